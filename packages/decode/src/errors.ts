@@ -1,0 +1,96 @@
+/** Every way in which a record can fail to decode. A code is written here and nowhere else. */
+export type DecodeErrorCode =
+  /** The bytes ended before the value did. */
+  | "truncated"
+  /** The value ended before the bytes did. */
+  | "trailing-bytes"
+  /** The bytes break a rule of their encoding: a varint that never ends, an unknown union branch, a JSON syntax error. */
+  | "malformed"
+  /** Text that is not UTF-8. */
+  | "invalid-utf8"
+  /** A bound of `limits` was reached: depth, length, number of items. */
+  | "limit-exceeded"
+  /** The encoding was read, but a column's value contradicts its type: a decimal of no bytes, a number beyond a double's range. */
+  | "value-invalid"
+  /** No format that we know fits the bytes. */
+  | "unknown-format"
+  /** The format was recognised by name, and cannot be decoded here. */
+  | "unsupported-format"
+  /** The registry answered that it has no such schema. */
+  | "schema-not-found"
+  /** The registry could not be asked: network, time-out, 5xx, 429. */
+  | "schema-unavailable"
+  /** The registry, or our rules, refused: 401, 403, a redirect, an answer that is too large or not a schema. */
+  | "schema-refused"
+  /** The schema text itself cannot be used. */
+  | "schema-invalid"
+  /** The schema that the id leads to is not the one that these bytes were written with. */
+  | "schema-mismatch";
+
+/** Whether decoding the same bytes again later can succeed. One row a code: a new code does not compile without its answer. */
+const retriableByCode: Readonly<Record<DecodeErrorCode, boolean>> = {
+  truncated: false,
+  "trailing-bytes": false,
+  malformed: false,
+  "invalid-utf8": false,
+  "limit-exceeded": false,
+  "value-invalid": false,
+  "unknown-format": false,
+  "unsupported-format": false,
+  "schema-not-found": false,
+  "schema-unavailable": true,
+  "schema-refused": false,
+  "schema-invalid": false,
+  "schema-mismatch": false,
+};
+
+/** Where a record stands in Kafka. */
+export interface RecordCoordinates {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+}
+
+export interface DecodeErrorOptions {
+  readonly cause?: unknown;
+  readonly at?: RecordCoordinates;
+}
+
+// Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
+const brand = Symbol.for("@cdckit/decode/DecodeError");
+
+/**
+ * Bytes that could not be decoded. The message says what was expected, what was found and what to do; it never holds bytes of the
+ * key or the value. Recognise it with {@link isDecodeError}, never with `instanceof`.
+ */
+export class DecodeError extends Error {
+  override readonly name = "DecodeError";
+  readonly code: DecodeErrorCode;
+  /** The message without its code. */
+  readonly detail: string;
+  /** Where the record stands; absent while the error has not reached the decoder's door. */
+  readonly at: RecordCoordinates | undefined;
+
+  constructor(code: DecodeErrorCode, detail: string, options: DecodeErrorOptions = {}) {
+    super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.detail = detail;
+    this.at = options.at;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** Whether decoding the same bytes again later can succeed. */
+  get retriable(): boolean {
+    return retriableByCode[this.code];
+  }
+
+  /** The same error, with the place of its record. */
+  locatedAt(at: RecordCoordinates): DecodeError {
+    return this.at === undefined ? new DecodeError(this.code, this.detail, { cause: this.cause, at }) : this;
+  }
+}
+
+/** Whether a value is a {@link DecodeError}, also one of another copy of this package. */
+export function isDecodeError(value: unknown): value is DecodeError {
+  return value instanceof Error && brand in value;
+}

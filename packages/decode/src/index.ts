@@ -1,0 +1,43 @@
+export { createDecoder } from "./decoder.ts";
+export type { Candidate, Decoder, DecoderOptions, Explanation, TopicHints } from "./decoder.ts";
+export { DecodeError, isDecodeError } from "./errors.ts";
+export type { DecodeErrorCode, DecodeErrorOptions, RecordCoordinates } from "./errors.ts";
+export type {
+  CdcEvent,
+  ChangeEvent,
+  Columns,
+  EncodingName,
+  EnvelopeName,
+  EventBase,
+  FramingName,
+  HeartbeatEvent,
+  KeyChange,
+  MessageEvent,
+  NotificationEvent,
+  Operation,
+  RecordRef,
+  RowEvent,
+  SchemaChangeEvent,
+  Source,
+  TableName,
+  TombstoneEvent,
+  TransactionEvent,
+  TransactionPosition,
+  TruncateEvent,
+  UnknownEvent,
+  WatermarkEvent,
+} from "./event.ts";
+export type {
+  BitsMode,
+  DecimalMode,
+  DecodeLimits,
+  Int64Mode,
+  JsonMode,
+  NumberMode,
+  TemporalLike,
+  TimeMode,
+  ValueOptions,
+} from "./options.ts";
+export type { KafkaRecord, RecordBatch, RecordCursor, RecordHeaders, RecordWalk } from "./record.ts";
+export { headerNamesEqual } from "./record.ts";
+export type { RegisteredSchema, SchemaId, SchemaLoadFailure, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";

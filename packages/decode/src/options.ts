@@ -1,0 +1,141 @@
+/** How an int64 column becomes a value: a number when it is exact and a bigint else, always a bigint, or decimal text. */
+export type Int64Mode = "safe" | "bigint" | "string";
+/** How a JSON number with a fraction or an exponent becomes a value where no type says more. */
+export type NumberMode = "double" | "exact";
+/** How a decimal becomes a value: text with its scale, a double, or whatever the function makes of it. */
+export type DecimalMode = "string" | "number" | ((unscaled: bigint, scale: number) => unknown);
+export type TimeMode = "iso" | "temporal" | "date" | "raw";
+export type JsonMode = "text" | "parse";
+export type BitsMode = "string" | "bytes" | "bigint";
+
+/** The value table of the README, column by column. */
+export interface ValueOptions {
+  /** @default "safe" */
+  readonly int64?: Int64Mode;
+  /** @default "double" */
+  readonly numbers?: NumberMode;
+  /** @default "string" */
+  readonly decimal?: DecimalMode;
+  /** @default "iso" */
+  readonly time?: TimeMode;
+  /** @default "text" */
+  readonly json?: JsonMode;
+  /** @default "string" */
+  readonly bits?: BitsMode;
+  /**
+   * The text that Debezium writes for an unchanged TOAST column (its `unavailable.value.placeholder`).
+   * @default "__debezium_unavailable_value"
+   */
+  readonly unavailablePlaceholder?: string;
+  /**
+   * The `Temporal` namespace that `time: "temporal"` uses; a polyfill's where the runtime has none.
+   * @default globalThis.Temporal
+   */
+  readonly temporal?: TemporalLike | undefined;
+}
+
+/** The part of `Temporal` that values are made with. */
+export interface TemporalLike {
+  readonly PlainDate: { from(text: string): unknown };
+  readonly PlainTime: { from(text: string): unknown };
+  readonly PlainDateTime: { from(text: string): unknown };
+  readonly Instant: { from(text: string): unknown };
+  readonly Duration: { from(text: string): unknown };
+}
+
+export type ResolvedValueOptions = Required<ValueOptions>;
+
+/** Bounds on what one message may cost, whatever its bytes say. */
+export interface DecodeLimits {
+  /**
+   * Largest key or value, in bytes.
+   * @default 67_108_864
+   */
+  readonly maxMessageBytes?: number;
+  /**
+   * Deepest nesting of values.
+   * @default 64
+   */
+  readonly maxDepth?: number;
+  /**
+   * Items that take no bytes (Avro nulls, empty records), counted over the whole message.
+   * @default 65_536
+   */
+  readonly maxZeroByteItems?: number;
+  /**
+   * Longest schema text, in characters.
+   * @default 4_194_304
+   */
+  readonly maxSchemaChars?: number;
+  /**
+   * Compiled schemas kept per decoder.
+   * @default 1_000
+   */
+  readonly maxSchemas?: number;
+  /**
+   * Topics whose detected format is remembered.
+   * @default 10_000
+   */
+  readonly maxTopics?: number;
+}
+
+export type ResolvedLimits = Required<DecodeLimits>;
+
+export const valueDefaults: ResolvedValueOptions = Object.freeze({
+  int64: "safe",
+  numbers: "double",
+  decimal: "string",
+  time: "iso",
+  json: "text",
+  bits: "string",
+  unavailablePlaceholder: "__debezium_unavailable_value",
+  temporal: undefined,
+});
+
+export const limitDefaults: ResolvedLimits = Object.freeze({
+  maxMessageBytes: 67_108_864,
+  maxDepth: 64,
+  maxZeroByteItems: 65_536,
+  maxSchemaChars: 4_194_304,
+  maxSchemas: 1_000,
+  maxTopics: 10_000,
+});
+
+const valueChoices: Readonly<Record<string, readonly string[]>> = {
+  int64: ["safe", "bigint", "string"],
+  numbers: ["double", "exact"],
+  decimal: ["string", "number"],
+  time: ["iso", "temporal", "date", "raw"],
+  json: ["text", "parse"],
+  bits: ["string", "bytes", "bigint"],
+};
+
+/** Every value option present, or a `TypeError` that names the one that is wrong. */
+export function resolveValueOptions(options: ValueOptions = {}): ResolvedValueOptions {
+  const resolved: ResolvedValueOptions = { ...valueDefaults, ...options };
+  for (const [name, choices] of Object.entries(valueChoices)) {
+    const chosen = resolved[name as keyof ResolvedValueOptions];
+    if (typeof chosen !== "function" && !choices.includes(chosen as string)) {
+      throw new TypeError(`values.${name} must be one of ${choices.join(", ")}, got ${String(chosen)}`);
+    }
+  }
+  if (resolved.time !== "temporal") {
+    return Object.freeze(resolved);
+  }
+  const temporal = resolved.temporal ?? (globalThis as { Temporal?: TemporalLike }).Temporal;
+  if (temporal === undefined) {
+    throw new TypeError('values.time "temporal" needs Temporal, which this runtime lacks: pass a polyfill as values.temporal');
+  }
+  return Object.freeze({ ...resolved, temporal });
+}
+
+/** Every limit present, or a `RangeError` that names the one that is wrong. */
+export function resolveLimits(options: DecodeLimits = {}): ResolvedLimits {
+  const resolved: ResolvedLimits = { ...limitDefaults, ...options };
+  for (const [name, value] of Object.entries(resolved)) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RangeError(`limits.${name} must be a positive integer, got ${String(value)}`);
+    }
+  }
+  return Object.freeze(resolved);
+}

@@ -1,0 +1,115 @@
+/**
+ * The input vocabulary: what Kafka says of a record.
+ *
+ * A driver that has one object a record hands over a {@link KafkaRecord}. A driver that has fetched bytes hands over a
+ * {@link RecordCursor} that walks them: no object and no slice a record.
+ */
+
+/** Header names may repeat; Kafka keeps their order. */
+export type RecordHeaders = readonly (readonly [name: string, value: Uint8Array | null])[];
+
+/** One record as an object. A null value is a tombstone, an empty one is not. */
+export interface KafkaRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: bigint;
+  readonly key: Uint8Array | null;
+  readonly value: Uint8Array | null;
+  readonly headers: RecordHeaders;
+}
+
+/**
+ * Records that were fetched together. Events keep a reference to their batch and ask it for what is seldom read, so all of these must
+ * answer for as long as the batch lives. `record` is the batch's own handle, a small integer: an index, or a position in its bytes.
+ */
+export interface RecordBatch {
+  readonly topic: string;
+  readonly partition: number;
+  offsetAt(record: number): bigint;
+  /** Milliseconds since the epoch. */
+  timestampAt(record: number): bigint;
+  headersAt(record: number): RecordHeaders;
+  /**
+   * Whether the record has exactly these header names in this order. Asked for every record, so it must be cheap and allocate nothing.
+   */
+  headerNamesAre(record: number, names: readonly string[]): boolean;
+}
+
+/**
+ * One record in place. The key is `keyBytes` from `keyStart` (inclusive) to `keyEnd` (exclusive), the value likewise; null bytes are
+ * Kafka's null. A cursor may be moved on as soon as a synchronous call with it has returned.
+ */
+export interface RecordCursor {
+  readonly batch: RecordBatch;
+  readonly record: number;
+  readonly keyBytes: Uint8Array | null;
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly valueBytes: Uint8Array | null;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** A cursor that can be moved to the next record of its batch. It stands before the first record until `next` is called. */
+export interface RecordWalk extends RecordCursor {
+  next(): boolean;
+}
+
+/** A batch of one, so that single records take the same road as fetched batches. */
+export class SingleRecordBatch implements RecordBatch, RecordCursor {
+  readonly topic: string;
+  readonly partition: number;
+  readonly record = 0;
+  readonly keyBytes: Uint8Array | null;
+  readonly keyStart = 0;
+  readonly keyEnd: number;
+  readonly valueBytes: Uint8Array | null;
+  readonly valueStart = 0;
+  readonly valueEnd: number;
+  readonly #record: KafkaRecord;
+
+  constructor(record: KafkaRecord) {
+    this.topic = record.topic;
+    this.partition = record.partition;
+    this.keyBytes = record.key;
+    this.keyEnd = record.key === null ? 0 : record.key.length;
+    this.valueBytes = record.value;
+    this.valueEnd = record.value === null ? 0 : record.value.length;
+    this.#record = record;
+  }
+
+  get batch(): RecordBatch {
+    return this;
+  }
+
+  offsetAt(): bigint {
+    return this.#record.offset;
+  }
+
+  timestampAt(): bigint {
+    return this.#record.timestamp;
+  }
+
+  headersAt(): RecordHeaders {
+    return this.#record.headers;
+  }
+
+  headerNamesAre(_record: number, names: readonly string[]): boolean {
+    return headerNamesEqual(this.#record.headers, names);
+  }
+}
+
+/** Whether the headers carry exactly these names, in this order. */
+export function headerNamesEqual(headers: RecordHeaders, names: readonly string[]): boolean {
+  if (headers.length !== names.length) {
+    return false;
+  }
+  for (let i = 0; i < names.length; i++) {
+    if (headers[i]?.[0] !== names[i]) {
+      return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+// Tests run on sources: the condition below is how packages see each other without a build.
+const conditions = ["@cdckit/source", "node", "import", "default"];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    pool: "forks",
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
