@@ -1,0 +1,88 @@
+import type { EncodingName } from "../event.ts";
+import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
+import type { Type } from "./type.ts";
+
+/**
+ * Reads the payloads of one schema. It accepts only what consumes every byte from `start` to `end`, and throws a `DecodeError` else.
+ */
+export interface PayloadReader {
+  readonly encoding: EncodingName;
+  /** The type that it reads, or null where the bytes carry none. */
+  readonly type: Type | null;
+  /** Reads in place. Nothing of `bytes` is kept but through a {@link Deferred} part. */
+  read(bytes: Uint8Array, start: number, end: number): unknown;
+}
+
+/** What an envelope wants of the record around the rows. Compiled into the reader, so that it costs nothing per message. */
+export interface ReadPlan {
+  /** A top-level field that is checked for its extent only, and read when somebody asks. */
+  readonly defer: DeferredField | null;
+  /** Top-level fields that nobody asks for: skipped, and absent from the result. */
+  readonly skip: readonly string[];
+  /** Top-level fields that hold a row, in which Debezium's placeholder means UNAVAILABLE; `"self"` where the payload is the row. */
+  readonly rows: readonly string[] | "self";
+}
+
+export interface DeferredField {
+  readonly field: string;
+  /** String fields of the deferred record that are read at once. */
+  readonly peek: readonly string[];
+  /** Called with the peeked values in the order of `peek` (undefined where there is no such field); the result is `Deferred.peeked`. */
+  readonly resolve: (peeked: readonly (string | null | undefined)[]) => unknown;
+}
+
+export const readEverything: ReadPlan = Object.freeze({ defer: null, skip: [], rows: [] });
+
+export interface CompileOptions {
+  readonly values: ResolvedValueOptions;
+  readonly limits: ResolvedLimits;
+  readonly plan: ReadPlan;
+  /**
+   * Whether readers may be generated as code. False where the runtime forbids it; closures are compiled then.
+   */
+  readonly codeGeneration: boolean;
+}
+
+/** A part of a message that is read on first access, from the bytes that it still borrows. */
+export class Deferred {
+  /** What `DeferredField.resolve` made of the peeked fields. */
+  readonly peeked: unknown;
+  #read: ((bytes: Uint8Array, start: number, end: number) => unknown) | null;
+  #bytes: Uint8Array | null;
+  #start: number;
+  #end: number;
+  #value: unknown = undefined;
+
+  constructor(
+    peeked: unknown,
+    read: (bytes: Uint8Array, start: number, end: number) => unknown,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+  ) {
+    this.peeked = peeked;
+    this.#read = read;
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  /** The part's value. Throws its `DecodeError` each time it is asked for, where the bytes are bad. */
+  get value(): unknown {
+    if (this.#read !== null && this.#bytes !== null) {
+      this.#value = this.#read(this.#bytes, this.#start, this.#end);
+      this.#read = null;
+      this.#bytes = null;
+    }
+    return this.#value;
+  }
+
+  /** Copies the bytes of a part that was not read yet, so that it no longer borrows. */
+  detach(): void {
+    if (this.#bytes !== null) {
+      this.#bytes = this.#bytes.slice(this.#start, this.#end);
+      this.#end -= this.#start;
+      this.#start = 0;
+    }
+  }
+}

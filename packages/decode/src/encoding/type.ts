@@ -1,0 +1,58 @@
+import type { Semantic } from "../values/conversion.ts";
+
+/**
+ * The type of a value, whatever language its schema was written in. Every encoding parses its own schema language into this, once, and
+ * compiles its reader from it; envelopes recognise themselves by it. Records may be recursive: the same object stands in both places.
+ */
+export type Type =
+  | PrimitiveType
+  | { readonly kind: "fixed"; readonly size: number; readonly semantic?: Semantic }
+  | { readonly kind: "enum"; readonly symbols: readonly string[]; readonly semantic?: Semantic }
+  | { readonly kind: "array"; readonly items: Type; readonly semantic?: Semantic }
+  | MapType
+  | RecordType
+  | UnionType;
+
+/** `int` holds at most 32 bits, `long` 64. */
+export type PrimitiveKind = "null" | "boolean" | "int" | "long" | "float" | "double" | "string" | "bytes";
+
+export interface PrimitiveType {
+  readonly kind: PrimitiveKind;
+  readonly semantic?: Semantic;
+}
+
+export interface MapType {
+  readonly kind: "map";
+  /** Null where keys are strings: the value is an object without prototype then, else a `Map`. */
+  readonly keys: Type | null;
+  readonly values: Type;
+  readonly semantic?: Semantic;
+}
+
+export interface RecordType {
+  readonly kind: "record";
+  /** Full name (Connect's schema name where there is one), or null. */
+  readonly name: string | null;
+  readonly fields: readonly Field[];
+  readonly semantic?: Semantic;
+}
+
+export interface Field {
+  readonly name: string;
+  readonly type: Type;
+}
+
+export interface UnionType {
+  readonly kind: "union";
+  readonly branches: readonly Type[];
+  readonly semantic?: undefined;
+}
+
+/** The type without the null branch of an optional one. */
+export function withoutNull(type: Type): Type {
+  if (type.kind !== "union") {
+    return type;
+  }
+  const rest = type.branches.filter((branch) => branch.kind !== "null");
+  return rest.length === 1 && rest[0] !== undefined ? rest[0] : type;
+}
