@@ -31,6 +31,10 @@ export interface RecordBatch {
   /** Milliseconds since the epoch. */
   timestampAt(record: number): bigint;
   headersAt(record: number): RecordHeaders;
+  /** The key's bytes, in place. */
+  keyAt(record: number): Uint8Array | null;
+  /** The value's bytes, in place. */
+  valueAt(record: number): Uint8Array | null;
   /**
    * Whether the record has exactly these header names in this order. Asked for every record, so it must be cheap and allocate nothing.
    */
@@ -94,6 +98,14 @@ export class SingleRecordBatch implements RecordBatch, RecordCursor {
 
   headersAt(): RecordHeaders {
     return this.#record.headers;
+  }
+
+  keyAt(): Uint8Array | null {
+    return this.keyBytes;
+  }
+
+  valueAt(): Uint8Array | null {
+    return this.valueBytes;
   }
 
   headerNamesAre(_record: number, names: readonly string[]): boolean {
