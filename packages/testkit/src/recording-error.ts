@@ -1,0 +1,39 @@
+/** Every way in which a recording cannot be read. */
+export type RecordingErrorCode =
+  /** The file is missing, a folder, not ours to read, or its gzip stream is broken. */
+  | "unreadable"
+  /** A line is not a record. */
+  | "malformed-line";
+
+export interface RecordingErrorOptions {
+  readonly cause?: unknown;
+  readonly line?: number;
+}
+
+// Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
+const brand = Symbol.for("@cdckit/testkit/RecordingError");
+
+/** A recording that could not be read. The message names the file and the line, never what the line holds. */
+export class RecordingError extends Error {
+  override readonly name = "RecordingError";
+  readonly code: RecordingErrorCode;
+  /** The message without its code. */
+  readonly detail: string;
+  readonly file: string;
+  /** Counted from 1; absent where the file as a whole cannot be read. */
+  readonly line: number | undefined;
+
+  constructor(code: RecordingErrorCode, file: string, detail: string, options: RecordingErrorOptions = {}) {
+    super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.detail = detail;
+    this.file = file;
+    this.line = options.line;
+    Object.defineProperty(this, brand, { value: true });
+  }
+}
+
+/** Whether a value is a {@link RecordingError}, also one of another copy of this package. */
+export function isRecordingError(value: unknown): value is RecordingError {
+  return value instanceof Error && brand in value;
+}

@@ -1,0 +1,46 @@
+import { fileURLToPath } from "node:url";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** A recording that ships with this package. */
+export interface BundledRecording {
+  /** The folder and the topic: `postgres-debezium-3.5/tav.inv.toast`. */
+  readonly name: string;
+  readonly file: string;
+  /** The schemas that its messages refer to, as `fromBundle` of `@cdckit/registry` reads them. */
+  readonly schemasFile: string;
+}
+
+/** The folder of the recordings that ship with this package; its README.md says what they are. */
+export const recordingsFolder: string = fileURLToPath(new URL("../recordings/", import.meta.url));
+
+const folders = ["salesorderdetail", "postgres-debezium-3.5"] as const;
+const schemasName = "schemas.ndjson";
+
+/** Every recording that ships with this package, in a fixed order. */
+export function bundledRecordings(): readonly BundledRecording[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(recordingsFolder, folder))
+      .filter((name) => name !== schemasName && /\.ndjson(\.gz)?$/.test(name))
+      .sort()
+      .map((name) => bundled(folder, name)),
+  );
+}
+
+/** The recording of this name, such as `salesorderdetail/json`. Throws a `RangeError` that lists the names there are. */
+export function bundledRecording(name: string): BundledRecording {
+  const all = bundledRecordings();
+  const found = all.find((recording) => recording.name === name);
+  if (found === undefined) {
+    throw new RangeError(`no bundled recording is called ${name}; there are ${all.map((recording) => recording.name).join(", ")}`);
+  }
+  return found;
+}
+
+function bundled(folder: string, fileName: string): BundledRecording {
+  return {
+    name: `${folder}/${fileName.replace(/\.ndjson(\.gz)?$/, "")}`,
+    file: join(recordingsFolder, folder, fileName),
+    schemasFile: join(recordingsFolder, folder, schemasName),
+  };
+}
