@@ -6,6 +6,7 @@ import type { Semantic } from "../values/conversion.ts";
  */
 export type Type =
   | PrimitiveType
+  | AnyType
   | { readonly kind: "fixed"; readonly size: number; readonly semantic?: Semantic }
   | { readonly kind: "enum"; readonly symbols: readonly string[]; readonly semantic?: Semantic }
   | { readonly kind: "array"; readonly items: Type; readonly semantic?: Semantic }
@@ -18,6 +19,12 @@ export type PrimitiveKind = "null" | "boolean" | "int" | "long" | "float" | "dou
 
 export interface PrimitiveType {
   readonly kind: PrimitiveKind;
+  readonly semantic?: Semantic;
+}
+
+/** Whatever JSON holds there. Only text encodings carry it: binary ones cannot be read without a type. */
+export interface AnyType {
+  readonly kind: "any";
   readonly semantic?: Semantic;
 }
 

@@ -1,0 +1,247 @@
+import { isUtf8 } from "node:buffer";
+import { DecodeError } from "../../errors.ts";
+import { latin1, type ShortTexts, utf8Unchecked } from "../short-texts.ts";
+
+/**
+ * Where a reader stands in JSON text. The quick readers below never throw on text that is not what they expect: they set `pos` to
+ * {@link missed} and leave the record to the slow reader, which takes all of JSON and knows how to complain.
+ */
+export class JsonCursor {
+  bytes: Uint8Array;
+  pos = 0;
+  end = 0;
+  readonly texts: ShortTexts;
+
+  constructor(bytes: Uint8Array, texts: ShortTexts) {
+    this.bytes = bytes;
+    this.texts = texts;
+  }
+}
+
+export const missed = -1;
+
+const quoteByte = 0x22;
+const backslash = 0x5c;
+const minus = 0x2d;
+const zero = 0x30;
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+
+/** 1 where a byte stands for itself in a JSON string: ASCII but quote, backslash and control characters. */
+const plainBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte < 0x80 && byte !== quoteByte && byte !== backslash ? 1 : 0,
+);
+
+/** Where the string that is open at `p` ends (at its quote), if it is plain ASCII; else {@link missed}. */
+export function plainStringEnd(bytes: Uint8Array, p: number, end: number): number {
+  while (p < end && plainBytes[bytes[p] as number] === 1) {
+    p++;
+  }
+  return p < end && bytes[p] === quoteByte ? p : missed;
+}
+
+/** A string, or null. */
+export function readText(c: JsonCursor): string | null {
+  const { bytes, pos, end } = c;
+  if (bytes[pos] !== quoteByte) {
+    return readNull(c);
+  }
+  const close = plainStringEnd(bytes, pos + 1, end);
+  if (close === missed) {
+    return readEscapedText(c);
+  }
+  c.pos = close + 1;
+  return c.texts.get(bytes, pos + 1, close) ?? latin1(bytes, pos + 1, close);
+}
+
+/** A string with escapes or characters beyond ASCII. */
+function readEscapedText(c: JsonCursor): string | null {
+  const close = stringEnd(c.bytes, c.pos + 1, c.end);
+  if (close === missed) {
+    c.pos = missed;
+    return null;
+  }
+  try {
+    const text = stringText(c.bytes, c.pos + 1, close);
+    c.pos = close + 1;
+    return text;
+  } catch {
+    c.pos = missed; // the slow reader meets the same bytes and says what is wrong with them
+    return null;
+  }
+}
+
+/** Where the string that is open at `p` ends, escapes respected; {@link missed} if it does not, or holds a control character. */
+export function stringEnd(bytes: Uint8Array, p: number, end: number): number {
+  while (p < end) {
+    const byte = bytes[p] as number;
+    if (byte === quoteByte) {
+      return p;
+    }
+    if (byte < 0x20) {
+      return missed;
+    }
+    p += byte === backslash ? 2 : 1;
+  }
+  return missed;
+}
+
+/** The text between two quotes, with its escapes undone. Throws where it is not UTF-8 or an escape is none. */
+export function stringText(bytes: Uint8Array, start: number, end: number): string {
+  const text = utf8Text(bytes, start, end);
+  return text.includes("\\") ? unescape(text) : text;
+}
+
+/** Strict UTF-8. */
+export function utf8Text(bytes: Uint8Array, start: number, end: number): string {
+  const text = utf8Unchecked(bytes, start, end);
+  if (text.includes("\ufffd") && !isUtf8(bytes.subarray(start, end))) {
+    throw new DecodeError("invalid-utf8", "expected a JSON string in UTF-8, found a sequence that is not");
+  }
+  return text;
+}
+
+function unescape(text: string): string {
+  try {
+    // The runtime's own parser knows the escapes; it sees one string that cannot end early, for its end was found above.
+    return JSON.parse(`"${text}"`) as string;
+  } catch (cause) {
+    // The cause would quote the text, which is data: only its kind is told.
+    throw new DecodeError("malformed", `expected a JSON escape, found one that JSON does not know (${(cause as Error).name})`);
+  }
+}
+
+function readNull(c: JsonCursor): null {
+  const { bytes, pos } = c;
+  const isNull = bytes[pos] === 0x6e && bytes[pos + 1] === 0x75 && bytes[pos + 2] === 0x6c && bytes[pos + 3] === 0x6c;
+  c.pos = isNull ? pos + 4 : missed;
+  return null;
+}
+
+/** true, false or null. */
+export function readBoolean(c: JsonCursor): boolean | null {
+  const { bytes, pos } = c;
+  const first = bytes[pos];
+  if (first === 0x74 && bytes[pos + 1] === 0x72 && bytes[pos + 2] === 0x75 && bytes[pos + 3] === 0x65) {
+    c.pos = pos + 4;
+    return true;
+  }
+  if (first === 0x66 && bytes[pos + 1] === 0x61 && bytes[pos + 2] === 0x6c && bytes[pos + 3] === 0x73 && bytes[pos + 4] === 0x65) {
+    c.pos = pos + 5;
+    return false;
+  }
+  return readNull(c);
+}
+
+const smallDigits = 9;
+
+/** An integer, exact: a number when a double holds it, else a bigint. Null for null, and a miss for a fraction or an exponent. */
+export function readInteger(c: JsonCursor): number | bigint | null {
+  const { bytes, pos, end } = c;
+  let p = pos;
+  const negative = bytes[p] === minus;
+  if (negative) {
+    p++;
+  }
+  const first = p;
+  const firstDigit = (bytes[p] as number) - zero;
+  if (!(firstDigit >= 0 && firstDigit <= 9)) {
+    return negative ? miss(c) : readNull(c);
+  }
+  // Nine digits stay in small-integer arithmetic, which is what keys and counts are made of.
+  let small = 0;
+  const smallEnd = p + smallDigits < end ? p + smallDigits : end;
+  let digit = firstDigit;
+  while (p < smallEnd && digit >= 0 && digit <= 9) {
+    small = small * 10 + digit;
+    digit = (bytes[++p] as number) - zero;
+  }
+  let value = small;
+  while (p < end && digit >= 0 && digit <= 9) {
+    value = value * 10 + digit;
+    digit = (bytes[++p] as number) - zero;
+  }
+  if ((firstDigit === 0 && p - first > 1) || isFraction(bytes[p], p < end)) {
+    return miss(c);
+  }
+  c.pos = p;
+  if (value > Number.MAX_SAFE_INTEGER) {
+    return BigInt(latin1(bytes, pos, p));
+  }
+  return negative ? 0 - value : value;
+}
+
+function isFraction(byte: number | undefined, inside: boolean): boolean {
+  return inside && (byte === 0x2e || byte === 0x65 || byte === 0x45);
+}
+
+function miss(c: JsonCursor): null {
+  c.pos = missed;
+  return null;
+}
+
+/** 1 where a byte can stand in a JSON number. */
+const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  (byte >= 0x30 && byte <= 0x39) || byte === 0x2b || byte === minus || byte === 0x2e || byte === 0x45 || byte === 0x65 ? 1 : 0,
+);
+
+/** Where the run of number characters at `p` ends. */
+export function numberEnd(bytes: Uint8Array, p: number, end: number): number {
+  while (p < end && numberBytes[bytes[p] as number] === 1) {
+    p++;
+  }
+  return p;
+}
+
+const numberGrammar = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/** Whether a text is a JSON number. */
+export function isJsonNumber(text: string): boolean {
+  return numberGrammar.test(text);
+}
+
+/** The text of a number of any form; null for null. */
+export function readNumberText(c: JsonCursor): string | null {
+  const { bytes, pos, end } = c;
+  const close = numberEnd(bytes, pos, end);
+  if (close === pos) {
+    return readNull(c);
+  }
+  const text = latin1(bytes, pos, close);
+  c.pos = isJsonNumber(text) ? close : missed;
+  return text;
+}
+
+/** Any number as a double, or null. */
+export function readDouble(c: JsonCursor): number | null {
+  const text = readNumberText(c);
+  if (text === null || c.pos === missed) {
+    return null;
+  }
+  const value = Number(text);
+  return Number.isFinite(value) ? value : miss(c);
+}
+
+/** Moves over one value that is a string, a number, a boolean or null: what the blocks around a row are made of. */
+export function skipScalar(c: JsonCursor): void {
+  const { bytes, pos, end } = c;
+  const first = bytes[pos];
+  if (first === quoteByte) {
+    let close = plainStringEnd(bytes, pos + 1, end);
+    if (close === missed) {
+      close = stringEnd(bytes, pos + 1, end);
+    }
+    c.pos = close === missed ? missed : close + 1;
+    return;
+  }
+  const close = numberEnd(bytes, pos, end);
+  if (close > pos) {
+    c.pos = close;
+    return;
+  }
+  if (first === openBrace || first === openBracket) {
+    c.pos = missed;
+    return;
+  }
+  readBoolean(c);
+}

@@ -1,0 +1,218 @@
+import { DecodeError } from "../../errors.ts";
+import { latin1, type ShortTexts } from "../short-texts.ts";
+import { isJsonNumber, missed, numberEnd, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
+
+/** A JSON number that has a fraction or an exponent, as it was written. */
+export class NumberText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export interface ParseOptions {
+  readonly maxDepth: number;
+  readonly texts: ShortTexts;
+}
+
+/**
+ * All of JSON, exactly: integers as number where a double holds them and as bigint else, other numbers as their text, strict UTF-8, bounded
+ * depth, `__proto__` as a property like any other. Accepts only what fills the bytes from `start` to `end`.
+ */
+export function parseJson(bytes: Uint8Array, start: number, end: number, options: ParseOptions): unknown {
+  const parser = new Parser(bytes, start, end, options);
+  const value = parser.value(options.maxDepth);
+  parser.expectEnd();
+  return value;
+}
+
+const quoteByte = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+class Parser {
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
+  readonly #texts: ShortTexts;
+  readonly #start: number;
+  #pos: number;
+
+  constructor(bytes: Uint8Array, start: number, end: number, options: ParseOptions) {
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#pos = start;
+    this.#end = end;
+    this.#texts = options.texts;
+  }
+
+  value(depth: number): unknown {
+    const byte = this.#peek();
+    if (byte === quoteByte) {
+      return this.#string();
+    }
+    if (byte === openBrace) {
+      return this.#object(depth);
+    }
+    if (byte === openBracket) {
+      return this.#array(depth);
+    }
+    return byte === 0x74 || byte === 0x66 || byte === 0x6e ? this.#word(byte) : this.#number();
+  }
+
+  expectEnd(): void {
+    this.#skipSpace();
+    if (this.#pos < this.#end) {
+      throw new DecodeError(
+        "trailing-bytes",
+        `expected the JSON value to end the message, found ${this.#end - this.#pos} more bytes after byte ${this.#pos - this.#start}`,
+      );
+    }
+  }
+
+  #object(depth: number): Record<string, unknown> {
+    this.#enter(depth);
+    const object: Record<string, unknown> = {};
+    if (this.#peek() === closeBrace) {
+      this.#pos++;
+      return object;
+    }
+    for (;;) {
+      if (this.#peek() !== quoteByte) {
+        throw this.#unexpected("a property name");
+      }
+      const name = this.#string();
+      this.#expect(colon, "':'");
+      setProperty(object, name, this.value(depth - 1));
+      if (!this.#more(closeBrace, "',' or '}'")) {
+        return object;
+      }
+    }
+  }
+
+  #array(depth: number): unknown[] {
+    this.#enter(depth);
+    const array: unknown[] = [];
+    if (this.#peek() === closeBracket) {
+      this.#pos++;
+      return array;
+    }
+    do {
+      array.push(this.value(depth - 1));
+    } while (this.#more(closeBracket, "',' or ']'"));
+    return array;
+  }
+
+  #enter(depth: number): void {
+    if (depth <= 0) {
+      throw new DecodeError("limit-exceeded", "expected JSON nested no deeper than limits.maxDepth, found it deeper");
+    }
+    this.#pos++;
+  }
+
+  /** Whether another item follows; the closing bracket is taken where none does. */
+  #more(close: number, expected: string): boolean {
+    const byte = this.#peek();
+    if (byte !== comma && byte !== close) {
+      throw this.#unexpected(expected);
+    }
+    this.#pos++;
+    return byte === comma;
+  }
+
+  #string(): string {
+    const open = this.#pos + 1;
+    const plainEnd = plainStringEnd(this.#bytes, open, this.#end);
+    if (plainEnd !== missed) {
+      this.#pos = plainEnd + 1;
+      return this.#texts.get(this.#bytes, open, plainEnd) ?? latin1(this.#bytes, open, plainEnd);
+    }
+    const close = stringEnd(this.#bytes, open, this.#end);
+    if (close === missed) {
+      throw new DecodeError(
+        "malformed",
+        `expected the JSON string at byte ${open - this.#start} to be closed, found its end missing or a control character`,
+      );
+    }
+    this.#pos = close + 1;
+    return stringText(this.#bytes, open, close);
+  }
+
+  #number(): unknown {
+    const start = this.#pos;
+    const close = numberEnd(this.#bytes, start, this.#end);
+    const text = latin1(this.#bytes, start, close);
+    if (!isJsonNumber(text)) {
+      throw this.#unexpected("a JSON value");
+    }
+    this.#pos = close;
+    return /[.eE]/.test(text) ? new NumberText(text) : exactInteger(text);
+  }
+
+  #word(first: number): unknown {
+    const [text, value] = first === 0x74 ? trueWord : first === 0x66 ? falseWord : nullWord;
+    const close = this.#pos + text.length;
+    if (close > this.#end || latin1(this.#bytes, this.#pos, close) !== text) {
+      throw this.#unexpected("a JSON value");
+    }
+    this.#pos = close;
+    return value;
+  }
+
+  #expect(byte: number, what: string): void {
+    if (this.#peek() !== byte) {
+      throw this.#unexpected(what);
+    }
+    this.#pos++;
+  }
+
+  #peek(): number {
+    this.#skipSpace();
+    return this.#pos < this.#end ? (this.#bytes[this.#pos] as number) : -1;
+  }
+
+  #skipSpace(): void {
+    let p = this.#pos;
+    while (p < this.#end && isSpace(this.#bytes[p] as number)) {
+      p++;
+    }
+    this.#pos = p;
+  }
+
+  #unexpected(expected: string): DecodeError {
+    if (this.#pos >= this.#end) {
+      return new DecodeError("truncated", `expected ${expected}, found the end of the message after ${this.#end - this.#start} bytes`);
+    }
+    return new DecodeError(
+      "malformed",
+      `expected ${expected} at byte ${this.#pos - this.#start}, found a byte that JSON does not allow there`,
+    );
+  }
+}
+
+const trueWord = ["true", true] as const;
+const falseWord = ["false", false] as const;
+const nullWord = ["null", null] as const;
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** The integer of a JSON number without fraction: -0 stays what `JSON.parse` makes of it. */
+function exactInteger(text: string): number | bigint {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+}
+
+/** Sets an own property, whatever its name is. */
+export function setProperty(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === "__proto__") {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[name] = value;
+  }
+}
