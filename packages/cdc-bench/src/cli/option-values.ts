@@ -1,0 +1,65 @@
+import { InvalidArgumentError } from "commander";
+
+const countText = /^(\d+(?:\.\d+)?)([km]?)$/i;
+const durationText = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/i;
+const thousands: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6 };
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3 };
+
+/** `500`, `100k`, `2m`: a whole number from 1. */
+export function parseCount(text: string): number {
+  const [, amount, suffix] = countText.exec(text) ?? [];
+  const count = Number(amount) * (thousands[suffix?.toLowerCase() ?? ""] ?? Number.NaN);
+  if (!Number.isSafeInteger(count) || count < 1) {
+    throw new InvalidArgumentError("It must be a whole number from 1, such as 500, 100k or 2m.");
+  }
+  return count;
+}
+
+/** `500ms`, `30s`, `2m`, `1h`, in milliseconds. */
+export function parseDurationMs(text: string): number {
+  const [, amount, unit] = durationText.exec(text) ?? [];
+  const durationMs = Number(amount) * (unitMs[unit?.toLowerCase() ?? ""] ?? Number.NaN);
+  if (!Number.isFinite(durationMs) || durationMs <= 0) {
+    throw new InvalidArgumentError("It must be a duration with its unit, such as 500ms, 30s or 2m.");
+  }
+  return durationMs;
+}
+
+/** `a,b c` and repeated flags alike: names in their order, each once. */
+export function collectNames(text: string, before: readonly string[] = []): readonly string[] {
+  const names = text.split(/[\s,]+/).filter((name) => name !== "");
+  if (names.length === 0) {
+    throw new InvalidArgumentError("It must be one name or several, separated by commas.");
+  }
+  return [...new Set([...before, ...names])];
+}
+
+/** `host:port`, several separated by commas. */
+export function collectBrokers(text: string, before: readonly string[] = []): readonly string[] {
+  const brokers = collectNames(text, before);
+  for (const broker of brokers) {
+    const port = Number(/^[^\s/:]+:(\d{1,5})$|^\[[0-9a-f:.]+\]:(\d{1,5})$/i.exec(broker)?.slice(1).find(Boolean));
+    if (!(port >= 1 && port <= 65_535)) {
+      throw new InvalidArgumentError(`${broker} is not host:port, such as localhost:9092.`);
+    }
+  }
+  return brokers;
+}
+
+/** An http or https address. */
+export function parseRegistryUrl(text: string): string {
+  const url = urlOf(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    throw new InvalidArgumentError("It must be an address such as http://localhost:8081.");
+  }
+  return text;
+}
+
+function urlOf(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    // What `URL.parse` answers where there is one.
+    return null;
+  }
+}

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { resolveSource } from "./source-options.ts";
+
+const cluster = { brokers: ["a:1"], topics: ["t"] };
+
+describe("the source of messages", () => {
+  test("is the topics of a cluster", () => {
+    expect(resolveSource({ ...cluster, registry: "http://r" }, {})).toEqual({ kind: "cluster", ...cluster, registryUrl: "http://r" });
+  });
+
+  test("takes brokers and registry from the environment where flags are silent", () => {
+    const env = { KAFKA_BROKERS: "b:2,c:3", SCHEMA_REGISTRY_URL: "http://env" };
+    expect(resolveSource({ topics: ["t"] }, env)).toEqual({
+      kind: "cluster",
+      brokers: ["b:2", "c:3"],
+      topics: ["t"],
+      registryUrl: "http://env",
+    });
+    expect(resolveSource({ ...cluster, registry: "http://flag" }, env)).toMatchObject({ brokers: ["a:1"], registryUrl: "http://flag" });
+  });
+
+  test("is the recording when there is one, whatever brokers the environment names", () => {
+    expect(resolveSource({ file: "f", schemas: "s" }, { KAFKA_BROKERS: "b:2", SCHEMA_REGISTRY_URL: "http://env" })).toEqual({
+      kind: "file",
+      file: "f",
+      schemasFile: "s",
+      registryUrl: undefined,
+    });
+  });
+
+  test.each([
+    ["nothing", {}, {}, "nothing to read from"],
+    ["no topics", { brokers: ["a:1"] }, {}, "which topics"],
+    ["two sources", { ...cluster, file: "f" }, {}, "two sources"],
+    ["two sources of schemas", { file: "f", schemas: "s", registry: "http://r" }, {}, "two sources of schemas"],
+    ["schemas of topics", { ...cluster, schemas: "s" }, {}, "--schemas goes with --file"],
+    ["a wrong environment", { topics: ["t"] }, { KAFKA_BROKERS: "localhost" }, "KAFKA_BROKERS is wrong"],
+  ])("with %s is a usage error that says so", (_case, flags, env, said) => {
+    expect(() => resolveSource(flags, env)).toThrow(expect.objectContaining({ code: "usage", detail: expect.stringContaining(said) }));
+  });
+});

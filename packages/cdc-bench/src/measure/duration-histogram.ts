@@ -1,0 +1,47 @@
+import { createHistogram, performance, type RecordableHistogram } from "node:perf_hooks";
+
+const longestNs = 3_600_000_000_000;
+
+/** Percentiles of durations, in nanoseconds. */
+export interface DurationSummary {
+  readonly count: number;
+  readonly meanNs: number;
+  readonly p50Ns: number;
+  readonly p95Ns: number;
+  readonly p99Ns: number;
+  readonly maxNs: number;
+}
+
+/** Durations to three figures, whatever their number. */
+export class DurationHistogram {
+  readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: longestNs, figures: 3 });
+
+  recordNs(durationNs: number): void {
+    this.#histogram.record(Math.min(longestNs, Math.max(1, Math.round(durationNs))));
+  }
+
+  summary(): DurationSummary {
+    const histogram = this.#histogram;
+    if (histogram.count === 0) {
+      return { count: 0, meanNs: 0, p50Ns: 0, p95Ns: 0, p99Ns: 0, maxNs: 0 };
+    }
+    return {
+      count: histogram.count,
+      meanNs: histogram.mean,
+      p50Ns: histogram.percentile(50),
+      p95Ns: histogram.percentile(95),
+      p99Ns: histogram.percentile(99),
+      maxNs: histogram.max,
+    };
+  }
+}
+
+/** What reading the clock itself costs here, in nanoseconds: the least that two readings in a row lie apart, over many tries. */
+export function clockCostNs(): number {
+  const apart: number[] = [];
+  for (let i = 0; i < 2_000; i++) {
+    const start = performance.now();
+    apart.push((performance.now() - start) * 1e6);
+  }
+  return apart.sort((a, b) => a - b)[apart.length >> 1] ?? 0;
+}
