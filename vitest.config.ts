@@ -9,6 +9,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
+    setupFiles: ["./test/property-seed.ts"],
     pool: "forks",
     testTimeout: 60_000,
     hookTimeout: 120_000,

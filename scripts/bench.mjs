@@ -1,0 +1,6 @@
+/** `npm run bench`: the in-process figures of `bench/`, beside their peers. */
+import process from "node:process";
+import { become, setUp } from "./set-up.mjs";
+
+setUp({ build: true });
+become("bench/dist/main.js", process.argv.slice(2));

@@ -1,0 +1,43 @@
+/** `npm run check`: types, lint, format, rooms, dependencies and documents, each judged even if one before it failed. */
+import { performance } from "node:perf_hooks";
+import process from "node:process";
+import { capture, repositoryRoot, setUp, toolPath } from "./set-up.mjs";
+
+setUp();
+
+// After setUp: what follows may need installed packages.
+const { checkDependencies } = await import("./dependencies.mjs");
+const { checkCodeBlocks, checkCommands } = await import("./readme.mjs");
+const { checkRooms } = await import("./rooms.mjs");
+
+/** A step ends in what is wrong, as text; an empty text is a pass. */
+const steps = [
+  { name: "types of packages", judge: () => run("tsc", ["-b", "--pretty", "false"]) },
+  { name: "types of tests", judge: () => run("tsc", ["-p", "test", "--pretty", "false"]) },
+  { name: "lint", judge: () => run("oxlint", ["--type-aware", "--deny-warnings", "--report-unused-disable-directives"]) },
+  { name: "format", judge: () => run("biome", ["format", "--colors=off", "."]) },
+  { name: "rooms", judge: () => checkRooms(repositoryRoot).join("\n") },
+  { name: "dependencies", judge: () => checkDependencies(repositoryRoot).join("\n") },
+  { name: "code blocks of documents", judge: () => checkCodeBlocks(repositoryRoot) },
+  { name: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
+];
+
+function run(tool, args) {
+  const { status, output } = capture(toolPath(tool), args);
+  return status === 0 ? "" : output || `${tool} ended with code ${status}`;
+}
+
+const failed = [];
+for (const { name, judge } of steps) {
+  const startedAt = performance.now();
+  const wrong = judge();
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  if (wrong !== "") {
+    console.log(wrong);
+    failed.push(name);
+  }
+  console.log(`${wrong === "" ? "ok  " : "FAIL"}  ${name}  ${seconds} s`);
+}
+
+console.log(failed.length === 0 ? `check: all ${steps.length} steps passed` : `check: failed: ${failed.join(", ")}`);
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,100 @@
+/**
+ * The dependency check: what is imported is declared, what is declared is imported, and every third-party package that users install, or
+ * that builds this repository, has a line with its reason in ARCHITECTURE.md.
+ */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { filesUnder, importsOfFile, isTestFile, packageOf } from "./imports.mjs";
+
+const endings = [".ts", ".mts", ".js", ".mjs"];
+
+/**
+ * @param {string} root
+ * @returns {string[]}
+ */
+export function checkDependencies(root) {
+  const rootManifest = readManifest(root);
+  const members = memberFolders(root).map((path) => ({ path, manifest: readManifest(path) }));
+  const ours = new Set(members.map((member) => member.manifest.name));
+  const complaints = members.flatMap((member) => [...complaintsOfMember(root, member, rootManifest, ours)]);
+  return [...complaints, ...complaintsOfRoot(root, rootManifest), ...complaintsOfReasons(root, rootManifest, members, ours)];
+}
+
+function readManifest(path) {
+  return JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
+}
+
+function memberFolders(root) {
+  const nested = ["packages", "examples"].filter((folder) => existsSync(join(root, folder)));
+  const folders = nested.flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)));
+  return [...folders, join(root, "bench"), join(root, "test")].filter((path) => existsSync(join(path, "package.json")));
+}
+
+function* complaintsOfMember(root, { path, manifest }, rootManifest, ours) {
+  const used = new Set();
+  const atRunTime = { ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies };
+  const inTests = { ...atRunTime, ...manifest.devDependencies, ...rootManifest.devDependencies };
+  const isPrivate = manifest.private === true; // the tests, the benchmarks, the examples: nothing is installed from them
+  for (const file of filesUnder(path, endings)) {
+    const judges = isTestFile(file) || isPrivate;
+    const declared = judges ? inTests : atRunTime;
+    for (const one of importsOfFile(file)) {
+      const name = packageOf(one.specifier);
+      used.add(name);
+      const isKnown = name === null || name === manifest.name || (judges && ours.has(name)) || declared[name] !== undefined;
+      if (!isKnown) {
+        yield `${relative(root, file)}:${one.line}: imports ${name}, which ${relative(root, path)}/package.json does not declare.`;
+      }
+    }
+  }
+  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
+    if (!used.has(name) && manifest.peerDependencies?.[name] === undefined) {
+      yield `${relative(root, path)}/package.json: declares ${name}, which nothing there imports. Remove it.`;
+    }
+  }
+}
+
+/** The root ships nothing: each of its packages must be named by a script, a test or a configuration. */
+function* complaintsOfRoot(root, manifest) {
+  if (manifest.dependencies !== undefined) {
+    yield "package.json: has dependencies. The root ships nothing: they belong to a package, or to devDependencies.";
+  }
+  const configurations = ["package.json", "tsconfig.base.json", "vitest.config.ts"].map((name) => join(root, name));
+  const scripts = filesUnder(join(root, "scripts"), [".mjs"]);
+  const tests = ["packages", "test"].flatMap((folder) =>
+    filesUnder(join(root, folder), [".test.ts", ".test-d.ts", "contract.ts", "seed.ts"]),
+  );
+  const text = [...scripts, ...tests, ...configurations]
+    .map((path) => readFileSync(path, "utf8").replace(/"devDependencies": \{[^}]*\}/, ""))
+    .join("\n");
+  for (const name of Object.keys(manifest.devDependencies)) {
+    const command = name.split("/").at(-1);
+    const names = [`"${name}"`, `"${name}/`, `"${command}"`, `"${shortCommand(command)}"`, `'${name}`];
+    if (!name.startsWith("@types/") && !names.some((candidate) => text.includes(candidate))) {
+      yield `package.json: declares ${name}, which no script, test or configuration names. Remove it.`;
+    }
+  }
+}
+
+/** Tools whose command is not called like their package. */
+function shortCommand(command) {
+  return { typescript: "tsc", "oxlint-tsgolint": "--type-aware", cli: "attw" }[command] ?? command;
+}
+
+function* complaintsOfReasons(root, rootManifest, members, ours) {
+  const architecture = existsSync(join(root, "ARCHITECTURE.md")) ? readFileSync(join(root, "ARCHITECTURE.md"), "utf8") : "";
+  const users = new Map();
+  for (const { manifest } of members) {
+    for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.devDependencies })) {
+      users.set(name, manifest.name);
+    }
+  }
+  for (const name of Object.keys(rootManifest.devDependencies)) {
+    users.set(name, "the root");
+  }
+  for (const [name, user] of users) {
+    if (!ours.has(name) && !architecture.split("\n").some((line) => line.startsWith("|") && line.includes(`\`${name}\``))) {
+      yield `ARCHITECTURE.md: gives no reason for ${name}, which ${user} needs. Add a row to "Dependencies".`;
+    }
+  }
+}

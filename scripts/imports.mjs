@@ -1,0 +1,75 @@
+/** What a source file imports, and which files there are to ask. */
+import { readFileSync, readdirSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+
+/**
+ * @typedef {object} Import
+ * @property {string} specifier what stands between the quotes
+ * @property {boolean} typeOnly whether nothing of it is left at run time
+ * @property {boolean} star whether it is `export *`
+ * @property {number} line
+ */
+
+// Sources are formatted, so a statement starts at the start of its line, and the text of a comment does not.
+const statement = /^(?:import|export)\s+(?<type>type\s)?(?:(?<names>[\w$*{}\s,]+?)\s+from\s+)?["'](?<specifier>[^"'\n]+)["']/gm;
+const dynamicImport =
+  /^(?!\s*(?:\*|\/\/)).*?(?<typeof>typeof\s+)?\b(?:import|require|require\.resolve)\(\s*["'](?<specifier>[^"'\n]+)["']/gm;
+// `import("x").Name` where a type stands: after a colon, an angle bracket, a bar or an equals sign without await.
+const importType = /(?:[:<|&]\s*|\bextends\s+|\btype\s+\w+\s*=\s*)import\(\s*["'][^"'\n]+["']\)/;
+
+/** The imports of a TypeScript or JavaScript text. */
+export function importsOf(text) {
+  const found = [];
+  for (const match of text.matchAll(statement)) {
+    const { type, names, specifier } = match.groups;
+    const star = match[0].startsWith("export") && names?.trim().startsWith("*") === true;
+    found.push({ specifier, typeOnly: type !== undefined, star, line: lineAt(text, match.index) });
+  }
+  for (const match of text.matchAll(dynamicImport)) {
+    const typeOnly = match.groups.typeof !== undefined || importType.test(match[0]);
+    found.push({ specifier: match.groups.specifier, typeOnly, star: false, line: lineAt(text, match.index) });
+  }
+  return found;
+}
+
+function lineAt(text, index) {
+  return text.slice(0, index).split("\n").length;
+}
+
+/** The imports of a file. */
+export function importsOfFile(path) {
+  return importsOf(readFileSync(path, "utf8"));
+}
+
+const skippedFolders = new Set(["node_modules", "dist", "recordings", "vectors", "results"]);
+
+/** Every file under a folder whose name ends in one of the endings, in a settled order. */
+export function filesUnder(folder, endings) {
+  const found = [];
+  for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (!skippedFolders.has(entry.name) && !entry.name.startsWith(".")) {
+        found.push(...filesUnder(path, endings));
+      }
+    } else if (endings.some((ending) => entry.name.endsWith(ending))) {
+      found.push(path);
+    }
+  }
+  return found;
+}
+
+/** The package that a specifier names, or null for a file of the same package and for what Node brings. */
+export function packageOf(specifier) {
+  if (specifier.startsWith(".") || specifier.startsWith("/") || isBuiltin(specifier)) {
+    return null;
+  }
+  const parts = specifier.split("/");
+  return specifier.startsWith("@") ? parts.slice(0, 2).join("/") : parts[0];
+}
+
+/** Whether a file is there for tests alone and is left out of what ships. */
+export function isTestFile(path) {
+  return path.endsWith(".test.ts") || path.endsWith(".contract.ts");
+}

@@ -1,0 +1,159 @@
+/**
+ * Documents that cannot lie: every TypeScript block of a README is compiled against the packages, blocks marked `ts run` are executed by
+ * a test, and every command that a document names exists.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { capture, repositoryRoot, toolPath } from "./set-up.mjs";
+
+/**
+ * @typedef {object} Block
+ * @property {string} document path below the repository
+ * @property {number} line of its first line of code
+ * @property {string} language the whole info string: `ts`, `ts run`, `sh`, ...
+ * @property {string} code
+ */
+
+/** The documents whose blocks are judged: of the root, the packages, the examples, the benchmarks. */
+export function documentsOf(root) {
+  const nested = ["packages", "examples"]
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name, "README.md")));
+  const own = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "bench/README.md", "docker/README.md"];
+  return [...own, ...nested].filter((document) => existsSync(join(root, document)));
+}
+
+/** Every fenced block of a document. */
+export function blocksOf(root, document) {
+  const blocks = [];
+  let open = null;
+  for (const [index, line] of readFileSync(join(root, document), "utf8").split("\n").entries()) {
+    if (open === null && line.startsWith("```")) {
+      open = { document, line: index + 2, language: line.slice(3).trim(), lines: [] };
+    } else if (open !== null && line.startsWith("```")) {
+      blocks.push({ document, line: open.line, language: open.language, code: open.lines.join("\n") });
+      open = null;
+    } else {
+      open?.lines.push(line);
+    }
+  }
+  return blocks;
+}
+
+/**
+ * Writes the TypeScript blocks of all documents into a folder inside the repository, so that they find the packages as users do.
+ * @returns {{ folder: string, files: { path: string, block: Block, output: string | null }[] }} `output`: what a block that runs must
+ * print, from a block of language `text` right after it
+ */
+export function writeBlocks(root) {
+  mkdirSync(join(root, ".cache"), { recursive: true });
+  const folder = mkdtempSync(join(root, ".cache", "readme-"));
+  const files = [];
+  for (const document of documentsOf(root)) {
+    const blocks = blocksOf(root, document);
+    for (const [index, block] of blocks.entries()) {
+      if (block.language.split(" ")[0] === "ts") {
+        const path = join(folder, `${document.replace(/\W+/g, "-")}-line-${block.line}.ts`);
+        writeFileSync(path, `${block.code}\nexport {};\n`);
+        const next = blocks[index + 1];
+        files.push({ path, block, output: next?.language === "text" ? next.code : null });
+      }
+    }
+  }
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(blockCompilerOptions, null, 2));
+  return { folder, files };
+}
+
+// A sample is read, not shipped: it may leave a name unused and needs no declarations.
+const blockCompilerOptions = {
+  extends: "../../tsconfig.base.json",
+  compilerOptions: {
+    noEmit: true,
+    composite: false,
+    isolatedDeclarations: false,
+    declaration: false,
+    sourceMap: false,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    rewriteRelativeImportExtensions: false,
+    allowImportingTsExtensions: true,
+  },
+  include: ["*.ts"],
+};
+
+/**
+ * What the compiler says against the TypeScript blocks, at their places in the documents; an empty text if nothing.
+ * @param {string} root
+ * @returns {string}
+ */
+export function checkCodeBlocks(root) {
+  const { folder, files } = writeBlocks(root);
+  try {
+    if (files.length === 0) {
+      return "No document has a TypeScript block. The README must begin with one.";
+    }
+    const { status, output } = capture(toolPath("tsc"), ["-p", folder, "--pretty", "false"]);
+    return status === 0 ? "" : atDocuments(output, root, files);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The compiler's places, as places in the documents. */
+function atDocuments(output, root, files) {
+  return output
+    .split("\n")
+    .map((line) => {
+      const file = files.find(({ path }) => line.startsWith(`${relative(root, path)}(`));
+      return file === undefined
+        ? line
+        : line.replace(/^.*?\((\d+),(\d+)\)/, (_, row) => `${file.block.document}:${Number(row) + file.block.line - 1}`);
+    })
+    .join("\n");
+}
+
+/**
+ * The commands in `sh` blocks, and those in running text between backquotes, that do not exist.
+ * @param {string} root
+ * @returns {string[]}
+ */
+export function checkCommands(root) {
+  const scripts = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
+  const benchCommands = commandsOfBench(root);
+  const complaints = [];
+  for (const document of documentsOf(root)) {
+    const text = readFileSync(join(root, document), "utf8");
+    for (const [index, line] of text.split("\n").entries()) {
+      for (const [, name] of line.matchAll(/\bnpm run ([\w:-]+)/g)) {
+        if (scripts[name] === undefined) {
+          complaints.push(`${document}:${index + 1}: there is no "npm run ${name}" in package.json.`);
+        }
+      }
+      for (const [, name] of line.matchAll(/\bnpx cdc-bench ([a-z]+)/g)) {
+        if (!benchCommands.includes(name)) {
+          complaints.push(`${document}:${index + 1}: cdc-bench has no command "${name}"; it has ${benchCommands.join(", ")}.`);
+        }
+      }
+    }
+  }
+  return complaints;
+}
+
+/** One command a file, by the house's rule: the folder is the list. */
+function commandsOfBench(root) {
+  const folder = join(root, "packages/cdc-bench/src/cli");
+  if (!existsSync(folder)) {
+    return [];
+  }
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+    .map((name) => name.slice(0, -".ts".length));
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const wrong = [checkCodeBlocks(repositoryRoot), ...checkCommands(repositoryRoot)].filter((line) => line !== "");
+  console.log(wrong.join("\n"));
+  process.exitCode = wrong.length === 0 ? 0 : 1;
+}

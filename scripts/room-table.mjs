@@ -1,0 +1,50 @@
+/**
+ * Who may import whom. `npm run check` holds every import to this table (`rooms.mjs`); ARCHITECTURE.md says in words what each room is
+ * for. `name:types` allows `import type` alone: nothing of that room is left at run time.
+ */
+
+/** Packages by their folder under `packages/`. An import points down: towards decode. */
+export const packageTable = {
+  decode: [],
+  registry: ["decode:types"],
+  consumer: ["decode", "registry"],
+  kafkajs: ["consumer:types", "decode"],
+  testkit: ["decode", "registry", "consumer"],
+  cdckit: ["decode", "registry", "consumer", "kafkajs"],
+  "cdc-bench": ["decode", "registry", "consumer", "kafkajs", "testkit", "cdckit"],
+};
+
+/** What tests beside the sources may import on top of that: the kit that exists for tests, and what it is made of. */
+export const testTable = ["decode", "registry", "consumer", "testkit"];
+
+/** Folders that use the packages as a user does: any package, by its public door alone. */
+export const outsiders = ["bench", "test", "examples"];
+
+/**
+ * The rooms of one package: a file or folder of its `src`, and what it may import there. A folder in `layers` holds one format a folder:
+ * formats may import what their layer may, and the layer's own files, but not each other unless `siblings` says so.
+ */
+export const roomTables = {
+  decode: {
+    rooms: {
+      errors: [],
+      record: [],
+      "schema-source": [],
+      options: ["errors"],
+      event: ["record:types", "schema-source:types"],
+      values: ["errors", "options"],
+      encoding: ["values", "errors", "options", "schema-source:types", "event:types"],
+      framing: ["errors", "record", "schema-source:types", "event:types"],
+      envelope: ["event", "errors", "record", "values", "options", "schema-source:types", "encoding/type", "encoding/reader"],
+      detect: ["framing", "encoding", "envelope", "values", "event", "errors", "options", "record", "schema-source"],
+      decoder: ["detect", "framing", "encoding", "envelope", "values", "event", "errors", "options", "record", "schema-source"],
+      index: ["decoder", "detect", "framing", "encoding", "envelope", "values", "event", "errors", "options", "record", "schema-source"],
+    },
+    layers: ["framing", "encoding", "envelope"],
+    siblings: {
+      "encoding/connect-json": ["encoding/json"], // its payload half is JSON
+    },
+    /** What of Node a room that does no I/O may use. */
+    builtins: ["node:buffer", "node:util"],
+  },
+};

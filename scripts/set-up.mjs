@@ -1,0 +1,112 @@
+/**
+ * What a fresh clone lacks: a Node that is new enough, the packages of the lock file, and the build. Every command of this repository
+ * calls this first, so that there is nothing to do by hand after `git clone`.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+const oldestNode = [20, 19];
+
+/**
+ * Leaves the repository ready to run.
+ * @param {{ build?: boolean, quiet?: boolean }} [options] `build`: compile every package into its `dist`
+ */
+export function setUp({ build = false, quiet = false } = {}) {
+  demandNode(process.versions.node);
+  if (!isInstalled(repositoryRoot)) {
+    install(quiet);
+  }
+  if (build) {
+    compile(quiet);
+  }
+}
+
+/** Ends the process with a sentence where Node is too old to run the packages. */
+function demandNode(version) {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) {
+    return;
+  }
+  fail(`Node ${oldestNode.join(".")} or newer is needed, this is ${version}. Install a newer one from https://nodejs.org and try again.`);
+}
+
+/**
+ * Whether node_modules holds what the lock file names. Compares contents, not dates: a checkout touches dates, and a needless `npm ci`
+ * would take the packages away from under whatever else runs here.
+ */
+export function isInstalled(root) {
+  const installedPath = join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(installedPath)) {
+    return false;
+  }
+  const wanted = readPackages(join(root, "package-lock.json"));
+  const installed = readPackages(installedPath);
+  return Object.entries(wanted).every(([path, entry]) => isSettled(path, entry, installed[path]));
+}
+
+function readPackages(path) {
+  return JSON.parse(readFileSync(path, "utf8")).packages;
+}
+
+function isSettled(path, wanted, installed) {
+  if (!path.includes("node_modules/")) {
+    return true; // the repository itself and its workspaces
+  }
+  if (installed === undefined) {
+    return wanted.optional === true; // another platform's binary
+  }
+  return installed.version === wanted.version;
+}
+
+function install(quiet) {
+  if (!quiet) {
+    console.error("Installing the packages of package-lock.json ...");
+  }
+  const { status, output } = capture("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  if (status !== 0) {
+    console.error(output);
+    fail("npm ci failed, see above. Without a network: point npm at a registry that this machine reaches, then try again.");
+  }
+}
+
+function compile(quiet) {
+  if (!quiet) {
+    console.error("Building ...");
+  }
+  const { status, output } = capture(toolPath("tsc"), ["-b"]);
+  if (status !== 0) {
+    console.error(output);
+    fail("The build failed, see above.");
+  }
+}
+
+/** The path of an installed command line tool. */
+export function toolPath(name) {
+  return join(repositoryRoot, "node_modules", ".bin", name);
+}
+
+/** Runs a command in the repository's root and keeps what it prints. */
+export function capture(command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: repositoryRoot,
+    encoding: "utf8",
+    maxBuffer: 256 * 1024 * 1024,
+  });
+  return { status: status ?? 1, stdout: stdout ?? "", output: [stdout, stderr, error?.message].filter(Boolean).join("").trimEnd() };
+}
+
+/** Runs a script of this repository in this terminal, and ends this process as it ends. */
+export function become(script, args) {
+  const { status, signal } = spawnSync(process.execPath, [join(repositoryRoot, script), ...args], { stdio: "inherit" });
+  process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
+}
+
+export function fail(sentence) {
+  console.error(sentence);
+  process.exit(1);
+}

@@ -1,0 +1,37 @@
+/**
+ * `npm test`: every test, from a fresh clone. The last line is `N passed, N failed, N skipped`, and nothing else stands on it.
+ *
+ * What follows `npm test --` goes to vitest: `npm test -- packages/decode -t tombstone`.
+ */
+import { randomInt } from "node:crypto";
+import process from "node:process";
+import { setUp } from "./set-up.mjs";
+
+let closingLine = "0 passed, 1 failed, 0 skipped"; // until tests ran: what cannot be set up fails
+process.once("exit", () => console.log(closingLine));
+
+setUp({ build: true }); // the tests of the command line run what users run: dist
+
+// After setUp: before it there may be no vitest.
+const { parseCLI, startVitest } = await import("vitest/node");
+const { CountingReporter } = await import("./vitest-reporter.mjs");
+
+process.env.FAST_CHECK_SEED ??= String(randomInt(2 ** 31));
+process.env.NODE_ENV ??= "test";
+
+const reporter = new CountingReporter();
+try {
+  const { filter, options } = parseCLI(["vitest", "run", ...process.argv.slice(2)]);
+  const vitest = await startVitest("test", filter, { ...options, run: true, watch: false, reporters: [reporter] });
+  await vitest.close();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+}
+
+for (const line of reporter.skippedLines) {
+  console.log(line);
+}
+console.log(`Property tests ran with FAST_CHECK_SEED=${process.env.FAST_CHECK_SEED} on Node ${process.versions.node}.`);
+closingLine = reporter.closingLine;
+process.exit(reporter.failed > 0 ? 1 : process.exitCode);

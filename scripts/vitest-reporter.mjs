@@ -1,0 +1,65 @@
+/**
+ * vitest's own report, and after it each skipped test with its reason. What was counted is told by `closingLine`, which the caller prints
+ * when all else is said.
+ */
+import { DefaultReporter } from "vitest/node";
+
+export class CountingReporter extends DefaultReporter {
+  #passed = 0;
+  #failed = 0;
+  #skipped = [];
+
+  /** @override */
+  onTestRunEnd(modules, unhandledErrors, reason) {
+    super.onTestRunEnd(modules, unhandledErrors, reason);
+    for (const module of modules) {
+      this.#countModule(module);
+    }
+    this.#failed += unhandledErrors.length; // an error outside of any test is nobody's pass
+  }
+
+  #countModule(module) {
+    const tests = [...module.children.allTests()];
+    for (const test of tests) {
+      this.#countTest(test);
+    }
+    const failedSuites = [...module.children.allSuites()].filter((suite) => suite.errors().length > 0);
+    // A file that does not load, or a hook that throws: its tests did not run, and must not look as if they were not there.
+    this.#failed += failedSuites.length + (module.errors().length > 0 ? 1 : 0);
+  }
+
+  #countTest(test) {
+    const { state, note } = test.result();
+    if (state === "passed") {
+      this.#passed++;
+    } else if (state === "failed") {
+      this.#failed++;
+    } else {
+      this.#skipped.push({ name: test.fullName, file: test.module.relativeModuleId, reason: note ?? reasonOf(test) });
+    }
+  }
+
+  /** Each skipped test, one a line. */
+  get skippedLines() {
+    return this.#skipped.map(({ file, name, reason }) => `skipped: ${file} > ${name}: ${reason}`);
+  }
+
+  get failed() {
+    return this.#failed;
+  }
+
+  get closingLine() {
+    return `${this.#passed} passed, ${this.#failed} failed, ${this.#skipped.length} skipped`;
+  }
+}
+
+/** A whole suite is skipped before its tests can say why: its reason stands in `meta.skipReason` of a parent, or nowhere. */
+function reasonOf(test) {
+  for (let at = test; at !== undefined && at.type !== "module"; at = at.parent) {
+    const reason = at.meta().skipReason;
+    if (typeof reason === "string") {
+      return reason;
+    }
+  }
+  return test.options.mode === "todo" ? "not written yet" : "no reason given: say it with `context.skip(reason)`";
+}

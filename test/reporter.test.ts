@@ -1,0 +1,76 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+mkdirSync(join(root, ".cache"), { recursive: true });
+const folder = mkdtempSync(join(root, ".cache", "reporter-"));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs vitest on one test file with the reporter, as `npm test` does. */
+function runWith(name: string, code: string): { readonly lines: readonly string[]; readonly failed: number } {
+  writeFileSync(join(folder, `${name}.case.ts`), `import { describe, expect, test } from "vitest";\n${code}\n`);
+  const reporterUrl = pathToFileURL(join(root, "scripts/vitest-reporter.mjs")).href;
+  const script = `
+    import { startVitest } from "vitest/node";
+    import { CountingReporter } from ${JSON.stringify(reporterUrl)};
+    const reporter = new CountingReporter();
+    const options = { root: ${JSON.stringify(folder)}, config: false, include: ["${name}.case.ts"], watch: false, reporters: [reporter] };
+    const vitest = await startVitest("test", [], options);
+    await vitest.close();
+    console.log([...reporter.skippedLines, reporter.failed, reporter.closingLine].join("\\n"));
+    process.exit(0);`;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, encoding: "utf8" });
+  const lines = stdout.trimEnd().split("\n");
+  return { lines, failed: Number(lines.at(-2)) };
+}
+
+describe("the closing line of npm test", () => {
+  test("counts what passed, failed and was skipped, and stands alone at the end", () => {
+    const { lines, failed } = runWith(
+      "counts",
+      `test("a", () => {}); test("b", () => expect(1).toBe(2)); test("c", (context) => context.skip("no Java"));`,
+    );
+    expect(lines.at(-1)).toBe("1 passed, 1 failed, 1 skipped");
+    expect(failed).toBe(1);
+  });
+
+  test("comes after each skipped test with its reason", () => {
+    const { lines } = runWith("reasons", `test("runs on a broker", (context) => context.skip("no Java on this machine"));`);
+    expect(lines.at(-3)).toBe("skipped: reasons.case.ts > runs on a broker: no Java on this machine");
+  });
+
+  test("takes the reason of a skipped suite from its meta", () => {
+    const { lines } = runWith(
+      "suites",
+      `describe.skip("a broker", { meta: { skipReason: "no Java" } }, () => { test("answers", () => {}); });`,
+    );
+    expect(lines.at(-3)).toBe("skipped: suites.case.ts > a broker > answers: no Java");
+  });
+
+  test("counts a file that does not load as failed", () => {
+    const { lines, failed } = runWith("broken", `throw new Error("not loadable");`);
+    expect(lines.at(-1)).toBe("0 passed, 1 failed, 0 skipped");
+    expect(failed).toBe(1);
+  });
+
+  test("counts an error outside of every test as failed", () => {
+    const { failed } = runWith(
+      "unhandled",
+      `test("a", async () => { setTimeout(() => { throw new Error("late"); }, 0); await new Promise((done) => setTimeout(done, 50)); });`,
+    );
+    expect(failed).toBe(1);
+  });
+
+  test("counts a hook that throws as failed", () => {
+    const { failed } = runWith(
+      "hooks",
+      `import { beforeAll } from "vitest"; describe("s", () => { beforeAll(() => { throw new Error("no"); }); test("a", () => {}); });`,
+    );
+    expect(failed).toBeGreaterThan(0);
+  });
+});

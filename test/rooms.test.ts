@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const copy = mkdtempSync(join(tmpdir(), "cdckit-rooms-"));
+
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+beforeEach(() => {
+  rmSync(join(copy, "packages"), { recursive: true, force: true });
+  const left = new Set(["node_modules", "dist", "recordings"]);
+  cpSync(join(root, "packages"), join(copy, "packages"), {
+    recursive: true,
+    filter: (path) => !left.has(path.split("/").at(-1) ?? ""),
+  });
+});
+
+/** What the room check says of the copy, one complaint a line. */
+function complaints(): readonly string[] {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(root, "scripts/rooms.mjs"), copy], { encoding: "utf8" });
+  return [...stdout.split("\n"), ...stderr.split("\n")].filter((line) => line !== "");
+}
+
+/** Adds lines at the end of a file of the copy, which may be new. */
+function plant(file: string, code: string): void {
+  mkdirSync(dirname(join(copy, file)), { recursive: true });
+  appendFileSync(join(copy, file), `\n${code}\n`);
+}
+
+function replaceIn(file: string, from: string, to: string): void {
+  const text = readFileSync(join(copy, file), "utf8");
+  expect(text).toContain(from);
+  writeFileSync(join(copy, file), text.replace(from, to));
+}
+
+describe("the room check", () => {
+  test("finds nothing against the repository as it is", () => {
+    expect(complaints()).toEqual([]);
+  });
+
+  const planted: readonly (readonly [title: string, file: string, code: string, sentence: string])[] = [
+    [
+      "a package that imports one above it",
+      "packages/decode/src/record.ts",
+      `import "@cdckit/consumer";`,
+      "decode must not import consumer",
+    ],
+    [
+      "a type from a package above",
+      "packages/decode/src/record.ts",
+      `import type { A } from "@cdckit/registry";`,
+      "decode must not import registry",
+    ],
+    [
+      "a package above imported when it is needed",
+      "packages/decode/src/record.ts",
+      `await import("@cdckit/kafkajs");`,
+      "decode must not import kafkajs",
+    ],
+    [
+      "a value where only types are allowed",
+      "packages/registry/src/index.ts",
+      `import { isDecodeError } from "@cdckit/decode";`,
+      "types of decode alone",
+    ],
+    [
+      "a path into another package",
+      "packages/consumer/src/index.ts",
+      `import "../../decode/src/errors.ts";`,
+      "reaches out of @cdckit/consumer",
+    ],
+    ["a door that is none", "packages/consumer/src/index.ts", `import "@cdckit/decode/src/errors.ts";`, "is not a door of @cdckit/decode"],
+    ["a test library in a source", "packages/decode/src/errors.ts", `import "vitest";`, "tests alone may"],
+    ["a test file in a source", "packages/decode/src/options.ts", `import "./errors.test.ts";`, "imports the test file"],
+    ["export *", "packages/decode/src/index.ts", `export * from "./errors.ts";`, "export * hides"],
+    ["the own index", "packages/decode/src/decoder.ts", `import "./index.ts";`, "its own package's index.ts"],
+    [
+      "values that know an encoding",
+      "packages/decode/src/values/conversion.ts",
+      `import "../encoding/type.ts";`,
+      "values must not import encoding",
+    ],
+    [
+      "an encoding that knows an envelope",
+      "packages/decode/src/encoding/type.ts",
+      `import "../envelope/planted.ts";`,
+      "encoding must not import envelope",
+    ],
+    [
+      "a framing that knows an encoding",
+      "packages/decode/src/framing/planted/frame.ts",
+      `import "../../encoding/type.ts";`,
+      "framing/planted must not import encoding",
+    ],
+    [
+      "an encoding that knows another",
+      "packages/decode/src/encoding/avro/planted.ts",
+      `import "../json/parse.ts";`,
+      "encoding/avro must not import encoding/json",
+    ],
+    [
+      "the errors' room, which imports nothing",
+      "packages/decode/src/errors.ts",
+      `import type { A } from "./event.ts";`,
+      "errors must not import event",
+    ],
+    ["a file in no room", "packages/decode/src/utils.ts", "export const a = 1;", "stands in no room"],
