@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { Kafka, logLevel } from "kafkajs";
+import { ensureJars } from "./jars.mjs";
+import { runJava, startJava } from "./java.mjs";
+import { freePorts } from "./ports.mjs";
+import { logTail, stopProcess } from "./process.mjs";
+import { requireJava } from "./requirements.mjs";
+import { kafkaJars } from "./versions.mjs";
+import { waitUntil } from "./wait.mjs";
+
+/**
+ * @typedef {object} KafkaOptions
+ * @property {string} dir a folder of its own: data, log and scratch files
+ * @property {string} [cacheDir]
+ * @property {Record<string, string | number | boolean>} [config] broker settings over the defaults below
+ * @property {readonly string[]} [jvm]
+ * @property {boolean} [outlive] whether the broker goes on after this process has ended
+ * @property {import("./jars.mjs").Log} [log]
+ * @property {AbortSignal | undefined} [signal]
+ * @property {(record: import("./process.mjs").ProcessRecord) => void} [onSpawn] told before the broker is ready, so that it can be stopped
+ */
+
+/**
+ * @typedef {object} RunningKafka
+ * @property {string} brokers
+ * @property {number} port
+ * @property {string} classPath for the command-line tools of the same release
+ * @property {import("./process.mjs").ProcessRecord} record
+ * @property {() => Promise<void>} stop ends the broker and deletes its data; the log stays
+ */
+
+/** Options of the JVM for a broker that lives as long as a test run. */
+export const smallJvm = Object.freeze(["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]);
+
+/**
+ * Starts Kafka as one KRaft node on 127.0.0.1, on ports that are free, and returns when it answers.
+ * @param {KafkaOptions} options
+ * @returns {Promise<RunningKafka>}
+ */
+export async function startKafka({ dir, cacheDir, config = {}, jvm = smallJvm, outlive = false, log, signal, onSpawn }) {
+  requireJava();
+  const classPath = await kafkaClassPath({ ...(cacheDir && { cacheDir }), ...(log && { log }) });
+  mkdirSync(dir, { recursive: true });
+  const [port = 0, controllerPort = 0] = await freePorts(2);
+  const properties = join(dir, "server.properties");
+  writeFileSync(properties, toProperties({ ...brokerConfig(dir, port, controllerPort), ...config }));
+  await runJava({ classPath, mainClass: "kafka.tools.StorageTool", args: ["format", "-t", clusterId(), "-c", properties] });
+  const running = startJava({
+    name: "kafka",
+    dir,
+    jvm: [...jvm, "-Dlog4j2.level=INFO", "-cp", classPath],
+    run: ["kafka.Kafka", properties],
+    outlive,
+  });
+  onSpawn?.(running.record);
+  const stop = () => stopKafka(running.record, dir);
+  try {
+    await waitUntil({
+      what: `Kafka at 127.0.0.1:${port}`,
+      check: () => answers(port),
+      deadlineMs: 90_000,
+      giveUp: running.assertAlive,
+      hint: () => logTail(running.record.log),
+      signal,
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { brokers: `127.0.0.1:${port}`, port, classPath, record: running.record, stop };
+}
+
+/**
+ * The class path with Kafka, its tools and Connect.
+ * @param {{ cacheDir?: string, log?: import("./jars.mjs").Log }} [options]
+ */
+export async function kafkaClassPath(options) {
+  return join(await ensureJars(kafkaJars, options), "*");
+}
+
+/**
+ * Runs one of Kafka's own tools, for example `org.apache.kafka.tools.ConsumerPerformance`.
+ * @param {{ classPath: string }} kafka
+ * @param {string} mainClass
+ * @param {readonly string[]} args
+ * @param {{ input?: string | Uint8Array, deadlineMs?: number }} [options]
+ */
+export function runKafkaTool(kafka, mainClass, args, options = {}) {
+  return runJava({ classPath: kafka.classPath, mainClass, args, ...options });
+}
+
+/**
+ * Writes lines to a topic with Kafka's own producer, so that batches are compressed by the Java libraries and not by ours.
+ * @param {{ classPath: string, brokers: string }} kafka
+ * @param {{ topic: string, lines: readonly string[], compression?: "none" | "gzip" | "snappy" | "lz4" | "zstd", separator?: string, properties?: Record<string, string> }} options
+ *   with a separator, what is before it in a line is the key
+ */
+export async function produceLines(kafka, { topic, lines, compression = "none", separator, properties = {} }) {
+  const keyed = separator === undefined ? [] : ["--reader-property", "parse.key=true", "--reader-property", `key.separator=${separator}`];
+  const extra = Object.entries(properties).flatMap(([name, value]) => ["--command-property", `${name}=${value}`]);
+  const args = ["--bootstrap-server", kafka.brokers, "--topic", topic, "--compression-codec", compression, ...keyed, ...extra];
+  await runKafkaTool(kafka, "org.apache.kafka.tools.ConsoleProducer", args, { input: lines.map((line) => `${line}\n`).join("") });
+}
+
+/** @param {import("./process.mjs").ProcessRecord} record @param {string} dir */
+async function stopKafka(record, dir) {
+  await stopProcess(record, { signal: "SIGKILL" }); // its data is deleted next: a controlled shutdown would save nothing
+  for (const name of ["data", "tmp"]) {
+    rmSync(join(dir, name), { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** @param {string} dir @param {number} port @param {number} controllerPort */
+function brokerConfig(dir, port, controllerPort) {
+  return {
+    "process.roles": "broker,controller",
+    "node.id": 1,
+    "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
+    "controller.listener.names": "CONTROLLER",
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+    "log.dirs": join(dir, "data"),
+    "auto.create.topics.enable": false, // a missing topic is an answer that must be seen
+    "offsets.topic.replication.factor": 1,
+    "offsets.topic.num.partitions": 4,
+    "transaction.state.log.replication.factor": 1,
+    "transaction.state.log.min.isr": 1,
+    "transaction.state.log.num.partitions": 4,
+    "share.coordinator.state.topic.replication.factor": 1,
+    "share.coordinator.state.topic.min.isr": 1,
+    "group.initial.rebalance.delay.ms": 0, // a group of one need not wait for others
+    "group.min.session.timeout.ms": 1_000, // a dead member is noticed within a test's patience
+    "log.retention.hours": -1, // recorded timestamps may be years old
+  };
+}
+
+/** @param {Record<string, string | number | boolean>} entries */
+export function toProperties(entries) {
+  return Object.entries(entries)
+    .map(([key, value]) => `${key}=${value}\n`)
+    .join("");
+}
+
+/** A random id in the form that Kafka wants: 16 bytes in URL-safe base64. */
+function clusterId() {
+  return Buffer.from(randomUUID().replaceAll("-", ""), "hex").toString("base64url");
+}
+
+/** Whether the broker serves a request; the plain connection first, because a client that is refused waits longer and longer. @param {number} port */
+async function answers(port) {
+  await opens(port);
+  const admin = new Kafka({ brokers: [`127.0.0.1:${port}`], logLevel: logLevel.NOTHING, retry: { retries: 0 } }).admin();
+  try {
+    await admin.connect();
+    return (await admin.describeCluster()).brokers.length === 1;
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** @param {number} port @returns {Promise<void>} */
+function opens(port) {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("error", reject).once("connect", () => {
+      socket.destroy();
+      resolve();
+    });
+  });
+}

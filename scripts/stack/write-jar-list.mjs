@@ -1,0 +1,19 @@
+// Rewrites jars.sha256 from what Maven delivers now: run it after a change of versions.mjs, and read the diff.
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { download, jarListFile, sha256 } from "./jars.mjs";
+import { debeziumJars, kafkaJars, registryJars } from "./versions.mjs";
+
+const work = mkdtempSync(join(tmpdir(), "cdckit-jars-"));
+const lines = [];
+for (const set of [kafkaJars, debeziumJars, registryJars]) {
+  const folder = join(work, set.name);
+  await download(set, folder, console.error, async () => {});
+  for (const file of readdirSync(folder).sort()) {
+    lines.push(`${await sha256(join(folder, file))}  ${set.name}/${file}`);
+  }
+}
+writeFileSync(jarListFile, `${lines.join("\n")}\n`);
+rmSync(work, { recursive: true, force: true });
+console.error(`wrote ${lines.length} files to ${jarListFile}`);
