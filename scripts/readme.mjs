@@ -120,25 +120,22 @@ function atDocuments(output, root, files) {
  * @returns {string[]}
  */
 export function checkCommands(root) {
-  const scripts = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
+  const scripts = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts);
   const benchCommands = commandsOfBench(root);
-  const complaints = [];
-  for (const document of documentsOf(root)) {
-    const text = readFileSync(join(root, document), "utf8");
-    for (const [index, line] of text.split("\n").entries()) {
-      for (const [, name] of line.matchAll(/\bnpm run ([\w:-]+)/g)) {
-        if (scripts[name] === undefined) {
-          complaints.push(`${document}:${index + 1}: there is no "npm run ${name}" in package.json.`);
-        }
-      }
-      for (const [, name] of line.matchAll(/\bnpx cdc-bench ([a-z]+)/g)) {
-        if (!benchCommands.includes(name)) {
-          complaints.push(`${document}:${index + 1}: cdc-bench has no command "${name}"; it has ${benchCommands.join(", ")}.`);
-        }
-      }
-    }
-  }
-  return complaints;
+  return documentsOf(root).flatMap((document) =>
+    readFileSync(join(root, document), "utf8")
+      .split("\n")
+      .flatMap((line) =>
+        [
+          ...namesAfter(line, /\bnpm run ([\w:-]+)/g, scripts, "package.json has no script"),
+          ...namesAfter(line, /\bnpx cdc-bench ([a-z]+)/g, benchCommands, "cdc-bench has no command"),
+        ].map((complaint) => `${document}: ${complaint} (line: ${line.trim()})`),
+      ),
+  );
+}
+
+function namesAfter(line, pattern, known, sentence) {
+  return [...line.matchAll(pattern)].filter(([, name]) => !known.includes(name)).map(([, name]) => `${sentence} "${name}"`);
 }
 
 /** One command a file, by the house's rule: the folder is the list. */

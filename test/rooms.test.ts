@@ -109,3 +109,50 @@ describe("the room check", () => {
       "errors must not import event",
     ],
     ["a file in no room", "packages/decode/src/utils.ts", "export const a = 1;", "stands in no room"],
+    ["I/O in decode", "packages/decode/src/values/conversion.ts", `import { readFileSync } from "node:fs";`, "does no I/O"],
+  ];
+  for (const [title, file, code, sentence] of planted) {
+    test(`sees ${title}`, () => {
+      plant(file, code);
+      const found = complaints().filter((line) => line.startsWith(file));
+      expect(found.join("\n")).toContain(sentence);
+    });
+  }
+
+  test("allows connect-json to use json", () => {
+    plant("packages/decode/src/encoding/connect-json/planted.ts", `import "../json/planted.ts";`);
+    plant("packages/decode/src/encoding/json/planted.ts", "export const a = 1;");
+    expect(complaints()).toEqual([]);
+  });
+
+  test("sees a cycle of files inside one room", () => {
+    plant("packages/decode/src/values/one.ts", `import "./two.ts";`);
+    plant("packages/decode/src/values/two.ts", `import "./one.ts";`);
+    expect(complaints()).toEqual([expect.stringContaining("is a cycle of files")]);
+  });
+
+  test("sees an import that is missing in the dependencies, and one that is missing in the references", () => {
+    plant("packages/consumer/src/planted.ts", `import "@cdckit/registry";`);
+    replaceIn("packages/consumer/package.json", `"@cdckit/registry": "0.1.0"`, `"@cdckit/other": "0.1.0"`);
+    replaceIn("packages/consumer/tsconfig.json", `"../registry"`, `"../elsewhere"`);
+    const found = complaints().join("\n");
+    expect(found).toContain("not among the dependencies of packages/consumer/package.json");
+    expect(found).toContain("not among the references of packages/consumer/tsconfig.json");
+  });
+
+  test("sees a package without a row in the table, and a published package that needs a private one", () => {
+    mkdirSync(join(copy, "packages/stranger/src"), { recursive: true });
+    writeFileSync(join(copy, "packages/stranger/package.json"), `{ "name": "stranger", "private": true }`);
+    writeFileSync(join(copy, "packages/stranger/tsconfig.json"), "{}");
+    replaceIn("packages/registry/package.json", `"dependencies": {`, `"dependencies": { "stranger": "0.1.0",`);
+    const found = complaints().join("\n");
+    expect(found).toContain("packages/stranger: has no row");
+    expect(found).toContain("depends on stranger, which is private");
+  });
+
+  test("does not take a comment or a text for an import", () => {
+    const code = `// import "@cdckit/consumer"\n/**\n * import { a } from "@cdckit/consumer";\n */\nexport const planted = 'import "x"';`;
+    plant("packages/decode/src/errors.ts", code);
+    expect(complaints()).toEqual([]);
+  });
+});
