@@ -35,7 +35,8 @@ export class CountingReporter extends DefaultReporter {
     } else if (state === "failed") {
       this.#failed++;
     } else {
-      this.#skipped.push({ name: test.fullName, file: test.module.relativeModuleId, reason: note ?? reasonOf(test) });
+      const name = test.fullName.replace(reasonInName, "");
+      this.#skipped.push({ name, file: test.module.relativeModuleId, reason: note ?? reasonOf(test) });
     }
   }
 
@@ -53,13 +54,19 @@ export class CountingReporter extends DefaultReporter {
   }
 }
 
-/** A whole suite is skipped before its tests can say why: its reason stands in `meta.skipReason` of a parent, or nowhere. */
+const reasonInName = / \(skipped: (.*?)\)(?= >|$)/;
+
+/** A whole suite is skipped before its tests can say why: the reason stands in `meta.skipReason` of a parent, or in its name. */
 function reasonOf(test) {
   for (let at = test; at !== undefined && at.type !== "module"; at = at.parent) {
     const reason = at.meta().skipReason;
     if (typeof reason === "string") {
       return reason;
     }
+  }
+  const stated = reasonInName.exec(test.fullName)?.[1];
+  if (stated !== undefined) {
+    return stated;
   }
   return test.options.mode === "todo" ? "not written yet" : "no reason given: say it with `context.skip(reason)`";
 }

@@ -52,6 +52,11 @@ describe("the closing line of npm test", () => {
     expect(lines.at(-3)).toBe("skipped: suites.case.ts > a broker > answers: no Java");
   });
 
+  test("takes the reason of a skipped suite from its name", () => {
+    const { lines } = runWith("names", `describe.skip("a broker (skipped: no Java)", () => { test("answers", () => {}); });`);
+    expect(lines.at(-3)).toBe("skipped: names.case.ts > a broker > answers: no Java");
+  });
+
   test("counts a file that does not load as failed", () => {
     const { lines, failed } = runWith("broken", `throw new Error("not loadable");`);
     expect(lines.at(-1)).toBe("0 passed, 1 failed, 0 skipped");
