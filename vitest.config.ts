@@ -11,6 +11,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     setupFiles: ["./test/property-seed.ts"],
     pool: "forks",
+    // Costs nothing until a test asks for a broker.
+    globalSetup: ["test/integration/global-setup.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

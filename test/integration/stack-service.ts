@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startKafka } from "../../scripts/stack/kafka.mjs";
+import { isMissingRequirement } from "../../scripts/stack/stack-error.mjs";
+
+/** What a test is told when it asks for a part of the stack: where it is, or why this machine cannot have it. */
+export type Answer<Part> = { readonly part: Part } | { readonly missing: string };
+
+/** The one broker that all integration tests of a run share. */
+export interface SharedKafka {
+  readonly brokers: string;
+  /** Kafka's own tools, for `runKafkaTool` and `produceLines` of scripts/stack/kafka.mjs. */
+  readonly classPath: string;
+}
+
+interface Started<Part> {
+  readonly part: Part;
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves the run's test files, which live in processes of their own: a part starts when the first of them asks for it,
+ * so a run without integration tests starts nothing, and ends with the run.
+ */
+export interface StackService {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startStackService(log: (line: string) => void): Promise<StackService> {
+  const root = mkdtempSync(join(tmpdir(), "cdckit-test-"));
+  const starting = new Map<string, Promise<Answer<Started<unknown>>>>();
+  const server = createServer((request, response) => {
+    const path = request.url ?? "";
+    let answer = starting.get(path);
+    if (answer === undefined) {
+      answer = answerOf(() => startPart(path, root, log));
+      starting.set(path, answer);
+    }
+    void answer.then((found) => response.end(JSON.stringify("missing" in found ? found : { part: found.part.part })));
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close(): Promise<void> {
+      server.close();
+      server.closeAllConnections();
+      for (const answer of await Promise.all(starting.values())) {
+        if ("part" in answer) await answer.part.stop();
+      }
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+function startPart(path: string, root: string, log: (line: string) => void): Promise<Started<unknown>> {
+  switch (path) {
+    case "/kafka":
+      return startSharedKafka(root, log);
+    default:
+      throw new Error(`no part of the stack is called ${path}`);
+  }
+}
+
+async function startSharedKafka(root: string, log: (line: string) => void): Promise<Started<SharedKafka>> {
+  const kafka = await startKafka({ dir: join(root, "kafka"), log });
+  return { part: { brokers: kafka.brokers, classPath: kafka.classPath }, stop: kafka.stop };
+}
+
+/** A machine without Java is a reason to skip; anything else that goes wrong is told too, and fails the test that asked. */
+async function answerOf<Part>(start: () => Promise<Part>): Promise<Answer<Part> & { readonly failed?: true }> {
+  try {
+    return { part: await start() };
+  } catch (error) {
+    const missing = error instanceof Error ? error.message : String(error);
+    return isMissingRequirement(error) ? { missing } : { missing, failed: true };
+  }
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+}
