@@ -1,1 +1,42 @@
-export {};
+// The consumer.
+export { createConsumer } from "./consumer.ts";
+export type { Consumer } from "./consumer.ts";
+export type { ConsumerOptions, DeliveryOptions, FailureOptions } from "./options.ts";
+export type { Delivery } from "./delivery/stream-intake.ts";
+export { ConsumerError, isConsumerError } from "./errors.ts";
+export type { ConsumerErrorCode, ConsumerErrorOptions } from "./errors.ts";
+
+// Handlers.
+export type {
+  AnyHandler,
+  ControlEvents,
+  ControlKind,
+  CreateEvent,
+  DeleteEvent,
+  EventHandler,
+  ReadEvent,
+  TableEvent,
+  TableHandlers,
+  UpdateEvent,
+} from "./routing/handlers.ts";
+
+// What it says of itself.
+export type { Health, PartitionHealth } from "./observe/health.ts";
+export type { Counts } from "./observe/counters.ts";
+export type { FilterReason } from "./routing/router.ts";
+export type { Phase } from "./lifecycle.ts";
+export type { Logger } from "./observe/logger.ts";
+export { silentLogger } from "./observe/logger.ts";
+
+// For drivers.
+export type {
+  Compression,
+  DriverCapabilities,
+  DriverSession,
+  DriverSink,
+  FetchedBatch,
+  KafkaDriver,
+  OffsetCommit,
+  PartitionAssignment,
+  Subscription,
+} from "./driver.ts";

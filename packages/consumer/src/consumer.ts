@@ -1,0 +1,150 @@
+import { type Columns, createDecoder, type Decoder } from "@cdckit/decode";
+import type { BatchRunParts } from "./delivery/batch-run.ts";
+import { HandlerIntake } from "./delivery/handler-intake.ts";
+import { type Delivery, StreamIntake } from "./delivery/stream-intake.ts";
+import { ConsumerEngine } from "./engine.ts";
+import { ConsumerError } from "./errors.ts";
+import { Counters } from "./observe/counters.ts";
+import type { Health } from "./observe/health.ts";
+import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOptions } from "./options.ts";
+import type { AnyHandler, ControlEvents, ControlKind, EventHandler, TableHandlers } from "./routing/handlers.ts";
+import { Router } from "./routing/router.ts";
+import { onStopSignals } from "./stop-signals.ts";
+
+/** Decoded change events of a consumer group: handled first, then committed. */
+export interface Consumer {
+  /** Handles events that belong to no table, by kind: `"heartbeat"`, `"transaction"`, ... */
+  on<Kind extends ControlKind>(kind: Kind, handler: EventHandler<ControlEvents[Kind]>): Consumer;
+  /** Handles every event that no other handler takes. */
+  on(pattern: "*", handler: AnyHandler): Consumer;
+  /**
+   * Handles the events of a table: `"schema.table"`, or `"database.table"` where the source has no schemas; three parts are exact; `"*"`
+   * takes what no other handler took.
+   */
+  on<Row = Columns, Key = Columns>(pattern: string, handlers: TableHandlers<Row, Key>): Consumer;
+  /** Consumes until it is stopped. Resolves after a stop; rejects with the error that halted it. */
+  run(): Promise<void>;
+  /**
+   * Consumes as an iteration, instead of `on` and `run`. What is `done()` is committed, up to the first delivery that is not. Leaving the
+   * loop stops the consumer; an error that halts it is thrown into the loop.
+   */
+  stream(): AsyncGenerator<Delivery, void, void>;
+  /** Handles what is in flight, commits, leaves the group. Resolves when it has stopped. Safe at any time, any number of times. */
+  stop(): Promise<void>;
+  health(): Health;
+}
+
+/** How long events are handled before timers, sockets and signals have a turn. */
+const maxBlockMs = 50;
+
+/** A consumer with these options. Nothing is connected before `run()` or `stream()`. Throws a `ConsumerError` that names a wrong option. */
+export function createConsumer(options: ConsumerOptions): Consumer {
+  const resolved = resolveConsumerOptions(options);
+  return new CdcConsumer(resolved, decoderOf(resolved));
+}
+
+function decoderOf({ decoder, registry }: ResolvedConsumerOptions): Decoder {
+  if ("decodeAt" in decoder) {
+    return decoder;
+  }
+  return createDecoder(registry === undefined ? decoder : { ...decoder, schemas: registry });
+}
+
+class CdcConsumer implements Consumer {
+  readonly #options: ResolvedConsumerOptions;
+  readonly #decoder: Decoder;
+  readonly #counters: Counters = new Counters();
+  readonly #router: Router = new Router();
+  readonly #engine: ConsumerEngine;
+
+  constructor(options: ResolvedConsumerOptions, decoder: Decoder) {
+    this.#options = options;
+    this.#decoder = decoder;
+    this.#engine = new ConsumerEngine(options, this.#counters);
+  }
+
+  on(pattern: string, handlers: unknown): this {
+    if (this.#engine.phase !== "idle") {
+      throw new ConsumerError("wrong-phase", "on() must be called before run(): events that came earlier would have been filtered");
+    }
+    this.#router.add(pattern, handlers);
+    return this;
+  }
+
+  async run(): Promise<void> {
+    if (this.#router.isEmpty) {
+      throw new ConsumerError(
+        "invalid-handler",
+        "run() without a handler would commit everything unread; call on() first, or use stream()",
+      );
+    }
+    const engine = this.#engine;
+    const intake = new HandlerIntake(
+      this.#batchRunParts(),
+      (error) => engine.fail(error),
+      () => engine.progress(),
+    );
+    const unlisten = onStopSignals(
+      this.#options.signals,
+      () => void engine.stop(),
+      () => engine.force("a second stop signal came"),
+    );
+    try {
+      await engine.run(intake);
+    } finally {
+      unlisten();
+    }
+  }
+
+  async *stream(): AsyncGenerator<Delivery, void, void> {
+    if (!this.#router.isEmpty) {
+      throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove the handlers of on(), or use run()");
+    }
+    const engine = this.#engine;
+    const intake = new StreamIntake({
+      decoder: this.#decoder,
+      counters: this.#counters,
+      maxInFlightBytes: this.#options.maxInFlightBytes,
+      progress: () => engine.progress(),
+    });
+    const stopped = engine.run(intake);
+    // Awaited below; until then its failure must not count as unhandled.
+    stopped.catch(() => {});
+    try {
+      yield* deliveriesOf(intake, engine);
+    } finally {
+      intake.abandonUnlessDrained();
+      void engine.stop();
+      await stopped;
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.#engine.stop();
+  }
+
+  health(): Health {
+    return this.#engine.health();
+  }
+
+  #batchRunParts(): BatchRunParts {
+    return {
+      decoder: this.#decoder,
+      router: this.#router,
+      counters: this.#counters,
+      now: () => performance.now(),
+      breathe: () => new Promise((resolve) => setImmediate(resolve)),
+      maxBlockMs,
+    };
+  }
+}
+
+async function* deliveriesOf(intake: StreamIntake, engine: ConsumerEngine): AsyncGenerator<Delivery, void, void> {
+  try {
+    for (let delivery = await intake.next(); delivery !== null; delivery = await intake.next()) {
+      yield delivery;
+    }
+  } catch (error) {
+    engine.fail(error as Error); // next() rejects with errors only
+  }
+}

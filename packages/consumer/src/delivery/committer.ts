@@ -1,0 +1,68 @@
+import type { DriverSession } from "../driver.ts";
+import type { Logger } from "../observe/logger.ts";
+import type { PartitionLedgers } from "./partition-ledgers.ts";
+
+export interface CommitterParts {
+  readonly ledgers: PartitionLedgers;
+  readonly logger: Logger;
+  /** Brings the ledgers up to what is handled at this moment, also in the middle of a batch. */
+  readonly checkpoint: () => void;
+}
+
+/** Commits what is handled: every so often, and when asked to. One commit is under way at a time, so that none overtakes another. */
+export class Committer {
+  readonly #parts: CommitterParts;
+  #session: DriverSession | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #underWay: Promise<void> = Promise.resolve();
+  #waiting = false;
+  /** What the last commit failed with; null after one that succeeded. */
+  lastError: Error | null = null;
+
+  constructor(parts: CommitterParts) {
+    this.#parts = parts;
+  }
+
+  start(session: DriverSession, intervalMs: number): void {
+    this.#session = session;
+    this.#timer = setInterval(() => this.#tick(), intervalMs);
+  }
+
+  /** No commit by itself any more; {@link commit} still works. */
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Commits everything that is handled now. Never rejects: a failed commit is logged, and the next one tries again. */
+  commit(): Promise<void> {
+    const next = this.#underWay.then(() => this.#commitNow());
+    this.#underWay = next;
+    return next;
+  }
+
+  #tick(): void {
+    if (this.#waiting) {
+      return;
+    }
+    this.#waiting = true;
+    void this.commit().then(() => {
+      this.#waiting = false;
+    });
+  }
+
+  async #commitNow(): Promise<void> {
+    this.#parts.checkpoint();
+    const offsets = this.#parts.ledgers.uncommitted();
+    if (offsets.length === 0 || this.#session === undefined) {
+      return;
+    }
+    try {
+      await this.#session.commit(offsets);
+      this.#parts.ledgers.markCommitted(offsets);
+      this.lastError = null;
+    } catch (error) {
+      this.lastError = error instanceof Error ? error : new Error(String(error));
+      this.#parts.logger.warn({ err: this.lastError, partitions: offsets.length }, "offsets could not be committed; they are tried again");
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/** A stretch of records that were taken together: a whole batch, or one record. Opaque outside the ledger. */
+export interface Stretch {
+  /** Everything of the stretch below this offset is handled; null while nothing is. */
+  handledTo: bigint | null;
+  settled: boolean;
+}
+
+/**
+ * What is safe to commit of one partition during one assignment: the offset below which every record is handled. Stretches are taken in
+ * offset order and settled in any order; the watermark passes a stretch only when all before it are settled.
+ *
+ * The epoch fence is the ledger itself: a new assignment has a new ledger, and what still settles in an old one reaches nobody.
+ */
+export class OffsetLedger {
+  #open: Stretch[] = [];
+  // The head index moves instead of the array: a shift a record would be quadratic when many are in flight.
+  #head = 0;
+  #watermark: bigint | null = null;
+  #committed: bigint | null = null;
+
+  /** The offset to commit, or null while nothing is handled. It never goes back. */
+  get watermark(): bigint | null {
+    return this.#watermark;
+  }
+
+  /** The watermark, where it is not committed yet. */
+  get uncommitted(): bigint | null {
+    return this.#watermark === this.#committed ? null : this.#watermark;
+  }
+
+  /** Stretches that are not settled. */
+  get inFlight(): number {
+    let count = 0;
+    for (let i = this.#head; i < this.#open.length; i++) {
+      count += this.#open[i]?.settled === false ? 1 : 0;
+    }
+    return count;
+  }
+
+  /** The next stretch in offset order is in flight from now on. */
+  take(): Stretch {
+    const stretch: Stretch = { handledTo: null, settled: false };
+    this.#open.push(stretch);
+    return stretch;
+  }
+
+  /** Everything of the stretch below `next` is handled, the rest is not. */
+  advance(stretch: Stretch, next: bigint): void {
+    if (stretch.settled) {
+      return;
+    }
+    stretch.handledTo = next;
+    if (this.#open[this.#head] === stretch) {
+      this.#raise(next);
+    }
+  }
+
+  /** The whole stretch is handled; the partition goes on at `next`. Settling twice changes nothing. */
+  settle(stretch: Stretch, next: bigint): void {
+    if (stretch.settled) {
+      return;
+    }
+    stretch.handledTo = next;
+    stretch.settled = true;
+    this.#collect();
+  }
+
+  /** The broker has this offset. */
+  markCommitted(offset: bigint): void {
+    if (this.#committed === null || offset > this.#committed) {
+      this.#committed = offset;
+    }
+  }
+
+  #collect(): void {
+    let head = this.#open[this.#head];
+    while (head !== undefined && head.settled) {
+      this.#raise(head.handledTo);
+      this.#head++;
+      head = this.#open[this.#head];
+    }
+    if (head !== undefined) {
+      this.#raise(head.handledTo);
+    }
+    this.#compact();
+  }
+
+  #raise(next: bigint | null): void {
+    if (next !== null && (this.#watermark === null || next > this.#watermark)) {
+      this.#watermark = next;
+    }
+  }
+
+  #compact(): void {
+    if (this.#head === this.#open.length) {
+      this.#open.length = 0;
+      this.#head = 0;
+    } else if (this.#head > 1_024 && this.#head * 2 > this.#open.length) {
+      this.#open = this.#open.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+}

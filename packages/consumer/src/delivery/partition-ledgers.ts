@@ -1,0 +1,54 @@
+import type { FetchedBatch, OffsetCommit, PartitionAssignment } from "../driver.ts";
+import { OffsetLedger } from "./offset-ledger.ts";
+
+/** What is known of one partition while it is held. */
+export interface HeldPartition {
+  readonly assignment: PartitionAssignment;
+  readonly ledger: OffsetLedger;
+  highWatermark: bigint | null;
+}
+
+/** The partitions that this member holds, each with the ledger of its assignment. */
+export class PartitionLedgers {
+  readonly #held = new Map<PartitionAssignment, HeldPartition>();
+
+  assign(assignments: readonly PartitionAssignment[]): void {
+    for (const assignment of assignments) {
+      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null });
+    }
+  }
+
+  /** From here on nothing of these assignments can be committed. */
+  release(assignments: readonly PartitionAssignment[]): void {
+    for (const assignment of assignments) {
+      this.#held.delete(assignment);
+    }
+  }
+
+  /** The partition that the batch belongs to, or undefined where its assignment is over. */
+  of(batch: FetchedBatch): HeldPartition | undefined {
+    return this.#held.get(batch.assignment);
+  }
+
+  held(): IterableIterator<HeldPartition> {
+    return this.#held.values();
+  }
+
+  /** Every watermark that the broker does not have yet. */
+  uncommitted(): OffsetCommit[] {
+    const offsets: OffsetCommit[] = [];
+    for (const { assignment, ledger } of this.#held.values()) {
+      const offset = ledger.uncommitted;
+      if (offset !== null) {
+        offsets.push({ assignment, offset });
+      }
+    }
+    return offsets;
+  }
+
+  markCommitted(offsets: readonly OffsetCommit[]): void {
+    for (const { assignment, offset } of offsets) {
+      this.#held.get(assignment)?.ledger.markCommitted(offset);
+    }
+  }
+}

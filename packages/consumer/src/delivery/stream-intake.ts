@@ -1,0 +1,223 @@
+import type { CdcEvent, Decoder, RecordWalk } from "@cdckit/decode";
+import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
+import { decodeFailure } from "../failure/halt.ts";
+import type { Counters } from "../observe/counters.ts";
+import type { Intake } from "./intake.ts";
+import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
+import type { HeldPartition } from "./partition-ledgers.ts";
+import { Wakeup } from "./wakeup.ts";
+
+/** One event of a stream, and the word that it is handled. */
+export interface Delivery {
+  readonly event: CdcEvent;
+  /** This event is handled. Its offset is committed when everything before it in its partition is done too. Calling it again does nothing. */
+  done(): void;
+}
+
+export interface StreamIntakeParts {
+  readonly decoder: Decoder;
+  readonly counters: Counters;
+  /** Batches are taken until those with events that are not done hold this much. */
+  readonly maxInFlightBytes: number;
+  readonly progress: () => void;
+}
+
+/** A batch in memory: events of it are still to be handed out, or are not done. */
+interface TakenBatch {
+  readonly batch: FetchedBatch;
+  readonly walk: RecordWalk;
+  readonly ledger: OffsetLedger;
+  /** Handed out and not done. */
+  outstanding: number;
+  /** More of it is to be handed out. */
+  queued: boolean;
+}
+
+/** A record is settled when every event of it is done, those included that are not handed out yet. */
+interface OpenRecord {
+  readonly taken: TakenBatch;
+  readonly stretch: Stretch;
+  readonly next: bigint;
+  open: number;
+}
+
+/** Hands events out one by one, and settles their records when they are done, in any order. */
+export class StreamIntake implements Intake {
+  readonly #parts: StreamIntakeParts;
+  readonly #taken = new Set<TakenBatch>();
+  #queue: TakenBatch[] = [];
+  #record: OpenRecord | undefined;
+  #events: readonly CdcEvent[] = [];
+  #nextEvent = 0;
+  #inFlightBytes = 0;
+  #closed = false;
+  #abandoned = false;
+  readonly #onBatch: Wakeup = new Wakeup();
+  readonly #onRoom: Wakeup = new Wakeup();
+  readonly #onDone: Wakeup = new Wakeup();
+
+  constructor(parts: StreamIntakeParts) {
+    this.#parts = parts;
+  }
+
+  take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
+    const taken: TakenBatch = { batch, walk: batch.walk(), ledger: held.ledger, outstanding: 0, queued: true };
+    this.#taken.add(taken);
+    this.#queue.push(taken);
+    this.#inFlightBytes += batch.byteLength;
+    this.#onBatch.wake();
+    return this.#isFull() ? this.#room() : undefined;
+  }
+
+  /** What is done is in the ledger already. */
+  checkpoint(): void {}
+
+  async drain(assignments?: readonly PartitionAssignment[]): Promise<void> {
+    const goes = (taken: TakenBatch): boolean => assignments === undefined || assignments.includes(taken.batch.assignment);
+    if (assignments === undefined) {
+      this.#closed = true;
+      this.#onRoom.wake();
+      this.#onBatch.wake();
+    }
+    for (const taken of this.#queue.filter(goes)) {
+      this.#unqueue(taken);
+    }
+    while (!this.#abandoned && this.#hasOutstanding(goes)) {
+      await this.#onDone.wait();
+    }
+  }
+
+  blockedBy(): string | null {
+    return this.#isFull() ? `${this.#inFlightBytes} bytes of events wait for done()` : null;
+  }
+
+  /** The next delivery; null once the intake was drained. Rejects with what could not be decoded. */
+  async next(): Promise<Delivery | null> {
+    while (!this.#closed) {
+      const head = this.#queue[0];
+      if (head === undefined) {
+        await this.#onBatch.wait();
+      } else if (this.#record?.taken === head && this.#nextEvent < this.#events.length) {
+        return this.#handOut(this.#record);
+      } else {
+        await this.#moveOn(head);
+      }
+    }
+    return null;
+  }
+
+  /** Nobody reads on. Unless a drain is under way already, none will wait for what is not done. */
+  abandonUnlessDrained(): void {
+    if (this.#closed) {
+      return;
+    }
+    this.#closed = true;
+    this.#abandoned = true;
+    this.#onRoom.wake();
+    this.#onDone.wake();
+  }
+
+  #handOut(record: OpenRecord): Delivery {
+    const event = this.#events[this.#nextEvent++] as CdcEvent; // next() has looked
+    record.taken.outstanding++;
+    return new OpenDelivery(event, () => this.#done(record));
+  }
+
+  #done(record: OpenRecord): void {
+    record.open--;
+    record.taken.outstanding--;
+    this.#parts.progress();
+    if (record.open === 0) {
+      record.taken.ledger.settle(record.stretch, record.next);
+    }
+    this.#letGo(record.taken);
+    this.#onDone.wake();
+  }
+
+  /** Decodes the next record of the batch, or ends the batch. */
+  async #moveOn(taken: TakenBatch): Promise<void> {
+    this.#events = [];
+    this.#nextEvent = 0;
+    if (!taken.walk.next()) {
+      // Control records and gaps of compaction at the end of the batch are passed here.
+      taken.ledger.settle(taken.ledger.take(), taken.batch.nextOffset);
+      this.#unqueue(taken);
+      return;
+    }
+    const offset = taken.batch.offsetAt(taken.walk.record);
+    const stretch = taken.ledger.take();
+    this.#record = { taken, stretch, next: offset + 1n, open: 0 };
+    const decoded = this.#decode(taken, offset);
+    this.#events = "then" in decoded ? await decoded : decoded;
+    this.#record.open = this.#events.length;
+    this.#parts.counters.records++;
+    this.#parts.counters.events += this.#events.length;
+    this.#parts.counters.handled += this.#events.length;
+    if (this.#events.length === 0) {
+      taken.ledger.settle(stretch, offset + 1n);
+    }
+  }
+
+  #decode(taken: TakenBatch, offset: bigint): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {
+    const { topic, partition } = taken.batch;
+    const located = (error: unknown): never => {
+      throw decodeFailure(error, { topic, partition, offset });
+    };
+    try {
+      const decoded = this.#parts.decoder.decodeAt(taken.walk);
+      return "then" in decoded ? decoded.catch(located) : decoded;
+    } catch (error) {
+      return located(error);
+    }
+  }
+
+  /** Nothing more of the batch is handed out: it was all, or its partition goes and the rest comes again to whoever holds it next. */
+  #unqueue(taken: TakenBatch): void {
+    taken.queued = false;
+    this.#queue = this.#queue.filter((other) => other !== taken);
+    this.#letGo(taken);
+    this.#onBatch.wake();
+  }
+
+  #letGo(taken: TakenBatch): void {
+    if (!taken.queued && taken.outstanding === 0 && this.#taken.delete(taken)) {
+      this.#inFlightBytes -= taken.batch.byteLength;
+      this.#onRoom.wake();
+    }
+  }
+
+  #hasOutstanding(goes: (taken: TakenBatch) => boolean): boolean {
+    for (const taken of this.#taken) {
+      if (taken.outstanding > 0 && goes(taken)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #isFull(): boolean {
+    return this.#inFlightBytes >= this.#parts.maxInFlightBytes;
+  }
+
+  async #room(): Promise<void> {
+    while (this.#isFull() && !this.#closed) {
+      await this.#onRoom.wait();
+    }
+  }
+}
+
+class OpenDelivery implements Delivery {
+  readonly event: CdcEvent;
+  #settle: (() => void) | undefined;
+
+  constructor(event: CdcEvent, settle: () => void) {
+    this.event = event;
+    this.#settle = settle;
+  }
+
+  done(): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    settle?.();
+  }
+}

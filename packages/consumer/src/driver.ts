@@ -1,0 +1,112 @@
+/**
+ * The port to Kafka: what a driver hands over and what it is asked for.
+ *
+ * It is batch-oriented. A driver hands over what it fetched, and the records are walked in place: a client that has an object a record
+ * points the walk at its objects, a client that has the bytes of record batches points it into the bytes.
+ */
+import type { RecordBatch, RecordWalk } from "@cdckit/decode";
+import type { Logger } from "./observe/logger.ts";
+
+/**
+ * One partition, for as long as this member holds it. A partition that is taken away and given back is a new assignment with a higher
+ * epoch. Assignments are compared by identity: whatever still belongs to an old one can neither be handled nor committed.
+ */
+export interface PartitionAssignment {
+  readonly topic: string;
+  readonly partition: number;
+  readonly epoch: number;
+}
+
+/** Records of one partition that were fetched together, in offset order. */
+export interface FetchedBatch extends RecordBatch {
+  readonly assignment: PartitionAssignment;
+  /** Starts before the first record; every call starts a walk of its own. */
+  walk(): RecordWalk;
+  /** How many records the walk will give, where that is known before it is walked. */
+  readonly recordCount: number | null;
+  /** What the batch holds in memory, for the bound on bytes in flight. */
+  readonly byteLength: number;
+  /**
+   * The offset to commit when every record is handled. Not always the last offset + 1: compaction leaves gaps, and control records and
+   * records of aborted transactions are never walked.
+   */
+  readonly nextOffset: bigint;
+  /** The offset after the partition's last readable record, for lag. */
+  readonly highWatermark: bigint | null;
+}
+
+export interface Subscription {
+  readonly groupId: string;
+  /** Topic names, and regular expressions over topic names. */
+  readonly topics: readonly (string | RegExp)[];
+  /** Where a partition without a committed offset starts. Never where a committed offset is out of range: that is an error. */
+  readonly from: "earliest" | "latest";
+  readonly logger: Logger;
+}
+
+/** What a driver calls. None of these throws. */
+export interface DriverSink {
+  /** These partitions are this member's from now on; their batches may follow. */
+  assigned(assignments: readonly PartitionAssignment[]): void;
+  /**
+   * These partitions are about to go (`"revoked"`) or are gone already (`"lost"`: nothing of them can be committed any more). The driver
+   * gives a revoked partition up only after the promise has resolved: until then the consumer handles what is in flight, and commits.
+   */
+  revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void>;
+  /**
+   * Takes a batch. Nothing returned: ready for the next one. A promise: not before it resolves (it never rejects). That the next batch
+   * may come does not mean that this one is handled: only `commit` says so.
+   */
+  batch(batch: FetchedBatch): Promise<void> | undefined;
+  /** The driver cannot go on by itself. No calls follow; the consumer closes the session. */
+  failed(error: Error): void;
+}
+
+/** An offset that is safe to commit: every record below it is handled. */
+export interface OffsetCommit {
+  readonly assignment: PartitionAssignment;
+  readonly offset: bigint;
+}
+
+/** A membership in the group, from `connect` to `close`. */
+export interface DriverSession {
+  /** Commits. An entry whose assignment is not current any more is left out, without an error. */
+  commit(offsets: readonly OffsetCommit[]): Promise<void>;
+  /** No batch of these partitions is handed over until `resume`, save one that is already under way. */
+  pause(assignments: readonly PartitionAssignment[]): void;
+  resume(assignments: readonly PartitionAssignment[]): void;
+  /** Leaves the group and lets go of everything, at the latest after `deadlineMs`. Idempotent; no sink call follows. Never rejects. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** What differs between clients and cannot be hidden. */
+export interface DriverCapabilities {
+  /** A commit can carry metadata. */
+  readonly metadataCommit: boolean;
+  /** A rebalance takes only the partitions that move. */
+  readonly cooperative: boolean;
+  /** The group protocol of KIP-848. */
+  readonly kip848: boolean;
+  /** Fetches are fenced by leader epoch, so a truncated log is noticed. */
+  readonly leaderEpoch: boolean;
+  /** Compressions that are read. */
+  readonly codecs: readonly Compression[];
+  /** The checksum of a record batch is checked. */
+  readonly crc: boolean;
+  /** An offset out of range is reported, and not silently moved to the start or the end of the log. */
+  readonly offsetResetNone: boolean;
+}
+
+export type Compression = "none" | "gzip" | "snappy" | "lz4" | "zstd";
+
+/** A Kafka client, seen through the port. */
+export interface KafkaDriver {
+  /** As it appears in logs: `kafkajs`, `memory`. */
+  readonly name: string;
+  readonly capabilities: DriverCapabilities;
+  /**
+   * Joins the group. Rejects with an error that says in words what is wrong: brokers that cannot be reached, a topic that does not exist.
+   * `assigned` and `batch` may be called before the promise resolves.
+   */
+  connect(subscription: Subscription, sink: DriverSink): Promise<DriverSession>;
+}

@@ -1,0 +1,224 @@
+import { settledWithin } from "./deadline.ts";
+import { Committer } from "./delivery/committer.ts";
+import type { Intake } from "./delivery/intake.ts";
+import { PartitionLedgers } from "./delivery/partition-ledgers.ts";
+import type { DriverSession, DriverSink, FetchedBatch, PartitionAssignment } from "./driver.ts";
+import { ConsumerError } from "./errors.ts";
+import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
+import type { Counters } from "./observe/counters.ts";
+import { type Health, reportHealth } from "./observe/health.ts";
+import type { ResolvedConsumerOptions } from "./options.ts";
+
+/** Once nothing is waited for any more, the driver still gets this long to commit and to say good-bye. */
+const forcedCloseMs = 1_000;
+
+/** Joins driver, intake and commits: it does what the life cycle says, and decides nothing itself. */
+export class ConsumerEngine implements DriverSink {
+  readonly #options: ResolvedConsumerOptions;
+  readonly #counters: Counters;
+  readonly #ledgers: PartitionLedgers = new PartitionLedgers();
+  readonly #committer: Committer;
+  readonly #connected: Latch = new Latch();
+  readonly #closing: Latch = new Latch();
+  readonly #stopped: Latch = new Latch();
+  #state: LifecycleState = initialState;
+  #intake: Intake | undefined;
+  #session: DriverSession | undefined;
+  #connecting: Promise<void> = Promise.resolve();
+  #lastProgressMs: number | null = null;
+
+  constructor(options: ResolvedConsumerOptions, counters: Counters) {
+    this.#options = options;
+    this.#counters = counters;
+    this.#committer = new Committer({
+      ledgers: this.#ledgers,
+      logger: options.logger,
+      checkpoint: () => this.#intake?.checkpoint(),
+    });
+  }
+
+  get phase(): Phase {
+    return this.#state.phase;
+  }
+
+  /** Runs until the consumer has stopped; rejects with the error that halted it. */
+  async run(intake: Intake): Promise<void> {
+    if (this.phase !== "idle") {
+      throw new ConsumerError("wrong-phase", `this consumer was started before and is ${this.phase}; create a new one`);
+    }
+    this.#intake = intake;
+    this.#dispatch({ type: "start" });
+    await this.#stopped.opened;
+    if (this.#state.error !== null) {
+      throw this.#state.error;
+    }
+  }
+
+  /** Drains, commits, leaves. Resolves when it has stopped, also where it failed. */
+  stop(): Promise<void> {
+    this.#dispatch({ type: "stop" });
+    return this.#stopped.opened;
+  }
+
+  /** Stops waiting for what is in flight. */
+  force(why: string): void {
+    this.#dispatch({
+      type: "force",
+      error: new ConsumerError("work-abandoned", `${why}: events in flight were given up, and come again after a restart`),
+    });
+  }
+
+  fail(error: Error): void {
+    this.#dispatch({ type: "fail", error });
+  }
+
+  progress(): void {
+    this.#lastProgressMs = Date.now();
+  }
+
+  health(): Health {
+    return reportHealth({
+      state: this.#state,
+      held: this.#ledgers.held(),
+      lastProgressMs: this.#lastProgressMs,
+      counts: this.#counters.snapshot(),
+      commitError: this.#committer.lastError,
+      blockedBy: this.#intake?.blockedBy() ?? null,
+    });
+  }
+
+  assigned(assignments: readonly PartitionAssignment[]): void {
+    this.#ledgers.assign(assignments);
+    this.#options.logger.info({ partitions: assignments.map(describe) }, "partitions assigned");
+  }
+
+  async revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
+    this.#options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
+    const drained = this.#intake?.drain(assignments) ?? Promise.resolve();
+    if (how === "revoked") {
+      const inTime = await settledWithin(drained, this.#options.shutdownTimeoutMs);
+      if (!inTime) {
+        this.#options.logger.warn({ partitions: assignments.map(describe) }, "partitions go with events in flight: those come again");
+      }
+      await this.#committer.commit();
+    }
+    this.#ledgers.release(assignments);
+  }
+
+  batch(batch: FetchedBatch): Promise<void> | undefined {
+    if (this.phase === "connecting") {
+      return this.#connected.opened.then(() => this.batch(batch));
+    }
+    if (this.phase !== "running") {
+      // Not taken. The driver is held here until it is closed, or it would hand over the same records again and again.
+      return this.#closing.opened;
+    }
+    const held = this.#ledgers.of(batch);
+    if (held === undefined || this.#intake === undefined) {
+      return undefined;
+    }
+    held.highWatermark = batch.highWatermark;
+    this.progress();
+    return this.#intake.take(batch, held);
+  }
+
+  failed(error: unknown): void {
+    this.fail(
+      error instanceof Error
+        ? error
+        : new ConsumerError("driver-failed", `the ${this.#options.driver.name} driver failed`, { cause: error }),
+    );
+  }
+
+  #dispatch(event: LifecycleEvent): void {
+    const before = this.#state;
+    this.#state = advance(before, event);
+    if (this.#state.phase !== before.phase) {
+      this.#options.logger.debug({ from: before.phase, to: this.#state.phase }, "consumer phase");
+      this.#enter(this.#state.phase);
+    }
+  }
+
+  #enter(phase: Phase): void {
+    switch (phase) {
+      case "idle":
+        return;
+      case "connecting":
+        this.#connecting = this.#connect();
+        return;
+      case "running":
+        this.#connected.open();
+        return;
+      case "draining":
+        void this.#drain();
+        return;
+      case "closing":
+        this.#connected.open();
+        this.#closing.open();
+        void this.#close();
+        return;
+      case "stopped":
+        this.#stopped.open();
+        return;
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const { driver, groupId, topics, from, logger, commitIntervalMs } = this.#options;
+    try {
+      this.#session = await driver.connect({ groupId, topics, from, logger }, this);
+      this.#committer.start(this.#session, commitIntervalMs);
+      this.#dispatch({ type: "connected" });
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  async #drain(): Promise<void> {
+    const { shutdownTimeoutMs } = this.#options;
+    const drained = (this.#intake?.drain() ?? Promise.resolve()).then(() => this.#committer.commit());
+    if (await settledWithin(drained, shutdownTimeoutMs)) {
+      this.#dispatch({ type: "drained" });
+    } else {
+      this.force(`the stop took longer than ${shutdownTimeoutMs} ms`);
+    }
+  }
+
+  async #close(): Promise<void> {
+    const { shutdownTimeoutMs, logger, driver } = this.#options;
+    const closeMs = this.#state.error === null ? shutdownTimeoutMs : Math.min(forcedCloseMs, shutdownTimeoutMs);
+    if (!(await settledWithin(this.#connecting, closeMs))) {
+      // Nobody waits for it any more, but a session that still comes about must not stay in the group.
+      void this.#connecting.then(() => this.#session?.close(closeMs));
+      logger.warn({ driver: driver.name }, "the driver was still connecting when the consumer stopped");
+    }
+    this.#committer.stop();
+    await settledWithin(this.#committer.commit(), closeMs);
+    const closed = this.#session?.close(closeMs) ?? Promise.resolve();
+    if (!(await settledWithin(closed, closeMs))) {
+      logger.warn({ driver: driver.name, closeMs }, "the driver did not close in time");
+    }
+    this.#ledgers.release([...this.#ledgers.held()].map(({ assignment }) => assignment));
+    this.#dispatch({ type: "closed" });
+  }
+}
+
+/** A promise that somebody else resolves, once. */
+class Latch {
+  readonly opened: Promise<void>;
+  #resolve: () => void = () => {};
+
+  constructor() {
+    this.opened = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  open(): void {
+    this.#resolve();
+  }
+}
+
+function describe({ topic, partition, epoch }: PartitionAssignment): string {
+  return `${topic}[${partition}]@${epoch}`;
+}

@@ -1,0 +1,51 @@
+import type { RecordCoordinates } from "@cdckit/decode";
+
+/** Every way in which a consumer itself can fail. A code is written here and nowhere else. */
+export type ConsumerErrorCode =
+  /** An option has a value that it cannot have. */
+  | "invalid-option"
+  /** An option of the public contract that this version does not carry out yet. */
+  | "unsupported-option"
+  /** A pattern or a set of handlers that contradicts itself or another one. */
+  | "invalid-handler"
+  /** A method was called at a time when it cannot do anything: `run()` twice, `on()` after `run()`. */
+  | "wrong-phase"
+  /** A handler threw or rejected; what it threw is the cause. */
+  | "handler-failed"
+  /** The decoder failed in a way that is not a `DecodeError`; what it threw is the cause. */
+  | "decoder-failed"
+  /** The driver failed with something that is not an `Error`. */
+  | "driver-failed"
+  /** The deadline of a stop, or a second signal, came before the work in flight was handled. */
+  | "work-abandoned";
+
+export interface ConsumerErrorOptions {
+  readonly cause?: unknown;
+  readonly at?: RecordCoordinates;
+}
+
+// Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
+const brand = Symbol.for("@cdckit/consumer/ConsumerError");
+
+/**
+ * A consumer that was set up wrongly, or that had to halt. The message says what was expected, what was found and what to do; it never
+ * holds bytes of a record. Recognise it with {@link isConsumerError}, never with `instanceof`.
+ */
+export class ConsumerError extends Error {
+  override readonly name = "ConsumerError";
+  readonly code: ConsumerErrorCode;
+  /** The record at which the consumer halted, where it was one. */
+  readonly at: RecordCoordinates | undefined;
+
+  constructor(code: ConsumerErrorCode, detail: string, options: ConsumerErrorOptions = {}) {
+    super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.at = options.at;
+    Object.defineProperty(this, brand, { value: true });
+  }
+}
+
+/** Whether a value is a {@link ConsumerError}, also one of another copy of this package. */
+export function isConsumerError(value: unknown): value is ConsumerError {
+  return value instanceof Error && brand in value;
+}

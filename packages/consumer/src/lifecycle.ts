@@ -1,0 +1,104 @@
+/** Where a consumer is. */
+export type Phase =
+  /** Made, not started. */
+  | "idle"
+  /** Reaching the brokers and joining the group. */
+  | "connecting"
+  /** Taking batches. */
+  | "running"
+  /** Taking nothing new; what is in flight is handled and committed. */
+  | "draining"
+  /** Leaving the group. */
+  | "closing"
+  | "stopped";
+
+/** The whole of what decides how a consumer goes on. */
+export interface LifecycleState {
+  readonly phase: Phase;
+  /** What made it halt: the first failure. Null while nothing failed. */
+  readonly error: Error | null;
+}
+
+export type LifecycleEvent =
+  | { readonly type: "start" }
+  | { readonly type: "connected" }
+  | { readonly type: "stop" }
+  /** Everything in flight is handled and committed. */
+  | { readonly type: "drained" }
+  /** Something failed that the consumer cannot go on from. */
+  | { readonly type: "fail"; readonly error: Error }
+  /** The deadline, or a second signal: stop waiting. The error says what was abandoned. */
+  | { readonly type: "force"; readonly error: Error }
+  /** The driver's session is closed, or there was none. */
+  | { readonly type: "closed" };
+
+export const initialState: LifecycleState = Object.freeze({ phase: "idle", error: null });
+
+type Step = Phase | "unchanged";
+
+const steps = {
+  idle: {
+    start: "connecting",
+    connected: "unchanged",
+    stop: "stopped",
+    drained: "unchanged",
+    fail: "stopped",
+    force: "stopped",
+    closed: "unchanged",
+  },
+  connecting: {
+    start: "unchanged",
+    connected: "running",
+    stop: "closing",
+    drained: "unchanged",
+    fail: "closing",
+    force: "closing",
+    closed: "unchanged",
+  },
+  running: {
+    start: "unchanged",
+    connected: "unchanged",
+    stop: "draining",
+    drained: "unchanged",
+    fail: "draining",
+    force: "closing",
+    closed: "unchanged",
+  },
+  draining: {
+    start: "unchanged",
+    connected: "unchanged",
+    stop: "unchanged",
+    drained: "closing",
+    fail: "draining",
+    force: "closing",
+    closed: "unchanged",
+  },
+  closing: {
+    start: "unchanged",
+    connected: "unchanged",
+    stop: "unchanged",
+    drained: "unchanged",
+    fail: "closing",
+    force: "closing",
+    closed: "stopped",
+  },
+  stopped: {
+    start: "unchanged",
+    connected: "unchanged",
+    stop: "unchanged",
+    drained: "unchanged",
+    fail: "unchanged",
+    force: "unchanged",
+    closed: "unchanged",
+  },
+} as const satisfies Record<Phase, Record<LifecycleEvent["type"], Step>>;
+
+/** The state after the event; the same object where the event changes nothing. The first error is kept: later ones follow from it. */
+export function advance(state: LifecycleState, event: LifecycleEvent): LifecycleState {
+  const step: Step = steps[state.phase][event.type];
+  if (step === "unchanged") {
+    return state;
+  }
+  const error = state.error ?? ("error" in event ? event.error : null);
+  return step === state.phase && error === state.error ? state : Object.freeze({ phase: step, error });
+}

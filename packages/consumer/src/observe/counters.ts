@@ -1,0 +1,25 @@
+import type { FilterReason } from "../routing/router.ts";
+
+/** What became of the events, since the start. */
+export interface Counts {
+  readonly records: number;
+  readonly events: number;
+  readonly handled: number;
+  readonly filtered: Readonly<Record<FilterReason, number>>;
+}
+
+/** Counts as plain fields: they are raised for every event. */
+export class Counters {
+  records = 0;
+  events = 0;
+  handled = 0;
+  readonly filtered: Record<FilterReason, number> = {
+    "table-without-handler": 0,
+    "operation-without-handler": 0,
+    "control-event-without-handler": 0,
+  };
+
+  snapshot(): Counts {
+    return { records: this.records, events: this.events, handled: this.handled, filtered: { ...this.filtered } };
+  }
+}

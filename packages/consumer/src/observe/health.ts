@@ -1,0 +1,73 @@
+import type { HeldPartition } from "../delivery/partition-ledgers.ts";
+import type { LifecycleState, Phase } from "../lifecycle.ts";
+import type { Counts } from "./counters.ts";
+
+export interface PartitionHealth {
+  readonly topic: string;
+  readonly partition: number;
+  /** Records between what is handled and the end of the log at the last fetch; null until both are known. */
+  readonly lag: bigint | null;
+  /** The offset below which everything is handled; null until something is. */
+  readonly handledTo: bigint | null;
+}
+
+export interface Health {
+  readonly phase: Phase;
+  /** Worth keeping: false once it has stopped or failed. */
+  readonly live: boolean;
+  /** Connected, member of the group, and nothing failed. */
+  readonly ready: boolean;
+  readonly assigned: readonly PartitionHealth[];
+  /** When a record was last handled or a batch taken, in milliseconds since the epoch; null before the first. */
+  readonly lastProgressMs: number | null;
+  readonly counts: Counts;
+  /** Why it is not ready, or what is wrong although it is; empty where all is well. */
+  readonly reasons: readonly string[];
+}
+
+export interface HealthFacts {
+  readonly state: LifecycleState;
+  readonly held: Iterable<HeldPartition>;
+  readonly lastProgressMs: number | null;
+  readonly counts: Counts;
+  readonly commitError: Error | null;
+  readonly blockedBy: string | null;
+}
+
+const phaseReasons: Readonly<Record<Phase, string | null>> = {
+  idle: "not started",
+  connecting: "connecting to the brokers",
+  running: null,
+  draining: "stopping: handling what is in flight",
+  closing: "stopping: leaving the group",
+  stopped: "stopped",
+};
+
+/** The health report: facts, and in words what is wrong with them. */
+export function reportHealth(facts: HealthFacts): Health {
+  const { state } = facts;
+  const assigned = [...facts.held].map(partitionHealth);
+  const reasons = [
+    phaseReasons[state.phase],
+    state.error?.message ?? null,
+    state.phase === "running" && assigned.length === 0 ? "no partition is assigned" : null,
+    facts.commitError === null ? null : `the last commit failed: ${facts.commitError.message}`,
+    facts.blockedBy,
+  ];
+  return {
+    phase: state.phase,
+    live: state.phase !== "stopped" && state.error === null,
+    ready: state.phase === "running" && state.error === null,
+    assigned,
+    lastProgressMs: facts.lastProgressMs,
+    counts: facts.counts,
+    reasons: reasons.filter((reason) => reason !== null),
+  };
+}
+
+function partitionHealth({ assignment, ledger, highWatermark }: HeldPartition): PartitionHealth {
+  const { topic, partition } = assignment;
+  const handledTo = ledger.watermark;
+  const lag = highWatermark === null || handledTo === null ? null : highWatermark > handledTo ? highWatermark - handledTo : 0n;
+  return { topic, partition, lag, handledTo };
+}

@@ -1,0 +1,76 @@
+import type {
+  CdcEvent,
+  ChangeEvent,
+  Columns,
+  HeartbeatEvent,
+  MessageEvent,
+  NotificationEvent,
+  RowEvent,
+  SchemaChangeEvent,
+  TombstoneEvent,
+  TransactionEvent,
+  TruncateEvent,
+  UnknownEvent,
+  WatermarkEvent,
+} from "@cdckit/decode";
+
+export type CreateEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "create"; readonly after: Row };
+export type UpdateEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "update"; readonly after: Row };
+export type DeleteEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "delete"; readonly after: null };
+export type ReadEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "read"; readonly after: Row };
+
+/** Everything that can happen to a table. */
+export type TableEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> | RowEvent<Row, Key> | TruncateEvent | TombstoneEvent<Key>;
+
+/** Handles one event. The next event of the partition waits for the promise; without one, nothing waits. */
+export type EventHandler<Event> = (event: Event) => void | PromiseLike<void>;
+
+/** What to do with the events of a table. An event that no handler asks for is filtered: counted, and committed. */
+export interface TableHandlers<Row = Columns, Key = Columns> {
+  readonly create?: EventHandler<CreateEvent<Row, Key>>;
+  readonly update?: EventHandler<UpdateEvent<Row, Key>>;
+  readonly delete?: EventHandler<DeleteEvent<Row, Key>>;
+  /** A row that a snapshot read. */
+  readonly read?: EventHandler<ReadEvent<Row, Key>>;
+  readonly truncate?: EventHandler<TruncateEvent>;
+  /** A row without an envelope. */
+  readonly row?: EventHandler<RowEvent<Row, Key>>;
+  readonly tombstone?: EventHandler<TombstoneEvent<Key>>;
+  /**
+   * Instead of all the others: every event of the table in one fetched batch, in order, tombstones and truncates included (a batch that
+   * left some to other handlers would see them out of order).
+   */
+  readonly batch?: EventHandler<readonly TableEvent<Row, Key>[]>;
+}
+
+/** Events that belong to no table, by kind; and the tombstones that no table handler took. */
+export interface ControlEvents {
+  readonly heartbeat: HeartbeatEvent;
+  readonly transaction: TransactionEvent;
+  readonly message: MessageEvent;
+  readonly "schema-change": SchemaChangeEvent;
+  readonly notification: NotificationEvent;
+  readonly watermark: WatermarkEvent;
+  readonly tombstone: TombstoneEvent;
+  readonly unknown: UnknownEvent;
+}
+
+export type ControlKind = keyof ControlEvents;
+
+const controlKinds: Readonly<Record<ControlKind, true>> = {
+  heartbeat: true,
+  transaction: true,
+  message: true,
+  "schema-change": true,
+  notification: true,
+  watermark: true,
+  tombstone: true,
+  unknown: true,
+};
+
+export function isControlKind(name: string): name is ControlKind {
+  return Object.hasOwn(controlKinds, name);
+}
+
+/** A handler for whatever comes. */
+export type AnyHandler = EventHandler<CdcEvent>;
