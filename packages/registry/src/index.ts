@@ -1,1 +1,24 @@
-export {};
+// Schemas over HTTP.
+export { createRegistry } from "./registry.ts";
+export type { Registry, RegistryStats } from "./registry.ts";
+export type { RegistryOptions, RetryOptions, SchemaCacheOptions } from "./options.ts";
+export type { RegistryAuth } from "./endpoint.ts";
+export type { RegistryPing } from "./ping.ts";
+export type { SubjectVersion } from "./confluent-api.ts";
+export type { ReferenceLink, UnresolvedSchema } from "./schema-answer.ts";
+
+// Schemas from a file, and through clients that the user has already.
+export { fromBundle, fromBundleText } from "./bundle.ts";
+export { fromKafkaJsRegistry } from "./from-kafkajs.ts";
+export type { KafkaJsRegistry } from "./from-kafkajs.ts";
+export { fromConfluentClient } from "./from-confluent.ts";
+export type { ConfluentClient, ConfluentClientOptions, ConfluentSchemaInfo } from "./from-confluent.ts";
+export type { AdapterOptions } from "./options.ts";
+
+// What they reject with.
+export { isRegistryError, RegistryError } from "./errors.ts";
+export type { RegistryErrorOptions } from "./errors.ts";
+
+// For tests that own the time.
+export { systemClock } from "./clock.ts";
+export type { Clock } from "./clock.ts";

@@ -1,0 +1,76 @@
+import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
+import { CachingSource } from "./caching-source.ts";
+import { withDeadline } from "./deadline.ts";
+import { isRegistryError, RegistryError } from "./errors.ts";
+import { isTransient } from "./http-status.ts";
+import type { ResolvedAdapterOptions } from "./options.ts";
+import { quoted } from "./quoted.ts";
+import { resolveReferences } from "./references.ts";
+import { type ReferenceLink, readSchemaAnswer } from "./schema-answer.ts";
+
+/** Another registry client, reduced to the two questions that we have. Both resolve with the registry's answer, whatever it is. */
+export interface ForeignClient {
+  /** How messages call it. */
+  readonly name: string;
+  schemaById(id: SchemaId): Promise<unknown>;
+  referencedVersion(link: ReferenceLink): Promise<unknown>;
+}
+
+/** A schema source that asks another client, with our cache, bounds and errors around it. */
+export function adaptedSource(client: ForeignClient, options: ResolvedAdapterOptions): SchemaSource {
+  const { cache, clock, random } = options;
+  return new CachingSource({ cache, clock, random, fetchSchema: (id) => fetchWithin(client, options, id) });
+}
+
+function fetchWithin(client: ForeignClient, options: ResolvedAdapterOptions, id: SchemaId): Promise<RegisteredSchema> {
+  const { clock, timeoutMs } = options;
+  const onTimeout = (): Error => {
+    const detail = `${client.name} did not answer schema id ${id} within ${timeoutMs} ms: is its registry overloaded, or timeoutMs too short`;
+    return new RegistryError("unavailable", detail, { id });
+  };
+  return withDeadline({ clock, timeoutMs, onTimeout }, (signal) => fetchAll(client, options, id, signal));
+}
+
+async function fetchAll(
+  client: ForeignClient,
+  options: ResolvedAdapterOptions,
+  id: SchemaId,
+  signal: AbortSignal,
+): Promise<RegisteredSchema> {
+  const ask = async (what: string, question: () => Promise<unknown>) => {
+    signal.throwIfAborted(); // the time is up: what is still to be asked would be asked for nobody
+    const schema = readSchemaAnswer(await question().catch((error: unknown) => Promise.reject(failureOf(error, client, what, id))));
+    if (typeof schema === "string") {
+      throw new RegistryError("refused", `the answer of ${client.name} to ${what} ${schema}: does it ask a schema registry`, { id });
+    }
+    return schema;
+  };
+  const root = await ask(`schema id ${id}`, () => client.schemaById(id));
+  const bounds = { maxReferences: options.maxReferences, maxBytes: options.maxBodyBytes };
+  return resolveReferences(id, root, bounds, (link) => {
+    const what = `subject ${quoted(link.subject)} version ${link.version}, which schema id ${id} refers to`;
+    return ask(what, () => client.referencedVersion(link));
+  });
+}
+
+/** The original error is not kept as the cause: such clients hang their whole configuration on it, authorization included. */
+function failureOf(error: unknown, client: ForeignClient, what: string, id: SchemaId): RegistryError {
+  if (isRegistryError(error)) {
+    return error;
+  }
+  const status = statusOf(error);
+  if (status === undefined || isTransient(status)) {
+    const why = status ?? (error instanceof Error ? error.name : typeof error);
+    return new RegistryError("unavailable", `${client.name} could not get ${what} (${why}): ask again later`, { id, status });
+  }
+  if (status === 404) {
+    const detail = `${client.name} did not find ${what} (404): does it ask the registry that the producer wrote to`;
+    return new RegistryError("not-found", detail, { id, status });
+  }
+  return new RegistryError("refused", `${client.name} was refused ${what} (${status}): check its address and credentials`, { id, status });
+}
+
+function statusOf(error: unknown): number | undefined {
+  const status = typeof error === "object" && error !== null ? (error as { status?: unknown }).status : undefined;
+  return typeof status === "number" && status >= 400 && status <= 599 ? status : undefined;
+}

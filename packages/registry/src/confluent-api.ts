@@ -1,0 +1,105 @@
+import type { SchemaId } from "@cdckit/decode";
+import { isRegistryError, RegistryError } from "./errors.ts";
+import type { Question } from "./http.ts";
+import { quoted } from "./quoted.ts";
+import { isObject, type ReferenceLink, readSchemaAnswer, type UnresolvedSchema } from "./schema-answer.ts";
+import { isGuid, isNumericId, unusableId } from "./schema-id.ts";
+
+/** One version of a subject, with the id that messages name it by. */
+export interface SubjectVersion extends UnresolvedSchema {
+  readonly id: number;
+  readonly subject: string;
+  readonly version: number;
+}
+
+export type Ask = (question: Question) => Promise<unknown>;
+
+/** Cheap, and answered by Confluent, Karapace, Redpanda and Apicurio alike: what a reachability check asks for. */
+export const typesQuestion: Question = Object.freeze({ path: "/schemas/types", what: "its schema types" });
+
+const missingIdHint =
+  "is this the registry that the producer wrote to? Where it is Apicurio, messages may carry global ids while /apis/ccompat/v7 resolves " +
+  "content ids: set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry";
+
+/** The Confluent API's paths and the shapes of its answers, in the words of its reference. */
+export class ConfluentApi {
+  readonly #ask: Ask;
+
+  constructor(ask: Ask) {
+    this.#ask = ask;
+  }
+
+  /** `GET /schemas/ids/{id}`, and `GET /schemas/guids/{guid}` for an id that is one. */
+  async schemaById(id: SchemaId): Promise<UnresolvedSchema> {
+    const question: Question = { path: pathOfId(id), what: `schema id ${id}`, id, missingHint: missingIdHint };
+    return readSchema(await this.#ask(question), question);
+  }
+
+  /** `GET /subjects/{subject}/versions/{version}`, for a schema that another one refers to. */
+  async referencedVersion(link: ReferenceLink, id: SchemaId): Promise<UnresolvedSchema> {
+    const question: Question = {
+      path: `/subjects/${encodeURIComponent(link.subject)}/versions/${link.version}`,
+      what: `subject ${quoted(link.subject)} version ${link.version}, which schema id ${id} refers to`,
+      id,
+      missingHint: "register it again, its messages cannot be read without it",
+    };
+    try {
+      return readSchema(await this.#ask(question), question);
+    } catch (error) {
+      if (!isRegistryError(error) || error.code !== "not-found") {
+        throw error;
+      }
+      // A version that was deleted softly is out of the list, but schemas that refer to it still need it.
+      return readSchema(await this.#ask({ ...question, path: `${question.path}?deleted=true` }), question);
+    }
+  }
+
+  /** `GET /subjects/{subject}/versions/latest`. */
+  async latestVersion(subject: string): Promise<SubjectVersion> {
+    const path = `/subjects/${encodeURIComponent(subject)}/versions/latest`;
+    const question: Question = { path, what: `the latest version of subject ${quoted(subject)}`, missingHint: "is the subject right" };
+    const answer = await this.#ask(question);
+    const schema = readSchema(answer, question);
+    const { id, version } = answer as { id?: unknown; version?: unknown }; // readSchema has seen that it is an object
+    if (!isNumericId(id) || !isNumericId(version)) {
+      throw unusable("has no id or no version", question);
+    }
+    return { ...schema, id, version, subject };
+  }
+
+  /** `GET /subjects`. */
+  async subjects(): Promise<readonly string[]> {
+    const question: Question = { path: "/subjects", what: "the list of subjects" };
+    const answer = await this.#ask(question);
+    if (!isTextList(answer)) {
+      throw unusable("is not a list of names", question);
+    }
+    return answer;
+  }
+}
+
+export function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function pathOfId(id: SchemaId): string {
+  if (isNumericId(id)) {
+    return `/schemas/ids/${id}`;
+  }
+  if (isGuid(id)) {
+    return `/schemas/guids/${id}`;
+  }
+  throw unusableId(id, "a non-negative integer or a GUID");
+}
+
+function readSchema(answer: unknown, question: Question): UnresolvedSchema {
+  const schema = isObject(answer) ? readSchemaAnswer(answer) : "is not a JSON object";
+  if (typeof schema === "string") {
+    throw unusable(schema, question);
+  }
+  return schema;
+}
+
+function unusable(what: string, question: Question): RegistryError {
+  return new RegistryError("refused", `the answer to ${question.what} ${what}: is url the root of a schema registry`, { id: question.id });
+}

@@ -1,0 +1,64 @@
+import type { SchemaId, SchemaLoadFailure } from "@cdckit/decode";
+
+/** Whether asking again later can succeed. One row a code: a new code does not compile without its answer. */
+const retriableByCode: Readonly<Record<SchemaLoadFailure, boolean>> = {
+  "not-found": false,
+  unavailable: true,
+  refused: false,
+};
+
+export interface RegistryErrorOptions {
+  readonly cause?: unknown;
+  readonly id?: SchemaId | undefined;
+  readonly url?: string | undefined;
+  readonly status?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+// Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
+const brand = Symbol.for("@cdckit/registry/RegistryError");
+
+/**
+ * A schema that could not be had. The message says what was asked, what came back and what to do. Neither the message nor the fields nor
+ * the causes hold a credential or what a server wrote. Recognise it with {@link isRegistryError}, never with `instanceof`.
+ */
+export class RegistryError extends Error {
+  override readonly name = "RegistryError";
+  readonly code: SchemaLoadFailure;
+  /** The message without its code. */
+  readonly detail: string;
+  /** The schema that was asked for, where it was one. */
+  readonly id: SchemaId | undefined;
+  /** The registry that was asked, without userinfo. */
+  readonly url: string | undefined;
+  /** The HTTP status, where there was an answer. */
+  readonly status: number | undefined;
+  /** How long the registry asked us to stay away. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: SchemaLoadFailure, detail: string, options: RegistryErrorOptions = {}) {
+    super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.detail = detail;
+    this.id = options.id;
+    this.url = options.url;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** Whether asking again later can succeed. */
+  get retriable(): boolean {
+    return retriableByCode[this.code];
+  }
+
+  /** The same error with more to say. */
+  withNote(note: string): RegistryError {
+    return new RegistryError(this.code, `${this.detail}; ${note}`, { ...this, cause: this.cause });
+  }
+}
+
+/** Whether a value is a {@link RegistryError}, also one of another copy of this package. */
+export function isRegistryError(value: unknown): value is RegistryError {
+  return value instanceof Error && brand in value;
+}

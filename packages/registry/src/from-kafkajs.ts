@@ -1,0 +1,51 @@
+import type { SchemaId, SchemaSource } from "@cdckit/decode";
+import { adaptedSource } from "./adapted-source.ts";
+import { type AdapterOptions, resolveAdapterOptions } from "./options.ts";
+import type { ReferenceLink } from "./schema-answer.ts";
+import { isNumericId, unusableId } from "./schema-id.ts";
+
+/** A `SchemaRegistry` of `@kafkajs/confluent-schema-registry` 3 or 4, as far as its types show it. */
+export interface KafkaJsRegistry {
+  getSchema(registryId: number): Promise<unknown>;
+  getLatestSchemaId(subject: string): Promise<number>;
+}
+
+/**
+ * The REST client inside that instance: its host, credentials, agent and middlewares are the user's. Its own `getSchema` will not do,
+ * because it answers with a compiled schema that has lost `connect.name` and `connect.parameters`, and with them what a column means.
+ */
+interface KafkaJsApi {
+  readonly Schema: { find(parameters: { readonly id: number }): Promise<KafkaJsResponse> };
+  readonly Subject: { version(parameters: { readonly subject: string; readonly version: number }): Promise<KafkaJsResponse> };
+}
+
+interface KafkaJsResponse {
+  data(): unknown;
+}
+
+/** The schemas of a registry that the user reaches through `@kafkajs/confluent-schema-registry`. */
+export function fromKafkaJsRegistry(registry: KafkaJsRegistry, options: AdapterOptions = {}): SchemaSource {
+  const api = apiOf(registry);
+  const client = {
+    name: "@kafkajs/confluent-schema-registry",
+    schemaById: async (id: SchemaId) => {
+      if (!isNumericId(id)) {
+        throw unusableId(id, "a non-negative integer");
+      }
+      return (await api.Schema.find({ id })).data();
+    },
+    referencedVersion: async ({ subject, version }: ReferenceLink) => (await api.Subject.version({ subject, version })).data(),
+  };
+  return adaptedSource(client, resolveAdapterOptions(options));
+}
+
+function apiOf(registry: KafkaJsRegistry): KafkaJsApi {
+  const { api } = registry as { api?: Partial<KafkaJsApi> };
+  if (typeof api?.Schema?.find !== "function" || typeof api.Subject?.version !== "function") {
+    throw new TypeError(
+      "fromKafkaJsRegistry expects a SchemaRegistry of @kafkajs/confluent-schema-registry 3 or 4, and found no REST client in what it got: " +
+        "pass such an instance, or use createRegistry({ url })",
+    );
+  }
+  return api as KafkaJsApi;
+}

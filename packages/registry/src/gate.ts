@@ -1,0 +1,29 @@
+/** Lets so many tasks run at once; the others wait their turn in order. */
+export class Gate {
+  readonly #limit: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#limit) {
+      this.#running++;
+    } else {
+      // The place is handed over by the task that ends, so that a newcomer cannot take it in between.
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) {
+        this.#running--;
+      } else {
+        next();
+      }
+    }
+  }
+}

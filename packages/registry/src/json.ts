@@ -1,0 +1,39 @@
+// What registries answer is three levels deep.
+const maxDepth = 32;
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Parses JSON that is UTF-8 and not nested deeper than anything we expect, or throws a `SyntaxError` that quotes none of it. */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (depthExceeds(bytes, maxDepth)) {
+    throw new SyntaxError(`JSON nested deeper than ${maxDepth}`);
+  }
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    // The original message quotes the text.
+    throw new SyntaxError("not JSON in UTF-8");
+  }
+}
+
+function depthExceeds(bytes: Uint8Array, bound: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      inString = !inString;
+    } else if (inString) {
+      at += byte === backslash ? 1 : 0;
+    } else if (byte === 0x5b || byte === 0x7b) {
+      depth++;
+      if (depth > bound) {
+        return true;
+      }
+    } else if (byte === 0x5d || byte === 0x7d) {
+      depth--;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,203 @@
+import { type Clock, systemClock } from "./clock.ts";
+import { Endpoint, isHeaderValue, type RegistryAuth } from "./endpoint.ts";
+
+export interface RegistryOptions {
+  /** The root of the registry's Confluent API, such as `http://localhost:8081`; Apicurio's ends in `/apis/ccompat/v7`. */
+  readonly url?: string | URL | undefined;
+  /** Several addresses of one registry: the next is asked where one does not answer. Instead of `url`. */
+  readonly urls?: readonly (string | URL)[] | undefined;
+  /** Credentials; a user name and password may also stand in the url. */
+  readonly auth?: RegistryAuth | undefined;
+  /** Sent with every request, and treated as secrets. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Longest time that one request may take, its body included.
+   * @default 10_000
+   */
+  readonly timeoutMs?: number;
+  readonly cache?: SchemaCacheOptions;
+  readonly retry?: RetryOptions;
+  /**
+   * Requests under way at once.
+   * @default 8
+   */
+  readonly concurrency?: number;
+  /**
+   * Largest answer, and the most that a schema and all its references may weigh together.
+   * @default 4_194_304
+   */
+  readonly maxBodyBytes?: number;
+  /**
+   * Most schemas that one schema may refer to, directly or through others.
+   * @default 64
+   */
+  readonly maxReferences?: number;
+  /** @default "cdckit-registry" */
+  readonly userAgent?: string;
+  /** @default globalThis.fetch */
+  readonly fetch?: typeof globalThis.fetch;
+  /** @default the system's clock */
+  readonly clock?: Clock;
+  /** @default Math.random */
+  readonly random?: () => number;
+}
+
+export interface SchemaCacheOptions {
+  /** @default 1_000 */
+  readonly maxSchemas?: number;
+  /** @default 67_108_864 */
+  readonly maxBytes?: number;
+  /**
+   * How long an id that the registry does not have is not asked for again; up to a quarter longer, at random.
+   * @default 10_000
+   */
+  readonly notFoundTtlMs?: number;
+}
+
+export interface RetryOptions {
+  /**
+   * How often a question is asked, of every url in turn, before it fails.
+   * @default 3
+   */
+  readonly attempts?: number;
+  /**
+   * The first pause is a random part of this, every further one a random part of twice as much.
+   * @default 200
+   */
+  readonly baseDelayMs?: number;
+  /**
+   * Longest pause, also where the registry asks for a longer one.
+   * @default 10_000
+   */
+  readonly maxDelayMs?: number;
+}
+
+/** For the adapters, whose requests are another client's: what that client may cost. */
+export interface AdapterOptions {
+  readonly cache?: SchemaCacheOptions;
+  /**
+   * Longest time that the client may take for one schema, its own retries included.
+   * @default 30_000
+   */
+  readonly timeoutMs?: number;
+  /**
+   * The most that a schema and all its references may weigh together.
+   * @default 4_194_304
+   */
+  readonly maxBodyBytes?: number;
+  /**
+   * Most schemas that one schema may refer to, directly or through others.
+   * @default 64
+   */
+  readonly maxReferences?: number;
+  /** @default the system's clock */
+  readonly clock?: Clock;
+  /** @default Math.random */
+  readonly random?: () => number;
+}
+
+export interface ResolvedRegistryOptions {
+  readonly endpoints: readonly Endpoint[];
+  readonly timeoutMs: number;
+  readonly cache: Readonly<Required<SchemaCacheOptions>>;
+  readonly retry: Readonly<Required<RetryOptions>>;
+  readonly concurrency: number;
+  readonly maxBodyBytes: number;
+  readonly maxReferences: number;
+  readonly userAgent: string;
+  readonly fetch: typeof globalThis.fetch;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+export type ResolvedAdapterOptions = Pick<
+  ResolvedRegistryOptions,
+  "cache" | "timeoutMs" | "maxBodyBytes" | "maxReferences" | "clock" | "random"
+>;
+
+const cacheDefaults: Readonly<Required<SchemaCacheOptions>> = Object.freeze({
+  maxSchemas: 1_000,
+  maxBytes: 67_108_864,
+  notFoundTtlMs: 10_000,
+});
+
+const retryDefaults: Readonly<Required<RetryOptions>> = Object.freeze({ attempts: 3, baseDelayMs: 200, maxDelayMs: 10_000 });
+
+// Longer delays overflow the runtime's timers, which then fire at once.
+const longestTimerMs = 2_147_483_647;
+
+/** Every option present and checked, or a `TypeError` or `RangeError` that names the one that is wrong. */
+export function resolveRegistryOptions(options: RegistryOptions): ResolvedRegistryOptions {
+  return Object.freeze({
+    ...resolveAdapterOptions({ timeoutMs: 10_000, ...options }),
+    endpoints: resolveEndpoints(options),
+    retry: resolveRetryOptions(options.retry),
+    concurrency: requireInteger("concurrency", options.concurrency ?? 8, 1),
+    userAgent: requireUserAgent(options.userAgent ?? "cdckit-registry"),
+    fetch: options.fetch ?? globalThis.fetch,
+  });
+}
+
+/** The part of the options that the adapters share. */
+export function resolveAdapterOptions(options: AdapterOptions): ResolvedAdapterOptions {
+  const resolved: ResolvedAdapterOptions = {
+    cache: resolveCacheOptions(options.cache),
+    timeoutMs: requireInteger("timeoutMs", options.timeoutMs ?? 30_000, 1, longestTimerMs),
+    maxBodyBytes: requireInteger("maxBodyBytes", options.maxBodyBytes ?? 4_194_304, 1),
+    maxReferences: requireInteger("maxReferences", options.maxReferences ?? 64, 0),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  };
+  const { maxBodyBytes, cache } = resolved;
+  // Otherwise a schema could be accepted and yet never kept, and every record would fetch it again.
+  if (maxBodyBytes > cache.maxBytes) {
+    throw new RangeError(`maxBodyBytes (${maxBodyBytes}) exceeds cache.maxBytes (${cache.maxBytes}): a schema must fit in the cache`);
+  }
+  return Object.freeze(resolved);
+}
+
+function resolveCacheOptions(cache: SchemaCacheOptions = {}): Readonly<Required<SchemaCacheOptions>> {
+  const resolved = Object.freeze({ ...cacheDefaults, ...cache });
+  requireInteger("cache.maxSchemas", resolved.maxSchemas, 1);
+  requireInteger("cache.maxBytes", resolved.maxBytes, 1);
+  requireInteger("cache.notFoundTtlMs", resolved.notFoundTtlMs, 0);
+  return resolved;
+}
+
+function resolveRetryOptions(retry: RetryOptions = {}): Readonly<Required<RetryOptions>> {
+  const resolved = Object.freeze({ ...retryDefaults, ...retry });
+  requireInteger("retry.attempts", resolved.attempts, 1);
+  requireInteger("retry.baseDelayMs", resolved.baseDelayMs, 0, longestTimerMs);
+  requireInteger("retry.maxDelayMs", resolved.maxDelayMs, 0, longestTimerMs);
+  if (resolved.baseDelayMs > resolved.maxDelayMs) {
+    const { baseDelayMs, maxDelayMs } = resolved;
+    throw new RangeError(`retry.baseDelayMs (${baseDelayMs}) exceeds retry.maxDelayMs (${maxDelayMs}): raise the latter`);
+  }
+  return resolved;
+}
+
+function requireInteger(name: string, value: number, min: number, max: number = Number.MAX_SAFE_INTEGER): number {
+  if (!Number.isSafeInteger(value) || value < min || value > max) {
+    throw new RangeError(`${name} must be an integer from ${min} to ${max}, got ${String(value)}`);
+  }
+  return value;
+}
+
+function requireUserAgent(value: string): string {
+  if (!isHeaderValue(value)) {
+    throw new TypeError("userAgent must be text without line breaks and within Latin-1");
+  }
+  return value;
+}
+
+function resolveEndpoints(options: RegistryOptions): readonly Endpoint[] {
+  const { url, urls, auth, headers } = options;
+  if (url !== undefined && urls !== undefined) {
+    throw new TypeError("url and urls exclude each other: put every address into urls");
+  }
+  const addresses = urls ?? (url === undefined ? [] : [url]);
+  if (addresses.length === 0) {
+    throw new TypeError("a registry needs its address: pass url, or urls with at least one");
+  }
+  return Object.freeze(addresses.map((address) => new Endpoint(address, auth, headers)));
+}

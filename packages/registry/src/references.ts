@@ -1,0 +1,96 @@
+import type { RegisteredSchema, SchemaId, SchemaReference } from "@cdckit/decode";
+import { RegistryError } from "./errors.ts";
+import { quoted } from "./quoted.ts";
+import type { ReferenceLink, UnresolvedSchema } from "./schema-answer.ts";
+
+export interface ReferenceBounds {
+  readonly maxReferences: number;
+  /** The most that a schema and everything it refers to may weigh. */
+  readonly maxBytes: number;
+}
+
+export type FetchVersion = (link: ReferenceLink) => Promise<UnresolvedSchema>;
+
+/**
+ * Fetches everything that a schema refers to, directly or through others: each once, what is referred to before what refers to it. Ends at
+ * the bounds and at a circle, before it fetches more.
+ */
+export async function resolveReferences(
+  id: SchemaId,
+  root: UnresolvedSchema,
+  bounds: ReferenceBounds,
+  fetchVersion: FetchVersion,
+): Promise<RegisteredSchema> {
+  const walk = new ReferenceWalk(id, bounds, fetchVersion);
+  walk.weigh(root.schema);
+  await walk.follow(root.references, []);
+  const { schema, schemaType } = root;
+  if (walk.resolved.length === 0) {
+    return Object.freeze({ id, schemaType, schema });
+  }
+  return Object.freeze({ id, schemaType, schema, references: Object.freeze(walk.resolved) });
+}
+
+class ReferenceWalk {
+  readonly resolved: SchemaReference[] = [];
+  readonly #id: SchemaId;
+  readonly #bounds: ReferenceBounds;
+  readonly #fetchVersion: FetchVersion;
+  readonly #seen = new Set<string>();
+  #bytes = 0;
+
+  constructor(id: SchemaId, bounds: ReferenceBounds, fetchVersion: FetchVersion) {
+    this.#id = id;
+    this.#bounds = bounds;
+    this.#fetchVersion = fetchVersion;
+  }
+
+  async follow(links: readonly ReferenceLink[], path: readonly string[]): Promise<void> {
+    if (this.#seen.size + links.length > this.#bounds.maxReferences) {
+      // Counted before the first of them is fetched; some may repeat, but none of such a schema's lists is worth a request.
+      this.#checkCount(links);
+    }
+    for (const link of links) {
+      await this.#resolve(link, path);
+    }
+  }
+
+  weigh(text: string): void {
+    this.#bytes += Buffer.byteLength(text);
+    if (this.#bytes > this.#bounds.maxBytes) {
+      throw this.#refused(`weighs more than ${this.#bounds.maxBytes} bytes with its references (maxBodyBytes)`);
+    }
+  }
+
+  async #resolve(link: ReferenceLink, path: readonly string[]): Promise<void> {
+    const place = `${quoted(link.subject)} version ${link.version}`;
+    if (path.includes(place)) {
+      throw this.#refused(`refers to itself in a circle (${[...path, place].join(", then ")})`);
+    }
+    const key = keyOf(link);
+    if (this.#seen.has(key)) {
+      return;
+    }
+    this.#seen.add(key);
+    const found = await this.#fetchVersion(link);
+    this.weigh(found.schema);
+    this.weigh(link.name);
+    await this.follow(found.references, [...path, place]);
+    this.resolved.push(Object.freeze({ name: link.name, schema: found.schema }));
+  }
+
+  #checkCount(links: readonly ReferenceLink[]): void {
+    const all = new Set([...this.#seen, ...links.map(keyOf)]);
+    if (all.size > this.#bounds.maxReferences) {
+      throw this.#refused(`refers to more than ${this.#bounds.maxReferences} other schemas (maxReferences)`);
+    }
+  }
+
+  #refused(what: string): RegistryError {
+    return new RegistryError("refused", `schema id ${this.#id} ${what}: correct it in the registry, or raise the limit`, { id: this.#id });
+  }
+}
+
+function keyOf(link: ReferenceLink): string {
+  return JSON.stringify([link.name, link.subject, link.version]);
+}

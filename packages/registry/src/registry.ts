@@ -1,0 +1,112 @@
+import { setMaxListeners } from "node:events";
+import { inspect } from "node:util";
+import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
+import { CachingSource } from "./caching-source.ts";
+import { ConfluentApi, type SubjectVersion } from "./confluent-api.ts";
+import { RegistryError } from "./errors.ts";
+import { type RegistryOptions, type ResolvedRegistryOptions, resolveRegistryOptions } from "./options.ts";
+import { pingEndpoint, type RegistryPing } from "./ping.ts";
+import { resolveReferences } from "./references.ts";
+import { Transport } from "./transport.ts";
+
+/** A schema registry over HTTP. Rejects with a {@link RegistryError} only. */
+export interface Registry extends SchemaSource {
+  /** The newest version of a subject, its references as names. Not cached: it changes. */
+  latest(subject: string): Promise<SubjectVersion>;
+  /** The names of all subjects. */
+  subjects(): Promise<readonly string[]>;
+  /** Whether each address answers as a schema registry, in words. Never rejects. */
+  ping(): Promise<readonly RegistryPing[]>;
+  stats(): RegistryStats;
+  /** Ends every request under way and refuses new ones; what is cached stays at hand. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface RegistryStats {
+  /** The addresses, without userinfo. */
+  readonly urls: readonly string[];
+  readonly cachedSchemas: number;
+  readonly cachedBytes: number;
+  /** Ids that the registry does not have and that are not asked for again yet. */
+  readonly missingIds: number;
+  /** Ids that are being fetched. */
+  readonly loading: number;
+  /** HTTP requests sent so far. */
+  readonly requests: number;
+  /** Pauses after which a question was asked again. */
+  readonly retries: number;
+}
+
+/** A client of a schema registry that speaks the Confluent API: Confluent, Karapace, Redpanda, Apicurio (`/apis/ccompat/v7`). */
+export function createRegistry(options: RegistryOptions): Registry {
+  return new HttpRegistry(resolveRegistryOptions(options));
+}
+
+class HttpRegistry implements Registry {
+  readonly #options: ResolvedRegistryOptions;
+  readonly #closing = new AbortController();
+  readonly #transport: Transport;
+  readonly #api: ConfluentApi;
+  readonly #source: CachingSource;
+
+  constructor(options: ResolvedRegistryOptions) {
+    this.#options = options;
+    setMaxListeners(0, this.#closing.signal); // every request listens, and there may be any number of them
+    this.#transport = new Transport(options, this.#closing.signal);
+    this.#api = new ConfluentApi((question) => this.#transport.ask(question));
+    const { cache, clock, random } = options;
+    this.#source = new CachingSource({ cache, clock, random, fetchSchema: (id) => this.#fetchSchema(id) });
+  }
+
+  peek(id: SchemaId): RegisteredSchema | undefined {
+    return this.#source.peek(id);
+  }
+
+  load(id: SchemaId): Promise<RegisteredSchema> {
+    return this.#source.load(id);
+  }
+
+  latest(subject: string): Promise<SubjectVersion> {
+    return this.#api.latestVersion(subject);
+  }
+
+  subjects(): Promise<readonly string[]> {
+    return this.#api.subjects();
+  }
+
+  ping(): Promise<readonly RegistryPing[]> {
+    return Promise.all(this.#options.endpoints.map((endpoint) => pingEndpoint(endpoint, this.#transport)));
+  }
+
+  stats(): RegistryStats {
+    const { schemas, bytes, missing, loading } = this.#source.counts;
+    const urls = this.#options.endpoints.map((endpoint) => endpoint.url);
+    return { urls, cachedSchemas: schemas, cachedBytes: bytes, missingIds: missing, loading, ...this.#transport.counts };
+  }
+
+  async close(): Promise<void> {
+    // "unavailable" and not "refused": a record that meets a client which is being closed is not to blame, and must not be set aside.
+    this.#closing.abort(new RegistryError("unavailable", "the registry client was closed: create a new one to go on"));
+    await this.#source.settled();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  toJSON(): RegistryStats {
+    return this.stats();
+  }
+
+  [inspect.custom](): string {
+    return `Registry ${inspect(this.stats())}`;
+  }
+
+  async #fetchSchema(id: SchemaId): Promise<RegisteredSchema> {
+    const { maxReferences, maxBodyBytes } = this.#options;
+    const root = await this.#api.schemaById(id);
+    const bounds = { maxReferences, maxBytes: maxBodyBytes };
+    return resolveReferences(id, root, bounds, (link) => this.#api.referencedVersion(link, id));
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * How long an answer asks us to stay away (RFC 9110, section 10.2.3): seconds, or a date. A date is read against the answer's own clock
+ * where it tells it, so that two clocks that disagree do not matter.
+ */
+export function readRetryAfterMs(headers: Headers, wallMs: number): number | undefined {
+  const value = headers.get("retry-after")?.trim();
+  if (value === undefined || value === "") {
+    return undefined;
+  }
+  if (/^\d+$/.test(value)) {
+    return Number(value) * 1_000;
+  }
+  const until = Date.parse(value);
+  const sent = Date.parse(headers.get("date") ?? "");
+  const delayMs = until - (Number.isNaN(sent) ? wallMs : sent);
+  return Number.isNaN(delayMs) ? undefined : Math.max(0, delayMs);
+}

@@ -1,0 +1,68 @@
+import type { SchemaType } from "@cdckit/decode";
+
+/** A schema as a registry writes it: its references are names of other subjects' versions. */
+export interface UnresolvedSchema {
+  readonly schemaType: SchemaType;
+  readonly schema: string;
+  readonly references: readonly ReferenceLink[];
+}
+
+/** Where a reference leads. */
+export interface ReferenceLink {
+  /** How the referring schema calls it. */
+  readonly name: string;
+  readonly subject: string;
+  readonly version: number;
+}
+
+const longestName = 4_096;
+
+/** Narrows what a registry answered, or returns what is wrong with it as a phrase. Says nothing of what the answer holds. */
+export function readSchemaAnswer(answer: unknown): UnresolvedSchema | string {
+  if (!isObject(answer)) {
+    return "is not a JSON object";
+  }
+  const { schema } = answer;
+  const schemaType = readSchemaType(answer["schemaType"]);
+  const references = readLinks(answer["references"]);
+  if (typeof schema !== "string") {
+    return 'has no "schema" text';
+  }
+  if (schemaType === undefined) {
+    return "has a schemaType other than AVRO, JSON and PROTOBUF";
+  }
+  if (references === undefined) {
+    return "has references that are not a list of name, subject and version";
+  }
+  return { schema, schemaType, references };
+}
+
+/** Registries leave the type out where it is AVRO. */
+export function readSchemaType(value: unknown): SchemaType | undefined {
+  if (value === undefined || value === null) {
+    return "AVRO";
+  }
+  return value === "AVRO" || value === "JSON" || value === "PROTOBUF" ? value : undefined;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function readLinks(value: unknown): readonly ReferenceLink[] | undefined {
+  if (value === undefined || value === null) {
+    return [];
+  }
+  if (!Array.isArray(value) || !value.every(isLink)) {
+    return undefined;
+  }
+  return value.map(({ name, subject, version }) => ({ name, subject, version }));
+}
+
+function isLink(value: unknown): value is ReferenceLink {
+  return isObject(value) && isName(value["name"]) && isName(value["subject"]) && Number.isSafeInteger(value["version"]);
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= longestName;
+}

@@ -1,0 +1,23 @@
+/** Lets any number of callers of one key share one run, and its failure. Nothing is kept once the run has ended. */
+export class SingleFlight<Key, Value> {
+  readonly #running = new Map<Key, Promise<Value>>();
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  run(key: Key, start: () => Promise<Value>): Promise<Value> {
+    const running = this.#running.get(key);
+    if (running !== undefined) {
+      return running;
+    }
+    const started = start().finally(() => this.#running.delete(key));
+    this.#running.set(key, started);
+    return started;
+  }
+
+  /** Resolves when every run of this moment has ended, well or badly. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+}
