@@ -41,3 +41,4 @@ export type {
 export type { KafkaRecord, RecordBatch, RecordCursor, RecordHeaders, RecordWalk } from "./record.ts";
 export { headerNamesEqual } from "./record.ts";
 export type { RegisteredSchema, SchemaId, SchemaLoadFailure, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
+export { applyTo, UNAVAILABLE } from "./values/unavailable.ts";

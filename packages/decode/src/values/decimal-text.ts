@@ -1,0 +1,83 @@
+import { integerText, paddedText } from "./digits.ts";
+
+/** Decimals as text: exact, with exactly as many fraction digits as the scale says. */
+
+/**
+ * The scales that are accepted: PostgreSQL's numeric goes to 16,383 and Oracle's NUMBER down to -84. A scale is a few bytes that ask for
+ * as many zeros, so it needs a bound.
+ */
+export const mostScale = 16_383;
+export const leastScale = -1_000;
+
+/** Shared, so that padded texts borrow their zeros instead of holding them. */
+const zeros = "0".repeat(mostScale - leastScale);
+
+/** The largest scale at which 10^scale and everything below it are exact integers of a double. */
+const mostSmallScale = 15;
+const powers: readonly number[] = Object.freeze(Array.from({ length: mostSmallScale + 1 }, (_, n) => 10 ** n));
+
+/** Whether a scale is an integer within bounds. */
+export function isScale(scale: unknown): scale is number {
+  return typeof scale === "number" && Number.isInteger(scale) && scale >= leastScale && scale <= mostScale;
+}
+
+/** The text of an unscaled value that a double holds exactly. */
+export function smallDecimalText(unscaled: number, scale: number): string {
+  if (unscaled < 0) {
+    return `-${smallDecimalText(-unscaled, scale)}`;
+  }
+  if (scale === 0) {
+    return integerText(unscaled);
+  }
+  if (scale < 0 || scale > mostSmallScale) {
+    return placePoint(integerText(unscaled), scale);
+  }
+  const power = powers[scale] as number;
+  const whole = Math.floor(unscaled / power);
+  return `${integerText(whole)}.${paddedText(unscaled - whole * power, scale)}`;
+}
+
+/** The text of any unscaled value. */
+export function decimalText(unscaled: bigint, scale: number): string {
+  return unscaled < 0n ? `-${placePoint((-unscaled).toString(), scale)}` : placePoint(unscaled.toString(), scale);
+}
+
+/** Digits without a sign, with the point where the scale puts it. */
+export function placePoint(digits: string, scale: number): string {
+  if (scale <= 0) {
+    return digits === "0" ? digits : digits + zeros.slice(0, -scale);
+  }
+  const wholeDigits = digits.length - scale;
+  return wholeDigits > 0 ? `${digits.slice(0, wholeDigits)}.${digits.slice(wholeDigits)}` : `0.${zeros.slice(0, -wholeDigits)}${digits}`;
+}
+
+/** A decimal as its digits; `digits` has no leading zeros. */
+export interface ParsedDecimal {
+  readonly isNegative: boolean;
+  readonly digits: string;
+  readonly scale: number;
+}
+
+const decimalPattern = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/;
+
+/** Decimal text in any notation; null where it is none, or asks for a scale out of bounds. */
+export function parseDecimal(text: string): ParsedDecimal | null {
+  const fields = decimalPattern.exec(text);
+  if (fields === null) {
+    return null;
+  }
+  const fraction = fields[3] ?? "";
+  const digits = ((fields[2] as string) + fraction).replace(/^0+(?=\d)/, ""); // the pattern has at least one digit
+  const scale = fraction.length - Number(fields[4] ?? 0);
+  return isScale(scale) ? { isNegative: fields[1] === "-" && digits !== "0", digits, scale } : null;
+}
+
+/** The same number with another scale; null where digits would be lost. */
+export function rescale(decimal: ParsedDecimal, scale: number): ParsedDecimal | null {
+  const added = scale - decimal.scale;
+  if (added >= 0) {
+    return { ...decimal, digits: decimal.digits === "0" ? "0" : decimal.digits + zeros.slice(0, added), scale };
+  }
+  const kept = decimal.digits.slice(0, added);
+  return /^0*$/.test(decimal.digits.slice(added)) ? { ...decimal, digits: kept === "" ? "0" : kept, scale } : null;
+}

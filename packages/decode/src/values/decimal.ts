@@ -1,0 +1,190 @@
+import type { DecimalMode, ResolvedValueOptions } from "../options.ts";
+import { hexText } from "./bytes-text.ts";
+import type { Conversion } from "./conversion.ts";
+import {
+  decimalText,
+  isScale,
+  leastScale,
+  mostScale,
+  type ParsedDecimal,
+  parseDecimal,
+  placePoint,
+  rescale,
+  smallDecimalText,
+} from "./decimal-text.ts";
+import { valueInvalid } from "./value-invalid.ts";
+
+/** Longest unscaled value that is read: PostgreSQL's largest numeric takes 61,235 bytes. Making text of one takes longer than its length. */
+const mostBytes = 65_536;
+
+/** Two's complement integers up to this length fit in a double with room to spare. */
+const mostSmallBytes = 6;
+
+/** How an unscaled value becomes what users see. One pair a column, chosen by the options. */
+interface DecimalRenderer {
+  readonly small: (unscaled: number, scale: number) => unknown;
+  readonly big: (unscaled: bigint, scale: number) => unknown;
+  readonly parsed: (decimal: ParsedDecimal) => unknown;
+  /** NaN and the infinities that PostgreSQL's numeric has, which only text can carry. */
+  readonly special: (text: string) => unknown;
+}
+
+/** A decimal whose scale is in its schema: Connect's Decimal, Avro's decimal. A scale of null is unknown; only text goes without. */
+export function decimalConversion(name: string, scale: number | null, { decimal }: ResolvedValueOptions): Conversion {
+  const render = decimalRenderer(decimal);
+  const fromText = (text: string): unknown => {
+    const parsed = parseDecimal(text);
+    const scaled = parsed === null || scale === null ? parsed : rescale(parsed, scale);
+    if (scaled === null) {
+      throw valueInvalid(name, scale === null ? "a decimal number" : `a decimal number that ${scale} fraction digits hold`, "another one");
+    }
+    return render.parsed(scaled);
+  };
+  return {
+    bytes: scale === null ? withoutScale(name) : bytesReader(name, scale, render),
+    numberText: fromText,
+    int: (value) => fromText(String(value)),
+    bigint: (value) => fromText(String(value)),
+    text: (text) => decimalOfText(name, text, decimal, render),
+  };
+}
+
+/** Debezium's VariableScaleDecimal: each value brings its scale. */
+export function variableScaleDecimalConversion(name: string, { decimal }: ResolvedValueOptions): Conversion {
+  const render = decimalRenderer(decimal);
+  return {
+    struct: (value) => {
+      const { scale, value: unscaled } = value;
+      if (!isScale(scale)) {
+        throw valueInvalid(name, `an integer field scale from ${leastScale} to ${mostScale}`, "another value");
+      }
+      if (!(unscaled instanceof Uint8Array)) {
+        throw valueInvalid(name, "bytes in its field value", "another value");
+      }
+      return fromBytes(name, unscaled, 0, unscaled.length, scale, render);
+    },
+    text: (text) => decimalOfText(name, text, decimal, render),
+  };
+}
+
+/** Avro's big-decimal: the unscaled bytes behind their length, then the scale, both as Avro writes integers. */
+export function avroBigDecimalConversion(name: string, { decimal }: ResolvedValueOptions): Conversion {
+  const render = decimalRenderer(decimal);
+  return {
+    bytes: (bytes, start, end) => {
+      const length = readZigZag(bytes, start, end);
+      const valueEnd = length === null ? end : length.next + length.value;
+      const scale = length === null || length.value < 0 || valueEnd > end ? null : readZigZag(bytes, valueEnd, end);
+      if (length === null || scale === null || scale.next !== end || !isScale(scale.value)) {
+        throw valueInvalid(name, "an unscaled value and its scale", "bytes that are not both");
+      }
+      return fromBytes(name, bytes, length.next, valueEnd, scale.value, render);
+    },
+  };
+}
+
+/** The scale that a schema's parameters state, or null. */
+export function scaleParameter(text: string | undefined): number | null {
+  const scale = text === undefined || !/^-?\d{1,6}$/.test(text) ? null : Number(text);
+  return isScale(scale) ? scale : null;
+}
+
+function bytesReader(name: string, scale: number, render: DecimalRenderer): (bytes: Uint8Array, start: number, end: number) => unknown {
+  return (bytes, start, end) => fromBytes(name, bytes, start, end, scale, render);
+}
+
+function withoutScale(name: string): () => never {
+  return () => {
+    throw valueInvalid(name, `a scale from ${leastScale} to ${mostScale} in its schema`, "none");
+  };
+}
+
+function fromBytes(name: string, bytes: Uint8Array, start: number, end: number, scale: number, render: DecimalRenderer): unknown {
+  const from = end - start > mostSmallBytes ? withoutSignExtension(bytes, start, end) : start;
+  const length = end - from;
+  if (length > mostSmallBytes) {
+    if (length > mostBytes) {
+      throw valueInvalid(name, `at most ${mostBytes} bytes`, `${length}`);
+    }
+    const magnitude = BigInt(`0x${hexText(bytes, from, end)}`);
+    return render.big(BigInt.asIntN(length * 8, magnitude), scale);
+  }
+  if (length < 1) {
+    throw valueInvalid(name, "at least one byte", "none");
+  }
+  let unscaled = ((bytes[from] as number) << 24) >> 24; // the first byte carries the sign
+  for (let i = from + 1; i < end; i++) {
+    unscaled = unscaled * 256 + (bytes[i] as number);
+  }
+  return render.small(unscaled, scale);
+}
+
+/** Avro's fixed decimals are padded with their sign; without the padding most are small. */
+function withoutSignExtension(bytes: Uint8Array, start: number, end: number): number {
+  const sign = bytes[start] as number;
+  if (sign !== 0 && sign !== 255) {
+    return start;
+  }
+  let from = start;
+  while (from < end - 1 && bytes[from] === sign && ((bytes[from + 1] as number) ^ sign) < 128) {
+    from++;
+  }
+  return from;
+}
+
+function decimalOfText(name: string, text: string, mode: DecimalMode, render: DecimalRenderer): unknown {
+  if (mode === "string" && /^-?\d+(?:\.\d+)?$/.test(text)) {
+    return text;
+  }
+  if (/^[+-]?(?:nan|inf|infinity)$/i.test(text)) {
+    return render.special(text);
+  }
+  const parsed = parseDecimal(text);
+  if (parsed === null) {
+    throw valueInvalid(name, "decimal text", "other text");
+  }
+  return render.parsed(parsed);
+}
+
+function decimalRenderer(mode: DecimalMode): DecimalRenderer {
+  if (mode === "string") {
+    return { small: smallDecimalText, big: decimalText, parsed: textOfParsed, special: (text) => text };
+  }
+  if (mode === "number") {
+    return {
+      small: smallDecimalNumber,
+      big: (unscaled, scale) => Number(decimalText(unscaled, scale)),
+      parsed: (decimal) => Number(textOfParsed(decimal)),
+      special: (text) => (/nan/i.test(text) ? Number.NaN : text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY),
+    };
+  }
+  return {
+    small: (unscaled, scale) => mode(BigInt(unscaled), scale),
+    big: mode,
+    parsed: ({ isNegative, digits, scale }) => mode(isNegative ? -BigInt(digits) : BigInt(digits), scale),
+    special: (text) => text,
+  };
+}
+
+/** Both sides of the division are exact, so its result is the nearest double, as parsing the text would give. */
+function smallDecimalNumber(unscaled: number, scale: number): number {
+  return scale >= 0 && scale <= 22 ? unscaled / 10 ** scale : Number(smallDecimalText(unscaled, scale));
+}
+
+function textOfParsed({ isNegative, digits, scale }: ParsedDecimal): string {
+  const text = placePoint(digits, scale);
+  return isNegative ? `-${text}` : text;
+}
+
+/** One Avro integer of at most 32 bits, and where the next value begins. */
+function readZigZag(bytes: Uint8Array, start: number, end: number): { value: number; next: number } | null {
+  let raw = 0;
+  for (let i = start, factor = 1; i < end && i < start + 5; i++, factor *= 128) {
+    const byte = bytes[i] as number;
+    raw += (byte & 127) * factor;
+    if (byte < 128) {
+      return { value: raw % 2 === 0 ? raw / 2 : -(raw + 1) / 2, next: i + 1 };
+    }
+  }
+  return null;
+}

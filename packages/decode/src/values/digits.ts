@@ -1,0 +1,55 @@
+/** Decimal digits as text, from tables: `String(n).padStart(...)` costs more than everything around it. */
+
+const tripled: readonly string[] = Object.freeze(Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, "0")));
+const doubled: readonly string[] = Object.freeze(Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0")));
+const plain: readonly string[] = Object.freeze(Array.from({ length: 1000 }, (_, n) => String(n)));
+
+/** Two digits of an integer from 0 to 99. */
+export function twoDigits(value: number): string {
+  return doubled[value] as string; // every caller has reduced the value below 100
+}
+
+/** The digits of an integer from 0 to 2^53, without leading zeros. */
+export function integerText(value: number): string {
+  if (value < 1000) {
+    return plain[value] as string;
+  }
+  if (value < 1_000_000) {
+    const thousands = (value / 1000) | 0;
+    return (plain[thousands] as string) + (tripled[value - thousands * 1000] as string);
+  }
+  const millions = Math.floor(value / 1_000_000);
+  const rest = value - millions * 1_000_000;
+  const thousands = (rest / 1000) | 0;
+  return integerText(millions) + ((tripled[thousands] as string) + (tripled[rest - thousands * 1000] as string));
+}
+
+/** Exactly `width` digits (1 to 15) of an integer below 10^width. */
+export function paddedText(value: number, width: number): string {
+  switch (width) {
+    case 1:
+      return plain[value] as string;
+    case 2:
+      return doubled[value] as string;
+    case 3:
+      return tripled[value] as string;
+    default: {
+      const high = Math.floor(value / 1000);
+      return paddedText(high, width - 3) + (tripled[value - high * 1000] as string);
+    }
+  }
+}
+
+/** A fraction of `width` digits with its point and without trailing zeros; nothing for zero. */
+export function fractionText(value: number, width: number): string {
+  if (value === 0) {
+    return "";
+  }
+  let rest = value;
+  let digits = width;
+  while (rest % 10 === 0) {
+    rest /= 10;
+    digits--;
+  }
+  return `.${paddedText(rest, digits)}`;
+}

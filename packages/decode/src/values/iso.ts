@@ -1,0 +1,97 @@
+import type { ResolvedValueOptions } from "../options.ts";
+import { daysOf } from "./calendar.ts";
+import type { Conversion } from "./conversion.ts";
+import {
+  clockRenderer,
+  dateRenderer,
+  infinityText,
+  negativeInfinityText,
+  type RenderDate,
+  type RenderTimestamp,
+  timestampRenderer,
+} from "./moment.ts";
+import { valueInvalid } from "./value-invalid.ts";
+
+/**
+ * Debezium's `isostring` mode: local dates and times that are labelled `Z` though they have no zone. The label is taken off, so that the
+ * text is what the other modes give. PostgreSQL's infinities arrive as the same constants as in the other modes, written out.
+ */
+
+const isoDate = /^([+-]?\d{4,9})-(\d\d)-(\d\d)$/;
+const isoTime = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?$/;
+
+const infinityDate = "-5877611-06-21";
+const negativeInfinityDate = "-5877611-06-22";
+const infinityTimestamp = "+294247-01-10T04:00:25.2";
+const negativeInfinityTimestamp = "-290308-12-21T19:59:27.6";
+
+export function isoDateConversion(name: string, options: ResolvedValueOptions): Conversion {
+  const render = options.time === "iso" ? null : dateRenderer(options);
+  return {
+    text: (text) => {
+      const local = withoutLabel(text);
+      const infinity = infinityOf(local, infinityDate, negativeInfinityDate);
+      return infinity ?? (render === null ? local : renderDate(name, local, render));
+    },
+  };
+}
+
+export function isoTimeConversion(name: string, options: ResolvedValueOptions): Conversion {
+  const render = options.time === "iso" ? null : clockRenderer(options);
+  return {
+    text: (text) => {
+      const local = withoutLabel(text);
+      return render === null ? local : renderTime(name, local, (second, nanos) => render(false, second, nanos));
+    },
+  };
+}
+
+export function isoTimestampConversion(name: string, options: ResolvedValueOptions): Conversion {
+  const render = options.time === "iso" ? null : timestampRenderer(options);
+  return {
+    text: (text) => {
+      const local = withoutLabel(text);
+      const infinity = infinityOf(local, infinityTimestamp, negativeInfinityTimestamp);
+      return infinity ?? (render === null ? local : renderTimestamp(name, local, render));
+    },
+  };
+}
+
+/** Most texts are ruled out by their first character: a far year has a sign. */
+function infinityOf(text: string, infinity: string, negativeInfinity: string): string | null {
+  const first = text.charCodeAt(0);
+  if (first >= 0x30 && first <= 0x39) {
+    return null;
+  }
+  if (text === infinity || text === infinityText) {
+    return infinityText;
+  }
+  return text === negativeInfinity || text === negativeInfinityText ? negativeInfinityText : null;
+}
+
+function withoutLabel(text: string): string {
+  return text.charCodeAt(text.length - 1) === 0x5a ? text.slice(0, -1) : text;
+}
+
+function renderDate(name: string, text: string, render: RenderDate): unknown {
+  const fields = isoDate.exec(text);
+  if (fields === null) {
+    throw valueInvalid(name, "an ISO date", "other text");
+  }
+  return render(daysOf(Number(fields[1]), Number(fields[2]), Number(fields[3])));
+}
+
+function renderTime<Value>(name: string, text: string, render: (second: number, nanos: number) => Value): Value {
+  const fields = isoTime.exec(text);
+  if (fields === null) {
+    throw valueInvalid(name, "an ISO time", "other text");
+  }
+  const second = (Number(fields[1]) * 60 + Number(fields[2])) * 60 + Number(fields[3] ?? 0);
+  return render(second, Number((fields[4] ?? "").padEnd(9, "0")));
+}
+
+function renderTimestamp(name: string, text: string, render: RenderTimestamp): unknown {
+  const timeAt = text.indexOf("T");
+  const days = renderDate(name, text.slice(0, Math.max(timeAt, 0)), (day) => day) as number; // what the renderer returned
+  return renderTime(name, text.slice(timeAt + 1), (second, nanos) => render(days, second, nanos));
+}

@@ -1,0 +1,88 @@
+import type { ResolvedValueOptions } from "../options.ts";
+import { dateText, secondsPerDay, timestampText } from "./calendar.ts";
+import { clockText } from "./clock.ts";
+
+/**
+ * How the options want points in time. Every meaning reduces its raw value to days, seconds and nanoseconds, and one of these makes
+ * the value that users see. What `Date` or `Temporal` cannot hold (infinity, the far years of PostgreSQL) stays ISO text in all modes.
+ */
+
+export const infinityText = "infinity";
+export const negativeInfinityText = "-infinity";
+
+export type RenderDate = (days: number) => unknown;
+/** `second` is the second of the day, `nanos` the rest of it. */
+export type RenderTimestamp = (days: number, second: number, nanos: number) => unknown;
+export type RenderClock = (isNegative: boolean, second: number, nanos: number) => unknown;
+
+/** The days that `Date` and `Temporal` reach to either side of the epoch. */
+const farthestDay = 100_000_000;
+
+/** A calendar date. */
+export function dateRenderer({ time, temporal }: ResolvedValueOptions): RenderDate {
+  if (time === "temporal" && temporal !== undefined) {
+    return (days) => (isWithinReach(days) ? temporal.PlainDate.from(temporalText(dateText(days))) : dateText(days));
+  }
+  if (time === "date") {
+    return (days) => (isWithinReach(days) ? new Date(days * secondsPerDay * 1000) : dateText(days));
+  }
+  return dateText;
+}
+
+/** A timestamp without a zone; as a `Date` it is the moment at which UTC clocks show it. */
+export function timestampRenderer({ time, temporal }: ResolvedValueOptions): RenderTimestamp {
+  if (time === "temporal" && temporal !== undefined) {
+    return (days, second, nanos) => {
+      const text = timestampText(days, second, nanos);
+      return isWithinReach(days) ? temporal.PlainDateTime.from(temporalText(text)) : text;
+    };
+  }
+  return time === "date" ? dateOrElse(timestampText) : timestampText;
+}
+
+/** An instant. */
+export function instantRenderer({ time, temporal }: ResolvedValueOptions): RenderTimestamp {
+  const text: (days: number, second: number, nanos: number) => string = (days, second, nanos) => `${timestampText(days, second, nanos)}Z`;
+  if (time === "temporal" && temporal !== undefined) {
+    return (days, second, nanos) => {
+      const iso = text(days, second, nanos);
+      return isWithinReach(days) ? temporal.Instant.from(temporalText(iso)) : iso;
+    };
+  }
+  return time === "date" ? dateOrElse(text) : text;
+}
+
+/** A time of day, or MySQL's signed and longer times. A `Date` cannot hold either, so they are text in that mode too. */
+export function clockRenderer({ time, temporal }: ResolvedValueOptions): RenderClock {
+  if (time === "temporal" && temporal !== undefined) {
+    return (isNegative, second, nanos) => {
+      const text = clockText(second, nanos);
+      if (!isNegative && second < secondsPerDay) {
+        return temporal.PlainTime.from(text);
+      }
+      const [hours, minutes, seconds] = text.split(":");
+      return temporal.Duration.from(`${isNegative ? "-" : ""}PT${hours}H${minutes}M${seconds}S`);
+    };
+  }
+  return (isNegative, second, nanos) => (isNegative ? `-${clockText(second, nanos)}` : clockText(second, nanos));
+}
+
+/** Whether `Date` and `Temporal` can hold a day. */
+export function isWithinReach(days: number): boolean {
+  return days >= -farthestDay && days < farthestDay;
+}
+
+/** ISO text with the six year digits that `Temporal` wants after a sign. */
+export function temporalText(text: string): string {
+  const sign = text.charCodeAt(0);
+  if (sign !== 0x2b && sign !== 0x2d) {
+    return text;
+  }
+  const yearEnd = text.indexOf("-", 1);
+  return text.charAt(0) + text.slice(1, yearEnd).padStart(6, "0") + text.slice(yearEnd);
+}
+
+function dateOrElse(text: (days: number, second: number, nanos: number) => string): RenderTimestamp {
+  return (days, second, nanos) =>
+    isWithinReach(days) ? new Date((days * secondsPerDay + second) * 1000 + Math.floor(nanos / 1_000_000)) : text(days, second, nanos);
+}

@@ -1,0 +1,94 @@
+import type { ResolvedValueOptions } from "../options.ts";
+import { secondsPerDay } from "./calendar.ts";
+import type { Conversion } from "./conversion.ts";
+import { infinityText, instantRenderer, negativeInfinityText, type RenderTimestamp, timestampRenderer } from "./moment.ts";
+
+/** What the PostgreSQL driver makes of infinite timestamps; Debezium sends the number as it is, whatever the unit. */
+export const driverInfinity = 9_223_372_036_825_200_000n;
+export const driverNegativeInfinity = -9_223_372_036_832_400_000n;
+
+/** The ends of an int64: infinity where the unit is nanoseconds. */
+const longestLong = 9_223_372_036_854_775_807n;
+const shortestLong = -9_223_372_036_854_775_808n;
+
+/** A timestamp without a zone, in units of 1/`unitsPerSecond` since the epoch. */
+export function timestampConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
+  const render = timestampRenderer(options);
+  const split = unitsPerSecond === 1_000_000_000 ? splitNanos(render) : splitWide(unitsPerSecond, render);
+  const infinity = unitsPerSecond === 1_000_000_000 ? longestLong : driverInfinity;
+  const negativeInfinity = unitsPerSecond === 1_000_000_000 ? shortestLong : driverNegativeInfinity;
+  return {
+    int: splitSafe(unitsPerSecond, render),
+    bigint: (value) => {
+      if (value === infinity) {
+        return infinityText;
+      }
+      return value === negativeInfinity ? negativeInfinityText : split(value);
+    },
+  };
+}
+
+/** Avro's timestamps: instants, which know no infinity. */
+export function instantConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
+  const render = instantRenderer(options);
+  const split = unitsPerSecond === 1_000_000_000 ? splitNanos(render) : splitWide(unitsPerSecond, render);
+  return { int: splitSafe(unitsPerSecond, render), bigint: split };
+}
+
+function splitSafe(unitsPerSecond: number, render: RenderTimestamp): (value: number) => unknown {
+  const nanosPerUnit = 1_000_000_000 / unitsPerSecond;
+  return (value) => {
+    let seconds = Math.floor(value / unitsPerSecond);
+    let rest = value - seconds * unitsPerSecond;
+    if (rest < 0) {
+      seconds--; // the quotient was rounded up to the next integer
+      rest += unitsPerSecond;
+    }
+    const days = Math.floor(seconds / secondsPerDay);
+    // Told to be integers, they stay out of the heap on their way into the text.
+    return render(days, (seconds - days * secondsPerDay) | 0, (rest * nanosPerUnit) | 0);
+  };
+}
+
+function splitWide(unitsPerSecond: number, render: RenderTimestamp): (value: bigint) => unknown {
+  const unitsPerDay = BigInt(unitsPerSecond) * BigInt(secondsPerDay);
+  const nanosPerUnit = 1_000_000_000 / unitsPerSecond;
+  return (value) => {
+    let days = value / unitsPerDay;
+    let rest = value - days * unitsPerDay;
+    if (rest < 0n) {
+      days--;
+      rest += unitsPerDay;
+    }
+    const ofDay = Number(rest);
+    const second = Math.floor(ofDay / unitsPerSecond);
+    return render(Number(days), second, (ofDay - second * unitsPerSecond) * nanosPerUnit);
+  };
+}
+
+/**
+ * Today's nanoseconds are all beyond 2^53, so that BigInt division would be their common case. The seconds come from the rounded double
+ * instead, at most one off; the nanoseconds from the low 32 bits of `value - seconds * 10^9`, which hold them whole.
+ */
+function splitNanos(render: RenderTimestamp): (value: bigint) => unknown {
+  const wide = new BigInt64Array(1);
+  const low = new Int32Array(wide.buffer, isLittleEndian() ? 0 : 4, 1);
+  return (value) => {
+    wide[0] = value;
+    let seconds = Math.floor(Number(value) / 1_000_000_000);
+    let nanos = ((low[0] as number) - Math.imul(seconds, 1_000_000_000)) | 0;
+    if (nanos < 0) {
+      seconds--;
+      nanos += 1_000_000_000;
+    } else if (nanos >= 1_000_000_000) {
+      seconds++;
+      nanos -= 1_000_000_000;
+    }
+    const days = Math.floor(seconds / secondsPerDay);
+    return render(days, (seconds - days * secondsPerDay) | 0, nanos);
+  };
+}
+
+function isLittleEndian(): boolean {
+  return new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
+}

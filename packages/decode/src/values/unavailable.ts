@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { dateText } from "./calendar.ts";
+import { uuidText } from "./uuid.ts";
+
+/** What a column holds that the source did not send because it did not change (PostgreSQL's TOAST). */
+export const UNAVAILABLE: unique symbol = Symbol.for("cdckit.unavailable");
+
+/**
+ * The row with each UNAVAILABLE column taken from `previous`; what `previous` lacks stays UNAVAILABLE, and no row stays null. A row that
+ * lacks nothing is returned as it is.
+ */
+export function applyTo<Row extends object>(row: Row | null, previous: Partial<Row> | null): Row | null {
+  if (row === null || previous === null) {
+    return row;
+  }
+  let merged: Row | null = null;
+  for (const [name, value] of Object.entries(row)) {
+    if (value === UNAVAILABLE && Object.hasOwn(previous, name)) {
+      merged ??= { ...row }; // own properties, `__proto__` among them
+      Object.assign(merged, { [name]: previous[name as keyof Row] });
+    }
+  }
+  return merged ?? row;
+}
+
+/** One test for each form that Debezium gives its placeholder. All are false at the first difference, which most values show at once. */
+export interface UnavailableTests {
+  /** Text, and the JSON text that an hstore becomes. */
+  readonly text: (value: string) => boolean;
+  /** The base64 text of the bytes form, for encodings that carry no types. */
+  readonly base64: (value: string) => boolean;
+  /** Bytes in place. */
+  readonly bytes: (bytes: Uint8Array, start: number, end: number) => boolean;
+  /** Lists of integers, dates, texts, bytes (or their base64 text) and UUIDs. Dates may be converted to ISO text already. */
+  readonly array: (value: readonly unknown[]) => boolean;
+  /** A map with string keys, or an hstore: an object or a `Map`. */
+  readonly map: (value: unknown) => boolean;
+}
+
+/** The tests for one placeholder text. An empty one is no placeholder: nothing is unavailable then. */
+export function unavailableTests(placeholder: string): UnavailableTests {
+  if (placeholder === "") {
+    return { text: never, base64: never, bytes: never, array: never, map: never };
+  }
+  const encoded = Buffer.from(placeholder, "utf8");
+  const base64Text = encoded.toString("base64");
+  const quoted = JSON.stringify(placeholder);
+  const hstoreJson = `{${quoted}:${quoted}}`;
+  const bytes = bytesTest(encoded);
+  const item = itemTest(placeholder, encoded, base64Text, bytes);
+  const integers = integersTest(new Int8Array(encoded)); // Java's bytes have signs
+  return {
+    text: (value) =>
+      (value.length === placeholder.length && value === placeholder) || (value.length === hstoreJson.length && value === hstoreJson),
+    base64: (value) => value.length === base64Text.length && value === base64Text,
+    bytes,
+    array: (value) => (value.length === 1 ? item(value[0]) : integers(value)),
+    map: (value) => isSelfMap(value, placeholder),
+  };
+}
+
+function never(): boolean {
+  return false;
+}
+
+function bytesTest(expected: Uint8Array): (bytes: Uint8Array, start: number, end: number) => boolean {
+  return (bytes, start, end) => {
+    if (end - start !== expected.length) {
+      return false;
+    }
+    for (let i = 0; i < expected.length; i++) {
+      if (bytes[start + i] !== expected[i]) {
+        return false;
+      }
+    }
+    return true;
+  };
+}
+
+/** The one item that lists of text, bytes and UUIDs hold. */
+function itemTest(
+  placeholder: string,
+  encoded: Uint8Array,
+  base64Text: string,
+  bytes: UnavailableTests["bytes"],
+): (item: unknown) => boolean {
+  const uuid = nameUuid(encoded);
+  return (item) =>
+    typeof item === "string"
+      ? item === placeholder || item === uuid || item === base64Text
+      : item instanceof Uint8Array && bytes(item, 0, item.length);
+}
+
+/** An integer column's list holds the bytes one by one: as numbers, as bigints or text where the options say so, or as dates. */
+function integersTest(expected: Int8Array): (value: readonly unknown[]) => boolean {
+  const texts = Array.from(expected, String);
+  const dates = Array.from(expected, dateText);
+  return (value) => {
+    if (value.length !== expected.length) {
+      return false;
+    }
+    return value.every((item, i) => {
+      if (typeof item === "number") {
+        return item === expected[i];
+      }
+      return typeof item === "bigint" ? String(item) === texts[i] : item === texts[i] || item === dates[i];
+    });
+  };
+}
+
+function isSelfMap(value: unknown, placeholder: string): boolean {
+  if (typeof value !== "object" || value === null) {
+    return false;
+  }
+  if (value instanceof Map) {
+    return value.size === 1 && value.get(placeholder) === placeholder;
+  }
+  const found = Object.getOwnPropertyDescriptor(value, placeholder)?.value;
+  return found === placeholder && Object.keys(value).length === 1;
+}
+
+/** Java's `UUID.nameUUIDFromBytes`: MD5 of the bytes, with version 3 and the variant set. */
+function nameUuid(bytes: Uint8Array): string {
+  const hash = createHash("md5").update(bytes).digest();
+  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x30, 6);
+  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
+  return uuidText(hash.toString("hex"));
+}
