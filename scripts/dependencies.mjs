@@ -65,20 +65,20 @@ function* complaintsOfRoot(root, manifest) {
     filesUnder(join(root, folder), [".test.ts", ".test-d.ts", "contract.ts", "seed.ts"]),
   );
   const text = [...scripts, ...tests, ...configurations]
-    .map((path) => readFileSync(path, "utf8").replace(/"devDependencies": \{[^}]*\}/, ""))
+    .map((path) => readFileSync(path, "utf8").replace(/"devDependencies":\s*\{[^}]*\}/, ""))
     .join("\n");
   for (const name of Object.keys(manifest.devDependencies)) {
-    const command = name.split("/").at(-1);
-    const names = [`"${name}"`, `"${name}/`, `"${command}"`, `"${shortCommand(command)}"`, `'${name}`];
-    if (!name.startsWith("@types/") && !names.some((candidate) => text.includes(candidate))) {
+    const words = [name, commandOf(name)].map((word) => new RegExp(`(?<![\\w@-])${word}(?![\\w-])`));
+    if (!name.startsWith("@types/") && !words.some((word) => word.test(text))) {
       yield `package.json: declares ${name}, which no script, test or configuration names. Remove it.`;
     }
   }
 }
 
-/** Tools whose command is not called like their package. */
-function shortCommand(command) {
-  return { typescript: "tsc", "oxlint-tsgolint": "--type-aware", cli: "attw" }[command] ?? command;
+/** What a tool is called on the command line. */
+function commandOf(name) {
+  const commands = { typescript: "tsc", "@biomejs/biome": "biome", "oxlint-tsgolint": "type-aware", "@arethetypeswrong/cli": "attw" };
+  return commands[name] ?? name;
 }
 
 function* complaintsOfReasons(root, rootManifest, members, ours) {

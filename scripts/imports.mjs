@@ -14,7 +14,7 @@ import { join } from "node:path";
 // Sources are formatted, so a statement starts at the start of its line, and the text of a comment does not.
 const statement = /^(?:import|export)\s+(?<type>type\s)?(?:(?<names>[\w$*{}\s,]+?)\s+from\s+)?["'](?<specifier>[^"'\n]+)["']/gm;
 const dynamicImport =
-  /^(?!\s*(?:\*|\/\/)).*?(?<typeof>typeof\s+)?\b(?:import|require|require\.resolve)\(\s*["'](?<specifier>[^"'\n]+)["']/gm;
+  /^(?!\s*(?:\*|\/\/)).*?(?<typeof>typeof\s+)?\b(?:import|require|require\.resolve)\(\s*["'](?<specifier>[\w@./:-]+)["']/gm;
 // `import("x").Name` where a type stands: after a colon, an angle bracket, a bar or an equals sign without await.
 const importType = /(?:[:<|&]\s*|\bextends\s+|\btype\s+\w+\s*=\s*)import\(\s*["'][^"'\n]+["']\)/;
 

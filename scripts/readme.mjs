@@ -3,7 +3,7 @@
  * a test, and every command that a document names exists.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { capture, repositoryRoot, toolPath } from "./set-up.mjs";
@@ -95,18 +95,18 @@ export function checkCodeBlocks(root) {
       return "No document has a TypeScript block. The README must begin with one.";
     }
     const { status, output } = capture(toolPath("tsc"), ["-p", folder, "--pretty", "false"]);
-    return status === 0 ? "" : atDocuments(output, root, files);
+    return status === 0 ? "" : atDocuments(output, files);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** The compiler's places, as places in the documents. */
-function atDocuments(output, root, files) {
+function atDocuments(output, files) {
   return output
     .split("\n")
     .map((line) => {
-      const file = files.find(({ path }) => line.startsWith(`${relative(root, path)}(`));
+      const file = files.find(({ path }) => line.includes(`/${basename(path)}(`));
       return file === undefined
         ? line
         : line.replace(/^.*?\((\d+),(\d+)\)/, (_, row) => `${file.block.document}:${Number(row) + file.block.line - 1}`);

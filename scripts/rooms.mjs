@@ -135,7 +135,7 @@ function* complaintsOfImport(file, one, own, packages) {
   }
   const builtins = roomTables[own.folder]?.builtins;
   if (builtins !== undefined && isBuiltin(one.specifier) && !builtins.includes(one.specifier) && !isTestFile(file)) {
-    yield `imports ${one.specifier}. ${own.name} does no I/O: of Node it may use ${builtins.join(" and ")} alone.`;
+    yield `imports ${one.specifier}. ${own.name} does no I/O: of Node it may use ${list(builtins)} alone.`;
   }
 }
 

@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+mkdirSync(join(root, ".cache"), { recursive: true });
+const repository = mkdtempSync(join(root, ".cache", "checks-"));
+
+afterAll(() => rmSync(repository, { recursive: true, force: true }));
+
+function write(file: string, content: string | object): void {
+  mkdirSync(dirname(join(repository, file)), { recursive: true });
+  writeFileSync(join(repository, file), typeof content === "string" ? content : JSON.stringify(content));
+}
+
+// A repository of one package, in which every check passes.
+beforeEach(() => {
+  rmSync(repository, { recursive: true, force: true });
+  write("package.json", { devDependencies: { vitest: "4.1.12" }, scripts: { test: "vitest", demo: "node demo.mjs" } });
+  write("packages/one/package.json", { name: "@cdckit/one", dependencies: { avsc: "5.7.9" } });
+  write("packages/one/src/index.ts", `import { Type } from "avsc";\n`);
+  write("packages/cdc-bench/package.json", { name: "cdc-bench" });
+  write("packages/cdc-bench/src/cli/inspect.ts", "export const inspect = 1;\n");
+  write("test/package.json", { name: "@cdckit/test", private: true });
+  write("test/one.test.ts", `import { test } from "vitest";\n`);
+  write("scripts/test.mjs", "");
+  write("ARCHITECTURE.md", "| `avsc` | reads |\n| `vitest` | tests |\n");
+  write("README.md", "# One\n\n```ts\nconst one: number = 1;\n```\n\n```sh\nnpm run demo\nnpx cdc-bench inspect --file x\n```\n");
+  copyFileSync(join(root, "tsconfig.base.json"), join(repository, "tsconfig.base.json"));
+  copyFileSync(join(root, "tsconfig.base.json"), join(repository, "vitest.config.ts"));
+});
+
+/** What a check of `scripts/` says of the small repository. */
+function said(script: string, check: string): string {
+  const code = `
+    const { ${check} } = await import("./scripts/${script}");
+    console.log([${check}(${JSON.stringify(repository)})].flat().join("\\n"));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { cwd: root, encoding: "utf8" });
+  return `${stdout}${stderr}`.trim();
+}
+
+describe("the dependency check", () => {
+  const dependencies = (): string => said("dependencies.mjs", "checkDependencies");
+
+  test("has nothing to say where all is declared, used and explained", () => {
+    expect(dependencies()).toBe("");
+  });
+
+  test("sees an import that is not declared", () => {
+    write("packages/one/src/other.ts", `import { format } from "left-pad";\n`);
+    expect(dependencies()).toBe("packages/one/src/other.ts:1: imports left-pad, which packages/one/package.json does not declare.");
+  });
+
+  test("sees a tool of the tests in a source", () => {
+    write("packages/one/src/other.ts", `import { expect } from "vitest";\n`);
+    expect(dependencies()).toContain("imports vitest");
+  });
+
+  test("sees a dependency that nothing imports", () => {
+    write("packages/one/src/index.ts", "export {};\n");
+    expect(dependencies()).toBe("packages/one/package.json: declares avsc, which nothing there imports. Remove it.");
+  });
+
+  test("sees a dependency without a reason", () => {
+    write("ARCHITECTURE.md", "avsc is `avsc`\n| `vitest` | tests |\n");
+    expect(dependencies()).toBe('ARCHITECTURE.md: gives no reason for avsc, which @cdckit/one needs. Add a row to "Dependencies".');
+  });
+
+  test("sees a tool that nothing names", () => {
+    write("test/one.test.ts", "export {};\n");
+    write("scripts/test.mjs", "");
+    write("package.json", { devDependencies: { vitest: "4.1.12", prettier: "3" }, scripts: { test: "vitest" } });
+    write("ARCHITECTURE.md", "| `avsc` | reads |\n| `vitest` | tests |\n| `prettier` | formats |\n");
+    expect(dependencies()).toBe("package.json: declares prettier, which no script, test or configuration names. Remove it.");
+  });
+});
+
+describe("the document check", () => {
+  const blocks = (): string => said("readme.mjs", "checkCodeBlocks");
+  const commands = (): string => said("readme.mjs", "checkCommands");
+
+  test("has nothing to say where blocks compile and commands exist", () => {
+    expect(blocks()).toBe("");
+    expect(commands()).toBe("");
+  });
+
+  test("sees a block that does not compile, at its place in the document", () => {
+    write("README.md", "# One\n\n```ts\nconst one = 1;\nconst two: number = 'two';\n```\n");
+    expect(blocks()).toContain("README.md:5: error TS2322");
+  });
+
+  test("sees an import that does not exist", () => {
+    write("packages/one/README.md", '```ts\nimport { nothing } from "@cdckit/decode";\n```\n');
+    expect(blocks()).toContain("packages/one/README.md:2: error TS2305");
+  });
+
+  test("asks for a block", () => {
+    write("README.md", "# One\n");
+    expect(blocks()).toContain("The README must begin with one.");
+  });
+
+  test("sees commands that do not exist", () => {
+    write("README.md", "```sh\nnpm run fly\nnpx cdc-bench swim --fast\n```\n");
+    expect(commands().split("\n")).toEqual([
+      'README.md: package.json has no script "fly" (line: npm run fly)',
+      'README.md: cdc-bench has no command "swim" (line: npx cdc-bench swim --fast)',
+    ]);
+  });
+});
