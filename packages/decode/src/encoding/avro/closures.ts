@@ -1,0 +1,467 @@
+/**
+ * The reader where code must not be generated: one closure a step. It is the obvious twin of `generate.ts`; a differential test holds the
+ * two equal.
+ */
+import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { Deferred } from "../reader.ts";
+import {
+  closeBlock,
+  copyBytes,
+  type Cursor,
+  malformed,
+  openBlock,
+  peekCount,
+  readDouble,
+  readFloat,
+  readIndex,
+  readInt,
+  readLength,
+  readLong,
+  skipInt,
+  skipLong,
+  spend,
+  tooDeep,
+  trailing,
+  truncated,
+} from "./cursor.ts";
+import type { ReadPayload } from "./generate.ts";
+import {
+  type ArrayStep,
+  type CollectionStep,
+  type DeferStep,
+  type FieldStep,
+  type MapStep,
+  type Extent,
+  measureSteps,
+  type PlaceholderBytes,
+  type PlaceholderStep,
+  type RecordStep,
+  spendsItself,
+  type Step,
+} from "./steps.ts";
+import { readText, TextMemo } from "./text.ts";
+
+/** Reads the value at `p`, and leaves the position behind it in `Cursor.p`. `d` is how deep the value is nested. */
+type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
+/** The position behind the value at `p`. */
+type Skip = (b: Uint8Array, p: number, e: number, d: number) => number;
+
+/** The reader of these steps, as closures. */
+export function closureReader(root: Step, at: Cursor): ReadPayload {
+  return new Weaver(root, at).whole(root, 1);
+}
+
+class Weaver {
+  readonly #at: Cursor;
+  readonly #extent: Extent;
+  readonly #reads = new Map<RecordStep, Read>();
+  readonly #skips = new Map<RecordStep, Skip>();
+
+  constructor(root: Step, at: Cursor) {
+    this.#at = at;
+    this.#extent = measureSteps(root);
+  }
+
+  whole(step: Step, depth: number): ReadPayload {
+    const at = this.#at;
+    const read = this.#read(step);
+    return (b, start, end) => {
+      const outer = at.zeroByteItems; // a conversion may read another message on the way
+      at.zeroByteItems = 0;
+      try {
+        const value = read(b, start, end, depth);
+        if (at.p !== end) {
+          throw trailing();
+        }
+        return value;
+      } finally {
+        at.zeroByteItems = outer;
+      }
+    };
+  }
+
+  #read(step: Step): Read {
+    const at = this.#at;
+    switch (step.kind) {
+      case "null":
+        return (_b, p) => {
+          at.p = p;
+          return null;
+        };
+      case "boolean":
+        return (b, p, e) => {
+          at.p = skipBoolean(b, p, e);
+          return b[p] === 1;
+        };
+      case "int":
+        return this.#then(step.convert, (b, p, e) => readInt(at, b, p, e));
+      case "long":
+        return this.#readLong(step);
+      case "float":
+        return this.#readFixed(
+          4,
+          this.#then(step.convert, (b, p) => readFloat(at, b, p)),
+        );
+      case "double":
+        return this.#readFixed(
+          8,
+          this.#then(step.convert, (b, p) => readDouble(at, b, p)),
+        );
+      case "string": {
+        const { convert } = step;
+        const text = (b: Uint8Array, start: number, end: number): string => readText(at.texts, b, start, end);
+        return this.#readSized(step.placeholder, convert === null ? text : (b, start, end) => convert(text(b, start, end)));
+      }
+      case "bytes":
+        return this.#readSized(step.placeholder, step.convert ?? copyBytes);
+      case "fixed": {
+        const { size, convert } = step;
+        const value = convert ?? copyBytes;
+        return this.#readFixed(size, (b, p) => value(b, p, p + size));
+      }
+      case "enum": {
+        const { symbols } = step;
+        return this.#then(step.convert, (b, p, e) => symbols[readIndex(at, b, p, e, symbols.length)] ?? "");
+      }
+      case "union": {
+        const branches = step.branches.map((branch) => this.#read(branch));
+        return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d);
+      }
+      case "record":
+        return this.#readRecord(step);
+      case "array":
+        return this.#placeholder(step.placeholder, this.#readArray(step));
+      case "map":
+        return this.#placeholder(step.placeholder, this.#readMap(step));
+    }
+  }
+
+  /** Reads, then converts. The position is set again: the conversion may have read another message. */
+  #then<T>(convert: ((value: T) => unknown) | null, read: (b: Uint8Array, p: number, e: number, d: number) => T): Read {
+    const at = this.#at;
+    if (convert === null) {
+      return read;
+    }
+    return (b, p, e, d) => {
+      const value = read(b, p, e, d);
+      const behind = at.p;
+      const converted = convert(value);
+      at.p = behind;
+      return converted;
+    };
+  }
+
+  #readLong({ number, bigint }: Extract<Step, { kind: "long" }>): Read {
+    const at = this.#at;
+    const read = (b: Uint8Array, p: number, e: number): number | bigint => readLong(at, b, p, e);
+    return this.#then<number | bigint>(
+      number === null && bigint === null
+        ? null
+        : (value) => {
+            const convert = (typeof value === "number" ? number : bigint) as ((value: number | bigint) => unknown) | null; // its own kind
+            return convert === null ? value : convert(value);
+          },
+      read,
+    );
+  }
+
+  #readFixed(size: number, read: Read): Read {
+    const at = this.#at;
+    return (b, p, e, d) => {
+      if (e - p < size) {
+        throw truncated();
+      }
+      const value = read(b, p, e, d);
+      at.p = p + size;
+      return value;
+    };
+  }
+
+  #readSized(placeholder: PlaceholderBytes | null, value: (b: Uint8Array, start: number, end: number) => unknown): Read {
+    const at = this.#at;
+    return (b, p, e) => {
+      const length = readLength(at, b, p, e);
+      const start = at.p;
+      const result = placeholder?.test(b, start, start + length) === true ? UNAVAILABLE : value(b, start, start + length);
+      at.p = start + length;
+      return result;
+    };
+  }
+
+  #readRecord(record: RecordStep): Read {
+    const known = this.#reads.get(record);
+    if (known !== undefined) {
+      return known;
+    }
+    const at = this.#at;
+    const fields: ((target: Record<string, unknown>, b: Uint8Array, p: number, e: number, d: number) => void)[] = [];
+    const charge = this.#extent.charge(record);
+    const read = this.#then<Record<string, unknown>>(record.convert, (b, p, e, d) => {
+      enter(at, d, charge);
+      const target: Record<string, unknown> = {};
+      at.p = p;
+      for (const field of fields) {
+        field(target, b, at.p, e, d + 1);
+      }
+      return target;
+    });
+    this.#reads.set(record, read); // before the fields: they may hold the record
+    fields.push(...record.fields.map((field) => this.#readField(field)));
+    return read;
+  }
+
+  #readField({ name, step, use }: FieldStep): (target: Record<string, unknown>, b: Uint8Array, p: number, e: number, d: number) => void {
+    const at = this.#at;
+    if (use === "skip") {
+      const skip = this.#skip(step);
+      return (_target, b, p, e, d) => {
+        at.p = skip(b, p, e, d);
+      };
+    }
+    const read = use === "read" ? this.#read(step) : this.#readDeferred(step, use);
+    if (name !== "__proto__") {
+      return (target, b, p, e, d) => {
+        target[name] = read(b, p, e, d);
+      };
+    }
+    return (target, b, p, e, d) => {
+      const value = read(b, p, e, d); // assigned, it would become the prototype
+      Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
+    };
+  }
+
+  #readDeferred(step: Step, defer: DeferStep): Read {
+    const { record } = defer;
+    if (record === null || step.kind !== "union") {
+      return this.#deferred(step, defer);
+    }
+    const at = this.#at;
+    const branches = step.branches.map((branch) => (branch === record ? this.#deferred(record, defer) : this.#read(branch)));
+    return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d);
+  }
+
+  #deferred(step: Step, defer: DeferStep): Read {
+    const at = this.#at;
+    const part = this.whole(step, 2);
+    const peeked = new Array<string | null | undefined>(defer.peek.length).fill(undefined);
+    const skip = step.kind === "record" && step === defer.record ? this.#peekRecord(step, defer.peek, peeked) : this.#skip(step);
+    let known: readonly (string | null | undefined)[] | null = null;
+    let resolved: unknown;
+    return (b, p, e, d) => {
+      const behind = skip(b, p, e, d);
+      let is = resolved;
+      if (known === null || !known.every((value, i) => value === peeked[i])) {
+        const seen = [...peeked];
+        is = defer.resolve(seen);
+        resolved = is;
+        known = seen;
+      }
+      at.p = behind;
+      return new Deferred(is, part, b, p, behind);
+    };
+  }
+
+  /** Skips a record, and leaves the peeked fields in `peeked`. */
+  #peekRecord(record: RecordStep, peek: readonly number[], peeked: (string | null | undefined)[]): Skip {
+    const at = this.#at;
+    const charge = this.#extent.charge(record);
+    const skips = record.fields.map(({ step }, i) => {
+      const place = peek.indexOf(i);
+      return place < 0 ? this.#skip(step) : this.#peekText(step, (value) => (peeked[place] = value));
+    });
+    return (b, p, e, d) => {
+      enter(at, d, charge);
+      return skips.reduce((position, skip) => skip(b, position, e, d + 1), p);
+    };
+  }
+
+  #peekText(step: Step, keep: (value: string | null) => void): Skip {
+    const at = this.#at;
+    if (step.kind === "union") {
+      const branches = step.branches.map((branch) => this.#peekText(branch, keep));
+      return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d) ?? p;
+    }
+    if (step.kind === "null") {
+      return (_b, p) => {
+        keep(null);
+        return p;
+      };
+    }
+    const memo = new TextMemo();
+    return (b, p, e) => {
+      const end = readLength(at, b, p, e) + at.p;
+      keep(memo.read(at.texts, b, at.p, end));
+      return end;
+    };
+  }
+
+  #readArray(step: ArrayStep): Read {
+    const at = this.#at;
+    const item = this.#read(step.items);
+    const blocks = this.#blocks(step);
+    return this.#then<readonly unknown[]>(step.convert, (b, p, e, d) => {
+      const items: unknown[] = [];
+      at.p = blocks(b, p, e, d, (position) => {
+        items.push(item(b, position, e, d + 1));
+        return at.p;
+      });
+      return items;
+    });
+  }
+
+  #readMap(step: MapStep): Read {
+    const at = this.#at;
+    const blocks = this.#blocks(step);
+    const key = this.#read(step.keys ?? { kind: "string", convert: null, placeholder: null });
+    const value = this.#read(step.values);
+    const asObject = step.keys === null;
+    return (b, p, e, d) => {
+      const object = Object.create(null) as Record<string, unknown>; // the one prototype that hides no key
+      const map = new Map<unknown, unknown>();
+      at.p = blocks(b, p, e, d, (position) => {
+        const name = key(b, position, e, d + 1);
+        const content = value(b, at.p, e, d + 1);
+        if (asObject) {
+          object[name as string] = content; // read by the step for strings above
+        } else {
+          map.set(name, content);
+        }
+        return at.p;
+      });
+      return asObject ? object : map;
+    };
+  }
+
+  #placeholder(placeholder: PlaceholderStep | null, read: Read): Read {
+    if (placeholder === null) {
+      return read;
+    }
+    const raw = this.#read(placeholder.raw); // an array, an object or a Map
+    const { counts, test } = placeholder;
+    return (b, p, e, d) => {
+      const worthALook = counts.includes(peekCount(b, p, e));
+      return worthALook && test(raw(b, p, e, d) as object) ? UNAVAILABLE : read(b, p, e, d);
+    };
+  }
+
+  #skip(step: Step): Skip {
+    const at = this.#at;
+    switch (step.kind) {
+      case "null":
+        return (_b, p) => p;
+      case "boolean":
+        return skipBoolean;
+      case "int":
+        return skipInt;
+      case "long":
+        return skipLong;
+      case "float":
+      case "double":
+      case "fixed":
+        return skipBytes(this.#extent.minBytes(step));
+      case "string":
+      case "bytes":
+        return (b, p, e) => readLength(at, b, p, e) + at.p;
+      case "enum": {
+        const count = step.symbols.length;
+        return (b, p, e) => {
+          readIndex(at, b, p, e, count);
+          return at.p;
+        };
+      }
+      case "union": {
+        const branches = step.branches.map((branch) => this.#skip(branch));
+        return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d) ?? p;
+      }
+      case "record":
+        return this.#skipRecord(step);
+      case "array": {
+        const item = this.#skip(step.items);
+        const blocks = this.#blocks(step);
+        return (b, p, e, d) => blocks(b, p, e, d, (position) => item(b, position, e, d + 1));
+      }
+      case "map": {
+        const key = this.#skip(step.keys ?? { kind: "string", convert: null, placeholder: null });
+        const value = this.#skip(step.values);
+        const blocks = this.#blocks(step);
+        return (b, p, e, d) => blocks(b, p, e, d, (position) => value(b, key(b, position, e, d + 1), e, d + 1));
+      }
+    }
+  }
+
+  #skipRecord(record: RecordStep): Skip {
+    const known = this.#skips.get(record);
+    if (known !== undefined) {
+      return known;
+    }
+    const at = this.#at;
+    const skips: Skip[] = [];
+    const charge = this.#extent.charge(record);
+    const skipRecord: Skip = (b, p, e, d) => {
+      enter(at, d, charge);
+      let position = p;
+      for (const skip of skips) {
+        position = skip(b, position, e, d + 1);
+      }
+      return position;
+    };
+    this.#skips.set(record, skipRecord); // before the fields: they may hold the record
+    skips.push(...record.fields.map((field) => this.#skip(field.step)));
+    return skipRecord;
+  }
+
+  /** Walks the blocks of a collection; `item` gives the position behind an item. */
+  #blocks(step: CollectionStep): (b: Uint8Array, p: number, e: number, d: number, item: (position: number) => number) => number {
+    const at = this.#at;
+    const minBytes = this.#extent.minItemBytes(step);
+    const spends = minBytes === 0 && !spendsItself(step);
+    return (b, p, e, d, item) => {
+      enter(at, d, 0);
+      let position = p;
+      for (;;) {
+        const count = openBlock(at, b, position, e, minBytes);
+        const { blockEnd } = at;
+        position = at.p;
+        if (spends) {
+          spend(at, count);
+        }
+        for (let i = 0; i < count; i++) {
+          position = item(position);
+        }
+        closeBlock(blockEnd, position);
+        if (count === 0) {
+          return position;
+        }
+      }
+    };
+  }
+}
+
+function enter(at: Cursor, depth: number, charge: number): void {
+  if (depth > at.maxDepth) {
+    throw tooDeep(at);
+  }
+  if (charge > 0) {
+    spend(at, charge);
+  }
+}
+
+function skipBoolean(b: Uint8Array, p: number, e: number): number {
+  if (p >= e) {
+    throw truncated();
+  }
+  const byte = b[p];
+  if (byte !== 0 && byte !== 1) {
+    throw malformed("a boolean other than 0 and 1");
+  }
+  return p + 1;
+}
+
+function skipBytes(size: number): Skip {
+  return (_b, p, e) => {
+    if (e - p < size) {
+      throw truncated();
+    }
+    return p + size;
+  };
+}

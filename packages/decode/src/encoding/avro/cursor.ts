@@ -1,0 +1,298 @@
+/**
+ * The primitives of Avro's binary encoding, for generated readers and for closures alike.
+ *
+ * Each takes the position `p` and the end `e` of what may be read, and never reads at or beyond `e`. What gives a value leaves the
+ * position behind it in `Cursor.p`, where the caller takes it before it calls anything else: a conversion may decode another message.
+ */
+import { DecodeError } from "../../errors.ts";
+import type { ResolvedLimits } from "../../options.ts";
+import { TextCache } from "./text.ts";
+
+/** What the functions of one reader share. */
+export class Cursor {
+  /** Behind the value that was read last. */
+  p = 0;
+  /** Where the block that was opened last must end, or -1 where it does not say. */
+  blockEnd = -1;
+  /** Values of no bytes in this message so far. */
+  zeroByteItems = 0;
+  readonly maxZeroByteItems: number;
+  readonly maxDepth: number;
+  readonly texts: TextCache = new TextCache();
+  readonly scratch: Uint8Array = new Uint8Array(8);
+  readonly scratchView: DataView = new DataView(this.scratch.buffer);
+
+  constructor(limits: Pick<ResolvedLimits, "maxZeroByteItems" | "maxDepth">) {
+    this.maxZeroByteItems = limits.maxZeroByteItems;
+    this.maxDepth = limits.maxDepth;
+  }
+}
+
+// A position below `e` is inside the bytes, so the element reads below are never undefined.
+
+/** A zig-zag varint of at most 32 bits. */
+export function readInt(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  let bits = 0;
+  for (let shift = 0; shift < 28; shift += 7) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    bits |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      at.p = p;
+      return (bits >>> 1) ^ -(bits & 1);
+    }
+  }
+  if (p >= e) {
+    throw truncated();
+  }
+  const last = b[p++]!;
+  if (last > 0x0f) {
+    throw malformed("an int of more than 32 bits");
+  }
+  bits |= last << 28;
+  at.p = p;
+  return (bits >>> 1) ^ -(bits & 1);
+}
+
+/** A zig-zag varint of at most 64 bits: a number where that is exact, a bigint else. */
+export function readLong(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
+  // 28 bits a half: shifts stay in 32-bit integers, and the halves meet in a double.
+  let low = 0;
+  for (let shift = 0; shift < 28; shift += 7) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    low |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      at.p = p;
+      return (low >>> 1) ^ -(low & 1);
+    }
+  }
+  let high = 0;
+  for (let shift = 0; shift < 28; shift += 7) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    high |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      at.p = p;
+      return high < safeHigh ? zigZag(low, high) : exactLong(low, high, 0);
+    }
+  }
+  return readLongest(at, b, p, e, low, high);
+}
+
+/** Below this, the high half leaves a magnitude that a double holds exactly: 27 bits of the low half, 26 of this. */
+const safeHigh = 0x400_0000;
+
+function zigZag(low: number, high: number): number | bigint {
+  const magnitude = high * 0x800_0000 + (low >>> 1);
+  if ((low & 1) === 0) {
+    return magnitude;
+  }
+  return magnitude === Number.MAX_SAFE_INTEGER ? -0x20_0000_0000_0000n : -magnitude - 1;
+}
+
+function readLongest(at: Cursor, b: Uint8Array, p: number, e: number, low: number, high: number): number | bigint {
+  let top = 0;
+  for (let shift = 0; shift < 14; shift += 7) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    if (shift === 7 && byte > 1) {
+      throw malformed("a long of more than 64 bits");
+    }
+    top |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      break;
+    }
+  }
+  at.p = p;
+  return exactLong(low, high, top);
+}
+
+function exactLong(low: number, high: number, top: number): number | bigint {
+  if (top === 0 && high < safeHigh) {
+    return zigZag(low, high); // padded with bytes that say nothing
+  }
+  const bits = (BigInt(top) << 56n) | (BigInt(high) << 28n) | BigInt(low);
+  return (bits & 1n) === 0n ? bits >> 1n : -(bits >> 1n) - 1n;
+}
+
+/** The position behind a varint of at most 32 bits. */
+export function skipInt(b: Uint8Array, p: number, e: number): number {
+  for (let length = 1; length <= 5; length++) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    if (byte < 0x80 && (length < 5 || byte <= 0x0f)) {
+      return p;
+    }
+  }
+  throw malformed("an int of more than 32 bits");
+}
+
+/** The position behind a varint of at most 64 bits. */
+export function skipLong(b: Uint8Array, p: number, e: number): number {
+  for (let length = 1; length <= 10; length++) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    if (byte < 0x80 && (length < 10 || byte <= 1)) {
+      return p;
+    }
+  }
+  throw malformed("a long of more than 64 bits");
+}
+
+/** The length of a string or of bytes, which are there. */
+export function readLength(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  const length = readLong(at, b, p, e);
+  if (length < 0) {
+    throw malformed("a negative length");
+  }
+  if (length > e - at.p) {
+    throw truncated();
+  }
+  return length as number; // not above a number
+}
+
+/** Which branch of a union, or which symbol of an enum. */
+export function readIndex(at: Cursor, b: Uint8Array, p: number, e: number, count: number): number {
+  const index = readLong(at, b, p, e);
+  if (index < 0 || index >= count) {
+    throw malformed(`a branch or symbol other than the ${count} of the schema`);
+  }
+  return index as number; // below a number
+}
+
+/**
+ * Opens a block of an array or a map: how many items follow, 0 behind the last. `minBytes` is the least that an item takes; where that is
+ * nothing, the items are bounded by what the message has left of its budget.
+ */
+export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBytes: number): number {
+  let count = readLong(at, b, p, e);
+  let position = at.p;
+  at.blockEnd = -1;
+  if (count < 0) {
+    count = -count; // of a bigint too: it has no least value that cannot be negated
+    const size = readLength(at, b, position, e);
+    position = at.p;
+    at.blockEnd = position + size;
+  }
+  if (minBytes > 0) {
+    if (count > (e - position) / minBytes) {
+      throw truncated();
+    }
+  } else if (count > at.maxZeroByteItems - at.zeroByteItems) {
+    throw tooManyItems(at);
+  }
+  return count as number; // bounded by one
+}
+
+/** Checks that a block that stated its size had it. */
+export function closeBlock(blockEnd: number, p: number): void {
+  if (blockEnd >= 0 && blockEnd !== p) {
+    throw malformed("a block of another size than it states");
+  }
+}
+
+/** How many items the first block has, or -1 where it has many: a glance, before anything is read. */
+export function peekCount(b: Uint8Array, p: number, e: number): number {
+  let bits = 0;
+  for (let shift = 0; shift < 28 && p < e; shift += 7) {
+    const byte = b[p++]!;
+    bits |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      return Math.abs((bits >>> 1) ^ -(bits & 1));
+    }
+  }
+  return -1;
+}
+
+/** Takes values of no bytes from the message's budget. */
+export function spend(at: Cursor, count: number): void {
+  at.zeroByteItems += count;
+  if (at.zeroByteItems > at.maxZeroByteItems) {
+    throw tooManyItems(at);
+  }
+}
+
+export function readFloat(at: Cursor, b: Uint8Array, p: number): number {
+  const scratch = at.scratch;
+  scratch[0] = b[p]!;
+  scratch[1] = b[p + 1]!;
+  scratch[2] = b[p + 2]!;
+  scratch[3] = b[p + 3]!;
+  return at.scratchView.getFloat32(0, true);
+}
+
+export function readDouble(at: Cursor, b: Uint8Array, p: number): number {
+  const scratch = at.scratch;
+  for (let i = 0; i < 8; i++) {
+    scratch[i] = b[p + i]!;
+  }
+  return at.scratchView.getFloat64(0, true);
+}
+
+const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
+
+/** A Buffer of its own. */
+export function copyBytes(b: Uint8Array, start: number, end: number): Buffer {
+  const length = end - start;
+  if (length === 0) {
+    return noBytes;
+  }
+  const copy = Buffer.allocUnsafe(length);
+  if (length > 32) {
+    copy.set(b.subarray(start, end));
+    return copy;
+  }
+  for (let i = 0; i < length; i++) {
+    copy[i] = b[start + i]!;
+  }
+  return copy;
+}
+
+/** Whether these bytes are those: a length that differs is the cheap and usual answer. */
+export function sameBytes(expected: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
+  if (end - start !== expected.length) {
+    return false;
+  }
+  for (let i = 0; i < expected.length; i++) {
+    if (expected[i] !== b[start + i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+export function truncated(): DecodeError {
+  return new DecodeError("truncated", "expected more bytes of the Avro value; was the message cut, or written with another schema?");
+}
+
+export function trailing(): DecodeError {
+  return new DecodeError("trailing-bytes", "the Avro value ends before its bytes do; was the message written with another schema?");
+}
+
+export function malformed(found: string): DecodeError {
+  return new DecodeError("malformed", `found ${found} in the Avro value; was the message written with another schema?`);
+}
+
+export function tooDeep(at: Cursor): DecodeError {
+  return new DecodeError("limit-exceeded", `values are nested deeper than ${at.maxDepth}; raise limits.maxDepth if they should be`);
+}
+
+function tooManyItems(at: Cursor): DecodeError {
+  return new DecodeError(
+    "limit-exceeded",
+    `the message has more than ${at.maxZeroByteItems} items of no bytes; raise limits.maxZeroByteItems if it should have`,
+  );
+}

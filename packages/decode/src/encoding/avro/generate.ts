@@ -1,0 +1,377 @@
+/**
+ * Emits a reader's source: one function a record, an array and a map, everything else in line with the position in a local variable.
+ * Values from schemas are scope constants or pass through `quote`; the rest is our own templates.
+ */
+import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { generate, property, quote } from "../codegen.ts";
+import { Deferred } from "../reader.ts";
+import * as primitives from "./cursor.ts";
+import type { Cursor } from "./cursor.ts";
+import {
+  type ArrayStep,
+  canExceedDepth,
+  type CollectionStep,
+  type DeferStep,
+  type Extent,
+  type FieldStep,
+  type MapStep,
+  measureSteps,
+  type PlaceholderBytes,
+  type PlaceholderStep,
+  type RecordStep,
+  spendsItself,
+  type Step,
+} from "./steps.ts";
+import { readText, TextMemo } from "./text.ts";
+
+/** Reads a payload in place, and accepts only one that fills its bytes. */
+export type ReadPayload = (bytes: Uint8Array, start: number, end: number) => unknown;
+
+/** The reader of these steps, as generated code. */
+export function generateReader(root: Step, at: Cursor): ReadPayload {
+  return new Emitter(root, at).reader(root);
+}
+
+/** Functions of more fields than this are not optimised well: they are emitted in parts. */
+const fieldsPerFunction = 48;
+
+class Emitter {
+  readonly #scope: Record<string, unknown>;
+  readonly #constants = new Map<unknown, string>();
+  readonly #functions: string[] = [];
+  readonly #names = new Map<string, Map<unknown, string>>();
+  readonly #extent: Extent;
+  readonly #countsDepth: boolean;
+  /** Whether anything emitted so far counts values of no bytes. */
+  #spends = false;
+  #serial = 0;
+
+  constructor(root: Step, at: Cursor) {
+    this.#scope = { ...primitives, at, UNAVAILABLE, readText, Deferred };
+    this.#extent = measureSteps(root);
+    this.#countsDepth = canExceedDepth(root, at);
+  }
+
+  reader(root: Step): ReadPayload {
+    const body = this.#whole(root, "1");
+    const source = `${this.#functions.join("\n")}\nreturn ${body};`;
+    return generate(source, this.#scope) as ReadPayload; // the source returns one
+  }
+
+  /** A function of (b, p, e) that reads one value, which must fill its bytes. */
+  #whole(step: Step, depth: string): string {
+    const body = `${this.#read(step, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
+    const budgeted = this.#spends // a conversion may read another message on the way
+      ? `const zeros=at.zeroByteItems;at.zeroByteItems=0;try{${body}}finally{at.zeroByteItems=zeros;}`
+      : body;
+    return `function(b,p,e){let c=0,n=0,v;${budgeted}}`;
+  }
+
+  /** Statements that read a value into `target` and move `p`. */
+  #read(step: Step, target: string, depth: string): string {
+    switch (step.kind) {
+      case "null":
+        return `${target}=null;`;
+      case "boolean":
+        return `if(p>=e)throw truncated();c=b[p++];if(c>1)throw malformed("a boolean other than 0 and 1");${target}=c===1;`;
+      case "int":
+        return `${varint("c", "readInt")}${target}=${this.#converted(step.convert, "c")};`;
+      case "long":
+        return `${varint(target, "readLong")}${this.#longConversion(step, target)}`;
+      case "float":
+        return `if(e-p<4)throw truncated();${target}=${this.#converted(step.convert, "readFloat(at,b,p)")};p+=4;`;
+      case "double":
+        return `if(e-p<8)throw truncated();${target}=${this.#converted(step.convert, "readDouble(at,b,p)")};p+=8;`;
+      case "string":
+        return this.#sized(step.placeholder, target, this.#converted(step.convert, "readText(at.texts,b,p,n)"));
+      case "bytes":
+        return this.#sized(step.placeholder, target, this.#bytes(step.convert, "n"));
+      case "fixed":
+        return `if(e-p<${step.size})throw truncated();${target}=${this.#bytes(step.convert, `p+${step.size}`)};p+=${step.size};`;
+      case "enum":
+        return `${index(step.symbols.length)}${target}=${this.#converted(step.convert, `${this.#constant(step.symbols)}[c]`)};`;
+      case "union":
+        return this.#branches(step.branches, (branch) => this.#read(branch, target, depth));
+      default:
+        return `${target}=${this.#reads(step)}(b,p,e${this.#depthArgument(depth)});p=at.p;`;
+    }
+  }
+
+  /** Statements that move `p` behind a value, checking all that reading would but its content. */
+  #skip(step: Step, depth: string): string {
+    switch (step.kind) {
+      case "null":
+        return "";
+      case "boolean":
+        return `if(p>=e)throw truncated();if(b[p++]>1)throw malformed("a boolean other than 0 and 1");`;
+      case "int":
+        return "p=skipInt(b,p,e);";
+      case "long":
+        return "p=skipLong(b,p,e);";
+      case "float":
+      case "double":
+      case "fixed":
+        return skipBytes(this.#extent.minBytes(step));
+      case "string":
+      case "bytes":
+        return `${length()}p=n;`;
+      case "enum":
+        return index(step.symbols.length);
+      case "union":
+        return this.#branches(step.branches, (branch) => this.#skip(branch, depth));
+      default:
+        return `p=${this.#skips(step)}(b,p,e${this.#depthArgument(depth)});`;
+    }
+  }
+
+  #sized(placeholder: PlaceholderBytes | null, target: string, value: string): string {
+    const test =
+      placeholder === null ? "" : `(${oneOf("n-p", placeholder.lengths)})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:`;
+    return `${length()}${target}=${test}${value};p=n;`;
+  }
+
+  #bytes(convert: unknown, end: string): string {
+    return convert === null ? `copyBytes(b,p,${end})` : `${this.#constant(convert)}(b,p,${end})`;
+  }
+
+  #converted(convert: unknown, value: string): string {
+    return convert === null ? value : `${this.#constant(convert)}(${value})`;
+  }
+
+  #longConversion(step: Extract<Step, { kind: "long" }>, target: string): string {
+    if (step.number === null && step.bigint === null) {
+      return "";
+    }
+    const number = this.#converted(step.number, target);
+    return `${target}=typeof ${target}==="number"?${number}:${this.#converted(step.bigint, target)};`;
+  }
+
+  #branches(branches: readonly Step[], emit: (branch: Step) => string): string {
+    const [first, second] = branches;
+    if (first !== undefined && second !== undefined && branches.length === 2) {
+      return `${index(2)}if(c===0){${emit(first)}}else{${emit(second)}}`;
+    }
+    const cases = branches.map((branch, i) => `case ${i}:{${emit(branch)}break;}`);
+    return `${index(branches.length)}switch(c){${cases.join("\n")}}`;
+  }
+
+  #reads(step: RecordStep | CollectionStep): string {
+    return this.#named("read", step, (name) => {
+      if (step.kind === "record") {
+        return this.#readRecord(name, step);
+      }
+      const body = step.kind === "array" ? this.#readArray(step) : this.#readMap(step);
+      return `${this.#open(name)}${body}}`;
+    });
+  }
+
+  #skips(step: RecordStep | CollectionStep): string {
+    return this.#named("skip", step, (name) => {
+      if (step.kind === "record") {
+        return this.#skipRecord(name, step);
+      }
+      const item = step.kind === "array" ? this.#skip(step.items, "d+1") : this.#skipPair(step);
+      return `${this.#open(name)}${this.#blocks(step, item)}return p;}`;
+    });
+  }
+
+  #readRecord(name: string, record: RecordStep): string {
+    const fields = record.fields.filter((field) => field.use !== "skip");
+    if (fields.length > fieldsPerFunction) {
+      return this.#readWideRecord(name, record);
+    }
+    const values = new Map(fields.map((field, i) => [field, `v${i}`]));
+    const reads = record.fields.map((field) => this.#readField(field, values.get(field) ?? ""));
+    const literal = fields.map((field) => `${property(field.name)}:${values.get(field)}`);
+    const locals = fields.length === 0 ? "" : `let ${[...values.values()].join(",")};`;
+    const made = this.#converted(record.convert, `{${literal.join(",")}}`);
+    return `${this.#open(name)}${locals}${this.#charge(record)}\n${reads.join("\n")}\nconst o=${made};at.p=p;return o;}`;
+  }
+
+  /** The object first, with its shape, then its fields, some a function. */
+  #readWideRecord(name: string, record: RecordStep): string {
+    const literal = record.fields.filter((field) => field.use !== "skip").map((field) => `${property(field.name)}:null`);
+    const calls = chunks(record.fields).map((part, i) => {
+      const reads = part.map((field) => `${this.#readField(field, "v")}${field.use === "skip" ? "" : `o[${quote(field.name)}]=v;`}`);
+      this.#functions.push(`function ${name}_${i}(o,b,p,e,d){let c=0,n=0,v;\n${reads.join("\n")}\nreturn p;}`);
+      return `p=${name}_${i}(o,b,p,e,d);`;
+    });
+    const made = this.#converted(record.convert, "o");
+    return `${this.#open(name)}${this.#charge(record)}const o={${literal.join(",")}};${calls.join("")}const r=${made};at.p=p;return r;}`;
+  }
+
+  #readField({ step, use }: FieldStep, target: string): string {
+    if (use === "read") {
+      return this.#read(step, target, "d+1");
+    }
+    return use === "skip" ? this.#skip(step, "d+1") : this.#defer(step, use, target);
+  }
+
+  #skipRecord(name: string, record: RecordStep): string {
+    const parts = chunks(record.fields).map((part) => part.map((field) => this.#skip(field.step, "d+1")).join("\n"));
+    if (parts.length <= 1) {
+      return `${this.#open(name)}${this.#charge(record)}${parts.join("")}return p;}`;
+    }
+    const calls = parts.map((part, i) => {
+      this.#functions.push(`function ${name}_${i}(b,p,e,d){let c=0,n=0;\n${part}\nreturn p;}`);
+      return `p=${name}_${i}(b,p,e,d);`;
+    });
+    return `${this.#open(name)}${this.#charge(record)}${calls.join("")}return p;}`;
+  }
+
+  #defer(step: Step, defer: DeferStep, target: string): string {
+    const { record } = defer;
+    if (record === null || (step.kind !== "union" && step !== record)) {
+      return `${target}=${this.#deferred(step, defer)}(b,p,e,d+1);p=at.p;`;
+    }
+    const call = `${target}=${this.#deferred(record, defer)}(b,p,e,d+1);p=at.p;`;
+    return step.kind === "union"
+      ? this.#branches(step.branches, (branch) => (branch === record ? call : `${target}=null;`)) // the other one is null
+      : call;
+  }
+
+  /** A function that peeks into a value, skips it, and hands it out as a `Deferred`. */
+  #deferred(step: Step, defer: DeferStep): string {
+    return this.#named("defer", step, (name) => {
+      const part = `${name}_part`;
+      this.#functions.push(`const ${part}=${this.#whole(step, "2")};`);
+      const seen = defer.peek.map((_, i) => `y${i}`);
+      const known = seen.map((value) => `${name}_${value}`);
+      this.#functions.push(`let ${[...known, `${name}_is`, `${name}_known=false`].join(",")};`);
+      const fields = defer.record === null ? null : defer.record.fields;
+      const skips =
+        fields === null || step.kind !== "record"
+          ? this.#skip(step, "d")
+          : fields.map((field, i) => this.#peek(field, defer.peek.indexOf(i))).join("\n");
+      const charge = step.kind === "record" ? this.#charge(step) : "";
+      const locals = seen.length === 0 ? "" : `let ${seen.join(",")};`;
+      const changed = [`!${name}_known`, ...seen.map((value, i) => `${value}!==${known[i]}`)].join("||");
+      const keep = seen.map((value, i) => `${known[i]}=${value};`).join("");
+      return `${this.#open(name)}const start=p;${locals}${charge}
+${skips}
+let is=${name}_is;
+if(${changed}){is=${this.#constant(defer.resolve)}([${seen.join(",")}]);${name}_is=is;${keep}${name}_known=true;}
+at.p=p;
+return new Deferred(is,${part},b,start,p);}`;
+    });
+  }
+
+  #peek({ step }: FieldStep, peeked: number): string {
+    if (peeked < 0) {
+      return this.#skip(step, "d+1");
+    }
+    const read = `${length()}y${peeked}=${this.#constant(new TextMemo())}.read(at.texts,b,p,n);p=n;`;
+    return step.kind === "union" ? this.#branches(step.branches, (branch) => (branch.kind === "null" ? `y${peeked}=null;` : read)) : read;
+  }
+
+  #readArray(step: ArrayStep): string {
+    const item = `${this.#read(step.items, "v", "d+1")}o.push(v);`;
+    const made = this.#converted(step.convert, "o");
+    return `${this.#placeholder(step.placeholder)}let v;const o=[];${this.#blocks(step, item)}const r=${made};at.p=p;return r;`;
+  }
+
+  #readMap(step: MapStep): string {
+    const read = this.#read(step.values, "v", "d+1");
+    const placeholder = this.#placeholder(step.placeholder);
+    if (step.keys !== null) {
+      const pair = `${this.#read(step.keys, "k", "d+1")}${read}o.set(k,v);`;
+      return `${placeholder}let k,v;const o=new Map();${this.#blocks(step, pair)}at.p=p;return o;`;
+    }
+    const pair = `${length()}k=readText(at.texts,b,p,n);p=n;${read}o[k]=v;`;
+    return `${placeholder}let k,v;const o=Object.create(null);${this.#blocks(step, pair)}at.p=p;return o;`;
+  }
+
+  #skipPair(step: MapStep): string {
+    return `${step.keys === null ? `${length()}p=n;` : this.#skip(step.keys, "d+1")}${this.#skip(step.values, "d+1")}`;
+  }
+
+  #placeholder(placeholder: PlaceholderStep | null): string {
+    if (placeholder === null) {
+      return "";
+    }
+    const raw = `${this.#reads(placeholder.raw)}(b,p,e${this.#depthArgument("d")})`;
+    return `n=peekCount(b,p,e);if(${oneOf("n", placeholder.counts)}){const r=${raw};if(${this.#constant(placeholder.test)}(r))return UNAVAILABLE;}`;
+  }
+
+  #blocks(step: CollectionStep, item: string): string {
+    const minBytes = this.#extent.minItemBytes(step);
+    this.#spends ||= minBytes === 0;
+    const spends = minBytes === 0 && !spendsItself(step) ? "spend(at,count);" : "";
+    return `for(;;){
+const count=openBlock(at,b,p,e,${minBytes}),blockEnd=at.blockEnd;p=at.p;${spends}
+if(count===0){closeBlock(blockEnd,p);break;}
+for(let i=0;i<count;i++){
+${item}
+}
+closeBlock(blockEnd,p);
+}`;
+  }
+
+  #charge(record: RecordStep): string {
+    const count = this.#extent.charge(record);
+    this.#spends ||= count > 0;
+    return count === 0 ? "" : `spend(at,${count});`;
+  }
+
+  #open(name: string): string {
+    return `function ${name}(b,p,e,d){let c=0,n=0;${this.#countsDepth ? "if(d>at.maxDepth)throw tooDeep(at);" : ""}\n`;
+  }
+
+  #depthArgument(depth: string): string {
+    return this.#countsDepth ? `,${depth}` : "";
+  }
+
+  /** The name of a function that is emitted once for `owner`; taken before its body is emitted, which may call it. */
+  #named(purpose: string, owner: unknown, emit: (name: string) => string): string {
+    const names = this.#names.get(purpose) ?? new Map<unknown, string>();
+    this.#names.set(purpose, names);
+    const known = names.get(owner);
+    if (known !== undefined) {
+      return known;
+    }
+    const name = `${purpose}${this.#serial++}`;
+    names.set(owner, name);
+    this.#functions.push(emit(name));
+    return name;
+  }
+
+  /** The name by which the source calls a value. */
+  #constant(value: unknown): string {
+    const known = this.#constants.get(value);
+    if (known !== undefined) {
+      return known;
+    }
+    const name = `k${this.#constants.size}`;
+    this.#constants.set(value, name);
+    this.#scope[name] = value;
+    return name;
+  }
+}
+
+/** A varint into `target`: one byte in line, more by the function. */
+function varint(target: string, read: "readInt" | "readLong"): string {
+  return `if(p<e&&(c=b[p])<128){p++;${target}=(c>>>1)^-(c&1);}else{${target}=${read}(at,b,p,e);p=at.p;}`;
+}
+
+/** The end of what a length announces into `n`, with `p` at its start. */
+function length(): string {
+  return `if(p<e&&(c=b[p])<128&&(c&1)===0){p++;n=p+(c>>>1);if(n>e)throw truncated();}else{n=readLength(at,b,p,e);p=at.p;n+=p;}`;
+}
+
+/** A branch or symbol into `c`. */
+function index(count: number): string {
+  return `if(p<e&&(c=b[p])<${Math.min(128, count * 2)}&&(c&1)===0){p++;c>>>=1;}else{c=readIndex(at,b,p,e,${count});p=at.p;}`;
+}
+
+function oneOf(value: string, numbers: readonly number[]): string {
+  return numbers.map((number) => `${value}===${number}`).join("||");
+}
+
+function skipBytes(count: number): string {
+  return `if(e-p<${count})throw truncated();p+=${count};`;
+}
+
+function chunks(fields: readonly FieldStep[]): readonly (readonly FieldStep[])[] {
+  const count = Math.ceil(fields.length / fieldsPerFunction);
+  return Array.from({ length: count }, (_, i) => fields.slice(i * fieldsPerFunction, (i + 1) * fieldsPerFunction));
+}

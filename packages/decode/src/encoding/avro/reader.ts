@@ -1,0 +1,23 @@
+import type { CompileOptions, PayloadReader } from "../reader.ts";
+import type { Type } from "../type.ts";
+import { closureReader } from "./closures.ts";
+import { copyBytes, Cursor } from "./cursor.ts";
+import { generateReader, type ReadPayload } from "./generate.ts";
+import { countSteps, planSteps } from "./steps.ts";
+
+/** Schemas of more steps than this are read by closures: generating and compiling their code costs more than it saves. */
+const mostGeneratedSteps = 5_000;
+
+/** The reader of payloads that a schema of this type wrote. */
+export function compileAvroReader(type: Type, options: CompileOptions): PayloadReader {
+  return { encoding: "avro", type, read: compileRead(type, options) };
+}
+
+function compileRead(type: Type, options: CompileOptions): ReadPayload {
+  const root = planSteps(type, options);
+  if (root.kind === "bytes") {
+    return root.convert ?? copyBytes; // Confluent's serializers write bytes at the top without their length
+  }
+  const at = new Cursor(options.limits);
+  return options.codeGeneration && countSteps(root) <= mostGeneratedSteps ? generateReader(root, at) : closureReader(root, at);
+}

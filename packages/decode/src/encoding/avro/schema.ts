@@ -1,0 +1,355 @@
+import { DecodeError } from "../../errors.ts";
+import type { ResolvedLimits } from "../../options.ts";
+import type { SchemaReference } from "../../schema-source.ts";
+import type { Semantic } from "../../values/conversion.ts";
+import type { Field, PrimitiveKind, RecordType, Type } from "../type.ts";
+
+/** Deepest nesting of types in a schema text. */
+const maxNesting = 64;
+/** Fields, union branches and enum symbols of all texts together. */
+const maxParts = 100_000;
+
+/**
+ * The type that an Avro schema describes. `references` are the schemas that it calls by name, each one's own references before it. Every
+ * name in a schema is data: nothing of it is looked up in anything but maps.
+ */
+export function parseAvroSchema(
+  text: string,
+  references: readonly SchemaReference[],
+  limits: Pick<ResolvedLimits, "maxSchemaChars">,
+): Type {
+  const names: Names = { types: new Map(), heights: new Map(), mapEntries: new Set(), parts: 0, chars: 0, maxChars: limits.maxSchemaChars };
+  for (const reference of references) {
+    const type = parseText(reference.schema, names);
+    if (!names.types.has(reference.name)) {
+      names.types.set(reference.name, type);
+    }
+  }
+  return parseText(text, names);
+}
+
+/** What the texts have named so far. */
+interface Names {
+  readonly types: Map<string, Type>;
+  /** How deep the types nest that a type holds, through their names too. */
+  readonly heights: Map<unknown, number>;
+  /** Records that are the pairs of a map, as Connect writes maps whose keys are no strings. */
+  readonly mapEntries: Set<unknown>;
+  parts: number;
+  chars: number;
+  readonly maxChars: number;
+}
+
+/** Where in a text a node stands. */
+interface Place {
+  readonly names: Names;
+  readonly namespace: string;
+  readonly nesting: number;
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+const primitives: ReadonlySet<string> = new Set<PrimitiveKind>(["null", "boolean", "int", "long", "float", "double", "string", "bytes"]);
+
+function parseText(text: string, names: Names): Type {
+  names.chars += text.length;
+  if (names.chars > names.maxChars) {
+    throw invalid(`the schema and its references have more than ${names.maxChars} characters (limits.maxSchemaChars)`);
+  }
+  return parseType(parseJson(text), { names, namespace: "", nesting: 0 });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The engine's message quotes the text. A bare name is legal where it is written without quotes: Java writes `"string"` so.
+    if (primitives.has(text.trim())) {
+      return text.trim();
+    }
+    throw invalid("the text is not JSON");
+  }
+}
+
+function parseType(node: unknown, place: Place): Type {
+  if (place.nesting > maxNesting) {
+    throw tooDeep();
+  }
+  const type = parseNode(node, place);
+  boundHeight(type, place.names);
+  return type;
+}
+
+function parseNode(node: unknown, place: Place): Type {
+  if (typeof node === "string") {
+    return primitiveOrNamed(node, place, {});
+  }
+  if (Array.isArray(node)) {
+    return parseUnion(node, place);
+  }
+  if (!isNode(node)) {
+    throw invalid(`expected a type (a name, a list or an object), found ${describe(node)}`);
+  }
+  return parseObject(node, place);
+}
+
+/** Names let a short text nest deep; whatever walks types later may recurse. A record inside itself ends the walk. */
+function boundHeight(type: Type, { heights }: Names): void {
+  if (heights.has(identityOf(type))) {
+    return;
+  }
+  const height = partsOf(type).reduce((most, part) => Math.max(most, 1 + (heights.get(identityOf(part)) ?? 0)), 1);
+  if (height > maxNesting) {
+    throw tooDeep();
+  }
+  heights.set(identityOf(type), height);
+}
+
+/** Records that differ in their parameters alone share their fields. */
+function identityOf(type: Type): unknown {
+  return type.kind === "record" ? type.fields : type;
+}
+
+function partsOf(type: Type): readonly Type[] {
+  switch (type.kind) {
+    case "record":
+      return type.fields.map((field) => field.type);
+    case "union":
+      return type.branches;
+    case "array":
+      return [type.items];
+    case "map":
+      return type.keys === null ? [type.values] : [type.keys, type.values];
+    default:
+      return [];
+  }
+}
+
+function parseObject(node: Node, place: Place): Type {
+  const kind = node["type"];
+  if (typeof kind !== "string") {
+    return withSemantic(parseType(kind, deeper(place)), semanticOf(node)); // {"type": {"type": "long"}}
+  }
+  switch (kind) {
+    case "record":
+    case "error":
+      return parseRecord(node, place);
+    case "enum":
+      return parseEnum(node, place);
+    case "fixed":
+      return parseFixed(node, place);
+    case "array":
+      return parseArray(node, place);
+    case "map":
+      return withSemantic({ kind: "map", keys: null, values: parseType(node["values"], deeper(place)) }, semanticOf(node));
+    default:
+      return primitiveOrNamed(kind, place, node);
+  }
+}
+
+function primitiveOrNamed(name: string, place: Place, node: Node): Type {
+  if (primitives.has(name)) {
+    return withSemantic({ kind: name as PrimitiveKind }, semanticOf(node)); // it is one: the set was just asked
+  }
+  const known = find(name, place);
+  const own = parametersOf(node);
+  return own === null ? withoutForeignParameters(known) : withParameters(known, own);
+}
+
+function find(name: string, { names, namespace }: Place): Type {
+  const known = (name.includes(".") ? undefined : names.types.get(qualified(name, namespace))) ?? names.types.get(name);
+  if (known === undefined) {
+    throw invalid(`no type is named ${describe(name)} here: neither the schema nor its references define it before it is used`);
+  }
+  return known;
+}
+
+function parseUnion(nodes: readonly unknown[], place: Place): Type {
+  countParts(place.names, nodes.length);
+  if (nodes.length === 0) {
+    throw invalid("a union has no branches");
+  }
+  const branches = nodes.map((node) => parseType(node, deeper(place)));
+  if (branches.some((branch) => branch.kind === "union")) {
+    throw invalid("a union stands directly in a union");
+  }
+  return { kind: "union", branches };
+}
+
+function parseRecord(node: Node, place: Place): Type {
+  const { fullName, namespace } = nameOf(node, place);
+  const nodes = node["fields"];
+  if (!Array.isArray(nodes)) {
+    throw invalid(`record ${describe(fullName)} has no list of fields`);
+  }
+  countParts(place.names, nodes.length);
+  const semantic = semanticOf(node);
+  const fields: Field[] = []; // filled below: the record may name itself in its fields
+  const connectName = node["connect.name"];
+  const name = typeof connectName === "string" ? connectName : fullName;
+  const record: RecordType = semantic === null ? { kind: "record", name, fields } : { kind: "record", name, fields, semantic };
+  define(fullName, record, place.names);
+  if (node["connect.internal.type"] === "MapEntry" || mapEntryNames.has(fullName)) {
+    place.names.mapEntries.add(fields);
+  }
+  const inside: Place = { ...deeper(place), namespace };
+  const seen = new Set<string>();
+  for (const fieldNode of nodes) {
+    const field = parseField(fieldNode, inside);
+    if (seen.has(field.name)) {
+      throw invalid(`record ${describe(fullName)} has two fields named ${describe(field.name)}`);
+    }
+    seen.add(field.name);
+    fields.push(field);
+  }
+  return record;
+}
+
+/** What the Confluent and the Apicurio converter call the pairs of a map. */
+const mapEntryNames: ReadonlySet<string> = new Set([
+  "io.confluent.connect.avro.MapEntry",
+  "io.apicurio.registry.utils.converter.avro.MapEntry",
+]);
+
+function parseField(node: unknown, place: Place): Field {
+  const name = isNode(node) ? node["name"] : undefined;
+  if (!isNode(node) || typeof name !== "string") {
+    throw invalid("a field of a record is not an object with a name");
+  }
+  const type = parseType(node["type"], place);
+  const parameters = parametersOf(node); // of the field: the converter puts them there where its type was defined elsewhere
+  return { name, type: parameters === null ? type : withParameters(type, parameters) };
+}
+
+function parseEnum(node: Node, place: Place): Type {
+  const { fullName } = nameOf(node, place);
+  const symbols = node["symbols"];
+  if (!Array.isArray(symbols) || !symbols.every((symbol) => typeof symbol === "string")) {
+    throw invalid(`enum ${describe(fullName)} has no list of symbols`);
+  }
+  countParts(place.names, symbols.length);
+  const type = withSemantic({ kind: "enum", symbols: [...symbols] }, semanticOf(node));
+  define(fullName, type, place.names);
+  return type;
+}
+
+function parseFixed(node: Node, place: Place): Type {
+  const { fullName } = nameOf(node, place);
+  const size = node["size"];
+  if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) {
+    throw invalid(`fixed ${describe(fullName)} has no size`);
+  }
+  const type = withSemantic({ kind: "fixed", size }, semanticOf(node));
+  define(fullName, type, place.names);
+  return type;
+}
+
+function parseArray(node: Node, place: Place): Type {
+  const items = parseType(node["items"], deeper(place));
+  const [key, value, ...more] = items.kind === "record" && place.names.mapEntries.has(items.fields) ? items.fields : [];
+  if (key?.name !== "key" || value?.name !== "value" || more.length > 0) {
+    return withSemantic({ kind: "array", items }, semanticOf(node));
+  }
+  // An array of such pairs has the bytes of a map, whose keys may be of any type.
+  const plainKeys = key.type.kind === "string" && key.type.semantic === undefined;
+  return withSemantic({ kind: "map", keys: plainKeys ? null : key.type, values: value.type }, semanticOf(node));
+}
+
+function nameOf(node: Node, place: Place): { fullName: string; namespace: string } {
+  const name = node["name"];
+  if (typeof name !== "string" || name === "") {
+    throw invalid(`a type of kind ${describe(node["type"])} has no name`);
+  }
+  const dot = name.lastIndexOf(".");
+  if (dot >= 0) {
+    return { fullName: name, namespace: name.slice(0, dot) };
+  }
+  const own = node["namespace"];
+  const namespace = typeof own === "string" ? own : place.namespace;
+  return { fullName: qualified(name, namespace), namespace };
+}
+
+function qualified(name: string, namespace: string): string {
+  return namespace === "" ? name : `${namespace}.${name}`;
+}
+
+function define(fullName: string, type: Type, names: Names): void {
+  if (primitives.has(fullName)) {
+    throw invalid(`${describe(fullName)} is a primitive type and cannot be defined`);
+  }
+  if (names.types.has(fullName)) {
+    throw invalid(`${describe(fullName)} is defined twice`);
+  }
+  names.types.set(fullName, type);
+}
+
+function deeper(place: Place): Place {
+  return { ...place, nesting: place.nesting + 1 };
+}
+
+function countParts(names: Names, count: number): void {
+  names.parts += count;
+  if (names.parts > maxParts) {
+    throw invalid(`it has more than ${maxParts} fields, branches and symbols`);
+  }
+}
+
+/** `connect.name` says what a value means; a plain Avro schema says it by `logicalType`. */
+function semanticOf(node: Node): Semantic | null {
+  const name = node["connect.name"];
+  if (typeof name === "string") {
+    // The scale of a decimal is also a property of its own; the one in the parameters is right where Avro's rules would refuse it.
+    const scale = name === "org.apache.kafka.connect.data.Decimal" ? scalars(node, ["scale"]) : {};
+    return { name, parameters: { ...scale, ...parametersOf(node) } };
+  }
+  const logicalType = node["logicalType"];
+  return typeof logicalType === "string"
+    ? { name: `avro.${logicalType}`, parameters: { ...scalars(node, ["scale", "precision"]), ...parametersOf(node) } }
+    : null;
+}
+
+function scalars(node: Node, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.filter((name) => typeof node[name] === "number").map((name) => [name, String(node[name])]));
+}
+
+function parametersOf(node: Node): Record<string, string> | null {
+  const parameters = node["connect.parameters"];
+  return isNode(parameters) ? Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)])) : null;
+}
+
+function withSemantic(type: Type, semantic: Semantic | null): Type {
+  return semantic === null || type.kind === "union" ? type : { ...type, semantic };
+}
+
+/** The type with other parameters; of a union, its branches that mean something. */
+function withParameters(type: Type, parameters: Record<string, string>): Type {
+  if (type.kind === "union") {
+    return { kind: "union", branches: type.branches.map((branch) => withParameters(branch, parameters)) };
+  }
+  return type.semantic === undefined ? type : { ...type, semantic: { name: type.semantic.name, parameters } };
+}
+
+/**
+ * A struct that is named a second time. Converters remember structs by name alone, so the parameters that the first place stated say
+ * nothing about this one.
+ */
+function withoutForeignParameters(type: Type): Type {
+  const stated = type.kind === "record" && type.semantic !== undefined && Object.keys(type.semantic.parameters).length > 0;
+  return stated ? withParameters(type, {}) : type;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function describe(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}...` : value) : typeof value;
+}
+
+function tooDeep(): DecodeError {
+  return invalid(`types are nested deeper than ${maxNesting}`);
+}
+
+function invalid(detail: string): DecodeError {
+  return new DecodeError("schema-invalid", `cannot use the Avro schema: ${detail}; look at what the registry holds under its id`);
+}

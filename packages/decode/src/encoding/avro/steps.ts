@@ -1,0 +1,370 @@
+/**
+ * What reading a type means, decided once per schema: which conversion each value takes, which columns know the placeholder of an
+ * unchanged TOAST column, what is skipped, what is deferred. Generated code and closures are two renderings of this.
+ */
+import { DecodeError } from "../../errors.ts";
+import type { ResolvedLimits, ResolvedValueOptions } from "../../options.ts";
+import type { Conversion } from "../../values/conversion.ts";
+import { conversionFor } from "../../values/conversion-for.ts";
+import { type UnavailableTests, unavailableTests } from "../../values/unavailable.ts";
+import type { DeferredField, ReadPlan } from "../reader.ts";
+import { type MapType, type RecordType, type Type, withoutNull } from "../type.ts";
+import { sameBytes } from "./cursor.ts";
+
+export type Step =
+  | { readonly kind: "null" | "boolean" }
+  | { readonly kind: "int" | "float" | "double"; readonly convert: Convert<number> }
+  | { readonly kind: "long"; readonly number: Convert<number>; readonly bigint: Convert<bigint> }
+  | { readonly kind: "string"; readonly convert: Convert<string>; readonly placeholder: PlaceholderBytes | null }
+  | { readonly kind: "bytes"; readonly convert: ConvertBytes; readonly placeholder: PlaceholderBytes | null }
+  | { readonly kind: "fixed"; readonly size: number; readonly convert: ConvertBytes }
+  | { readonly kind: "enum"; readonly symbols: readonly string[]; readonly convert: Convert<string> }
+  | CollectionStep
+  | RecordStep
+  | { readonly kind: "union"; readonly branches: readonly Step[] };
+
+type Kind<K extends Type["kind"]> = Type & { readonly kind: K };
+type ScalarType = Kind<"int" | "long" | "float" | "double" | "string" | "bytes" | "fixed" | "enum">;
+type ArrayType = Extract<Type, { kind: "array" }>;
+
+/** Null where the value is handed on as it is. */
+type Convert<T> = ((value: T) => unknown) | null;
+type ConvertBytes = ((bytes: Uint8Array, start: number, end: number) => unknown) | null;
+
+/** The placeholder in place, told from most values by its length. */
+export interface PlaceholderBytes {
+  readonly lengths: readonly number[];
+  readonly test: (bytes: Uint8Array, start: number, end: number) => boolean;
+}
+
+export interface ArrayStep {
+  readonly kind: "array";
+  readonly items: Step;
+  readonly convert: Convert<readonly unknown[]>;
+  readonly placeholder: PlaceholderStep | null;
+}
+
+export interface MapStep {
+  readonly kind: "map";
+  /** Null where keys are strings. */
+  readonly keys: Step | null;
+  readonly values: Step;
+  readonly placeholder: PlaceholderStep | null;
+}
+
+export type CollectionStep = ArrayStep | MapStep;
+
+/** A collection that may be the placeholder: where it has as many items as one has, it is read raw and looked at. */
+export interface PlaceholderStep {
+  readonly raw: CollectionStep;
+  readonly counts: readonly number[];
+  readonly test: (value: object) => boolean;
+}
+
+export interface RecordStep {
+  readonly kind: "record";
+  readonly fields: readonly FieldStep[];
+  readonly convert: Convert<Readonly<Record<string, unknown>>>;
+}
+
+export interface FieldStep {
+  readonly name: string;
+  readonly step: Step;
+  readonly use: "read" | "skip" | DeferStep;
+}
+
+export interface DeferStep {
+  /** The record that is read late, or null where the field is none: then all of its value is. */
+  readonly record: RecordStep | null;
+  /** For each peeked name, the field of the record that has it, or -1. */
+  readonly peek: readonly number[];
+  readonly resolve: DeferredField["resolve"];
+}
+
+export interface StepOptions {
+  readonly values: ResolvedValueOptions;
+  readonly plan: ReadPlan;
+}
+
+/** Fields of all records, each counted once for every way in which it is read. */
+const mostFields = 400_000;
+
+/** How the values of a type are wanted: converted, as a column of a row, or raw for the conversion of the struct around them. */
+type Use = "value" | "row" | "column" | "raw";
+
+/** The steps that read a schema's payload. */
+export function planSteps(type: Type, options: StepOptions): Step {
+  const planner = new Planner(options);
+  return type.kind === "record" ? planner.root(type) : planner.step(type, options.plan.rows === "self" ? "row" : "value");
+}
+
+class Planner {
+  readonly #options: StepOptions;
+  readonly #placeholderLength: number;
+  readonly #textPlaceholder: PlaceholderBytes;
+  readonly #bytesPlaceholder: PlaceholderBytes;
+  #fields = 0;
+  readonly #unavailable: UnavailableTests;
+  readonly #records: Readonly<Record<Use, Map<Type, RecordStep>>> = { value: new Map(), row: new Map(), column: new Map(), raw: new Map() };
+
+  constructor(options: StepOptions) {
+    this.#options = options;
+    const placeholder = options.values.unavailablePlaceholder;
+    this.#unavailable = unavailableTests(placeholder);
+    const { bytes } = this.#unavailable;
+    const hstore = Buffer.from(JSON.stringify({ [placeholder]: placeholder })); // an hstore that is handled as JSON
+    const length = Buffer.byteLength(placeholder);
+    this.#placeholderLength = length;
+    this.#bytesPlaceholder = { lengths: [length], test: bytes };
+    this.#textPlaceholder = {
+      lengths: [length, hstore.length],
+      test: (b, start, end) => bytes(b, start, end) || sameBytes(hstore, b, start, end),
+    };
+  }
+
+  /** The record at the top: the only one that the plan speaks of. */
+  root(type: RecordType): Step {
+    const { plan } = this.#options;
+    const semantic = this.#conversion(type, "value");
+    if (plan.rows === "self" || semantic?.struct !== undefined) {
+      return this.step(type, plan.rows === "self" ? "row" : "value");
+    }
+    const fields = type.fields.map((field): FieldStep => {
+      const step = this.step(field.type, plan.rows.includes(field.name) ? "row" : "value");
+      return { name: field.name, step, use: this.#use(field.name, field.type, step) };
+    });
+    return { kind: "record", fields, convert: null };
+  }
+
+  step(type: Type, use: Use): Step {
+    switch (type.kind) {
+      case "null":
+      case "boolean":
+        return { kind: type.kind };
+      case "union":
+        return { kind: "union", branches: type.branches.map((branch) => this.step(branch, use)) };
+      case "any":
+        throw new DecodeError("schema-invalid", "the Avro encoding cannot carry values of no stated type");
+      case "record":
+        return this.#record(type, use);
+      case "array":
+        return this.#array(type, use);
+      case "map":
+        return this.#map(type, use);
+      default:
+        return this.#scalar(type as ScalarType, use); // what the cases above left
+    }
+  }
+
+  #scalar(type: ScalarType, use: Use): Step {
+    const conversion = this.#conversion(type, use);
+    const isColumn = use === "column";
+    switch (type.kind) {
+      case "int":
+        return { kind: "int", convert: conversion?.int ?? null };
+      case "long":
+        return this.#long(conversion, use);
+      case "float":
+      case "double":
+        return { kind: type.kind, convert: conversion?.double ?? null };
+      case "string":
+        return { kind: "string", convert: conversion?.text ?? null, placeholder: isColumn ? this.#textPlaceholder : null };
+      case "bytes":
+        return { kind: "bytes", convert: conversion?.bytes ?? null, placeholder: isColumn ? this.#bytesPlaceholder : null };
+      case "fixed":
+        return { kind: "fixed", size: type.size, convert: conversion?.bytes ?? null };
+      case "enum":
+        return { kind: "enum", symbols: type.symbols, convert: conversion?.text ?? null };
+    }
+  }
+
+  #long(conversion: Conversion | null, use: Use): Step {
+    const mode = use === "raw" ? "safe" : this.#options.values.int64;
+    const number = mode === "safe" ? null : mode === "bigint" ? BigInt : String;
+    const bigint = mode === "string" ? String : null;
+    return { kind: "long", number: conversion?.int ?? number, bigint: conversion?.bigint ?? bigint };
+  }
+
+  #record(type: RecordType, use: Use): RecordStep {
+    const planned = this.#records[use].get(type);
+    if (planned !== undefined) {
+      return planned;
+    }
+    const convert = this.#conversion(type, use)?.struct ?? null;
+    const inside: Use = convert !== null || use === "raw" ? "raw" : use === "row" ? "column" : "value";
+    const fields: FieldStep[] = []; // filled below: the record may hold itself
+    const step: RecordStep = { kind: "record", fields, convert };
+    this.#records[use].set(type, step);
+    this.#fields += type.fields.length;
+    if (this.#fields > mostFields) {
+      throw new DecodeError(
+        "schema-invalid",
+        `the Avro schema uses its records in so many ways that they have more than ${mostFields} fields`,
+      );
+    }
+    for (const field of type.fields) {
+      fields.push({ name: field.name, step: this.step(field.type, inside), use: "read" });
+    }
+    return step;
+  }
+
+  #array(type: ArrayType, use: Use): ArrayStep {
+    const convert = this.#conversion(type, use)?.array ?? null;
+    const items = this.step(type.items, convert !== null || use === "raw" ? "raw" : "value");
+    return { kind: "array", items, convert, placeholder: use === "column" ? this.#arrayPlaceholder(type) : null };
+  }
+
+  #arrayPlaceholder(type: ArrayType): PlaceholderStep | null {
+    const { kind } = withoutNull(type.items);
+    if (kind !== "string" && kind !== "bytes" && kind !== "int" && kind !== "long") {
+      return null;
+    }
+    const { array } = this.#unavailable;
+    const test = (value: object): boolean => Array.isArray(value) && array(value);
+    return { raw: this.#array(type, "raw"), counts: [1, this.#placeholderLength], test };
+  }
+
+  #map(type: MapType, use: Use): MapStep {
+    const inside: Use = use === "raw" ? "raw" : "value";
+    const keys = type.keys === null ? null : this.step(type.keys, inside);
+    const text = use === "column" && (type.keys === null || withoutNull(type.keys).kind === "string");
+    const placeholder =
+      text && withoutNull(type.values).kind === "string" ? { raw: this.#map(type, "raw"), counts: [1], test: this.#unavailable.map } : null;
+    return { kind: "map", keys, values: this.step(type.values, inside), placeholder };
+  }
+
+  #conversion(type: Type, use: Use): Conversion | null {
+    return use === "raw" || type.semantic === undefined ? null : conversionFor(type.semantic, this.#options.values, JSON.parse);
+  }
+
+  #use(name: string, type: Type, step: Step): FieldStep["use"] {
+    const { skip, defer } = this.#options.plan;
+    if (defer?.field !== name) {
+      return skip.includes(name) ? "skip" : "read";
+    }
+    const recordType = withoutNull(type);
+    const record = recordStepOf(step);
+    const fields = recordType.kind === "record" && record !== null ? recordType.fields : [];
+    const peek = defer.peek.map((peeked) =>
+      fields.findIndex((field) => field.name === peeked && withoutNull(field.type).kind === "string"),
+    );
+    return { record, peek, resolve: defer.resolve };
+  }
+}
+
+function recordStepOf(step: Step): RecordStep | null {
+  if (step.kind === "record") {
+    return step;
+  }
+  const rest = step.kind === "union" ? step.branches.filter((branch) => branch.kind !== "null") : [];
+  return rest.length === 1 && rest[0]?.kind === "record" ? rest[0] : null;
+}
+
+/** What is known of a reader's steps before any byte is read. */
+export interface Extent {
+  /** The least bytes that a value takes; too small rather than too large where steps are recursive. */
+  readonly minBytes: (step: Step) => number;
+  /** The least bytes that an item of a collection takes. */
+  readonly minItemBytes: (collection: CollectionStep) => number;
+  /** What reading a record takes from the message's budget: its fields of no bytes, and the record if it takes none itself. */
+  readonly charge: (record: RecordStep) => number;
+}
+
+/** Measures all that can be reached from the root, in one order, so that every reader of these steps has the same bounds. */
+export function measureSteps(root: Step): Extent {
+  const known = new Map<Step, number>();
+  const minBytes = (step: Step): number => {
+    const cached = known.get(step);
+    if (cached !== undefined) {
+      return cached;
+    }
+    known.set(step, 0); // met again inside itself
+    const parts = partsOf(step).map(minBytes);
+    const least = leastBytes(step, parts);
+    known.set(step, least);
+    return least;
+  };
+  minBytes(root);
+  const minItemBytes = (collection: CollectionStep): number =>
+    collection.kind === "array"
+      ? minBytes(collection.items)
+      : minBytes(collection.values) + (collection.keys === null ? 1 : minBytes(collection.keys));
+  const charge = (record: RecordStep): number => {
+    const empty = record.fields.filter(({ step }) => step.kind === "null" || (step.kind === "fixed" && step.size === 0)).length;
+    return minBytes(record) === 0 ? empty + 1 : empty;
+  };
+  return { minBytes, minItemBytes, charge };
+}
+
+function leastBytes(step: Step, parts: readonly number[]): number {
+  switch (step.kind) {
+    case "null":
+      return 0;
+    case "float":
+      return 4;
+    case "double":
+      return 8;
+    case "fixed":
+      return step.size;
+    case "record":
+      return parts.reduce((sum, part) => sum + part, 0);
+    case "union":
+      return 1 + parts.reduce((least, part) => Math.min(least, part), Number.POSITIVE_INFINITY);
+    default:
+      return 1; // a varint or a boolean; a collection may be empty, a string too
+  }
+}
+
+/** Whether values can nest deeper than the limit: else depth need not be counted. */
+export function canExceedDepth(step: Step, limits: Pick<ResolvedLimits, "maxDepth">): boolean {
+  const inside = new Set<Step>();
+  const heights = new Map<Step, number>();
+  const height = (current: Step): number => {
+    if (inside.has(current)) {
+      return Number.POSITIVE_INFINITY;
+    }
+    const cached = heights.get(current);
+    if (cached !== undefined) {
+      return cached;
+    }
+    inside.add(current);
+    const own = current.kind === "record" || current.kind === "array" || current.kind === "map" ? 1 : 0;
+    const result = own + partsOf(current).reduce((most, part) => Math.max(most, height(part)), 0);
+    inside.delete(current);
+    heights.set(current, result);
+    return result;
+  };
+  return height(step) > limits.maxDepth;
+}
+
+/** The steps directly inside a step. */
+export function partsOf(step: Step): readonly Step[] {
+  switch (step.kind) {
+    case "record":
+      return step.fields.map((field) => field.step);
+    case "union":
+      return step.branches;
+    case "array":
+      return step.placeholder === null ? [step.items] : [step.items, step.placeholder.raw];
+    case "map":
+      return [...(step.keys === null ? [] : [step.keys]), step.values, ...(step.placeholder === null ? [] : [step.placeholder.raw])];
+    default:
+      return [];
+  }
+}
+
+/** Whether a collection's items of no bytes count themselves: records do. */
+export function spendsItself(collection: CollectionStep): boolean {
+  return (collection.kind === "array" ? collection.items : collection.values).kind === "record";
+}
+
+/** How many steps can be reached from the root. */
+export function countSteps(root: Step): number {
+  const seen = new Set<Step>([root]);
+  for (const step of seen) {
+    for (const part of partsOf(step)) {
+      seen.add(part); // a set is walked to the end that it has by then
+    }
+  }
+  return seen.size;
+}
