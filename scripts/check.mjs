@@ -14,6 +14,7 @@ const { checkRooms } = await import("./rooms.mjs");
 const steps = [
   { name: "types of packages", judge: () => run("tsc", ["-b", "--pretty", "false"]) },
   { name: "types of tests", judge: () => run("tsc", ["-p", "test", "--pretty", "false"]) },
+  { name: "types of scripts", judge: () => run("tsc", ["-p", "scripts", "--pretty", "false"]) },
   { name: "lint", judge: () => run("oxlint", ["--type-aware", "--deny-warnings", "--report-unused-disable-directives"]) },
   { name: "format", judge: () => run("biome", ["format", "--colors=off", "."]) },
   { name: "rooms", judge: () => checkRooms(repositoryRoot).join("\n") },
@@ -22,6 +23,10 @@ const steps = [
   { name: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
 ];
 
+/**
+ * @param {string} tool
+ * @param {readonly string[]} args
+ */
 function run(tool, args) {
   const { status, output } = capture(toolPath(tool), args);
   return status === 0 ? "" : output || `${tool} ended with code ${status}`;

@@ -5,8 +5,11 @@
  */
 export function findCycles(edges) {
   const done = new Set();
+  /** @type {string[]} */
   const path = [];
+  /** @type {string[][]} */
   const cycles = [];
+  /** @param {string} node */
   const visit = (node) => {
     const start = path.indexOf(node);
     if (start >= 0) {

@@ -6,6 +6,18 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { filesUnder, importsOfFile, isTestFile, packageOf } from "./imports.mjs";
 
+/**
+ * @typedef {object} Manifest
+ * @property {string} name
+ * @property {boolean} [private]
+ * @property {Record<string, string>} [dependencies]
+ * @property {Record<string, string>} [devDependencies]
+ * @property {Record<string, string>} [peerDependencies]
+ * @property {Record<string, string>} [optionalDependencies]
+ */
+
+/** @typedef {{ path: string, manifest: Manifest }} Member a workspace */
+
 const endings = [".ts", ".mts", ".js", ".mjs"];
 
 /**
@@ -20,19 +32,33 @@ export function checkDependencies(root) {
   return [...complaints, ...complaintsOfRoot(root, rootManifest), ...complaintsOfReasons(root, rootManifest, members, ours)];
 }
 
+/**
+ * @param {string} path
+ * @returns {Manifest}
+ */
 function readManifest(path) {
   return JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
 }
 
+/** @param {string} root */
 function memberFolders(root) {
   const nested = ["packages", "examples"].filter((folder) => existsSync(join(root, folder)));
   const folders = nested.flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)));
   return [...folders, join(root, "bench"), join(root, "test")].filter((path) => existsSync(join(path, "package.json")));
 }
 
+/**
+ * @param {string} root
+ * @param {Member} member
+ * @param {Manifest} rootManifest
+ * @param {Set<string>} ours
+ * @returns {Generator<string>}
+ */
 function* complaintsOfMember(root, { path, manifest }, rootManifest, ours) {
   const used = new Set();
+  /** @type {Record<string, string>} */
   const atRunTime = { ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies };
+  /** @type {Record<string, string>} */
   const inTests = { ...atRunTime, ...manifest.devDependencies, ...rootManifest.devDependencies };
   const isPrivate = manifest.private === true; // the tests, the benchmarks, the examples: nothing is installed from them
   for (const file of filesUnder(path, endings)) {
@@ -54,7 +80,12 @@ function* complaintsOfMember(root, { path, manifest }, rootManifest, ours) {
   }
 }
 
-/** The root ships nothing: each of its packages must be named by a script, a test or a configuration. */
+/**
+ * The root ships nothing: each of its packages must be named by a script, a test or a configuration.
+ * @param {string} root
+ * @param {Manifest} manifest
+ * @returns {Generator<string>}
+ */
 function* complaintsOfRoot(root, manifest) {
   if (manifest.dependencies !== undefined) {
     yield "package.json: has dependencies. The root ships nothing: they belong to a package, or to devDependencies.";
@@ -67,7 +98,7 @@ function* complaintsOfRoot(root, manifest) {
   const text = [...scripts, ...tests, ...configurations]
     .map((path) => readFileSync(path, "utf8").replace(/"devDependencies":\s*\{[^}]*\}/, ""))
     .join("\n");
-  for (const name of Object.keys(manifest.devDependencies)) {
+  for (const name of Object.keys(manifest.devDependencies ?? {})) {
     const words = [name, commandOf(name)].map((word) => new RegExp(`(?<![\\w@-])${word}(?![\\w-])`));
     if (!name.startsWith("@types/") && !words.some((word) => word.test(text))) {
       yield `package.json: declares ${name}, which no script, test or configuration names. Remove it.`;
@@ -75,12 +106,23 @@ function* complaintsOfRoot(root, manifest) {
   }
 }
 
-/** What a tool is called on the command line. */
+/**
+ * What a tool is called on the command line.
+ * @param {string} name
+ */
 function commandOf(name) {
+  /** @type {Record<string, string>} */
   const commands = { typescript: "tsc", "@biomejs/biome": "biome", "oxlint-tsgolint": "type-aware", "@arethetypeswrong/cli": "attw" };
   return commands[name] ?? name;
 }
 
+/**
+ * @param {string} root
+ * @param {Manifest} rootManifest
+ * @param {readonly Member[]} members
+ * @param {Set<string>} ours
+ * @returns {Generator<string>}
+ */
 function* complaintsOfReasons(root, rootManifest, members, ours) {
   const architecture = existsSync(join(root, "ARCHITECTURE.md")) ? readFileSync(join(root, "ARCHITECTURE.md"), "utf8") : "";
   const users = new Map();
@@ -89,7 +131,7 @@ function* complaintsOfReasons(root, rootManifest, members, ours) {
       users.set(name, manifest.name);
     }
   }
-  for (const name of Object.keys(rootManifest.devDependencies)) {
+  for (const name of Object.keys(rootManifest.devDependencies ?? {})) {
     users.set(name, "the root");
   }
   for (const [name, user] of users) {

@@ -18,33 +18,51 @@ const dynamicImport =
 // `import("x").Name` where a type stands: after a colon, an angle bracket, a bar or an equals sign without await.
 const importType = /(?:[:<|&]\s*|\bextends\s+|\btype\s+\w+\s*=\s*)import\(\s*["'][^"'\n]+["']\)/;
 
-/** The imports of a TypeScript or JavaScript text. */
+/**
+ * The imports of a TypeScript or JavaScript text.
+ * @param {string} text
+ * @returns {Import[]}
+ */
 export function importsOf(text) {
+  /** @type {Import[]} */
   const found = [];
   for (const match of text.matchAll(statement)) {
-    const { type, names, specifier } = match.groups;
+    const { type, names, specifier = "" } = match.groups ?? {};
     const star = match[0].startsWith("export") && names?.trim().startsWith("*") === true;
     found.push({ specifier, typeOnly: type !== undefined, star, line: lineAt(text, match.index) });
   }
   for (const match of text.matchAll(dynamicImport)) {
-    const typeOnly = match.groups.typeof !== undefined || importType.test(match[0]);
-    found.push({ specifier: match.groups.specifier, typeOnly, star: false, line: lineAt(text, match.index) });
+    const { typeof: asType, specifier = "" } = match.groups ?? {};
+    const typeOnly = asType !== undefined || importType.test(match[0]);
+    found.push({ specifier, typeOnly, star: false, line: lineAt(text, match.index) });
   }
   return found;
 }
 
+/**
+ * @param {string} text
+ * @param {number} index
+ */
 function lineAt(text, index) {
   return text.slice(0, index).split("\n").length;
 }
 
-/** The imports of a file. */
+/**
+ * The imports of a file.
+ * @param {string} path
+ */
 export function importsOfFile(path) {
   return importsOf(readFileSync(path, "utf8"));
 }
 
 const skippedFolders = new Set(["node_modules", "dist", "recordings", "vectors", "results"]);
 
-/** Every file under a folder whose name ends in one of the endings, in a settled order. */
+/**
+ * Every file under a folder whose name ends in one of the endings, in a settled order.
+ * @param {string} folder
+ * @param {readonly string[]} endings
+ * @returns {string[]}
+ */
 export function filesUnder(folder, endings) {
   const found = [];
   for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -60,16 +78,23 @@ export function filesUnder(folder, endings) {
   return found;
 }
 
-/** The package that a specifier names, or null for a file of the same package and for what Node brings. */
+/**
+ * The package that a specifier names, or null for a file of the same package and for what Node brings.
+ * @param {string} specifier
+ * @returns {string | null}
+ */
 export function packageOf(specifier) {
   if (specifier.startsWith(".") || specifier.startsWith("/") || isBuiltin(specifier)) {
     return null;
   }
   const parts = specifier.split("/");
-  return specifier.startsWith("@") ? parts.slice(0, 2).join("/") : parts[0];
+  return parts.slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** Whether a file is there for tests alone and is left out of what ships. */
+/**
+ * Whether a file is there for tests alone and is left out of what ships.
+ * @param {string} path
+ */
 export function isTestFile(path) {
   return path.endsWith(".test.ts") || path.endsWith(".contract.ts");
 }

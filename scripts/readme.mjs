@@ -16,7 +16,17 @@ import { capture, repositoryRoot, toolPath } from "./set-up.mjs";
  * @property {string} code
  */
 
-/** The documents whose blocks are judged: of the root, the packages, the examples, the benchmarks. */
+/**
+ * @typedef {object} WrittenBlock
+ * @property {string} path
+ * @property {Block} block
+ * @property {string | null} output what a block that runs must print, from a block of language `text` right after it
+ */
+
+/**
+ * The documents whose blocks are judged: of the root, the packages, the examples, the benchmarks.
+ * @param {string} root
+ */
 export function documentsOf(root) {
   const nested = ["packages", "examples"]
     .filter((folder) => existsSync(join(root, folder)))
@@ -25,13 +35,19 @@ export function documentsOf(root) {
   return [...own, ...nested].filter((document) => existsSync(join(root, document)));
 }
 
-/** Every fenced block of a document. */
+/**
+ * Every fenced block of a document.
+ * @param {string} root
+ * @param {string} document
+ */
 export function blocksOf(root, document) {
+  /** @type {Block[]} */
   const blocks = [];
+  /** @type {{ line: number, language: string, lines: string[] } | null} */
   let open = null;
   for (const [index, line] of readFileSync(join(root, document), "utf8").split("\n").entries()) {
     if (open === null && line.startsWith("```")) {
-      open = { document, line: index + 2, language: line.slice(3).trim(), lines: [] };
+      open = { line: index + 2, language: line.slice(3).trim(), lines: [] };
     } else if (open !== null && line.startsWith("```")) {
       blocks.push({ document, line: open.line, language: open.language, code: open.lines.join("\n") });
       open = null;
@@ -44,8 +60,8 @@ export function blocksOf(root, document) {
 
 /**
  * Writes the TypeScript blocks of all documents into a folder inside the repository, so that they find the packages as users do.
- * @returns {{ folder: string, files: { path: string, block: Block, output: string | null }[] }} `output`: what a block that runs must
- * print, from a block of language `text` right after it
+ * @param {string} root
+ * @returns {{ folder: string, files: WrittenBlock[] }}
  */
 export function writeBlocks(root) {
   mkdirSync(join(root, ".cache"), { recursive: true });
@@ -101,7 +117,11 @@ export function checkCodeBlocks(root) {
   }
 }
 
-/** The compiler's places, as places in the documents. */
+/**
+ * The compiler's places, as places in the documents.
+ * @param {string} output
+ * @param {readonly WrittenBlock[]} files
+ */
 function atDocuments(output, files) {
   return output
     .split("\n")
@@ -134,11 +154,23 @@ export function checkCommands(root) {
   );
 }
 
+/**
+ * @param {string} line
+ * @param {RegExp} pattern
+ * @param {readonly string[]} known
+ * @param {string} sentence
+ */
 function namesAfter(line, pattern, known, sentence) {
-  return [...line.matchAll(pattern)].filter(([, name]) => !known.includes(name)).map(([, name]) => `${sentence} "${name}"`);
+  return [...line.matchAll(pattern)]
+    .map(([, name = ""]) => name)
+    .filter((name) => !known.includes(name))
+    .map((name) => `${sentence} "${name}"`);
 }
 
-/** One command a file, by the house's rule: the folder is the list. */
+/**
+ * One command a file, by the house's rule: the folder is the list.
+ * @param {string} root
+ */
 function commandsOfBench(root) {
   const folder = join(root, "packages/cdc-bench/src/cli");
   if (!existsSync(folder)) {

@@ -3,7 +3,10 @@
  * for. `name:types` allows `import type` alone: nothing of that room is left at run time.
  */
 
-/** Packages by their folder under `packages/`. An import points down: towards decode. */
+/**
+ * Packages by their folder under `packages/`. An import points down: towards decode.
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
 export const packageTable = {
   decode: [],
   registry: ["decode:types"],
@@ -14,6 +17,14 @@ export const packageTable = {
   "cdc-bench": ["decode", "registry", "consumer", "kafkajs", "testkit", "cdckit"],
 };
 
+/**
+ * @typedef {object} RoomTable
+ * @property {Readonly<Record<string, readonly string[]>>} rooms
+ * @property {readonly string[]} layers
+ * @property {Readonly<Record<string, readonly string[]>>} siblings
+ * @property {readonly string[]} builtins what of Node a package without I/O may use
+ */
+
 /** What tests beside the sources may import on top of that: the kit that exists for tests, and what it is made of. */
 export const testTable = ["decode", "registry", "consumer", "testkit"];
 
@@ -23,6 +34,7 @@ export const outsiders = ["bench", "test", "examples"];
 /**
  * The rooms of one package: a file or folder of its `src`, and what it may import there. A folder in `layers` holds one format a folder:
  * formats may import what their layer may, and the layer's own files, but not each other unless `siblings` says so.
+ * @type {Readonly<Record<string, RoomTable>>}
  */
 export const roomTables = {
   decode: {
@@ -81,7 +93,6 @@ export const roomTables = {
       "encoding/connect-json": ["encoding/json"], // its payload half is JSON
       "envelope/flattened": ["envelope/debezium"], // Debezium's own rows without its envelope: the same letters for operations
     },
-    /** What of Node a room that does no I/O may use. */
     builtins: ["node:buffer", "node:util", "node:crypto"],
   },
 };

@@ -36,15 +36,30 @@ export function checkRooms(root) {
 }
 
 /**
+ * @typedef {object} Manifest
+ * @property {string} name
+ * @property {boolean} [private]
+ * @property {Record<string, string>} [dependencies]
+ * @property {Record<string, string>} [peerDependencies]
+ * @property {Record<string, string>} [optionalDependencies]
+ * @property {Record<string, unknown>} [exports]
+ */
+
+/** @typedef {import("./imports.mjs").Import} Import */
+
+/**
  * @typedef {object} Package
  * @property {string} folder its name under packages/
  * @property {string} path
  * @property {string} name
- * @property {Record<string, unknown>} manifest
+ * @property {Manifest} manifest
  * @property {string[]} references folders that its tsconfig refers to
  */
 
-/** @returns {Map<string, Package>} by npm name */
+/**
+ * @param {string} root
+ * @returns {Map<string, Package>} by npm name
+ */
 function readPackages(root) {
   const packages = new Map();
   for (const folder of readdirSync(join(root, "packages")).sort()) {
@@ -58,8 +73,13 @@ function readPackages(root) {
   return packages;
 }
 
-/** What the manifests and the table say of each other, before any file is read. */
+/**
+ * What the manifests and the table say of each other, before any file is read.
+ * @param {Map<string, Package>} packages
+ * @returns {Generator<string>}
+ */
 function* complaintsOfTable(packages) {
+  /** @type {Map<string, string[]>} */
   const edges = new Map();
   for (const { folder, name, manifest, references } of packages.values()) {
     if (packageTable[folder] === undefined) {
@@ -69,7 +89,7 @@ function* complaintsOfTable(packages) {
     const referred = references.map((reference) => [...packages.values()].find((other) => other.folder === reference)?.name);
     edges.set(name, [...needed, ...referred.filter((other) => other !== undefined)]);
     for (const dependency of needed) {
-      if (manifest.private !== true && packages.get(dependency).manifest.private === true) {
+      if (manifest.private !== true && packages.get(dependency)?.manifest.private === true) {
         yield `packages/${folder}/package.json: ${name} is published and depends on ${dependency}, which is private.`;
       }
     }
@@ -79,13 +99,24 @@ function* complaintsOfTable(packages) {
   }
 }
 
+/**
+ * @param {Manifest} manifest
+ * @returns {Record<string, string>}
+ */
 function runtimeDependencies(manifest) {
   return { ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies };
 }
 
+/**
+ * @param {string} root
+ * @param {Package} own
+ * @param {Map<string, Package>} packages
+ * @returns {Generator<string>}
+ */
 function* complaintsOfPackage(root, own, packages) {
   const source = join(own.path, "src");
-  const files = [source, join(own.path, "bin")].filter(existsSync).flatMap((folder) => filesUnder(folder, endings));
+  const files = [source, join(own.path, "bin")].filter((folder) => existsSync(folder)).flatMap((folder) => filesUnder(folder, endings));
+  /** @type {Map<string, string[]>} */
   const edges = new Map();
   for (const file of files) {
     const imports = importsOfFile(file);
@@ -111,13 +142,25 @@ function* complaintsOfPackage(root, own, packages) {
   }
 }
 
-/** Files of the same package that are loaded when this one is. */
+/**
+ * Files of the same package that are loaded when this one is.
+ * @param {string} file
+ * @param {readonly Import[]} imports
+ * @param {string} source
+ */
 function runtimeTargets(file, imports, source) {
   return imports
     .filter((one) => one.specifier.startsWith(".") && !one.typeOnly)
     .map((one) => relative(source, resolve(dirname(file), one.specifier)));
 }
 
+/**
+ * @param {string} file
+ * @param {Import} one
+ * @param {Package} own
+ * @param {Map<string, Package>} packages
+ * @returns {Generator<string>}
+ */
 function* complaintsOfImport(file, one, own, packages) {
   if (one.star) {
     yield `export * hides what becomes public. Name the exports of "${one.specifier}".`;
@@ -130,7 +173,7 @@ function* complaintsOfImport(file, one, own, packages) {
   if (target !== undefined) {
     yield* target === own ? complaintsOfSelf(file, one) : complaintsOfOurs(file, one, own, target);
   }
-  if (testOnlyPackages.has(packageOf(one.specifier)) && !isTestFile(file)) {
+  if (testOnlyPackages.has(packageOf(one.specifier) ?? "") && !isTestFile(file)) {
     yield `imports ${one.specifier}, which tests alone may. Move the line into a .test.ts or .contract.ts file.`;
   }
   const builtins = roomTables[own.folder]?.builtins;
@@ -139,6 +182,12 @@ function* complaintsOfImport(file, one, own, packages) {
   }
 }
 
+/**
+ * @param {string} file
+ * @param {Import} one
+ * @param {Package} own
+ * @returns {Generator<string>}
+ */
 function* complaintsOfRelative(file, one, own) {
   const target = resolve(dirname(file), one.specifier);
   const source = join(own.path, "src");
@@ -159,13 +208,25 @@ function* complaintsOfRelative(file, one, own) {
   }
 }
 
-/** By its own name a package is seen as users see it: right for a test or a bin, a detour anywhere else. */
+/**
+ * By its own name a package is seen as users see it: right for a test or a bin, a detour anywhere else.
+ * @param {string} file
+ * @param {Import} one
+ * @returns {Generator<string>}
+ */
 function* complaintsOfSelf(file, one) {
   if (!isTestFile(file) && file.includes("/src/")) {
     yield `imports its own package by name ("${one.specifier}"). Import the file that declares the name.`;
   }
 }
 
+/**
+ * @param {string} file
+ * @param {Import} one
+ * @param {Package} own
+ * @param {Package} target
+ * @returns {Generator<string>}
+ */
 function* complaintsOfOurs(file, one, own, target) {
   const allowed = new Set([...(packageTable[own.folder] ?? []), ...(isTestFile(file) ? testTable : [])]);
   if (!allowed.has(target.folder)) {
@@ -187,7 +248,12 @@ function* complaintsOfOurs(file, one, own, target) {
   }
 }
 
-/** Only what `exports` names is a door. */
+/**
+ * Only what `exports` names is a door.
+ * @param {Import} one
+ * @param {Package} target
+ * @returns {Generator<string>}
+ */
 function* complaintsOfDoor(one, target) {
   const door = `.${one.specifier.slice(target.name.length)}`;
   if (target.manifest.exports?.[door] === undefined) {
@@ -195,7 +261,13 @@ function* complaintsOfDoor(one, target) {
   }
 }
 
-/** Benchmarks, tests and examples see what users see. */
+/**
+ * Benchmarks, tests and examples see what users see.
+ * @param {string} root
+ * @param {string} folder
+ * @param {Map<string, Package>} packages
+ * @returns {Generator<string>}
+ */
 function* complaintsOfOutsider(root, folder, packages) {
   const files = existsSync(join(root, folder)) ? filesUnder(join(root, folder), endings) : [];
   const found = files.flatMap((file) => importsOfFile(file).map((one) => ({ file, one })));
@@ -210,6 +282,7 @@ function* complaintsOfOutsider(root, folder, packages) {
   }
 }
 
+/** @param {readonly string[] | undefined} names */
 function list(names) {
   return names === undefined || names.length === 0 ? "nothing" : names.join(", ");
 }

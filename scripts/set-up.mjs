@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
-const oldestNode = [20, 19];
+const oldestNode = { major: 20, minor: 19 };
 
 /**
  * Leaves the repository ready to run.
@@ -26,18 +26,25 @@ export function setUp({ build = false, quiet = false } = {}) {
   }
 }
 
-/** Ends the process with a sentence where Node is too old to run the packages. */
+/**
+ * Ends the process with a sentence where Node is too old to run the packages.
+ * @param {string} version
+ */
 function demandNode(version) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) {
+  if (major > oldestNode.major || (major === oldestNode.major && minor >= oldestNode.minor)) {
     return;
   }
-  fail(`Node ${oldestNode.join(".")} or newer is needed, this is ${version}. Install a newer one from https://nodejs.org and try again.`);
+  fail(
+    `Node ${oldestNode.major}.${oldestNode.minor} or newer is needed, this is ${version}. Install a newer one from https://nodejs.org and try again.`,
+  );
 }
 
 /**
  * Whether node_modules holds what the lock file names. Compares contents, not dates: a checkout touches dates, and a needless `npm ci`
  * would take the packages away from under whatever else runs here.
+ * @param {string} root
+ * @returns {boolean}
  */
 export function isInstalled(root) {
   const installedPath = join(root, "node_modules", ".package-lock.json");
@@ -49,10 +56,21 @@ export function isInstalled(root) {
   return Object.entries(wanted).every(([path, entry]) => isSettled(path, entry, installed[path]));
 }
 
+/** @typedef {{ version?: string, optional?: boolean }} LockedPackage */
+
+/**
+ * @param {string} path
+ * @returns {Record<string, LockedPackage>} by folder
+ */
 function readPackages(path) {
   return JSON.parse(readFileSync(path, "utf8")).packages;
 }
 
+/**
+ * @param {string} path
+ * @param {LockedPackage} wanted
+ * @param {LockedPackage | undefined} installed
+ */
 function isSettled(path, wanted, installed) {
   if (!path.includes("node_modules/")) {
     return true; // the repository itself and its workspaces
@@ -63,6 +81,7 @@ function isSettled(path, wanted, installed) {
   return installed.version === wanted.version;
 }
 
+/** @param {boolean} quiet */
 function install(quiet) {
   if (!quiet) {
     console.error("Installing the packages of package-lock.json ...");
@@ -74,6 +93,7 @@ function install(quiet) {
   }
 }
 
+/** @param {boolean} quiet */
 function compile(quiet) {
   if (!quiet) {
     console.error("Building ...");
@@ -85,12 +105,19 @@ function compile(quiet) {
   }
 }
 
-/** The path of an installed command line tool. */
+/**
+ * The path of an installed command line tool.
+ * @param {string} name
+ */
 export function toolPath(name) {
   return join(repositoryRoot, "node_modules", ".bin", name);
 }
 
-/** Runs a command in the repository's root and keeps what it prints. */
+/**
+ * Runs a command in the repository's root and keeps what it prints.
+ * @param {string} command
+ * @param {readonly string[]} args
+ */
 export function capture(command, args) {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: repositoryRoot,
@@ -100,12 +127,21 @@ export function capture(command, args) {
   return { status: status ?? 1, stdout: stdout ?? "", output: [stdout, stderr, error?.message].filter(Boolean).join("").trimEnd() };
 }
 
-/** Runs a script of this repository in this terminal, and ends this process as it ends. */
+/**
+ * Runs a script of this repository in this terminal, and ends this process as it ends.
+ * @param {string} script
+ * @param {readonly string[]} args
+ * @returns {never}
+ */
 export function become(script, args) {
   const { status, signal } = spawnSync(process.execPath, [join(repositoryRoot, script), ...args], { stdio: "inherit" });
   process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
 }
 
+/**
+ * @param {string} sentence
+ * @returns {never}
+ */
 export function fail(sentence) {
   console.error(sentence);
   process.exit(1);

@@ -4,12 +4,23 @@
  */
 import { DefaultReporter } from "vitest/node";
 
+/**
+ * @typedef {import("vitest/node").TestModule} TestModule
+ * @typedef {import("vitest/node").TestCase} TestCase
+ */
+
 export class CountingReporter extends DefaultReporter {
   #passed = 0;
   #failed = 0;
+  /** @type {{ name: string, file: string, reason: string }[]} */
   #skipped = [];
 
-  /** @override */
+  /**
+   * @override
+   * @param {readonly TestModule[]} modules
+   * @param {readonly import("vitest").SerializedError[]} unhandledErrors
+   * @param {import("vitest/node").TestRunEndReason} reason
+   */
   onTestRunEnd(modules, unhandledErrors, reason) {
     super.onTestRunEnd(modules, unhandledErrors, reason);
     for (const module of modules) {
@@ -18,6 +29,7 @@ export class CountingReporter extends DefaultReporter {
     this.#failed += unhandledErrors.length; // an error outside of any test is nobody's pass
   }
 
+  /** @param {TestModule} module */
   #countModule(module) {
     const tests = [...module.children.allTests()];
     for (const test of tests) {
@@ -28,15 +40,20 @@ export class CountingReporter extends DefaultReporter {
     this.#failed += failedSuites.length + (module.errors().length > 0 ? 1 : 0);
   }
 
+  /** @param {TestCase} test */
   #countTest(test) {
-    const { state, note } = test.result();
-    if (state === "passed") {
+    const result = test.result();
+    if (result.state === "passed") {
       this.#passed++;
-    } else if (state === "failed") {
+    } else if (result.state === "failed") {
       this.#failed++;
     } else {
       const name = test.fullName.replace(reasonInName, "");
-      this.#skipped.push({ name, file: test.module.relativeModuleId, reason: note ?? reasonOf(test) });
+      this.#skipped.push({
+        name,
+        file: test.module.relativeModuleId,
+        reason: (result.state === "skipped" ? result.note : undefined) ?? reasonOf(test),
+      });
     }
   }
 
@@ -56,10 +73,15 @@ export class CountingReporter extends DefaultReporter {
 
 const reasonInName = / \(skipped: (.*?)\)(?= >|$)/;
 
-/** A whole suite is skipped before its tests can say why: the reason stands in `meta.skipReason` of a parent, or in its name. */
+/**
+ * A whole suite is skipped before its tests can say why: the reason stands in `meta.skipReason` of a parent, or in its name.
+ * @param {TestCase} test
+ */
 function reasonOf(test) {
-  for (let at = test; at !== undefined && at.type !== "module"; at = at.parent) {
-    const reason = at.meta().skipReason;
+  /** @type {TestCase | import("vitest/node").TestSuite | TestModule} */
+  let at = test;
+  for (; at.type !== "module"; at = at.parent) {
+    const { skipReason: reason } = /** @type {Record<string, unknown>} */ (at.meta());
     if (typeof reason === "string") {
       return reason;
     }
