@@ -1,0 +1,235 @@
+import { createGzip, gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { createRegistry } from "./index.ts";
+import { answers, failureOf, json, recordAnswer, serve, TestClock } from "./registry-server.contract.ts";
+
+describe("a registry that does not answer", () => {
+  test("is given up when its time is over, and asked again", async () => {
+    const server = await serve((_, response, count) => {
+      if (count === 2) {
+        json(response, 200, recordAnswer("Order"));
+      }
+    });
+    const clock = new TestClock();
+    const registry = createRegistry({ url: server.url, clock });
+    const loading = registry.load(7);
+    await server.arrived(1);
+    clock.passDeadlines();
+    expect((await loading).id).toBe(7);
+    expect(clock.open).toBe(0);
+  });
+
+  test("is given up in the middle of its answer too", async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(200);
+      response.write('{"schema":');
+    });
+    const clock = new TestClock(5_000);
+    const registry = createRegistry({ url: server.url, clock, timeoutMs: 5_000, retry: { attempts: 1 } });
+    const failing = failureOf(registry.load(7));
+    await server.arrived(1);
+    clock.passDeadlines();
+    const failure = await failing;
+    expect(failure).toMatchObject({ code: "unavailable", retriable: true, url: server.url, id: 7 });
+    expect(failure.message).toContain("did not answer schema id 7 within 5000 ms");
+  });
+
+  test("is told by what the system says of it", async () => {
+    const server = await serve(answers({}));
+    await server.close();
+    const clock = new TestClock();
+    const failure = await failureOf(createRegistry({ url: server.url, clock }).load(7));
+    expect(failure.code).toBe("unavailable");
+    expect(failure.message).toContain("ECONNREFUSED");
+    expect(failure.message).toContain("gave up after 3 attempts");
+    expect(clock.pauses.length).toBe(2);
+  });
+
+  test("is asked again where it hangs up", async () => {
+    const server = await serve((request, response, count) => {
+      if (count < 3) {
+        response.writeHead(200, { "content-length": "1000" });
+        response.write("{");
+        request.socket.destroySoon();
+      } else {
+        json(response, 200, recordAnswer("Order"));
+      }
+    });
+    const registry = createRegistry({ url: server.url, clock: new TestClock() });
+    expect((await registry.load(7)).id).toBe(7);
+    expect(registry.stats()).toMatchObject({ requests: 3, retries: 2 });
+  });
+});
+
+describe("a status", () => {
+  test.each([408, 429, 500, 502, 503, 504, 599])("of %i is asked again", async (status) => {
+    const server = await serve((_, response, count) =>
+      count === 1 ? json(response, status, {}) : json(response, 200, recordAnswer("Order")),
+    );
+    const clock = new TestClock();
+    expect((await createRegistry({ url: server.url, clock, random: () => 0.5 }).load(7)).id).toBe(7);
+    expect(clock.pauses).toEqual([100]);
+  });
+
+  test("with Retry-After is obeyed, in seconds and as a date, up to the longest pause", async () => {
+    const given = ["3", "Thu, 01 Jan 2026 00:00:05 GMT", "86400", "soon"];
+    const server = await serve((_, response, count) => {
+      const retryAfter = given[count - 1];
+      if (retryAfter === undefined) {
+        json(response, 200, recordAnswer("Order"));
+      } else {
+        json(response, 429, {}, { "retry-after": retryAfter, date: "Thu, 01 Jan 2026 00:00:00 GMT" });
+      }
+    });
+    const clock = new TestClock(60_000);
+    const retry = { attempts: 5, baseDelayMs: 100, maxDelayMs: 10_000 };
+    await createRegistry({ url: server.url, clock, timeoutMs: 60_000, random: () => 0, retry }).load(7);
+    expect(clock.pauses).toEqual([3_000, 5_000, 10_000, 0]);
+  });
+
+  test("that never gets better ends after all attempts, and the failure says for how long to stay away", async () => {
+    const server = await serve((_, response) => json(response, 503, { error_code: 50302, message: "secret text" }, { "retry-after": "7" }));
+    const failure = await failureOf(createRegistry({ url: server.url, clock: new TestClock() }).load(7));
+    expect(failure).toMatchObject({ code: "unavailable", status: 503, retryAfterMs: 7_000 });
+    expect(failure.message).toContain("(503, error_code 50302)");
+    expect(failure.message).not.toContain("secret text");
+    expect(server.requests.length).toBe(3);
+  });
+
+  test.each([
+    [401, "check auth"],
+    [403, "ask for read access"],
+    [400, "is url the root"],
+    [422, "is url the root"],
+    [300, "is url the root"],
+  ])("of %i is final", async (status, advice) => {
+    const server = await serve((_, response) => json(response, status, {}));
+    const registry = createRegistry({ url: server.url });
+    const failure = await failureOf(registry.load(7));
+    expect(failure).toMatchObject({ code: "refused", status, retriable: false });
+    expect(failure.message).toContain(advice);
+    expect(server.requests.length).toBe(1);
+  });
+});
+
+describe("an answer that is not a schema", () => {
+  test.each([301, 302, 303, 307, 308])("a redirect (%i) is refused and never followed", async (status) => {
+    const target = await serve(answers({ "/schemas/ids/7": recordAnswer("Order") }));
+    const server = await serve((request, response) => response.writeHead(status, { location: `${target.url}${request.url}` }).end());
+    const failure = await failureOf(createRegistry({ url: server.url, auth: { bearer: "token" } }).load(7));
+    expect(failure.code).toBe("refused");
+    expect(failure.message).toContain("redirected");
+    expect([server.requests.length, target.requests.length]).toEqual([1, 0]);
+  });
+
+  test("a body that never ends is cut at the limit", async () => {
+    let sent = 0;
+    let hungUp: () => void = () => undefined;
+    const gone = new Promise<void>((resolve) => {
+      hungUp = resolve;
+    });
+    const server = await serve((_, response) => {
+      const chunk = Buffer.alloc(65_536, 0x20);
+      const pump = (): void => {
+        while (!response.destroyed && response.write(chunk)) {
+          sent += chunk.length;
+        }
+      };
+      response.on("drain", pump).on("close", hungUp);
+      pump();
+    });
+    const failure = await failureOf(createRegistry({ url: server.url, maxBodyBytes: 1_000_000 }).load(7));
+    expect(failure).toMatchObject({ code: "refused", status: 200 });
+    expect(failure.message).toContain("more than 1000000 bytes (maxBodyBytes)");
+    await gone;
+    expect(sent).toBeLessThan(64_000_000);
+  });
+
+  test("a small body that unzips beyond the limit is cut there", async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" });
+      createGzip()
+        .on("data", (chunk) => response.write(chunk))
+        .on("end", () => response.end())
+        .end(Buffer.alloc(50_000_000, 0x20));
+    });
+    expect((await failureOf(createRegistry({ url: server.url, maxBodyBytes: 100_000 }).load(7))).message).toContain(
+      "more than 100000 bytes",
+    );
+  });
+
+  test("a zipped body within the limit is read", async () => {
+    const server = await serve((_, response) =>
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(JSON.stringify(recordAnswer("Zipped")))),
+    );
+    expect((await createRegistry({ url: server.url }).load(7)).schema).toContain("Zipped");
+  });
+
+  test("an error's body that never ends does not hide its status", async () => {
+    const server = await serve((_, response) => {
+      const pump = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536, 0x20))) {}
+      };
+      response.writeHead(401).on("drain", pump);
+      pump();
+    });
+    expect(await failureOf(createRegistry({ url: server.url }).load(7))).toMatchObject({ code: "refused", status: 401 });
+  });
+
+  test.each([
+    ["broken JSON", '{"schema":'],
+    ["a page", "<html><body>sign in</body></html>"],
+    ["nothing", ""],
+    ["JSON that is nested without end", "[".repeat(100_000)],
+    ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0x22])],
+    ["a list", "[]"],
+    ["null", "null"],
+    ["a number", "7"],
+    ["no schema", "{}"],
+    ["a schema that is not text", '{"schema":{"type":"string"}}'],
+    ["a type that we do not know", '{"schema":"x","schemaType":"XSD"}'],
+    ["references that are no list", '{"schema":"x","references":{"name":"a"}}'],
+    ["a reference without a version", '{"schema":"x","references":[{"name":"a","subject":"b"}]}'],
+    ["a reference whose version is text", '{"schema":"x","references":[{"name":"a","subject":"b","version":"../../x"}]}'],
+  ])("%s is refused, and none of it is quoted", async (_, body) => {
+    const server = await serve((_request, response) => response.writeHead(200).end(body));
+    const failure = await failureOf(createRegistry({ url: server.url }).load(7));
+    expect(failure).toMatchObject({ code: "refused", id: 7 });
+    expect(failure.message).not.toContain("sign in");
+    expect(server.requests.length).toBe(1);
+  });
+});
+
+describe("several urls", () => {
+  test("the next one is asked where one is down, and asked first from then on", async () => {
+    const down = await serve((_, response) => json(response, 503, {}));
+    const up = await serve((_, response) => json(response, 200, recordAnswer("Order")));
+    const clock = new TestClock();
+    const registry = createRegistry({ urls: [down.url, up.url], clock });
+    await registry.load(1);
+    await registry.load(2);
+    expect([down.requests.length, up.requests.length]).toEqual([1, 2]);
+    expect(clock.pauses).toEqual([]);
+  });
+
+  test("an answer that says no is an answer", async () => {
+    const first = await serve(answers({}));
+    const second = await serve(answers({ "/schemas/ids/1": recordAnswer("Elsewhere") }));
+    const registry = createRegistry({ urls: [first.url, second.url] });
+    expect((await failureOf(registry.load(1))).code).toBe("not-found");
+    expect(second.requests.length).toBe(0);
+  });
+
+  test("all of them down is told with what each of them said", async () => {
+    const one = await serve((_, response) => json(response, 500, {}));
+    const two = await serve((_, response) => json(response, 502, {}, { "retry-after": "2" }));
+    const clock = new TestClock();
+    const retry = { attempts: 2, baseDelayMs: 0 };
+    const failure = await failureOf(createRegistry({ urls: [one.url, two.url], clock, retry }).load(1));
+    expect(failure.message).toContain("none of 2 urls answered");
+    expect(failure.message).toContain("(500)");
+    expect(failure.message).toContain("(502)");
+    expect(clock.pauses).toEqual([2_000]);
+    expect([one.requests.length, two.requests.length]).toEqual([2, 2]);
+  });
+});
