@@ -108,8 +108,8 @@ class CdcConsumer implements Consumer {
       progress: () => engine.progress(),
     });
     const stopped = engine.run(intake);
-    // Awaited below; until then its failure must not count as unhandled.
-    stopped.catch(() => {});
+    // Awaited below. A start that failed has nobody who would end the intake.
+    stopped.catch(() => intake.abandonUnlessDrained());
     try {
       yield* deliveriesOf(intake, engine);
     } finally {

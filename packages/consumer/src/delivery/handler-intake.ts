@@ -3,6 +3,9 @@ import { BatchRun, type BatchRunParts } from "./batch-run.ts";
 import type { Intake } from "./intake.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 
+/** Stands for a run whose first step is still on the stack: it is over, or has its own promise, when the stack is. */
+const settled: Promise<void> = Promise.resolve();
+
 /**
  * Hands events to handlers, one batch of a partition after the other. Batches of several partitions that a driver hands over at the same
  * time interleave where their handlers wait.
@@ -21,8 +24,11 @@ export class HandlerIntake implements Intake {
 
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
     const run = new BatchRun(batch, held.ledger, this.#parts);
+    // Known before its first step: a handler may stop the consumer while the step is still on the stack.
+    this.#underWay.set(run, settled);
     const pending = this.#stepOf(run);
     if (pending === null) {
+      this.#underWay.delete(run);
       return undefined;
     }
     const finished = this.#finish(run, pending).finally(() => this.#underWay.delete(run));
@@ -37,14 +43,13 @@ export class HandlerIntake implements Intake {
   }
 
   async drain(assignments?: readonly PartitionAssignment[]): Promise<void> {
-    const ending: Promise<void>[] = [];
-    for (const [run, finished] of this.#underWay) {
-      if (assignments === undefined || assignments.includes(run.batch.assignment)) {
+    const goes = ([run]: readonly [BatchRun, unknown]): boolean => assignments === undefined || assignments.includes(run.batch.assignment);
+    for (let going = [...this.#underWay].filter(goes); going.length > 0; going = [...this.#underWay].filter(goes)) {
+      for (const [run] of going) {
         run.cancel();
-        ending.push(finished);
       }
+      await Promise.all(going.map(([, finished]) => finished));
     }
-    await Promise.all(ending);
   }
 
   blockedBy(): string | null {

@@ -113,6 +113,7 @@ export class StreamIntake implements Intake {
     }
     this.#closed = true;
     this.#abandoned = true;
+    this.#onBatch.wake();
     this.#onRoom.wake();
     this.#onDone.wake();
   }

@@ -1,0 +1,536 @@
+import { type CdcEvent, DecodeError, type Decoder, type RecordCursor } from "@cdckit/decode";
+import { memory, MemoryBroker } from "@cdckit/testkit";
+import { describe, expect, test, vi } from "vitest";
+import { type Consumer, createConsumer } from "./consumer.ts";
+import type { Delivery } from "./delivery/stream-intake.ts";
+import { isConsumerError } from "./errors.ts";
+import type { ConsumerOptions } from "./options.ts";
+import type { TableEvent } from "./routing/handlers.ts";
+
+/**
+ * Words as events: "create" and its kin are changes of inventory.orders, "heartbeat" is one, "nothing" is none, "twice" is two, "broken"
+ * does not decode, "fetched" needs a schema first.
+ */
+const wordDecoder: Decoder = {
+  decode: () => {
+    throw new Error("not used");
+  },
+  decodeAt: (cursor) => eventsOf(cursor),
+  explain: () => Promise.reject(new Error("not used")),
+};
+
+function eventsOf(cursor: RecordCursor): CdcEvent[] | Promise<CdcEvent[]> {
+  const word = Buffer.from(cursor.valueBytes ?? []).toString();
+  const { batch, record } = cursor;
+  const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
+  const base = { kind: "change", op: word, table: { schema: "inventory", name: "orders" }, record: ref };
+  const known: Readonly<Record<string, () => CdcEvent[] | Promise<CdcEvent[]>>> = {
+    nothing: () => [],
+    heartbeat: () => [{ ...base, kind: "heartbeat" } as unknown as CdcEvent], // what the consumer reads of one
+    twice: () => [{ ...base, op: "create" } as unknown as CdcEvent, { ...base, op: "update" } as unknown as CdcEvent],
+    fetched: () => Promise.resolve([{ ...base, op: "create" } as unknown as CdcEvent]),
+    unavailable: () => Promise.reject(new DecodeError("schema-unavailable", "the registry is down")),
+    broken: () => {
+      throw new DecodeError("malformed", "not a word");
+    },
+  };
+  return known[word]?.() ?? [base as unknown as CdcEvent];
+}
+
+interface Setup {
+  readonly broker: MemoryBroker;
+  readonly consumer: Consumer;
+}
+
+function consumerOf(words: readonly string[], options: Partial<ConsumerOptions> = {}, maxBatchRecords = 4): Setup {
+  const broker = new MemoryBroker({ orders: 1 });
+  broker.append("orders", ...words.map((value) => ({ value })));
+  return { broker, consumer: join(broker, options, maxBatchRecords) };
+}
+
+function join(broker: MemoryBroker, options: Partial<ConsumerOptions> = {}, maxBatchRecords = 4): Consumer {
+  const driver = memory({ broker, maxBatchRecords });
+  return createConsumer({ driver, groupId: "g", topics: ["orders"], decoder: wordDecoder, signals: false, ...options });
+}
+
+function committed(broker: MemoryBroker, partition = 0): bigint | null {
+  return broker.committed("g", "orders", partition);
+}
+
+function times(count: number, word = "create"): string[] {
+  return Array.from({ length: count }, () => word);
+}
+
+async function failureOf(running: Promise<unknown>): Promise<Error> {
+  return running.then(
+    () => new Error("it did not fail"),
+    (error: Error) => error,
+  );
+}
+
+/** Handles every event with `handle`, and stops after so many. */
+function countingTo(
+  consumer: () => Consumer,
+  last: number,
+  handle: (event: CdcEvent) => void | Promise<void>,
+): (event: CdcEvent) => void | Promise<void> {
+  let seen = 0;
+  return (event) => {
+    seen++;
+    if (seen === last) {
+      void consumer().stop();
+    }
+    return handle(event);
+  };
+}
+
+describe("run with handlers", () => {
+  test("every event is handled once, in offset order, and then committed", async () => {
+    const { broker, consumer } = consumerOf(times(10));
+    const offsets: bigint[] = [];
+    consumer.on("inventory.orders", {
+      create: countingTo(
+        () => consumer,
+        10,
+        (event) => void offsets.push(event.record.offset),
+      ),
+    });
+    await consumer.run();
+    expect(offsets).toEqual([0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n]);
+    expect(committed(broker)).toBe(10n);
+  });
+
+  test("the next event of a partition waits for the handler's promise", async () => {
+    const { broker, consumer } = consumerOf(times(6));
+    let running = 0;
+    let most = 0;
+    const handle = countingTo(
+      () => consumer,
+      6,
+      async () => {
+        running++;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running--;
+      },
+    );
+    await consumer.on("*", handle).run();
+    expect(most).toBe(1);
+    expect(committed(broker)).toBe(6n);
+  });
+
+  test("a schema that must be fetched holds the partition, and nothing is skipped", async () => {
+    const { broker, consumer } = consumerOf(["create", "fetched", "create", "fetched", "create"]);
+    const offsets: bigint[] = [];
+    const handle = countingTo(
+      () => consumer,
+      5,
+      (event) => void offsets.push(event.record.offset),
+    );
+    await consumer.on("*", handle).run();
+    expect(offsets).toEqual([0n, 1n, 2n, 3n, 4n]);
+    expect(committed(broker)).toBe(5n);
+  });
+
+  test("events that nobody asked for, and records without events, are counted and committed", async () => {
+    const { broker, consumer } = consumerOf(["update", "heartbeat", "nothing", "twice", "create"]);
+    consumer.on("inventory.orders", {
+      create: countingTo(
+        () => consumer,
+        2,
+        () => {},
+      ),
+    });
+    await consumer.run();
+    expect(committed(broker)).toBe(5n);
+    expect(consumer.health().counts).toEqual({
+      records: 5,
+      events: 5,
+      handled: 2,
+      filtered: { "table-without-handler": 0, "operation-without-handler": 2, "control-event-without-handler": 1 },
+    });
+  });
+
+  test("a failing handler halts in front of its record, with its place and its cause", async () => {
+    for (const how of ["throws", "rejects"]) {
+      const { broker, consumer } = consumerOf(times(10), {}, 100);
+      const cause = new Error("the database said no");
+      consumer.on("*", (event) => {
+        if (event.record.offset === 6n) {
+          if (how === "throws") {
+            throw cause;
+          }
+          return Promise.reject(cause);
+        }
+        return undefined;
+      });
+      const error = await failureOf(consumer.run());
+      expect(isConsumerError(error) && error.code).toBe("handler-failed");
+      expect(error).toMatchObject({ cause, at: { topic: "orders", partition: 0, offset: 6n } });
+      expect(committed(broker)).toBe(6n);
+      expect(consumer.health()).toMatchObject({ phase: "stopped", live: false, ready: false });
+    }
+  });
+
+  test("a record with two events is committed only when both are handled", async () => {
+    const { broker, consumer } = consumerOf(["create", "twice", "create"]);
+    consumer.on("inventory.orders", {
+      create: () => {},
+      update: () => {
+        throw new Error("no");
+      },
+    });
+    await failureOf(consumer.run());
+    expect(committed(broker)).toBe(1n);
+  });
+
+  test.each([
+    ["broken", "malformed"],
+    ["unavailable", "schema-unavailable"],
+  ])("a record that does not decode (%s) halts in front of it", async (word, code) => {
+    const { broker, consumer } = consumerOf(["create", "create", word, "create"]);
+    const error = await failureOf(consumer.on("*", () => {}).run());
+    expect(error).toMatchObject({ name: "DecodeError", code, at: { topic: "orders", partition: 0, offset: 2n } });
+    expect(committed(broker)).toBe(2n);
+  });
+
+  test("a batch handler gets the table's events of a fetched batch together, before they are committed", async () => {
+    const { broker, consumer } = consumerOf([...times(3), "heartbeat", ...times(4, "delete")], {}, 5);
+    const batches: string[][] = [];
+    consumer.on("inventory.orders", {
+      batch: (events: readonly TableEvent[]) => {
+        batches.push(events.map((event) => (event.kind === "change" ? event.op : event.kind)));
+        expect(committed(broker) ?? 0n).toBeLessThanOrEqual(BigInt(batches.length === 1 ? 0 : 5));
+        if (batches.length === 2) {
+          void consumer.stop();
+        }
+      },
+    });
+    await consumer.run();
+    expect(batches).toEqual([
+      ["create", "create", "create", "delete"],
+      ["delete", "delete", "delete"],
+    ]);
+    expect(committed(broker)).toBe(8n);
+  });
+
+  test("a failing batch handler commits what came before its first event", async () => {
+    const { broker, consumer } = consumerOf(["heartbeat", "heartbeat", "create", "heartbeat"]);
+    consumer.on("inventory.orders", { batch: () => Promise.reject(new Error("no")) });
+    const error = await failureOf(consumer.run());
+    expect(error).toMatchObject({ code: "handler-failed", at: { offset: 2n } });
+    expect(committed(broker)).toBe(2n);
+  });
+
+  test("synchronous handlers take no turn of the event loop between the records of a batch", async () => {
+    const { consumer } = consumerOf(times(100), {}, 100);
+    let turns = 0;
+    const turn = setInterval(() => turns++, 0);
+    let between = -1;
+    consumer.on("*", (event) => {
+      if (event.record.offset === 0n) {
+        turns = 0;
+      }
+      if (event.record.offset === 99n) {
+        between = turns;
+        void consumer.stop();
+      }
+    });
+    await consumer.run();
+    clearInterval(turn);
+    expect(between).toBe(0);
+  });
+
+  test("a driver that fails halts the consumer with its error", async () => {
+    const driver = memory({ topics: { orders: 1 } });
+    const error = new Error("the client gave up");
+    driver.broker.append("orders", { value: "create" });
+    const consumer = createConsumer({ driver, groupId: "g", topics: ["orders"], decoder: wordDecoder });
+    consumer.on("*", () => driver.fail(error));
+    expect(await failureOf(consumer.run())).toBe(error);
+    expect(driver.broker.committed("g", "orders", 0)).toBe(1n);
+  });
+
+  test("a topic that does not exist is an error that names it", async () => {
+    const broker = new MemoryBroker({ orders: 1 });
+    const consumer = join(broker, { topics: ["order"] });
+    expect((await failureOf(consumer.on("*", () => {}).run())).message).toContain("order");
+  });
+});
+
+describe("stop", () => {
+  test("what is in flight is finished and committed, the rest is left", async () => {
+    const { broker, consumer } = consumerOf(times(20), {}, 20);
+    let finish = (): void => {};
+    const inFlight = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const handled: bigint[] = [];
+    const reached = new Promise<void>((resolve) => {
+      consumer.on("*", async (event) => {
+        if (event.record.offset === 7n) {
+          resolve();
+          await inFlight;
+        }
+        handled.push(event.record.offset);
+      });
+    });
+    const running = consumer.run();
+    await reached;
+    const stopped = consumer.stop();
+    expect(consumer.health().phase).toBe("draining");
+    finish();
+    await Promise.all([running, stopped]);
+    expect(handled.at(-1)).toBe(7n);
+    expect(committed(broker)).toBe(8n);
+  });
+
+  test("a second consumer goes on exactly where the first one stopped", async () => {
+    const { broker, consumer } = consumerOf(times(30));
+    const offsets: bigint[] = [];
+    const keep = (event: CdcEvent): void => void offsets.push(event.record.offset);
+    await consumer
+      .on(
+        "*",
+        countingTo(() => consumer, 11, keep),
+      )
+      .run();
+    const second = join(broker);
+    await second
+      .on(
+        "*",
+        countingTo(() => second, 19, keep),
+      )
+      .run();
+    expect(offsets).toEqual(Array.from({ length: 30 }, (_, i) => BigInt(i)));
+  });
+
+  test("a handler that never ends is given up at the deadline, and its record is not committed", async () => {
+    const { broker, consumer } = consumerOf(times(5), { shutdownTimeoutMs: 20 });
+    consumer.on("*", (event) => {
+      if (event.record.offset < 2n) {
+        return undefined;
+      }
+      void consumer.stop();
+      return new Promise(() => {});
+    });
+    const error = await failureOf(consumer.run());
+    expect(error).toMatchObject({ code: "work-abandoned" });
+    expect(committed(broker)).toBe(2n);
+  });
+
+  test("the first signal drains, the second stops waiting, and the process lives on", async () => {
+    const { broker, consumer } = consumerOf(times(5), { signals: ["SIGUSR2"] });
+    const listeners = process.listenerCount("SIGUSR2");
+    consumer.on("*", (event) => {
+      if (event.record.offset < 3n) {
+        return undefined;
+      }
+      process.emit("SIGUSR2");
+      process.emit("SIGUSR2");
+      return new Promise(() => {});
+    });
+    expect(await failureOf(consumer.run())).toMatchObject({ code: "work-abandoned" });
+    expect(committed(broker)).toBe(3n);
+    expect(process.listenerCount("SIGUSR2")).toBe(listeners);
+  });
+
+  test("one signal ends run() without an error", async () => {
+    const { broker, consumer } = consumerOf(times(5), { signals: ["SIGUSR2"] });
+    consumer.on("*", (event) => {
+      if (event.record.offset === 4n) {
+        process.emit("SIGUSR2");
+      }
+    });
+    await consumer.run();
+    expect(committed(broker)).toBe(5n);
+  });
+
+  test("stopping before the start, twice, and after the end is safe", async () => {
+    const { consumer } = consumerOf([]);
+    await consumer.stop();
+    await consumer.stop();
+    expect(await failureOf(consumer.stream().next())).toMatchObject({
+      code: "wrong-phase",
+    });
+  });
+
+  test("a consumer that ran is not started again, and takes no handlers any more", async () => {
+    const { consumer } = consumerOf(times(1));
+    consumer.on("*", () => void consumer.stop());
+    await consumer.run();
+    expect(await failureOf(consumer.run())).toMatchObject({ code: "wrong-phase" });
+    expect(() => consumer.on("heartbeat", () => {})).toThrow("[wrong-phase]");
+  });
+
+  test("running without a handler would throw events away, so it is refused", async () => {
+    const { consumer } = consumerOf(times(1));
+    expect(await failureOf(consumer.run())).toMatchObject({ code: "invalid-handler" });
+  });
+});
+
+describe("rebalance", () => {
+  test("a member that joins takes over without a gap and without a duplicate", async () => {
+    const broker = new MemoryBroker({ orders: 4 });
+    const total = 400;
+    broker.append("orders", ...Array.from({ length: total }, (_, i) => ({ value: "create", partition: i % 4 })));
+    const seen: string[] = [];
+    const consumers = [join(broker), join(broker)];
+    let second: Promise<void> | undefined;
+    const handle = (event: CdcEvent): void | Promise<void> => {
+      seen.push(`${event.record.partition}:${event.record.offset}`);
+      if (seen.length === 50) {
+        second = consumers[1]?.run();
+      }
+      if (seen.length === total) {
+        for (const consumer of consumers) {
+          void consumer.stop();
+        }
+      }
+      return seen.length % 7 === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+    };
+    for (const consumer of consumers) {
+      consumer.on("*", handle);
+    }
+    await consumers[0]?.run();
+    await second;
+    expect(new Set(seen).size).toBe(total);
+    expect(seen.length).toBe(total);
+    expect([0, 1, 2, 3].map((partition) => committed(broker, partition))).toEqual([100n, 100n, 100n, 100n]);
+  });
+
+  test("what is in flight when a partition is lost is never committed by the member that lost it", async () => {
+    const { broker, consumer } = consumerOf(times(3));
+    let release = (): void => {};
+    let calls = 0;
+    const stuck = new Promise<void>((resolve) => {
+      consumer.on("*", async (event) => {
+        calls++;
+        if (calls === 1) {
+          resolve();
+          await new Promise<void>((free) => {
+            release = free;
+          });
+        } else if (event.record.offset === 2n) {
+          void consumer.stop();
+        }
+      });
+    });
+    const running = consumer.run();
+    await stuck;
+    await broker.group("g").expire();
+    expect(broker.commits).toEqual([]);
+    release();
+    await running;
+    expect(calls).toBe(4);
+    expect(committed(broker)).toBe(3n);
+  });
+});
+
+describe("stream", () => {
+  test("what is done is committed, up to the first delivery that is not", async () => {
+    const { broker, consumer } = consumerOf(times(8));
+    const kept: Delivery[] = [];
+    for await (const delivery of consumer.stream()) {
+      kept.push(delivery);
+      if (kept.length === 8) {
+        break;
+      }
+      if (kept.length !== 5) {
+        delivery.done();
+        delivery.done();
+      }
+    }
+    expect(committed(broker)).toBe(4n);
+    expect(consumer.health().phase).toBe("stopped");
+  });
+
+  test("a stop waits for the deliveries that are out", async () => {
+    const { broker, consumer } = consumerOf(times(8));
+    const seen: bigint[] = [];
+    for await (const delivery of consumer.stream()) {
+      seen.push(delivery.event.record.offset);
+      if (seen.length === 3) {
+        void consumer.stop();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      delivery.done();
+    }
+    expect(seen).toEqual([0n, 1n, 2n]);
+    expect(committed(broker)).toBe(3n);
+  });
+
+  test("a record that does not decode is thrown into the loop, after what came before it was committed", async () => {
+    const { broker, consumer } = consumerOf(["create", "fetched", "broken"]);
+    const reading = async (): Promise<void> => {
+      for await (const delivery of consumer.stream()) {
+        delivery.done();
+      }
+    };
+    expect(await failureOf(reading())).toMatchObject({ code: "malformed", at: { offset: 2n } });
+    expect(committed(broker)).toBe(2n);
+  });
+
+  test("a record with two events is committed when both are done, a record with none at once", async () => {
+    const { broker, consumer } = consumerOf(["nothing", "twice", "nothing", "create"]);
+    const deliveries: Delivery[] = [];
+    for await (const delivery of consumer.stream()) {
+      deliveries.push(delivery);
+      if (deliveries.length === 3) {
+        deliveries[1]?.done();
+        break;
+      }
+    }
+    expect(committed(broker)).toBe(1n);
+  });
+
+  test("batches are taken only until the bytes in flight reach the bound", async () => {
+    const { consumer } = consumerOf(times(40), { delivery: { maxInFlightBytes: 50 } });
+    const deliveries: Delivery[] = [];
+    for await (const delivery of consumer.stream()) {
+      deliveries.push(delivery);
+      // Batches of 4 records of 6 bytes: the third one reaches the bound, so nothing comes after the twelfth record.
+      if (deliveries.length === 12) {
+        await new Promise((resolve) => setImmediate(resolve));
+        expect(consumer.health().reasons).toEqual(["72 bytes of events wait for done()"]);
+        for (const open of deliveries) {
+          open.done();
+        }
+      }
+      if (deliveries.length > 12) {
+        delivery.done();
+      }
+      if (deliveries.length === 40) {
+        break;
+      }
+    }
+    expect(consumer.health().counts.handled).toBe(40);
+  });
+});
+
+describe("health", () => {
+  test("tells phase, partitions, lag and progress", async () => {
+    const { consumer } = consumerOf(times(6), {}, 2);
+    const during = vi.fn();
+    consumer.on("*", (event) => {
+      if (event.record.offset === 4n) {
+        during(consumer.health());
+      }
+      if (event.record.offset === 5n) {
+        void consumer.stop();
+      }
+    });
+    expect(consumer.health()).toMatchObject({ phase: "idle", ready: false, reasons: ["not started"] });
+    await consumer.run();
+    expect(during).toHaveBeenCalledWith(
+      expect.objectContaining({
+        phase: "running",
+        live: true,
+        ready: true,
+        assigned: [{ topic: "orders", partition: 0, lag: 2n, handledTo: 4n }],
+        reasons: [],
+      }),
+    );
+    expect(consumer.health()).toMatchObject({ phase: "stopped", live: false, ready: false, lastProgressMs: expect.any(Number) });
+  });
+});

@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { OffsetLedger, type Stretch } from "./offset-ledger.ts";
+
+describe("the offset ledger", () => {
+  test("nothing is safe to commit while nothing is handled", () => {
+    const ledger = new OffsetLedger();
+    ledger.take();
+    expect(ledger.watermark).toBeNull();
+    expect(ledger.uncommitted).toBeNull();
+  });
+
+  test("a record that is settled early waits for the ones before it", () => {
+    const ledger = new OffsetLedger();
+    const [first, second, third] = [ledger.take(), ledger.take(), ledger.take()];
+    ledger.settle(third, 8n);
+    ledger.settle(second, 7n);
+    expect(ledger.watermark).toBeNull();
+    ledger.settle(first, 6n);
+    expect(ledger.watermark).toBe(8n);
+  });
+
+  test("part of a batch is safe to commit while the rest is in flight, but not before the batches before it", () => {
+    const ledger = new OffsetLedger();
+    const [first, second] = [ledger.take(), ledger.take()];
+    ledger.advance(second, 15n);
+    expect(ledger.watermark).toBeNull();
+    ledger.advance(first, 4n);
+    expect(ledger.watermark).toBe(4n);
+    ledger.settle(first, 10n);
+    expect(ledger.watermark).toBe(15n);
+  });
+
+  test("what is committed already is not offered again", () => {
+    const ledger = new OffsetLedger();
+    ledger.settle(ledger.take(), 3n);
+    expect(ledger.uncommitted).toBe(3n);
+    ledger.markCommitted(3n);
+    expect(ledger.uncommitted).toBeNull();
+  });
+
+  test("the watermark never passes a record in flight, never goes back, and reaches the end when all is settled", () => {
+    fc.assert(
+      fc.property(scheduleArbitrary, ({ gaps, order }) => {
+        const ledger = new OffsetLedger();
+        const offsets = offsetsOf(gaps);
+        const open = new Map<bigint, Stretch>(offsets.map((offset) => [offset, ledger.take()]));
+        let last = -1n;
+        for (const index of order) {
+          const offset = offsets[index] as bigint;
+          ledger.settle(open.get(offset) as Stretch, offset + 1n);
+          open.delete(offset);
+          const watermark = ledger.watermark ?? -1n;
+          const firstOpen = [...open.keys()][0];
+          expect(firstOpen === undefined || watermark <= firstOpen).toBe(true);
+          expect(watermark >= last).toBe(true);
+          // Not only safe but exact: everything before the first record in flight is offered.
+          const settledBefore = offsets.filter((other) => firstOpen === undefined || other < firstOpen).at(-1);
+          expect(watermark).toBe(settledBefore === undefined ? -1n : settledBefore + 1n);
+          last = watermark;
+        }
+        expect(ledger.inFlight).toBe(0);
+      }),
+    );
+  });
+});
+
+const scheduleArbitrary = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 60 }).chain((gaps) =>
+  fc.record({
+    gaps: fc.constant(gaps),
+    order: fc.shuffledSubarray([...gaps.keys()], { minLength: gaps.length, maxLength: gaps.length }),
+  }),
+);
+
+/** Rising offsets with holes, as compaction leaves them. */
+function offsetsOf(gaps: readonly number[]): bigint[] {
+  let offset = 0n;
+  return gaps.map((gap) => {
+    offset += BigInt(gap);
+    return offset;
+  });
+}

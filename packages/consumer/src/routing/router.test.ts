@@ -1,0 +1,139 @@
+import type { CdcEvent, TableName } from "@cdckit/decode";
+import { describe, expect, test, vi } from "vitest";
+import { isConsumerError } from "../errors.ts";
+import { Router } from "./router.ts";
+
+const orders: TableName = { database: "shop", schema: "inventory", name: "orders" };
+
+function change(op: string, table: TableName): CdcEvent {
+  return { kind: "change", op, table } as unknown as CdcEvent; // the router reads nothing else
+}
+
+function tableless(kind: string): CdcEvent {
+  return { kind, table: null } as unknown as CdcEvent; // the router reads nothing else
+}
+
+function handlerOf(router: Router, event: CdcEvent): unknown {
+  const target = router.targetOf(event);
+  return typeof target === "string" ? target : target.handle;
+}
+
+function codeOf(action: () => void): string {
+  try {
+    action();
+  } catch (error) {
+    return isConsumerError(error) ? error.code : "another error";
+  }
+  return "no error";
+}
+
+describe("routing of table events", () => {
+  test("two parts are schema.table where the source has schemas, and database.table where it has none", () => {
+    const router = new Router();
+    const create = vi.fn();
+    router.add("inventory.orders", { create });
+    expect(handlerOf(router, change("create", orders))).toBe(create);
+    expect(handlerOf(router, change("create", { database: "inventory", name: "orders" }))).toBe(create);
+    expect(handlerOf(router, change("create", { database: "inventory", schema: "dbo", name: "orders" }))).toBe("table-without-handler");
+  });
+
+  test("three parts are exact, and are asked before two", () => {
+    const router = new Router();
+    const [wide, exact] = [vi.fn(), vi.fn()];
+    router.add("inventory.orders", { create: wide, update: wide });
+    router.add("shop.inventory.orders", { create: exact });
+    expect(handlerOf(router, change("create", orders))).toBe(exact);
+    expect(handlerOf(router, change("update", orders))).toBe(wide);
+    expect(handlerOf(router, change("create", { ...orders, database: "other" }))).toBe(wide);
+  });
+
+  test('"*" takes what no other handler took', () => {
+    const router = new Router();
+    const [create, rest, anything] = [vi.fn(), vi.fn(), vi.fn()];
+    router.add("*", { create: rest, delete: rest });
+    router.add("*", anything);
+    router.add("inventory.orders", { create });
+    expect(handlerOf(router, change("create", orders))).toBe(create);
+    expect(handlerOf(router, change("delete", orders))).toBe(rest);
+    expect(handlerOf(router, change("update", orders))).toBe(anything);
+    expect(handlerOf(router, tableless("heartbeat"))).toBe(anything);
+  });
+
+  test("what nobody asked for says why", () => {
+    const router = new Router();
+    router.add("inventory.orders", { create: vi.fn() });
+    expect(handlerOf(router, change("update", orders))).toBe("operation-without-handler");
+    expect(handlerOf(router, change("create", { schema: "inventory", name: "customers" }))).toBe("table-without-handler");
+    expect(handlerOf(router, tableless("transaction"))).toBe("control-event-without-handler");
+    expect(handlerOf(router, tableless("tombstone"))).toBe("table-without-handler");
+  });
+
+  test("a batch handler takes every event of its table", () => {
+    const router = new Router();
+    const batch = vi.fn();
+    router.add("inventory.orders", { batch });
+    for (const event of [change("create", orders), { kind: "tombstone", table: orders } as unknown as CdcEvent]) {
+      expect(router.targetOf(event)).toEqual({ kind: "batch", handle: batch });
+    }
+  });
+
+  test("neighbouring events of different tables are not mixed up", () => {
+    const router = new Router();
+    const [one, two] = [vi.fn(), vi.fn()];
+    router.add("a.t", { create: one });
+    router.add("b.t", { create: two });
+    const events = ["a", "b", "a", "a", "b"].map((schema) => change("create", { schema, name: "t" }));
+    expect(events.map((event) => handlerOf(router, event))).toEqual([one, two, one, one, two]);
+  });
+
+  test("tables called like properties of every object are tables like any other", () => {
+    const router = new Router();
+    const create = vi.fn();
+    router.add("__proto__.constructor", { create });
+    expect(handlerOf(router, change("create", { schema: "__proto__", name: "constructor" }))).toBe(create);
+    expect(handlerOf(router, change("create", { schema: "toString", name: "valueOf" }))).toBe("table-without-handler");
+  });
+});
+
+describe("routing of control events", () => {
+  test("a kind has a handler of its own", () => {
+    const router = new Router();
+    const heartbeat = vi.fn();
+    router.add("heartbeat", heartbeat);
+    expect(handlerOf(router, tableless("heartbeat"))).toBe(heartbeat);
+    expect(handlerOf(router, tableless("message"))).toBe("control-event-without-handler");
+  });
+
+  test('on("tombstone") takes the tombstones that no table handler took', () => {
+    const router = new Router();
+    const [own, others] = [vi.fn(), vi.fn()];
+    router.add("inventory.orders", { tombstone: own });
+    router.add("tombstone", others);
+    expect(handlerOf(router, { kind: "tombstone", table: orders } as unknown as CdcEvent)).toBe(own);
+    expect(handlerOf(router, tableless("tombstone"))).toBe(others);
+  });
+});
+
+describe("registrations that contradict themselves are refused", () => {
+  test.each([
+    ["a pattern without a dot that is no kind", "orders", { create: vi.fn() }],
+    ["four parts", "a.b.c.d", { create: vi.fn() }],
+    ["an empty part", "a..b", { create: vi.fn() }],
+    ["an unknown handler", "a.b", { upsert: vi.fn() }],
+    ["a handler that is no function", "a.b", { create: "yes" }],
+    ["batch together with others", "a.b", { batch: vi.fn(), create: vi.fn() }],
+    ["a function for a table", "a.b", vi.fn()],
+    ["an object for a control event", "heartbeat", { create: vi.fn() }],
+  ])("%s", (_name, pattern, handlers) => {
+    expect(codeOf(() => new Router().add(pattern, handlers))).toBe("invalid-handler");
+  });
+
+  test("a second handler for the same events", () => {
+    const router = new Router();
+    router.add("a.b", { create: vi.fn() });
+    router.add("heartbeat", vi.fn());
+    expect(codeOf(() => router.add("a.b", { create: vi.fn() }))).toBe("invalid-handler");
+    expect(codeOf(() => router.add("heartbeat", vi.fn()))).toBe("invalid-handler");
+    expect(codeOf(() => router.add("a.b", { update: vi.fn() }))).toBe("no error");
+  });
+});

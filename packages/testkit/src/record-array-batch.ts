@@ -1,0 +1,107 @@
+import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
+import { headerNamesEqual, type KafkaRecord, type RecordBatch, type RecordHeaders, type RecordWalk } from "@cdckit/decode";
+
+export interface RecordArrayBatchOptions {
+  readonly assignment: PartitionAssignment;
+  /** Records of the assignment's partition in offset order, at least one. */
+  readonly records: readonly KafkaRecord[];
+  /**
+   * The offset to commit when all are handled.
+   * @default the last offset + 1
+   */
+  readonly nextOffset?: bigint;
+  readonly highWatermark?: bigint | null;
+}
+
+/** A fetched batch over records that are objects already: nothing is copied, and the walk makes no object a record. */
+export class RecordArrayBatch implements FetchedBatch {
+  readonly assignment: PartitionAssignment;
+  readonly topic: string;
+  readonly partition: number;
+  readonly recordCount: number;
+  readonly byteLength: number;
+  readonly nextOffset: bigint;
+  readonly highWatermark: bigint | null;
+  readonly #records: readonly KafkaRecord[];
+
+  constructor({ assignment, records, nextOffset, highWatermark }: RecordArrayBatchOptions) {
+    this.assignment = assignment;
+    this.topic = assignment.topic;
+    this.partition = assignment.partition;
+    this.recordCount = records.length;
+    this.byteLength = records.reduce((bytes, record) => bytes + sizeOf(record), 0);
+    this.nextOffset = nextOffset ?? (records.at(-1)?.offset ?? -1n) + 1n;
+    this.highWatermark = highWatermark ?? null;
+    this.#records = records;
+  }
+
+  walk(): RecordWalk {
+    return new RecordArrayWalk(this, this.#records);
+  }
+
+  offsetAt(record: number): bigint {
+    return this.#at(record).offset;
+  }
+
+  timestampAt(record: number): bigint {
+    return this.#at(record).timestamp;
+  }
+
+  headersAt(record: number): RecordHeaders {
+    return this.#at(record).headers;
+  }
+
+  keyAt(record: number): Uint8Array | null {
+    return this.#at(record).key;
+  }
+
+  valueAt(record: number): Uint8Array | null {
+    return this.#at(record).value;
+  }
+
+  headerNamesAre(record: number, names: readonly string[]): boolean {
+    return headerNamesEqual(this.#at(record).headers, names);
+  }
+
+  #at(record: number): KafkaRecord {
+    const found = this.#records[record];
+    if (found === undefined) {
+      throw new RangeError(`the batch has ${this.#records.length} records, there is none at ${record}`);
+    }
+    return found;
+  }
+}
+
+class RecordArrayWalk implements RecordWalk {
+  readonly batch: RecordBatch;
+  record = -1;
+  keyBytes: Uint8Array | null = null;
+  readonly keyStart = 0;
+  keyEnd = 0;
+  valueBytes: Uint8Array | null = null;
+  readonly valueStart = 0;
+  valueEnd = 0;
+  readonly #records: readonly KafkaRecord[];
+
+  constructor(batch: RecordBatch, records: readonly KafkaRecord[]) {
+    this.batch = batch;
+    this.#records = records;
+  }
+
+  next(): boolean {
+    const record = this.#records[this.record + 1];
+    if (record === undefined) {
+      return false;
+    }
+    this.record++;
+    this.keyBytes = record.key;
+    this.keyEnd = record.key === null ? 0 : record.key.length;
+    this.valueBytes = record.value;
+    this.valueEnd = record.value === null ? 0 : record.value.length;
+    return true;
+  }
+}
+
+function sizeOf(record: KafkaRecord): number {
+  return (record.key?.length ?? 0) + (record.value?.length ?? 0);
+}
