@@ -1,4 +1,4 @@
-import { integerText, paddedText } from "./digits.ts";
+import { integerText, pointedText } from "./digits.ts";
 
 /** Decimals as text: exact, with exactly as many fraction digits as the scale says. */
 
@@ -34,7 +34,7 @@ export function smallDecimalText(unscaled: number, scale: number): string {
   }
   const power = powers[scale] as number;
   const whole = Math.floor(unscaled / power);
-  return `${integerText(whole)}.${paddedText(unscaled - whole * power, scale)}`;
+  return integerText(whole) + pointedText(unscaled - whole * power, scale);
 }
 
 /** The text of any unscaled value. */

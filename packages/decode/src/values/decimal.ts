@@ -1,3 +1,4 @@
+import { DecodeError } from "../errors.ts";
 import type { DecimalMode, ResolvedValueOptions } from "../options.ts";
 import { hexText } from "./bytes-text.ts";
 import type { Conversion } from "./conversion.ts";
@@ -13,9 +14,13 @@ import {
   smallDecimalText,
 } from "./decimal-text.ts";
 import { valueInvalid } from "./value-invalid.ts";
+import { createWideIntegerText, mostWideBytes } from "./wide-integer.ts";
 
-/** Longest unscaled value that is read: PostgreSQL's largest numeric takes 61,235 bytes. Making text of one takes longer than its length. */
-const mostBytes = 65_536;
+/**
+ * Longest unscaled value that is read: 1,233 digits, where PostgreSQL lets a column declare 1,000. Making text of a number takes longer
+ * than in proportion to its length, so that without a bound a message of long ones would hold up everything behind it.
+ */
+const mostBytes = 512;
 
 /** Two's complement integers up to this length fit in a double with room to spare. */
 const mostSmallBytes = 6;
@@ -23,7 +28,8 @@ const mostSmallBytes = 6;
 /** How an unscaled value becomes what users see. One pair a column, chosen by the options. */
 interface DecimalRenderer {
   readonly small: (unscaled: number, scale: number) => unknown;
-  readonly big: (unscaled: bigint, scale: number) => unknown;
+  /** An unscaled value in place, longer than a small one and no longer than the bound. */
+  readonly wide: (bytes: Uint8Array, start: number, end: number, scale: number) => unknown;
   readonly parsed: (decimal: ParsedDecimal) => unknown;
   /** NaN and the infinities that PostgreSQL's numeric has, which only text can carry. */
   readonly special: (text: string) => unknown;
@@ -104,10 +110,9 @@ function fromBytes(name: string, bytes: Uint8Array, start: number, end: number, 
   const length = end - from;
   if (length > mostSmallBytes) {
     if (length > mostBytes) {
-      throw valueInvalid(name, `at most ${mostBytes} bytes`, `${length}`);
+      throw new DecodeError("limit-exceeded", `a column of type ${name} may take ${mostBytes} bytes, found ${length}; send it as text`);
     }
-    const magnitude = BigInt(`0x${hexText(bytes, from, end)}`);
-    return render.big(BigInt.asIntN(length * 8, magnitude), scale);
+    return render.wide(bytes, from, end, scale);
   }
   if (length < 1) {
     throw valueInvalid(name, "at least one byte", "none");
@@ -148,22 +153,38 @@ function decimalOfText(name: string, text: string, mode: DecimalMode, render: De
 
 function decimalRenderer(mode: DecimalMode): DecimalRenderer {
   if (mode === "string") {
-    return { small: smallDecimalText, big: decimalText, parsed: textOfParsed, special: (text) => text };
+    return { small: smallDecimalText, wide: createWideText(), parsed: textOfParsed, special: (text) => text };
   }
   if (mode === "number") {
+    const wideText = createWideText();
     return {
       small: smallDecimalNumber,
-      big: (unscaled, scale) => Number(decimalText(unscaled, scale)),
+      wide: (bytes, start, end, scale) => Number(wideText(bytes, start, end, scale)),
       parsed: (decimal) => Number(textOfParsed(decimal)),
       special: (text) => (/nan/i.test(text) ? Number.NaN : text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY),
     };
   }
   return {
     small: (unscaled, scale) => mode(BigInt(unscaled), scale),
-    big: mode,
+    wide: (bytes, start, end, scale) => mode(wideBigint(bytes, start, end), scale),
     parsed: ({ isNegative, digits, scale }) => mode(isNegative ? -BigInt(digits) : BigInt(digits), scale),
     special: (text) => text,
   };
+}
+
+function createWideText(): (bytes: Uint8Array, start: number, end: number, scale: number) => string {
+  const wideIntegerText = createWideIntegerText();
+  return (bytes, start, end, scale) => {
+    if (end - start > mostWideBytes) {
+      return decimalText(wideBigint(bytes, start, end), scale);
+    }
+    const text = placePoint(wideIntegerText(bytes, start, end), scale);
+    return (bytes[start] as number) > 127 ? `-${text}` : text;
+  };
+}
+
+function wideBigint(bytes: Uint8Array, start: number, end: number): bigint {
+  return BigInt.asIntN((end - start) * 8, BigInt(`0x${hexText(bytes, start, end)}`));
 }
 
 /** Both sides of the division are exact, so its result is the nearest double, as parsing the text would give. */

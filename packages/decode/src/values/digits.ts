@@ -2,6 +2,7 @@
 
 const tripled: readonly string[] = Object.freeze(Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, "0")));
 const doubled: readonly string[] = Object.freeze(Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0")));
+const pointed: readonly string[] = Object.freeze(doubled.map((digits) => `.${digits}`));
 const plain: readonly string[] = Object.freeze(Array.from({ length: 1000 }, (_, n) => String(n)));
 
 /** Two digits of an integer from 0 to 99. */
@@ -40,6 +41,18 @@ export function paddedText(value: number, width: number): string {
   }
 }
 
+/** The same behind a decimal point. Two digits, as money has, are the common case. */
+export function pointedText(value: number, width: number): string {
+  if (width === 2) {
+    return pointed[value] as string;
+  }
+  if (width === 4) {
+    const high = (value / 100) | 0;
+    return (pointed[high] as string) + (doubled[value - high * 100] as string);
+  }
+  return `.${paddedText(value, width)}`;
+}
+
 /** A fraction of `width` digits with its point and without trailing zeros; nothing for zero. */
 export function fractionText(value: number, width: number): string {
   if (value === 0) {
@@ -51,5 +64,5 @@ export function fractionText(value: number, width: number): string {
     rest /= 10;
     digits--;
   }
-  return `.${paddedText(rest, digits)}`;
+  return pointedText(rest, digits);
 }

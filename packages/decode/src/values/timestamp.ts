@@ -72,11 +72,14 @@ function splitWide(unitsPerSecond: number, render: RenderTimestamp): (value: big
  */
 function splitNanos(render: RenderTimestamp): (value: bigint) => unknown {
   const wide = new BigInt64Array(1);
-  const low = new Int32Array(wide.buffer, isLittleEndian() ? 0 : 4, 1);
+  const halves = new Int32Array(wide.buffer);
+  const lowHalf = isLittleEndian() ? 0 : 1;
   return (value) => {
     wide[0] = value;
-    let seconds = Math.floor(Number(value) / 1_000_000_000);
-    let nanos = ((low[0] as number) - Math.imul(seconds, 1_000_000_000)) | 0;
+    const low = halves[lowHalf] as number;
+    const high = halves[1 - lowHalf] as number;
+    let seconds = Math.floor((high * 4_294_967_296 + (low >>> 0)) / 1_000_000_000);
+    let nanos = (low - Math.imul(seconds, 1_000_000_000)) | 0;
     if (nanos < 0) {
       seconds--;
       nanos += 1_000_000_000;
