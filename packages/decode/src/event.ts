@@ -64,7 +64,7 @@ export interface EventBase<Key = unknown> {
   readonly framing: FramingName;
   readonly encoding: EncodingName;
   readonly envelope: EnvelopeName;
-  /** Of the value, or of the key where there is no value; null where the message names none. */
+  /** Of the value; null where it names none, or there is no value. */
   readonly schemaId: SchemaId | null;
   readonly record: RecordRef;
   /** A plain object with every field of the event. */

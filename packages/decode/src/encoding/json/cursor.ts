@@ -245,3 +245,13 @@ export function skipScalar(c: JsonCursor): void {
   }
   readBoolean(c);
 }
+
+/** A string, a number, a boolean or null, whatever stands there: what JSON without a schema is made of. */
+export function readSimple(c: JsonCursor): string | number | bigint | boolean | null {
+  const { bytes, pos } = c;
+  const first = bytes[pos] as number;
+  if (first === quoteByte) {
+    return readText(c);
+  }
+  return first === minus || (first >= zero && first <= 0x39) ? readInteger(c) : readBoolean(c);
+}

@@ -1,6 +1,7 @@
 import { DecodeError } from "../../errors.ts";
+import { setProperty } from "../../set-property.ts";
 import { latin1, type ShortTexts } from "../short-texts.ts";
-import { isJsonNumber, missed, numberEnd, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
+import { isJsonNumber, type JsonCursor, missed, numberEnd, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
 
 /** A JSON number that has a fraction or an exponent, as it was written. */
 export class NumberText {
@@ -25,6 +26,19 @@ export function parseJson(bytes: Uint8Array, start: number, end: number, options
   const value = parser.value(options.maxDepth);
   parser.expectEnd();
   return value;
+}
+
+/** The JSON value at the cursor, of any kind. Leaves the cursor behind it, or at {@link missed} where the text is not JSON. */
+export function parseNested(c: JsonCursor, options: ParseOptions): unknown {
+  const parser = new Parser(c.bytes, c.pos, c.end, options);
+  try {
+    const value = parser.value(options.maxDepth);
+    c.pos = parser.position;
+    return value;
+  } catch {
+    c.pos = missed; // the slow reader meets the same text and says what is wrong with it
+    return null;
+  }
 }
 
 const quoteByte = 0x22;
@@ -62,6 +76,10 @@ class Parser {
       return this.#array(depth);
     }
     return byte === 0x74 || byte === 0x66 || byte === 0x6e ? this.#word(byte) : this.#number();
+  }
+
+  get position(): number {
+    return this.#pos;
   }
 
   expectEnd(): void {
@@ -206,13 +224,4 @@ function isSpace(byte: number): boolean {
 function exactInteger(text: string): number | bigint {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
-}
-
-/** Sets an own property, whatever its name is. */
-export function setProperty(object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === "__proto__") {
-    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    object[name] = value;
-  }
 }

@@ -1,0 +1,43 @@
+import { codeGenerationAllowed } from "../encoding/codegen.ts";
+import type { ParseOptions } from "../encoding/json/parse.ts";
+import type { ColumnHints } from "../encoding/json/learn.ts";
+import type { CompileOptions, ReadPlan } from "../encoding/reader.ts";
+import { ShortTexts } from "../encoding/short-texts.ts";
+import { debezium } from "../envelope/debezium/envelope.ts";
+import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
+import { flattened } from "../envelope/flattened/envelope.ts";
+import { none } from "../envelope/none/envelope.ts";
+import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
+import type { SchemaSource } from "../schema-source.ts";
+
+/** Most specific first: the first that recognises itself wins, and the last one always does. */
+export const envelopes: readonly EnvelopeFormat[] = [debezium, flattened, none];
+
+/** The envelope that a value of this shape is in. */
+export function envelopeFor(shape: Shape): EnvelopeFormat {
+  return envelopes.find((envelope) => envelope.recognise(shape) !== null) ?? none;
+}
+
+/** What all topics of one decoder share. */
+export class Engine {
+  readonly values: ResolvedValueOptions;
+  readonly limits: ResolvedLimits;
+  readonly schemas: SchemaSource | null;
+  readonly texts: ShortTexts = new ShortTexts();
+  readonly parse: ParseOptions;
+  readonly codeGeneration: boolean;
+
+  constructor(values: ResolvedValueOptions, limits: ResolvedLimits, schemas: SchemaSource | null) {
+    this.values = values;
+    this.limits = limits;
+    this.schemas = schemas;
+    this.parse = { maxDepth: limits.maxDepth, texts: this.texts };
+    this.codeGeneration = codeGenerationAllowed();
+  }
+
+  compileOptions(plan: ReadPlan): CompileOptions {
+    return { values: this.values, limits: this.limits, plan, codeGeneration: this.codeGeneration };
+  }
+}
+
+export type { ColumnHints };

@@ -1,0 +1,228 @@
+import { isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
+import { splitConnectJson } from "../encoding/connect-json/split.ts";
+import { type ColumnHints, learnType } from "../encoding/json/learn.ts";
+import { parseJson } from "../encoding/json/parse.ts";
+import { JsonReader, notQuick } from "../encoding/json/reader.ts";
+import { type ReadPlan, readEverything } from "../encoding/reader.ts";
+import { latin1 } from "../encoding/short-texts.ts";
+import { type Type, withoutNull } from "../encoding/type.ts";
+import type { EncodingName } from "../event.ts";
+import { none } from "../envelope/none/envelope.ts";
+import type { Side } from "../framing/framing.ts";
+import { type Engine, envelopeFor } from "./engine.ts";
+import type { SideRoute } from "./side-route.ts";
+
+interface ConnectRoute extends SideRoute {
+  /** `{"schema":` ... `,"payload":`, byte for byte. */
+  readonly prefix: Buffer;
+  readonly reader: JsonReader;
+}
+
+interface PlainRoute extends SideRoute {
+  readonly reader: JsonReader;
+}
+
+const recentConnectRoutes = 4;
+const recentPlainRoutes = 4;
+/** How often a shape of plain JSON must be seen before a reader is generated for it. */
+const sightingsBeforeCompiling = 2;
+const rememberedShapes = 64;
+
+/**
+ * Reads one side of a topic whose bytes are JSON text. Schemas of connect-json are compared with the last ones' bytes, so that only the
+ * payload is parsed; the shapes of plain JSON are learned, so that the next message of that shape is read without parsing it first.
+ */
+export class JsonSide {
+  /** How the last value was read. */
+  route: SideRoute;
+  readonly #engine: Engine;
+  readonly #topic: string;
+  readonly #side: Side;
+  readonly #hints: ColumnHints;
+  #headerNames: readonly string[] = [];
+  #connectRoutes: ConnectRoute[] = [];
+  readonly #connectBySchema = new Map<string, ConnectRoute>();
+  #plainRoutes: PlainRoute[] = [];
+  readonly #sightings = new Map<string, number>();
+  readonly #slowReaders = new Map<string, PlainRoute>();
+
+  constructor(engine: Engine, topic: string, side: Side, hints: ColumnHints) {
+    this.#engine = engine;
+    this.#topic = topic;
+    this.#side = side;
+    this.#hints = hints;
+    this.route = this.#routeFor("json", null, null).route;
+  }
+
+  /** Forgets what was decided under other headers: they can tell a flattened row from a plain one. */
+  forget(headerNames: readonly string[]): void {
+    this.#headerNames = headerNames;
+    this.#connectRoutes = [];
+    this.#plainRoutes = [];
+    this.#connectBySchema.clear();
+    this.#slowReaders.clear();
+    this.#sightings.clear();
+  }
+
+  read(bytes: Buffer, start: number, end: number): unknown {
+    for (const route of this.#connectRoutes) {
+      if (startsWith(bytes, start, end, route.prefix)) {
+        this.route = route;
+        return route.reader.read(bytes, start + route.prefix.length, end - 1);
+      }
+    }
+    for (const route of this.#plainRoutes) {
+      const value = route.reader.readQuick(bytes, start, end);
+      if (value !== notQuick) {
+        this.route = route;
+        return value;
+      }
+    }
+    return this.#readUnseen(bytes, start, end);
+  }
+
+  #readUnseen(bytes: Buffer, start: number, end: number): unknown {
+    const split = splitConnectJson(bytes, start, end);
+    if (split !== null) {
+      const route = this.#connectRoute(bytes, start, split.schemaEnd, split.payloadStart);
+      if (route !== null) {
+        this.route = route;
+        return route.reader.read(bytes, split.payloadStart, end - 1);
+      }
+    }
+    const parsed = parseJson(bytes, start, end, this.#engine.parse);
+    return isConnectMessage(parsed) ? this.#readParsedConnect(parsed) : this.#readPlain(parsed);
+  }
+
+  /** The route for a schema text, or null where what stands there is no Connect schema. */
+  #connectRoute(bytes: Buffer, start: number, schemaEnd: number, payloadStart: number): ConnectRoute | null {
+    const schemaStart = start + schemaKeyLength;
+    const text = latin1(bytes, schemaStart, schemaEnd);
+    let route = this.#connectBySchema.get(text);
+    if (route === undefined) {
+      const schema = parseJson(bytes, schemaStart, schemaEnd, this.#engine.parse);
+      if (!isConnectSchema(schema)) {
+        return null;
+      }
+      const prefix = Buffer.from(bytes.subarray(start, payloadStart));
+      route = { ...this.#connectReader(schema), prefix };
+      forgetOldest(this.#connectBySchema, this.#engine.limits.maxSchemas);
+      this.#connectBySchema.set(text, route);
+    }
+    this.#connectRoutes = [route, ...this.#connectRoutes.filter((other) => other !== route)].slice(0, recentConnectRoutes);
+    return route;
+  }
+
+  #connectReader(schema: unknown): PlainRoute {
+    const type = parseConnectSchema(schema, "the schema", this.#engine.limits.maxDepth);
+    const { route, plan } = this.#routeFor("connect-json", type, null);
+    return { ...route, reader: new JsonReader("connect-json", type, this.#engine.compileOptions(plan), this.#engine.texts) };
+  }
+
+  /** A message that spells its two halves in another order, or with white space. */
+  #readParsedConnect(message: ConnectMessage): unknown {
+    if (message.schema === null) {
+      const value = this.#readPlain(message.payload);
+      this.route = { ...this.route, encoding: "connect-json" };
+      return value;
+    }
+    const key = `connect ${JSON.stringify(message.schema, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))}`;
+    let route = this.#slowReaders.get(key);
+    if (route === undefined) {
+      route = this.#connectReader(message.schema);
+      forgetOldest(this.#slowReaders, rememberedShapes);
+      this.#slowReaders.set(key, route);
+    }
+    this.route = route;
+    return route.reader.convert(message.payload);
+  }
+
+  #readPlain(parsed: unknown): unknown {
+    const signature = signatureOf(parsed);
+    let slow = this.#slowReaders.get(signature);
+    if (slow === undefined) {
+      slow = this.#learn(parsed);
+      forgetOldest(this.#slowReaders, rememberedShapes);
+      this.#slowReaders.set(signature, slow);
+    }
+    this.route = slow;
+    this.#remember(signature, slow);
+    return slow.reader.convert(parsed);
+  }
+
+  #learn(parsed: unknown): PlainRoute {
+    const fields = isObject(parsed) ? Object.keys(parsed) : null;
+    const { route, plan } = this.#routeFor("json", null, fields);
+    const type: Type = isObject(parsed) ? learnType(parsed, plan, this.#hints) : { kind: "any" };
+    return { ...route, reader: new JsonReader("json", type, this.#engine.compileOptions(plan), this.#engine.texts) };
+  }
+
+  /** A shape that comes again is worth trying first. */
+  #remember(signature: string, route: PlainRoute): void {
+    const sightings = (this.#sightings.get(signature) ?? 0) + 1;
+    forgetOldest(this.#sightings, rememberedShapes);
+    this.#sightings.set(signature, sightings);
+    if (sightings === sightingsBeforeCompiling) {
+      this.#plainRoutes = [route, ...this.#plainRoutes].slice(0, recentPlainRoutes);
+    }
+  }
+
+  #routeFor(encoding: EncodingName, type: Type | null, names: readonly string[] | null): { route: SideRoute; plan: ReadPlan } {
+    const record = type === null ? null : withoutNull(type);
+    const typeName = record?.kind === "record" ? record.name : null;
+    const fields = record?.kind === "record" ? record.fields.map((field) => field.name) : names;
+    if (this.#side === "key") {
+      return {
+        route: { framing: "none", encoding, envelope: "none", schemaId: null, opens: none, typeName, namespaceToCheck: null },
+        plan: readEverything,
+      };
+    }
+    const shape = { topic: this.#topic, typeName, fields, headerNames: this.#headerNames };
+    const opens = envelopeFor(shape);
+    return {
+      route: { framing: "none", encoding, envelope: opens.name, schemaId: null, opens, typeName, namespaceToCheck: null },
+      plan: opens.planFor(shape),
+    };
+  }
+}
+
+const schemaKeyLength = '{"schema":'.length;
+
+function startsWith(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
+  const length = prefix.length;
+  // The last byte of the prefix and the one before the end differ from message to message least often, and cost nothing to look at.
+  return end - start > length && bytes[end - 1] === 0x7d && bytes.compare(prefix, 0, length, start, start + length) === 0;
+}
+
+interface ConnectMessage {
+  readonly schema: Record<string, unknown> | null;
+  readonly payload: unknown;
+}
+
+/** Exactly the two fields of JsonConverter, and a schema that is one: a user's own columns of those names are no envelope. */
+function isConnectMessage(value: unknown): value is ConnectMessage {
+  if (!isObject(value) || !Object.hasOwn(value, "schema") || !Object.hasOwn(value, "payload") || Object.keys(value).length !== 2) {
+    return false;
+  }
+  return value["schema"] === null || isConnectSchema(value["schema"]);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** The names of a value and of the objects right inside it: what a learned type is made of. */
+function signatureOf(value: unknown): string {
+  if (!isObject(value)) {
+    return "";
+  }
+  return JSON.stringify(Object.keys(value).map((name) => [name, isObject(value[name]) ? Object.keys(value[name]) : 0]));
+}
+
+/** Keeps a map from growing beyond its bound: the entry that was added first makes room. */
+function forgetOldest<Key>(map: Map<Key, unknown>, most: number): void {
+  if (map.size >= most) {
+    const [oldest] = map.keys();
+    map.delete(oldest as Key);
+  }
+}

@@ -1,0 +1,50 @@
+import { DecodeError } from "../errors.ts";
+import type { TableName } from "../event.ts";
+import type { SchemaId } from "../schema-source.ts";
+
+/**
+ * Schema ids of two registries, or of two number spaces of one, collide: Apicurio's converters write global ids by default while its
+ * Confluent-compatible API answers by content id, and the answer is another table's schema with status 200. What was decoded must
+ * therefore belong to the topic or to the table that the bytes themselves name.
+ */
+
+/** The namespace of a schema that Debezium names after its table (`<topic>.Envelope`, `.Value`, `.Key`), or null for any other. */
+export function debeziumNamespace(typeName: string | null): string | null {
+  const match = typeName === null ? null : /^(.+)\.(?:Envelope|Value|Key)$/.exec(typeName);
+  return match?.[1] ?? null;
+}
+
+/** Whether a namespace is the topic's, as Debezium derives one from the other. */
+export function belongsToTopic(namespace: string, topic: string): boolean {
+  return adjusted(namespace) === adjusted(topic);
+}
+
+/** Whether a namespace ends in the table that the bytes name: topics may be routed to other names. */
+export function belongsToTable(namespace: string, table: TableName): boolean {
+  const name = adjusted(namespace);
+  const container = table.schema ?? table.database;
+  const suffix = container === undefined ? table.name : `${container}.${table.name}`;
+  return name === adjusted(suffix) || name.endsWith(`.${adjusted(suffix)}`);
+}
+
+/**
+ * What Debezium's schema name adjustment leaves of a name: `_` for each character that Avro does not allow. Names that it did not adjust
+ * come out the same, and `_u00e4`, its other mode, is read as the character that it stands for first.
+ */
+function adjusted(name: string): string {
+  return name
+    .replace(/_u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/[^A-Za-z0-9_.]/g, "_");
+}
+
+/** The error that names both ways to read the id. */
+export function identityError(id: SchemaId, typeName: string | null, belongs: string, cause?: unknown): DecodeError {
+  return new DecodeError(
+    "schema-mismatch",
+    `expected schema id ${id} to lead to the schema that this message was written with, found that the registry's id ${id} is ${typeName ?? "a schema without a name"}, ` +
+      `${belongs}. An Apicurio converter with as-confluent writes global ids, and its registry's Confluent API reads them as content ids: ` +
+      "set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry. " +
+      'If the id is right and the topic was renamed, set topics[topic].schemaIdentity to "trust"',
+    cause === undefined ? {} : { cause },
+  );
+}

@@ -1,0 +1,17 @@
+import type { EnvelopeFormat, Route } from "../envelope/envelope.ts";
+import { none } from "../envelope/none/envelope.ts";
+import type { EncodingName } from "../event.ts";
+
+/** How one side of a topic's records is read, once decided: the format, and the envelope that opens its values. */
+export interface SideRoute extends Route {
+  readonly opens: EnvelopeFormat;
+  /** The schema's full name, or null where there is no schema. */
+  readonly typeName: string | null;
+  /** The namespace of a Debezium schema that is not the topic's: the message must then belong to it by its own words. Null: nothing to check. */
+  readonly namespaceToCheck: string | null;
+}
+
+/** The route of bytes that are neither framed nor JSON. */
+export function rawRoute(encoding: EncodingName): SideRoute {
+  return { framing: "none", encoding, envelope: "none", schemaId: null, opens: none, typeName: null, namespaceToCheck: null };
+}

@@ -1,0 +1,140 @@
+import type { ColumnHints } from "../encoding/json/learn.ts";
+import { Tombstone } from "../envelope/control-events.ts";
+import { recogniseFlattened } from "../envelope/flattened/recognise.ts";
+import type { Route } from "../envelope/envelope.ts";
+import { DecodeError } from "../errors.ts";
+import type { CdcEvent, TableName } from "../event.ts";
+import { apicurio } from "../framing/apicurio/recognise.ts";
+import type { RecordCursor, RecordHeaders } from "../record.ts";
+import type { SchemaId } from "../schema-source.ts";
+import type { Engine } from "./engine.ts";
+import { schemaPending } from "./framed-side.ts";
+import { debeziumNamespace, identityError } from "./schema-identity.ts";
+import { apicurioError, type FailedSchemas, SideDecoder } from "./side-decoder.ts";
+import { rawRoute, type SideRoute } from "./side-route.ts";
+
+/** What the user has said of a topic, in the form that readers use. */
+export interface ResolvedHints {
+  readonly table: TableName | null;
+  readonly columns: ColumnHints;
+  readonly trustsSchemas: boolean;
+}
+
+const noRoute = rawRoute("bytes");
+const noBytes = new Uint8Array(0);
+
+/** Reads the records of one topic. */
+export class TopicDecoder {
+  /** The schema that the last `read` must wait for. */
+  pendingId: SchemaId = 0;
+  readonly #topic: string;
+  readonly #table: TableName | null;
+  readonly #key: SideDecoder;
+  readonly #value: SideDecoder;
+  #headerNames: readonly string[] = [];
+  #headerError: DecodeError | null = null;
+  #isFlattenedByHeader = false;
+  #lastBytes: Uint8Array = noBytes;
+  #lastBuffer: Buffer = Buffer.alloc(0);
+
+  constructor(engine: Engine, topic: string, hints: ResolvedHints) {
+    this.#topic = topic;
+    this.#table = hints.table ?? tableOfTopic(topic);
+    this.#key = new SideDecoder(engine, topic, "key", new Map(), hints.trustsSchemas);
+    this.#value = new SideDecoder(engine, topic, "value", hints.columns, hints.trustsSchemas);
+  }
+
+  /** The record's events, or null where the schema `pendingId` must be loaded first. */
+  read(cursor: RecordCursor, failed: FailedSchemas | null): readonly CdcEvent[] | null {
+    const { batch, record } = cursor;
+    if (!batch.headerNamesAre(record, this.#headerNames)) {
+      this.#lookAtHeaders(batch.headersAt(record));
+    }
+    if (this.#headerError !== null) {
+      throw this.#headerError;
+    }
+    const { keyBytes, valueBytes } = cursor;
+    const key = keyBytes === null ? null : this.#key.read(this.#buffer(keyBytes), cursor.keyStart, cursor.keyEnd, failed);
+    if (key === schemaPending) {
+      this.pendingId = this.#key.pendingId;
+      return null;
+    }
+    const keyRoute = keyBytes === null ? noRoute : this.#key.route;
+    if (valueBytes === null) {
+      return [new Tombstone(this.#table, key, withoutSchema(keyRoute), batch, record)];
+    }
+    const value = this.#value.read(this.#buffer(valueBytes), cursor.valueStart, cursor.valueEnd, failed);
+    if (value === schemaPending) {
+      this.pendingId = this.#value.pendingId;
+      return null;
+    }
+    const { route } = this.#value;
+    if (keyRoute.typeName !== null) {
+      checkKeyIdentity(keyRoute, route, this.#topic);
+    }
+    if (value === null && route.encoding === "connect-json") {
+      return [new Tombstone(this.#table, key, route, batch, record)];
+    }
+    return route.opens.open(value, key, route, batch, record, this.#table);
+  }
+
+  /** Called when a record's header names differ from the last one's: names can change the format, values cannot. */
+  #lookAtHeaders(headers: RecordHeaders): void {
+    const names = headers.map(([name]) => name);
+    const evidence = apicurio.recognise(noBytes, 0, 0, headers, "value") ?? apicurio.recognise(noBytes, 0, 0, headers, "key");
+    this.#headerError = evidence === null ? null : apicurioError(evidence);
+    const isFlattened = recogniseFlattened({ topic: this.#topic, typeName: null, fields: [], headerNames: names }) !== null;
+    if (isFlattened !== this.#isFlattenedByHeader) {
+      this.#key.forget(names);
+      this.#value.forget(names);
+      this.#isFlattenedByHeader = isFlattened;
+    }
+    this.#headerNames = names;
+  }
+
+  /** Readers slice with Buffer's methods. A driver that hands over plain Uint8Arrays costs one view for each array, not for each record. */
+  #buffer(bytes: Uint8Array): Buffer {
+    if (bytes instanceof Buffer) {
+      return bytes;
+    }
+    if (this.#lastBytes !== bytes) {
+      this.#lastBytes = bytes;
+      this.#lastBuffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    return this.#lastBuffer;
+  }
+}
+
+function withoutSchema(route: SideRoute): Route {
+  return { framing: route.framing, encoding: route.encoding, envelope: "none", schemaId: null };
+}
+
+/**
+ * The table that Debezium's default topic names end in: `prefix.container.table`. Whether the container is a schema or a database the
+ * name does not say; it is called a schema.
+ */
+function tableOfTopic(topic: string): TableName | null {
+  const parts = topic.split(".");
+  const name = parts.at(-1);
+  if (name === undefined || name === "" || topic.startsWith("__")) {
+    return null;
+  }
+  const container = parts.length > 2 ? parts.at(-2) : undefined;
+  return Object.freeze({ ...(container === undefined ? {} : { schema: container }), name });
+}
+
+/** A key of a Debezium schema belongs to the topic, or to the table that the value was found to belong to. */
+function checkKeyIdentity(key: SideRoute, value: SideRoute, topic: string): void {
+  if (key.schemaId === null) {
+    return;
+  }
+  const { namespaceToCheck } = key;
+  if (namespaceToCheck === null || debeziumNamespace(value.typeName) === namespaceToCheck) {
+    return;
+  }
+  throw identityError(
+    key.schemaId,
+    key.typeName,
+    `the key of a message whose value is ${value.typeName ?? "of no schema"}, on topic ${topic}`,
+  );
+}

@@ -1,0 +1,107 @@
+import { DecodeError } from "../../errors.ts";
+import type { Semantic } from "../../values/conversion.ts";
+import type { Field, PrimitiveKind, Type } from "../type.ts";
+
+/*
+ * A Connect schema as JsonConverter writes it (org.apache.kafka.connect.json.JsonSchema):
+ *
+ *   schema = { "type": primitive | "array" | "map" | "struct", "optional"?, "name"?, "version"?, "doc"?, "parameters"?, "default"?,
+ *              "items"? (array), "keys"? and "values"? (map), "fields"? (struct) }
+ *   fields = [ schema with "field": its name ]
+ */
+
+const primitives: Readonly<Record<string, PrimitiveKind>> = {
+  boolean: "boolean",
+  int8: "int",
+  int16: "int",
+  int32: "int",
+  int64: "long",
+  float: "float",
+  double: "double",
+  string: "string",
+  bytes: "bytes",
+};
+
+/** Whether a parsed value can be a Connect schema: JsonConverter's own, not a user's column of that name. */
+export function isConnectSchema(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && typeof value["type"] === "string";
+}
+
+/** The type that a Connect schema states. Throws `schema-invalid` where it states none. */
+export function parseConnectSchema(schema: unknown, where: string, depth: number): Type {
+  if (!isConnectSchema(schema)) {
+    throw new DecodeError("schema-invalid", `expected a Connect schema with a "type" at ${where}, found none`);
+  }
+  if (depth <= 0) {
+    throw new DecodeError("limit-exceeded", "expected a Connect schema nested no deeper than limits.maxDepth, found it deeper");
+  }
+  const type = parseRequired(schema, where, depth);
+  return schema["optional"] === true ? { kind: "union", branches: [{ kind: "null" }, type] } : type;
+}
+
+function parseRequired(schema: Record<string, unknown>, where: string, depth: number): Type {
+  const kind = schema["type"] as string;
+  const semantic = semanticOf(schema);
+  const meaning = semantic === undefined ? {} : { semantic };
+  switch (kind) {
+    case "array":
+      return { kind: "array", items: parseConnectSchema(schema["items"], `the items of ${where}`, depth - 1), ...meaning };
+    case "map":
+      return parseMap(schema, where, depth);
+    case "struct":
+      return { kind: "record", name: semantic?.name ?? null, fields: parseFields(schema["fields"], where, depth), ...meaning };
+    default: {
+      const primitive = Object.hasOwn(primitives, kind) ? primitives[kind] : undefined;
+      if (primitive === undefined) {
+        throw new DecodeError(
+          "schema-invalid",
+          `expected a Connect type (boolean, int8 to int64, float, double, string, bytes, array, map, struct) at ${where}, found another`,
+        );
+      }
+      return { kind: primitive, ...meaning };
+    }
+  }
+}
+
+function parseMap(schema: Record<string, unknown>, where: string, depth: number): Type {
+  const keys = parseConnectSchema(schema["keys"], `the keys of ${where}`, depth - 1);
+  const values = parseConnectSchema(schema["values"], `the values of ${where}`, depth - 1);
+  return { kind: "map", keys: keys.kind === "string" ? null : keys, values };
+}
+
+function parseFields(fields: unknown, where: string, depth: number): Field[] {
+  if (!Array.isArray(fields)) {
+    throw new DecodeError("schema-invalid", `expected a list of fields in the struct at ${where}, found none`);
+  }
+  const names = new Set<string>();
+  return fields.map((field: unknown): Field => {
+    const name = isObject(field) ? field["field"] : undefined;
+    if (typeof name !== "string" || names.has(name)) {
+      throw new DecodeError(
+        "schema-invalid",
+        `expected each field of the struct at ${where} to have a name of its own, found one without, or one twice`,
+      );
+    }
+    names.add(name);
+    return { name, type: parseConnectSchema(field, `${where}.${name}`, depth - 1) };
+  });
+}
+
+function semanticOf(schema: Record<string, unknown>): Semantic | undefined {
+  const name = schema["name"];
+  if (typeof name !== "string") {
+    return undefined;
+  }
+  const parameters: Record<string, string> = Object.create(null);
+  const stated = schema["parameters"];
+  if (isObject(stated)) {
+    for (const [parameter, value] of Object.entries(stated)) {
+      parameters[parameter] = String(value);
+    }
+  }
+  return { name, parameters };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,47 @@
+import { missed, stringEnd } from "../json/cursor.ts";
+
+/** Where the two halves of `{"schema":S,"payload":P}` stand. P begins at `payloadStart` and ends one byte before the message. */
+export interface ConnectSplit {
+  readonly schemaEnd: number;
+  readonly payloadStart: number;
+}
+
+const schemaKey: Buffer = Buffer.from('{"schema":{');
+const payloadKey: Buffer = Buffer.from(',"payload":');
+
+/**
+ * Finds the halves of a message as JsonConverter writes it: schema first, no white space. Null for any other text. The schema's extent is
+ * found by its brackets; whether it is JSON, and a schema, is for its parser to say.
+ */
+export function splitConnectJson(bytes: Buffer, start: number, end: number): ConnectSplit | null {
+  if (!standsAt(bytes, start, end, schemaKey) || bytes[end - 1] !== 0x7d) {
+    return null;
+  }
+  const schemaEnd = objectEnd(bytes, start + schemaKey.length - 1, end);
+  return schemaEnd !== missed && standsAt(bytes, schemaEnd, end, payloadKey)
+    ? { schemaEnd, payloadStart: schemaEnd + payloadKey.length }
+    : null;
+}
+
+function standsAt(bytes: Buffer, at: number, end: number, text: Buffer): boolean {
+  return at + text.length < end && bytes.compare(text, 0, text.length, at, at + text.length) === 0;
+}
+
+/** One past the brace that closes the object at `p`. */
+function objectEnd(bytes: Buffer, p: number, end: number): number {
+  let depth = 0;
+  for (; p < end; p++) {
+    const byte = bytes[p];
+    if (byte === 0x22) {
+      p = stringEnd(bytes, p + 1, end);
+      if (p === missed) {
+        return missed;
+      }
+    } else if (byte === 0x7b) {
+      depth++;
+    } else if (byte === 0x7d && --depth === 0) {
+      return p + 1;
+    }
+  }
+  return missed;
+}

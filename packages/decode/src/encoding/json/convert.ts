@@ -1,0 +1,306 @@
+import { DecodeError } from "../../errors.ts";
+import type { ResolvedLimits, ResolvedValueOptions } from "../../options.ts";
+import type { Conversion, Semantic } from "../../values/conversion.ts";
+import { conversionFor } from "../../values/conversion-for.ts";
+import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { type RecordType, type Type, withoutNull } from "../type.ts";
+import { base64Length, decodeBase64 } from "./base64.ts";
+import { setProperty } from "../../set-property.ts";
+import { NumberText } from "./parse.ts";
+import { jsonColumnTest } from "./unavailable-column.ts";
+
+/** What a parsed JSON value becomes by its type. Null has been taken out before; it is null everywhere. */
+export type Convert = (value: unknown) => unknown;
+
+export interface ConvertContext {
+  readonly values: ResolvedValueOptions;
+  readonly limits: ResolvedLimits;
+  readonly parseJson: (text: string) => unknown;
+}
+
+/**
+ * The slow and obvious way from parsed JSON to values, for every type: the twin that the generated readers are held against, and what
+ * runs where text does not look as a schema's writer would have written it.
+ */
+export function compileConvert(type: Type, context: ConvertContext, where: string): Convert {
+  const convert = compileNonNull(type, context, where);
+  return (value) => (value === null ? null : convert(value));
+}
+
+/** The same for a column of a row, where Debezium's placeholder means that the value is unavailable. */
+export function compileColumn(type: Type, context: ConvertContext, where: string): Convert {
+  const convert = compileConvert(type, context, where);
+  const isUnavailable = jsonColumnTest(withoutNull(type).kind, context.values.unavailablePlaceholder);
+  return (value) => (value !== null && isUnavailable(value) ? UNAVAILABLE : convert(value));
+}
+
+function compileNonNull(type: Type, context: ConvertContext, where: string): Convert {
+  const conversion = type.semantic === undefined ? null : conversionFor(type.semantic, context.values, context.parseJson);
+  switch (type.kind) {
+    case "null":
+      return () => mismatch(where, "null");
+    case "boolean":
+      return (value) => (typeof value === "boolean" ? value : mismatch(where, "a boolean"));
+    case "int":
+    case "long":
+      return compileInteger(type.kind, conversion, context, where);
+    case "float":
+    case "double":
+      return compileDouble(type.kind, conversion, where);
+    case "string":
+    case "enum":
+      return compileText(conversion, where);
+    case "bytes":
+    case "fixed":
+      return compileBytes(conversion, where);
+    case "array":
+      return compileArray(type.items, conversion, context, where);
+    case "map":
+      return compileMap(type.keys, type.values, context, where);
+    case "record":
+      return compileRecord(type, conversion, context, where);
+    case "union": {
+      const only = withoutNull(type);
+      return only.kind === "union" ? compileAny(undefined, context) : compileNonNull(only, context, where);
+    }
+    case "any":
+      return compileAny(type.semantic, context);
+  }
+}
+
+function mismatch(where: string, expected: string): never {
+  throw new DecodeError("value-invalid", `expected ${expected} in ${where}, as its schema says, found another kind of JSON value`);
+}
+
+function compileInteger(kind: "int" | "long", conversion: Conversion | null, context: ConvertContext, where: string): Convert {
+  const { int, bigint } = conversion ?? {};
+  const plain = kind === "long" ? int64For(context.values) : (value: number | bigint) => value;
+  return (value) => {
+    if (typeof value === "number") {
+      // Adding zero makes -0 an ordinary one: integers of a database have no sign on it.
+      return int === undefined ? plain(value + 0) : int(value + 0);
+    }
+    if (typeof value === "bigint") {
+      return bigint === undefined ? plain(value) : bigint(value);
+    }
+    return mismatch(where, "an integer");
+  };
+}
+
+/** How an int64 is shown. */
+export function int64For(values: ResolvedValueOptions): (value: number | bigint) => unknown {
+  switch (values.int64) {
+    case "safe":
+      return (value) => value;
+    case "bigint":
+      return BigInt;
+    case "string":
+      return String;
+  }
+}
+
+function compileDouble(kind: "float" | "double", conversion: Conversion | null, where: string): Convert {
+  const convert = conversion?.double;
+  return (value) => {
+    const wide = asDouble(value, where);
+    const double = kind === "float" ? Math.fround(wide) : wide;
+    return convert === undefined ? double : convert(double);
+  };
+}
+
+const nonFinite: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  "-Infinity": Number.NEGATIVE_INFINITY,
+};
+
+function asDouble(value: unknown, where: string): number {
+  if (typeof value === "number" || typeof value === "bigint") {
+    return Number(value);
+  }
+  if (value instanceof NumberText) {
+    return finite(value.text, where);
+  }
+  // What Jackson writes for the doubles that JSON has no number for.
+  const named = typeof value === "string" && Object.hasOwn(nonFinite, value) ? nonFinite[value] : undefined;
+  return named ?? mismatch(where, "a number");
+}
+
+function finite(text: string, where: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value)) {
+    throw new DecodeError("value-invalid", `expected a number within a double's range in ${where}, found one beyond it`);
+  }
+  return value;
+}
+
+function compileText(conversion: Conversion | null, where: string): Convert {
+  const convert = conversion?.text;
+  return (value) => {
+    if (typeof value !== "string") {
+      return mismatch(where, "a string");
+    }
+    return convert === undefined ? value : convert(value);
+  };
+}
+
+function compileBytes(conversion: Conversion | null, where: string): Convert {
+  const { bytes, int, bigint, numberText } = conversion ?? {};
+  return (value) => {
+    if (typeof value === "string") {
+      const buffer = fromBase64(value, where);
+      return bytes === undefined ? buffer : bytes(buffer, 0, buffer.length);
+    }
+    // Connect's decimal.format=NUMERIC writes decimals as JSON numbers.
+    if (typeof value === "number" && int !== undefined) {
+      return int(value);
+    }
+    if (typeof value === "bigint" && bigint !== undefined) {
+      return bigint(value);
+    }
+    if (value instanceof NumberText && numberText !== undefined) {
+      return numberText(value.text);
+    }
+    return mismatch(where, "base64 text");
+  };
+}
+
+function fromBase64(text: string, where: string): Buffer {
+  const source = Buffer.from(text, "latin1");
+  const length = base64Length(source, 0, source.length);
+  const target = Buffer.allocUnsafe(Math.max(length, 0));
+  if (source.length !== text.length || length < 0 || !decodeBase64(source, 0, target, length)) {
+    throw new DecodeError("value-invalid", `expected base64 text in ${where}, found characters or padding that base64 does not have`);
+  }
+  return target;
+}
+
+function compileArray(items: Type, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
+  const convertItem = compileConvert(items, context, `an item of ${where}`);
+  const convert = conversion?.array;
+  return (value) => {
+    if (!Array.isArray(value)) {
+      return mismatch(where, "an array");
+    }
+    const array = value.map(convertItem);
+    return convert === undefined ? array : convert(array);
+  };
+}
+
+function compileMap(keys: Type | null, values: Type, context: ConvertContext, where: string): Convert {
+  const convertValue = compileConvert(values, context, `a value of ${where}`);
+  if (keys === null) {
+    return (value) => {
+      const map: Record<string, unknown> = Object.create(null);
+      for (const [name, item] of Object.entries(asObject(value, where))) {
+        map[name] = convertValue(item);
+      }
+      return map;
+    };
+  }
+  const convertKey = compileConvert(keys, context, `a key of ${where}`);
+  return (value) => {
+    if (!Array.isArray(value)) {
+      return mismatch(where, "an array of pairs");
+    }
+    return new Map(
+      value.map((pair) =>
+        Array.isArray(pair) && pair.length === 2 ? [convertKey(pair[0]), convertValue(pair[1])] : mismatch(where, "pairs"),
+      ),
+    );
+  };
+}
+
+function asObject(value: unknown, where: string): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText)
+    ? (value as Record<string, unknown>)
+    : mismatch(where, "an object");
+}
+
+function compileRecord(type: RecordType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
+  const struct = conversion?.struct;
+  // A struct that is one value (a point, a decimal with its own scale) is converted from its raw parts.
+  const inner = struct === undefined ? context : { ...context, values: rawValues(context.values) };
+  const columns = type.fields.map((field) => [field.name, compileConvert(field.type, inner, `${where}.${field.name}`)] as const);
+  const convert = recordConvert(columns, compileAny(undefined, inner), where);
+  return struct === undefined ? convert : (value) => struct(convert(value) as Record<string, unknown>);
+}
+
+function rawValues(values: ResolvedValueOptions): ResolvedValueOptions {
+  return { ...values, int64: "safe" };
+}
+
+/** A record from its columns, in the schema's order; what the schema does not know follows as it is. */
+export function recordConvert(columns: readonly (readonly [name: string, convert: Convert])[], extra: Convert, where: string): Convert {
+  const known = new Set(columns.map(([name]) => name));
+  return (value) => {
+    const object = asObject(value, where);
+    const record: Record<string, unknown> = {};
+    for (const [name, convert] of columns) {
+      if (Object.hasOwn(object, name)) {
+        setProperty(record, name, convert(object[name]));
+      }
+    }
+    for (const name of Object.keys(object)) {
+      if (!known.has(name)) {
+        setProperty(record, name, extra(object[name]));
+      }
+    }
+    return record;
+  };
+}
+
+/** JSON's own types: integers exact, other numbers as `numbers` says, and a hinted meaning applied to whatever arrives. */
+export function compileAny(semantic: Semantic | undefined, context: ConvertContext): Convert {
+  const { numbers } = context.values;
+  const int64 = int64For(context.values);
+  const conversion = semantic === undefined ? null : conversionFor(semantic, context.values, context.parseJson);
+  const convert: Convert = (value) => {
+    if (typeof value === "number" || typeof value === "bigint") {
+      return int64(value);
+    }
+    if (value instanceof NumberText) {
+      return numbers === "exact" ? value.text : finite(value.text, "a JSON number");
+    }
+    if (Array.isArray(value)) {
+      return value.map(convert);
+    }
+    return typeof value === "object" && value !== null ? convertObject(value as Record<string, unknown>, convert) : value;
+  };
+  return conversion === null ? convert : (value) => hinted(value, conversion, convert);
+}
+
+function convertObject(object: Record<string, unknown>, convert: Convert): Record<string, unknown> {
+  const converted: Record<string, unknown> = {};
+  for (const name of Object.keys(object)) {
+    setProperty(converted, name, convert(object[name]));
+  }
+  return converted;
+}
+
+function hinted(value: unknown, conversion: Conversion, convert: Convert): unknown {
+  if (typeof value === "number" && conversion.int !== undefined && Number.isInteger(value)) {
+    return conversion.int(value);
+  }
+  if (typeof value === "bigint" && conversion.bigint !== undefined) {
+    return conversion.bigint(value);
+  }
+  if (value instanceof NumberText && conversion.numberText !== undefined) {
+    return conversion.numberText(value.text);
+  }
+  if (typeof value === "string") {
+    return hintedText(value, conversion);
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value) && conversion.struct !== undefined) {
+    return conversion.struct(value as Record<string, unknown>);
+  }
+  return convert(value);
+}
+
+function hintedText(value: string, conversion: Conversion): unknown {
+  if (conversion.bytes !== undefined) {
+    const bytes = fromBase64(value, "a hinted column");
+    return conversion.bytes(bytes, 0, bytes.length);
+  }
+  return conversion.text === undefined ? value : conversion.text(value);
+}

@@ -1,0 +1,300 @@
+import { generate, property } from "../codegen.ts";
+import { type CompileOptions, Deferred, type DeferredField } from "../reader.ts";
+import { type Field, type RecordType, type Type, withoutNull } from "../type.ts";
+import { type Convert, type ConvertContext, compileColumn, compileConvert, int64For } from "./convert.ts";
+import { type JsonCursor, missed, readBoolean, readDouble, readInteger, readSimple, readText, skipScalar } from "./cursor.ts";
+import { type ParseOptions, parseJson, parseNested } from "./parse.ts";
+import { readBase64, readBase64Buffer, scratch } from "./read-base64.ts";
+import type { Conversion } from "../../values/conversion.ts";
+import { conversionFor } from "../../values/conversion-for.ts";
+import { UNAVAILABLE, unavailableTests } from "../../values/unavailable.ts";
+import { jsonColumnTest } from "./unavailable-column.ts";
+
+/** Reads a record at the cursor, or leaves the cursor at {@link missed}. */
+export type QuickReader = (c: JsonCursor) => unknown;
+
+/** Wider records are left to the slow reader: the code for them would be larger than what the runtime optimizes. */
+const maxGeneratedFields = 300;
+
+/**
+ * Generates a reader for text as Jackson (and `JSON.stringify`) writes a record of this type: fields in the schema's order, no white
+ * space. It knows the property names in advance, so it compares bytes instead of making strings, and builds its object as one literal.
+ * Null where the type is not worth it.
+ */
+export function generateQuickReader(
+  type: RecordType,
+  options: CompileOptions,
+  context: ConvertContext,
+  parse: ParseOptions,
+): QuickReader | null {
+  if (countFields(type, 0) > maxGeneratedFields) {
+    return null;
+  }
+  const emitter = new Emitter(options, context, parse);
+  const root = emitter.record(type, { isTop: true, isRow: options.plan.rows === "self" });
+  return generate(`${emitter.source}\nreturn ${root};`, emitter.scope) as QuickReader;
+}
+
+function countFields(type: Type, depth: number): number {
+  const record = withoutNull(type);
+  if (record.kind !== "record" || depth > 2) {
+    return 1;
+  }
+  return record.fields.reduce((sum, field) => sum + countFields(field.type, depth + 1), 0);
+}
+
+interface Place {
+  /** Whether the read plan speaks of this record's fields. */
+  readonly isTop: boolean;
+  /** Whether the record's fields are columns of a row. */
+  readonly isRow: boolean;
+}
+
+class Emitter {
+  source = "";
+  readonly scope: Record<string, unknown> = {
+    missed,
+    readBoolean,
+    readDouble,
+    readInteger,
+    readSimple,
+    readText,
+    skipScalar,
+    readBase64,
+    readBase64Buffer,
+    scratch,
+    UNAVAILABLE,
+  };
+  readonly #options: CompileOptions;
+  readonly #context: ConvertContext;
+  readonly #parse: ParseOptions;
+  readonly #records = new Map<string, string>();
+  readonly #ids = new Map<RecordType, number>();
+  #count = 0;
+
+  constructor(options: CompileOptions, context: ConvertContext, parse: ParseOptions) {
+    this.#options = options;
+    this.#context = context;
+    this.#parse = parse;
+    const tests = unavailableTests(options.values.unavailablePlaceholder);
+    this.scope["isUnavailableText"] = tests.text;
+    this.scope["isUnavailableBytes"] = tests.bytes;
+    this.scope["isUnavailableJson"] = jsonColumnTest("any", options.values.unavailablePlaceholder);
+  }
+
+  /** Emits the reader of a record, once a type and place, and returns its name. */
+  record(type: RecordType, place: Place): string {
+    const key = `${this.#id(type)}/${place.isTop}/${place.isRow}`;
+    const known = this.#records.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const name = this.#name("record");
+    this.#records.set(key, name);
+    const { skip, defer } = this.#options.plan;
+    const lines: string[] = [];
+    const properties: string[] = [];
+    for (const [i, field] of type.fields.entries()) {
+      const skipped = place.isTop && skip.includes(field.name);
+      const read = skipped
+        ? "skipScalar(c);"
+        : place.isTop && defer?.field === field.name
+          ? this.#deferred(field, defer, `v${i}`)
+          : this.#field(field, place, `v${i}`);
+      lines.push(this.#literal(field.name, i === 0), read, "if ((p = c.pos) === missed) return null;");
+      if (!skipped) {
+        properties.push(`${property(field.name)}: v${i}`);
+      }
+    }
+    this.#emit(name, lines, type.fields.length === 0, `{${properties.join(", ")}}`);
+    return name;
+  }
+
+  #id(type: RecordType): number {
+    const id = this.#ids.get(type) ?? this.#ids.size;
+    this.#ids.set(type, id);
+    return id;
+  }
+
+  #name(what: string): string {
+    return `${what}${this.#count++}`;
+  }
+
+  #constant(what: string, value: unknown): string {
+    const name = this.#name(what);
+    this.scope[name] = value;
+    return name;
+  }
+
+  /** One function around the reads of a record's fields. Text that is not an object is a miss, or null. */
+  #emit(name: string, lines: readonly string[], isEmpty: boolean, result: string): void {
+    this.source += `
+function ${name}(c) {
+  const b = c.bytes; let p = c.pos; let t = null;
+  if (b[p] !== 123) { skipScalar(c); if (b[p] !== 110) c.pos = missed; return null; }
+  ${isEmpty ? "p++;" : lines.join("\n  ")}
+  if (b[p] !== 125) { c.pos = missed; return null; }
+  c.pos = p + 1;
+  return ${result};
+}`;
+  }
+
+  /** Compares the bytes of `{"name":` or `,"name":` and moves over them. */
+  #literal(name: string, isFirst: boolean): string {
+    const bytes = Buffer.from(`${isFirst ? "{" : ","}${JSON.stringify(name)}:`, "utf8");
+    const differs = [...bytes].map((byte, i) => `b[p + ${i}] !== ${byte}`).join(" || ");
+    return `if (${differs}) { c.pos = missed; return null; } c.pos = p + ${bytes.length};`;
+  }
+
+  /** Reads one field into `target`. */
+  #field(field: Field, place: Place, target: string): string {
+    const type = withoutNull(field.type);
+    const { rows } = this.#options.plan;
+    if (place.isTop && rows !== "self" && rows.includes(field.name)) {
+      return this.#row(type, field, target);
+    }
+    const quick = this.#quick(type, place.isRow, target);
+    if (quick !== null) {
+      return `let ${target}; ${quick}`;
+    }
+    if (type.kind === "record" && !place.isRow && this.#conversion(type)?.struct === undefined) {
+      return `const ${target} = ${this.record(type, { isTop: false, isRow: false })}(c);`;
+    }
+    return this.#slow(
+      place.isRow ? compileColumn(field.type, this.#context, field.name) : compileConvert(field.type, this.#context, field.name),
+      target,
+    );
+  }
+
+  #row(type: Type, field: Field, target: string): string {
+    if (type.kind === "record") {
+      return `const ${target} = ${this.record(type, { isTop: false, isRow: true })}(c);`;
+    }
+    return this.#slow(compileConvert(field.type, this.#context, field.name), target);
+  }
+
+  /** Any JSON value at the cursor, parsed as the slow reader parses it. */
+  #slow(convert: Convert, target: string): string {
+    return `const ${target} = ${this.#constant("slow", this.#nested(convert))}(c);`;
+  }
+
+  #nested(convert: Convert): QuickReader {
+    const parse = this.#parse;
+    return (c) => {
+      const value = parseNested(c, parse);
+      return c.pos === missed ? null : convert(value);
+    };
+  }
+
+  /** The statement for a type whose text is read without parsing it first, or null. */
+  #quick(type: Type, isColumn: boolean, target: string): string | null {
+    const conversion = this.#conversion(type);
+    switch (type.kind) {
+      case "boolean":
+        return `${target} = readBoolean(c);`;
+      case "int":
+      case "long":
+        return this.#integer(type.kind, conversion?.int, conversion?.bigint, target);
+      case "float":
+      case "double":
+        return `t = readDouble(c); ${target} = t === null ? null : ${this.#double(type.kind, conversion?.double)};`;
+      case "string":
+      case "enum":
+        return this.#text(conversion?.text, isColumn, target);
+      case "bytes":
+      case "fixed":
+        return this.#bytes(conversion?.bytes, isColumn, target);
+      case "any":
+        return type.semantic === undefined ? this.#any(isColumn, target) : null;
+      default:
+        return null;
+    }
+  }
+
+  /** Most of schemaless JSON is short scalars; what is not goes through the parser. */
+  #any(isColumn: boolean, target: string): string {
+    const anyType: Type = { kind: "any" };
+    const convert = isColumn ? compileColumn(anyType, this.#context, "a column") : compileConvert(anyType, this.#context, "a field");
+    const slow = this.#constant("any", this.#nested(convert));
+    const column = isColumn ? ` else if (typeof ${target} === "string" && isUnavailableJson(${target})) ${target} = UNAVAILABLE;` : "";
+    const integers =
+      this.#options.values.int64 === "safe"
+        ? ""
+        : `if (typeof ${target} === "number" || typeof ${target} === "bigint") ${target} = ${this.#constant("int64", int64For(this.#options.values))}(${target});`;
+    return `p = c.pos; ${target} = readSimple(c); if (c.pos === missed) { c.pos = p; ${target} = ${slow}(c); }${column} ${integers}`;
+  }
+
+  #conversion(type: Type): Conversion | null {
+    return type.semantic === undefined ? null : conversionFor(type.semantic, this.#context.values, this.#context.parseJson);
+  }
+
+  #integer(kind: "int" | "long", int: unknown, bigint: unknown, target: string): string {
+    const plain =
+      kind === "long" && this.#options.values.int64 !== "safe" ? `${this.#constant("int64", int64For(this.#options.values))}(t)` : "t";
+    if (int === undefined && bigint === undefined && plain === "t") {
+      return `${target} = readInteger(c);`;
+    }
+    const small = int === undefined ? plain : `${this.#constant("int", int)}(t)`;
+    const large = bigint === undefined ? plain : `${this.#constant("bigint", bigint)}(t)`;
+    return `t = readInteger(c); ${target} = t === null ? null : typeof t === "number" ? ${small} : ${large};`;
+  }
+
+  #double(kind: "float" | "double", convert: unknown): string {
+    const value = kind === "float" ? "Math.fround(t)" : "t";
+    return convert === undefined ? value : `${this.#constant("double", convert)}(${value})`;
+  }
+
+  #text(convert: unknown, isColumn: boolean, target: string): string {
+    const value = convert === undefined ? "t" : `${this.#constant("text", convert)}(t)`;
+    const column = isColumn ? `isUnavailableText(t) ? UNAVAILABLE : ${value}` : value;
+    return `t = readText(c); ${target} = t === null ? null : ${column};`;
+  }
+
+  #bytes(convert: unknown, isColumn: boolean, target: string): string {
+    if (convert === undefined) {
+      const buffer = isColumn ? "t !== null && isUnavailableBytes(t, 0, t.length) ? UNAVAILABLE : t" : "t";
+      return `t = readBase64Buffer(c); ${target} = ${buffer};`;
+    }
+    const value = `${this.#constant("bytes", convert)}(scratch.bytes, 0, t)`;
+    const column = isColumn ? `isUnavailableBytes(scratch.bytes, 0, t) ? UNAVAILABLE : ${value}` : value;
+    return `t = readBase64(c); ${target} = t < 0 ? null : ${column};`;
+  }
+
+  /** Moves over the deferred record, reading what the plan peeks at on the way. */
+  #deferred(field: Field, defer: DeferredField, target: string): string {
+    const type = withoutNull(field.type);
+    if (type.kind !== "record") {
+      return this.#slow(compileConvert(field.type, this.#context, field.name), target);
+    }
+    const peeked = defer.peek.map((name) =>
+      type.fields.some((inner) => inner.name === name) ? `peek${defer.peek.indexOf(name)}` : "undefined",
+    );
+    const lines: string[] = [];
+    for (const [i, inner] of type.fields.entries()) {
+      const at = defer.peek.indexOf(inner.name);
+      const isText = withoutNull(inner.type).kind === "string" || withoutNull(inner.type).kind === "any";
+      lines.push(
+        this.#literal(inner.name, i === 0),
+        at >= 0 && isText ? `const peek${at} = readText(c);` : `${at >= 0 ? `const peek${at} = undefined; ` : ""}skipScalar(c);`,
+      );
+      lines.push("if ((p = c.pos) === missed) return null;");
+    }
+    const skip = this.#name("deferred");
+    const resolve = this.#constant("resolve", defer.resolve);
+    const read = this.#constant("read", deferredRead(field.type, field.name, this.#context, this.#parse));
+    this.scope["Deferred"] = Deferred;
+    this.#emit(skip, ["const start = p;", ...lines], false, `new Deferred(${resolve}([${peeked.join(", ")}]), ${read}, b, start, p + 1)`);
+    return `const ${target} = ${skip}(c);`;
+  }
+}
+
+/** Reads a deferred part, whole, when somebody asks for it. */
+function deferredRead(
+  type: Type,
+  where: string,
+  context: ConvertContext,
+  parse: ParseOptions,
+): (bytes: Uint8Array, start: number, end: number) => unknown {
+  const convert = compileConvert(type, context, where);
+  return (bytes, start, end) => convert(parseJson(bytes, start, end, parse));
+}

@@ -1,0 +1,50 @@
+import type { Semantic } from "../../values/conversion.ts";
+import type { ReadPlan } from "../reader.ts";
+import type { Field, RecordType, Type } from "../type.ts";
+
+/** The meaning of a column by its name, where the user has stated it. */
+export type ColumnHints = ReadonlyMap<string, Semantic>;
+
+/**
+ * The type of a JSON object as its text shows it: its property names, in their order, and JSON's own types behind them. Producers write
+ * the same properties in the same order message after message, so a reader generated from one message reads the next ones.
+ */
+export function learnType(sample: Record<string, unknown>, plan: ReadPlan, hints: ColumnHints): RecordType {
+  if (plan.rows === "self") {
+    return rowType(sample, hints);
+  }
+  const rows = plan.rows;
+  // A row that is null in this message looks like the one beside it, which is the same table's.
+  const knownRow = rows.map((name) => sample[name]).find(isObject);
+  const fields = Object.keys(sample).map((name): Field => {
+    const value = sample[name];
+    if (rows.includes(name)) {
+      const row = isObject(value) ? value : knownRow;
+      return { name, type: row === undefined ? anyType : rowType(row, hints) };
+    }
+    return { name, type: isObject(value) && isFlat(value) ? flatType(value) : anyType };
+  });
+  return { kind: "record", name: null, fields };
+}
+
+const anyType: Type = { kind: "any" };
+
+function rowType(row: Record<string, unknown>, hints: ColumnHints): RecordType {
+  const fields = Object.keys(row).map((name): Field => {
+    const semantic = hints.get(name);
+    return { name, type: semantic === undefined ? anyType : { kind: "any", semantic } };
+  });
+  return { kind: "record", name: null, fields };
+}
+
+function flatType(value: Record<string, unknown>): RecordType {
+  return { kind: "record", name: null, fields: Object.keys(value).map((name) => ({ name, type: anyType })) };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+function isFlat(value: Record<string, unknown>): boolean {
+  return Object.values(value).every((item) => typeof item !== "object" || item === null);
+}

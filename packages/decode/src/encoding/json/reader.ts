@@ -1,0 +1,160 @@
+import { setProperty } from "../../set-property.ts";
+import type { EncodingName } from "../../event.ts";
+import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, type ReadPlan } from "../reader.ts";
+import type { ShortTexts } from "../short-texts.ts";
+import { type RecordType, type Type, withoutNull } from "../type.ts";
+import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, recordConvert } from "./convert.ts";
+import { JsonCursor } from "./cursor.ts";
+import { generateQuickReader, type QuickReader } from "./generate.ts";
+import { type ParseOptions, parseJson } from "./parse.ts";
+
+/** What a quick read returns where the text is not as expected. */
+export const notQuick: unique symbol = Symbol("not quick");
+
+const fullCredit = 256;
+const costOfMiss = 8;
+
+/**
+ * Reads JSON text by a type. Text as a schema's own writer writes it is read in place by generated code; any other spelling of the same
+ * JSON takes the slow way and gives the same values.
+ */
+export class JsonReader implements PayloadReader {
+  readonly encoding: EncodingName;
+  readonly type: Type;
+  readonly #cursor: JsonCursor;
+  readonly #slow: Convert;
+  readonly #parse: ParseOptions;
+  // Generated when the first text is read: what is only converted needs none.
+  #quick: QuickReader | null | undefined = undefined;
+  readonly #generate: () => QuickReader | null;
+  // A topic whose text never is as expected should not pay for trying: misses use the credit up, hits restore it.
+  #credit = fullCredit;
+
+  constructor(encoding: EncodingName, type: Type, options: CompileOptions, texts: ShortTexts) {
+    this.encoding = encoding;
+    this.type = type;
+    this.#parse = { maxDepth: options.limits.maxDepth, texts };
+    const context = convertContext(options, this.#parse);
+    this.#slow = compileTop(type, options.plan, context);
+    this.#cursor = new JsonCursor(new Uint8Array(0), texts);
+    const record = withoutNull(type);
+    this.#generate = () =>
+      options.codeGeneration && record.kind === "record" ? generateQuickReader(record, options, context, this.#parse) : null;
+  }
+
+  read(bytes: Uint8Array, start: number, end: number): unknown {
+    const value = this.readQuick(bytes, start, end);
+    return value === notQuick ? this.#slow(parseJson(bytes, start, end, this.#parse)) : value;
+  }
+
+  /** The value if the text is as expected to the last byte, else {@link notQuick}. Never throws on malformed text. */
+  readQuick(bytes: Uint8Array, start: number, end: number): unknown {
+    if (this.#quick === undefined) {
+      this.#quick = this.#generate();
+    }
+    if (this.#quick === null) {
+      return notQuick;
+    }
+    const cursor = this.#cursor;
+    cursor.bytes = bytes;
+    cursor.pos = start;
+    cursor.end = end;
+    const value = this.#quick(cursor);
+    if (cursor.pos === end) {
+      this.#credit = fullCredit;
+      return value;
+    }
+    this.#credit -= costOfMiss;
+    if (this.#credit <= 0) {
+      this.#quick = null;
+    }
+    return notQuick;
+  }
+
+  /** What a parsed value becomes: the slow way, for a value that was parsed already. */
+  convert(parsed: unknown): unknown {
+    return this.#slow(parsed);
+  }
+}
+
+export function convertContext(options: CompileOptions, parse: ParseOptions): ConvertContext {
+  const context: ConvertContext = {
+    values: options.values,
+    limits: options.limits,
+    parseJson: (text) => {
+      const bytes = Buffer.from(text, "utf8");
+      return compileAny(undefined, context)(parseJson(bytes, 0, bytes.length, parse));
+    },
+  };
+  return context;
+}
+
+/** The slow way for a whole payload: what the read plan skips, defers and takes for rows is what the generated reader does. */
+function compileTop(type: Type, plan: ReadPlan, context: ConvertContext): Convert {
+  const record = withoutNull(type);
+  if (record.kind !== "record") {
+    return compileConvert(type, context, "the payload");
+  }
+  const columns = record.fields
+    .filter((field) => !plan.skip.includes(field.name))
+    .map((field) => [field.name, compileTopField(field.name, field.type, plan, context)] as const);
+  const extra = compileAny(undefined, context);
+  const convert = recordConvert(columns, extra, "the payload");
+  return (value) => (value === null ? null : convert(withoutSkipped(value, plan.skip)));
+}
+
+function withoutSkipped(value: unknown, skip: readonly string[]): unknown {
+  if (skip.length === 0 || typeof value !== "object" || value === null || Array.isArray(value)) {
+    return value;
+  }
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    if (!skip.includes(name)) {
+      setProperty(kept, name, (value as Record<string, unknown>)[name]);
+    }
+  }
+  return kept;
+}
+
+function compileTopField(name: string, type: Type, plan: ReadPlan, context: ConvertContext): Convert {
+  if (plan.rows === "self") {
+    return compileColumn(type, context, name);
+  }
+  if (plan.rows.includes(name)) {
+    return compileRow(type, context, name);
+  }
+  return plan.defer?.field === name
+    ? compileDeferred(plan.defer, compileConvert(type, context, name))
+    : compileConvert(type, context, name);
+}
+
+function compileRow(type: Type, context: ConvertContext, where: string): Convert {
+  const record = withoutNull(type);
+  const anyColumn = compileColumn({ kind: "any" }, context, where);
+  const columns = record.kind === "record" ? columnsOf(record, context, where) : [];
+  const convertRecord = recordConvert(columns, anyColumn, where);
+  const convertOther = compileConvert(type, context, where);
+  return (value) => (isPlainObject(value) ? convertRecord(value) : convertOther(value));
+}
+
+function columnsOf(record: RecordType, context: ConvertContext, where: string): (readonly [string, Convert])[] {
+  return record.fields.map((field) => [field.name, compileColumn(field.type, context, `${where}.${field.name}`)] as const);
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+function compileDeferred(defer: DeferredField, convert: Convert): Convert {
+  return (value) => {
+    if (!isPlainObject(value)) {
+      return convert(value);
+    }
+    const peeked = defer.peek.map((name) => (Object.hasOwn(value, name) ? textOrNothing(value[name]) : undefined));
+    return new Deferred(defer.resolve(peeked), () => convert(value), new Uint8Array(0), 0, 0);
+  };
+}
+
+function textOrNothing(value: unknown): string | null | undefined {
+  return typeof value === "string" || value === null ? value : undefined;
+}

@@ -1,0 +1,224 @@
+import type {
+  Columns,
+  HeartbeatEvent,
+  MessageEvent,
+  RowEvent,
+  SchemaChangeEvent,
+  Source,
+  TableName,
+  TombstoneEvent,
+  TransactionEvent,
+  TransactionPosition,
+  TruncateEvent,
+  UnknownEvent,
+} from "../event.ts";
+import type { RecordBatch } from "../record.ts";
+import { blockValue, detachBlock } from "./change-event.ts";
+import type { Route } from "./envelope.ts";
+import { RecordEvent } from "./record-event.ts";
+import { isBlock, numberOrNull, sourceOf, textOrNull, transactionOf } from "./source.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+export class PlainRow extends RecordEvent implements RowEvent {
+  readonly row: Columns;
+  readonly table: TableName | null;
+
+  constructor(row: Columns, table: TableName | null, key: unknown, route: Route, batch: RecordBatch, record: number) {
+    super(key, route, batch, record);
+    this.row = row;
+    this.table = table;
+  }
+
+  get kind(): "row" {
+    return "row";
+  }
+
+  protected fields(): Record<string, unknown> {
+    return { table: this.table, key: this.key, row: this.row };
+  }
+}
+
+export class Tombstone extends RecordEvent implements TombstoneEvent {
+  readonly table: TableName | null;
+
+  constructor(table: TableName | null, key: unknown, route: Route, batch: RecordBatch, record: number) {
+    super(key, route, batch, record);
+    this.table = table;
+  }
+
+  get kind(): "tombstone" {
+    return "tombstone";
+  }
+
+  protected fields(): Record<string, unknown> {
+    return { table: this.table, key: this.key };
+  }
+}
+
+export class UnknownValue extends RecordEvent implements UnknownEvent {
+  readonly value: unknown;
+
+  constructor(value: unknown, key: unknown, route: Route, batch: RecordBatch, record: number) {
+    super(key, route, batch, record);
+    this.value = value;
+  }
+
+  get kind(): "unknown" {
+    return "unknown";
+  }
+
+  protected fields(): Record<string, unknown> {
+    return { key: this.key, value: this.value };
+  }
+}
+
+/** What a Debezium record that is no row change has in common with one: a source, a transaction, a time. */
+abstract class SourcedEvent extends RecordEvent {
+  protected readonly value: Block;
+  #source: Source | null = null;
+
+  constructor(value: Block, key: unknown, route: Route, batch: RecordBatch, record: number) {
+    super(key, route, batch, record);
+    this.value = value;
+  }
+
+  get source(): Source {
+    this.#source ??= sourceOf(blockValue(this.value["source"]));
+    return this.#source;
+  }
+
+  get transaction(): TransactionPosition | null {
+    return transactionOf(this.value["transaction"]);
+  }
+
+  get tsMs(): number | null {
+    return numberOrNull(this.value["ts_ms"]);
+  }
+
+  protected override detachParts(): void {
+    detachBlock(this.value["source"]);
+  }
+}
+
+export class Truncate extends SourcedEvent implements TruncateEvent {
+  readonly table: TableName;
+
+  constructor(table: TableName, value: Block, key: unknown, route: Route, batch: RecordBatch, record: number) {
+    super(value, key, route, batch, record);
+    this.table = table;
+  }
+
+  get kind(): "truncate" {
+    return "truncate";
+  }
+
+  protected fields(): Record<string, unknown> {
+    const { table, key, source, transaction, tsMs } = this;
+    return { table, key, source, transaction, tsMs };
+  }
+}
+
+export class LogicalMessage extends SourcedEvent implements MessageEvent {
+  get kind(): "message" {
+    return "message";
+  }
+
+  get prefix(): string {
+    return textOrNull(this.#message["prefix"]) ?? "";
+  }
+
+  /** JSON without schema carries the bytes as base64 text. */
+  get content(): Buffer {
+    const content = this.#message["content"];
+    return typeof content === "string" ? Buffer.from(content, "base64") : Buffer.isBuffer(content) ? content : Buffer.alloc(0);
+  }
+
+  get #message(): Block {
+    const message = this.value["message"];
+    return isBlock(message) ? message : {};
+  }
+
+  protected fields(): Record<string, unknown> {
+    const { key, prefix, content, source, transaction, tsMs } = this;
+    return { key, prefix, content, source, transaction, tsMs };
+  }
+}
+
+export class TransactionBoundary extends SourcedEvent implements TransactionEvent {
+  readonly status: "begin" | "end";
+
+  constructor(status: "begin" | "end", value: Block, key: unknown, route: Route, batch: RecordBatch, record: number) {
+    super(value, key, route, batch, record);
+    this.status = status;
+  }
+
+  get kind(): "transaction" {
+    return "transaction";
+  }
+
+  get id(): string {
+    return textOrNull(this.value["id"]) ?? "";
+  }
+
+  get eventCount(): number | bigint | null {
+    return countOrNull(this.value["event_count"]);
+  }
+
+  get dataCollections(): TransactionEvent["dataCollections"] {
+    const collections = this.value["data_collections"];
+    return Array.isArray(collections)
+      ? collections.filter(isBlock).map((one) => ({
+          dataCollection: textOrNull(one["data_collection"]) ?? "",
+          eventCount: countOrNull(one["event_count"]) ?? 0,
+        }))
+      : null;
+  }
+
+  protected fields(): Record<string, unknown> {
+    const { status, id, key, eventCount, dataCollections, tsMs } = this;
+    return { status, id, key, eventCount, dataCollections, tsMs };
+  }
+}
+
+function countOrNull(value: unknown): number | bigint | null {
+  return typeof value === "bigint" ? value : numberOrNull(value);
+}
+
+export class Heartbeat extends SourcedEvent implements HeartbeatEvent {
+  get kind(): "heartbeat" {
+    return "heartbeat";
+  }
+
+  protected fields(): Record<string, unknown> {
+    return { key: this.key, tsMs: this.tsMs };
+  }
+}
+
+export class SchemaChange extends SourcedEvent implements SchemaChangeEvent {
+  get kind(): "schema-change" {
+    return "schema-change";
+  }
+
+  get ddl(): string | null {
+    return textOrNull(this.value["ddl"]);
+  }
+
+  get database(): string | null {
+    return textOrNull(this.value["databaseName"]);
+  }
+
+  get schema(): string | null {
+    return textOrNull(this.value["schemaName"]);
+  }
+
+  get tables(): readonly Block[] {
+    const changes = this.value["tableChanges"];
+    return Array.isArray(changes) ? changes.filter(isBlock) : [];
+  }
+
+  protected fields(): Record<string, unknown> {
+    const { ddl, database, schema, tables, key, source, tsMs } = this;
+    return { ddl, database, schema, tables, key, source, tsMs };
+  }
+}

@@ -1,0 +1,85 @@
+import { DecodeError } from "../../errors.ts";
+import { readEverything, Deferred } from "../../encoding/reader.ts";
+import type { CdcEvent, Columns, TableName } from "../../event.ts";
+import type { RecordBatch } from "../../record.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import { Heartbeat, LogicalMessage, SchemaChange, TransactionBoundary, Truncate, UnknownValue } from "../control-events.ts";
+import type { EnvelopeFormat, Route } from "../envelope.ts";
+import { operationOf } from "./operation.ts";
+import { isBlock } from "../source.ts";
+import { changePlan, noSource, type SourceHead } from "./plan.ts";
+import { recogniseDebezium } from "./recognise.ts";
+
+/** Debezium's own envelope, and the records on the topics beside the tables: transactions, heartbeats, schema changes. */
+export const debezium: EnvelopeFormat = {
+  name: "debezium",
+  recognise: (shape) => recogniseDebezium(shape)?.evidence ?? null,
+  planFor: (shape) => (recogniseDebezium(shape)?.record === "change" ? changePlan() : readEverything),
+  open,
+};
+
+function open(
+  value: unknown,
+  key: unknown,
+  route: Route,
+  batch: RecordBatch,
+  record: number,
+  topicTable: TableName | null,
+): readonly CdcEvent[] {
+  const block = isBlock(value) ? value : {};
+  const { op } = block;
+  return typeof op === "string"
+    ? openChange(op, block, key, route, batch, record, topicTable)
+    : openControl(block, key, route, batch, record);
+}
+
+type Block = Readonly<Record<string, unknown>>;
+
+function openChange(
+  op: string,
+  value: Block,
+  key: unknown,
+  route: Route,
+  batch: RecordBatch,
+  record: number,
+  topicTable: TableName | null,
+): readonly CdcEvent[] {
+  const { source } = value;
+  const head = source instanceof Deferred ? (source.peeked as SourceHead) : noSource;
+  if (head.connector === "cassandra") {
+    throw new DecodeError(
+      "unsupported-format",
+      "expected Debezium's operations c, u, d and r, found the Cassandra connector's, which give r the meaning of a delete: its envelope is not supported yet",
+    );
+  }
+  const table = head.table.name === "" && topicTable !== null ? topicTable : head.table;
+  const operation = operationOf(op);
+  if (operation !== null) {
+    const before = (value["before"] ?? null) as Columns | null;
+    const after = (value["after"] ?? null) as Columns | null;
+    return [new EnvelopedChange(operation, table, before, after, source, value["transaction"], value["ts_ms"], key, route, batch, record)];
+  }
+  switch (op) {
+    case "t":
+    case "T":
+      return [new Truncate(table, value, key, route, batch, record)];
+    case "m":
+    case "M":
+      return [new LogicalMessage(value, key, route, batch, record)];
+    default:
+      return [new UnknownValue(value, key, route, batch, record)];
+  }
+}
+
+function openControl(value: Block, key: unknown, route: Route, batch: RecordBatch, record: number): readonly CdcEvent[] {
+  const { status } = value;
+  if (status === "BEGIN" || status === "END") {
+    return [new TransactionBoundary(status === "BEGIN" ? "begin" : "end", value, key, route, batch, record)];
+  }
+  if ("ddl" in value) {
+    return [new SchemaChange(value, key, route, batch, record)];
+  }
+  return "ts_ms" in value && Object.keys(value).length === 1
+    ? [new Heartbeat(value, key, route, batch, record)]
+    : [new UnknownValue(value, key, route, batch, record)];
+}

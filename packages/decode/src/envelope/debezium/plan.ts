@@ -1,0 +1,61 @@
+import type { DeferredField, ReadPlan } from "../../encoding/reader.ts";
+import type { TableName } from "../../event.ts";
+
+/** What is read of the source block at once; the rest waits for somebody to ask. */
+export interface SourceHead {
+  readonly connector: string | null;
+  readonly table: TableName;
+}
+
+const peek = ["connector", "db", "schema", "table", "keyspace", "collection"] as const;
+
+type Peeked = readonly (string | null | undefined)[];
+
+/** The plan of one schema. It remembers the last table, for the next record is of the same one nearly always. */
+export function changePlan(): ReadPlan {
+  return { defer: deferredSource(), skip: ["ts_us", "ts_ns"], rows: ["before", "after"] };
+}
+
+function deferredSource(): DeferredField {
+  let last: Peeked = [];
+  let head: SourceHead = headOf([]);
+  return {
+    field: "source",
+    peek,
+    resolve: (peeked) => {
+      if (!samePeeked(peeked, last)) {
+        last = peeked;
+        head = headOf(peeked);
+      }
+      return head;
+    },
+  };
+}
+
+function samePeeked(a: Peeked, b: Peeked): boolean {
+  if (a.length !== b.length) {
+    return false;
+  }
+  for (let i = 0; i < a.length; i++) {
+    if (a[i] !== b[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function headOf([connector, db, schema, table, keyspace, collection]: Peeked): SourceHead {
+  // Vitess calls its database a keyspace, and MongoDB its table a collection.
+  const database = keyspace || db;
+  return {
+    connector: connector ?? null,
+    table: Object.freeze({
+      ...(database ? { database } : {}),
+      ...(schema ? { schema } : {}),
+      name: table ?? collection ?? "",
+    }),
+  };
+}
+
+/** The head of a source block that was not deferred: of a field that is no record in this schema. */
+export const noSource: SourceHead = headOf([]);

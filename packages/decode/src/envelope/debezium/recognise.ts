@@ -1,0 +1,34 @@
+import type { Shape } from "../envelope.ts";
+
+/** Which of Debezium's records a shape is. */
+export type DebeziumRecord = "change" | "transaction" | "heartbeat" | "schema-change";
+
+export interface Recognised {
+  readonly record: DebeziumRecord;
+  readonly evidence: string;
+}
+
+const transactionFields: ReadonlySet<string> = new Set(["status", "id", "event_count", "data_collections", "ts_ms"]);
+
+/** Names decide: Debezium's control records have few fields, always the same. */
+export function recogniseDebezium({ topic, typeName, fields }: Shape): Recognised | null {
+  if (fields === null) {
+    return null;
+  }
+  const has = (name: string): boolean => fields.includes(name);
+  if (has("ddl") && has("source") && (has("tableChanges") || has("databaseName"))) {
+    return { record: "schema-change", evidence: "fields ddl, source and tableChanges" };
+  }
+  if (has("op") && has("source") && (has("before") || has("after") || has("message"))) {
+    const byName = typeName?.endsWith(".Envelope") === true ? `, schema named ${typeName}` : "";
+    return { record: "change", evidence: `fields op, source and before, after or message${byName}` };
+  }
+  if (has("status") && has("id") && has("event_count") && fields.every((name) => transactionFields.has(name))) {
+    return { record: "transaction", evidence: "exactly the fields of transaction metadata" };
+  }
+  const isOnlyTimestamp = fields.length === 1 && has("ts_ms");
+  if (isOnlyTimestamp && (topic.startsWith("__debezium-heartbeat") || typeName?.endsWith(".Heartbeat") === true)) {
+    return { record: "heartbeat", evidence: "the field ts_ms alone, on a heartbeat topic or under a schema of that name" };
+  }
+  return null;
+}

@@ -1,0 +1,133 @@
+import type { EncodingName, EnvelopeName, FramingName, RecordRef } from "../event.ts";
+import { type RecordBatch, SingleRecordBatch } from "../record.ts";
+import type { SchemaId } from "../schema-source.ts";
+import { UNAVAILABLE } from "../values/unavailable.ts";
+import type { Route } from "./envelope.ts";
+
+const inspectSymbol = Symbol.for("nodejs.util.inspect.custom");
+
+type Inspect = (value: unknown, options: object) => string;
+
+/** What all events share: their format, their key and the record that they came from. */
+export abstract class RecordEvent {
+  abstract readonly kind: string;
+  readonly key: unknown;
+  readonly #route: Route;
+  readonly #record: number;
+  #batch: RecordBatch;
+  #recordRef: RecordRef | null = null;
+
+  constructor(key: unknown, route: Route, batch: RecordBatch, record: number) {
+    this.key = key;
+    this.#route = route;
+    this.#batch = batch;
+    this.#record = record;
+  }
+
+  get framing(): FramingName {
+    return this.#route.framing;
+  }
+
+  get encoding(): EncodingName {
+    return this.#route.encoding;
+  }
+
+  get envelope(): EnvelopeName {
+    return this.#route.envelope;
+  }
+
+  get schemaId(): SchemaId | null {
+    return this.#route.schemaId;
+  }
+
+  get record(): RecordRef {
+    this.#recordRef ??= recordRef(this.#batch, this.#record);
+    return this.#recordRef;
+  }
+
+  detach(): this {
+    const { topic, partition, offset, timestamp, headers, key, value } = this.record;
+    const copy = {
+      topic,
+      partition,
+      offset,
+      timestamp,
+      headers: headers.map(([name, bytes]) => [name, copyOf(bytes)] as const),
+      key: copyOf(key),
+      value: copyOf(value),
+    };
+    this.#recordRef = copy;
+    this.#batch = new SingleRecordBatch(copy);
+    this.detachParts();
+    return this;
+  }
+
+  /** Copies what the event itself still borrows. */
+  protected detachParts(): void {}
+
+  /** The fields of this kind of event, in the order in which they are shown. */
+  protected abstract fields(): Record<string, unknown>;
+
+  toObject(): Record<string, unknown> {
+    const { topic, partition, offset, timestamp } = this.record;
+    return {
+      kind: this.kind,
+      ...this.fields(),
+      framing: this.framing,
+      encoding: this.encoding,
+      envelope: this.envelope,
+      schemaId: this.schemaId,
+      record: { topic, partition, offset, timestamp },
+    };
+  }
+
+  toJSON(): unknown {
+    return plain(this.toObject());
+  }
+}
+// What console.log shows. Set here because a computed member cannot be declared inside the class under isolatedDeclarations.
+Object.defineProperty(RecordEvent.prototype, inspectSymbol, {
+  value(this: RecordEvent, _depth: number, options: object, inspect: Inspect): string {
+    return inspect(this.toObject(), options);
+  },
+});
+
+function recordRef(batch: RecordBatch, record: number): RecordRef {
+  return {
+    topic: batch.topic,
+    partition: batch.partition,
+    offset: batch.offsetAt(record),
+    timestamp: batch.timestampAt(record),
+    headers: batch.headersAt(record),
+    key: batch.keyAt(record),
+    value: batch.valueAt(record),
+  };
+}
+
+function copyOf(bytes: Uint8Array | null): Uint8Array | null {
+  return bytes === null ? null : Buffer.from(bytes);
+}
+
+/** What JSON can carry: bigints as text, unavailable columns as a marker, maps as pairs. */
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") {
+    return value.toString();
+  }
+  if (value === UNAVAILABLE) {
+    return { $unavailable: true };
+  }
+  if (Array.isArray(value)) {
+    return value.map(plain);
+  }
+  if (value instanceof Map) {
+    return [...value].map(([key, item]) => [plain(key), plain(item)]);
+  }
+  return typeof value === "object" && value !== null && isPlainObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item)]))
+    : value;
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}

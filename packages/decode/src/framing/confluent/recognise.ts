@@ -1,0 +1,29 @@
+import type { Framing } from "../framing.ts";
+
+const magicByte = 0;
+/** Magic byte and id. */
+export const frameLength = 5;
+
+/**
+ * Confluent's prefix: `00 | id: int32, big-endian | payload`. Ids begin at 1; that the registry knows the id, and that its schema consumes
+ * the whole payload, is what confirms it.
+ */
+export const confluent: Framing = {
+  name: "confluent",
+  recognise: (bytes, start, end) => {
+    const id = confluentId(bytes, start, end);
+    return id === 0 ? null : `byte 0 is 00, then the id ${id}`;
+  },
+};
+
+/** The schema id of a framed message, or 0 where the bytes are not framed. */
+export function confluentId(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start < frameLength || bytes[start] !== magicByte) {
+    return 0;
+  }
+  const high = bytes[start + 1] as number;
+  if (high > 0x7f) {
+    return 0; // a Java int: no id is negative
+  }
+  return (high << 24) | ((bytes[start + 2] as number) << 16) | ((bytes[start + 3] as number) << 8) | (bytes[start + 4] as number);
+}

@@ -1,0 +1,17 @@
+import type { RecordHeaders } from "../record.ts";
+import type { SchemaId } from "../schema-source.ts";
+
+export type Side = "key" | "value";
+
+/** Where a framing's schema id was found, and where the payload begins behind it. */
+export interface Frame {
+  readonly schemaId: SchemaId;
+  readonly payloadStart: number;
+}
+
+/** One way in which a message names its schema. `name` is what an event says, or what an error calls a framing that is not read yet. */
+export interface Framing {
+  readonly name: string;
+  /** What in the bytes or headers says that it is this framing, or null. Never throws. */
+  recognise(bytes: Uint8Array, start: number, end: number, headers: RecordHeaders, side: Side): string | null;
+}
