@@ -168,17 +168,15 @@ function namesAfter(line, pattern, known, sentence) {
 }
 
 /**
- * One command a file, by the house's rule: the folder is the list.
+ * The commands that cdc-bench gives its argument parser.
  * @param {string} root
  */
 function commandsOfBench(root) {
   const folder = join(root, "packages/cdc-bench/src/cli");
-  if (!existsSync(folder)) {
-    return [];
-  }
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-    .map((name) => name.slice(0, -".ts".length));
+  const sources = existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith(".test.ts")) : [];
+  return sources.flatMap((name) =>
+    [...readFileSync(join(folder, name), "utf8").matchAll(/\.command\("([a-z]+)/g)].map(([, command = ""]) => command),
+  );
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -22,7 +22,7 @@ beforeEach(() => {
   write("packages/one/package.json", { name: "@cdckit/one", dependencies: { avsc: "5.7.9" } });
   write("packages/one/src/index.ts", `import { Type } from "avsc";\n`);
   write("packages/cdc-bench/package.json", { name: "cdc-bench" });
-  write("packages/cdc-bench/src/cli/inspect.ts", "export const inspect = 1;\n");
+  write("packages/cdc-bench/src/cli/inspect.ts", `program.command("inspect");\n`);
   write("test/package.json", { name: "@cdckit/test", private: true });
   write("test/one.test.ts", `import { test } from "vitest";\n`);
   write("scripts/test.mjs", "");
