@@ -12,6 +12,8 @@ import { type ReferenceLink, readSchemaAnswer } from "./schema-answer.ts";
 export interface ForeignClient {
   /** How messages call it. */
   readonly name: string;
+  /** The status, if any, that it makes up where there was no answer. */
+  readonly noAnswerStatus?: number;
   schemaById(id: SchemaId): Promise<unknown>;
   referencedVersion(link: ReferenceLink): Promise<unknown>;
 }
@@ -58,7 +60,8 @@ function failureOf(error: unknown, client: ForeignClient, what: string, id: Sche
   if (isRegistryError(error)) {
     return error;
   }
-  const status = statusOf(error);
+  const given = statusOf(error);
+  const status = given === client.noAnswerStatus ? undefined : given;
   if (status === undefined || isTransient(status)) {
     const why = status ?? (error instanceof Error ? error.name : typeof error);
     return new RegistryError("unavailable", `${client.name} could not get ${what} (${why}): ask again later`, { id, status });

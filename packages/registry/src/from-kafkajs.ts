@@ -28,6 +28,7 @@ export function fromKafkaJsRegistry(registry: KafkaJsRegistry, options: AdapterO
   const api = apiOf(registry);
   const client = {
     name: "@kafkajs/confluent-schema-registry",
+    noAnswerStatus: 400, // its REST client turns a refused connection and a broken one into this; a GET by number gives no real one
     schemaById: async (id: SchemaId) => {
       if (!isNumericId(id)) {
         throw unusableId(id, "a non-negative integer");

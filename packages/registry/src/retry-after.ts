@@ -10,7 +10,8 @@ export function readRetryAfterMs(headers: Headers, wallMs: number): number | und
   if (/^\d+$/.test(value)) {
     return Number(value) * 1_000;
   }
-  const until = Date.parse(value);
+  // Date.parse takes almost anything for a date, "-5" too.
+  const until = /^[A-Z][a-z]{2,8}, .+ GMT$/.test(value) ? Date.parse(value) : Number.NaN;
   const sent = Date.parse(headers.get("date") ?? "");
   const delayMs = until - (Number.isNaN(sent) ? wallMs : sent);
   return Number.isNaN(delayMs) ? undefined : Math.max(0, delayMs);

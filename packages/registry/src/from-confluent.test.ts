@@ -1,0 +1,101 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { type ConfluentClient, type ConfluentSchemaInfo, createRegistry, fromConfluentClient } from "./index.ts";
+import { answers, failureOf, json, recordAnswer, serve } from "./registry-server.contract.ts";
+
+/**
+ * A twin of the `SchemaRegistryClient` of `@confluentinc/schemaregistry`: its method signatures, its paths and its `RestError`. The real
+ * package brings 170 MB of cloud libraries, so it is not installed here; 1.10.1 was put through these same cases by hand, with the same
+ * outcome, and its class was assigned to `ConfluentClient` under the compiler's strict flags.
+ */
+class ClientTwin implements ConfluentClient {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async getBySubjectAndId(subject: string, id: number, format?: string): Promise<ConfluentSchemaInfo> {
+    const formatText = format === undefined ? "" : `&format=${format}`;
+    return this.#get(`/schemas/ids/${id}?subject=${encodeURIComponent(subject)}${formatText}`);
+  }
+
+  async getByGuid(guid: string): Promise<ConfluentSchemaInfo> {
+    return this.#get(`/schemas/guids/${guid}`);
+  }
+
+  async getSchemaMetadata(subject: string, version: number, deleted: boolean): Promise<ConfluentSchemaInfo> {
+    return this.#get(`/subjects/${encodeURIComponent(subject)}/versions/${version}?deleted=${deleted}`);
+  }
+
+  async #get(path: string): Promise<ConfluentSchemaInfo> {
+    const response = await fetch(this.#url + path);
+    const answer = (await response.json()) as ConfluentSchemaInfo & { readonly error_code: number; readonly message: string };
+    if (!response.ok) {
+      const restError = new Error(`${answer.message}; Error code: ${answer.error_code}`);
+      throw Object.assign(restError, { status: response.status, errorCode: answer.error_code });
+    }
+    return answer;
+  }
+}
+
+describe("a client of @confluentinc/schemaregistry", () => {
+  test("gives the same as our own client, references included", async () => {
+    const root = { schema: "root", schemaType: "PROTOBUF", references: [{ name: "a.proto", subject: "inv/a b", version: 2 }] };
+    const a = { schema: "a", references: [{ name: "b.proto", subject: "b", version: 1 }] };
+    const server = await serve(
+      answers({
+        "/schemas/ids/7": root,
+        "/subjects/inv%2Fa%20b/versions/2": a,
+        "/subjects/b/versions/1": { schema: "b" },
+        "/schemas/ids/7?subject=": root,
+        "/subjects/inv%2Fa%20b/versions/2?deleted=true": a,
+        "/subjects/b/versions/1?deleted=true": { schema: "b" },
+      }),
+    );
+    const schemas = fromConfluentClient(new ClientTwin(server.url));
+    expect(await schemas.load(7)).toEqual(await createRegistry({ url: server.url }).load(7));
+    expect(schemas.peek(7)?.references?.map((reference) => reference.name)).toEqual(["b.proto", "a.proto"]);
+  });
+
+  test("asks for a GUID, and within a context", async () => {
+    const guid = "6a7f2d3e-0b1c-4d5e-8f90-112233445566";
+    const server = await serve(
+      answers({ [`/schemas/guids/${guid}`]: recordAnswer("A"), "/schemas/ids/1?subject=%3A.eu%3A": recordAnswer("B") }),
+    );
+    const schemas = fromConfluentClient(new ClientTwin(server.url), { subject: ":.eu:" });
+    expect((await schemas.load(guid)).schema).toContain('"A"');
+    expect((await schemas.load(1)).schema).toContain('"B"');
+  });
+
+  test("asks once for a thousand that wait, and not at all for what it cannot name", async () => {
+    const server = await serve(answers({ "/schemas/ids/7?subject=": recordAnswer("Order") }));
+    const schemas = fromConfluentClient(new ClientTwin(server.url));
+    await Promise.all(Array.from({ length: 1_000 }, () => schemas.load(7)));
+    expect((await failureOf(schemas.load("x"))).code).toBe("refused");
+    expect(server.requests.length).toBe(1);
+  });
+
+  test.each([
+    [404, "not-found"],
+    [403, "refused"],
+    [500, "unavailable"],
+  ])("tells what a status of %i means", async (status, code) => {
+    const server = await serve((_, response) => json(response, status, { error_code: 1, message: "x" }));
+    expect(await failureOf(fromConfluentClient(new ClientTwin(server.url)).load(7))).toMatchObject({ code, status });
+  });
+
+  test("shows nothing of the configuration that its HTTP client hangs on an error", async () => {
+    const config = { headers: { Authorization: "Basic canary" }, auth: { password: "canary" } };
+    const failing = async (): Promise<never> => {
+      throw Object.assign(new Error("connect ECONNREFUSED canary"), { code: "ECONNREFUSED", config });
+    };
+    const failure = await failureOf(fromConfluentClient({ getBySubjectAndId: failing, getSchemaMetadata: failing }).load(7));
+    expect(failure.code).toBe("unavailable");
+    expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain("canary");
+  });
+
+  test("is told from something else at once", () => {
+    expect(() => fromConfluentClient({} as ConfluentClient)).toThrow("expects a SchemaRegistryClient");
+  });
+});

@@ -1,0 +1,175 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { createRegistry, type RegistryOptions } from "./index.ts";
+import { answers, json, recordAnswer, serve, TestClock } from "./registry-server.contract.ts";
+
+const username = "canary-user";
+const password = "canary-päss:w@rd/42";
+const token = "canary.token-aaaa.bbbb";
+const apiKey = "canary-api-key";
+const basic = Buffer.from(`${username}:${password}`, "utf8").toString("base64");
+
+/** Everything that an error or an object shows to someone who prints it, its causes and hidden fields included. */
+function shown(value: unknown): string {
+  const causes: string[] = [];
+  for (let link = value; link instanceof Error; link = link.cause) {
+    causes.push(link.message, link.stack ?? "", JSON.stringify(link), JSON.stringify(link, Object.getOwnPropertyNames(link)));
+  }
+  return [String(value), JSON.stringify(value), inspect(value, { depth: 20, showHidden: true }), ...causes].join("\n");
+}
+
+function expectNoSecret(value: unknown): void {
+  const text = shown(value);
+  for (const secret of [username, password, encodeURIComponent(password), token, apiKey, basic, "canary"]) {
+    expect(text).not.toContain(secret);
+  }
+}
+
+function withUserinfo(url: string): string {
+  return url.replace("://", `://${encodeURIComponent(username)}:${encodeURIComponent(password)}@`);
+}
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail("expected a failure"),
+    (error: unknown) => error,
+  );
+}
+
+describe("credentials reach the registry", () => {
+  const ways: readonly [string, (url: string) => RegistryOptions, string][] = [
+    ["from the url's userinfo", (url) => ({ url: withUserinfo(url) }), `Basic ${basic}`],
+    ["from a URL object", (url) => ({ url: new URL(withUserinfo(url)) }), `Basic ${basic}`],
+    ["as auth.basic", (url) => ({ url, auth: { basic: { username, password } } }), `Basic ${basic}`],
+    ["as a token", (url) => ({ url, auth: { bearer: token } }), `Bearer ${token}`],
+    ["from a function", (url) => ({ url, auth: { bearer: () => token } }), `Bearer ${token}`],
+    ["from an async function", (url) => ({ url, auth: { bearer: async () => token } }), `Bearer ${token}`],
+    ["as a header", (url) => ({ url, headers: { Authorization: token } }), token],
+  ];
+  test.each(ways)("%s", async (_, options, expected) => {
+    const server = await serve(answers({ "/schemas/ids/7": recordAnswer("Order") }));
+    const registry = createRegistry({ ...options(server.url), userAgent: "my-service" });
+    await registry.load(7);
+    expect(server.requests[0]?.headers.authorization).toBe(expected);
+    expect(server.requests[0]?.headers["user-agent"]).toBe("my-service");
+    expectNoSecret(registry);
+    expectNoSecret(registry.stats());
+  });
+
+  test("each url with its own, never with another's", async () => {
+    const one = await serve((_, response) => json(response, 503, {}));
+    const two = await serve(answers({ "/schemas/ids/7": recordAnswer("Order") }));
+    await createRegistry({ urls: [withUserinfo(one.url), two.url], clock: new TestClock() }).load(7);
+    expect(one.requests[0]?.headers.authorization).toBe(`Basic ${basic}`);
+    expect(two.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  test("a function is asked again for every request, so that an expired token is replaced", async () => {
+    const server = await serve((_, response, count) =>
+      count === 1 ? json(response, 503, {}) : json(response, 200, recordAnswer("Order")),
+    );
+    let made = 0;
+    await createRegistry({ url: server.url, clock: new TestClock(), auth: { bearer: () => `token-${++made}` } }).load(7);
+    expect(server.requests.map((request) => request.headers.authorization)).toEqual(["Bearer token-1", "Bearer token-2"]);
+  });
+});
+
+describe("no credential is ever shown", () => {
+  const everyAuth: readonly ((url: string) => RegistryOptions)[] = [
+    (url) => ({ url: withUserinfo(url), headers: { "x-api-key": apiKey } }),
+    (url) => ({ url, auth: { basic: { username, password } }, headers: { "x-api-key": apiKey } }),
+    (url) => ({ url, auth: { bearer: token }, headers: { "x-api-key": apiKey } }),
+    (url) => ({ url, auth: { bearer: async () => token }, headers: { "x-api-key": apiKey } }),
+  ];
+
+  const statuses = [301, 400, 401, 403, 404, 429, 500, 503];
+  test.each(statuses)("by a failure of status %i, also where the server sends back what it got", async (status) => {
+    const server = await serve((request, response) => {
+      const echo = { error_code: 40101, message: `${request.headers.authorization} ${request.headers["x-api-key"]}` };
+      json(response, status, echo, { location: withUserinfo("http://127.0.0.1:9/") });
+    });
+    for (const options of everyAuth) {
+      const registry = createRegistry({ ...options(server.url), clock: new TestClock() });
+      expectNoSecret(await rejection(registry.load(7)));
+      expectNoSecret(await registry.ping());
+      expectNoSecret(registry);
+    }
+  });
+
+  test("by an answer that is broken, too large or late", async () => {
+    const handlers = ["{", " ".repeat(5_000), '{"schema":1}'];
+    for (const body of handlers) {
+      const server = await serve((request, response) => response.writeHead(200).end(`${body}${request.headers.authorization}`));
+      for (const options of everyAuth) {
+        expectNoSecret(await rejection(createRegistry({ ...options(server.url), maxBodyBytes: 4_000 }).load(7)));
+      }
+    }
+    const silent = await serve(() => undefined);
+    const clock = new TestClock();
+    const failing = rejection(createRegistry({ url: withUserinfo(silent.url), clock, retry: { attempts: 1 } }).load(7));
+    await silent.arrived(1);
+    clock.passDeadlines();
+    expectNoSecret(await failing);
+  });
+
+  test("by a registry that is gone", async () => {
+    const server = await serve(answers({}));
+    await server.close();
+    for (const options of everyAuth) {
+      const { url, ...others } = options(server.url);
+      const urls = [url as string, url as string];
+      expectNoSecret(await rejection(createRegistry({ ...others, urls, clock: new TestClock() }).load(7)));
+    }
+  });
+
+  test("by a fetch that hangs the request on its error", async () => {
+    const fetch = async (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      throw Object.assign(new Error("failed"), { address, config: { deep: { init } }, cause: new Error(JSON.stringify(init?.headers)) });
+    };
+    for (const options of everyAuth) {
+      const failure = await rejection(createRegistry({ ...options("http://registry.test"), fetch, clock: new TestClock() }).load(7));
+      expect((failure as Error).cause).toEqual(new Error("the cause is withheld because it held credentials"));
+      expectNoSecret(failure);
+    }
+  });
+
+  test("by a function that fails to make a token, or makes one that no header can hold", async () => {
+    const bearers = [
+      () => Promise.reject(new Error(`refused for client_secret=${token}`)),
+      () => Promise.reject(token),
+      () => `${token}\r\nx: y`,
+      () => "",
+      () => undefined as unknown as string,
+    ];
+    for (const bearer of bearers) {
+      const failure = await rejection(createRegistry({ url: "http://127.0.0.1:9", auth: { bearer }, clock: new TestClock() }).load(7));
+      expectNoSecret(failure);
+      expect((failure as Error).message).toContain("auth.bearer");
+    }
+  });
+
+  test("by options that are wrong", () => {
+    const wrong: readonly RegistryOptions[] = [
+      { url: `registry:${password}@nowhere` },
+      { url: `ftp://${username}:${token}@host` },
+      { url: `http://${username}:${token}@host:notaport` },
+      { url: `http://host/?apikey=${token}` },
+      { url: `http://${username}:%zz@host` },
+      { url: withUserinfo("http://host"), auth: { bearer: token } },
+      { url: withUserinfo("http://host"), headers: { authorization: token } },
+      { url: "http://host", auth: { bearer: token }, headers: { AUTHORIZATION: token } },
+      { url: "http://host", auth: { bearer: `${token}\n` } },
+      { url: "http://host", auth: { basic: { username: `${username}:x`, password } } },
+      { url: "http://host", headers: { "x-api-key": `${apiKey}\u2028` } },
+    ];
+    for (const options of wrong) {
+      try {
+        createRegistry(options);
+        expect.fail(`expected ${inspect(options)} to be refused`);
+      } catch (error) {
+        expect(error).toBeInstanceOf(TypeError);
+        expectNoSecret(error);
+      }
+    }
+  });
+});
