@@ -1,0 +1,141 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { limitDefaults } from "../../options.ts";
+import { Deferred, type ReadPlan } from "../reader.ts";
+import { avroType, avscTypeOf, type Outcome, outcomeOf, plain, readBoth, twins } from "./twins.contract.ts";
+
+/** A schema with a value that fits it. Names are numbered where they are used, so that no two types share one. */
+interface Sample {
+  readonly schema: unknown;
+  readonly value: unknown;
+}
+
+const longs = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.bigInt({ min: -(2n ** 53n) - 2n, max: -(2n ** 53n) + 2n }),
+  fc.bigInt({ min: 2n ** 53n - 2n, max: 2n ** 53n + 2n }),
+  fc.bigInt({ min: -70n, max: 70n }),
+);
+const texts = fc.oneof(fc.string({ unit: "grapheme" }), fc.string({ minLength: 20, maxLength: 60 }), fc.constant("\ufffd"));
+const bytes = fc.uint8Array({ maxLength: 40 }).map((value) => Buffer.from(value));
+
+const scalar: fc.Arbitrary<Sample> = fc.oneof(
+  fc.constant({ schema: "null", value: null }),
+  fc.boolean().map((value) => ({ schema: "boolean", value })),
+  fc.integer().map((value) => ({ schema: "int", value })),
+  longs.map((value) => ({ schema: "long", value })),
+  fc.float({ noDefaultInfinity: true }).map((value) => ({ schema: "float", value })),
+  fc.double().map((value) => ({ schema: "double", value })),
+  texts.map((value) => ({ schema: "string", value })),
+  bytes.map((value) => ({ schema: "bytes", value })),
+  bytes.map((value) => ({ schema: { type: "fixed", name: "F", size: value.length }, value })),
+  fc.constantFrom("A", "B", "C").map((value) => ({ schema: { type: "enum", name: "E", symbols: ["A", "B", "C"] }, value })),
+);
+
+const { sample } = fc.letrec<{ sample: Sample; record: Sample }>((tie) => ({
+  sample: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    scalar,
+    scalar.filter(({ schema }) => schema !== "null").map(({ schema, value }) => ({ schema: ["null", schema], value })),
+    fc.tuple(scalar, fc.boolean()).map(([{ schema, value }, isNull]) => ({
+      schema: schema === "null" ? ["null", "int"] : [schema, "null"],
+      value: isNull ? null : value,
+    })),
+    fc.tuple(tie("sample"), fc.nat({ max: 3 })).map(([{ schema, value }, count]) => ({
+      schema: { type: "array", items: schema },
+      value: new Array(count).fill(value),
+    })),
+    fc.tuple(tie("sample"), fc.uniqueArray(texts, { maxLength: 3 })).map(([{ schema, value }, keys]) => ({
+      schema: { type: "map", values: schema },
+      value: Object.fromEntries(keys.filter((key) => key !== "__proto__").map((key) => [key, value])),
+    })),
+    tie("record"),
+  ),
+  record: fc.array(tie("sample"), { maxLength: 6 }).map((fields) => ({
+    schema: { type: "record", name: "R", fields: fields.map(({ schema }, i) => ({ name: `f${i}`, type: schema })) },
+    value: Object.fromEntries(fields.map(({ value }, i) => [`f${i}`, value])),
+  })),
+}));
+
+/** The same schema, with names of their own for its types. */
+function named({ schema, value }: Sample): Sample {
+  let count = 0;
+  const numbered = JSON.parse(JSON.stringify(schema), (_, part: unknown) => {
+    const { type, name } = (part ?? {}) as { type?: unknown; name?: unknown };
+    return typeof name === "string" && ["record", "enum", "fixed"].includes(type as string)
+      ? { ...(part as object), name: `${name}${count++}` }
+      : part;
+  });
+  return { schema: numbered, value };
+}
+
+test("what avsc writes, both readers read back as avsc does", () => {
+  fc.assert(
+    fc.property(sample, (drawn) => {
+      const { schema, value } = named(drawn);
+      const avsc = avscTypeOf(schema);
+      const payload = avsc.toBuffer(value);
+      const outcome = readBoth(twins(avroType(schema), { values: { int64: "bigint" } }), payload);
+      // At the top, bytes are written without their length.
+      const expected = schema === "bytes" ? payload : avsc.fromBuffer(payload);
+      expect(plain((outcome as { value: unknown }).value)).toEqual(plain(expected));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test("an int64 is a number where that is exact, and a bigint beyond", () => {
+  const readers = twins(avroType({ type: "record", name: "R", fields: [{ name: "id", type: "long" }] }));
+  const avsc = avscTypeOf({ type: "record", name: "R", fields: [{ name: "id", type: "long" }] });
+  fc.assert(
+    fc.property(longs, (id) => {
+      const isSafe = id >= BigInt(Number.MIN_SAFE_INTEGER) && id <= BigInt(Number.MAX_SAFE_INTEGER);
+      expect(readBoth(readers, avsc.toBuffer({ id }))).toStrictEqual({ value: { id: isSafe ? Number(id) : id } });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("cut or changed bytes end alike in both readers, whether a field is read, skipped or deferred", () => {
+  fc.assert(
+    fc.property(fc.array(sample, { minLength: 1, maxLength: 4 }), fc.nat(), fc.nat({ max: 255 }), (samples, place, byte) => {
+      const { schema, value } = named({
+        schema: { type: "record", name: "T", fields: samples.map((part, i) => ({ name: `f${i}`, type: part.schema })) },
+        value: Object.fromEntries(samples.map((part, i) => [`f${i}`, part.value])),
+      });
+      const payload = avscTypeOf(schema).toBuffer(value);
+      const changed = Buffer.from(payload);
+      changed[place % (payload.length + 1)] = byte; // at the end it changes nothing
+      const type = avroType(schema);
+      for (const bytesToRead of [payload, changed, payload.subarray(0, place % (payload.length + 1))]) {
+        const whole = readBoth(twins(type), bytesToRead);
+        const skipped = readBoth(twins(type, { plan: { defer: null, skip: ["f0", "f1", "f2", "f3"], rows: [] } }), bytesToRead);
+        expectDeferredAlike(type, bytesToRead, whole);
+        if (contentIsGood(whole)) {
+          expect("value" in skipped ? "value" : skipped.code).toBe("value" in whole ? "value" : whole.code);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** Text that is not UTF-8 hides what comes after it; skipping does not look at content. */
+function contentIsGood(outcome: Outcome): boolean {
+  return "value" in outcome || outcome.code !== "invalid-utf8";
+}
+
+function expectDeferredAlike(type: ReturnType<typeof avroType>, payload: Buffer, whole: Outcome): void {
+  const plan: ReadPlan = { defer: { field: "f0", peek: ["f0", "f1"], resolve: (peeked) => peeked }, skip: [], rows: [] };
+  const [generated, closures] = twins(type, { plan, limits: limitDefaults }).map((reader) =>
+    outcomeOf(() => {
+      const value = reader.read(payload, 0, payload.length) as Record<string, unknown>;
+      const part = value["f0"];
+      return part instanceof Deferred ? { ...value, f0: part.value, peeked: undefined } : { ...value, peeked: undefined };
+    }),
+  );
+  expect(generated).toStrictEqual(closures);
+  if (contentIsGood(whole)) {
+    expect(generated).toStrictEqual("value" in whole ? { value: { ...(whole.value as object), peeked: undefined } } : whole);
+  }
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { Deferred, type ReadPlan } from "../reader.ts";
+import { resolveLimits } from "../../options.ts";
+import { parseAvroSchema } from "./schema.ts";
+import { avroType, avscTypeOf, outcomeOf, plain, readBoth, recordedAvro, twins, withoutMeaning } from "./twins.contract.ts";
+
+const envelopePlan: ReadPlan = {
+  defer: { field: "source", peek: ["db", "schema", "table", "absent"], resolve: (peeked) => peeked },
+  skip: ["ts_us", "ts_ns"],
+  rows: ["before", "after"],
+};
+
+describe.each(["postgres-debezium-3.5", "salesorderdetail"])("recorded Avro: %s", (folder) => {
+  const { schemas, payloads } = recordedAvro(folder);
+  const ids = [...new Set(payloads.map(({ schemaId }) => schemaId))];
+  const schemaOf = (id: number): string => schemas.get(id) ?? "";
+
+  test("there are payloads, and every one has its schema", () => {
+    expect(payloads.length).toBeGreaterThan(90);
+    expect(ids.every((id) => schemas.has(id))).toBe(true);
+  });
+
+  test("both readers give what avsc gives", () => {
+    for (const id of ids) {
+      const schema = withoutMeaning(schemaOf(id));
+      const readers = twins(avroType(schema), { values: { int64: "bigint" } });
+      const avsc = avscTypeOf(schema);
+      for (const { payload } of payloads.filter(({ schemaId }) => schemaId === id)) {
+        const outcome = readBoth(readers, payload);
+        expect(plain((outcome as { value: unknown }).value)).toEqual(plain(avsc.fromBuffer(payload)));
+      }
+    }
+  });
+
+  test("both readers convert, skip and defer alike, and a deferred part is what reading it at once gives", () => {
+    for (const id of ids) {
+      const type = parseAvroSchema(schemaOf(id), [], resolveLimits());
+      const [generated, closures] = twins(type, { plan: envelopePlan });
+      const [everything] = twins(type);
+      for (const { payload } of payloads.filter(({ schemaId }) => schemaId === id)) {
+        const values = [generated, closures].map((reader) => reader.read(payload, 0, payload.length));
+        const [fromCode, fromClosures] = values.map(withoutDeferred);
+        expect(fromCode).toStrictEqual(fromClosures);
+        const whole = everything.read(payload, 0, payload.length) as Record<string, unknown>;
+        expect((fromCode as Record<string, unknown>)["source"]).toStrictEqual(expectedSource(whole, values[0]));
+      }
+    }
+  });
+
+  test("every payload cut at any byte ends in a DecodeError, the same for both readers", () => {
+    const some = folder === "salesorderdetail" ? payloads.slice(0, 12) : payloads;
+    for (const id of ids) {
+      const type = parseAvroSchema(schemaOf(id), [], resolveLimits());
+      for (const plan of [undefined, envelopePlan]) {
+        const readers = twins(type, plan === undefined ? {} : { plan });
+        for (const { payload } of some.filter(({ schemaId }) => schemaId === id)) {
+          for (let length = 0; length < Math.min(payload.length, 2_000); length++) {
+            expect(readBoth(readers, payload.subarray(0, length))).toEqual({ code: "truncated" });
+          }
+        }
+      }
+    }
+  });
+
+  test("a byte more than the value ends in trailing-bytes", () => {
+    for (const id of ids) {
+      const readers = twins(parseAvroSchema(schemaOf(id), [], resolveLimits()));
+      for (const { payload } of payloads.filter(({ schemaId }) => schemaId === id).slice(0, 10)) {
+        expect(readBoth(readers, Buffer.concat([payload, Buffer.from([0])]))).toEqual({ code: "trailing-bytes" });
+      }
+    }
+  });
+
+  test("whatever bit is flipped, both readers end alike: in a value or in a DecodeError", () => {
+    for (const id of ids) {
+      const readers = twins(parseAvroSchema(schemaOf(id), [], resolveLimits()), { plan: envelopePlan });
+      for (const { payload } of payloads.filter(({ schemaId }) => schemaId === id).slice(0, 3)) {
+        for (let bit = 0; bit < Math.min(payload.length, 400) * 8; bit++) {
+          const flipped = Buffer.from(payload);
+          flipped[bit >> 3] = (flipped[bit >> 3] as number) ^ (1 << (bit & 7));
+          const [generated, closures] = readers.map((reader) => outcomeOf(() => withoutDeferred(reader.read(flipped, 0, flipped.length))));
+          expect(generated).toStrictEqual(closures);
+        }
+      }
+    }
+  });
+});
+
+function withoutDeferred(value: unknown): unknown {
+  const source = (value as { source?: unknown } | null)?.source;
+  return source instanceof Deferred ? { ...(value as object), source: outcomeOf(() => source.value), peeked: source.peeked } : value;
+}
+
+/** What the field must be after `withoutDeferred`, by a reader that defers nothing. */
+function expectedSource(whole: Record<string, unknown>, read: unknown): unknown {
+  return (read as { source?: unknown }).source instanceof Deferred ? { value: whole["source"] } : whole["source"];
+}

@@ -1,0 +1,147 @@
+/** What the tests of this folder share: both readers of a schema, a writer by hand, and avsc as the third opinion. */
+import { readdirSync, readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { Type as AvscType, types as avscTypes, type Schema } from "avsc";
+import { expect } from "vitest";
+import { isDecodeError } from "../../errors.ts";
+import { type DecodeLimits, resolveLimits, resolveValueOptions, type ValueOptions } from "../../options.ts";
+import { type CompileOptions, type PayloadReader, readEverything, type ReadPlan } from "../reader.ts";
+import type { Type } from "../type.ts";
+import { compileAvroReader } from "./reader.ts";
+import { parseAvroSchema } from "./schema.ts";
+
+export interface TwinOptions {
+  readonly values?: ValueOptions;
+  readonly limits?: DecodeLimits;
+  readonly plan?: ReadPlan;
+}
+
+/** One schema's reader as generated code, and as closures. */
+export function twins(type: Type, { values, limits, plan = readEverything }: TwinOptions = {}): readonly [PayloadReader, PayloadReader] {
+  const options: CompileOptions = { values: resolveValueOptions(values), limits: resolveLimits(limits), plan, codeGeneration: true };
+  return [compileAvroReader(type, options), compileAvroReader(type, { ...options, codeGeneration: false })];
+}
+
+export function avroType(schema: unknown): Type {
+  return parseAvroSchema(JSON.stringify(schema), [], resolveLimits());
+}
+
+/** What a reader makes of bytes: a value, or the code of its error. Anything but a DecodeError fails the test. */
+export type Outcome = { readonly value: unknown } | { readonly code: string };
+
+export function outcomeOf(read: () => unknown): Outcome {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (!isDecodeError(error)) {
+      throw error;
+    }
+    return { code: error.code };
+  }
+}
+
+/** What both twins make of bytes, which must be the same. The bytes stand between others, which must not be looked at. */
+export function readBoth(readers: readonly [PayloadReader, PayloadReader], bytes: Uint8Array): Outcome {
+  const batch = Buffer.concat([Buffer.alloc(7, 0x02), bytes, Buffer.alloc(40, 0x02)]);
+  const [generated, closures] = readers.map((reader) => outcomeOf(() => reader.read(batch, 7, 7 + bytes.length)));
+  expect(generated).toStrictEqual(closures);
+  return generated as Outcome; // two readers, two outcomes
+}
+
+/** A long as Avro writes it. */
+export function long(value: bigint | number): Buffer {
+  const signed = BigInt(value);
+  let bits = BigInt.asUintN(64, (signed << 1n) ^ (signed >> 63n));
+  const bytes: number[] = [];
+  while (bits >= 0x80n) {
+    bytes.push(Number(bits & 0x7fn) | 0x80);
+    bits >>= 7n;
+  }
+  return Buffer.from([...bytes, Number(bits)]);
+}
+
+export function text(value: string): Buffer {
+  return sized(Buffer.from(value));
+}
+
+export function sized(value: Uint8Array): Buffer {
+  return Buffer.concat([long(value.length), value]);
+}
+
+const bigintLong = avscTypes.LongType.__with({
+  fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
+  toBuffer: (value: bigint) => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(value);
+    return bytes;
+  },
+  fromJSON: BigInt,
+  toJSON: String,
+  isValid: (value: unknown) => typeof value === "bigint" && BigInt.asIntN(64, value) === value,
+  compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
+});
+
+/** The same schema's type of avsc, with bigint longs (also where the schema writes a long as an object). */
+export function avscTypeOf(schema: unknown): AvscType {
+  return AvscType.forSchema(
+    schema as Schema,
+    {
+      wrapUnions: "never",
+      typeHook: (part: unknown) => (part === "long" || (part as { type?: unknown }).type === "long" ? bigintLong : undefined),
+    } as never,
+  ); // its types lag behind what it takes
+}
+
+const recordings = new URL("../../../../testkit/recordings/", import.meta.url);
+
+export interface RecordedPayload {
+  readonly name: string;
+  readonly schemaId: number;
+  readonly payload: Buffer;
+}
+
+/** Every Avro payload of a folder of recordings, keys and values. */
+export function recordedAvro(folder: string): { schemas: ReadonlyMap<number, string>; payloads: readonly RecordedPayload[] } {
+  const lines = (name: string): Record<string, unknown>[] => {
+    const bytes = readFileSync(new URL(`${folder}/${name}`, recordings));
+    const content = name.endsWith(".gz") ? gunzipSync(bytes) : bytes;
+    return content
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>); // one object a line
+  };
+  const schemas = new Map(lines("schemas.ndjson").map(({ id, schema }) => [id as number, schema as string]));
+  const names = readdirSync(new URL(folder, recordings)).filter((name) => /^(tav\.|__debezium-heartbeat\.tav|confluent-avro)/.test(name));
+  const payloads = names.flatMap((name) =>
+    lines(name).flatMap((record) =>
+      [record["key"], record["value"]]
+        .filter((side) => typeof side === "string")
+        .map((side) => Buffer.from(side, "base64"))
+        .map((bytes) => ({ name, schemaId: bytes.readUInt32BE(1), payload: bytes.subarray(5) })),
+    ),
+  );
+  return { schemas, payloads };
+}
+
+/** A value as avsc would give it: plain objects all through, and without the field `__proto__`, which avsc loses. */
+export function plain(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map(plain);
+  }
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) {
+    return value instanceof Uint8Array ? Buffer.from(value) : value;
+  }
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => name !== "__proto__")
+      .map(([name, part]) => [name, plain(part)]),
+  );
+}
+
+/** The schema without what gives values a meaning, so that they come out as they were sent. */
+export function withoutMeaning(schema: string): unknown {
+  return JSON.parse(schema, (name, part: unknown) =>
+    ["connect.name", "connect.parameters", "connect.internal.type", "logicalType"].includes(name) ? undefined : part,
+  );
+}
