@@ -7,6 +7,7 @@ import type { ResolvedAdapterOptions } from "./options.ts";
 import { quoted } from "./quoted.ts";
 import { resolveReferences } from "./references.ts";
 import { type ReferenceLink, readSchemaAnswer } from "./schema-answer.ts";
+import { systemCode } from "./system-code.ts";
 
 /** Another registry client, reduced to the two questions that we have. Both resolve with the registry's answer, whatever it is. */
 export interface ForeignClient {
@@ -63,7 +64,7 @@ function failureOf(error: unknown, client: ForeignClient, what: string, id: Sche
   const given = statusOf(error);
   const status = given === client.noAnswerStatus ? undefined : given;
   if (status === undefined || isTransient(status)) {
-    const why = status ?? (error instanceof Error ? error.name : typeof error);
+    const why = status ?? systemCode(error);
     return new RegistryError("unavailable", `${client.name} could not get ${what} (${why}): ask again later`, { id, status });
   }
   if (status === 404) {

@@ -3,6 +3,7 @@ import { withDeadline } from "./deadline.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isRegistryError, RegistryError } from "./errors.ts";
 import { readRetryAfterMs } from "./retry-after.ts";
+import { errorChain, systemCode } from "./system-code.ts";
 
 /** What a request may cost, and whose time and network it uses. */
 export interface HttpLimits {
@@ -102,25 +103,6 @@ function failureOfFetch(error: unknown, endpoint: Endpoint, question: Question):
 // fetch has no code for this. Its message is pinned by a test with a real redirect.
 function isRedirect(error: unknown): boolean {
   return errorChain(error).some((link) => /\bredirect\b/.test(link.message));
-}
-
-/** The code that the system gave the failure, such as ECONNREFUSED. Taken only where it looks like one. */
-function systemCode(error: unknown): string {
-  for (const link of errorChain(error)) {
-    const { code } = link as { code?: unknown };
-    if (typeof code === "string" && /^[A-Z][A-Z0-9_]{2,60}$/.test(code)) {
-      return code;
-    }
-  }
-  return error instanceof Error ? error.name : typeof error;
-}
-
-function errorChain(error: unknown): readonly Error[] {
-  const chain: Error[] = [];
-  for (let link = error; link instanceof Error && chain.length < 8; link = link.cause) {
-    chain.push(link);
-  }
-  return chain;
 }
 
 function adviceFor(code: string): string {

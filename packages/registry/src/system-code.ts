@@ -1,0 +1,19 @@
+/** The code that the system gave the failure, such as ECONNREFUSED. Taken only where it looks like one. */
+export function systemCode(error: unknown): string {
+  for (const link of errorChain(error)) {
+    const { code } = link as { code?: unknown };
+    if (typeof code === "string" && /^[A-Z][A-Z0-9_]{2,60}$/.test(code)) {
+      return code;
+    }
+  }
+  return error instanceof Error ? error.name : typeof error;
+}
+
+/** An error and its causes. */
+export function errorChain(error: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let link = error; link instanceof Error && chain.length < 8; link = link.cause) {
+    chain.push(link);
+  }
+  return chain;
+}
