@@ -19,7 +19,7 @@ const shortLived = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto
  * @returns {import("./process.mjs").Running}
  */
 export function startJava({ name, dir, jvm, run, outlive }) {
-  const scratch = join(dir, "tmp");
+  const scratch = join(dir, "tmp", name);
   mkdirSync(scratch, { recursive: true });
   const marker = `-Dcdckit.stack=${dir}/${name}`;
   const options = [marker, `-Djava.io.tmpdir=${scratch}`, "-Djava.net.preferIPv4Stack=true", ...jvm];

@@ -108,7 +108,7 @@ export async function produceLines(kafka, { topic, lines, compression = "none", 
 /** @param {import("./process.mjs").ProcessRecord} record @param {string} dir */
 async function stopKafka(record, dir) {
   await stopProcess(record, { signal: "SIGKILL" }); // its data is deleted next: a controlled shutdown would save nothing
-  for (const name of ["data", "tmp"]) {
+  for (const name of ["kafka-data", join("tmp", "kafka")]) {
     rmSync(join(dir, name), { recursive: true, force: true, maxRetries: 3 });
   }
 }
@@ -122,7 +122,7 @@ function brokerConfig(dir, port, controllerPort) {
     "controller.listener.names": "CONTROLLER",
     listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
     "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
-    "log.dirs": join(dir, "data"),
+    "log.dirs": join(dir, "kafka-data"),
     "auto.create.topics.enable": false, // a missing topic is an answer that must be seen
     "offsets.topic.replication.factor": 1,
     "offsets.topic.num.partitions": 4,

@@ -1,0 +1,71 @@
+// The local stack: npm run stack:up | stack:status | stack:seed -- --rows N | stack:down
+import { parseArgs } from "node:util";
+import { down } from "./stack/down.mjs";
+import { seedStack } from "./stack/seed.mjs";
+import { StackError } from "./stack/stack-error.mjs";
+import { defaultStackDir } from "./stack/state.mjs";
+import { status } from "./stack/status.mjs";
+import { up } from "./stack/up.mjs";
+
+const usage = `usage: node scripts/stack.mjs <command> [--dir FOLDER]
+
+  up              start Kafka, a schema registry, PostgreSQL, Kafka Connect with Debezium and three connectors, all on 127.0.0.1
+  status          what runs, where, and how many events each topic holds
+  seed --rows N   insert N rows and wait for their events (default 1000)
+  down            stop what up started
+
+  --dir FOLDER    for state and logs (default: .stack in the checkout)`;
+
+const exitCodes = Object.freeze({ ok: 0, failed: 1, usage: 2, interrupted: 130 });
+
+process.exitCode = await main(process.argv.slice(2));
+
+/** @param {string[]} argv @returns {Promise<number>} */
+async function main(argv) {
+  const interrupt = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.on(signal, () => interrupt.abort());
+  }
+  try {
+    await run(argv, interrupt.signal);
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof StackError)) throw error; // a fault of ours: its stack trace is what helps
+    console.error(error.message);
+    if (error.code === "usage") return exitCodes.usage;
+    return error.code === "interrupted" ? exitCodes.interrupted : exitCodes.failed;
+  }
+}
+
+/** @param {string[]} argv @param {AbortSignal} signal */
+async function run(argv, signal) {
+  const { command, dir, rows } = parse(argv);
+  switch (command) {
+    case "up":
+      return up(dir, signal);
+    case "status":
+      return status(dir);
+    case "seed":
+      return seedStack(dir, rows, signal);
+    case "down":
+      return down(dir);
+    default:
+      throw new StackError("usage", `${command === undefined ? "no command given" : `no such command: ${command}`}\n${usage}`);
+  }
+}
+
+/** @param {string[]} argv */
+function parse(argv) {
+  try {
+    const { positionals, values } = parseArgs({
+      args: argv,
+      allowPositionals: true,
+      options: { dir: { type: "string", default: defaultStackDir }, rows: { type: "string", default: "1000" } },
+    });
+    const rows = Number(values.rows);
+    if (!Number.isSafeInteger(rows) || rows < 1) throw new Error(`--rows must be a whole number above 0, got "${values.rows}"`);
+    return { command: positionals[0], dir: values.dir, rows };
+  } catch (cause) {
+    throw new StackError("usage", `${cause instanceof Error ? cause.message : cause}\n${usage}`, { cause });
+  }
+}

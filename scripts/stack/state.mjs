@@ -1,0 +1,63 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+/** The order in which services are stopped: those that talk to others first. */
+export const serviceNames = Object.freeze(/** @type {const} */ (["connect", "registry", "kafka", "postgres"]));
+
+/** @typedef {typeof serviceNames[number]} ServiceName */
+/** @typedef {import("./process.mjs").ProcessRecord} ProcessRecord */
+
+/**
+ * Where the parts of a stack are.
+ * @typedef {object} StackAddresses
+ * @property {string} brokers
+ * @property {string} registryUrl the Confluent-compatible API
+ * @property {string} converterUrl the API that the Avro converter talks to
+ * @property {string} connectUrl
+ * @property {import("./postgres.mjs").Database} postgres
+ * @property {readonly string[]} connectors
+ * @property {readonly string[]} topics
+ */
+
+/**
+ * state.json. Services are recorded as soon as their process exists, addresses once all are ready: whatever ends `up`, `down` knows what to stop.
+ * @typedef {object} StackState
+ * @property {string} startedAt
+ * @property {Partial<Record<ServiceName, ProcessRecord>>} services
+ * @property {readonly string[]} folders outside of the stack's folder
+ * @property {StackAddresses | null} addresses
+ */
+
+/** The stack's folder in this checkout. */
+export const defaultStackDir = resolve(import.meta.dirname, "..", "..", ".stack");
+
+/** @param {string} dir @returns {StackState | null} */
+export function readState(dir) {
+  const file = join(dir, "state.json");
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : null;
+}
+
+/** @param {string} dir @param {StackState} state */
+export function writeState(dir, state) {
+  mkdirSync(dir, { recursive: true });
+  const file = join(dir, "state.json");
+  writeFileSync(`${file}.new`, `${JSON.stringify(state, null, 2)}\n`);
+  renameSync(`${file}.new`, file);
+}
+
+/** Deletes the state and every service's data; the logs stay to be read. @param {string} dir @param {readonly string[]} [folders] */
+export function removeState(dir, folders = []) {
+  const names = [
+    "state.json",
+    "kafka-data",
+    "postgres-data",
+    "plugins",
+    "tmp",
+    "server.properties",
+    "connect.properties",
+    "connect-offsets",
+  ];
+  for (const path of [...names.map((name) => join(dir, name)), ...folders]) {
+    rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

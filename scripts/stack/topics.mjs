@@ -1,0 +1,51 @@
+import { Kafka, logLevel } from "kafkajs";
+
+/**
+ * Creates topics of one partition, where they are not there yet, so that a consumer can be started before the first row is written.
+ * @param {string} brokers
+ * @param {readonly string[]} topics
+ */
+export function createTopics(brokers, topics) {
+  return withAdmin(brokers, (admin) =>
+    admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: 1 })), waitForLeaders: true }),
+  );
+}
+
+/**
+ * How many records each topic has got so far: the sum of its end offsets, null where there is no such topic.
+ * @param {string} brokers
+ * @param {readonly string[]} topics
+ * @returns {Promise<(number | null)[]>}
+ */
+export function endOffsets(brokers, topics) {
+  return withAdmin(brokers, async (admin) => {
+    const present = new Set(await admin.listTopics());
+    const counts = topics.map(async (topic) => {
+      if (!present.has(topic)) return null;
+      const partitions = await admin.fetchTopicOffsets(topic);
+      return partitions.reduce((sum, { high }) => sum + Number(high), 0);
+    });
+    return Promise.all(counts);
+  });
+}
+
+/**
+ * @template T
+ * @param {string} brokers
+ * @param {(admin: import("kafkajs").Admin) => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+async function withAdmin(brokers, work) {
+  const admin = new Kafka({
+    brokers: brokers.split(","),
+    clientId: "cdckit-stack",
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 3 },
+  }).admin();
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}

@@ -1,0 +1,90 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { isRunning } from "./process.mjs";
+import { StackError } from "./stack-error.mjs";
+import { roomyJvm, startStack } from "./start-stack.mjs";
+import { readState, removeState, serviceNames, writeState } from "./state.mjs";
+
+/**
+ * `npm run stack:up`: starts the stack unless it is up already, and says where everything is.
+ * @param {string} dir
+ * @param {AbortSignal} signal
+ */
+export async function up(dir, signal) {
+  const folder = resolve(dir);
+  const known = readState(folder);
+  if (known !== null && isWhole(known)) {
+    console.log("The stack is up already.");
+    printAddresses(known);
+    return;
+  }
+  if (known !== null && serviceNames.some((name) => runs(known, name))) {
+    const lacking = serviceNames.filter((name) => !runs(known, name)).join(", ") || "a complete start";
+    throw new StackError("not-running", `the stack is half up: ${lacking} is missing. Run npm run stack:down first; logs are in ${folder}`);
+  }
+  clear(folder, known);
+  const state = await start(folder, signal);
+  printAddresses(state);
+}
+
+/** @param {string} folder @param {AbortSignal} signal */
+async function start(folder, signal) {
+  /** @type {import("./state.mjs").StackState} */
+  const state = { startedAt: new Date().toISOString(), services: {}, folders: [], addresses: null };
+  const startedMs = Date.now();
+  try {
+    const stack = await startStack({
+      dir: folder,
+      outlive: true,
+      jvm: roomyJvm,
+      signal,
+      log: (line) => console.error(`${String(Math.round((Date.now() - startedMs) / 1000)).padStart(4)} s  ${line}`),
+      onSpawn: (name, record) => {
+        state.services[name] = record;
+        writeState(folder, state);
+      },
+    });
+    state.addresses = stack.addresses;
+    state.folders = stack.folders;
+    writeState(folder, state);
+    return state;
+  } catch (error) {
+    removeState(folder, state.folders);
+    throw error;
+  }
+}
+
+/** Nothing of an earlier stack runs any more: its data goes, and its logs make room for new ones. @param {string} folder @param {import("./state.mjs").StackState | null} known */
+function clear(folder, known) {
+  removeState(folder, known?.folders);
+  for (const name of serviceNames) rmSync(resolve(folder, `${name}.log`), { force: true });
+  mkdirSync(folder, { recursive: true });
+}
+
+/** @param {import("./state.mjs").StackState} state */
+function isWhole(state) {
+  return state.addresses !== null && serviceNames.every((name) => runs(state, name));
+}
+
+/** @param {import("./state.mjs").StackState} state @param {import("./state.mjs").ServiceName} name */
+function runs(state, name) {
+  const record = state.services[name];
+  return record !== undefined && isRunning(record);
+}
+
+/** @param {import("./state.mjs").StackState} state */
+function printAddresses({ addresses }) {
+  if (addresses === null) return;
+  const { brokers, registryUrl, connectUrl, postgres, topics } = addresses;
+  console.log(`
+  Kafka            ${brokers}
+  schema registry  ${registryUrl}
+  Kafka Connect    ${connectUrl}
+  PostgreSQL       postgres://${postgres.user}:${postgres.password}@${postgres.host}:${postgres.port}/${postgres.database}
+  topics           ${topics.join("\n                   ")}
+
+Next:
+  npm run stack:seed -- --rows 200000
+  npx cdc-bench run --brokers ${brokers} --registry ${registryUrl} --topics ${topics.join(",")}
+  npm run stack:down`);
+}
