@@ -5,7 +5,7 @@ import { applyTo } from "../values/unavailable.ts";
 import type { Route } from "./envelope.ts";
 import { keyChangeOf } from "./header-values.ts";
 import { RecordEvent } from "./record-event.ts";
-import { numberOrNull, sourceOf, transactionOf } from "./source.ts";
+import { numberOrNull, plainSource, sourceOf, transactionOf } from "./source.ts";
 
 /** A change, whatever envelope it came in. The source block is kept as it was read and put in the API's words on first access. */
 export class EnvelopedChange extends RecordEvent implements ChangeEvent {
@@ -68,7 +68,8 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   }
 
   protected fields(): Record<string, unknown> {
-    const { op, table, key, before, after, source, transaction, tsMs, keyChange } = this;
+    const { op, table, key, before, after, transaction, tsMs, keyChange } = this;
+    const source = plainSource(this.source);
     return { op, table, key, before, after, source, transaction, tsMs, ...(keyChange === null ? {} : { keyChange }) };
   }
 

@@ -16,7 +16,7 @@ import type { RecordBatch } from "../record.ts";
 import { blockValue, detachBlock } from "./change-event.ts";
 import type { Route } from "./envelope.ts";
 import { RecordEvent } from "./record-event.ts";
-import { isBlock, numberOrNull, sourceOf, textOrNull, transactionOf } from "./source.ts";
+import { isBlock, numberOrNull, plainSource, sourceOf, textOrNull, transactionOf } from "./source.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -114,8 +114,8 @@ export class Truncate extends SourcedEvent implements TruncateEvent {
   }
 
   protected fields(): Record<string, unknown> {
-    const { table, key, source, transaction, tsMs } = this;
-    return { table, key, source, transaction, tsMs };
+    const { table, key, transaction, tsMs } = this;
+    return { table, key, source: plainSource(this.source), transaction, tsMs };
   }
 }
 
@@ -140,8 +140,8 @@ export class LogicalMessage extends SourcedEvent implements MessageEvent {
   }
 
   protected fields(): Record<string, unknown> {
-    const { key, prefix, content, source, transaction, tsMs } = this;
-    return { key, prefix, content, source, transaction, tsMs };
+    const { key, prefix, content, transaction, tsMs } = this;
+    return { key, prefix, content, source: plainSource(this.source), transaction, tsMs };
   }
 }
 
@@ -218,7 +218,7 @@ export class SchemaChange extends SourcedEvent implements SchemaChangeEvent {
   }
 
   protected fields(): Record<string, unknown> {
-    const { ddl, database, schema, tables, key, source, tsMs } = this;
-    return { ddl, database, schema, tables, key, source, tsMs };
+    const { ddl, database, schema, tables, key, tsMs } = this;
+    return { ddl, database, schema, tables, key, source: plainSource(this.source), tsMs };
   }
 }

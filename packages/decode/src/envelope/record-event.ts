@@ -1,12 +1,8 @@
 import type { EncodingName, EnvelopeName, FramingName, RecordRef } from "../event.ts";
 import { type RecordBatch, SingleRecordBatch } from "../record.ts";
 import type { SchemaId } from "../schema-source.ts";
-import { UNAVAILABLE } from "../values/unavailable.ts";
 import type { Route } from "./envelope.ts";
-
-const inspectSymbol = Symbol.for("nodejs.util.inspect.custom");
-
-type Inspect = (value: unknown, options: object) => string;
+import { showAs } from "./show.ts";
 
 /** What all events share: their format, their key and the record that they came from. */
 export abstract class RecordEvent {
@@ -80,17 +76,8 @@ export abstract class RecordEvent {
       record: { topic, partition, offset, timestamp },
     };
   }
-
-  toJSON(): unknown {
-    return plain(this.toObject());
-  }
 }
-// What console.log shows. Set here because a computed member cannot be declared inside the class under isolatedDeclarations.
-Object.defineProperty(RecordEvent.prototype, inspectSymbol, {
-  value(this: RecordEvent, _depth: number, options: object, inspect: Inspect): string {
-    return inspect(this.toObject(), options);
-  },
-});
+showAs(RecordEvent.prototype, (event: RecordEvent) => event.toObject());
 
 function recordRef(batch: RecordBatch, record: number): RecordRef {
   return {
@@ -106,28 +93,4 @@ function recordRef(batch: RecordBatch, record: number): RecordRef {
 
 function copyOf(bytes: Uint8Array | null): Uint8Array | null {
   return bytes === null ? null : Buffer.from(bytes);
-}
-
-/** What JSON can carry: bigints as text, unavailable columns as a marker, maps as pairs. */
-function plain(value: unknown): unknown {
-  if (typeof value === "bigint") {
-    return value.toString();
-  }
-  if (value === UNAVAILABLE) {
-    return { $unavailable: true };
-  }
-  if (Array.isArray(value)) {
-    return value.map(plain);
-  }
-  if (value instanceof Map) {
-    return [...value].map(([key, item]) => [plain(key), plain(item)]);
-  }
-  return typeof value === "object" && value !== null && isPlainObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item)]))
-    : value;
-}
-
-function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
 }

@@ -1,4 +1,5 @@
 import type { Source, TransactionPosition } from "../event.ts";
+import { showAs } from "./show.ts";
 
 /** Fields of a Debezium source block that every connector has; the others are its position. */
 const commonFields: ReadonlySet<string> = new Set([
@@ -20,19 +21,60 @@ type Block = Readonly<Record<string, unknown>>;
 
 /** A source block in the words of the API. */
 export function sourceOf(value: unknown): Source {
-  const raw: Block = isBlock(value) ? value : {};
-  return {
-    connector: textOrNull(raw["connector"]),
-    name: textOrNull(raw["name"]),
-    version: textOrNull(raw["version"]),
-    snapshot: snapshotOf(raw["snapshot"]),
-    tsMs: numberOrNull(raw["ts_ms"]),
-    tsUs: numberOrNull(raw["ts_us"]),
-    tsNs: bigintOrNull(raw["ts_ns"]),
-    position: Object.fromEntries(Object.entries(raw).filter(([name]) => !commonFields.has(name))),
-    raw,
-  };
+  return new BlockSource(isBlock(value) ? value : {});
 }
+
+const shownFields = ["connector", "name", "version", "snapshot", "tsMs", "tsUs", "tsNs", "position", "raw"] as const;
+
+/** Each field is read from the block when it is asked for: most consumers ask for one or two, or none. */
+class BlockSource implements Source {
+  readonly raw: Block;
+  #position: Block | null = null;
+
+  constructor(raw: Block) {
+    this.raw = raw;
+  }
+
+  get connector(): string | null {
+    return textOrNull(this.raw["connector"]);
+  }
+
+  get name(): string | null {
+    return textOrNull(this.raw["name"]);
+  }
+
+  get version(): string | null {
+    return textOrNull(this.raw["version"]);
+  }
+
+  get snapshot(): string | false {
+    return snapshotOf(this.raw["snapshot"]);
+  }
+
+  get tsMs(): number | null {
+    return numberOrNull(this.raw["ts_ms"]);
+  }
+
+  get tsUs(): number | null {
+    return numberOrNull(this.raw["ts_us"]);
+  }
+
+  get tsNs(): bigint | null {
+    return bigintOrNull(this.raw["ts_ns"]);
+  }
+
+  get position(): Block {
+    this.#position ??= Object.fromEntries(Object.entries(this.raw).filter(([name]) => !commonFields.has(name)));
+    return this.#position;
+  }
+}
+
+/** The source as a plain object, every field computed. */
+export function plainSource(source: Source): Record<string, unknown> {
+  return Object.fromEntries(shownFields.map((name) => [name, source[name]]));
+}
+
+showAs(BlockSource.prototype, plainSource);
 
 export function transactionOf(value: unknown): TransactionPosition | null {
   if (!isBlock(value)) {

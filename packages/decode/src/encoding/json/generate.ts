@@ -2,7 +2,7 @@ import { generate, property } from "../codegen.ts";
 import { type CompileOptions, Deferred, type DeferredField } from "../reader.ts";
 import { type Field, type RecordType, type Type, withoutNull } from "../type.ts";
 import { type Convert, type ConvertContext, compileColumn, compileConvert, int64For } from "./convert.ts";
-import { type JsonCursor, missed, readBoolean, readDouble, readInteger, readSimple, readText, skipScalar } from "./cursor.ts";
+import { JsonCursor, missed, readBoolean, readDouble, readInteger, readSimple, readText, skipScalar } from "./cursor.ts";
 import { type ParseOptions, parseJson, parseNested } from "./parse.ts";
 import { readBase64, readBase64Buffer, scratch } from "./read-base64.ts";
 import type { Conversion } from "../../values/conversion.ts";
@@ -32,7 +32,7 @@ export function generateQuickReader(
   }
   const emitter = new Emitter(options, context, parse);
   const root = emitter.record(type, { isTop: true, isRow: options.plan.rows === "self" });
-  return generate(`${emitter.source}\nreturn ${root};`, emitter.scope) as QuickReader;
+  return emitter.compile(root);
 }
 
 function countFields(type: Type, depth: number): number {
@@ -70,6 +70,7 @@ class Emitter {
   readonly #parse: ParseOptions;
   readonly #records = new Map<string, string>();
   readonly #ids = new Map<RecordType, number>();
+  readonly #lateReaders: [late: { quick: QuickReader | null }, name: string][] = [];
   #count = 0;
 
   constructor(options: CompileOptions, context: ConvertContext, parse: ParseOptions) {
@@ -80,6 +81,16 @@ class Emitter {
     this.scope["isUnavailableText"] = tests.text;
     this.scope["isUnavailableBytes"] = tests.bytes;
     this.scope["isUnavailableJson"] = jsonColumnTest("any", options.values.unavailablePlaceholder);
+  }
+
+  /** The function of that name, and those that deferred parts are read with. */
+  compile(root: string): QuickReader {
+    const names = [root, ...this.#lateReaders.map(([, name]) => name)];
+    const [reader, ...late] = generate(`${this.source}\nreturn [${names.join(", ")}];`, this.scope) as QuickReader[];
+    for (const [i, [holder]] of this.#lateReaders.entries()) {
+      holder.quick = late[i] ?? null;
+    }
+    return reader as QuickReader;
   }
 
   /** Emits the reader of a record, once a type and place, and returns its name. */
@@ -281,20 +292,25 @@ function ${name}(c) {
     }
     const skip = this.#name("deferred");
     const resolve = this.#constant("resolve", defer.resolve);
-    const read = this.#constant("read", deferredRead(field.type, field.name, this.#context, this.#parse));
+    const read = this.#constant("read", this.#deferredRead(type, field.name));
     this.scope["Deferred"] = Deferred;
     this.#emit(skip, ["const start = p;", ...lines], false, `new Deferred(${resolve}([${peeked.join(", ")}]), ${read}, b, start, p + 1)`);
     return `const ${target} = ${skip}(c);`;
   }
-}
 
-/** Reads a deferred part, whole, when somebody asks for it. */
-function deferredRead(
-  type: Type,
-  where: string,
-  context: ConvertContext,
-  parse: ParseOptions,
-): (bytes: Uint8Array, start: number, end: number) => unknown {
-  const convert = compileConvert(type, context, where);
-  return (bytes, start, end) => convert(parseJson(bytes, start, end, parse));
+  /** Reads a deferred part, whole, when somebody asks for it: quickly where its text is as expected, which its extent has shown already. */
+  #deferredRead(type: RecordType, where: string): (bytes: Uint8Array, start: number, end: number) => unknown {
+    const convert = compileConvert(type, this.#context, where);
+    const parse = this.#parse;
+    const cursor = new JsonCursor(new Uint8Array(0), parse.texts);
+    const late: { quick: QuickReader | null } = { quick: null };
+    this.#lateReaders.push([late, this.record(type, { isTop: false, isRow: false })]);
+    return (bytes, start, end) => {
+      cursor.bytes = bytes;
+      cursor.pos = start;
+      cursor.end = end;
+      const value = late.quick === null ? null : late.quick(cursor);
+      return value !== null && cursor.pos === end ? value : convert(parseJson(bytes, start, end, parse));
+    };
+  }
 }

@@ -1,0 +1,46 @@
+import { UNAVAILABLE } from "../values/unavailable.ts";
+
+const inspectSymbol = Symbol.for("nodejs.util.inspect.custom");
+
+type Inspect = (value: unknown, options: object) => string;
+
+/**
+ * Makes `console.log` and `JSON.stringify` show a plain object for instances whose fields are computed on access. Set on the prototype
+ * from outside because a computed member cannot be declared inside a class under isolatedDeclarations.
+ */
+export function showAs<Instance extends object>(prototype: Instance, toPlain: (instance: Instance) => Record<string, unknown>): void {
+  Object.defineProperty(prototype, inspectSymbol, {
+    value(this: Instance, _depth: number, options: object, inspect: Inspect): string {
+      return inspect(toPlain(this), options);
+    },
+  });
+  Object.defineProperty(prototype, "toJSON", {
+    value(this: Instance): unknown {
+      return plainJson(toPlain(this));
+    },
+  });
+}
+
+/** What JSON can carry: bigints as text, unavailable columns as a marker, maps as pairs. */
+function plainJson(value: unknown): unknown {
+  if (typeof value === "bigint") {
+    return value.toString();
+  }
+  if (value === UNAVAILABLE) {
+    return { $unavailable: true };
+  }
+  if (Array.isArray(value)) {
+    return value.map(plainJson);
+  }
+  if (value instanceof Map) {
+    return [...value].map(([key, item]) => [plainJson(key), plainJson(item)]);
+  }
+  return typeof value === "object" && value !== null && isPlainObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainJson(item)]))
+    : value;
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
