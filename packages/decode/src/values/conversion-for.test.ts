@@ -36,9 +36,10 @@ describe("bits", () => {
   });
 
   test("are a copy of their bytes, or a bigint, where the options say so", () => {
-    const copy = ofBytes(find(name, { length: "12" }, { bits: "bytes" }), [0x01, 0x02]);
+    const message = Buffer.from([0x01, 0x02]);
+    const copy = find(name, { length: "12" }, { bits: "bytes" })?.bytes?.(message, 0, 2);
+    message.fill(0xff);
     expect(copy).toEqual(Buffer.from([0x01, 0x02]));
-    expect((copy as Buffer).buffer.byteLength === 4).toBe(false);
     expect(ofBytes(find(name, { length: "12" }, { bits: "bigint" }), [0x01, 0x02])).toBe(0x0201n);
     expect(ofBytes(find(name, {}, { bits: "bigint" }), [])).toBe(0n);
   });

@@ -28,99 +28,71 @@ const millisPerSecond = 1_000;
 const microsPerSecond = 1_000_000;
 const nanosPerSecond = 1_000_000_000;
 
+/** Makes the conversion of one column; null where its options leave raw values as they are. */
+type Make = (semantic: Semantic, options: ResolvedValueOptions, parseJson: ParseJson) => Conversion | null;
+
 /**
- * How a column's raw values become the ones that users see, or null where they stay as they are. Text that is its own value (Uuid, Xml,
- * Enum, Interval, ZonedTime, ...), numbers that are (Year, MicroDuration) and vectors need no conversion; nor do names that we do not know.
+ * How a column's raw values become the ones that users see, or null where they stay as they are. Text that is its own value (Xml, Enum,
+ * Interval, ZonedTime, ...), numbers that are (Year, MicroDuration) and vectors need no conversion; nor do names that we do not know.
  */
 export function conversionFor(semantic: Semantic, options: ResolvedValueOptions, parseJson: ParseJson): Conversion | null {
-  return (options.time === "raw" ? null : temporalConversion(semantic, options)) ?? plainConversion(semantic, options, parseJson);
+  const make = (options.time === "raw" ? undefined : temporal.get(semantic.name)) ?? plain.get(semantic.name);
+  return make === undefined ? null : make(semantic, options, parseJson);
 }
 
-function temporalConversion({ name }: Semantic, options: ResolvedValueOptions): Conversion | null {
-  switch (name) {
-    case "io.debezium.time.Date":
-    case "org.apache.kafka.connect.data.Date":
-    case "avro.date":
-      return dateConversion(name, options);
-    case "io.debezium.time.Time":
-    case "org.apache.kafka.connect.data.Time":
-    case "avro.time-millis":
-      return timeOfDayConversion(millisPerSecond, options);
-    case "io.debezium.time.MicroTime":
-    case "avro.time-micros":
-      return timeOfDayConversion(microsPerSecond, options);
-    case "io.debezium.time.NanoTime":
-      return timeOfDayConversion(nanosPerSecond, options);
-    case "io.debezium.time.Timestamp":
-    case "org.apache.kafka.connect.data.Timestamp":
-    case "avro.local-timestamp-millis":
-      return timestampConversion(millisPerSecond, options);
-    case "io.debezium.time.MicroTimestamp":
-    case "avro.local-timestamp-micros":
-      return timestampConversion(microsPerSecond, options);
-    case "io.debezium.time.NanoTimestamp":
-    case "avro.local-timestamp-nanos":
-      return timestampConversion(nanosPerSecond, options);
-    case "avro.timestamp-millis":
-      return instantConversion(millisPerSecond, options);
-    case "avro.timestamp-micros":
-      return instantConversion(microsPerSecond, options);
-    case "avro.timestamp-nanos":
-      return instantConversion(nanosPerSecond, options);
-    case "io.debezium.time.ZonedTimestamp":
-      return zonedTimestampConversion(name, options);
-    case "io.debezium.time.IsoDate":
-      return isoDateConversion(name, options);
-    case "io.debezium.time.IsoTime":
-      return isoTimeConversion(name, options);
-    case "io.debezium.time.IsoTimestamp":
-      return isoTimestampConversion(name, options);
-    case "io.debezium.time.StructuredDate":
-      return structuredDateConversion(name, options);
-    case "io.debezium.time.StructuredTime":
-      return structuredTimeConversion(name, options);
-    case "io.debezium.time.StructuredTimestamp":
-      return structuredTimestampConversion(name, options);
-    case "io.debezium.time.StructuredZonedTime":
-      return structuredZonedTimeConversion(name);
-    case "io.debezium.time.StructuredZonedTimestamp":
-      return structuredZonedTimestampConversion(name, options);
-    case "io.debezium.time.StructuredDuration":
-      return structuredDurationConversion(name);
-    default:
-      return null;
-  }
-}
+const temporal: ReadonlyMap<string, Make> = new Map<string, Make>([
+  ["io.debezium.time.Date", ({ name }, options) => dateConversion(name, options)],
+  ["org.apache.kafka.connect.data.Date", ({ name }, options) => dateConversion(name, options)],
+  ["avro.date", ({ name }, options) => dateConversion(name, options)],
 
-function plainConversion({ name, parameters }: Semantic, options: ResolvedValueOptions, parseJson: ParseJson): Conversion | null {
-  switch (name) {
-    case "org.apache.kafka.connect.data.Decimal":
-      return decimalConversion(name, scaleParameter(parameters["scale"]), options);
-    case "avro.decimal":
-      return decimalConversion(name, scaleParameter(parameters["scale"] ?? "0"), options);
-    case "io.debezium.data.VariableScaleDecimal":
-      return variableScaleDecimalConversion(name, options);
-    case "avro.big-decimal":
-      return avroBigDecimalConversion(name, options);
-    case "avro.uuid":
-    case "io.debezium.data.Uuid":
-      return uuidConversion(name);
-    case "avro.duration":
-      return avroDurationConversion(name);
-    case "io.debezium.data.Bits":
-      return bitsConversion(name, parameters["length"], options);
-    case "io.debezium.data.EnumSet":
-      return enumSetConversion;
-    case "io.debezium.data.Json":
-      return jsonConversion(name, options.json, parseJson);
-    case "io.debezium.data.geometry.Geometry":
-    case "io.debezium.data.geometry.Geography":
-      return geometryConversion;
-    case "io.debezium.data.geometry.Point":
-      return pointConversion;
-    case "io.debezium.data.geometry.Circle":
-      return circleConversion(name);
-    default:
-      return null;
-  }
-}
+  ["io.debezium.time.Time", (_, options) => timeOfDayConversion(millisPerSecond, options)],
+  ["org.apache.kafka.connect.data.Time", (_, options) => timeOfDayConversion(millisPerSecond, options)],
+  ["avro.time-millis", (_, options) => timeOfDayConversion(millisPerSecond, options)],
+  ["io.debezium.time.MicroTime", (_, options) => timeOfDayConversion(microsPerSecond, options)],
+  ["avro.time-micros", (_, options) => timeOfDayConversion(microsPerSecond, options)],
+  ["io.debezium.time.NanoTime", (_, options) => timeOfDayConversion(nanosPerSecond, options)],
+
+  ["io.debezium.time.Timestamp", (_, options) => timestampConversion(millisPerSecond, options)],
+  ["org.apache.kafka.connect.data.Timestamp", (_, options) => timestampConversion(millisPerSecond, options)],
+  ["avro.local-timestamp-millis", (_, options) => timestampConversion(millisPerSecond, options)],
+  ["io.debezium.time.MicroTimestamp", (_, options) => timestampConversion(microsPerSecond, options)],
+  ["avro.local-timestamp-micros", (_, options) => timestampConversion(microsPerSecond, options)],
+  ["io.debezium.time.NanoTimestamp", (_, options) => timestampConversion(nanosPerSecond, options)],
+  ["avro.local-timestamp-nanos", (_, options) => timestampConversion(nanosPerSecond, options)],
+
+  ["avro.timestamp-millis", (_, options) => instantConversion(millisPerSecond, options)],
+  ["avro.timestamp-micros", (_, options) => instantConversion(microsPerSecond, options)],
+  ["avro.timestamp-nanos", (_, options) => instantConversion(nanosPerSecond, options)],
+  ["io.debezium.time.ZonedTimestamp", ({ name }, options) => zonedTimestampConversion(name, options)],
+
+  ["io.debezium.time.IsoDate", ({ name }, options) => isoDateConversion(name, options)],
+  ["io.debezium.time.IsoTime", ({ name }, options) => isoTimeConversion(name, options)],
+  ["io.debezium.time.IsoTimestamp", ({ name }, options) => isoTimestampConversion(name, options)],
+
+  ["io.debezium.time.StructuredDate", ({ name }, options) => structuredDateConversion(name, options)],
+  ["io.debezium.time.StructuredTime", ({ name }, options) => structuredTimeConversion(name, options)],
+  ["io.debezium.time.StructuredTimestamp", ({ name }, options) => structuredTimestampConversion(name, options)],
+  ["io.debezium.time.StructuredZonedTime", ({ name }) => structuredZonedTimeConversion(name)],
+  ["io.debezium.time.StructuredZonedTimestamp", ({ name }, options) => structuredZonedTimestampConversion(name, options)],
+  ["io.debezium.time.StructuredDuration", ({ name }) => structuredDurationConversion(name)],
+]);
+
+const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
+  [
+    "org.apache.kafka.connect.data.Decimal",
+    ({ name, parameters }, options) => decimalConversion(name, scaleParameter(parameters["scale"]), options),
+  ],
+  ["avro.decimal", ({ name, parameters }, options) => decimalConversion(name, scaleParameter(parameters["scale"] ?? "0"), options)],
+  ["io.debezium.data.VariableScaleDecimal", ({ name }, options) => variableScaleDecimalConversion(name, options)],
+  ["avro.big-decimal", ({ name }, options) => avroBigDecimalConversion(name, options)],
+  ["io.debezium.data.Uuid", ({ name }) => uuidConversion(name)],
+  ["avro.uuid", ({ name }) => uuidConversion(name)],
+  ["avro.duration", ({ name }) => avroDurationConversion(name)],
+  ["io.debezium.data.Bits", ({ name, parameters }, options) => bitsConversion(name, parameters["length"], options)],
+  ["io.debezium.data.EnumSet", () => enumSetConversion],
+  ["io.debezium.data.Json", ({ name }, options, parseJson) => jsonConversion(name, options.json, parseJson)],
+  ["io.debezium.data.geometry.Geometry", () => geometryConversion],
+  ["io.debezium.data.geometry.Geography", () => geometryConversion],
+  ["io.debezium.data.geometry.Point", () => pointConversion],
+  ["io.debezium.data.geometry.Circle", ({ name }) => circleConversion(name)],
+]);

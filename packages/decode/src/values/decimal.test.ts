@@ -137,6 +137,9 @@ describe("a decimal that JSON carries as a number", () => {
     ["1e3", undefined, "1000"],
     ["1.50", undefined, "1.50"],
     ["1500e0", "-2", "1500"],
+    ["-0.00", "2", "0.00"],
+    ["-0.05", "2", "-0.05"],
+    ["-12.50", "2", "-12.50"],
   ])("%s at scale %s reads %s", (text, scale, expected) => {
     expect(decimal(scale).numberText?.(text)).toBe(expected);
   });
@@ -144,6 +147,10 @@ describe("a decimal that JSON carries as a number", () => {
   test("takes the scale of its schema where it is an integer", () => {
     expect(decimal("2").int?.(-12)).toBe("-12.00");
     expect(decimal("2").int?.(-0)).toBe("0.00");
+    expect(decimal("2").int?.(Number.MAX_SAFE_INTEGER)).toBe("9007199254740991.00");
+    expect(decimal("-2").int?.(1500)).toBe("1500");
+    expect(decimal(undefined).int?.(-7)).toBe("-7");
+    expect(() => decimal("-2").int?.(1550)).toThrow(/^\[value-invalid\]/);
     expect(decimal("1").bigint?.(12345678901234567890n)).toBe("12345678901234567890.0");
   });
 

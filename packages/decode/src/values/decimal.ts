@@ -38,6 +38,7 @@ interface DecimalRenderer {
 /** A decimal whose scale is in its schema: Connect's Decimal, Avro's decimal. A scale of null is unknown; only text goes without. */
 export function decimalConversion(name: string, scale: number | null, { decimal }: ResolvedValueOptions): Conversion {
   const render = decimalRenderer(decimal);
+  const power = scale === null || scale < 0 ? Number.NaN : 10 ** scale;
   const fromText = (text: string): unknown => {
     const parsed = parseDecimal(text);
     const scaled = parsed === null || scale === null ? parsed : rescale(parsed, scale);
@@ -48,8 +49,11 @@ export function decimalConversion(name: string, scale: number | null, { decimal 
   };
   return {
     bytes: scale === null ? withoutScale(name) : bytesReader(name, scale, render),
-    numberText: fromText,
-    int: (value) => fromText(String(value)),
+    numberText: decimal === "string" ? (text) => (hasScale(text, scale) ? text : fromText(text)) : fromText,
+    int: (value) => {
+      const unscaled = value * power;
+      return Number.isSafeInteger(unscaled) ? render.small(unscaled, scale as number) : fromText(String(value)); // NaN without a scale
+    },
     bigint: (value) => fromText(String(value)),
     text: (text) => decimalOfText(name, text, decimal, render),
   };
@@ -93,6 +97,11 @@ export function avroBigDecimalConversion(name: string, { decimal }: ResolvedValu
 export function scaleParameter(text: string | undefined): number | null {
   const scale = text === undefined || !/^-?\d{1,6}$/.test(text) ? null : Number(text);
   return isScale(scale) ? scale : null;
+}
+
+/** Whether the text of a JSON number is written with its scale already, as Connect does. */
+function hasScale(text: string, scale: number | null): boolean {
+  return scale !== null && text.length - text.indexOf(".") - 1 === scale && /^(?:\d|-[1-9])\d*\.\d+$/.test(text);
 }
 
 function bytesReader(name: string, scale: number, render: DecimalRenderer): (bytes: Uint8Array, start: number, end: number) => unknown {

@@ -1,3 +1,4 @@
+import { DecodeError, isDecodeError } from "../errors.ts";
 import type { JsonMode } from "../options.ts";
 import type { Conversion } from "./conversion.ts";
 import { valueInvalid } from "./value-invalid.ts";
@@ -12,8 +13,9 @@ export function jsonConversion(name: string, mode: JsonMode, parseJson: (text: s
       try {
         return parseJson(text);
       } catch (cause) {
-        // A parser of another make may quote the text in its message; a cause is for those who look.
-        throw cause instanceof SyntaxError ? valueInvalid(name, "JSON text", "other text") : cause;
+        const error = valueInvalid(name, "JSON text", "other text");
+        // Only our own errors are known not to quote the text that they could not parse.
+        throw isDecodeError(cause) ? new DecodeError(error.code, error.detail, { cause }) : error;
       }
     },
   };
