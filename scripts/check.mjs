@@ -7,7 +7,7 @@ setUp();
 
 // After setUp: what follows may need installed packages.
 const { checkDependencies } = await import("./dependencies.mjs");
-const { checkCodeBlocks, checkCommands } = await import("./readme.mjs");
+const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mjs");
 const { checkRooms } = await import("./rooms.mjs");
 
 /** A step ends in what is wrong, as text; an empty text is a pass. */
@@ -21,6 +21,7 @@ const steps = [
   { name: "dependencies", judge: () => checkDependencies(repositoryRoot).join("\n") },
   { name: "code blocks of documents", judge: () => checkCodeBlocks(repositoryRoot) },
   { name: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
+  { name: "paths of documents", judge: () => checkPaths(repositoryRoot).join("\n") },
 ];
 
 /**

@@ -74,7 +74,8 @@ function* complaintsOfMember(root, { path, manifest }, rootManifest, ours) {
     }
   }
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
-    if (!used.has(name) && manifest.peerDependencies?.[name] === undefined) {
+    // Private folders may link more of ours than they import: that costs nobody an install.
+    if (!used.has(name) && manifest.peerDependencies?.[name] === undefined && !(isPrivate && ours.has(name))) {
       yield `${relative(root, path)}/package.json: declares ${name}, which nothing there imports. Remove it.`;
     }
   }

@@ -155,6 +155,29 @@ export function checkCommands(root) {
 }
 
 /**
+ * The paths between backquotes that do not exist, and the tests named behind them that are not in their file.
+ * @param {string} root
+ * @returns {string[]}
+ */
+export function checkPaths(root) {
+  const complaints = [];
+  for (const document of documentsOf(root)) {
+    const text = readFileSync(join(root, document), "utf8");
+    for (const [, path = "", name] of text.matchAll(namedPath)) {
+      if (!existsSync(join(root, path))) {
+        complaints.push(`${document}: names ${path}, which does not exist.`);
+      } else if (name !== undefined && !readFileSync(join(root, path), "utf8").includes(name)) {
+        complaints.push(`${document}: names the test "${name}", which is not in ${path}.`);
+      }
+    }
+  }
+  return complaints;
+}
+
+// `packages/decode/src/errors.test.ts`: "the name of a test"
+const namedPath = /`((?:packages|scripts|test|bench|docker|examples|\.ci)\/[\w./-]*)`(?:: "([^"\n]+)")?/g;
+
+/**
  * @param {string} line
  * @param {RegExp} pattern
  * @param {readonly string[]} known
@@ -180,7 +203,9 @@ function commandsOfBench(root) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const wrong = [checkCodeBlocks(repositoryRoot), ...checkCommands(repositoryRoot)].filter((line) => line !== "");
+  const wrong = [checkCodeBlocks(repositoryRoot), ...checkCommands(repositoryRoot), ...checkPaths(repositoryRoot)].filter(
+    (line) => line !== "",
+  );
   console.log(wrong.join("\n"));
   process.exitCode = wrong.length === 0 ? 0 : 1;
 }

@@ -96,6 +96,15 @@ describe("the document check", () => {
     expect(blocks()).toContain("packages/one/README.md:2: error TS2305");
   });
 
+  test("sees paths and tests that do not exist", () => {
+    const lines = ['`test/one.test.ts`: "import"', '`test/one.test.ts`: "flies"', "`packages/two/`", "`elsewhere/three`"];
+    write("ARCHITECTURE.md", lines.join("\n\n"));
+    expect(said("readme.mjs", "checkPaths").split("\n")).toEqual([
+      'ARCHITECTURE.md: names the test "flies", which is not in test/one.test.ts.',
+      "ARCHITECTURE.md: names packages/two/, which does not exist.",
+    ]);
+  });
+
   test("asks for a block", () => {
     write("README.md", "# One\n");
     expect(blocks()).toContain("The README must begin with one.");
