@@ -1,4 +1,6 @@
 /** `npm run check`: types, lint, format, rooms, dependencies and documents, each judged even if one before it failed. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import process from "node:process";
 import { capture, repositoryRoot, setUp, toolPath } from "./set-up.mjs";
@@ -14,6 +16,14 @@ const { checkRooms } = await import("./rooms.mjs");
 const steps = [
   { name: "types of packages", judge: () => run("tsc", ["-b", "--pretty", "false"]) },
   { name: "types of tests", judge: () => run("tsc", ["-p", "test", "--pretty", "false"]) },
+  {
+    name: "types of examples",
+    judge: () =>
+      exampleFolders()
+        .map((folder) => run("tsc", ["-p", folder, "--noEmit", "--pretty", "false"]))
+        .filter(Boolean)
+        .join("\n"),
+  },
   { name: "types of scripts", judge: () => run("tsc", ["-p", "scripts", "--pretty", "false"]) },
   { name: "lint", judge: () => run("oxlint", ["--type-aware", "--deny-warnings", "--report-unused-disable-directives"]) },
   { name: "format", judge: () => run("biome", ["format", "--colors=off", "."]) },
@@ -23,6 +33,12 @@ const steps = [
   { name: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
   { name: "paths of documents", judge: () => checkPaths(repositoryRoot).join("\n") },
 ];
+
+function exampleFolders() {
+  const examples = join(repositoryRoot, "examples");
+  const folders = existsSync(examples) ? readdirSync(examples).map((name) => join("examples", name)) : [];
+  return folders.filter((folder) => existsSync(join(repositoryRoot, folder, "tsconfig.json")));
+}
 
 /**
  * @param {string} tool
