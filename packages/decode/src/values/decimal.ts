@@ -1,6 +1,5 @@
 import { DecodeError } from "../errors.ts";
 import type { DecimalMode, ResolvedValueOptions } from "../options.ts";
-import { hexText } from "./bytes-text.ts";
 import type { Conversion } from "./conversion.ts";
 import {
   decimalText,
@@ -14,13 +13,13 @@ import {
   smallDecimalText,
 } from "./decimal-text.ts";
 import { valueInvalid } from "./value-invalid.ts";
-import { createWideIntegerText, mostWideBytes } from "./wide-integer.ts";
+import { createWideIntegerReader } from "./wide-integer.ts";
 
 /**
- * Longest unscaled value that is read: 1,233 digits, where PostgreSQL lets a column declare 1,000. Making text of a number takes longer
+ * Longest unscaled value that is read: 1,001 digits, where PostgreSQL lets a column declare 1,000. Making text of a number takes longer
  * than in proportion to its length, so that without a bound a message of long ones would hold up everything behind it.
  */
-const mostBytes = 512;
+const mostBytes = 416;
 
 /** Two's complement integers up to this length fit in a double with room to spare. */
 const mostSmallBytes = 6;
@@ -161,39 +160,29 @@ function decimalOfText(name: string, text: string, mode: DecimalMode, render: De
 }
 
 function decimalRenderer(mode: DecimalMode): DecimalRenderer {
+  const readWide = createWideIntegerReader();
   if (mode === "string") {
-    return { small: smallDecimalText, wide: createWideText(), parsed: textOfParsed, special: (text) => text };
+    return {
+      small: smallDecimalText,
+      wide: (bytes, start, end, scale) => decimalText(readWide(bytes, start, end), scale),
+      parsed: textOfParsed,
+      special: (text) => text,
+    };
   }
   if (mode === "number") {
-    const wideText = createWideText();
     return {
       small: smallDecimalNumber,
-      wide: (bytes, start, end, scale) => Number(wideText(bytes, start, end, scale)),
+      wide: (bytes, start, end, scale) => Number(decimalText(readWide(bytes, start, end), scale)),
       parsed: (decimal) => Number(textOfParsed(decimal)),
       special: (text) => (/nan/i.test(text) ? Number.NaN : text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY),
     };
   }
   return {
     small: (unscaled, scale) => mode(BigInt(unscaled), scale),
-    wide: (bytes, start, end, scale) => mode(wideBigint(bytes, start, end), scale),
+    wide: (bytes, start, end, scale) => mode(readWide(bytes, start, end), scale),
     parsed: ({ isNegative, digits, scale }) => mode(isNegative ? -BigInt(digits) : BigInt(digits), scale),
     special: (text) => text,
   };
-}
-
-function createWideText(): (bytes: Uint8Array, start: number, end: number, scale: number) => string {
-  const wideIntegerText = createWideIntegerText();
-  return (bytes, start, end, scale) => {
-    if (end - start > mostWideBytes) {
-      return decimalText(wideBigint(bytes, start, end), scale);
-    }
-    const text = placePoint(wideIntegerText(bytes, start, end), scale);
-    return (bytes[start] as number) > 127 ? `-${text}` : text;
-  };
-}
-
-function wideBigint(bytes: Uint8Array, start: number, end: number): bigint {
-  return BigInt.asIntN((end - start) * 8, BigInt(`0x${hexText(bytes, start, end)}`));
 }
 
 /** Both sides of the division are exact, so its result is the nearest double, as parsing the text would give. */

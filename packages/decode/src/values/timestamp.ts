@@ -2,6 +2,7 @@ import type { ResolvedValueOptions } from "../options.ts";
 import { secondsPerDay } from "./calendar.ts";
 import type { Conversion } from "./conversion.ts";
 import { infinityText, instantRenderer, negativeInfinityText, type RenderTimestamp, timestampRenderer } from "./moment.ts";
+import { isLittleEndian } from "./wide-integer.ts";
 
 /** What the PostgreSQL driver makes of infinite timestamps; Debezium sends the number as it is, whatever the unit. */
 export const driverInfinity = 9_223_372_036_825_200_000n;
@@ -90,8 +91,4 @@ function splitNanos(render: RenderTimestamp): (value: bigint) => unknown {
     const days = Math.floor(seconds / secondsPerDay);
     return render(days, (seconds - days * secondsPerDay) | 0, nanos);
   };
-}
-
-function isLittleEndian(): boolean {
-  return new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 }

@@ -1,56 +1,41 @@
-import { integerText, paddedText } from "./digits.ts";
-
-/** Longest integer that {@link createWideIntegerText} takes. From here on BigInt is as fast. */
-export const mostWideBytes = 16;
-
-const limbBase = 10_000_000;
-const limbDigits = 7;
-/** 39 digits of 16 bytes, seven to a limb. */
-const mostLimbs = 6;
+import { hexText } from "./bytes-text.ts";
 
 /**
- * A function that writes the digits of a two's complement integer's magnitude, without BigInt: limbs of seven decimal digits are
- * multiplied up, three bytes at a time. A limb times 2^24 stays below 2^53.
+ * A reader of two's complement integers of any length. Making a BigInt from text costs several times what reading its halves does, so
+ * that up to 16 bytes, which hold 38 digits, go through a typed array.
  */
-export function createWideIntegerText(): (bytes: Uint8Array, start: number, end: number) => string {
-  const limbs = new Float64Array(mostLimbs);
+export function createWideIntegerReader(): (bytes: Uint8Array, start: number, end: number) => bigint {
+  const wide = new BigInt64Array(1);
+  const halves = new Int32Array(wide.buffer);
+  const low = isLittleEndian() ? 0 : 1;
+  const read64 = (bytes: Uint8Array, start: number, end: number): bigint => {
+    const sign = ((bytes[start] as number) << 24) >> 31;
+    const middle = Math.max(start, end - 4);
+    halves[1 - low] = readBehind(sign, bytes, start, middle);
+    halves[low] = readBehind(sign, bytes, middle, end);
+    return wide[0] as bigint;
+  };
   return (bytes, start, end) => {
-    const flip = (bytes[start] as number) > 127 ? 255 : 0; // -n is the complement of n, plus one
-    let count = 1;
-    limbs[0] = 0;
-    for (let i = start; i < end; ) {
-      const ahead = end - i >= 3 ? 3 : 1;
-      let carry = 0;
-      for (const chunkEnd = i + ahead; i < chunkEnd; i++) {
-        carry = (carry << 8) | ((bytes[i] as number) ^ flip);
-      }
-      count = multiplyAdd(limbs, count, ahead === 3 ? 16_777_216 : 256, carry);
+    const length = end - start;
+    if (length > 16) {
+      return BigInt.asIntN(length * 8, BigInt(`0x${hexText(bytes, start, end)}`));
     }
-    return limbsText(limbs, flip === 0 ? count : multiplyAdd(limbs, count, 1, 1));
+    return length > 8
+      ? (read64(bytes, start, end - 8) << 64n) | BigInt.asUintN(64, read64(bytes, end - 8, end))
+      : read64(bytes, start, end);
   };
 }
 
-/** `limbs * factor + addend` in place; the answer is how many limbs there are now. */
-function multiplyAdd(limbs: Float64Array, count: number, factor: number, addend: number): number {
-  let carry = addend;
-  for (let k = 0; k < count; k++) {
-    const value = (limbs[k] as number) * factor + carry;
-    carry = Math.floor(value / limbBase);
-    limbs[k] = value - carry * limbBase;
+/** At most four bytes; `sign`, all zeros or all ones, fills what they leave free. */
+function readBehind(sign: number, bytes: Uint8Array, start: number, end: number): number {
+  let value = sign;
+  for (let i = start; i < end; i++) {
+    value = (value << 8) | (bytes[i] as number);
   }
-  let grown = count;
-  while (carry > 0) {
-    const next = Math.floor(carry / limbBase);
-    limbs[grown++] = carry - next * limbBase;
-    carry = next;
-  }
-  return grown;
+  return value;
 }
 
-function limbsText(limbs: Float64Array, count: number): string {
-  let text = integerText(limbs[count - 1] as number);
-  for (let k = count - 2; k >= 0; k--) {
-    text += paddedText(limbs[k] as number, limbDigits);
-  }
-  return text;
+/** Typed arrays show numbers in the order of the machine. */
+export function isLittleEndian(): boolean {
+  return new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 }
