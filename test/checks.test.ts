@@ -118,3 +118,35 @@ describe("the document check", () => {
     ]);
   });
 });
+
+describe("the set-up of a clone", () => {
+  const installed = (): string => said("set-up.mjs", "isInstalled");
+  const locked = (version: string, optional = false): object => ({
+    packages: { "": {}, "packages/one": {}, "node_modules/avsc": { version, ...(optional ? { optional } : {}) } },
+  });
+
+  test("installs where nothing is installed", () => {
+    write("package-lock.json", locked("5.7.9"));
+    expect(installed()).toBe("false");
+  });
+
+  test("leaves what is installed alone, whatever the files' dates", () => {
+    write("node_modules/.package-lock.json", locked("5.7.9"));
+    write("package-lock.json", locked("5.7.9"));
+    expect(installed()).toBe("true");
+  });
+
+  test("installs again where the lock file names another version, or one package more", () => {
+    write("node_modules/.package-lock.json", locked("5.7.8"));
+    write("package-lock.json", locked("5.7.9"));
+    expect(installed()).toBe("false");
+    write("node_modules/.package-lock.json", { packages: {} });
+    expect(installed()).toBe("false");
+  });
+
+  test("does not wait for a binary of another platform", () => {
+    write("node_modules/.package-lock.json", { packages: {} });
+    write("package-lock.json", locked("5.7.9", true));
+    expect(installed()).toBe("true");
+  });
+});
