@@ -80,7 +80,7 @@ export class Deferred {
   /** Copies the bytes of a part that was not read yet, so that it no longer borrows. */
   detach(): void {
     if (this.#bytes !== null) {
-      this.#bytes = this.#bytes.slice(this.#start, this.#end);
+      this.#bytes = Uint8Array.prototype.slice.call(this.#bytes, this.#start, this.#end); // a Buffer's own slice would not copy
       this.#end -= this.#start;
       this.#start = 0;
     }
