@@ -118,7 +118,10 @@ function fromBytes(name: string, bytes: Uint8Array, start: number, end: number, 
   const length = end - from;
   if (length > mostSmallBytes) {
     if (length > mostBytes) {
-      throw new DecodeError("limit-exceeded", `a column of type ${name} may take ${mostBytes} bytes, found ${length}; send it as text`);
+      throw new DecodeError(
+        "limit-exceeded",
+        `a column of type ${name} may take ${mostBytes} bytes, found ${length}; set the connector's decimal.handling.mode to string`,
+      );
     }
     return render.wide(bytes, from, end, scale);
   }
