@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureJars } from "./jars.mjs";
 import { startJava } from "./java.mjs";
@@ -35,6 +35,7 @@ export async function startConnect({ dir, brokers, cacheDir, jvm = smallJvm, out
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
   const properties = join(dir, "connect.properties");
+  rmSync(offsetFile(dir), { force: true }); // an earlier database's positions would make Debezium refuse this one
   writeFileSync(properties, toProperties(workerConfig(dir, brokers, url, plugins)));
   const running = startJava({
     name: "connect",
@@ -63,6 +64,11 @@ export async function startConnect({ dir, brokers, cacheDir, jvm = smallJvm, out
   return { url, record: running.record, stop };
 }
 
+/** @param {string} dir */
+function offsetFile(dir) {
+  return join(dir, "connect-offsets");
+}
+
 /** @param {string} dir @param {string} jars @returns {string} a folder whose one subfolder is one plugin, as Connect wants it */
 function pluginFolder(dir, jars) {
   const plugins = join(dir, "plugins");
@@ -78,7 +84,7 @@ function workerConfig(dir, brokers, url, plugins) {
     listeners: url,
     "plugin.path": plugins,
     "plugin.discovery": "only_scan", // the Avro converter does not announce itself
-    "offset.storage.file.filename": join(dir, "connect-offsets"),
+    "offset.storage.file.filename": offsetFile(dir),
     "offset.flush.interval.ms": 5_000,
     // Connectors bring their own; the worker does not start without.
     "key.converter": "org.apache.kafka.connect.json.JsonConverter",
