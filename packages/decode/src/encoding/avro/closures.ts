@@ -5,11 +5,8 @@
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
 import {
-  closeBlock,
   copyBytes,
   type Cursor,
-  malformed,
-  openBlock,
   peekCount,
   readDouble,
   readFloat,
@@ -17,34 +14,17 @@ import {
   readInt,
   readLength,
   readLong,
-  skipInt,
-  skipLong,
-  spend,
-  tooDeep,
   trailing,
   truncated,
 } from "./cursor.ts";
+import { type Extent, measureSteps } from "./extent.ts";
 import type { ReadPayload } from "./generate.ts";
-import {
-  type ArrayStep,
-  type CollectionStep,
-  type DeferStep,
-  type FieldStep,
-  type MapStep,
-  type Extent,
-  measureSteps,
-  type PlaceholderBytes,
-  type PlaceholderStep,
-  type RecordStep,
-  spendsItself,
-  type Step,
-} from "./steps.ts";
-import { readText, TextMemo } from "./text.ts";
+import { enter, type Peeked, skipBoolean, SkipWeaver } from "./skip-closures.ts";
+import type { ArrayStep, DeferStep, FieldStep, MapStep, PlaceholderBytes, PlaceholderStep, RecordStep, Step } from "./steps.ts";
+import { readText } from "./text.ts";
 
 /** Reads the value at `p`, and leaves the position behind it in `Cursor.p`. `d` is how deep the value is nested. */
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
-/** The position behind the value at `p`. */
-type Skip = (b: Uint8Array, p: number, e: number, d: number) => number;
 
 /** The reader of these steps, as closures. */
 export function closureReader(root: Step, at: Cursor): ReadPayload {
@@ -55,11 +35,12 @@ class Weaver {
   readonly #at: Cursor;
   readonly #extent: Extent;
   readonly #reads = new Map<RecordStep, Read>();
-  readonly #skips = new Map<RecordStep, Skip>();
+  readonly #skips: SkipWeaver;
 
   constructor(root: Step, at: Cursor) {
     this.#at = at;
     this.#extent = measureSteps(root);
+    this.#skips = new SkipWeaver(at, this.#extent);
   }
 
   whole(step: Step, depth: number): ReadPayload {
@@ -213,7 +194,7 @@ class Weaver {
   #readField({ name, step, use }: FieldStep): (target: Record<string, unknown>, b: Uint8Array, p: number, e: number, d: number) => void {
     const at = this.#at;
     if (use === "skip") {
-      const skip = this.#skip(step);
+      const skip = this.#skips.skip(step);
       return (_target, b, p, e, d) => {
         at.p = skip(b, p, e, d);
       };
@@ -243,8 +224,9 @@ class Weaver {
   #deferred(step: Step, defer: DeferStep): Read {
     const at = this.#at;
     const part = this.whole(step, 2);
-    const peeked = new Array<string | null | undefined>(defer.peek.length).fill(undefined);
-    const skip = step.kind === "record" && step === defer.record ? this.#peekRecord(step, defer.peek, peeked) : this.#skip(step);
+    const peeked: Peeked = new Array<string | null | undefined>(defer.peek.length).fill(undefined);
+    const skip =
+      step.kind === "record" && step === defer.record ? this.#skips.peekRecord(step, defer.peek, peeked) : this.#skips.skip(step);
     let known: readonly (string | null | undefined)[] | null = null;
     let resolved: unknown;
     return (b, p, e, d) => {
@@ -261,44 +243,10 @@ class Weaver {
     };
   }
 
-  /** Skips a record, and leaves the peeked fields in `peeked`. */
-  #peekRecord(record: RecordStep, peek: readonly number[], peeked: (string | null | undefined)[]): Skip {
-    const at = this.#at;
-    const charge = this.#extent.charge(record);
-    const skips = record.fields.map(({ step }, i) => {
-      const place = peek.indexOf(i);
-      return place < 0 ? this.#skip(step) : this.#peekText(step, (value) => (peeked[place] = value));
-    });
-    return (b, p, e, d) => {
-      enter(at, d, charge);
-      return skips.reduce((position, skip) => skip(b, position, e, d + 1), p);
-    };
-  }
-
-  #peekText(step: Step, keep: (value: string | null) => void): Skip {
-    const at = this.#at;
-    if (step.kind === "union") {
-      const branches = step.branches.map((branch) => this.#peekText(branch, keep));
-      return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d) ?? p;
-    }
-    if (step.kind === "null") {
-      return (_b, p) => {
-        keep(null);
-        return p;
-      };
-    }
-    const memo = new TextMemo();
-    return (b, p, e) => {
-      const end = readLength(at, b, p, e) + at.p;
-      keep(memo.read(at.texts, b, at.p, end));
-      return end;
-    };
-  }
-
   #readArray(step: ArrayStep): Read {
     const at = this.#at;
     const item = this.#read(step.items);
-    const blocks = this.#blocks(step);
+    const blocks = this.#skips.blocks(step);
     return this.#then<readonly unknown[]>(step.convert, (b, p, e, d) => {
       const items: unknown[] = [];
       at.p = blocks(b, p, e, d, (position) => {
@@ -311,7 +259,7 @@ class Weaver {
 
   #readMap(step: MapStep): Read {
     const at = this.#at;
-    const blocks = this.#blocks(step);
+    const blocks = this.#skips.blocks(step);
     const key = this.#read(step.keys ?? { kind: "string", convert: null, placeholder: null });
     const value = this.#read(step.values);
     const asObject = step.keys === null;
@@ -343,125 +291,4 @@ class Weaver {
       return worthALook && test(raw(b, p, e, d) as object) ? UNAVAILABLE : read(b, p, e, d);
     };
   }
-
-  #skip(step: Step): Skip {
-    const at = this.#at;
-    switch (step.kind) {
-      case "null":
-        return (_b, p) => p;
-      case "boolean":
-        return skipBoolean;
-      case "int":
-        return skipInt;
-      case "long":
-        return skipLong;
-      case "float":
-      case "double":
-      case "fixed":
-        return skipBytes(this.#extent.minBytes(step));
-      case "string":
-      case "bytes":
-        return (b, p, e) => readLength(at, b, p, e) + at.p;
-      case "enum": {
-        const count = step.symbols.length;
-        return (b, p, e) => {
-          readIndex(at, b, p, e, count);
-          return at.p;
-        };
-      }
-      case "union": {
-        const branches = step.branches.map((branch) => this.#skip(branch));
-        return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d) ?? p;
-      }
-      case "record":
-        return this.#skipRecord(step);
-      case "array": {
-        const item = this.#skip(step.items);
-        const blocks = this.#blocks(step);
-        return (b, p, e, d) => blocks(b, p, e, d, (position) => item(b, position, e, d + 1));
-      }
-      case "map": {
-        const key = this.#skip(step.keys ?? { kind: "string", convert: null, placeholder: null });
-        const value = this.#skip(step.values);
-        const blocks = this.#blocks(step);
-        return (b, p, e, d) => blocks(b, p, e, d, (position) => value(b, key(b, position, e, d + 1), e, d + 1));
-      }
-    }
-  }
-
-  #skipRecord(record: RecordStep): Skip {
-    const known = this.#skips.get(record);
-    if (known !== undefined) {
-      return known;
-    }
-    const at = this.#at;
-    const skips: Skip[] = [];
-    const charge = this.#extent.charge(record);
-    const skipRecord: Skip = (b, p, e, d) => {
-      enter(at, d, charge);
-      let position = p;
-      for (const skip of skips) {
-        position = skip(b, position, e, d + 1);
-      }
-      return position;
-    };
-    this.#skips.set(record, skipRecord); // before the fields: they may hold the record
-    skips.push(...record.fields.map((field) => this.#skip(field.step)));
-    return skipRecord;
-  }
-
-  /** Walks the blocks of a collection; `item` gives the position behind an item. */
-  #blocks(step: CollectionStep): (b: Uint8Array, p: number, e: number, d: number, item: (position: number) => number) => number {
-    const at = this.#at;
-    const minBytes = this.#extent.minItemBytes(step);
-    const spends = minBytes === 0 && !spendsItself(step);
-    return (b, p, e, d, item) => {
-      enter(at, d, 0);
-      let position = p;
-      for (;;) {
-        const count = openBlock(at, b, position, e, minBytes);
-        const { blockEnd } = at;
-        position = at.p;
-        if (spends) {
-          spend(at, count);
-        }
-        for (let i = 0; i < count; i++) {
-          position = item(position);
-        }
-        closeBlock(blockEnd, position);
-        if (count === 0) {
-          return position;
-        }
-      }
-    };
-  }
-}
-
-function enter(at: Cursor, depth: number, charge: number): void {
-  if (depth > at.maxDepth) {
-    throw tooDeep(at);
-  }
-  if (charge > 0) {
-    spend(at, charge);
-  }
-}
-
-function skipBoolean(b: Uint8Array, p: number, e: number): number {
-  if (p >= e) {
-    throw truncated();
-  }
-  const byte = b[p];
-  if (byte !== 0 && byte !== 1) {
-    throw malformed("a boolean other than 0 and 1");
-  }
-  return p + 1;
-}
-
-function skipBytes(size: number): Skip {
-  return (_b, p, e) => {
-    if (e - p < size) {
-      throw truncated();
-    }
-    return p + size;
-  };
 }

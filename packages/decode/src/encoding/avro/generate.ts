@@ -7,20 +7,17 @@ import { generate, property, quote } from "../codegen.ts";
 import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
-import {
-  type ArrayStep,
-  canExceedDepth,
-  type CollectionStep,
-  type DeferStep,
-  type Extent,
-  type FieldStep,
-  type MapStep,
-  measureSteps,
-  type PlaceholderBytes,
-  type PlaceholderStep,
-  type RecordStep,
-  spendsItself,
-  type Step,
+import { canExceedDepth, type Extent, measureSteps, spendsItself } from "./extent.ts";
+import type {
+  ArrayStep,
+  CollectionStep,
+  DeferStep,
+  FieldStep,
+  MapStep,
+  PlaceholderBytes,
+  PlaceholderStep,
+  RecordStep,
+  Step,
 } from "./steps.ts";
 import { readText, TextMemo } from "./text.ts";
 

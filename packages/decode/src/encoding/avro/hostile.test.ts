@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { resolveLimits } from "../../options.ts";
-import { Deferred, type ReadPlan } from "../reader.ts";
+import type { Deferred, ReadPlan } from "../reader.ts";
 import { avroType, long, outcomeOf, readBoth, sized, text, twins } from "./twins.contract.ts";
 
 const zero = Buffer.from([0]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
-import { Deferred, type PayloadReader, type ReadPlan } from "../reader.ts";
+import type { Deferred, PayloadReader, ReadPlan } from "../reader.ts";
 import { avroType, long, outcomeOf, readBoth, sized, text, twins } from "./twins.contract.ts";
 
 const zero = Buffer.from([0]);
@@ -168,9 +168,10 @@ describe("meanings", () => {
       Buffer.concat([long(50_000), zero, long(2), sized(Buffer.from([amount])), sized(Buffer.from([amount])), zero, text("after")]);
     for (const index of [0, 1]) {
       let reader: PayloadReader | undefined;
+      const valuesOf = (value: unknown): unknown[] => (value as { amount: unknown[] }).amount;
       const decimal = (unscaled: bigint): unknown => {
         const inner = payload(Number(unscaled) - 1);
-        return unscaled === 0n ? "end" : (reader?.read(inner, 0, inner.length) as { amount: unknown[] }).amount[1];
+        return unscaled === 0n ? "end" : valuesOf(reader?.read(inner, 0, inner.length))[1];
       };
       reader = twins(avroType(schema), { values: { decimal } })[index];
       const outer = payload(3);

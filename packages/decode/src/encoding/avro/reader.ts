@@ -2,8 +2,9 @@ import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { Type } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { copyBytes, Cursor } from "./cursor.ts";
+import { countSteps } from "./extent.ts";
 import { generateReader, type ReadPayload } from "./generate.ts";
-import { countSteps, planSteps } from "./steps.ts";
+import { planSteps } from "./steps.ts";
 
 /** Schemas of more steps than this are read by closures: generating and compiling their code costs more than it saves. */
 const mostGeneratedSteps = 5_000;

@@ -43,9 +43,20 @@ export function outcomeOf(read: () => unknown): Outcome {
 /** What both twins make of bytes, which must be the same. The bytes stand between others, which must not be looked at. */
 export function readBoth(readers: readonly [PayloadReader, PayloadReader], bytes: Uint8Array): Outcome {
   const batch = Buffer.concat([Buffer.alloc(7, 0x02), bytes, Buffer.alloc(40, 0x02)]);
-  const [generated, closures] = readers.map((reader) => outcomeOf(() => reader.read(batch, 7, 7 + bytes.length)));
-  expect(generated).toStrictEqual(closures);
-  return generated as Outcome; // two readers, two outcomes
+  const [generated, closures] = readers;
+  const outcome = outcomeOf(() => generated.read(batch, 7, 7 + bytes.length));
+  expectAlike(
+    outcome,
+    outcomeOf(() => closures.read(batch, 7, 7 + bytes.length)),
+  );
+  return outcome;
+}
+
+/** Compares outcomes; the same code a hundred thousand times is not worth a matcher's time. */
+export function expectAlike(one: Outcome, other: Outcome): void {
+  if (!("code" in one && "code" in other && one.code === other.code)) {
+    expect(one).toStrictEqual(other);
+  }
 }
 
 /** A long as Avro writes it. */
