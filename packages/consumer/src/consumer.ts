@@ -1,4 +1,5 @@
-import { type Columns, createDecoder, type Decoder } from "@cdckit/decode";
+import { type Columns, createDecoder, type Decoder, type SchemaSource } from "@cdckit/decode";
+import { createRegistry } from "@cdckit/registry";
 import type { BatchRunParts } from "./delivery/batch-run.ts";
 import { HandlerIntake } from "./delivery/handler-intake.ts";
 import { type Delivery, StreamIntake } from "./delivery/stream-intake.ts";
@@ -39,27 +40,43 @@ const maxBlockMs = 50;
 
 /** A consumer with these options. Nothing is connected before `run()` or `stream()`. Throws a `ConsumerError` that names a wrong option. */
 export function createConsumer(options: ConsumerOptions): Consumer {
-  const resolved = resolveConsumerOptions(options);
-  return new CdcConsumer(resolved, decoderOf(resolved));
+  return new CdcConsumer(resolveConsumerOptions(options));
 }
 
-function decoderOf({ decoder, registry }: ResolvedConsumerOptions): Decoder {
-  if ("decodeAt" in decoder) {
-    return decoder;
-  }
-  return createDecoder(registry === undefined ? decoder : { ...decoder, schemas: registry });
+/** What decodes, and how to let go of what was made for it. */
+interface DecodingParts {
+  readonly decoder: Decoder;
+  readonly release: () => Promise<void>;
 }
+
+function decodingOf({ decoder, registry }: ResolvedConsumerOptions): DecodingParts {
+  if ("decodeAt" in decoder) {
+    return { decoder, release: nothingToRelease };
+  }
+  if (registry === undefined || isSchemaSource(registry)) {
+    const schemas = registry === undefined ? {} : { schemas: registry };
+    return { decoder: createDecoder({ ...decoder, ...schemas }), release: nothingToRelease };
+  }
+  const own = createRegistry(registry);
+  return { decoder: createDecoder({ ...decoder, schemas: own }), release: () => own.close() };
+}
+
+function isSchemaSource(registry: object): registry is SchemaSource {
+  return "peek" in registry;
+}
+
+async function nothingToRelease(): Promise<void> {}
 
 class CdcConsumer implements Consumer {
   readonly #options: ResolvedConsumerOptions;
-  readonly #decoder: Decoder;
+  readonly #decoding: DecodingParts;
   readonly #counters: Counters = new Counters();
   readonly #router: Router = new Router();
   readonly #engine: ConsumerEngine;
 
-  constructor(options: ResolvedConsumerOptions, decoder: Decoder) {
+  constructor(options: ResolvedConsumerOptions) {
     this.#options = options;
-    this.#decoder = decoder;
+    this.#decoding = decodingOf(options);
     this.#engine = new ConsumerEngine(options, this.#counters);
   }
 
@@ -93,6 +110,7 @@ class CdcConsumer implements Consumer {
       await engine.run(intake);
     } finally {
       unlisten();
+      await this.#decoding.release();
     }
   }
 
@@ -102,7 +120,7 @@ class CdcConsumer implements Consumer {
     }
     const engine = this.#engine;
     const intake = new StreamIntake({
-      decoder: this.#decoder,
+      decoder: this.#decoding.decoder,
       counters: this.#counters,
       maxInFlightBytes: this.#options.maxInFlightBytes,
       progress: () => engine.progress(),
@@ -115,7 +133,7 @@ class CdcConsumer implements Consumer {
     } finally {
       intake.abandonUnlessDrained();
       void engine.stop();
-      await stopped;
+      await stopped.finally(() => this.#decoding.release());
     }
   }
 
@@ -129,7 +147,7 @@ class CdcConsumer implements Consumer {
 
   #batchRunParts(): BatchRunParts {
     return {
-      decoder: this.#decoder,
+      decoder: this.#decoding.decoder,
       router: this.#router,
       counters: this.#counters,
       now: () => performance.now(),

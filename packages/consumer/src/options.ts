@@ -1,4 +1,5 @@
 import type { Decoder, DecoderOptions, SchemaSource } from "@cdckit/decode";
+import type { RegistryOptions } from "@cdckit/registry";
 import type { KafkaDriver } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import { type Logger, silentLogger } from "./observe/logger.ts";
@@ -46,7 +47,7 @@ export interface ConsumerOptions {
    */
   readonly from?: "earliest" | "latest";
   /** Where schemas come from: the options of `createRegistry`, or a source of your own. Not needed for JSON. */
-  readonly registry?: SchemaSource;
+  readonly registry?: RegistryOptions | SchemaSource;
   /** How values are made, what topics cannot say of themselves, and the bounds; or a decoder of your own. */
   readonly decoder?: Pick<DecoderOptions, "values" | "topics" | "limits"> | Decoder;
   readonly delivery?: DeliveryOptions;
@@ -72,7 +73,7 @@ export interface ResolvedConsumerOptions {
   readonly groupId: string;
   readonly topics: readonly (string | RegExp)[];
   readonly from: "earliest" | "latest";
-  readonly registry: SchemaSource | undefined;
+  readonly registry: RegistryOptions | SchemaSource | undefined;
   readonly decoder: Pick<DecoderOptions, "values" | "topics" | "limits"> | Decoder;
   readonly maxInFlightBytes: number;
   readonly commitIntervalMs: number;

@@ -1,1 +1,4 @@
-export {};
+export { kafkajs } from "./kafkajs.ts";
+export type { KafkaJsConnection, KafkaJsOptions, KafkaJsTuning, OwnKafka } from "./options.ts";
+export { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
+export type { KafkaJsDriverErrorCode, KafkaJsDriverErrorOptions } from "./errors.ts";

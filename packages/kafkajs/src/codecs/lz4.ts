@@ -1,0 +1,193 @@
+import { copyMatch } from "./copy-match.ts";
+import { damaged, outputLimit, tooLarge } from "./output-limit.ts";
+
+const frameMagic = 0x184d2204;
+const uncompressedFlag = 0x80000000;
+/** Largest block by the code in the frame's BD byte; codes below 4 are reserved. */
+const blockSizes: Readonly<Record<number, number>> = { 4: 65_536, 5: 262_144, 6: 1_048_576, 7: 4_194_304 };
+
+interface FrameHeader {
+  readonly bytes: number;
+  readonly maxBlockBytes: number;
+  /** Matches reach back into earlier blocks. */
+  readonly linked: boolean;
+  readonly blockChecksums: boolean;
+  readonly contentChecksum: boolean;
+}
+
+/**
+ * Unpacks LZ4 frames within the bound. Checksums are passed over: Kafka's producers write none but the header's, which older ones wrote
+ * wrongly.
+ */
+export function unlz4(bytes: Buffer): Buffer {
+  const output = new Output(bytes.length);
+  let at = 0;
+  while (at < bytes.length) {
+    at = decodeFrame(bytes, at, output);
+  }
+  return output.take();
+}
+
+/** The output grows as blocks come, because a frame need not say how large it becomes. */
+class Output {
+  readonly #compressedBytes: number;
+  readonly #limit: number;
+  buffer: Buffer;
+  length = 0;
+
+  constructor(compressedBytes: number) {
+    this.#compressedBytes = compressedBytes;
+    this.#limit = outputLimit(compressedBytes);
+    this.buffer = Buffer.allocUnsafe(Math.min(this.#limit, Math.max(65_536, compressedBytes * 4)));
+  }
+
+  /** Makes room for a block of at most `bytes`, and returns where the room ends. */
+  reserve(bytes: number): number {
+    const end = Math.min(this.length + bytes, this.#limit);
+    if (end > this.buffer.length) {
+      const grown = Buffer.allocUnsafe(Math.min(this.#limit, Math.max(end, this.buffer.length * 2)));
+      this.buffer.copy(grown, 0, 0, this.length);
+      this.buffer = grown;
+    }
+    return end;
+  }
+
+  /** A block did not fit in its room: because of the bound, or because it breaks its frame's own rule. */
+  overflow(roomEnd: number): Error {
+    return roomEnd === this.#limit ? tooLarge("lz4", this.#compressedBytes) : damaged("lz4", "a block is larger than its frame allows");
+  }
+
+  take(): Buffer {
+    return this.buffer.subarray(0, this.length);
+  }
+}
+
+/** frame => header, [uint32 size, bytes, checksum?]*, uint32 0, checksum?. Returns where the frame ends. */
+function decodeFrame(bytes: Buffer, start: number, output: Output): number {
+  const header = readHeader(bytes, start);
+  const frameStart = output.length;
+  let at = start + header.bytes;
+  for (;;) {
+    const size = readUint32(bytes, at);
+    at += 4;
+    if (size === 0) {
+      return at + (header.contentChecksum ? 4 : 0);
+    }
+    const length = size % uncompressedFlag;
+    if (length > bytes.length - at) {
+      throw damaged("lz4", "it ends inside a block");
+    }
+    const block = bytes.subarray(at, at + length);
+    if (size >= uncompressedFlag) {
+      copyBlock(block, output, header);
+    } else {
+      decodeBlock(block, output, header, header.linked ? frameStart : output.length);
+    }
+    at += length + (header.blockChecksums ? 4 : 0);
+  }
+}
+
+function readHeader(bytes: Buffer, start: number): FrameHeader {
+  if (readUint32(bytes, start) !== frameMagic) {
+    throw damaged("lz4", "it does not start as an LZ4 frame");
+  }
+  const flags = byteAt(bytes, start + 4);
+  const maxBlockBytes = blockSizes[(byteAt(bytes, start + 5) >>> 4) & 7];
+  if (flags >>> 6 !== 1 || maxBlockBytes === undefined) {
+    throw damaged("lz4", "its frame has a version or block size that does not exist");
+  }
+  if ((flags & 1) !== 0) {
+    throw damaged("lz4", "it needs a dictionary, which Kafka does not have");
+  }
+  const sized = (flags & 0x08) !== 0;
+  return {
+    bytes: sized ? 15 : 7,
+    maxBlockBytes,
+    linked: (flags & 0x20) === 0,
+    blockChecksums: (flags & 0x10) !== 0,
+    contentChecksum: (flags & 0x04) !== 0,
+  };
+}
+
+function copyBlock(block: Buffer, output: Output, header: FrameHeader): void {
+  const end = output.reserve(header.maxBlockBytes);
+  if (block.length > end - output.length) {
+    throw output.overflow(end);
+  }
+  block.copy(output.buffer, output.length);
+  output.length += block.length;
+}
+
+/** sequence => token, literal length?, literals, [distance, match length?]; the last one ends after its literals. */
+function decodeBlock(block: Buffer, output: Output, header: FrameHeader, earliest: number): void {
+  const end = output.reserve(header.maxBlockBytes);
+  const out = output.buffer;
+  let to = output.length;
+  let from = 0;
+  while (from < block.length) {
+    const token = byteAt(block, from++);
+    let literals = token >>> 4;
+    if (literals === 15) {
+      const extra = readLength(block, from);
+      literals += extra.value;
+      from += extra.bytes;
+    }
+    if (literals > block.length - from) {
+      throw damaged("lz4", "literals are longer than what is left");
+    }
+    if (literals > end - to) {
+      throw output.overflow(end);
+    }
+    block.copy(out, to, from, from + literals);
+    from += literals;
+    to += literals;
+    if (from === block.length) {
+      break;
+    }
+    const distance = byteAt(block, from) | (byteAt(block, from + 1) << 8);
+    from += 2;
+    let length = (token & 15) + 4;
+    if (length === 19) {
+      const extra = readLength(block, from);
+      length += extra.value;
+      from += extra.bytes;
+    }
+    if (distance === 0 || distance > to - earliest) {
+      throw damaged("lz4", "a match points outside the frame");
+    }
+    if (length > end - to) {
+      throw output.overflow(end);
+    }
+    copyMatch(out, to, distance, length);
+    to += length;
+  }
+  output.length = to;
+}
+
+/** Bytes are added up until one is not 255. */
+function readLength(block: Buffer, start: number): { readonly value: number; readonly bytes: number } {
+  let value = 0;
+  let at = start;
+  for (;;) {
+    const byte = byteAt(block, at++);
+    value += byte;
+    if (byte !== 255) {
+      return { value, bytes: at - start };
+    }
+  }
+}
+
+function readUint32(bytes: Buffer, at: number): number {
+  if (at + 4 > bytes.length) {
+    throw damaged("lz4", "it ends too early");
+  }
+  return bytes.readUInt32LE(at);
+}
+
+function byteAt(bytes: Buffer, at: number): number {
+  const byte = bytes[at];
+  if (byte === undefined) {
+    throw damaged("lz4", "it ends inside a sequence");
+  }
+  return byte;
+}

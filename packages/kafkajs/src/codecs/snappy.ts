@@ -1,0 +1,124 @@
+import { copyMatch } from "./copy-match.ts";
+import { damaged, outputLimit, tooLarge } from "./output-limit.ts";
+
+/** What snappy-java (and so every Java producer) puts around its blocks: magic, version, lowest compatible version. */
+const xerialMagic: Buffer = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
+const xerialHeaderBytes = 16;
+
+/** Unpacks a snappy batch, raw or in snappy-java's ("xerial") framing, within the bound. */
+export function unsnappy(bytes: Buffer): Buffer {
+  const limit = outputLimit(bytes.length);
+  const blocks = bytes.subarray(0, xerialMagic.length).equals(xerialMagic) ? xerialBlocks(bytes) : [bytes];
+  const lengths = blocks.map((block) => uncompressedLength(block).value);
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  if (total > limit) {
+    throw tooLarge("snappy", bytes.length);
+  }
+  const out = Buffer.allocUnsafe(total);
+  let at = 0;
+  for (const [i, block] of blocks.entries()) {
+    const end = at + (lengths[i] ?? 0);
+    decodeBlock(block, out, at, end);
+    at = end;
+  }
+  return out;
+}
+
+/** blocks => [int32 length, bytes]*; a header may stand again where streams were joined. */
+function xerialBlocks(bytes: Buffer): Buffer[] {
+  const blocks: Buffer[] = [];
+  let at = xerialHeaderBytes;
+  while (at < bytes.length) {
+    if (bytes.subarray(at, at + xerialMagic.length).equals(xerialMagic)) {
+      at += xerialHeaderBytes;
+      continue;
+    }
+    if (at + 4 > bytes.length) {
+      throw damaged("snappy", "it ends inside a block length");
+    }
+    const length = bytes.readUInt32BE(at);
+    at += 4;
+    if (length > bytes.length - at) {
+      throw damaged("snappy", "it ends inside a block");
+    }
+    blocks.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return blocks;
+}
+
+/** uvarint32: the length of what the block becomes. */
+function uncompressedLength(block: Buffer): { readonly value: number; readonly bytes: number } {
+  let value = 0;
+  for (let i = 0; i < 5; i++) {
+    const byte = block[i];
+    if (byte === undefined) {
+      break;
+    }
+    value += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) {
+      return { value, bytes: i + 1 };
+    }
+  }
+  throw damaged("snappy", "its length is not readable");
+}
+
+/** elements => literal | copy with a one, two or four byte distance. https://github.com/google/snappy/blob/main/format_description.txt */
+function decodeBlock(block: Buffer, out: Buffer, start: number, end: number): void {
+  let from = uncompressedLength(block).bytes;
+  let to = start;
+  while (from < block.length) {
+    const tag = byteAt(block, from++);
+    const kind = tag & 3;
+    if (kind === 0) {
+      const { length, bytes } = literalLength(block, from, tag >>> 2);
+      from += bytes;
+      if (length > end - to || length > block.length - from) {
+        throw damaged("snappy", "a literal is longer than what is left");
+      }
+      block.copy(out, to, from, from + length);
+      from += length;
+      to += length;
+      continue;
+    }
+    const length = kind === 1 ? ((tag >>> 2) & 7) + 4 : (tag >>> 2) + 1;
+    const distance = distanceAt(block, from, kind, tag);
+    from += kind === 3 ? 4 : kind;
+    if (distance === 0 || distance > to - start || length > end - to) {
+      throw damaged("snappy", "a copy points outside the block");
+    }
+    copyMatch(out, to, distance, length);
+    to += length;
+  }
+  if (to !== end) {
+    throw damaged("snappy", "a block is shorter than it says");
+  }
+}
+
+function literalLength(block: Buffer, at: number, code: number): { readonly length: number; readonly bytes: number } {
+  if (code < 60) {
+    return { length: code + 1, bytes: 0 };
+  }
+  const bytes = code - 59;
+  return { length: littleEndian(block, at, bytes) + 1, bytes };
+}
+
+function distanceAt(block: Buffer, at: number, kind: number, tag: number): number {
+  return kind === 1 ? ((tag >>> 5) << 8) | byteAt(block, at) : littleEndian(block, at, kind === 2 ? 2 : 4);
+}
+
+function littleEndian(block: Buffer, at: number, bytes: number): number {
+  let value = 0;
+  for (let i = bytes - 1; i >= 0; i--) {
+    value = value * 256 + byteAt(block, at + i);
+  }
+  return value;
+}
+
+function byteAt(block: Buffer, at: number): number {
+  const byte = block[at];
+  if (byte === undefined) {
+    throw damaged("snappy", "it ends inside an element");
+  }
+  return byte;
+}

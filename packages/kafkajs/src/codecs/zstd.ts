@@ -1,0 +1,84 @@
+import { Decompress } from "fzstd";
+import * as zlib from "node:zlib";
+import { damaged, outputLimit, tooLarge } from "./output-limit.ts";
+
+const frameMagic = 0xfd2fb528;
+/** Zstandard's own default bound (windowLog 27). */
+const largestWindowBytes = 128 * 1024 * 1024;
+
+type ZstdDecompressSync = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer;
+
+/** Node has it from 22.15 on; its types here are Node 20's. */
+const zstdDecompressSync = (zlib as unknown as { readonly zstdDecompressSync?: ZstdDecompressSync }).zstdDecompressSync;
+
+/** Unpacks a zstd batch within the bound: with Node's own zstd where it has one, else with fzstd. */
+export function unzstd(bytes: Buffer): Buffer {
+  return zstdDecompressSync === undefined ? unzstdInScript(bytes) : unzstdInNode(bytes, zstdDecompressSync);
+}
+
+function unzstdInNode(bytes: Buffer, decompress: ZstdDecompressSync): Buffer {
+  try {
+    return decompress(bytes, { maxOutputLength: outputLimit(bytes.length) });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE"
+      ? tooLarge("zstd", bytes.length)
+      : damaged("zstd", "zlib cannot read it", error);
+  }
+}
+
+/** fzstd's streaming door, because it can be left in the middle: the other one makes the whole output first. */
+export function unzstdInScript(bytes: Buffer): Buffer {
+  if (windowBytes(bytes) > largestWindowBytes) {
+    throw damaged("zstd", "its window is larger than zstd's own default bound of 128 MiB");
+  }
+  const limit = outputLimit(bytes.length);
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  let isTooLarge = false;
+  const stream = new Decompress((chunk) => {
+    total += chunk.length;
+    isTooLarge = total > limit;
+    if (isTooLarge) {
+      throw tooLarge("zstd", bytes.length);
+    }
+    chunks.push(chunk);
+  });
+  try {
+    stream.push(bytes, true);
+  } catch (error) {
+    throw isTooLarge ? error : damaged("zstd", "fzstd cannot read it", error);
+  }
+  return Buffer.concat(chunks, total);
+}
+
+/**
+ * What the frame asks to keep of its output. fzstd allocates that before it reads a block.
+ * Frame_Header => Descriptor, Window_Descriptor?, ...; https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.1
+ */
+function windowBytes(bytes: Buffer): number {
+  if (bytes.length < 6 || bytes.readUInt32LE(0) !== frameMagic) {
+    throw damaged("zstd", "it does not start as a zstd frame");
+  }
+  const descriptor = bytes[4] ?? 0;
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  if (!isSingleSegment) {
+    const window = bytes[5] ?? 0;
+    const base = 2 ** (10 + (window >>> 3));
+    return base + (base / 8) * (window & 7);
+  }
+  return contentBytes(bytes, descriptor);
+}
+
+/** A single segment keeps all of its output. */
+function contentBytes(bytes: Buffer, descriptor: number): number {
+  const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
+  const at = 5 + dictionaryBytes;
+  const size = [1, 2, 4, 8][descriptor >>> 6] ?? 1;
+  if (at + size > bytes.length) {
+    throw damaged("zstd", "it ends inside its header");
+  }
+  if (size === 8) {
+    return Number(bytes.readBigUInt64LE(at));
+  }
+  return bytes.readUIntLE(at, size) + (size === 2 ? 256 : 0);
+}

@@ -1,0 +1,46 @@
+/** Every way in which the driver can fail. A code is written here and nowhere else. */
+export type KafkaJsDriverErrorCode =
+  /** An option has a value that it cannot have. */
+  | "invalid-option"
+  /** The package kafkajs is not installed. */
+  | "kafkajs-missing"
+  /** No broker answered. */
+  | "brokers-unreachable"
+  /** A broker answered, and refused user or certificate. */
+  | "authentication-failed"
+  /** The user may not do this. */
+  | "not-authorized"
+  /** A topic of the subscription does not exist, or no topic matches it. */
+  | "topic-missing"
+  /** The group's committed offset is not in the log any more: records are gone that nobody has handled. */
+  | "offset-out-of-range"
+  /** A compressed batch is damaged, or larger than it may be. */
+  | "batch-unreadable"
+  /** kafkajs gave up; what it gave up with is the cause. */
+  | "client-crashed";
+
+export interface KafkaJsDriverErrorOptions {
+  readonly cause?: unknown;
+}
+
+// Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
+const brand = Symbol.for("@cdckit/kafkajs/KafkaJsDriverError");
+
+/** A client that cannot connect, or cannot go on. The message says what is wrong and what to look at; it never holds credentials. */
+export class KafkaJsDriverError extends Error {
+  override readonly name = "KafkaJsDriverError";
+  readonly code: KafkaJsDriverErrorCode;
+  /** kafkajs reads this: trying the same again would fail the same way. */
+  readonly retriable = false;
+
+  constructor(code: KafkaJsDriverErrorCode, detail: string, options: KafkaJsDriverErrorOptions = {}) {
+    super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    Object.defineProperty(this, brand, { value: true });
+  }
+}
+
+/** Whether a value is a {@link KafkaJsDriverError}, also one of another copy of this package. */
+export function isKafkaJsDriverError(value: unknown): value is KafkaJsDriverError {
+  return value instanceof Error && brand in value;
+}

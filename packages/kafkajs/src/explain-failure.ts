@@ -1,0 +1,68 @@
+import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
+
+/** kafkajs' errors as far as they are looked at. */
+interface KafkaJsFailure extends Error {
+  readonly type?: string;
+  readonly code?: string | number;
+  readonly originalError?: unknown;
+}
+
+const authorizationTypes: ReadonlySet<string> = new Set([
+  "TOPIC_AUTHORIZATION_FAILED",
+  "GROUP_AUTHORIZATION_FAILED",
+  "CLUSTER_AUTHORIZATION_FAILED",
+]);
+
+const connectionNames: ReadonlySet<string> = new Set([
+  "KafkaJSConnectionError",
+  "KafkaJSConnectionClosedError",
+  "KafkaJSRequestTimeoutError",
+  "KafkaJSNoBrokerAvailableError",
+  "KafkaJSBrokerNotFound",
+]);
+
+/** What kafkajs failed with, in words that say what to look at. */
+export function explainFailure(error: unknown, brokers: string): KafkaJsDriverError {
+  const chain = causesOf(error);
+  const own = chain.find(isKafkaJsDriverError);
+  if (own !== undefined) {
+    return own;
+  }
+  const root = chain.find((cause) => cause.type !== undefined) ?? chain.at(-1);
+  const text = root?.message ?? String(error);
+  if (chain.some(({ name }) => name === "KafkaJSSASLAuthenticationError")) {
+    return new KafkaJsDriverError(
+      "authentication-failed",
+      `${brokers} refused the credentials: ${text}. Check sasl.mechanism, user and password`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (root?.type !== undefined && authorizationTypes.has(root.type)) {
+    return new KafkaJsDriverError("not-authorized", `${text}. The user needs Read on the topics and on the group`, { cause: error });
+  }
+  if (chain.some(({ name }) => connectionNames.has(name))) {
+    return new KafkaJsDriverError(
+      "brokers-unreachable",
+      `cannot reach brokers ${brokers}: ${reasonOf(text)}. Is Kafka running, and is this address one of its advertised listeners?`,
+      { cause: error },
+    );
+  }
+  return new KafkaJsDriverError("client-crashed", `kafkajs gave up: ${text}`, { cause: error });
+}
+
+/** The error and what it came from, outermost first. */
+function causesOf(error: unknown): KafkaJsFailure[] {
+  const chain: KafkaJsFailure[] = [];
+  let next: unknown = error;
+  while (next instanceof Error && !chain.includes(next)) {
+    chain.push(next);
+    next = next.cause ?? (next as KafkaJsFailure).originalError;
+  }
+  return chain;
+}
+
+function reasonOf(text: string): string {
+  return text.replace(/^(Connection error: |Failed to connect: )+/, "").replace(/\.?\s*$/, "") || "no answer";
+}

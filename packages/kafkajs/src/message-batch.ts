@@ -1,0 +1,103 @@
+import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
+import type { RecordBatch, RecordHeaders, RecordWalk } from "@cdckit/decode";
+import type { Batch, KafkaMessage } from "kafkajs";
+import { headerNamesOf, toRecordHeaders } from "./headers.ts";
+
+/** kafkajs' batch seen through the port. kafkajs makes an object a message; nothing is added to that. */
+export class MessageBatch implements FetchedBatch {
+  readonly assignment: PartitionAssignment;
+  readonly topic: string;
+  readonly partition: number;
+  readonly recordCount: number;
+  readonly byteLength: number;
+  readonly nextOffset: bigint;
+  readonly highWatermark: bigint;
+  readonly #messages: readonly KafkaMessage[];
+
+  constructor(batch: Batch, assignment: PartitionAssignment) {
+    this.assignment = assignment;
+    this.topic = batch.topic;
+    this.partition = batch.partition;
+    this.recordCount = batch.messages.length;
+    this.byteLength = bytesOf(batch.messages);
+    // kafkajs' last offset counts control records and aborted messages, which it does not hand out.
+    this.nextOffset = BigInt(batch.lastOffset()) + 1n;
+    this.highWatermark = BigInt(batch.highWatermark);
+    this.#messages = batch.messages;
+  }
+
+  walk(): RecordWalk {
+    return new MessageWalk(this, this.#messages);
+  }
+
+  offsetAt(record: number): bigint {
+    return BigInt(this.#at(record).offset);
+  }
+
+  timestampAt(record: number): bigint {
+    return BigInt(this.#at(record).timestamp);
+  }
+
+  headersAt(record: number): RecordHeaders {
+    return toRecordHeaders(this.#at(record).headers);
+  }
+
+  keyAt(record: number): Uint8Array | null {
+    return this.#at(record).key;
+  }
+
+  valueAt(record: number): Uint8Array | null {
+    return this.#at(record).value;
+  }
+
+  headerNamesAre(record: number, names: readonly string[]): boolean {
+    return headerNamesOf(this.#at(record).headers, names);
+  }
+
+  #at(record: number): KafkaMessage {
+    const message = this.#messages[record];
+    if (message === undefined) {
+      throw new RangeError(`the batch has ${this.#messages.length} messages, there is none at ${record}`);
+    }
+    return message;
+  }
+}
+
+class MessageWalk implements RecordWalk {
+  readonly batch: RecordBatch;
+  record = -1;
+  keyBytes: Uint8Array | null = null;
+  readonly keyStart = 0;
+  keyEnd = 0;
+  valueBytes: Uint8Array | null = null;
+  readonly valueStart = 0;
+  valueEnd = 0;
+  readonly #messages: readonly KafkaMessage[];
+
+  constructor(batch: RecordBatch, messages: readonly KafkaMessage[]) {
+    this.batch = batch;
+    this.#messages = messages;
+  }
+
+  next(): boolean {
+    const message = this.#messages[this.record + 1];
+    if (message === undefined) {
+      return false;
+    }
+    this.record++;
+    const { key, value } = message;
+    this.keyBytes = key;
+    this.keyEnd = key === null ? 0 : key.length;
+    this.valueBytes = value;
+    this.valueEnd = value === null ? 0 : value.length;
+    return true;
+  }
+}
+
+function bytesOf(messages: readonly KafkaMessage[]): number {
+  let bytes = 0;
+  for (const { key, value } of messages) {
+    bytes += (key === null ? 0 : key.length) + (value === null ? 0 : value.length);
+  }
+  return bytes;
+}

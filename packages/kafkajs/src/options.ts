@@ -1,0 +1,106 @@
+import type { Kafka, KafkaConfig } from "kafkajs";
+import { KafkaJsDriverError } from "./errors.ts";
+
+/** How the group membership is kept, and how much is fetched. Names and meanings are Kafka's. */
+export interface KafkaJsTuning {
+  /**
+   * A member that is not heard of for so long is taken out of the group. Heartbeats go on while handlers run.
+   * @default 30_000
+   */
+  readonly sessionTimeoutMs?: number;
+  /**
+   * How long members may take to drain and to join again in a rebalance.
+   * @default 60_000
+   */
+  readonly rebalanceTimeoutMs?: number;
+  /** @default 3_000 */
+  readonly heartbeatIntervalMs?: number;
+  /**
+   * Most bytes of one partition in a fetch: the size of a batch.
+   * @default 1_048_576
+   */
+  readonly maxBytesPerPartition?: number;
+  /**
+   * Most bytes of all partitions in a fetch.
+   * @default 10_485_760
+   */
+  readonly maxBytes?: number;
+  /**
+   * How long the broker waits for new records before it answers a fetch with nothing. A stop may wait as long.
+   * @default 500
+   */
+  readonly maxWaitMs?: number;
+  /**
+   * How many partitions are handled at a time. Each keeps its order.
+   * @default 1
+   */
+  readonly partitionsConsumedConcurrently?: number;
+}
+
+/** Where the brokers are and how to reach them: kafkajs' own options. Its logs go to the consumer's logger. */
+export type KafkaJsConnection = Omit<KafkaConfig, "logLevel" | "logCreator" | "socketFactory">;
+
+/** A client that the application has made itself. It keeps its own logger, and its sockets are its own. */
+export interface OwnKafka {
+  readonly kafka: Kafka;
+}
+
+export type KafkaJsOptions = (KafkaJsConnection | OwnKafka) & KafkaJsTuning;
+
+export interface ResolvedKafkaJsOptions {
+  readonly client: { readonly kind: "own"; readonly kafka: Kafka } | { readonly kind: "made"; readonly config: KafkaJsConnection };
+  readonly tuning: Required<KafkaJsTuning>;
+}
+
+const tuningDefaults: Required<KafkaJsTuning> = Object.freeze({
+  sessionTimeoutMs: 30_000,
+  rebalanceTimeoutMs: 60_000,
+  heartbeatIntervalMs: 3_000,
+  maxBytesPerPartition: 1_048_576,
+  maxBytes: 10_485_760,
+  maxWaitMs: 500,
+  partitionsConsumedConcurrently: 1,
+});
+
+/** Every option present and checked, or a `KafkaJsDriverError` that names the one that is wrong. */
+export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsOptions {
+  const tuning: Record<string, number> = { ...tuningDefaults };
+  const connection: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(tuningDefaults, name)) {
+      connection[name] = value;
+    } else if (Number.isSafeInteger(value) && (value as number) >= 1) {
+      tuning[name] = value as number;
+    } else if (value !== undefined) {
+      throw new KafkaJsDriverError("invalid-option", `${name} must be a positive integer, got ${String(value)}`);
+    }
+  }
+  const resolved = tuning as unknown as Required<KafkaJsTuning>; // it started as the defaults
+  if (resolved.heartbeatIntervalMs >= resolved.sessionTimeoutMs) {
+    throw new KafkaJsDriverError("invalid-option", "heartbeatIntervalMs must be smaller than sessionTimeoutMs, about a third of it");
+  }
+  return Object.freeze({ client: resolveClient(connection), tuning: Object.freeze(resolved) });
+}
+
+function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedKafkaJsOptions["client"] {
+  const { kafka, ...others } = connection;
+  if (kafka === undefined) {
+    checkBrokers(others["brokers"]);
+    return { kind: "made", config: others as unknown as KafkaJsConnection }; // kafkajs checks the rest itself
+  }
+  const extra = Object.keys(others);
+  if (extra.length > 0) {
+    throw new KafkaJsDriverError("invalid-option", `kafkajs({ kafka }) uses that client as it is: set ${extra.join(", ")} on it`);
+  }
+  if (typeof (kafka as Partial<Kafka>).consumer !== "function") {
+    throw new KafkaJsDriverError("invalid-option", "kafkajs({ kafka }) expects an instance of kafkajs' Kafka");
+  }
+  return { kind: "own", kafka: kafka as Kafka };
+}
+
+function checkBrokers(brokers: unknown): void {
+  const isList = Array.isArray(brokers) && brokers.length > 0 && brokers.every((broker) => typeof broker === "string" && broker !== "");
+  if (!isList && typeof brokers !== "function") {
+    throw new KafkaJsDriverError("invalid-option", 'kafkajs({ brokers }) expects a list of addresses, such as ["localhost:9092"]');
+  }
+}
