@@ -1,3 +1,4 @@
+import type { Explanation } from "./explanation.ts";
 import { Engine } from "./detect/engine.ts";
 import { explainCandidates } from "./detect/explain.ts";
 import { loadSchema } from "./detect/load-schema.ts";
@@ -29,22 +30,6 @@ export interface DecoderOptions {
   /** Hints by topic name. */
   readonly topics?: Readonly<Record<string, TopicHints>>;
   readonly limits?: DecodeLimits;
-}
-
-/** One format that was tried on one side of a record. */
-export interface Candidate {
-  readonly side: "key" | "value";
-  readonly layer: "framing" | "encoding" | "envelope";
-  readonly name: string;
-  readonly won: boolean;
-  /** What was seen in the bytes, and why it won or lost. */
-  readonly evidence: string;
-}
-
-export interface Explanation {
-  readonly candidates: readonly Candidate[];
-  /** The error that decoding ends in, or null. */
-  readonly error: Error | null;
 }
 
 export interface Decoder {

@@ -1,5 +1,6 @@
 export { createDecoder } from "./decoder.ts";
-export type { Candidate, Decoder, DecoderOptions, Explanation, TopicHints } from "./decoder.ts";
+export type { Decoder, DecoderOptions, TopicHints } from "./decoder.ts";
+export type { Candidate, Explanation } from "./explanation.ts";
 export { DecodeError, isDecodeError } from "./errors.ts";
 export type { DecodeErrorCode, DecodeErrorOptions, RecordCoordinates } from "./errors.ts";
 export type {

@@ -1,4 +1,4 @@
-import type { Candidate } from "../decoder.ts";
+import type { Candidate } from "../explanation.ts";
 import { compileAvroReader } from "../encoding/avro/reader.ts";
 import { parseAvroSchema } from "../encoding/avro/schema.ts";
 import { isConnectSchema } from "../encoding/connect-json/schema.ts";

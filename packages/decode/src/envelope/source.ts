@@ -1,4 +1,5 @@
 import type { Source, TransactionPosition } from "../event.ts";
+import { setProperty } from "../set-property.ts";
 import { showAs } from "./show.ts";
 
 /** Fields of a Debezium source block that every connector has; the others are its position. */
@@ -64,9 +65,19 @@ class BlockSource implements Source {
   }
 
   get position(): Block {
-    this.#position ??= Object.fromEntries(Object.entries(this.raw).filter(([name]) => !commonFields.has(name)));
+    this.#position ??= withoutCommonFields(this.raw);
     return this.#position;
   }
+}
+
+function withoutCommonFields(raw: Block): Block {
+  const position: Record<string, unknown> = {};
+  for (const name of Object.keys(raw)) {
+    if (!commonFields.has(name)) {
+      setProperty(position, name, raw[name]);
+    }
+  }
+  return position;
 }
 
 /** The source as a plain object, every field computed. */

@@ -1,0 +1,101 @@
+import { type CdcEvent, createDecoder, type KafkaRecord } from "@cdckit/decode";
+import { avscTypes } from "../avsc-peer.ts";
+import { type Corpus, type CorpusName, loadCorpus, readRow, type SalesOrderDetail } from "../corpus.ts";
+import type { Contender } from "../measure.ts";
+
+/** One corpus, and those who decode it: ours first, ours with `source` read, then the peer. */
+export interface DecodeCase {
+  readonly name: CorpusName;
+  readonly peer: string;
+  /** The least that the peer's time may be of ours. */
+  readonly target: number;
+  readonly contenders: readonly [ours: Contender, oursWithSource: Contender, peer: Contender];
+}
+
+const corpora: readonly { readonly name: CorpusName; readonly peer: string; readonly target: number }[] = [
+  { name: "json-with-schema", peer: "JSON.parse(buffer.toString())", target: 6 },
+  { name: "json", peer: "JSON.parse(buffer.toString())", target: 1 },
+  { name: "confluent-avro", peer: "avsc with a BigInt long", target: 2.5 },
+];
+
+export async function decodeCases(): Promise<readonly DecodeCase[]> {
+  const cases: DecodeCase[] = [];
+  for (const { name, peer, target } of corpora) {
+    const corpus = await loadCorpus(name);
+    const peerPass = name === "confluent-avro" ? avscPass(corpus) : jsonParsePass(corpus);
+    cases.push({
+      name,
+      peer,
+      target,
+      contenders: [ours(corpus, false), ours(corpus, true), { name: peer, messages: corpus.records.length, pass: peerPass }],
+    });
+  }
+  return cases;
+}
+
+/** The public door, one record at a time, with default limits and lossless values. */
+function ours({ records, schemas }: Corpus, readsSource: boolean): Contender {
+  const decoder = createDecoder({ schemas });
+  const pass = (): number => {
+    let sum = 0;
+    for (const record of records) {
+      sum += readEvent(decoder.decode(record) as readonly CdcEvent[], readsSource);
+    }
+    return sum;
+  };
+  return { name: readsSource ? "cdckit, source read" : "cdckit", messages: records.length, pass };
+}
+
+function readEvent([event]: readonly CdcEvent[], readsSource: boolean): number {
+  if (event?.kind !== "change" || event.key === null) {
+    throw new Error("the corpus holds changes with keys only");
+  }
+  const source = readsSource ? (event.source.tsMs ?? 0) + (event.source.position["lsn"] === null ? 0 : 1) : 0;
+  return (
+    event.op.length + event.table.name.length + readKey(event.key) + readRow(event.before as never) + readRow(event.after as never) + source
+  );
+}
+
+function readKey(key: object): number {
+  return (key as { readonly id: number }).id === 0 ? 0 : 1;
+}
+
+interface PlainEnvelope {
+  readonly op: string;
+  readonly source: { readonly table: string };
+  readonly before: SalesOrderDetail | null;
+  readonly after: SalesOrderDetail | null;
+}
+
+function readPlain(key: object, { op, source, before, after }: PlainEnvelope): number {
+  return op.length + source.table.length + readKey(key) + readRow(before) + readRow(after);
+}
+
+function jsonParsePass({ records, name }: Corpus): () => number {
+  const hasSchema = name === "json-with-schema";
+  const parse = (bytes: Uint8Array | null): object => {
+    const value = JSON.parse((bytes as Buffer).toString()) as { payload: object };
+    return hasSchema ? value.payload : value;
+  };
+  return () => sumOf(records, (record) => readPlain(parse(record.key), parse(record.value) as PlainEnvelope));
+}
+
+const payloadStart = 5;
+
+function avscPass({ records, schemas }: Corpus): () => number {
+  const types = avscTypes(schemas, [1, 2]);
+  const read = (bytes: Uint8Array | null): object => {
+    const buffer = bytes as Buffer;
+    const type = types.get(buffer.readInt32BE(1));
+    return type?.fromBuffer(buffer.subarray(payloadStart)) as object;
+  };
+  return () => sumOf(records, (record) => readPlain(read(record.key), read(record.value) as PlainEnvelope));
+}
+
+function sumOf(records: readonly KafkaRecord[], read: (record: KafkaRecord) => number): number {
+  let sum = 0;
+  for (const record of records) {
+    sum += read(record);
+  }
+  return sum;
+}

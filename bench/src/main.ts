@@ -1,0 +1,70 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { parseArgs } from "node:util";
+import { runDecode } from "./suites/decode.ts";
+import { runHeap } from "./suites/heap.ts";
+
+const usage = `usage: npm run bench -- [decode|heap]... [options]
+  --rounds N     rounds per contender (default 15)
+  --round-ms N   shortest time of one round in milliseconds (default 150)
+  --messages N   messages decoded by the heap suite (default 1000000)
+  -o, --output F write the results as JSON too
+`;
+
+interface SuiteOptions {
+  readonly rounds: number;
+  readonly roundMs: number;
+  readonly messages: number;
+}
+
+const suites: Readonly<Record<string, (options: SuiteOptions) => Promise<{ readonly text: string; readonly result: object }>>> = {
+  decode: runDecode,
+  heap: runHeap,
+};
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      rounds: { type: "string", default: "15" },
+      "round-ms": { type: "string", default: "150" },
+      messages: { type: "string", default: "1000000" },
+      output: { type: "string", short: "o" },
+    },
+  });
+  const options = {
+    rounds: positive(values.rounds, "--rounds"),
+    roundMs: positive(values["round-ms"], "--round-ms"),
+    messages: positive(values.messages, "--messages"),
+  };
+  const chosen = positionals.length === 0 ? Object.keys(suites) : positionals;
+  const results: Record<string, object> = {};
+  for (const name of chosen) {
+    const suite = Object.hasOwn(suites, name) ? suites[name] : undefined;
+    if (suite === undefined) {
+      throw new TypeError(`there is no suite called ${name}; there are ${Object.keys(suites).join(", ")}`);
+    }
+    const { text, result } = await suite(options);
+    process.stdout.write(`${text}\n`);
+    results[name] = result;
+  }
+  if (values.output !== undefined) {
+    mkdirSync(dirname(values.output), { recursive: true });
+    writeFileSync(values.output, `${JSON.stringify(results, null, 2)}\n`);
+  }
+}
+
+function positive(text: string, flag: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw new TypeError(`${flag} must be a positive integer, got ${text}`);
+  }
+  return value;
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n${error instanceof TypeError ? usage : ""}`);
+  process.exitCode = error instanceof TypeError ? 2 : 1;
+}

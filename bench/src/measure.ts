@@ -1,0 +1,82 @@
+/** One of the things that are measured against each other. */
+export interface Contender {
+  readonly name: string;
+  /** Does the work once over the whole corpus and returns something that depends on all of it. */
+  readonly pass: () => number;
+  readonly messages: number;
+}
+
+export interface Measured {
+  readonly name: string;
+  /** Nanoseconds per message, one figure a round. */
+  readonly roundsNs: readonly number[];
+  readonly medianNs: number;
+  readonly minNs: number;
+  readonly maxNs: number;
+}
+
+export interface MeasureOptions {
+  readonly rounds: number;
+  readonly warmUpRounds: number;
+  /** Shortest time that one round of one contender may take, in milliseconds: passes are repeated until it is reached. */
+  readonly roundMs: number;
+}
+
+/** What passes returned; printed in the end, so that the compiler cannot leave out work whose result nobody uses. */
+let consumed = 0;
+
+/** Runs the contenders in turn, round after round, so that whatever disturbs the machine disturbs them alike. */
+export function measure(contenders: readonly Contender[], options: MeasureOptions): readonly Measured[] {
+  const repeats = contenders.map((contender) => repeatsFor(contender, options));
+  const rounds: number[][] = contenders.map(() => []);
+  for (let round = -options.warmUpRounds; round < options.rounds; round++) {
+    for (const [i, contender] of contenders.entries()) {
+      const elapsedNs = timeNs(contender, repeats[i] as number);
+      if (round >= 0) {
+        rounds[i]?.push(elapsedNs / ((repeats[i] as number) * contender.messages));
+      }
+    }
+  }
+  return contenders.map(({ name }, i) => summarise(name, rounds[i] ?? []));
+}
+
+export function consumedTotal(): number {
+  return consumed;
+}
+
+function repeatsFor(contender: Contender, { roundMs }: MeasureOptions): number {
+  timeNs(contender, 1);
+  const onceNs = timeNs(contender, 1);
+  return Math.max(1, Math.ceil((roundMs * 1e6) / onceNs));
+}
+
+function timeNs(contender: Contender, repeats: number): number {
+  const start = process.hrtime.bigint();
+  for (let i = 0; i < repeats; i++) {
+    consumed += contender.pass();
+  }
+  return Number(process.hrtime.bigint() - start);
+}
+
+function summarise(name: string, roundsNs: readonly number[]): Measured {
+  const sorted = [...roundsNs].sort((a, b) => a - b);
+  return { name, roundsNs, medianNs: medianOf(sorted), minNs: sorted[0] ?? Number.NaN, maxNs: sorted.at(-1) ?? Number.NaN };
+}
+
+function medianOf(sorted: readonly number[]): number {
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+export interface Ratio {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** How many times longer `peer` took than `ours`, round against round. */
+export function ratioOf(peer: Measured, ours: Measured): Ratio {
+  const sorted = peer.roundsNs.map((ns, i) => ns / (ours.roundsNs[i] ?? Number.NaN)).sort((a, b) => a - b);
+  return { median: medianOf(sorted), min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
+}

@@ -1,0 +1,15 @@
+/** One format that was tried on one side of a record. */
+export interface Candidate {
+  readonly side: "key" | "value";
+  readonly layer: "framing" | "encoding" | "envelope";
+  readonly name: string;
+  readonly won: boolean;
+  /** What was seen in the bytes, and why it won or lost. */
+  readonly evidence: string;
+}
+
+export interface Explanation {
+  readonly candidates: readonly Candidate[];
+  /** The error that decoding ends in, or null. */
+  readonly error: Error | null;
+}
