@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { BenchError } from "../bench-error.ts";
+import type { FileSource, Source } from "../load/source.ts";
 import type { Terminal } from "../terminal.ts";
 import { collectBrokers, collectNames, parseRegistryUrl } from "./option-values.ts";
 
@@ -11,24 +12,6 @@ export interface SourceFlags {
   readonly file?: string;
   readonly schemas?: string;
 }
-
-/** Topics of a cluster. */
-export interface ClusterSource {
-  readonly kind: "cluster";
-  readonly brokers: readonly string[];
-  readonly topics: readonly string[];
-  readonly registryUrl: string | undefined;
-}
-
-/** A recording. */
-export interface FileSource {
-  readonly kind: "file";
-  readonly file: string;
-  readonly schemasFile: string | undefined;
-  readonly registryUrl: string | undefined;
-}
-
-export type Source = ClusterSource | FileSource;
 
 export function addClusterFlags(command: Command): Command {
   return command

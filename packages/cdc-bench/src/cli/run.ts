@@ -1,0 +1,188 @@
+import { kafkajs } from "@cdckit/kafkajs";
+import type { SchemaSource } from "@cdckit/decode";
+import type { Command } from "commander";
+import { BenchError } from "../bench-error.ts";
+import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { type Cluster, openCluster, throwAwayGroup, type TopicExtent } from "../load/cluster.ts";
+import { openSchemas } from "../load/schemas.ts";
+import type { ClusterSource } from "../load/source.ts";
+import { measureReading, type ReadingMeasure, type ReadingOptions } from "../measure/reading.ts";
+import { describeEnvironment } from "../report/environment.ts";
+import { toJsonText } from "../report/json-text.ts";
+import { createProgress, type Progress } from "../report/progress.ts";
+import { formatCount } from "../report/quantities.ts";
+import { openResultSink } from "../report/result-sink.ts";
+import { type RunReport, runJson, runText, type TopicRun } from "../report/run-report.ts";
+import type { Terminal } from "../terminal.ts";
+import { parseCount, parseDurationMs } from "./option-values.ts";
+import { addClusterFlags, resolveSource, type SourceFlags } from "./source-options.ts";
+
+/** A backlog that sends nothing for so long has nothing left: its last offsets may be transaction markers. */
+const maxIdleMs = 10_000;
+
+interface RunFlags extends SourceFlags {
+  readonly messages?: number;
+  readonly duration?: number;
+  readonly tail?: boolean;
+  readonly json?: boolean;
+  readonly output?: string;
+}
+
+export function addRun(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
+  const command = program.command("run").description("How fast topics are consumed as they are: rates, sizes, decode times, stages.");
+  addClusterFlags(command)
+    .option("-n, --messages <count>", "stop each topic after this many records (100k, 2m)", parseCount)
+    .option("-d, --duration <time>", "stop each topic after this long (500ms, 30s, 2m)", parseDurationMs)
+    .option("--tail", "only what comes from now on, all topics together, with latencies; until -n, -d or Ctrl-C")
+    .option("--json", "the results as one JSON object")
+    .option("-o, --output <file>", "write the results to a file in place of stdout")
+    .action(async (flags: RunFlags) => settle(await run(flags, terminal)));
+}
+
+async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
+  const source = resolveSource(flags, terminal.env) as ClusterSource; // `run` has no --file flag
+  const sink = await openResultSink(terminal, flags.output);
+  const cluster = await openCluster(source.brokers);
+  try {
+    const runs = await new Runner(source, flags, terminal, cluster).runAll();
+    const report = reportOf(source, flags, terminal, runs);
+    await sink.write(flags.json === true ? `${toJsonText(runJson(report))}\n` : runText(report));
+    return verdictOf(runs, flags, terminal);
+  } finally {
+    await cluster.close();
+    await sink.close();
+  }
+}
+
+class Runner {
+  readonly #source: ClusterSource;
+  readonly #flags: RunFlags;
+  readonly #terminal: Terminal;
+  readonly #cluster: Cluster;
+  readonly #schemas: SchemaSource | undefined;
+
+  constructor(source: ClusterSource, flags: RunFlags, terminal: Terminal, cluster: Cluster) {
+    this.#source = source;
+    this.#flags = flags;
+    this.#terminal = terminal;
+    this.#cluster = cluster;
+    this.#schemas = openSchemas(source);
+  }
+
+  /** Topics one after the other, so that each has the machine to itself; a live stream all together. */
+  async runAll(): Promise<readonly TopicRun[]> {
+    const { topics } = this.#source;
+    const extents = await this.#cluster.extentsOf(topics);
+    const progress = createProgress(this.#terminal);
+    try {
+      if (this.#flags.tail === true) {
+        return [{ topics, expectedRecords: null, measure: await this.#tail(progress) }];
+      }
+      const runs: TopicRun[] = [];
+      for (const extent of extents) {
+        if (this.#terminal.interrupt.aborted) {
+          break;
+        }
+        const measure = await this.#drain(extent, progress, `[${runs.length + 1}/${extents.length}] ${extent.topic}`);
+        runs.push({ topics: [extent.topic], expectedRecords: extent.maxRecords, measure });
+      }
+      return runs;
+    } finally {
+      progress.end();
+    }
+  }
+
+  #tail(progress: Progress): Promise<ReadingMeasure> {
+    return this.#read({
+      topics: this.#source.topics,
+      from: "latest",
+      end: this.#maxRecords(),
+      maxIdleMs: undefined,
+      measureLatency: true,
+      onProgress: ({ records }) => progress.update(() => `${formatCount(records)} records so far`),
+    });
+  }
+
+  #drain(extent: TopicExtent, progress: Progress, title: string): Promise<ReadingMeasure> {
+    const nonEmpty = extent.partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
+    const endOffsets = new Map(nonEmpty.map(({ partition, endOffset }) => [partition, endOffset]));
+    const total = Math.min(Number(extent.maxRecords), this.#flags.messages ?? Number.POSITIVE_INFINITY);
+    return this.#read({
+      topics: [extent.topic],
+      from: "earliest",
+      end: { endOffsets, ...this.#maxRecords() },
+      maxIdleMs,
+      measureLatency: false,
+      onProgress: ({ records, elapsedMs }) =>
+        progress.update(() => {
+          const rate = elapsedMs === 0 ? 0 : (records / elapsedMs) * 1e3;
+          return `${title}: ${formatCount(records)} of ${formatCount(total)} records, ${formatCount(rate)} msg/s`;
+        }),
+    });
+  }
+
+  #maxRecords(): { readonly maxRecords?: number } {
+    return this.#flags.messages === undefined ? {} : { maxRecords: this.#flags.messages };
+  }
+
+  async #read(
+    options: Pick<ReadingOptions, "topics" | "from" | "end" | "maxIdleMs" | "measureLatency" | "onProgress">,
+  ): Promise<ReadingMeasure> {
+    const groupId = throwAwayGroup();
+    try {
+      return await measureReading({
+        ...options,
+        groupId,
+        driver: kafkajs({ brokers: [...this.#source.brokers] }),
+        schemas: this.#schemas,
+        maxDurationMs: this.#flags.duration,
+        interrupt: this.#terminal.interrupt,
+      });
+    } finally {
+      await this.#cluster.forgetGroup(groupId);
+    }
+  }
+}
+
+function reportOf(source: ClusterSource, flags: RunFlags, terminal: Terminal, runs: readonly TopicRun[]): RunReport {
+  return {
+    aborted: terminal.interrupt.aborted,
+    environment: describeEnvironment(),
+    settings: {
+      mode: flags.tail === true ? "tail" : "drain",
+      brokers: source.brokers,
+      topics: source.topics,
+      registry: source.registryUrl === undefined ? null : withoutCredentials(source.registryUrl),
+      maxRecords: flags.messages ?? null,
+      maxDurationMs: flags.duration ?? null,
+    },
+    runs,
+  };
+}
+
+function withoutCredentials(address: string): string {
+  const url = new URL(address);
+  url.username = "";
+  url.password = "";
+  return url.href;
+}
+
+function verdictOf(runs: readonly TopicRun[], flags: RunFlags, terminal: Terminal): ExitCode {
+  if (terminal.interrupt.aborted) {
+    return exitCodes.interrupted;
+  }
+  if (runs.some(({ measure }) => measure.errorRecords > 0)) {
+    return exitCodes.decodeErrors;
+  }
+  const short = runs.find(({ measure }) => measure.records < (flags.messages ?? 1) && measure.outcome !== "time-up");
+  const none = runs.find(({ measure }) => measure.records === 0);
+  const lacking = short ?? none;
+  if (lacking !== undefined) {
+    const asked = flags.messages === undefined ? "" : ` of the ${formatCount(flags.messages)} that -n asks for`;
+    throw new BenchError(
+      "too-few-messages",
+      `${lacking.topics.join(", ")} gave ${formatCount(lacking.measure.records)} records${asked}: seed the topic, or ask for less.`,
+    );
+  }
+  return exitCodes.ok;
+}

@@ -1,0 +1,117 @@
+import { type CdcEvent, createDecoder, isDecodeError, type KafkaRecord, type SchemaSource } from "@cdckit/decode";
+import { kafkajs } from "@cdckit/kafkajs";
+import { createRegistry } from "@cdckit/registry";
+import { isRecordingError } from "@cdckit/testkit";
+import { BenchError } from "../bench-error.ts";
+import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import type { Cluster } from "../load/cluster.ts";
+import type { Check } from "../report/doctor-report.ts";
+import { formatLabel } from "../report/format-label.ts";
+import { formatCount } from "../report/quantities.ts";
+import { isRegistryAtFault } from "../registry-fault.ts";
+
+const oldestNode = [20, 19] as const;
+/** Records that are decoded to see whether a topic can be: the first ones may be tombstones or heartbeats. */
+const sampleRecords = 20;
+
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
+  const fits = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1]);
+  const found = `Node ${version}`;
+  return fits
+    ? { name: "node", status: "ok", detail: found }
+    : problem("node", found, `install Node ${oldestNode.join(".")} or later`, exitCodes.unexpected);
+}
+
+/** Which compressed batches can be read with what is installed. */
+export function checkCodecs(): Check {
+  const { codecs } = kafkajs({ brokers: ["localhost:9092"] }).capabilities;
+  const missing = ["gzip", "snappy", "lz4", "zstd"].filter((codec) => !(codecs as readonly string[]).includes(codec));
+  return missing.length === 0
+    ? { name: "codecs", status: "ok", detail: `batches compressed with ${codecs.join(", ")} are readable` }
+    : problem(
+        "codecs",
+        `no codec for ${missing.join(", ")}`,
+        "install the package again, optional dependencies included",
+        exitCodes.unexpected,
+      );
+}
+
+export async function checkRegistry(url: string): Promise<Check> {
+  const registry = createRegistry({ url });
+  try {
+    const [ping] = await registry.ping();
+    return ping?.ok === true
+      ? { name: "registry", status: "ok", detail: ping.detail }
+      : problem("registry", ping?.detail ?? `${url} does not answer`, registryAdvice, exitCodes.connection);
+  } finally {
+    await registry.close();
+  }
+}
+
+const registryAdvice = "check --registry: host, port and path (Apicurio's ends in /apis/ccompat/v7), and that it runs";
+
+/** Whether the topic exists, and how much is in it. */
+export async function checkTopic(cluster: Cluster, topic: string): Promise<Check> {
+  try {
+    const [extent] = await cluster.extentsOf([topic]);
+    const partitions = extent?.partitions.length ?? 0;
+    const records = formatCount(Number(extent?.maxRecords ?? 0n));
+    return { name: "topic", status: "ok", detail: `${topic}: ${partitions} partition${partitions === 1 ? "" : "s"}, ${records} records` };
+  } catch (error) {
+    return failure("topic", error, "check --topics: names are case-sensitive, and a connector's prefix is part of them");
+  }
+}
+
+/** Decodes the first records of a source, and says what they are. */
+export async function checkSample(name: string, records: AsyncIterable<KafkaRecord>, schemas: SchemaSource | undefined): Promise<Check> {
+  const decoder = createDecoder(schemas === undefined ? {} : { schemas });
+  const formats = new Set<string>();
+  let seen = 0;
+  try {
+    for await (const record of records) {
+      for (const event of await decoder.decode(record)) {
+        formats.add(labelOf(event));
+      }
+      if (++seen === sampleRecords) {
+        break;
+      }
+    }
+  } catch (error) {
+    return failure("decode", error, adviceFor(error));
+  }
+  return seen === 0
+    ? { name: "decode", status: "skipped", detail: `${name}: empty, nothing to decode` }
+    : { name: "decode", status: "ok", detail: `${name}: ${seen} records are ${[...formats].join("; ")}` };
+}
+
+/** A failure as a check that says what to do. */
+export function failure(name: string, error: unknown, advice: string): Check {
+  if (error instanceof BenchError) {
+    return problem(name, error.detail, advice, error.exitCode);
+  }
+  if (isRecordingError(error)) {
+    return problem(name, error.detail, advice, exitCodes.usage);
+  }
+  if (isDecodeError(error)) {
+    const at = error.at === undefined ? "" : `${error.at.topic}[${error.at.partition}]@${error.at.offset}: `;
+    return problem(name, `${at}${error.message}`, advice, isRegistryAtFault(error) ? exitCodes.connection : exitCodes.decodeErrors);
+  }
+  return problem(name, error instanceof Error ? error.message : String(error), advice, exitCodes.unexpected);
+}
+
+function problem(name: string, detail: string, advice: string, exitCode: ExitCode): Check {
+  return { name, status: "problem", detail, advice, exitCode };
+}
+
+function labelOf(event: CdcEvent): string {
+  const { kind, framing, encoding, envelope } = event;
+  return formatLabel(kind === "tombstone" ? "tombstone" : { framing, encoding, envelope });
+}
+
+function adviceFor(error: unknown): string {
+  if (isDecodeError(error) && isRegistryAtFault(error)) {
+    return "give --registry (or --schemas with --file): the messages name schemas that must be fetched";
+  }
+  return "cdc-bench inspect --explain shows what was tried and why it lost";
+}

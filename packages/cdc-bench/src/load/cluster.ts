@@ -1,0 +1,129 @@
+import { Kafka, logLevel, type Admin } from "kafkajs";
+import { BenchError } from "../bench-error.ts";
+
+const connectTimeoutMs = 3_000;
+const requestTimeoutMs = 10_000;
+
+/** One partition as the brokers describe it. */
+export interface PartitionExtent {
+  readonly partition: number;
+  readonly startOffset: bigint;
+  /** The offset after the last record. */
+  readonly endOffset: bigint;
+}
+
+export interface TopicExtent {
+  readonly topic: string;
+  readonly partitions: readonly PartitionExtent[];
+  /** At most: compaction and transactions leave offsets without records. */
+  readonly maxRecords: bigint;
+}
+
+/** What is asked of a cluster beside reading it. */
+export interface Cluster {
+  /** The names of all topics. */
+  topicNames(): Promise<readonly string[]>;
+  /** Where topics start and end now. A topic that does not exist is an error with its name. */
+  extentsOf(topics: readonly string[]): Promise<readonly TopicExtent[]>;
+  /** Removes a group that nobody is in any more. Best effort. */
+  forgetGroup(groupId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Reaches the brokers, or fails with a sentence that names them. */
+export async function openCluster(brokers: readonly string[]): Promise<Cluster> {
+  const kafka = new Kafka({
+    clientId: "cdc-bench",
+    brokers: [...brokers],
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: connectTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    retry: { retries: 1, initialRetryTime: 100 },
+  });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+  } catch (error) {
+    throw unreachable(brokers, error);
+  }
+  return new AdminCluster(admin, brokers);
+}
+
+/** A group of our own that nobody else can be in. */
+export function throwAwayGroup(): string {
+  return `cdc-bench-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
+}
+
+export function unreachable(brokers: readonly string[], cause: unknown): BenchError {
+  const reason = rootReason(cause);
+  return new BenchError(
+    "connection",
+    `cannot reach Kafka at ${brokers.join(", ")}: ${reason}. Is a broker running there, and do its advertised listeners fit this machine?`,
+    { cause },
+  );
+}
+
+class AdminCluster implements Cluster {
+  readonly #admin: Admin;
+  readonly #brokers: readonly string[];
+
+  constructor(admin: Admin, brokers: readonly string[]) {
+    this.#admin = admin;
+    this.#brokers = brokers;
+  }
+
+  async topicNames(): Promise<readonly string[]> {
+    return this.#asked(() => this.#admin.listTopics());
+  }
+
+  async extentsOf(topics: readonly string[]): Promise<readonly TopicExtent[]> {
+    const existing = new Set(await this.topicNames());
+    const missing = topics.filter((topic) => !existing.has(topic));
+    if (missing.length > 0) {
+      throw missingTopics(missing, existing);
+    }
+    return Promise.all(topics.map((topic) => this.#extentOf(topic)));
+  }
+
+  async forgetGroup(groupId: string): Promise<void> {
+    // The group goes by itself after its retention; deleting it now is only tidy.
+    await this.#admin.deleteGroups([groupId]).catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    await this.#admin.disconnect();
+  }
+
+  async #extentOf(topic: string): Promise<TopicExtent> {
+    const offsets = await this.#asked(() => this.#admin.fetchTopicOffsets(topic));
+    const partitions = offsets
+      .map(({ partition, low, high }) => ({ partition, startOffset: BigInt(low), endOffset: BigInt(high) }))
+      .sort((a, b) => a.partition - b.partition);
+    const maxRecords = partitions.reduce((sum, { startOffset, endOffset }) => sum + endOffset - startOffset, 0n);
+    return { topic, partitions, maxRecords };
+  }
+
+  async #asked<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw unreachable(this.#brokers, error);
+    }
+  }
+}
+
+function missingTopics(missing: readonly string[], existing: ReadonlySet<string>): BenchError {
+  const names = [...existing].filter((name) => !name.startsWith("__")).sort();
+  const listed = names.length > 20 ? `${names.slice(0, 20).join(", ")} and ${names.length - 20} more` : names.join(", ");
+  const there = names.length === 0 ? "The cluster has no topics." : `There are ${listed}.`;
+  const what = missing.length === 1 ? "there is no topic" : "there are no topics";
+  return new BenchError("too-few-messages", `${what} ${missing.join(", ")}. ${there}`);
+}
+
+function rootReason(error: unknown): string {
+  let root = error;
+  while (root instanceof Error && root.cause instanceof Error) {
+    root = root.cause;
+  }
+  return root instanceof Error ? root.message.replace(/[.\s]+$/, "") : String(root);
+}

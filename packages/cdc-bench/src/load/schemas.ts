@@ -1,0 +1,23 @@
+import type { SchemaSource } from "@cdckit/decode";
+import { createRegistry, fromBundle, isRegistryError } from "@cdckit/registry";
+import { BenchError } from "../bench-error.ts";
+import type { Source } from "./source.ts";
+
+/** Where the schemas of a source are, or undefined where none was named: JSON needs none. */
+export function openSchemas(source: Source): SchemaSource | undefined {
+  if (source.kind === "file" && source.schemasFile !== undefined) {
+    return bundleOf(source.schemasFile);
+  }
+  return source.registryUrl === undefined ? undefined : createRegistry({ url: source.registryUrl });
+}
+
+function bundleOf(file: string): SchemaSource {
+  try {
+    return fromBundle(file);
+  } catch (error) {
+    if (!isRegistryError(error)) {
+      throw error;
+    }
+    throw new BenchError("usage", `${error.detail}.`, { cause: error });
+  }
+}

@@ -1,0 +1,86 @@
+import { type CdcEvent, DecodeError, type DecodeErrorCode, type Decoder, type RecordCursor } from "@cdckit/decode";
+import { RecordArrayBatch } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { meterDecoder } from "./decode-meter.ts";
+
+/** A record of topic `t` with a value of so many bytes, and no key; null is a tombstone. */
+function cursorOf(valueBytes: number | null, topic = "t"): RecordCursor {
+  const value = valueBytes === null ? null : Buffer.alloc(valueBytes);
+  const record = { topic, partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+  const walk = new RecordArrayBatch({ assignment: { topic, partition: 0, epoch: 0 }, records: [record] }).walk();
+  walk.next();
+  return walk;
+}
+
+function decoderThat(decodeAt: Decoder["decodeAt"]): Decoder {
+  return { decodeAt, decode: () => [], explain: async () => ({ candidates: [], error: null }) };
+}
+
+const jsonRow = { kind: "row", key: null, row: {}, framing: "none", encoding: "json", envelope: "none" } as unknown as CdcEvent;
+const avroChange = { kind: "change", key: null, framing: "confluent", encoding: "avro", envelope: "debezium" } as unknown as CdcEvent;
+
+function failing(code: DecodeErrorCode): Decoder {
+  return decoderThat(() => {
+    throw new DecodeError(code, "as a test wants it");
+  });
+}
+
+describe("a metered decoder", () => {
+  test("hands on what the decoder gives, and counts it by topic and format", () => {
+    const meter = meterDecoder(decoderThat(({ valueEnd }) => [valueEnd > 50 ? jsonRow : avroChange]));
+    expect(meter.decoder.decodeAt(cursorOf(100))).toEqual([jsonRow]);
+    expect(meter.decoder.decodeAt(cursorOf(10))).toEqual([avroChange]);
+    meter.decoder.decodeAt(cursorOf(20));
+    meter.decoder.decodeAt(cursorOf(20, "u"));
+    expect(meter.formats().map(({ topic, format, records, sizes }) => ({ topic, format, records, bytes: sizes.totalBytes }))).toEqual([
+      { topic: "t", format: { framing: "none", encoding: "json", envelope: "none" }, records: 1, bytes: 100 },
+      { topic: "t", format: { framing: "confluent", encoding: "avro", envelope: "debezium" }, records: 2, bytes: 30 },
+      { topic: "u", format: { framing: "confluent", encoding: "avro", envelope: "debezium" }, records: 1, bytes: 20 },
+    ]);
+    expect(meter).toMatchObject({ records: 4, bytes: 150, errorRecords: 0 });
+  });
+
+  test("keeps tombstones apart: they have no format of their own", () => {
+    const meter = meterDecoder(decoderThat(() => [jsonRow]));
+    meter.decoder.decodeAt(cursorOf(null));
+    expect(meter.formats()[0]?.format).toBe("tombstone");
+  });
+
+  test("times one record in eight", () => {
+    const meter = meterDecoder(decoderThat(() => [jsonRow]));
+    for (let i = 0; i < 80; i++) {
+      meter.decoder.decodeAt(cursorOf(1));
+    }
+    expect(meter.formats()[0]).toMatchObject({ records: 80, decode: { count: 10 } });
+  });
+
+  test("counts events that a schema is fetched for, and does not time them", async () => {
+    const meter = meterDecoder(decoderThat(async () => [avroChange]));
+    expect(await meter.decoder.decodeAt(cursorOf(5))).toEqual([avroChange]);
+    expect(meter.formats()[0]).toMatchObject({ records: 1, events: 1, decode: { count: 0 } });
+  });
+
+  test("turns a record that cannot be decoded into no events and a count", async () => {
+    const meter = meterDecoder(failing("malformed"));
+    expect(meter.decoder.decodeAt(cursorOf(5))).toEqual([]);
+    const late = meterDecoder(decoderThat(() => Promise.reject(new DecodeError("truncated", "late"))));
+    expect(await late.decoder.decodeAt(cursorOf(5))).toEqual([]);
+    expect(meter.errors()).toEqual([{ topic: "t", code: "malformed", records: 1, example: "[malformed] as a test wants it" }]);
+    expect(late.errorRecords).toBe(1);
+  });
+
+  test("finds the errors of parts that are read late", () => {
+    const broken = Object.defineProperty({ ...avroChange }, "after", {
+      get() {
+        throw new DecodeError("truncated", "late");
+      },
+    });
+    const meter = meterDecoder(decoderThat(() => [broken as CdcEvent]));
+    expect(meter.decoder.decodeAt(cursorOf(5))).toEqual([]);
+    expect(meter.errorRecords).toBe(1);
+  });
+
+  test.each(["schema-unavailable", "schema-refused"] as const)("lets %s end the run: it says nothing about the record", (code) => {
+    expect(() => meterDecoder(failing(code)).decoder.decodeAt(cursorOf(5))).toThrow(code);
+  });
+});

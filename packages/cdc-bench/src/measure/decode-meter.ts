@@ -1,0 +1,194 @@
+import {
+  type CdcEvent,
+  type Decoder,
+  type EncodingName,
+  type EnvelopeName,
+  type FramingName,
+  isDecodeError,
+  type RecordCursor,
+} from "@cdckit/decode";
+import { performance } from "node:perf_hooks";
+import { isRegistryAtFault } from "../registry-fault.ts";
+import { clockCostNs, DurationHistogram, type DurationSummary } from "./duration-histogram.ts";
+import { SizeTally, type SizeSummary } from "./size-tally.ts";
+
+/** One record in this many is timed: reading the clock twice costs a tenth of a fast decode. */
+export const decodeSampling = 8;
+
+/** The three answers that make up a format; `tombstone` where there is no value to have one. */
+export type FormatKey = { readonly framing: FramingName; readonly encoding: EncodingName; readonly envelope: EnvelopeName } | "tombstone";
+
+/** What one format of one topic cost. */
+export interface FormatMeasure {
+  readonly topic: string;
+  readonly format: FormatKey;
+  readonly records: number;
+  readonly events: number;
+  /** Key and value, without headers. */
+  readonly sizes: SizeSummary;
+  /** Decoding a record and reading operation, table, key and both rows, from every eighth record. */
+  readonly decode: DurationSummary;
+}
+
+/** Records of one topic that failed in one way. */
+export interface DecodeErrorCount {
+  readonly topic: string;
+  readonly code: string;
+  readonly records: number;
+  /** The first of them, in words. */
+  readonly example: string;
+}
+
+/** A decoder that counts what passes through it. */
+export interface DecodeMeter {
+  /** Hands on what the inner decoder gives, except that a record that cannot be decoded gives no events and is counted. */
+  readonly decoder: Decoder;
+  readonly records: number;
+  readonly bytes: number;
+  readonly errorRecords: number;
+  /** All decoding so far, extrapolated from the records that were timed. */
+  decodeMs(): number;
+  formats(): readonly FormatMeasure[];
+  errors(): readonly DecodeErrorCount[];
+}
+
+export function meterDecoder(inner: Decoder): DecodeMeter {
+  return new Meter(inner);
+}
+
+/** Reads what a handler reads, so that what a decoder puts off is paid where it is measured. */
+export function readEvent(event: CdcEvent): void {
+  void event.key;
+  if (event.kind === "change") {
+    void event.op;
+    void event.table;
+    void event.before;
+    void event.after;
+  } else if (event.kind === "row") {
+    void event.row;
+  }
+}
+
+class FormatTally {
+  readonly topic: string;
+  readonly format: FormatKey;
+  readonly sizes = new SizeTally();
+  readonly durations = new DurationHistogram();
+  events = 0;
+
+  constructor(topic: string, format: FormatKey) {
+    this.topic = topic;
+    this.format = format;
+  }
+
+  matches(topic: string, event: CdcEvent): boolean {
+    if (this.topic !== topic || this.format === "tombstone") {
+      return false;
+    }
+    const { framing, encoding, envelope } = this.format;
+    return event.framing === framing && event.encoding === encoding && event.envelope === envelope;
+  }
+
+  measure(): FormatMeasure {
+    const { topic, format, events } = this;
+    return { topic, format, records: this.sizes.count, events, sizes: this.sizes.summary(), decode: this.durations.summary() };
+  }
+}
+
+class Meter implements DecodeMeter {
+  readonly decoder: Decoder;
+  records = 0;
+  bytes = 0;
+  errorRecords = 0;
+  readonly #clockCostNs = clockCostNs();
+  readonly #tallies = new Map<string, FormatTally>();
+  readonly #errors = new Map<string, { topic: string; code: string; records: number; example: string }>();
+  #last: FormatTally | undefined;
+  #sampledNs = 0;
+  #sampled = 0;
+
+  constructor(inner: Decoder) {
+    this.decoder = {
+      decode: (record) => inner.decode(record),
+      decodeAt: (cursor) => this.#decodeAt(inner, cursor),
+      explain: (record) => inner.explain(record),
+    };
+  }
+
+  decodeMs(): number {
+    return this.#sampled === 0 ? 0 : ((this.#sampledNs / this.#sampled) * this.records) / 1e6;
+  }
+
+  formats(): readonly FormatMeasure[] {
+    return [...this.#tallies.values()].map((tally) => tally.measure());
+  }
+
+  errors(): readonly DecodeErrorCount[] {
+    return [...this.#errors.values()];
+  }
+
+  #decodeAt(inner: Decoder, cursor: RecordCursor): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {
+    const { topic } = cursor.batch;
+    const bytes = cursor.keyEnd - cursor.keyStart + (cursor.valueEnd - cursor.valueStart);
+    const isTombstone = cursor.valueBytes === null;
+    const isSampled = this.records % decodeSampling === 0;
+    this.records++;
+    this.bytes += bytes;
+    const startMs = isSampled ? performance.now() : 0;
+    try {
+      const events = inner.decodeAt(cursor);
+      if (events instanceof Promise) {
+        // A schema is being fetched: that is not decoding, so these are counted and not timed.
+        return events.then(
+          (late) => this.#count(topic, bytes, isTombstone, late),
+          (error: unknown) => this.#countError(topic, error),
+        );
+      }
+      for (let i = 0; i < events.length; i++) {
+        readEvent(events[i]!);
+      }
+      const durationNs = isSampled ? (performance.now() - startMs) * 1e6 - this.#clockCostNs : -1;
+      return this.#count(topic, bytes, isTombstone, events, durationNs);
+    } catch (error) {
+      return this.#countError(topic, error);
+    }
+  }
+
+  #count(topic: string, bytes: number, isTombstone: boolean, events: readonly CdcEvent[], durationNs = -1): readonly CdcEvent[] {
+    const tally = this.#tallyOf(topic, isTombstone ? undefined : events[0]);
+    tally.sizes.add(bytes);
+    tally.events += events.length;
+    if (durationNs !== -1) {
+      tally.durations.recordNs(durationNs);
+      this.#sampledNs += Math.max(0, durationNs);
+      this.#sampled++;
+    }
+    return events;
+  }
+
+  #tallyOf(topic: string, event: CdcEvent | undefined): FormatTally {
+    if (event !== undefined && this.#last?.matches(topic, event) === true) {
+      return this.#last;
+    }
+    const format: FormatKey =
+      event === undefined ? "tombstone" : { framing: event.framing, encoding: event.encoding, envelope: event.envelope };
+    const name = JSON.stringify([topic, format]);
+    const tally = this.#tallies.get(name) ?? new FormatTally(topic, format);
+    this.#tallies.set(name, tally);
+    this.#last = tally;
+    return tally;
+  }
+
+  /** Counts a record whose bytes are at fault. Anything else (a registry that is down) ends the run. */
+  #countError(topic: string, error: unknown): readonly CdcEvent[] {
+    if (!isDecodeError(error) || isRegistryAtFault(error)) {
+      throw error;
+    }
+    const name = JSON.stringify([topic, error.code]);
+    const counted = this.#errors.get(name) ?? { topic, code: error.code, records: 0, example: error.message };
+    counted.records++;
+    this.errorRecords++;
+    this.#errors.set(name, counted);
+    return [];
+  }
+}

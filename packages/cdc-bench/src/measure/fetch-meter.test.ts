@@ -1,0 +1,115 @@
+import { type DriverSession, type DriverSink, type FetchedBatch, silentLogger } from "@cdckit/consumer";
+import { memory, MemoryBroker } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
+
+const groupId = "g";
+
+/** A broker with 10 records in each of two partitions of `t`. */
+function filledBroker(): MemoryBroker {
+  const broker = new MemoryBroker({ t: 2 });
+  for (let i = 0; i < 20; i++) {
+    broker.append("t", { partition: i % 2, value: String(i) });
+  }
+  return broker;
+}
+
+interface Opened {
+  readonly meter: FetchMeter;
+  readonly session: DriverSession;
+  /** `partition@offset` of every record handed over. */
+  readonly seen: readonly string[];
+}
+
+async function open(broker: MemoryBroker, end: ReadingEnd, take: DriverSink["batch"] = () => undefined): Promise<Opened> {
+  const seen: string[] = [];
+  const meter = meterDriver(memory({ broker, maxBatchRecords: 3 }), end);
+  const sink: DriverSink = {
+    assigned: () => {},
+    revoked: async () => {},
+    failed: () => {},
+    batch(batch) {
+      const walk = batch.walk();
+      while (walk.next()) {
+        seen.push(`${batch.partition}@${batch.offsetAt(walk.record)}`);
+      }
+      return take(batch);
+    },
+  };
+  const session = await meter.driver.connect({ groupId, topics: ["t"], from: "earliest", logger: silentLogger }, sink);
+  return { meter, session, seen };
+}
+
+describe("a metered driver", () => {
+  test("hands over exactly the records below the end offsets, even when a batch reaches beyond them", async () => {
+    const endOffsets = new Map([
+      [0, 4n],
+      [1, 6n],
+    ]);
+    const { meter, session, seen } = await open(filledBroker(), { endOffsets });
+    await meter.ended;
+    await session.close(100);
+    expect(seen.toSorted()).toEqual(["0@0", "0@1", "0@2", "0@3", "1@0", "1@1", "1@2", "1@3", "1@4", "1@5"]);
+  });
+
+  test("leaves a partition alone that has no end offset", async () => {
+    const { meter, session, seen } = await open(filledBroker(), { endOffsets: new Map([[1, 2n]]) });
+    await meter.ended;
+    await session.close(100);
+    expect(seen).toEqual(["1@0", "1@1"]);
+  });
+
+  test("ends at so many records", async () => {
+    const { meter, session, seen } = await open(filledBroker(), { maxRecords: 8 });
+    await meter.ended;
+    await session.close(100);
+    expect(seen).toHaveLength(8);
+  });
+
+  test("has ended before it began where there is nothing to read", async () => {
+    const { meter, session, seen } = await open(filledBroker(), { endOffsets: new Map() });
+    await meter.ended;
+    await session.close(100);
+    expect(seen).toEqual([]);
+  });
+
+  test("says that it has ended only when the last batch is taken", async () => {
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let isEnded = false;
+    const { meter, session } = await open(filledBroker(), { maxRecords: 3 }, () => held);
+    void meter.ended.then(() => {
+      isEnded = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isEnded).toBe(false);
+    expect(meter.idleMs).toBe(0);
+    release();
+    await meter.ended;
+    await session.close(100);
+  });
+
+  test("never commits, whatever the consumer asks for", async () => {
+    const broker = filledBroker();
+    let last: FetchedBatch | undefined;
+    const { meter, session } = await open(broker, { maxRecords: 3 }, (batch) => {
+      last = batch;
+      return undefined;
+    });
+    await meter.ended;
+    await session.commit([{ assignment: last!.assignment, offset: last!.nextOffset }]);
+    await session.close(100);
+    expect(broker.commits).toEqual([]);
+  });
+
+  test("keeps the time of joining apart from the time of reading", async () => {
+    const { meter, session } = await open(filledBroker(), { maxRecords: 20 });
+    await meter.ended;
+    await session.close(100);
+    expect(meter.batches).toBeGreaterThan(6);
+    expect(meter.joinMs).toBeGreaterThanOrEqual(0);
+    expect(meter.waitMs).toBeLessThanOrEqual(meter.readingMs);
+  });
+});

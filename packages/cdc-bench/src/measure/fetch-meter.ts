@@ -1,0 +1,185 @@
+import type { DriverSession, DriverSink, FetchedBatch, KafkaDriver, PartitionAssignment, Subscription } from "@cdckit/consumer";
+import type { RecordWalk } from "@cdckit/decode";
+import { performance } from "node:perf_hooks";
+
+/** Where a reading ends. Absent: nowhere. */
+export interface ReadingEnd {
+  readonly maxRecords?: number;
+  /** By partition: the offset that is not read any more. A partition that is not named is not read at all. */
+  readonly endOffsets?: ReadonlyMap<number, bigint>;
+}
+
+/** A driver that times what passes through it, ends where it is told to, and never commits. */
+export interface FetchMeter {
+  readonly driver: KafkaDriver;
+  /** Resolves when everything up to the end was handed over. */
+  readonly ended: Promise<void>;
+  /** From `connect` to the first assignment. */
+  readonly joinMs: number;
+  /** Time after the join in which the consumer had nothing to do. */
+  readonly waitMs: number;
+  /** From the first assignment to the last batch taken. */
+  readonly readingMs: number;
+  readonly batches: number;
+  /** How long nothing has come for; 0 before the first assignment. */
+  readonly idleMs: number;
+}
+
+export function meterDriver(inner: KafkaDriver, end: ReadingEnd): FetchMeter {
+  return new Meter(inner, end);
+}
+
+class Meter implements FetchMeter {
+  readonly driver: KafkaDriver;
+  readonly ended: Promise<void>;
+  waitMs = 0;
+  batches = 0;
+  readonly #pending: Map<number, bigint> | undefined;
+  #connectedAtMs = 0;
+  #joinedAtMs = 0;
+  #idleSinceMs = 0;
+  #lastBatchAtMs = 0;
+  #busy = 0;
+  #remaining: number;
+  #end: () => void = () => {};
+
+  constructor(inner: KafkaDriver, end: ReadingEnd) {
+    this.#remaining = end.maxRecords ?? Number.POSITIVE_INFINITY;
+    this.#pending = end.endOffsets === undefined ? undefined : new Map(end.endOffsets);
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    if (this.#pending?.size === 0) {
+      this.#end();
+    }
+    this.driver = {
+      name: inner.name,
+      capabilities: inner.capabilities,
+      connect: (subscription, sink) => this.#connect(inner, subscription, sink),
+    };
+  }
+
+  get joinMs(): number {
+    return this.#joinedAtMs - this.#connectedAtMs;
+  }
+
+  get readingMs(): number {
+    return Math.max(0, this.#lastBatchAtMs - this.#joinedAtMs);
+  }
+
+  get idleMs(): number {
+    return this.#joinedAtMs === 0 || this.#busy > 0 ? 0 : performance.now() - this.#lastBatchAtMs;
+  }
+
+  async #connect(inner: KafkaDriver, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
+    this.#connectedAtMs = performance.now();
+    const session = await inner.connect(subscription, {
+      assigned: (assignments) => this.#assigned(sink, assignments),
+      revoked: (assignments, how) => sink.revoked(assignments, how),
+      batch: (batch) => this.#batch(sink, batch),
+      failed: (error) => sink.failed(error),
+    });
+    return {
+      // A measurement must leave no trace in the group.
+      commit: async () => {},
+      pause: (assignments) => session.pause(assignments),
+      resume: (assignments) => session.resume(assignments),
+      close: (deadlineMs) => session.close(deadlineMs),
+    };
+  }
+
+  #assigned(sink: DriverSink, assignments: readonly PartitionAssignment[]): void {
+    if (this.#joinedAtMs === 0) {
+      this.#joinedAtMs = performance.now();
+      this.#idleSinceMs = this.#joinedAtMs;
+      this.#lastBatchAtMs = this.#joinedAtMs;
+    }
+    sink.assigned(assignments);
+  }
+
+  #batch(sink: DriverSink, fetched: FetchedBatch): Promise<void> | undefined {
+    const batch = this.#clip(fetched);
+    if (batch === undefined) {
+      return undefined;
+    }
+    this.#enter();
+    const taken = sink.batch(batch);
+    if (taken === undefined) {
+      this.#leave(batch);
+      return undefined;
+    }
+    return taken.then(() => this.#leave(batch));
+  }
+
+  #enter(): void {
+    if (this.#busy++ === 0) {
+      this.waitMs += performance.now() - this.#idleSinceMs;
+    }
+  }
+
+  #leave(batch: FetchedBatch): void {
+    const nowMs = performance.now();
+    this.batches++;
+    this.#lastBatchAtMs = nowMs;
+    if (--this.#busy === 0) {
+      this.#idleSinceMs = nowMs;
+    }
+    const endOffset = this.#pending?.get(batch.partition);
+    if (endOffset !== undefined && batch.nextOffset >= endOffset) {
+      this.#pending?.delete(batch.partition);
+    }
+    if (this.#pending?.size === 0 || this.#remaining <= 0) {
+      this.#end();
+    }
+  }
+
+  /** The part of the batch that belongs to the reading; undefined where that is nothing. */
+  #clip(batch: FetchedBatch): FetchedBatch | undefined {
+    const endOffset = this.#pending === undefined ? undefined : this.#pending.get(batch.partition);
+    if (this.#remaining <= 0 || (this.#pending !== undefined && endOffset === undefined)) {
+      return undefined;
+    }
+    const isCut = endOffset !== undefined && batch.nextOffset > endOffset;
+    const count = isCut || batch.recordCount === null ? countBelow(batch, endOffset) : batch.recordCount;
+    const taken = Math.min(count, this.#remaining);
+    this.#remaining -= taken;
+    return count === batch.recordCount && taken === count ? batch : firstOf(batch, taken);
+  }
+}
+
+function countBelow(batch: FetchedBatch, endOffset: bigint | undefined): number {
+  let count = 0;
+  const walk = batch.walk();
+  while (walk.next() && (endOffset === undefined || batch.offsetAt(walk.record) < endOffset)) {
+    count++;
+  }
+  return count;
+}
+
+/** The batch, seen as if it ended after so many records. */
+function firstOf(batch: FetchedBatch, count: number): FetchedBatch {
+  return {
+    topic: batch.topic,
+    partition: batch.partition,
+    assignment: batch.assignment,
+    byteLength: batch.byteLength,
+    nextOffset: batch.nextOffset,
+    highWatermark: batch.highWatermark,
+    recordCount: count,
+    offsetAt: (record) => batch.offsetAt(record),
+    timestampAt: (record) => batch.timestampAt(record),
+    headersAt: (record) => batch.headersAt(record),
+    keyAt: (record) => batch.keyAt(record),
+    valueAt: (record) => batch.valueAt(record),
+    headerNamesAre: (record, names) => batch.headerNamesAre(record, names),
+    walk: () => firstSteps(batch.walk(), count),
+  };
+}
+
+function firstSteps(walk: RecordWalk, count: number): RecordWalk {
+  let steps = 0;
+  // The steps are counted on the walk itself: its fields are the driver's, and copying them would cost every record.
+  const next = walk.next.bind(walk);
+  walk.next = () => steps++ < count && next();
+  return walk;
+}

@@ -1,0 +1,30 @@
+import { exitCodes, type ExitCode } from "../exit-codes.ts";
+
+/** What one look of the doctor found. */
+export interface Check {
+  readonly name: string;
+  readonly status: "ok" | "problem" | "skipped";
+  readonly detail: string;
+  /** What to do about a problem. */
+  readonly advice?: string;
+  /** What the process ends with if this is the first problem. */
+  readonly exitCode?: ExitCode;
+}
+
+const marks: Readonly<Record<Check["status"], string>> = { ok: "ok", problem: "PROBLEM", skipped: "-" };
+
+/** One line a check, and one more with what to do where something is wrong. */
+export function checkText({ name, status, detail, advice }: Check): string {
+  const line = `${marks[status].padEnd(7)}  ${name.padEnd(12)}  ${detail}\n`;
+  return advice === undefined ? line : `${line}${" ".repeat(23)}-> ${advice}\n`;
+}
+
+export function doctorJson(checks: readonly Check[]): Readonly<Record<string, unknown>> {
+  const healthy = checks.every(({ status }) => status !== "problem");
+  return { schemaVersion: 1, command: "doctor", healthy, checks: checks.map(({ exitCode: _, ...check }) => check) };
+}
+
+/** The first problem decides: what comes after it often only follows from it. */
+export function doctorExitCode(checks: readonly Check[]): ExitCode {
+  return checks.find(({ status }) => status === "problem")?.exitCode ?? exitCodes.ok;
+}
