@@ -61,19 +61,25 @@ describe("a schema that is asked for", () => {
   });
 
   test("never has more requests under way than the concurrency allows", async () => {
-    let underWay = 0;
-    let most = 0;
+    const held: (() => void)[] = [];
+    let holds = true;
     const server = await serve((request, response) => {
-      underWay++;
-      most = Math.max(most, underWay);
-      setImmediate(() => {
-        underWay--;
-        json(response, 200, recordAnswer(`R${request.url?.length}`));
-      });
+      const answer = (): void => json(response, 200, recordAnswer(`R${request.url?.length}`));
+      if (holds) {
+        held.push(answer);
+      } else {
+        answer();
+      }
     });
     const registry = createRegistry({ url: server.url, concurrency: 3 });
-    await Promise.all(Array.from({ length: 50 }, (_, id) => registry.load(id)));
-    expect(most).toBeLessThanOrEqual(3);
+    const loading = Promise.all(Array.from({ length: 50 }, (_, id) => registry.load(id)));
+    await server.arrived(3);
+    expect(registry.stats()).toMatchObject({ requests: 3, loading: 50 });
+    holds = false;
+    for (const answer of held) {
+      answer();
+    }
+    await loading;
     expect(server.requests.length).toBe(50);
   });
 
