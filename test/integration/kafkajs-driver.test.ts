@@ -1,0 +1,305 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { CdcEvent, Decoder } from "@cdckit/decode";
+import { type Consumer, type ConsumerOptions, createConsumer } from "@cdckit/consumer";
+import { isKafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
+import { type Admin, Kafka, logLevel, type Message } from "kafkajs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { produceLines, runKafkaTool } from "../../scripts/stack/kafka.mjs";
+import { describeWithKafka, uniqueName } from "./stack.ts";
+
+/** Every record is one event that holds what the driver handed over. */
+const plainDecoder: Decoder = {
+  decode: () => {
+    throw new Error("not used");
+  },
+  decodeAt: ({ batch, record }) => [
+    {
+      kind: "unknown",
+      key: batch.keyAt(record),
+      value: batch.valueAt(record),
+      record: {
+        topic: batch.topic,
+        partition: batch.partition,
+        offset: batch.offsetAt(record),
+        timestamp: batch.timestampAt(record),
+        headers: batch.headersAt(record),
+      },
+    } as unknown as CdcEvent,
+  ],
+  explain: () => Promise.reject(new Error("not used")),
+};
+
+interface Seen {
+  readonly key: string | null;
+  readonly value: string | null;
+  readonly event: CdcEvent;
+}
+
+function seenOf(event: CdcEvent): Seen {
+  const { key, value } = event as unknown as { key: Uint8Array | null; value: Uint8Array | null };
+  return { event, key: textOf(key), value: textOf(value) };
+}
+
+function textOf(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString();
+}
+
+await describeWithKafka("the kafkajs driver", (kafka) => {
+  const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } });
+  const admin: Admin = client.admin();
+  const producer = client.producer({
+    createPartitioner:
+      () =>
+      ({ message }) =>
+        message.partition ?? 0,
+  });
+
+  beforeAll(async () => {
+    await Promise.all([admin.connect(), producer.connect()]);
+  });
+  afterAll(async () => {
+    await Promise.all([admin.disconnect(), producer.disconnect()]);
+  });
+
+  async function topicWith(messages: readonly Message[], partitions = 1): Promise<string> {
+    const topic = uniqueName("driver");
+    await admin.createTopics({ topics: [{ topic, numPartitions: partitions }], waitForLeaders: true });
+    if (messages.length > 0) {
+      await producer.send({ topic, messages: [...messages] });
+    }
+    return topic;
+  }
+
+  function consumerOf(topics: ConsumerOptions["topics"], groupId: string, more: Partial<ConsumerOptions> = {}): Consumer {
+    const driver = kafkajs({ brokers: [kafka.brokers], sessionTimeoutMs: 6_000, heartbeatIntervalMs: 200, maxWaitMs: 100 });
+    return createConsumer({ driver, groupId, topics, decoder: plainDecoder, signals: false, ...more });
+  }
+
+  /** Runs until so many events were handled. */
+  async function take(count: number, consumer: Consumer): Promise<Seen[]> {
+    const seen: Seen[] = [];
+    consumer.on("*", (event) => {
+      seen.push(seenOf(event));
+      if (seen.length === count) {
+        void consumer.stop();
+      }
+    });
+    await consumer.run();
+    return seen;
+  }
+
+  /** As retention does; kafkajs' own request for it fails on this broker. */
+  async function deleteRecords(topic: string, before: number): Promise<void> {
+    const file = join(mkdtempSync(join(tmpdir(), "cdckit-test-")), "offsets.json");
+    writeFileSync(file, JSON.stringify({ partitions: [{ topic, partition: 0, offset: before }], version: 1 }));
+    const args = ["--bootstrap-server", kafka.brokers, "--offset-json-file", file];
+    await runKafkaTool(kafka, "org.apache.kafka.tools.DeleteRecordsCommand", args);
+    rmSync(dirname(file), { recursive: true });
+  }
+
+  async function committed(groupId: string, topic: string): Promise<string[]> {
+    const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
+    return (offsets?.partitions ?? []).sort((a, b) => a.partition - b.partition).map(({ offset }) => offset);
+  }
+
+  test("key, value, headers, timestamp and offset come as they were sent; null is not empty", async () => {
+    const topic = await topicWith([
+      { key: "k", value: "v", timestamp: "1700000000123", headers: { a: "1", b: Buffer.from([255]), many: ["x", "y"] } },
+      { key: "k", value: null },
+      { key: "", value: "" },
+      { value: "no key" },
+    ]);
+    const seen = await take(4, consumerOf([topic], uniqueName("group")));
+    expect(seen.map(({ key, value }) => [key, value])).toEqual([
+      ["k", "v"],
+      ["k", null],
+      ["", ""],
+      [null, "no key"],
+    ]);
+    expect(seen[0]?.event.record).toMatchObject({
+      topic,
+      partition: 0,
+      offset: 0n,
+      timestamp: 1_700_000_000_123n,
+      headers: [
+        ["a", Buffer.from("1")],
+        ["b", Buffer.from([255])],
+        ["many", Buffer.from("x")],
+        ["many", Buffer.from("y")],
+      ],
+    });
+    expect(seen[3]?.event.record.headers).toEqual([]);
+  });
+
+  test.each(["none", "gzip", "snappy", "lz4", "zstd"] as const)(
+    "batches that Kafka's own producer compressed with %s are read",
+    async (compression) => {
+      const topic = await topicWith([]);
+      // Long repeats, short repeats and noise, in batches of several blocks.
+      const lines = Array.from({ length: 3_000 }, (_, i) => `${i}|${"row ".repeat(i % 40)}${(i * 2_654_435_761) % 4_294_967_296}`);
+      await produceLines(kafka, {
+        topic,
+        lines,
+        separator: "|",
+        compression,
+        properties: { "batch.size": "200000", "linger.ms": "100" },
+      });
+      const seen = await take(lines.length, consumerOf([topic], uniqueName("group")));
+      expect(seen.map(({ key, value }) => `${key}|${value}`)).toEqual(lines);
+    },
+  );
+
+  test("a consumer goes on where the last one of its group stopped", async () => {
+    const messages = Array.from({ length: 50 }, (_, i) => ({ value: String(i) }));
+    const topic = await topicWith(messages);
+    const groupId = uniqueName("group");
+    const first = await take(20, consumerOf([topic], groupId));
+    expect(await committed(groupId, topic)).toEqual(["20"]);
+    const second = await take(30, consumerOf([topic], groupId));
+    expect([...first, ...second].map(({ value }) => value)).toEqual(messages.map(({ value }) => value));
+    expect(await committed(groupId, topic)).toEqual(["50"]);
+  });
+
+  test("a failing handler leaves its record and everything after it uncommitted", async () => {
+    const topic = await topicWith(Array.from({ length: 10 }, (_, i) => ({ value: String(i) })));
+    const groupId = uniqueName("group");
+    const consumer = consumerOf([topic], groupId).on("*", (event) => {
+      if (event.record.offset === 4n) {
+        throw new Error("no");
+      }
+    });
+    await expect(consumer.run()).rejects.toMatchObject({ code: "handler-failed", at: { topic, partition: 0, offset: 4n } });
+    expect(await committed(groupId, topic)).toEqual(["4"]);
+  });
+
+  test("latest starts at the end, and regular expressions find their topics", async () => {
+    const prefix = uniqueName("shop");
+    const topics = [`${prefix}.orders`, `${prefix}.customers`, `other-${prefix}`];
+    await admin.createTopics({ topics: topics.map((topic) => ({ topic })), waitForLeaders: true });
+    const consumer = consumerOf([new RegExp(`^${prefix}\\.`, "g")], uniqueName("group"));
+    for (const topic of topics) {
+      await producer.send({ topic, messages: [{ value: topic }] });
+    }
+    const seen = await take(2, consumer);
+    expect(seen.map(({ value }) => value).sort()).toEqual([`${prefix}.customers`, `${prefix}.orders`]);
+  });
+
+  test("a topic that does not exist is named, and is not created", async () => {
+    const topic = uniqueName("missing");
+    const error: unknown = await consumerOf([topic], uniqueName("group"))
+      .on("*", () => {})
+      .run()
+      .catch((caught: unknown) => caught);
+    expect(isKafkaJsDriverError(error) && error.code).toBe("topic-missing");
+    expect((error as Error).message).toContain(topic);
+    expect(await admin.listTopics()).not.toContain(topic);
+  });
+
+  test("a committed offset that retention has overtaken is an error with the lost range, not a jump", async () => {
+    const topic = await topicWith(Array.from({ length: 20 }, (_, i) => ({ value: String(i) })));
+    const groupId = uniqueName("group");
+    await take(5, consumerOf([topic], groupId));
+    await deleteRecords(topic, 12);
+    const error: unknown = await consumerOf([topic], groupId)
+      .on("*", () => {})
+      .run()
+      .catch((caught: unknown) => caught);
+    expect(isKafkaJsDriverError(error) && error.code).toBe("offset-out-of-range");
+    expect((error as Error).message).toContain("from 5 to 11");
+    expect(await committed(groupId, topic)).toEqual(["5"]);
+  });
+
+  test("members that join and leave share the partitions without a gap and without a duplicate", async () => {
+    const partitions = 4;
+    const total = 4_000;
+    const topic = await topicWith(
+      Array.from({ length: total }, (_, i) => ({ value: `${i}`, partition: i % partitions })),
+      partitions,
+    );
+    const groupId = uniqueName("group");
+    const seen: string[] = [];
+    const byMember = [0, 0];
+    const consumers = byMember.map(() => consumerOf([topic], groupId));
+    let second: Promise<void> | undefined;
+    for (const [member, consumer] of consumers.entries()) {
+      consumer.on("*", async (event) => {
+        byMember[member] = (byMember[member] ?? 0) + 1;
+        seen.push(`${event.record.partition}:${event.record.offset}`);
+        if (seen.length === 100) {
+          second = consumers[1]?.run();
+        }
+        if (seen.length === total) {
+          for (const other of consumers) {
+            void other.stop();
+          }
+        }
+        // Slow enough that the other member joins in the middle.
+        await new Promise((resolve) => setTimeout(resolve, byMember[1] === 0 ? 2 : 0));
+      });
+    }
+    await consumers[0]?.run();
+    await second;
+    expect(new Set(seen).size).toBe(total);
+    expect(seen.length).toBe(total);
+    expect(byMember[1]).toBeGreaterThan(0);
+    expect(await committed(groupId, topic)).toEqual(Array.from({ length: partitions }, () => String(total / partitions)));
+  });
+
+  test("records of aborted transactions are not seen, and control records do not hold the commit back", async () => {
+    const topic = await topicWith([]);
+    const transactional = client.producer({ transactionalId: uniqueName("tx"), maxInFlightRequests: 1, idempotent: true });
+    await transactional.connect();
+    for (const [value, commit] of [
+      ["kept", true],
+      ["dropped", false],
+      ["kept too", true],
+    ] as const) {
+      const transaction = await transactional.transaction();
+      await transaction.send({ topic, messages: [{ value }] });
+      await (commit ? transaction.commit() : transaction.abort());
+    }
+    await transactional.disconnect();
+    const groupId = uniqueName("group");
+    const seen = await take(2, consumerOf([topic], groupId));
+    expect(seen.map(({ value }) => value)).toEqual(["kept", "kept too"]);
+  });
+
+  test("a member whose handlers are slower than its session stays in the group", async () => {
+    const topic = await topicWith(Array.from({ length: 3 }, (_, i) => ({ value: String(i) })));
+    const groupId = uniqueName("group");
+    const driver = kafkajs({ brokers: [kafka.brokers], sessionTimeoutMs: 1_200, heartbeatIntervalMs: 200, maxWaitMs: 100 });
+    const consumer = createConsumer({ driver, groupId, topics: [topic], decoder: plainDecoder, signals: false });
+    const seen: bigint[] = [];
+    consumer.on("*", async (event) => {
+      seen.push(event.record.offset);
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      if (seen.length === 3) {
+        void consumer.stop();
+      }
+    });
+    await consumer.run();
+    expect(seen).toEqual([0n, 1n, 2n]);
+    expect(await committed(groupId, topic)).toEqual(["3"]);
+  });
+
+  test("Kafka's own tool sees the group's lag", async () => {
+    const topic = await topicWith(Array.from({ length: 7 }, (_, i) => ({ value: String(i) })));
+    const groupId = uniqueName("group");
+    await take(3, consumerOf([topic], groupId));
+    const args = ["--bootstrap-server", kafka.brokers, "--describe", "--group", groupId];
+    const { stdout } = await runKafkaTool(kafka, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", args);
+    expect(stdout).toMatch(new RegExp(`${topic}\\s+0\\s+3\\s+7\\s+4\\b`));
+  });
+});
+
+test("brokers that cannot be reached are named, with what to look at", async () => {
+  const driver = kafkajs({ brokers: ["127.0.0.1:1"] });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: plainDecoder, signals: false }).on("*", () => {});
+  const error: unknown = await consumer.run().catch((caught: unknown) => caught);
+  expect(isKafkaJsDriverError(error) && error.code).toBe("brokers-unreachable");
+  expect((error as Error).message).toBe(
+    "[brokers-unreachable] cannot reach brokers 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1. Is Kafka running, and is this address one of its advertised listeners?",
+  );
+});
