@@ -45,6 +45,7 @@ export const roomTables = {
       "set-property": [], // the one way to set a property whose name came from bytes
       options: ["errors"],
       event: ["record:types", "schema-source:types"],
+      explanation: [], // what explain() answers with
       values: ["errors", "options", "set-property"],
       encoding: ["values", "errors", "options", "set-property", "schema-source:types", "event:types"],
       framing: ["errors", "record", "schema-source:types", "event:types"],
@@ -59,8 +60,21 @@ export const roomTables = {
         "encoding/type",
         "encoding/reader",
       ],
-      detect: ["framing", "encoding", "envelope", "values", "event", "errors", "options", "record", "schema-source", "set-property"],
+      detect: [
+        "explanation:types",
+        "framing",
+        "encoding",
+        "envelope",
+        "values",
+        "event",
+        "errors",
+        "options",
+        "record",
+        "schema-source",
+        "set-property",
+      ],
       decoder: [
+        "explanation:types",
         "detect",
         "framing",
         "encoding",
@@ -74,6 +88,7 @@ export const roomTables = {
         "set-property",
       ],
       index: [
+        "explanation:types",
         "decoder",
         "detect",
         "framing",
