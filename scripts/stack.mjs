@@ -1,9 +1,11 @@
 // The local stack: npm run stack:up | stack:status | stack:seed -- --rows N | stack:down
 import { parseArgs } from "node:util";
+import { composeAddresses } from "./stack/compose-addresses.mjs";
+import { defaultTables } from "./stack/connectors.mjs";
 import { down } from "./stack/down.mjs";
 import { seedStack } from "./stack/seed.mjs";
 import { StackError } from "./stack/stack-error.mjs";
-import { defaultStackDir } from "./stack/state.mjs";
+import { addressesIn, defaultStackDir } from "./stack/state.mjs";
 import { status } from "./stack/status.mjs";
 import { up } from "./stack/up.mjs";
 
@@ -14,6 +16,7 @@ const usage = `usage: node scripts/stack.mjs <command> [--dir FOLDER]
   seed --rows N   insert N rows and wait for their events (default 1000)
   down            stop what up started
 
+  --docker        seed the stack of docker/compose.yml instead
   --dir FOLDER    for state and logs (default: .stack in the checkout)`;
 
 const exitCodes = Object.freeze({ ok: 0, failed: 1, usage: 2, interrupted: 130 });
@@ -39,14 +42,14 @@ async function main(argv) {
 
 /** @param {string[]} argv @param {AbortSignal} signal */
 async function run(argv, signal) {
-  const { command, dir, rows } = parse(argv);
+  const { command, dir, rows, docker } = parse(argv);
   switch (command) {
     case "up":
       return up(dir, signal);
     case "status":
       return status(dir);
     case "seed":
-      return seedStack(dir, rows, signal);
+      return seedStack(docker ? composeAddresses(defaultTables) : addressesIn(dir), rows, signal);
     case "down":
       return down(dir);
     default:
@@ -60,11 +63,15 @@ function parse(argv) {
     const { positionals, values } = parseArgs({
       args: argv,
       allowPositionals: true,
-      options: { dir: { type: "string", default: defaultStackDir }, rows: { type: "string", default: "1000" } },
+      options: {
+        dir: { type: "string", default: defaultStackDir },
+        rows: { type: "string", default: "1000" },
+        docker: { type: "boolean", default: false },
+      },
     });
     const rows = Number(values.rows);
     if (!Number.isSafeInteger(rows) || rows < 1) throw new Error(`--rows must be a whole number above 0, got "${values.rows}"`);
-    return { command: positionals[0], dir: values.dir, rows };
+    return { command: positionals[0], dir: values.dir, rows, docker: values.docker };
   } catch (cause) {
     throw new StackError("usage", `${cause instanceof Error ? cause.message : cause}\n${usage}`, { cause });
   }

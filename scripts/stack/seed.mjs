@@ -1,7 +1,5 @@
-import { resolve } from "node:path";
 import { withDatabase } from "./postgres.mjs";
 import { StackError } from "./stack-error.mjs";
-import { readState } from "./state.mjs";
 import { endOffsets } from "./topics.mjs";
 import { waitUntil } from "./wait.mjs";
 
@@ -9,14 +7,12 @@ import { waitUntil } from "./wait.mjs";
 const rowsPerInsert = 10_000;
 
 /**
- * `npm run stack:seed`: fills the topics of the running stack.
- * @param {string} dir
+ * `npm run stack:seed`: fills the topics of a running stack.
+ * @param {import("./state.mjs").StackAddresses} addresses
  * @param {number} rows
  * @param {AbortSignal} signal
  */
-export async function seedStack(dir, rows, signal) {
-  const addresses = readState(resolve(dir))?.addresses;
-  if (!addresses) throw new StackError("not-running", "the stack is not up. Start it with: npm run stack:up");
+export async function seedStack(addresses, rows, signal) {
   const startedMs = Date.now();
   const counts = await seed(addresses, rows, (line) => console.error(line), signal);
   for (const { topic, added, total } of counts) {

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { StackError } from "./stack-error.mjs";
 
 /** The order in which services are stopped: those that talk to others first. */
 export const serviceNames = Object.freeze(/** @type {const} */ (["connect", "registry", "kafka", "postgres"]));
@@ -35,6 +36,13 @@ export const defaultStackDir = resolve(import.meta.dirname, "..", "..", ".stack"
 export function readState(dir) {
   const file = join(dir, "state.json");
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : null;
+}
+
+/** Where the stack of this folder is, or an error that says how to start it. @param {string} dir @returns {StackAddresses} */
+export function addressesIn(dir) {
+  const addresses = readState(resolve(dir))?.addresses;
+  if (!addresses) throw new StackError("not-running", "the stack is not up. Start it with: npm run stack:up");
+  return addresses;
 }
 
 /** @param {string} dir @param {StackState} state */

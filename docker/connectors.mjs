@@ -1,0 +1,88 @@
+// Deploys, shows or deletes the three connectors of docker/connectors, in the compose stack or in the one of npm run stack:up.
+import { parseArgs } from "node:util";
+import { composeAddresses, composeValues } from "../scripts/stack/compose-addresses.mjs";
+import { connectorState, defaultTables, deleteConnector, deployConnector, fillIn, readConnectors } from "../scripts/stack/connectors.mjs";
+import { StackError } from "../scripts/stack/stack-error.mjs";
+import { connectorValues } from "../scripts/stack/start-stack.mjs";
+import { defaultStackDir, readState } from "../scripts/stack/state.mjs";
+
+const usage = `usage: node docker/connectors.mjs deploy | status | delete [--stack | --docker] [--tables SCHEMA.TABLE,...]
+
+  --stack    the stack of npm run stack:up (default while that one is up)
+  --docker   the stack of docker/compose.yml (default otherwise)
+  --tables   which tables to follow (default ${defaultTables})`;
+
+/** @typedef {{ title: string, connectUrl: string, connectors: readonly import("../scripts/stack/connectors.mjs").Connector[] }} Target */
+
+/** @type {Readonly<Record<string, (target: Target) => Promise<void>>>} */
+const commands = { deploy, status, delete: remove };
+
+try {
+  const { command, target } = parse(process.argv.slice(2));
+  console.log(`Kafka Connect of ${target.title}, ${target.connectUrl}`);
+  await command(target);
+} catch (error) {
+  if (!(error instanceof StackError)) throw error;
+  console.error(error.message);
+  process.exitCode = error.code === "usage" ? 2 : 1;
+}
+
+/** @param {string[]} argv */
+function parse(argv) {
+  try {
+    const { positionals, values } = parseArgs({
+      args: argv,
+      allowPositionals: true,
+      options: { stack: { type: "boolean" }, docker: { type: "boolean" }, tables: { type: "string", default: defaultTables } },
+    });
+    const command = commands[positionals[0] ?? ""];
+    if (command === undefined) throw new Error(positionals[0] === undefined ? "no command given" : `no such command: ${positionals[0]}`);
+    if (values.stack && values.docker) throw new Error("--stack and --docker exclude each other");
+    return { command, target: findTarget(values) };
+  } catch (cause) {
+    if (cause instanceof StackError) throw cause;
+    throw new StackError("usage", `${cause instanceof Error ? cause.message : cause}\n${usage}`, { cause });
+  }
+}
+
+/** @param {{ stack?: boolean | undefined, docker?: boolean | undefined, tables: string }} options @returns {Target} */
+function findTarget({ stack, docker, tables }) {
+  const addresses = docker ? undefined : readState(defaultStackDir)?.addresses;
+  if (addresses) {
+    const values = connectorValues(addresses.postgres, addresses.converterUrl, tables);
+    return {
+      title: "the stack without Docker",
+      connectUrl: addresses.connectUrl,
+      connectors: readConnectors().map((one) => fillIn(one, values)),
+    };
+  }
+  if (stack) throw new StackError("not-running", "the stack is not up. Start it with: npm run stack:up");
+  return {
+    title: "the compose stack",
+    connectUrl: composeAddresses(tables).connectUrl,
+    connectors: readConnectors().map((one) => fillIn(one, { ...composeValues, TABLES: tables })),
+  };
+}
+
+/** @param {Target} target */
+async function deploy({ connectUrl, connectors }) {
+  for (const connector of connectors) {
+    await deployConnector(connectUrl, connector);
+    console.log(`${connector.name.padEnd(18)} RUNNING, writes to ${connector.config["topic.prefix"]}.*`);
+  }
+}
+
+/** @param {Target} target */
+async function status({ connectUrl, connectors }) {
+  for (const connector of connectors) {
+    const { name, state, reason } = await connectorState(connectUrl, connector.name);
+    console.log(`${name.padEnd(18)} ${state}${reason === "" ? "" : `: ${reason}`}`);
+  }
+}
+
+/** @param {Target} target */
+async function remove({ connectUrl, connectors }) {
+  for (const { name } of connectors) {
+    console.log(`${name.padEnd(18)} ${(await deleteConnector(connectUrl, name)) ? "deleted" : "was not deployed"}`);
+  }
+}
