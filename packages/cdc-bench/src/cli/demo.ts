@@ -28,6 +28,7 @@ async function demo(flags: DemoFlags, terminal: Terminal): Promise<ExitCode> {
   const { interrupt } = terminal;
   const sink = await openResultSink(terminal, flags.output);
   const progress = createProgress(terminal);
+  progress.note(`recorded messages: detecting formats, then ${comparisonRounds} rounds of comparison; this takes about 15 seconds`);
   try {
     const detected = await detectBundled(interrupt);
     const compared = await compareFormats(comparedFormats(), interrupt, (round) =>

@@ -53,6 +53,11 @@ async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCod
     progress.end();
     await sink.close();
   }
+  if (schemas === undefined && tally.failuresOf("schema-not-found") > 0) {
+    terminal.stderr.write(
+      "some messages name a schema, and there is no place to get it from: give --registry URL, or --schemas FILE with --file.\n",
+    );
+  }
   return conclude(tally, terminal);
 }
 

@@ -1,11 +1,11 @@
-import { kafkajs } from "@cdckit/kafkajs";
 import type { SchemaSource } from "@cdckit/decode";
 import type { Command } from "commander";
 import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
-import { type Cluster, openCluster, throwAwayGroup, type TopicExtent } from "../load/cluster.ts";
+import { throwAwayGroup, type TopicExtent } from "../load/cluster.ts";
 import { openSchemas } from "../load/schemas.ts";
-import type { ClusterSource } from "../load/source.ts";
+import type { Source } from "../load/source.ts";
+import { openTopicSource, type TopicSource } from "../load/topic-source.ts";
 import { measureReading, type ReadingMeasure, type ReadingOptions } from "../measure/reading.ts";
 import { describeEnvironment } from "../report/environment.ts";
 import { toJsonText } from "../report/json-text.ts";
@@ -15,7 +15,7 @@ import { openResultSink } from "../report/result-sink.ts";
 import { type RunReport, runJson, runText, type TopicRun } from "../report/run-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { parseCount, parseDurationMs } from "./option-values.ts";
-import { addClusterFlags, resolveSource, type SourceFlags } from "./source-options.ts";
+import { addClusterFlags, addFileFlags, resolveSource, type SourceFlags } from "./source-options.ts";
 
 /** A backlog that sends nothing for so long has nothing left: its last offsets may be transaction markers. */
 const maxIdleMs = 10_000;
@@ -30,7 +30,7 @@ interface RunFlags extends SourceFlags {
 
 export function addRun(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("run").description("How fast topics are consumed as they are: rates, sizes, decode times, stages.");
-  addClusterFlags(command)
+  addFileFlags(addClusterFlags(command))
     .option("-n, --messages <count>", "stop each topic after this many records (100k, 2m)", parseCount)
     .option("-d, --duration <time>", "stop each topic after this long (500ms, 30s, 2m)", parseDurationMs)
     .option("--tail", "only what comes from now on, all topics together, with latencies; until -n, -d or Ctrl-C")
@@ -40,43 +40,45 @@ export function addRun(program: Command, terminal: Terminal, settle: (code: Exit
 }
 
 async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
-  const source = resolveSource(flags, terminal.env) as ClusterSource; // `run` has no --file flag
+  const source = resolveSource(flags, terminal.env);
+  if (source.kind === "file" && flags.tail === true) {
+    throw new BenchError("usage", "--tail waits for new records, and a recording gets none: give --brokers and --topics.");
+  }
+  const schemas = openSchemas(source);
   const sink = await openResultSink(terminal, flags.output);
-  const cluster = await openCluster(source.brokers);
+  const topics = await openTopicSource(source);
   try {
-    const runs = await new Runner(source, flags, terminal, cluster).runAll();
+    const runs = await new Runner(topics, schemas, flags, terminal).runAll();
     const report = reportOf(source, flags, terminal, runs);
     await sink.write(flags.json === true ? `${toJsonText(runJson(report))}\n` : runText(report));
     return verdictOf(runs, flags, terminal);
   } finally {
-    await cluster.close();
+    await topics.close();
     await sink.close();
   }
 }
 
 class Runner {
-  readonly #source: ClusterSource;
+  readonly #source: TopicSource;
+  readonly #schemas: SchemaSource | undefined;
   readonly #flags: RunFlags;
   readonly #terminal: Terminal;
-  readonly #cluster: Cluster;
-  readonly #schemas: SchemaSource | undefined;
 
-  constructor(source: ClusterSource, flags: RunFlags, terminal: Terminal, cluster: Cluster) {
+  constructor(source: TopicSource, schemas: SchemaSource | undefined, flags: RunFlags, terminal: Terminal) {
     this.#source = source;
+    this.#schemas = schemas;
     this.#flags = flags;
     this.#terminal = terminal;
-    this.#cluster = cluster;
-    this.#schemas = openSchemas(source);
   }
 
   /** Topics one after the other, so that each has the machine to itself; a live stream all together. */
   async runAll(): Promise<readonly TopicRun[]> {
-    const { topics } = this.#source;
-    const extents = await this.#cluster.extentsOf(topics);
+    const { extents } = this.#source;
     const progress = createProgress(this.#terminal);
     try {
       if (this.#flags.tail === true) {
-        return [{ topics, expectedRecords: null, measure: await this.#tail(progress) }];
+        const topics = extents.map(({ topic }) => topic);
+        return [{ topics, expectedRecords: null, measure: await this.#tail(topics, progress) }];
       }
       const runs: TopicRun[] = [];
       for (const extent of extents) {
@@ -92,9 +94,9 @@ class Runner {
     }
   }
 
-  #tail(progress: Progress): Promise<ReadingMeasure> {
+  #tail(topics: readonly string[], progress: Progress): Promise<ReadingMeasure> {
     return this.#read({
-      topics: this.#source.topics,
+      topics,
       from: "latest",
       end: this.#maxRecords(),
       maxIdleMs: undefined,
@@ -133,25 +135,25 @@ class Runner {
       return await measureReading({
         ...options,
         groupId,
-        driver: kafkajs({ brokers: [...this.#source.brokers] }),
+        driver: this.#source.createDriver(),
         schemas: this.#schemas,
         maxDurationMs: this.#flags.duration,
         interrupt: this.#terminal.interrupt,
       });
     } finally {
-      await this.#cluster.forgetGroup(groupId);
+      await this.#source.forgetGroup(groupId);
     }
   }
 }
 
-function reportOf(source: ClusterSource, flags: RunFlags, terminal: Terminal, runs: readonly TopicRun[]): RunReport {
+function reportOf(source: Source, flags: RunFlags, terminal: Terminal, runs: readonly TopicRun[]): RunReport {
   return {
     aborted: terminal.interrupt.aborted,
     environment: describeEnvironment(),
     settings: {
       mode: flags.tail === true ? "tail" : "drain",
-      brokers: source.brokers,
-      topics: source.topics,
+      source: source.kind === "cluster" ? source.brokers.join(",") : source.file,
+      topics: runs.flatMap(({ topics }) => topics),
       registry: source.registryUrl === undefined ? null : withoutCredentials(source.registryUrl),
       maxRecords: flags.messages ?? null,
       maxDurationMs: flags.duration ?? null,

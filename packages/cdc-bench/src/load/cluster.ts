@@ -125,5 +125,6 @@ function rootReason(error: unknown): string {
   while (root instanceof Error && root.cause instanceof Error) {
     root = root.cause;
   }
-  return root instanceof Error ? root.message.replace(/[.\s]+$/, "") : String(root);
+  const said = root instanceof Error ? root.message : String(root);
+  return said.replace(/^(Connection error: )+/, "").replace(/[.\s]+$/, "") || "no answer";
 }

@@ -122,11 +122,11 @@ export function verdictOf(compared: readonly FormatComparison[]): string {
     return "";
   }
   const against = others.map(({ title, sizes, pipeline }) => {
-    const smaller = formatRatio(sizes.avgBytes / avro.sizes.avgBytes);
-    return `${smaller} smaller than ${title} and consumed ${timesAs(avro.pipeline.median / pipeline.median)}`;
+    const space = formatRatio(sizes.avgBytes / avro.sizes.avgBytes);
+    return `${space} smaller than ${title} and consumed ${timesAs(avro.pipeline.median / pipeline.median)}`;
   });
-  const saved = compared.map(({ title, ratio, peer }) => `${formatRatio(ratio.median)} ${peer.name} on ${title}`);
-  return `${avro.title} is ${against.join(", ")}. cdckit decodes at ${saved.join(", ")}.`;
+  const speeds = compared.map(({ title, ratio, peer }) => `${title} ${formatRatio(ratio.median)} as fast as ${peer.name}`);
+  return `${avro.title} is ${against.join(", ")}.\ncdckit decodes ${speeds.join(", ")}.`;
 }
 
 function timesAs(ratio: number): string {

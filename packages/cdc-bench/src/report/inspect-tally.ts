@@ -12,6 +12,7 @@ interface Outcome {
 export interface InspectTally {
   readonly records: number;
   readonly failures: number;
+  failuresOf(code: string): number;
   add(outcome: Outcome): void;
   /** A few lines: records, events by kind, formats, errors by code. */
   summary(): string;
@@ -30,6 +31,7 @@ export function createInspectTally(): InspectTally {
     get failures() {
       return failures;
     },
+    failuresOf: (code) => codes.get(code) ?? 0,
     add({ events, failure }) {
       records++;
       for (const event of events) {

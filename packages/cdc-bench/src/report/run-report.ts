@@ -16,7 +16,8 @@ export interface TopicRun {
 
 export interface RunSettings {
   readonly mode: "drain" | "tail";
-  readonly brokers: readonly string[];
+  /** The brokers, or the recording. */
+  readonly source: string;
   readonly topics: readonly string[];
   readonly registry: string | null;
   readonly maxRecords: number | null;
@@ -110,6 +111,10 @@ const outcomeTexts: Readonly<Record<ReadingOutcome, string>> = {
 };
 
 function formatsTable(runs: readonly TopicRun[]): string {
+  const formats = runs.flatMap(({ measure }) => measure.formats);
+  if (formats.length === 0) {
+    return "No record was decoded, so there is no format to tell of.\n";
+  }
   return textTable(
     [
       { title: "topic", align: "left" },
@@ -122,19 +127,17 @@ function formatsTable(runs: readonly TopicRun[]): string {
       { title: "p95" },
       { title: "p99" },
     ],
-    runs
-      .flatMap(({ measure }) => measure.formats)
-      .map(({ topic, format, records, sizes, decode }) => [
-        topic,
-        formatLabel(format),
-        formatCount(records),
-        formatCount(sizes.avgBytes),
-        formatCount(sizes.medianBytes),
-        formatCount(sizes.p99Bytes),
-        formatDuration(decode.p50Ns),
-        formatDuration(decode.p95Ns),
-        formatDuration(decode.p99Ns),
-      ]),
+    formats.map(({ topic, format, records, sizes, decode }) => [
+      topic,
+      formatLabel(format),
+      formatCount(records),
+      formatCount(sizes.avgBytes),
+      formatCount(sizes.medianBytes),
+      formatCount(sizes.p99Bytes),
+      formatDuration(decode.p50Ns),
+      formatDuration(decode.p95Ns),
+      formatDuration(decode.p99Ns),
+    ]),
   );
 }
 

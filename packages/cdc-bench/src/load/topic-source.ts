@@ -1,0 +1,55 @@
+import type { KafkaDriver } from "@cdckit/consumer";
+import type { KafkaRecord } from "@cdckit/decode";
+import { kafkajs } from "@cdckit/kafkajs";
+import { loadRecording, recording } from "@cdckit/testkit";
+import { openCluster, type PartitionExtent, type TopicExtent } from "./cluster.ts";
+import type { ClusterSource, FileSource, Source } from "./source.ts";
+
+/** Topics that can be read, and how far they reach. */
+export interface TopicSource {
+  readonly extents: readonly TopicExtent[];
+  createDriver(): KafkaDriver;
+  /** Removes a group that nobody is in any more. Best effort. */
+  forgetGroup(groupId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Looks at the topics of a source: a cluster's that were named, or all of a recording. */
+export function openTopicSource(source: Source): Promise<TopicSource> {
+  return source.kind === "cluster" ? openClusterTopics(source) : openRecordedTopics(source);
+}
+
+async function openClusterTopics({ brokers, topics }: ClusterSource): Promise<TopicSource> {
+  const cluster = await openCluster(brokers);
+  try {
+    return {
+      extents: await cluster.extentsOf(topics),
+      createDriver: () => kafkajs({ brokers: [...brokers] }),
+      forgetGroup: (groupId) => cluster.forgetGroup(groupId),
+      close: () => cluster.close(),
+    };
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
+}
+
+async function openRecordedTopics({ file }: FileSource): Promise<TopicSource> {
+  const extents = extentsIn(await loadRecording(file));
+  return { extents, createDriver: () => recording({ file }), forgetGroup: async () => {}, close: async () => {} };
+}
+
+function extentsIn(records: readonly KafkaRecord[]): readonly TopicExtent[] {
+  const topics = new Map<string, Map<number, { startOffset: bigint; endOffset: bigint }>>();
+  for (const { topic, partition, offset } of records) {
+    const partitions = topics.get(topic) ?? new Map<number, { startOffset: bigint; endOffset: bigint }>();
+    topics.set(topic, partitions);
+    const extent = partitions.get(partition) ?? { startOffset: offset, endOffset: offset };
+    partitions.set(partition, { ...extent, endOffset: offset + 1n });
+  }
+  return [...topics].map(([topic, partitions]) => ({
+    topic,
+    partitions: [...partitions].map(([partition, extent]): PartitionExtent => ({ partition, ...extent })),
+    maxRecords: BigInt(records.filter((record) => record.topic === topic).length),
+  }));
+}
