@@ -2,7 +2,7 @@ import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Tombstone } from "../envelope/control-events.ts";
 import { recogniseFlattened } from "../envelope/flattened/recognise.ts";
 import type { Route } from "../envelope/envelope.ts";
-import { DecodeError } from "../errors.ts";
+import type { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import { apicurio } from "../framing/apicurio/recognise.ts";
 import type { RecordCursor, RecordHeaders } from "../record.ts";
