@@ -1,0 +1,272 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundledRecording, bundledRecordings } from "@cdckit/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exitCodes } from "../exit-codes.ts";
+
+/** The program as users start it; it runs what the build made. */
+const binary = fileURLToPath(new URL("../../bin/cdc-bench.js", import.meta.url));
+const unreachableBroker = "127.0.0.1:1";
+const small = bundledRecording("postgres-debezium-3.5/tav.inv.composite_pk");
+const undecodable = bundledRecording("postgres-debezium-3.5/tan.inv.composite_pk");
+const large = bundledRecording("salesorderdetail/json");
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let folder: string;
+
+beforeAll(async () => {
+  expect(existsSync(fileURLToPath(new URL("../../dist/main.js", import.meta.url))), "build first: npm run build").toBe(true);
+  folder = await mkdtemp(join(tmpdir(), "cdc-bench-"));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+/** Runs the program to its end. `watch` sees the process while it runs. */
+function cdcBench(args: readonly string[], watch: (child: ChildProcess, seen: Ended) => void = () => {}): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [binary, ...args], { env: { PATH: process.env["PATH"] } });
+    const seen = { code: null as number | null, stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk: Buffer) => {
+      seen.stdout += chunk.toString();
+      watch(child, seen);
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      seen.stderr += chunk.toString();
+      watch(child, seen);
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ ...seen, code }));
+  });
+}
+
+/** One Ctrl-C, as soon as the output says that it is time. */
+function interruptWhen(isTime: (seen: Ended) => boolean): (child: ChildProcess, seen: Ended) => void {
+  let isSent = false;
+  return (child, seen) => {
+    if (!isSent && isTime(seen)) {
+      isSent = true;
+      child.kill("SIGINT");
+    }
+  };
+}
+
+function expectNoStackTrace({ stdout, stderr }: Ended): void {
+  expect(stdout + stderr).not.toMatch(/^\s+at .+:\d+:\d+\)?$/m);
+  expect(stdout + stderr).not.toContain("UnhandledPromiseRejection");
+}
+
+describe("a wrong command line is answered with a sentence and exit code 2", () => {
+  test.each([
+    ["an unknown command", ["frob"], "unknown command 'frob'"],
+    ["an unknown flag, with the one that is meant", ["inspect", "--broker", "a:1"], "Did you mean --brokers?"],
+    ["a flag without its value", ["inspect", "--file"], "argument missing"],
+    ["a word too many", ["demo", "now"], "too many arguments"],
+    ["no source", ["inspect"], "nothing to read from"],
+    ["two sources", ["run", "--file", "f", "--topics", "t"], "give one of them"],
+    ["a count that is none", ["run", "-b", "a:1", "-t", "t", "-n", "many"], "whole number from 1"],
+    ["a duration without a unit", ["run", "-b", "a:1", "-t", "t", "-d", "30"], "duration with its unit"],
+    ["a broker without a port", ["run", "-b", "localhost", "-t", "t"], "host:port"],
+    ["a recording that is tailed", ["run", "--file", small.file, "--tail"], "--tail waits for new records"],
+    ["a missing recording", ["inspect", "--file", "/nowhere/r.ndjson"], "/nowhere/r.ndjson: there is no such file"],
+    ["missing schemas", ["inspect", "--file", small.file, "--schemas", "/nowhere/s.ndjson"], "there is no such file"],
+    ["schemas that are none", ["inspect", "--file", small.file, "--schemas", binary], "line 1"],
+    [
+      "a result file in no folder",
+      ["inspect", "--file", small.file, "-o", "/nowhere/out.txt"],
+      "cannot write the results to /nowhere/out.txt",
+    ],
+  ])("%s", async (_case, args, said) => {
+    const ended = await cdcBench(args);
+    expect(ended).toMatchObject({ code: exitCodes.usage, stdout: "", stderr: expect.stringContaining(said) });
+    expectNoStackTrace(ended);
+  });
+
+  test("no command at all shows what there is", async () => {
+    const ended = await cdcBench([]);
+    expect(ended).toMatchObject({ code: exitCodes.usage, stdout: expect.stringContaining("inspect") });
+  });
+});
+
+test("help is a result: it goes to stdout and ends well", async () => {
+  for (const command of [[], ["demo"], ["run"], ["inspect"], ["doctor"]]) {
+    expect(await cdcBench([...command, "--help"])).toMatchObject({
+      code: exitCodes.ok,
+      stdout: expect.stringContaining("Usage:"),
+      stderr: "",
+    });
+  }
+});
+
+describe("a broker that is not there", () => {
+  test.each([["run"], ["inspect"]])("ends %s with its address and exit code 3", async (command) => {
+    const ended = await cdcBench([command, "--brokers", unreachableBroker, "--topics", "t"]);
+    expect(ended).toMatchObject({ code: exitCodes.connection, stdout: "", stderr: expect.stringContaining(unreachableBroker) });
+    expectNoStackTrace(ended);
+  });
+
+  test("is one line of what doctor finds, with what to do", async () => {
+    const ended = await cdcBench(["doctor", "--brokers", unreachableBroker, "--topics", "t"]);
+    expect(ended.code).toBe(exitCodes.connection);
+    expect(ended.stdout).toMatch(/^ok +node +Node v/m);
+    expect(ended.stdout).toMatch(/^PROBLEM +brokers +cannot reach Kafka at 127\.0\.0\.1:1.*\n +-> check --brokers/m);
+    expectNoStackTrace(ended);
+  });
+});
+
+describe("inspect", () => {
+  test("prints one object a line for every event, and nothing else on stdout", async () => {
+    const ended = await cdcBench(["inspect", "--file", small.file, "--schemas", small.schemasFile, "--json"]);
+    expect(ended.code).toBe(exitCodes.ok);
+    const lines = ended.stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(9);
+    for (const line of lines) {
+      expect(Object.keys(JSON.parse(line) as object)).toEqual(
+        "topic partition offset framing encoding envelope schemaId kind op table key before after error".split(" "),
+      );
+    }
+  });
+
+  test("prints a line for a record that cannot be decoded too, goes on, and ends with exit code 5", async () => {
+    const ended = await cdcBench(["inspect", "--file", undecodable.file, "--schemas", undecodable.schemasFile, "--json"]);
+    expect(ended.code).toBe(exitCodes.decodeErrors);
+    // Seven values in Apicurio's framing, and two tombstones whose keys are.
+    const lines = ended.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { kind: unknown; error: { code: string } });
+    expect(lines).toHaveLength(9);
+    expect(lines[0]).toMatchObject({
+      topic: "tan.inv.composite_pk",
+      partition: 0,
+      offset: 0,
+      kind: null,
+      error: { code: "unsupported-format" },
+    });
+  });
+
+  test("says where schemas can come from when messages name some", async () => {
+    const ended = await cdcBench(["inspect", "--file", small.file, "--limit", "1"]);
+    expect(ended).toMatchObject({ code: exitCodes.decodeErrors, stderr: expect.stringContaining("--schemas FILE") });
+  });
+
+  test("stops at the limit, and writes to the file it is told to", async () => {
+    const file = join(folder, "out.ndjson");
+    const ended = await cdcBench(["inspect", "--file", large.file, "--json", "--limit", "3", "-o", file]);
+    expect(ended).toMatchObject({ code: exitCodes.ok, stdout: "" });
+    expect((await readFile(file, "utf8")).trimEnd().split("\n")).toHaveLength(3);
+  });
+
+  test("prints what comes before a broken line, and names the line", async () => {
+    const file = join(folder, "broken.ndjson");
+    const [first] = (await readFile(small.file, "utf8")).split("\n");
+    await writeFile(file, `${first}\n{"topic":\n`);
+    const ended = await cdcBench(["inspect", "--file", file, "--schemas", small.schemasFile, "--json"]);
+    expect(ended).toMatchObject({ code: exitCodes.usage, stderr: expect.stringContaining(`line 2 of ${file}`) });
+    expect(ended.stdout.trimEnd().split("\n")).toHaveLength(1);
+    expectNoStackTrace(ended);
+  });
+
+  test("of an empty recording says so with exit code 4", async () => {
+    const file = join(folder, "empty.ndjson");
+    await writeFile(file, "");
+    expect(await cdcBench(["inspect", "--file", file])).toMatchObject({ code: exitCodes.tooFewMessages, stdout: "" });
+  });
+
+  test("explains on request what was tried and why it won or lost", async () => {
+    const ended = await cdcBench(["inspect", "--file", small.file, "--schemas", small.schemasFile, "--limit", "1", "--explain"]);
+    expect(ended.code).toBe(exitCodes.ok);
+    expect(ended.stdout).toMatch(/\* value framing +confluent: /);
+    expect(ended.stdout).toMatch(/ {2}value encoding +json: | {2}value framing +none: /);
+  });
+
+  test("ends with whole lines and exit code 130 when it is interrupted", async () => {
+    const file = join(folder, "long.ndjson");
+    const line = '{"topic":"t","partition":0,"offset":1,"key":null,"value":"eyJhIjoxfQ=="}\n';
+    await writeFile(file, line.repeat(300_000));
+    const ended = await cdcBench(
+      ["inspect", "--file", file, "--json"],
+      interruptWhen(({ stdout }) => stdout !== ""),
+    );
+    expect(ended).toMatchObject({ code: exitCodes.interrupted, stderr: expect.stringContaining("interrupted: this is not all of it") });
+    expect(ended.stdout.endsWith("}\n")).toBe(true);
+    expectNoStackTrace(ended);
+  });
+
+  test("ends quietly when nobody reads on", async () => {
+    const ended = await cdcBench(["inspect", "--file", large.file, "--json"], (child, { stdout }) => {
+      if (stdout !== "") {
+        child.stdout?.destroy();
+      }
+    });
+    expect(ended).toMatchObject({ code: exitCodes.ok, stderr: "" });
+  });
+});
+
+describe("run", () => {
+  test("measures a recording, and its JSON names what it was measured on", async () => {
+    const ended = await cdcBench(["run", "--file", small.file, "--schemas", small.schemasFile, "--json"]);
+    expect(ended.code).toBe(exitCodes.ok);
+    const report = JSON.parse(ended.stdout) as { runs: { formats: { format: unknown; records: number }[] }[] };
+    expect(report).toMatchObject({
+      schemaVersion: 1,
+      command: "run",
+      aborted: false,
+      environment: { node: process.version, versions: { kafkajs: expect.any(String) } },
+      runs: [{ topics: ["tav.inv.composite_pk"], outcome: "end-reached", records: 9, events: 9, errorRecords: 0, latency: null }],
+    });
+    expect(report.runs[0]?.formats.map(({ format, records }) => [format, records])).toEqual([
+      [{ framing: "confluent", encoding: "avro", envelope: "debezium" }, 7],
+      ["tombstone", 2],
+    ]);
+  });
+
+  test("counts records that cannot be decoded, goes on, and ends with exit code 5", async () => {
+    const ended = await cdcBench(["run", "--file", undecodable.file, "--schemas", undecodable.schemasFile]);
+    expect(ended.code).toBe(exitCodes.decodeErrors);
+    expect(ended.stdout).toContain("unsupported-format");
+    expectNoStackTrace(ended);
+  });
+
+  test("ends with exit code 4 when there are fewer records than were asked for", async () => {
+    const ended = await cdcBench(["run", "--file", large.file, "-n", "3k"]);
+    expect(ended).toMatchObject({ code: exitCodes.tooFewMessages, stderr: expect.stringContaining("2,000 records of the 3,000") });
+    expect(ended.stdout).toContain("jn.sales.salesorderdetailbig");
+  });
+});
+
+describe("demo", () => {
+  test("shows every recorded topic and every format, beside the peers", async () => {
+    const ended = await cdcBench(["demo", "--json"]);
+    expect(ended.code, ended.stderr).toBe(exitCodes.ok);
+    const report = JSON.parse(ended.stdout) as {
+      detected: { topic: string; error: { code: string } | null }[];
+      compared: { title: string }[];
+    };
+    expect(report.detected).toHaveLength(bundledRecordings().length - 3); // the three large ones are compared
+    expect(report.detected.filter(({ error }) => error !== null).map(({ topic }) => topic)).toEqual([
+      "tah.inv.composite_pk",
+      "tan.inv.composite_pk",
+    ]);
+    expect(report.compared.map(({ title }) => title)).toEqual(["JSON with schema", "JSON", "Confluent Avro"]);
+  });
+
+  test("prints what it has when it is interrupted, and says that it is not all", async () => {
+    const ended = await cdcBench(
+      ["demo"],
+      interruptWhen(({ stderr }) => stderr.includes("detecting formats")),
+    );
+    expect(ended).toMatchObject({ code: exitCodes.interrupted, stdout: expect.stringMatching(/^ABORTED/) });
+    expectNoStackTrace(ended);
+  });
+});
