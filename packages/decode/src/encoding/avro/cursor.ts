@@ -58,29 +58,85 @@ export function readInt(at: Cursor, b: Uint8Array, p: number, e: number): number
 
 /** A zig-zag varint of at most 64 bits: a number where that is exact, a bigint else. */
 export function readLong(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
-  // 28 bits a half: shifts stay in 32-bit integers, and the halves meet in a double.
-  let low = 0;
-  for (let shift = 0; shift < 28; shift += 7) {
-    if (p >= e) {
-      throw truncated();
-    }
-    const byte = b[p++]!;
-    low |= (byte & 0x7f) << shift;
-    if (byte < 0x80) {
-      at.p = p;
-      return (low >>> 1) ^ -(low & 1);
-    }
+  if (e - p < mostVarintBytes) {
+    return readLongWatched(at, b, p, e);
   }
+  // 28 bits a half: shifts stay in 32-bit integers, and the halves meet in a double. Written out, as timestamps are eight bytes each.
+  let byte = b[p]!;
+  let low = byte & 0x7f;
+  if (byte < 0x80) {
+    at.p = p + 1;
+    return (low >>> 1) ^ -(low & 1);
+  }
+  byte = b[p + 1]!;
+  low |= (byte & 0x7f) << 7;
+  if (byte < 0x80) {
+    at.p = p + 2;
+    return (low >>> 1) ^ -(low & 1);
+  }
+  byte = b[p + 2]!;
+  low |= (byte & 0x7f) << 14;
+  if (byte < 0x80) {
+    at.p = p + 3;
+    return (low >>> 1) ^ -(low & 1);
+  }
+  byte = b[p + 3]!;
+  low |= (byte & 0x7f) << 21;
+  if (byte < 0x80) {
+    at.p = p + 4;
+    return (low >>> 1) ^ -(low & 1);
+  }
+  return readHighHalf(at, b, p + 4, e, low);
+}
+
+function readHighHalf(at: Cursor, b: Uint8Array, p: number, e: number, low: number): number | bigint {
+  let byte = b[p]!;
+  let high = byte & 0x7f;
+  if (byte < 0x80) {
+    at.p = p + 1;
+    return zigZag(low, high);
+  }
+  byte = b[p + 1]!;
+  high |= (byte & 0x7f) << 7;
+  if (byte < 0x80) {
+    at.p = p + 2;
+    return zigZag(low, high);
+  }
+  byte = b[p + 2]!;
+  high |= (byte & 0x7f) << 14;
+  if (byte < 0x80) {
+    at.p = p + 3;
+    return zigZag(low, high);
+  }
+  byte = b[p + 3]!;
+  high |= (byte & 0x7f) << 21;
+  if (byte < 0x80) {
+    at.p = p + 4;
+    return high < safeHigh ? zigZag(low, high) : exactLong(low, high, 0);
+  }
+  return readLongest(at, b, p + 4, e, low, high);
+}
+
+/** The longest varint that is no error. */
+const mostVarintBytes = 10;
+
+/** The same near the end, watching for it at every byte. */
+function readLongWatched(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
+  let low = 0;
   let high = 0;
-  for (let shift = 0; shift < 28; shift += 7) {
+  for (let shift = 0; shift < 56; shift += 7) {
     if (p >= e) {
       throw truncated();
     }
     const byte = b[p++]!;
-    high |= (byte & 0x7f) << shift;
+    if (shift < 28) {
+      low |= (byte & 0x7f) << shift;
+    } else {
+      high |= (byte & 0x7f) << (shift - 28);
+    }
     if (byte < 0x80) {
       at.p = p;
-      return high < safeHigh ? zigZag(low, high) : exactLong(low, high, 0);
+      return exactLong(low, high, 0);
     }
   }
   return readLongest(at, b, p, e, low, high);
@@ -140,16 +196,20 @@ export function skipInt(b: Uint8Array, p: number, e: number): number {
 
 /** The position behind a varint of at most 64 bits. */
 export function skipLong(b: Uint8Array, p: number, e: number): number {
-  for (let length = 1; length <= 10; length++) {
-    if (p >= e) {
-      throw truncated();
-    }
-    const byte = b[p++]!;
-    if (byte < 0x80 && (length < 10 || byte <= 1)) {
+  const last = p + mostVarintBytes - 1;
+  const watched = last < e ? last : e; // up to where a byte may be read without a look at its value
+  while (p < watched) {
+    if (b[p++]! < 0x80) {
       return p;
     }
   }
-  throw malformed("a long of more than 64 bits");
+  if (p >= e) {
+    throw truncated();
+  }
+  if (b[p]! > 1) {
+    throw malformed("a long of more than 64 bits");
+  }
+  return p + 1;
 }
 
 /** The length of a string or of bytes, which are there. */

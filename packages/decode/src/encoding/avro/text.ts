@@ -4,13 +4,19 @@ import { DecodeError } from "../../errors.ts";
 const slotCount = 1_024;
 /** Longer texts seldom repeat, and comparing them costs what making them costs. */
 const longestCached = 32;
+/** What a memo holds: PostgreSQL's longest name has 63 bytes, MySQL's 64 characters. */
+const longestRemembered = 128;
+/** Up to here a look at every byte costs less than the runtime's own test of them. */
+const longestScanned = 96;
 
 /**
- * ASCII texts that were read before. Columns repeat their values (states, codes, names), and comparing bytes with a remembered string is
- * several times cheaper than asking the runtime for a new one. Direct-mapped and of fixed size: a text that collides replaces the other.
+ * ASCII texts that were read before. Columns repeat their values (states, codes, names), and comparing bytes with remembered ones is
+ * several times cheaper than asking the runtime for a new string. Direct-mapped and of fixed size: a text that collides replaces the other.
  */
 export class TextCache {
-  readonly slots: string[] = new Array<string>(slotCount).fill("");
+  readonly texts: string[] = new Array<string>(slotCount).fill("");
+  /** The bytes of each text, at its slot's place; comparing them beats asking the string for its characters. */
+  readonly bytes: Uint8Array = new Uint8Array(slotCount * longestCached);
 }
 
 /** The text of these bytes; an error where they are not UTF-8. */
@@ -23,44 +29,51 @@ export function readText(cache: TextCache, b: Uint8Array, start: number, end: nu
     return length === 0 ? "" : shortestText(b[start]!);
   }
   const slot = slotOf(b, start, end);
-  const known = cache.slots[slot]!;
-  if (isAsciiText(known, b, start, length)) {
+  const known = cache.texts[slot]!;
+  const place = slot * longestCached;
+  if (known.length === length && areSame(cache.bytes, place, b, start, length)) {
     return known;
   }
   const text = freshText(b, start, end);
   if (text.length === length) {
-    cache.slots[slot] = text; // as many characters as bytes: ASCII
+    cache.texts[slot] = text; // as many characters as bytes: ASCII
+    keep(cache.bytes, place, b, start, length);
   }
   return text;
 }
 
 /** One column's last text: the same string again for the same bytes, so that it can be compared by identity. */
 export class TextMemo {
-  #last = "";
+  #text = "";
+  readonly #bytes = new Uint8Array(longestRemembered);
 
   read(cache: TextCache, b: Uint8Array, start: number, end: number): string {
-    if (isAsciiText(this.#last, b, start, end - start)) {
-      return this.#last;
+    const length = end - start;
+    if (length === this.#text.length && areSame(this.#bytes, 0, b, start, length)) {
+      return this.#text;
     }
     const text = readText(cache, b, start, end);
-    if (text.length === end - start) {
-      this.#last = text;
+    if (text.length === length && length <= longestRemembered) {
+      this.#text = text; // as many characters as bytes: ASCII
+      keep(this.#bytes, 0, b, start, length);
     }
     return text;
   }
 }
 
-/** Whether an ASCII text has these bytes. */
-function isAsciiText(text: string, b: Uint8Array, start: number, length: number): boolean {
-  if (text.length !== length) {
-    return false;
-  }
+function areSame(known: Uint8Array, place: number, b: Uint8Array, start: number, length: number): boolean {
   for (let i = 0; i < length; i++) {
-    if (text.charCodeAt(i) !== b[start + i]) {
+    if (known[place + i] !== b[start + i]) {
       return false;
     }
   }
   return true;
+}
+
+function keep(known: Uint8Array, place: number, b: Uint8Array, start: number, length: number): void {
+  for (let i = 0; i < length; i++) {
+    known[place + i] = b[start + i]!;
+  }
 }
 
 /** A slot by a few of the bytes. What lands in the wrong one is read anew, so this need not be good, only cheap. */
@@ -78,16 +91,35 @@ function shortestText(byte: number): string {
   return String.fromCharCode(byte);
 }
 
-/** Node's own slicing method: what `toString` calls after looking at its arguments. Callable on any Uint8Array. */
-const utf8Slice = (Buffer.prototype as unknown as { utf8Slice(this: Uint8Array, start: number, end: number): string }).utf8Slice;
+/** Node's own slicing methods: what `toString` calls after looking at its arguments. Callable on any Uint8Array. */
+interface SliceMethods {
+  latin1Slice(this: Uint8Array, start: number, end: number): string;
+  utf8Slice(this: Uint8Array, start: number, end: number): string;
+}
+const { latin1Slice, utf8Slice } = Buffer.prototype as unknown as SliceMethods;
 
 function freshText(b: Uint8Array, start: number, end: number): string {
+  if (end - start <= longestScanned && isAscii(b, start, end)) {
+    return latin1Slice.call(b, start, end);
+  }
   const text = utf8Slice.call(b, start, end);
   // Invalid bytes come out as U+FFFD, and so does a U+FFFD that was sent.
   if (text.includes("\ufffd") && !isUtf8(b.subarray(start, end))) {
     throw invalidUtf8();
   }
   return text;
+}
+
+function isAscii(b: Uint8Array, start: number, end: number): boolean {
+  let bits = 0;
+  let p = start;
+  for (; p + 4 <= end; p += 4) {
+    bits |= b[p]! | b[p + 1]! | b[p + 2]! | b[p + 3]!;
+  }
+  for (; p < end; p++) {
+    bits |= b[p]!;
+  }
+  return bits < 0x80;
 }
 
 function invalidUtf8(): DecodeError {
