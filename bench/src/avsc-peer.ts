@@ -30,7 +30,7 @@ const bigintLong = avsc.types.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 });
 
-function bigintLongs(schema: unknown): avsc.Type | undefined {
+export function bigintLongs(schema: unknown): avsc.Type | undefined {
   const isLong = schema === "long" || (typeof schema === "object" && schema !== null && "type" in schema && schema.type === "long");
   return isLong ? bigintLong : undefined;
 }

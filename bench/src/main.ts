@@ -1,26 +1,31 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
+import { runConsume } from "./suites/consume.ts";
 import { runDecode } from "./suites/decode.ts";
 import { runHeap } from "./suites/heap.ts";
 
-const usage = `usage: npm run bench -- [decode|heap]... [options]
+const usage = `usage: npm run bench -- [decode|heap|consume]... [options]
   --rounds N     rounds per contender (default 15)
   --round-ms N   shortest time of one round in milliseconds (default 150)
-  --messages N   messages decoded by the heap suite (default 1000000)
+  --messages N   messages of the heap suite (default 1000000) and of each consume pass (200000)
   -o, --output F write the results as JSON too
 `;
 
 interface SuiteOptions {
   readonly rounds: number;
   readonly roundMs: number;
-  readonly messages: number;
+  readonly messages?: number;
 }
 
 const suites: Readonly<Record<string, (options: SuiteOptions) => Promise<{ readonly text: string; readonly result: object }>>> = {
   decode: runDecode,
   heap: runHeap,
+  consume: runConsume,
 };
+
+/** What runs when nothing is named: the suites that need no stack. */
+const withoutStack: readonly string[] = ["decode", "heap"];
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -28,16 +33,16 @@ async function main(): Promise<void> {
     options: {
       rounds: { type: "string", default: "15" },
       "round-ms": { type: "string", default: "150" },
-      messages: { type: "string", default: "1000000" },
+      messages: { type: "string" },
       output: { type: "string", short: "o" },
     },
   });
   const options = {
     rounds: positive(values.rounds, "--rounds"),
     roundMs: positive(values["round-ms"], "--round-ms"),
-    messages: positive(values.messages, "--messages"),
+    ...(values.messages === undefined ? {} : { messages: positive(values.messages, "--messages") }),
   };
-  const chosen = positionals.length === 0 ? Object.keys(suites) : positionals;
+  const chosen = positionals.length === 0 ? withoutStack : positionals;
   const results: Record<string, object> = {};
   for (const name of chosen) {
     const suite = Object.hasOwn(suites, name) ? suites[name] : undefined;

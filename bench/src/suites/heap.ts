@@ -8,7 +8,7 @@ const corpora = ["json-with-schema", "json", "confluent-avro"] as const;
 const flatBytesPerMessage = 1;
 
 /** What a million decoded messages leave behind, each corpus in a process of its own. */
-export function runHeap({ messages }: { readonly messages: number }): Promise<{ text: string; result: object }> {
+export function runHeap({ messages = 1_000_000 }: { readonly messages?: number }): Promise<{ text: string; result: object }> {
   const child = fileURLToPath(new URL("../heap-child.js", import.meta.url));
   const results = corpora.map(
     (name) =>
