@@ -26,7 +26,7 @@ const steps = [
   },
   { name: "types of scripts", judge: () => run("tsc", ["-p", "scripts", "--pretty", "false"]) },
   { name: "lint", judge: () => run("oxlint", ["--type-aware", "--deny-warnings", "--report-unused-disable-directives"]) },
-  { name: "format", judge: () => run("biome", ["format", "--colors=off", "."]) },
+  { name: "format", judge: () => run("biome", ["format", "--colors=off", "--reporter=summary", "."]) },
   { name: "rooms", judge: () => checkRooms(repositoryRoot).join("\n") },
   { name: "dependencies", judge: () => checkDependencies(repositoryRoot).join("\n") },
   { name: "code blocks of documents", judge: () => checkCodeBlocks(repositoryRoot) },
