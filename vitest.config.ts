@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 // Tests run on sources: the condition below is how packages see each other without a build.
-const conditions = ["@cdckit/source", "node", "import", "default"];
+const conditions = ["@cdckit/source", "node"]; // not "import": Node would be told of it for `require` too, and hand modules to CommonJS packages
 
 export default defineConfig({
   resolve: { conditions },

@@ -36,64 +36,24 @@ export const roomyJvm = Object.freeze(["-Xms256m", "-Xmx1g"]);
  * @param {StackOptions} options
  * @returns {Promise<RunningStack>}
  */
-export async function startStack({
-  dir,
-  cacheDir,
-  tables = defaultTables,
-  prepare = async () => {},
-  outlive = false,
-  jvm = smallJvm,
-  log = () => {},
-  signal,
-  onSpawn = () => {},
-}) {
+export async function startStack(options) {
+  const { tables = defaultTables, prepare = async () => {}, log = () => {}, signal } = options;
   requireJava();
-  const cache = cacheDir === undefined ? {} : { cacheDir };
   for (const set of [kafkaJars, debeziumJars, registryJars]) {
-    await ensureJars(set, { ...cache, log });
+    await ensureJars(set, { ...cacheOf(options), log });
   }
-  mkdirSync(dir, { recursive: true });
-  const failure = new AbortController();
-  const stopEarly = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]);
+  mkdirSync(options.dir, { recursive: true });
   /** @type {{ stop(): Promise<void> }[]} */
   const started = [];
   const stop = async () => {
     for (const service of started.toReversed()) await service.stop();
   };
-  /**
-   * @template {{ stop(): Promise<void> }} Service
-   * @param {import("./state.mjs").ServiceName} name
-   * @param {(options: { dir: string, outlive: boolean, log: import("./jars.mjs").Log, signal: AbortSignal, onSpawn: (record: import("./process.mjs").ProcessRecord) => void }) => Promise<Service>} start
-   */
-  const start = async (name, start) => {
-    try {
-      const service = await start({ dir, outlive, log, signal: stopEarly, onSpawn: (record) => onSpawn(name, record) });
-      started.push(service);
-      log(`${name} is ready`);
-      return service;
-    } catch (error) {
-      failure.abort(); // the others need not go on getting ready
-      throw error;
-    }
-  };
   try {
-    const [postgres, { kafka, connect }, registry] = await settled(
-      start("postgres", startPostgres),
-      start("kafka", (options) => startKafka({ ...options, ...cache, jvm })).then(async (kafka) => {
-        const connect = await start("connect", (options) => startConnect({ ...options, ...cache, jvm, brokers: kafka.brokers }));
-        return { kafka, connect };
-      }),
-      start("registry", (options) => startRegistry({ ...options, ...cache })),
-    );
+    const { postgres, kafka, registry, connect } = await startServices(options, started);
     await withDatabase(postgres.database, (client) => client.query(readFileSync(initSql, "utf8")));
     await prepare({ postgres: postgres.database, registryUrl: registry.url });
-    const connectors = readConnectors().map((connector) =>
-      fillIn(connector, connectorValues(postgres.database, registry.converterUrl, tables)),
-    );
-    const topics = connectors.flatMap(topicsOf);
-    await createTopics(kafka.brokers, topics);
-    await deployAll(connect.url, connectors, postgres.database, signal);
-    log("the three connectors stream");
+    const values = connectorValues(postgres.database, registry.converterUrl, tables);
+    const connectors = readConnectors().map((connector) => fillIn(connector, values));
     const addresses = {
       brokers: kafka.brokers,
       registryUrl: registry.url,
@@ -101,8 +61,11 @@ export async function startStack({
       connectUrl: connect.url,
       postgres: postgres.database,
       connectors: connectors.map(({ name }) => name),
-      topics,
+      topics: connectors.flatMap(topicsOf),
     };
+    await createTopics(addresses.brokers, addresses.topics);
+    await deployAll(connect.url, connectors, postgres.database, signal);
+    log("the three connectors stream");
     return { addresses, folders: postgres.folders, classPath: kafka.classPath, stop };
   } catch (error) {
     await stop();
@@ -110,20 +73,51 @@ export async function startStack({
   }
 }
 
-const initSql = join(import.meta.dirname, "..", "..", "docker", "postgres", "init.sql");
-
 /**
- * Like Promise.all, but waits for the slow ones before it throws: what they started must be known before it is stopped.
- * @template A, B, C
- * @param {Promise<A>} a
- * @param {Promise<B>} b
- * @param {Promise<C>} c
- * @returns {Promise<[A, B, C]>}
+ * Starts what can start side by side; Connect waits for Kafka only.
+ * @param {StackOptions} options
+ * @param {{ stop(): Promise<void> }[]} started grows by every service that is ready
  */
-async function settled(a, b, c) {
-  await Promise.allSettled([a, b, c]);
-  return Promise.all([a, b, c]);
+async function startServices(options, started) {
+  const { dir, outlive = false, jvm = smallJvm, log = () => {}, signal, onSpawn = () => {} } = options;
+  const cache = cacheOf(options);
+  const failure = new AbortController();
+  const shared = { dir, outlive, log, signal: signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]) };
+  /**
+   * @template {{ stop(): Promise<void> }} Service
+   * @param {import("./state.mjs").ServiceName} name
+   * @param {(own: typeof shared & { onSpawn: (record: import("./process.mjs").ProcessRecord) => void }) => Promise<Service>} start
+   */
+  const start = async (name, start) => {
+    try {
+      const service = await start({ ...shared, onSpawn: (record) => onSpawn(name, record) });
+      started.push(service);
+      log(`${name} is ready`);
+      return service;
+    } catch (error) {
+      failure.abort(error); // the others need not go on getting ready
+      throw error;
+    }
+  };
+  const startPipeline = async () => {
+    const kafka = await start("kafka", (own) => startKafka({ ...own, ...cache, jvm }));
+    const connect = await start("connect", (own) => startConnect({ ...own, ...cache, jvm, brokers: kafka.brokers }));
+    return { kafka, connect };
+  };
+  const postgres = start("postgres", startPostgres);
+  const registry = start("registry", (own) => startRegistry({ ...own, ...cache }));
+  const pipeline = startPipeline();
+  await Promise.allSettled([postgres, registry, pipeline]); // the slow ones too: what they started must be known before it is stopped
+  failure.signal.throwIfAborted();
+  return { postgres: await postgres, registry: await registry, ...(await pipeline) };
 }
+
+/** @param {StackOptions} options */
+function cacheOf({ cacheDir }) {
+  return cacheDir === undefined ? {} : { cacheDir };
+}
+
+const initSql = join(import.meta.dirname, "..", "..", "docker", "postgres", "init.sql");
 
 /**
  * @param {import("./postgres.mjs").Database} database
