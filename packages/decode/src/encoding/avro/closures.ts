@@ -5,7 +5,10 @@
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
 import {
-  copyBytes,
+  allowance,
+  mapWeight,
+  takeBytes,
+  weigh,
   type Cursor,
   peekCount,
   readDouble,
@@ -34,11 +37,13 @@ export function closureReader(root: Step, at: Cursor): ReadPayload {
 class Weaver {
   readonly #at: Cursor;
   readonly #extent: Extent;
+  readonly #takeBytes: (b: Uint8Array, start: number, end: number) => Buffer;
   readonly #reads = new Map<RecordStep, Read>();
   readonly #skips: SkipWeaver;
 
   constructor(root: Step, at: Cursor) {
     this.#at = at;
+    this.#takeBytes = (b, start, end) => takeBytes(at, b, start, end);
     this.#extent = measureSteps(root);
     this.#skips = new SkipWeaver(at, this.#extent);
   }
@@ -47,8 +52,10 @@ class Weaver {
     const at = this.#at;
     const read = this.#read(step);
     return (b, start, end) => {
-      const outer = at.zeroByteItems; // a conversion may read another message on the way
+      const { zeroByteItems, weight, maxWeight } = at; // a conversion may read another message on the way
       at.zeroByteItems = 0;
+      at.weight = 0;
+      at.maxWeight = allowance(end - start);
       try {
         const value = read(b, start, end, depth);
         if (at.p !== end) {
@@ -56,7 +63,9 @@ class Weaver {
         }
         return value;
       } finally {
-        at.zeroByteItems = outer;
+        at.zeroByteItems = zeroByteItems;
+        at.weight = weight;
+        at.maxWeight = maxWeight;
       }
     };
   }
@@ -94,10 +103,10 @@ class Weaver {
         return this.#readSized(step.placeholder, convert === null ? text : (b, start, end) => convert(text(b, start, end)));
       }
       case "bytes":
-        return this.#readSized(step.placeholder, step.convert ?? copyBytes);
+        return this.#readSized(step.placeholder, step.convert ?? this.#takeBytes);
       case "fixed": {
         const { size, convert } = step;
-        const value = convert ?? copyBytes;
+        const value = convert ?? this.#takeBytes;
         return this.#readFixed(size, (b, p) => value(b, p, p + size));
       }
       case "enum": {
@@ -264,6 +273,7 @@ class Weaver {
     const value = this.#read(step.values);
     const asObject = step.keys === null;
     return (b, p, e, d) => {
+      weigh(at, mapWeight);
       const object = Object.create(null) as Record<string, unknown>; // the one prototype that hides no key
       const map = new Map<unknown, unknown>();
       at.p = blocks(b, p, e, d, (position) => {

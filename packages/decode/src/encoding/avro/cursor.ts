@@ -16,6 +16,9 @@ export class Cursor {
   blockEnd = -1;
   /** Values of no bytes in this message so far. */
   zeroByteItems = 0;
+  /** What maps and Buffers weigh in this message so far, and may weigh. */
+  weight = 0;
+  maxWeight = 0;
   readonly maxZeroByteItems: number;
   readonly maxDepth: number;
   readonly texts: TextCache = new TextCache();
@@ -285,6 +288,28 @@ export function spend(at: Cursor, count: number): void {
   }
 }
 
+/**
+ * Bounds what a message of `length` bytes may allocate: a map of no entries takes one byte there and two hundred here, a Buffer of one
+ * byte a hundred. No message that says something comes near it.
+ */
+export function allowance(length: number): number {
+  return leastAllowance + length / 4;
+}
+
+const leastAllowance = 131_072;
+
+/** What an object for a map weighs, a Buffer weighing 1. */
+export const mapWeight = 3;
+
+/** Takes what an object weighs from the message's allowance. */
+export function weigh(at: Cursor, weight: number): void {
+  at.weight += weight;
+  if (at.weight > at.maxWeight) {
+    const found = "more maps and byte strings of next to no bytes than any message of its length should";
+    throw new DecodeError("limit-exceeded", `the message has ${found}; was it written with another schema?`);
+  }
+}
+
 export function readFloat(at: Cursor, b: Uint8Array, p: number): number {
   const scratch = at.scratch;
   scratch[0] = b[p]!;
@@ -303,6 +328,14 @@ export function readDouble(at: Cursor, b: Uint8Array, p: number): number {
 }
 
 const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
+
+/** A Buffer of its own, weighed. */
+export function takeBytes(at: Cursor, b: Uint8Array, start: number, end: number): Buffer {
+  if (start < end) {
+    weigh(at, 1);
+  }
+  return copyBytes(b, start, end);
+}
 
 /** A Buffer of its own. */
 export function copyBytes(b: Uint8Array, start: number, end: number): Buffer {

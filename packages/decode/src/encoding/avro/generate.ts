@@ -39,8 +39,8 @@ class Emitter {
   readonly #names = new Map<string, Map<unknown, string>>();
   readonly #extent: Extent;
   readonly #countsDepth: boolean;
-  /** Whether anything emitted so far counts values of no bytes. */
-  #spends = false;
+  /** Whether anything emitted so far takes from a message's budgets. */
+  #hasBudget = false;
   #serial = 0;
 
   constructor(root: Step, at: Cursor) {
@@ -58,8 +58,9 @@ class Emitter {
   /** A function of (b, p, e) that reads one value, which must fill its bytes. */
   #whole(step: Step, depth: string): string {
     const body = `${this.#read(step, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
-    const budgeted = this.#spends // a conversion may read another message on the way
-      ? `const zeros=at.zeroByteItems;at.zeroByteItems=0;try{${body}}finally{at.zeroByteItems=zeros;}`
+    const budgeted = this.#hasBudget // a conversion may read another message on the way
+      ? `const zeros=at.zeroByteItems,weight=at.weight,max=at.maxWeight;at.zeroByteItems=at.weight=0;at.maxWeight=allowance(e-p);
+try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`
       : body;
     return `function(b,p,e){let c=0,n=0,v;${budgeted}}`;
   }
@@ -128,7 +129,8 @@ class Emitter {
   }
 
   #bytes(convert: unknown, end: string): string {
-    return convert === null ? `copyBytes(b,p,${end})` : `${this.#constant(convert)}(b,p,${end})`;
+    this.#hasBudget ||= convert === null;
+    return convert === null ? `takeBytes(at,b,p,${end})` : `${this.#constant(convert)}(b,p,${end})`;
   }
 
   #converted(convert: unknown, value: string): string {
@@ -269,7 +271,8 @@ return new Deferred(is,${part},b,start,p);}`;
 
   #readMap(step: MapStep): string {
     const read = this.#read(step.values, "v", "d+1");
-    const placeholder = this.#placeholder(step.placeholder);
+    const placeholder = `${this.#placeholder(step.placeholder)}weigh(at,mapWeight);`;
+    this.#hasBudget = true;
     if (step.keys !== null) {
       const pair = `${this.#read(step.keys, "k", "d+1")}${read}o.set(k,v);`;
       return `${placeholder}let k,v;const o=new Map();${this.#blocks(step, pair)}at.p=p;return o;`;
@@ -292,7 +295,7 @@ return new Deferred(is,${part},b,start,p);}`;
 
   #blocks(step: CollectionStep, item: string): string {
     const minBytes = this.#extent.minItemBytes(step);
-    this.#spends ||= minBytes === 0;
+    this.#hasBudget ||= minBytes === 0;
     const spends = minBytes === 0 && !spendsItself(step) ? "spend(at,count);" : "";
     return `for(;;){
 const count=openBlock(at,b,p,e,${minBytes}),blockEnd=at.blockEnd;p=at.p;${spends}
@@ -306,7 +309,7 @@ closeBlock(blockEnd,p);
 
   #charge(record: RecordStep): string {
     const count = this.#extent.charge(record);
-    this.#spends ||= count > 0;
+    this.#hasBudget ||= count > 0;
     return count === 0 ? "" : `spend(at,${count});`;
   }
 

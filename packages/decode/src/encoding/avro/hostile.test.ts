@@ -86,6 +86,26 @@ describe("items of no bytes", () => {
   });
 });
 
+describe("objects for next to no bytes", () => {
+  test.each<[string, unknown]>([
+    ["maps of no entries", mapOf("int")],
+    ["byte strings of one byte", { type: "fixed", name: "F", size: 1 }],
+  ])("a message of half a million %s ends at the limit", (_name, items) => {
+    const payload = Buffer.concat([long(500_000), Buffer.alloc(500_001)]);
+    const [generated, closures] = twins(avroType(arrayOf(items)));
+    expect(outcomeOf(() => generated.read(payload, 0, payload.length))).toEqual({ code: "limit-exceeded" });
+    expect(outcomeOf(() => closures.read(payload, 0, payload.length))).toEqual({ code: "limit-exceeded" });
+  });
+
+  test("those that hold something are read, however many", () => {
+    const item = Buffer.concat([long(4), Buffer.from("abcd")]);
+    const payload = Buffer.concat([long(200_000), ...new Array<Buffer>(200_000).fill(item), zero]);
+    for (const reader of twins(avroType(arrayOf("bytes")))) {
+      expect(reader.read(payload, 0, payload.length)).toHaveLength(200_000);
+    }
+  });
+});
+
 describe("counts and lengths", () => {
   test.each<[string, unknown, number]>([
     ["int", "int", 101],
