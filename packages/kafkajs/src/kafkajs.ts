@@ -109,7 +109,8 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, Kaf
 /** Loaded with the first connection, so that whoever uses another client need not install it. */
 async function loadKafkaJs(): Promise<typeof import("kafkajs")> {
   try {
-    return await import("kafkajs");
+    // A CommonJS module: Node finds only some of its names by itself (CompressionCodecs not among them), but all are on the default.
+    return (await import("kafkajs")).default;
   } catch (error) {
     throw new KafkaJsDriverError("kafkajs-missing", "the package kafkajs cannot be loaded: npm install kafkajs", { cause: error });
   }
