@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type DecoderOptions, type KafkaRecord, type RegisteredSchema, type SchemaSource, UNAVAILABLE } from "@cdckit/decode";
+
+/** Bytes as a vector writes them: text is UTF-8, null is Kafka's null. */
+type WrittenBytes = string | { readonly hex: string } | { readonly base64: string } | null;
+
+/** One line of a vector file: a record, and what decoding it must give. */
+export interface Vector {
+  readonly name: string;
+  /** Where the bytes or the rule come from. */
+  readonly from: string;
+  readonly topic?: string;
+  readonly headers?: readonly (readonly [string, WrittenBytes])[];
+  readonly key?: WrittenBytes;
+  readonly value: WrittenBytes;
+  /** Values of records of the same topic that are decoded before, to show that what they teach does no harm. */
+  readonly seenBefore?: readonly WrittenBytes[];
+  readonly schemas?: readonly { readonly id: number; readonly schema: unknown; readonly schemaType?: "AVRO" | "JSON" | "PROTOBUF" }[];
+  readonly options?: Pick<DecoderOptions, "values" | "topics" | "limits">;
+  /** Fields of the one event, each compared exactly; `source` and `record` by the fields that are stated. */
+  readonly event?: Readonly<Record<string, unknown>>;
+  /** The code of the `DecodeError`, and what its message must name. */
+  readonly error?: { readonly code: string; readonly names?: readonly string[] };
+}
+
+const folder = join(import.meta.dirname, "decode");
+
+/** Every vector of every file in the folder: dropping a file there adds its tests. */
+export function vectorFiles(): readonly { readonly file: string; readonly vectors: readonly Vector[] }[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".ndjson"))
+    .map((file) => ({ file, vectors: linesOf(join(folder, file)) }));
+}
+
+function linesOf(path: string): Vector[] {
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Vector);
+}
+
+export function recordOf(vector: Vector, value: WrittenBytes = vector.value): KafkaRecord {
+  return {
+    topic: vector.topic ?? "inv.orders",
+    partition: 3,
+    offset: 41n,
+    timestamp: 1_700_000_000_000n,
+    key: bytesOf(vector.key ?? null),
+    value: bytesOf(value),
+    headers: (vector.headers ?? []).map(([name, bytes]) => [name, bytesOf(bytes)]),
+  };
+}
+
+export function bytesOf(written: WrittenBytes): Buffer | null {
+  if (written === null || typeof written === "string") {
+    return written === null ? null : Buffer.from(written);
+  }
+  return "hex" in written ? Buffer.from(written.hex.replaceAll(" ", ""), "hex") : Buffer.from(written.base64, "base64");
+}
+
+/** A decoder's options for the vector, its schemas at hand. */
+export function optionsOf(vector: Vector): DecoderOptions {
+  const schemas = new Map<number, RegisteredSchema>();
+  for (const { id, schema, schemaType = "AVRO" } of vector.schemas ?? []) {
+    schemas.set(id, { id, schemaType, schema: typeof schema === "string" ? schema : JSON.stringify(schema) });
+  }
+  const source: SchemaSource = {
+    peek: (id) => schemas.get(Number(id)),
+    load: (id) => Promise.reject(Object.assign(new Error(`there is no schema ${id}`), { code: "not-found" })),
+  };
+  return { ...vector.options, ...(vector.schemas === undefined ? {} : { schemas: source }) };
+}
+
+/** What JSON has no value for, as vectors write it. */
+export function expected(written: unknown): unknown {
+  if (Array.isArray(written)) {
+    return written.map(expected);
+  }
+  if (typeof written !== "object" || written === null) {
+    return written;
+  }
+  const [[tag, text] = ["", ""], ...more] = Object.entries(written);
+  const make = more.length === 0 ? tags.get(tag) : undefined;
+  return make === undefined
+    ? Object.fromEntries(Object.entries(written).map(([name, item]) => [name, expected(item)]))
+    : make(text as string);
+}
+
+const tags: ReadonlyMap<string, (text: string) => unknown> = new Map<string, (text: string) => unknown>([
+  ["$bigint", BigInt],
+  ["$number", Number],
+  ["$bytes", (hex) => Buffer.from(hex, "hex")],
+  ["$unavailable", () => UNAVAILABLE],
+]);
