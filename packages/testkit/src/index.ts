@@ -11,3 +11,6 @@ export { RecordArrayBatch } from "./record-array-batch.ts";
 export type { RecordArrayBatchOptions } from "./record-array-batch.ts";
 export { recording } from "./recording-driver.ts";
 export type { RecordingDriverOptions } from "./recording-driver.ts";
+export { testDriverContract } from "./driver.contract.ts";
+export type { DriverContractOptions, DriverHarness, TestFramework } from "./driver.contract.ts";
+export { ProbeSink } from "./probe-sink.ts";

@@ -110,7 +110,7 @@ export class Router {
       return this.#lastRoute;
     }
     const route = this.#lookUp(table);
-    this.#lastTable = { ...table };
+    this.#lastTable = table;
     this.#lastRoute = route;
     return route;
   }

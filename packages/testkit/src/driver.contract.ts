@@ -1,0 +1,289 @@
+import type { DriverSession, FetchedBatch, KafkaDriver, Subscription } from "@cdckit/consumer";
+import { silentLogger } from "@cdckit/consumer";
+import type { AppendedRecord } from "./memory-broker.ts";
+import { commitOf, ProbeSink } from "./probe-sink.ts";
+
+/** The part of a test framework that the contract needs: vitest's and jest's own functions fit. */
+export interface TestFramework {
+  readonly describe: (name: string, body: () => void) => void;
+  readonly test: ((name: string, body: () => Promise<void>) => void) & { readonly skip: (name: string, body: () => Promise<void>) => void };
+  readonly expect: (actual: unknown) => { toEqual(expected: unknown): void };
+}
+
+/** A broker that a driver can be tried on. */
+export interface DriverHarness {
+  /** A new client of the broker each time. Heartbeats should be fast: rebalances wait for them. */
+  driver(): KafkaDriver;
+  createTopic(name: string, partitions: number): Promise<void>;
+  produce(topic: string, records: readonly (AppendedRecord & { readonly partition: number })[]): Promise<void>;
+  /** What the group has committed, or null. */
+  committed(groupId: string, topic: string, partition: number): Promise<bigint | null>;
+  /** A name for a topic or a group that nobody else uses. */
+  uniqueName(prefix: string): string;
+}
+
+export interface DriverContractOptions {
+  readonly harness: DriverHarness;
+  /** Tests that this driver cannot pass, by name, each with its reason. */
+  readonly skip?: readonly { readonly test: string; readonly reason: string }[];
+}
+
+type Trial = (harness: DriverHarness, framework: TestFramework) => Promise<void>;
+
+/** What the consumer relies on, as tests. Every driver passes them; an exemption has a reason. */
+export function testDriverContract(name: string, framework: TestFramework, { harness, skip = [] }: DriverContractOptions): void {
+  framework.describe(`the driver contract: ${name}`, () => {
+    for (const [sentence, trial] of Object.entries(trials)) {
+      const exemption = skip.find(({ test }) => test === sentence);
+      if (exemption === undefined) {
+        framework.test(sentence, () => trial(harness, framework));
+      } else {
+        framework.test.skip(`${sentence} (${exemption.reason})`, async () => {});
+      }
+    }
+  });
+}
+
+const trials: Readonly<Record<string, Trial>> = {
+  "records come in offset order, as they were sent; null is not empty": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, [
+      { partition: 0, key: "k", value: "v", timestamp: 1_700_000_000_123n, headers: [["h", Buffer.from([0, 255])]] },
+      { partition: 0, key: "k", value: null, timestamp: 1n },
+      { partition: 0, key: "", value: "", timestamp: 2n },
+      { partition: 0, key: null, value: "last", timestamp: 3n },
+    ]);
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ records }) => records.length >= 4);
+    expect(sink.records.map(({ offset, timestamp, key, value }) => [offset, timestamp, text(key), text(value)])).toEqual([
+      [0n, 1_700_000_000_123n, "k", "v"],
+      [1n, 1n, "k", null],
+      [2n, 2n, "", ""],
+      [3n, 3n, null, "last"],
+    ]);
+    expect(sink.records[0]?.headers.map(([name, value]) => [name, [...(value ?? [])]])).toEqual([["h", [0, 255]]]);
+    expect(sink.batches[0]?.headerNamesAre(firstRecord(sink), ["h"])).toEqual(true);
+    expect(sink.batches[0]?.headerNamesAre(firstRecord(sink), ["h", "h"])).toEqual(false);
+    await session.close(5_000);
+  },
+
+  "a batch tells its partition, its end and the end of the log": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 3));
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ records }) => records.length >= 3);
+    const last = sink.batches.at(-1);
+    expect([last?.topic, last?.partition, last?.nextOffset]).toEqual([topic, 0, 3n]);
+    expect(last?.highWatermark ?? 3n).toEqual(3n);
+    expect((last?.byteLength ?? 0) > 0).toEqual(true);
+    expect(sink.held.includes(last?.assignment as never)).toEqual(true);
+    await session.close(5_000);
+  },
+
+  "a group goes on at its committed offset, and without one at the start": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, lines(0, 10));
+    const first = await join(harness, { topics: [topic], groupId });
+    await first.sink.until(({ records }) => records.length >= 10);
+    const assignment = first.sink.held[0];
+    expect(first.sink.records[0]?.offset).toEqual(0n);
+    await first.session.commit(assignment === undefined ? [] : [{ assignment, offset: 4n }]);
+    await first.session.close(5_000);
+    expect(await harness.committed(groupId, topic, 0)).toEqual(4n);
+    const second = await join(harness, { topics: [topic], groupId });
+    await second.sink.until(({ records }) => records.length >= 6);
+    expect(second.sink.records.map(({ offset }) => offset)).toEqual([4n, 5n, 6n, 7n, 8n, 9n]);
+    await second.session.close(5_000);
+  },
+
+  "nothing is committed that was not asked for": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, lines(0, 5));
+    const { sink, session } = await join(harness, { topics: [topic], groupId });
+    await sink.until(({ records }) => records.length >= 5);
+    await session.close(5_000);
+    expect(await harness.committed(groupId, topic, 0)).toEqual(null);
+  },
+
+  "latest starts behind what is there already": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 5));
+    const { sink, session } = await join(harness, { topics: [topic], from: "latest" });
+    await sink.until(({ held }) => held.length > 0);
+    // Where the end is, is asked after the assignment: what is sent in between may count as there already.
+    while (sink.records.length === 0) {
+      await harness.produce(topic, lines(0, 1));
+      await Promise.race([sink.nextCall(), pause(200)]);
+    }
+    expect((sink.records[0]?.offset ?? 0n) >= 5n).toEqual(true);
+    await session.close(5_000);
+  },
+
+  "a regular expression finds its topics, also one with a memory": async (harness, { expect }) => {
+    const prefix = harness.uniqueName("many");
+    for (const name of [`${prefix}.a`, `${prefix}.b`, `${prefix}.c`]) {
+      await harness.createTopic(name, 1);
+      await harness.produce(name, lines(0, 1));
+    }
+    const { sink, session } = await join(harness, { topics: [new RegExp(`^${prefix}\\.[ab]$`, "g")] });
+    await sink.until(({ records }) => records.length >= 2);
+    expect(sink.records.map(({ topic }) => topic).sort()).toEqual([`${prefix}.a`, `${prefix}.b`]);
+    await session.close(5_000);
+  },
+
+  "a topic that does not exist is an error that names it": async (harness, { expect }) => {
+    const missing = harness.uniqueName("missing");
+    const error = await join(harness, { topics: [missing] }).then(
+      () => null,
+      (caught: unknown) => caught,
+    );
+    expect(error instanceof Error && error.message.includes(missing)).toEqual(true);
+  },
+
+  "the next batch waits until the consumer is ready": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    await harness.produce(topic, [...lines(0, 3), ...lines(1, 3)]);
+    const held = latch();
+    const { sink, session } = await join(harness, { topics: [topic] }, (probe) => {
+      probe.onBatch = () => (probe.batches.length === 1 ? held.promise : undefined);
+    });
+    await sink.until(({ batches }) => batches.length === 1);
+    const first = sink.batches[0];
+    await harness.produce(topic, lines(first?.partition ?? 0, 2));
+    await pause(50);
+    expect(sink.batches.filter(({ partition }) => partition === first?.partition).length).toEqual(1);
+    held.open();
+    await sink.until(({ records }) => records.length >= 8);
+    await session.close(5_000);
+  },
+
+  "a paused partition is silent until it is resumed, and loses nothing": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ held }) => held.length === 2);
+    const paused = sink.held.filter(({ partition }) => partition === 0);
+    session.pause(paused);
+    await harness.produce(topic, [...lines(0, 2), ...lines(1, 2)]);
+    await sink.until(({ records }) => records.filter(({ partition }) => partition === 1).length === 2);
+    expect(sink.records.filter(({ partition }) => partition === 0)).toEqual([]);
+    session.resume(paused);
+    await sink.until(({ records }) => records.length === 4);
+    await session.close(5_000);
+  },
+
+  "members share the partitions, each partition is one member's": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 4);
+    const groupId = harness.uniqueName("group");
+    const first = await join(harness, { topics: [topic], groupId });
+    await first.sink.until(({ held }) => held.length === 4);
+    const second = await join(harness, { topics: [topic], groupId });
+    await Promise.all([first.sink.until(({ held }) => held.length === 2), second.sink.until(({ held }) => held.length === 2)]);
+    const held = [...first.sink.held, ...second.sink.held].map(({ partition }) => partition);
+    expect(held.sort()).toEqual([0, 1, 2, 3]);
+    await second.session.close(5_000);
+    await first.sink.until(({ held: again }) => again.length === 4);
+    await first.session.close(5_000);
+  },
+
+  "a partition goes only when the consumer has committed what it was handling": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, lines(1, 5));
+    const handling = latch();
+    const first = await join(harness, { topics: [topic], groupId }, (probe) => {
+      probe.onBatch = () => handling.promise;
+    });
+    first.sink.onRevoked = async () => {
+      await pause(20);
+      handling.open();
+      await first.session.commit(first.sink.batches.map(commitOf));
+    };
+    await first.sink.until(({ batches }) => batches.length === 1);
+    const handled = first.sink.batches[0]?.nextOffset;
+    const second = await join(harness, { topics: [topic], groupId });
+    await first.sink.until(({ revocations }) => revocations.length > 0);
+    await harness.produce(topic, lines(1, 1));
+    await Promise.race([first.sink.until(({ batches }) => batches.length > 1), second.sink.until(({ batches }) => batches.length > 0)]);
+    // Whoever has the partition now goes on behind what was handled.
+    const next = second.sink.batches[0] ?? first.sink.batches[1];
+    expect(next === undefined ? null : firstOffset(next)).toEqual(handled);
+    await Promise.all([first.session.close(5_000), second.session.close(5_000)]);
+  },
+
+  "a commit for an assignment that is over changes nothing": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, lines(0, 5));
+    const { sink, session } = await join(harness, { topics: [topic], groupId });
+    await sink.until(({ records }) => records.length >= 5);
+    const [current] = sink.held;
+    const stale = { topic, partition: 0, epoch: (current?.epoch ?? 0) - 1 };
+    await session.commit([{ assignment: stale, offset: 5n }]);
+    expect(await harness.committed(groupId, topic, 0)).toEqual(null);
+    await session.close(5_000);
+  },
+
+  "closing twice is closing once, and nothing is handed over afterwards": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 1));
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ records }) => records.length === 1);
+    await Promise.all([session.close(5_000), session.close(5_000)]);
+    await harness.produce(topic, lines(0, 1));
+    await pause(50);
+    expect(sink.records.length).toEqual(1);
+    expect(sink.failures).toEqual([]);
+  },
+};
+
+interface Joined {
+  readonly sink: ProbeSink;
+  readonly session: DriverSession;
+}
+
+async function join(harness: DriverHarness, change: Partial<Subscription>, prepare?: (sink: ProbeSink) => void): Promise<Joined> {
+  const sink = new ProbeSink();
+  prepare?.(sink);
+  const groupId = change.groupId ?? harness.uniqueName("group");
+  const session = await harness.driver().connect({ from: "earliest", topics: [], logger: silentLogger, ...change, groupId }, sink);
+  return { sink, session };
+}
+
+async function topicOf(harness: DriverHarness, partitions: number): Promise<string> {
+  const topic = harness.uniqueName("contract");
+  await harness.createTopic(topic, partitions);
+  return topic;
+}
+
+function lines(partition: number, count: number): (AppendedRecord & { readonly partition: number })[] {
+  return Array.from({ length: count }, (_, i) => ({ partition, value: `line ${i}` }));
+}
+
+function firstRecord(sink: ProbeSink): number {
+  const walk = sink.batches[0]?.walk();
+  return walk?.next() === true ? walk.record : -1;
+}
+
+function firstOffset(batch: FetchedBatch): bigint | null {
+  const walk = batch.walk();
+  return walk.next() ? batch.offsetAt(walk.record) : null;
+}
+
+function text(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString();
+}
+
+function latch(): { readonly promise: Promise<void>; readonly open: () => void } {
+  let open = (): void => {};
+  const promise = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open };
+}
+
+/** Time for a driver to do what it must not do; a correct one passes however long this is. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,72 @@
+import { silentLogger } from "@cdckit/consumer";
+import { describe, expect, test } from "vitest";
+import { testDriverContract } from "./driver.contract.ts";
+import { MemoryBroker } from "./memory-broker.ts";
+import { memory } from "./memory-driver.ts";
+import { ProbeSink } from "./probe-sink.ts";
+
+const broker = new MemoryBroker();
+let names = 0;
+
+testDriverContract(
+  "memory",
+  { describe, test, expect },
+  {
+    harness: {
+      driver: () => memory({ broker, maxBatchRecords: 3 }),
+      createTopic: async (name, partitions) => broker.createTopic(name, partitions),
+      produce: async (topic, records) => void broker.append(topic, ...records),
+      committed: async (groupId, topic, partition) => broker.committed(groupId, topic, partition),
+      uniqueName: (prefix) => `${prefix}-${++names}`,
+    },
+  },
+);
+
+describe("the broker in memory", () => {
+  test("equal keys meet in one partition", () => {
+    const own = new MemoryBroker({ orders: 5 });
+    const partitions = own
+      .append("orders", ...Array.from({ length: 20 }, () => ({ key: "the same", value: "v" })))
+      .map(({ partition }) => partition);
+    expect(new Set(partitions).size).toBe(1);
+  });
+
+  test("a gap between offsets is kept, as compaction leaves it", async () => {
+    const driver = memory({ topics: { orders: 1 } });
+    driver.broker.append("orders", { value: "a" }, { value: "b", offset: 7n });
+    const sink = new ProbeSink();
+    const session = await driver.connect({ groupId: "g", topics: ["orders"], from: "earliest", logger: silentLogger }, sink);
+    await sink.until(({ records }) => records.length === 2);
+    expect(sink.records.map(({ offset }) => offset)).toEqual([0n, 7n]);
+    expect(sink.batches[0]?.nextOffset).toBe(8n);
+    await session.close(1_000);
+  });
+
+  test("offsets never go back", () => {
+    const own = new MemoryBroker({ orders: 1 });
+    own.append("orders", { value: "a", offset: 4n });
+    expect(() => own.append("orders", { value: "b", offset: 4n })).toThrow("cannot get 4");
+  });
+
+  test("expiring takes every partition without asking, and gives it out anew with a higher epoch", async () => {
+    const driver = memory({ topics: { orders: 1 } });
+    const sink = new ProbeSink();
+    const session = await driver.connect({ groupId: "g", topics: ["orders"], from: "earliest", logger: silentLogger }, sink);
+    const [before] = sink.held;
+    await driver.broker.group("g").expire();
+    expect(sink.revocations).toMatchObject([{ how: "lost" }]);
+    expect(sink.held[0]?.epoch).toBeGreaterThan(before?.epoch ?? 0);
+    await session.commit(before === undefined ? [] : [{ assignment: before, offset: 1n }]);
+    expect(driver.broker.commits).toEqual([]);
+    await session.close(1_000);
+  });
+
+  test("what does not exist is named", () => {
+    const own = new MemoryBroker({ orders: 1 });
+    expect(() => own.append("order", { value: "a" })).toThrow("there is no topic order; there are: orders");
+    expect(() => own.append("orders", { value: "a", partition: 1 })).toThrow("there is no 1");
+    expect(() => own.createTopic("orders")).toThrow("exists already");
+    expect(() => memory({ broker: own, topics: { orders: 1 } })).toThrow("not both");
+    expect(() => memory({ maxBatchRecords: 0 })).toThrow("maxBatchRecords");
+  });
+});
