@@ -253,6 +253,12 @@ describe("the plan", () => {
     }
   });
 
+  test("where the payload is the row, its fields can be skipped too", () => {
+    const plan: ReadPlan = { defer: null, skip: ["__lsn"], rows: "self" };
+    const payload = Buffer.concat([long(1), long(2), text("__debezium_unavailable_value")]);
+    expect(valueOf(record({ id: "int", __lsn: "long", doc: "string" }), payload, { plan })).toStrictEqual({ id: 1, doc: UNAVAILABLE });
+  });
+
   test("skipped fields are absent, and others of the same name further down are not", () => {
     const schema = record({ ts_us: "long", inner: record({ ts_us: "long" }, "I"), ts_ns: ["null", "long"] });
     const plan: ReadPlan = { defer: null, skip: ["ts_us", "ts_ns"], rows: [] };

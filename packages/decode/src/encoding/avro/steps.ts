@@ -124,13 +124,12 @@ class Planner {
 
   /** The record at the top: the only one that the plan speaks of. */
   root(type: RecordType): Step {
-    const { plan } = this.#options;
-    const semantic = this.#conversion(type, "value");
-    if (plan.rows === "self" || semantic?.struct !== undefined) {
-      return this.step(type, plan.rows === "self" ? "row" : "value");
+    const { rows } = this.#options.plan;
+    if (this.#conversion(type, "value")?.struct !== undefined) {
+      return this.step(type, "value"); // one value, and no fields to plan for
     }
     const fields = type.fields.map((field): FieldStep => {
-      const step = this.step(field.type, plan.rows.includes(field.name) ? "row" : "value");
+      const step = this.step(field.type, rows === "self" ? "column" : rows.includes(field.name) ? "row" : "value");
       return { name: field.name, step, use: this.#use(field.name, field.type, step) };
     });
     return { kind: "record", fields, convert: null };
