@@ -106,6 +106,7 @@ export const roomTables = {
     layers: ["framing", "encoding", "envelope"],
     siblings: {
       "encoding/connect-json": ["encoding/json"], // its payload half is JSON
+      "encoding/avro": ["encoding/json"], // a column may hold a JSON document
       "envelope/flattened": ["envelope/debezium"], // Debezium's own rows without its envelope: the same letters for operations
     },
     builtins: ["node:buffer", "node:util", "node:crypto"],

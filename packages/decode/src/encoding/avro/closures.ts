@@ -2,6 +2,7 @@
  * The reader where code must not be generated: one closure a step. It is the obvious twin of `generate.ts`; a differential test holds the
  * two equal.
  */
+import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
 import {
@@ -209,14 +210,8 @@ class Weaver {
       };
     }
     const read = use === "read" ? this.#read(step) : this.#readDeferred(step, use);
-    if (name !== "__proto__") {
-      return (target, b, p, e, d) => {
-        target[name] = read(b, p, e, d);
-      };
-    }
     return (target, b, p, e, d) => {
-      const value = read(b, p, e, d); // assigned, it would become the prototype
-      Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
+      setProperty(target, name, read(b, p, e, d));
     };
   }
 

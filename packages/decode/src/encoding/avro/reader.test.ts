@@ -131,6 +131,7 @@ describe("meanings", () => {
       plain: 3,
     };
     expect(valueOf(schema, payload)).toStrictEqual(expected);
+    expect(valueOf(schema, payload, { values: { json: "parse" } })).toStrictEqual({ ...expected, doc: { a: 9007199254740993n } });
   });
 
   test("a struct that means one value is given its fields raw, whatever the options say of others", () => {

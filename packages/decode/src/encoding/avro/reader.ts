@@ -1,4 +1,7 @@
+import type { ConvertContext } from "../json/convert.ts";
+import { convertContext } from "../json/reader.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
+import { ShortTexts } from "../short-texts.ts";
 import type { Type } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { copyBytes, Cursor } from "./cursor.ts";
@@ -15,10 +18,19 @@ export function compileAvroReader(type: Type, options: CompileOptions): PayloadR
 }
 
 function compileRead(type: Type, options: CompileOptions): ReadPayload {
-  const root = planSteps(type, options);
+  const root = planSteps(type, { ...options, parseJson: jsonParser(options) });
   if (root.kind === "bytes") {
     return root.convert ?? copyBytes; // Confluent's serializers write bytes at the top without their length
   }
   const at = new Cursor(options.limits);
   return options.codeGeneration && countSteps(root) <= mostGeneratedSteps ? generateReader(root, at) : closureReader(root, at);
+}
+
+/** Made when the first document is read: few schemas have any, and most users take them as text. */
+function jsonParser(options: CompileOptions): (text: string) => unknown {
+  let context: ConvertContext | undefined;
+  return (text) => {
+    context ??= convertContext(options, { maxDepth: options.limits.maxDepth, texts: new ShortTexts() });
+    return context.parseJson(text);
+  };
 }

@@ -84,6 +84,8 @@ export interface DeferStep {
 export interface StepOptions {
   readonly values: ResolvedValueOptions;
   readonly plan: ReadPlan;
+  /** Reads the JSON document in a column, exactly. */
+  readonly parseJson: (text: string) => unknown;
 }
 
 /** Fields of all records, each counted once for every way in which it is read. */
@@ -233,7 +235,9 @@ class Planner {
   }
 
   #conversion(type: Type, use: Use): Conversion | null {
-    return use === "raw" || type.semantic === undefined ? null : conversionFor(type.semantic, this.#options.values, JSON.parse);
+    return use === "raw" || type.semantic === undefined
+      ? null
+      : conversionFor(type.semantic, this.#options.values, this.#options.parseJson);
   }
 
   #use(name: string, type: Type, step: Step): FieldStep["use"] {
