@@ -92,9 +92,10 @@ export function packageOf(specifier) {
 }
 
 /**
- * Whether a file is there for tests alone and is left out of what ships.
+ * Whether a file is there for tests alone and is left out of what ships. The contract suites of the testkit do ship: they take their test
+ * framework as an argument.
  * @param {string} path
  */
 export function isTestFile(path) {
-  return path.endsWith(".test.ts") || path.endsWith(".contract.ts");
+  return path.endsWith(".test.ts") || (path.endsWith(".contract.ts") && !path.includes("packages/testkit/"));
 }
