@@ -3,7 +3,7 @@ import { createDecoder, isDecodeError, type Candidate, type CdcEvent, type Decod
 import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import { openRecordFeed } from "../load/record-feed.ts";
-import { openSchemas } from "../load/schemas.ts";
+import { missingSchemasHint, openSchemas } from "../load/schemas.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
 import { createInspectTally, type InspectTally } from "../report/inspect-tally.ts";
 import { eventText, failureText, explanationText } from "../report/inspect-text.ts";
@@ -54,9 +54,7 @@ async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCod
     await sink.close();
   }
   if (schemas === undefined && tally.failuresOf("schema-not-found") > 0) {
-    terminal.stderr.write(
-      "some messages name a schema, and there is no place to get it from: give --registry URL, or --schemas FILE with --file.\n",
-    );
+    terminal.stderr.write(missingSchemasHint);
   }
   return conclude(tally, terminal);
 }

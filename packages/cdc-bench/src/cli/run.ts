@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import { throwAwayGroup, type TopicExtent } from "../load/cluster.ts";
-import { openSchemas } from "../load/schemas.ts";
+import { missingSchemasHint, openSchemas } from "../load/schemas.ts";
 import type { Source } from "../load/source.ts";
 import { openTopicSource, type TopicSource } from "../load/topic-source.ts";
 import { measureReading, type ReadingMeasure, type ReadingOptions } from "../measure/reading.ts";
@@ -51,6 +51,9 @@ async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
     const runs = await new Runner(topics, schemas, flags, terminal).runAll();
     const report = reportOf(source, flags, terminal, runs);
     await sink.write(flags.json === true ? `${toJsonText(runJson(report))}\n` : runText(report));
+    if (schemas === undefined && runs.some(({ measure }) => measure.errors.some(({ code }) => code === "schema-not-found"))) {
+      terminal.stderr.write(missingSchemasHint);
+    }
     return verdictOf(runs, flags, terminal);
   } finally {
     await topics.close();

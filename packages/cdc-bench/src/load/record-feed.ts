@@ -72,8 +72,12 @@ async function* readTopic(
   const stopWatching = closeAtEnd(handoff, meter, interrupt);
   try {
     for (let handed = await handoff.next(); handed !== undefined; handed = await handoff.next()) {
-      yield* recordsOf(handed.batch);
-      handed.release();
+      try {
+        yield* recordsOf(handed.batch);
+      } finally {
+        // Also when the reader leaves in the middle: the driver would wait for this batch before it closes.
+        handed.release();
+      }
     }
   } finally {
     stopWatching();

@@ -46,6 +46,8 @@ export interface DecodeMeter {
   readonly records: number;
   readonly bytes: number;
   readonly errorRecords: number;
+  /** Time in which a record waited for its schema to be fetched. */
+  readonly schemaMs: number;
   /** All decoding so far, extrapolated from the records that were timed. */
   decodeMs(): number;
   formats(): readonly FormatMeasure[];
@@ -100,6 +102,7 @@ class Meter implements DecodeMeter {
   records = 0;
   bytes = 0;
   errorRecords = 0;
+  schemaMs = 0;
   readonly #clockCostNs = clockCostNs();
   readonly #tallies = new Map<string, FormatTally>();
   readonly #errors = new Map<string, { topic: string; code: string; records: number; example: string }>();
@@ -140,11 +143,7 @@ class Meter implements DecodeMeter {
     try {
       const events = inner.decodeAt(cursor);
       if (events instanceof Promise) {
-        // A schema is being fetched: that is not decoding, so these are counted and not timed.
-        return events.then(
-          (late) => this.#count(topic, bytes, isTombstone, late),
-          (error: unknown) => this.#countError(topic, error),
-        );
+        return this.#whenSchemaIsThere(events, topic, bytes, isTombstone);
       }
       for (let i = 0; i < events.length; i++) {
         readEvent(events[i]!);
@@ -153,6 +152,23 @@ class Meter implements DecodeMeter {
       return this.#count(topic, bytes, isTombstone, events, durationNs);
     } catch (error) {
       return this.#countError(topic, error);
+    }
+  }
+
+  /** Waiting for a schema is not decoding, so it is counted apart. */
+  async #whenSchemaIsThere(
+    events: Promise<readonly CdcEvent[]>,
+    topic: string,
+    bytes: number,
+    isTombstone: boolean,
+  ): Promise<readonly CdcEvent[]> {
+    const startMs = performance.now();
+    try {
+      return this.#count(topic, bytes, isTombstone, await events);
+    } catch (error) {
+      return this.#countError(topic, error);
+    } finally {
+      this.schemaMs += performance.now() - startMs;
     }
   }
 

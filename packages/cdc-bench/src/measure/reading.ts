@@ -43,6 +43,8 @@ export interface StageMeasure {
   readonly joinMs: number;
   /** Nothing to do: waiting for the next batch. */
   readonly fetchMs: number;
+  /** Waiting for schemas to be fetched, once each. */
+  readonly schemaMs: number;
   readonly decodeMs: number;
   /** The rest: walking, routing, handing over, committing. */
   readonly handleMs: number;
@@ -135,16 +137,22 @@ function summarize(
   latency: LatencyMeter | null,
 ): ReadingMeasure {
   const measured = soFar(fetched, decoded);
-  const fetchMs = Math.min(fetched.waitMs, measured.elapsedMs);
-  const decodeMs = Math.min(decoded.decodeMs(), measured.elapsedMs - fetchMs);
   return {
     ...measured,
     outcome,
     events,
     batches: fetched.batches,
-    stages: { joinMs: fetched.joinMs, fetchMs, decodeMs, handleMs: measured.elapsedMs - fetchMs - decodeMs },
+    stages: stagesOf(measured.elapsedMs, fetched, decoded),
     formats: decoded.formats(),
     errors: decoded.errors(),
     latency: latency?.summary() ?? null,
   };
+}
+
+/** The stages add up to the time that passed; decoding is an estimate, so it gets at most what waiting leaves. */
+function stagesOf(elapsedMs: number, fetched: FetchMeter, decoded: DecodeMeter): StageMeasure {
+  const fetchMs = Math.min(fetched.waitMs, elapsedMs);
+  const schemaMs = Math.min(decoded.schemaMs, elapsedMs - fetchMs);
+  const decodeMs = Math.min(decoded.decodeMs(), elapsedMs - fetchMs - schemaMs);
+  return { joinMs: fetched.joinMs, fetchMs, schemaMs, decodeMs, handleMs: elapsedMs - fetchMs - schemaMs - decodeMs };
 }

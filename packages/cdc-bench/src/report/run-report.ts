@@ -1,4 +1,5 @@
 import type { DecodeErrorCount, FormatMeasure } from "../measure/decode-meter.ts";
+import type { DurationSummary } from "../measure/duration-histogram.ts";
 import type { ReadingMeasure, ReadingOutcome, StageMeasure } from "../measure/reading.ts";
 import type { LatencySummary } from "../measure/latency-meter.ts";
 import { type Environment, environmentLine } from "./environment.ts";
@@ -145,11 +146,22 @@ function stagesTable(runs: readonly TopicRun[]): string {
   const cell = (stageMs: number, measure: ReadingMeasure): string =>
     `${(stageMs / 1e3).toFixed(2)} s ${measure.elapsedMs === 0 ? "" : `${Math.round((stageMs / measure.elapsedMs) * 100)}%`.padStart(4)}`;
   const row = ({ topics, measure }: TopicRun): readonly string[] => {
-    const { joinMs, fetchMs, decodeMs, handleMs }: StageMeasure = measure.stages;
-    return [topics.join(", "), `${(joinMs / 1e3).toFixed(2)} s`, ...[fetchMs, decodeMs, handleMs].map((stageMs) => cell(stageMs, measure))];
+    const { joinMs, fetchMs, schemaMs, decodeMs, handleMs }: StageMeasure = measure.stages;
+    return [
+      topics.join(", "),
+      `${(joinMs / 1e3).toFixed(2)} s`,
+      ...[fetchMs, schemaMs, decodeMs, handleMs].map((stageMs) => cell(stageMs, measure)),
+    ];
   };
   return textTable(
-    [{ title: "topic", align: "left" }, { title: "(join)" }, { title: "fetch" }, { title: "decode" }, { title: "handle" }],
+    [
+      { title: "topic", align: "left" },
+      { title: "(join)" },
+      { title: "fetch" },
+      { title: "schemas" },
+      { title: "decode" },
+      { title: "handle" },
+    ],
     runs.map(row),
   );
 }
@@ -162,15 +174,13 @@ function latencyTable({ sinceRecord, sinceSource, connector, clockSkewEvents }: 
   ];
   const table = textTable(
     [{ title: "latency", align: "left" }, { title: "events" }, { title: "p50" }, { title: "p95" }, { title: "p99" }],
-    rows.map(([name, age]) => [
-      name,
-      formatCount(age.count),
-      formatDuration(age.p50Ns),
-      formatDuration(age.p95Ns),
-      formatDuration(age.p99Ns),
-    ]),
+    rows.map(([name, age]) => [name, formatCount(age.count), ...percentilesText(age)]),
   );
   return clockSkewEvents === 0 ? table : `${table}${formatCount(clockSkewEvents)} ages were negative: the clocks of the machines differ.\n`;
+}
+
+function percentilesText({ count, p50Ns, p95Ns, p99Ns }: DurationSummary): readonly string[] {
+  return [p50Ns, p95Ns, p99Ns].map((durationNs) => (count === 0 ? "-" : formatDuration(durationNs)));
 }
 
 function errorLines(errors: readonly DecodeErrorCount[]): string {
