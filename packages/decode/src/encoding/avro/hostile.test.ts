@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveLimits } from "../../options.ts";
 import type { Deferred, ReadPlan } from "../reader.ts";
+import type { RecordType } from "../type.ts";
 import { avroType, long, outcomeOf, readBoth, sized, text, twins } from "./twins.contract.ts";
 
 const zero = Buffer.from([0]);
@@ -299,7 +300,7 @@ describe("names", () => {
 
   test("a field is an own property under its name, whatever that is", () => {
     const schema = record(Object.fromEntries(wild.map((name) => [name, "int"])));
-    const fields = (avroType(schema) as { fields: { name: string }[] }).fields.map(({ name }) => name);
+    const fields = (avroType(schema) as RecordType).fields.map(({ name }) => name);
     const payload = Buffer.concat(fields.map((_, i) => long(i)));
     const [generated, closures] = twins(avroType(schema));
     for (const reader of [generated, closures]) {
