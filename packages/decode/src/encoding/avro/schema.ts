@@ -205,10 +205,10 @@ function parseRecord(node: Node, place: Place): Type {
   return record;
 }
 
-/** What the Confluent and the Apicurio converter call the pairs of a map. */
+/** What converters call the pairs of a map: Confluent's and Apicurio's, and Glue's. */
 const mapEntryNames: ReadonlySet<string> = new Set([
   "io.confluent.connect.avro.MapEntry",
-  "io.apicurio.registry.utils.converter.avro.MapEntry",
+  "com.amazonaws.services.schemaregistry.kafkaconnect.avrodata.MapEntry",
 ]);
 
 function parseField(node: unknown, place: Place): Field {
