@@ -59,6 +59,7 @@ export const roomTables = {
         "schema-source:types",
         "encoding/type",
         "encoding/reader",
+        "encoding/json/exact-text", // headers carry keys as JSON text
       ],
       detect: [
         "explanation:types",

@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+import { parseExactText } from "../encoding/json/exact-text.ts";
 import type { KeyChange } from "../event.ts";
 import type { RecordHeaders } from "../record.ts";
 
@@ -30,21 +32,28 @@ function headerValue(headers: RecordHeaders, name: string): unknown {
   for (let i = headers.length - 1; i >= 0; i--) {
     const header = headers[i];
     if (header?.[0] === name && header[1] !== null) {
-      return parsed(Buffer.from(header[1]).toString("utf8"));
+      return parsed(header[1]);
     }
   }
   return null;
 }
 
-function parsed(text: string): unknown {
-  const first = text[0];
-  if (first !== '"' && first !== "{") {
-    return text;
+function parsed(bytes: Uint8Array): unknown {
+  const first = bytes[0];
+  if (first !== quoteByte && first !== openBrace) {
+    return bareText(bytes);
   }
   try {
-    const value: unknown = JSON.parse(text);
-    return isKey(value) && "schema" in value && "payload" in value ? value["payload"] : value;
+    const value = parseExactText(bytes);
+    return isKey(value) && Object.hasOwn(value, "schema") && Object.hasOwn(value, "payload") ? value["payload"] : value;
   } catch {
-    return text; // bare text that only looks like JSON
+    return bareText(bytes); // it only looks like JSON
   }
+}
+
+const quoteByte = 0x22;
+const openBrace = 0x7b;
+
+function bareText(bytes: Uint8Array): string | null {
+  return isUtf8(bytes) ? Buffer.from(bytes).toString("utf8") : null;
 }
