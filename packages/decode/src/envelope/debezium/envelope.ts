@@ -54,9 +54,9 @@ function openChange(
   }
   const table = head.table.name === "" && topicTable !== null ? topicTable : head.table;
   const operation = operationOf(op);
-  if (operation !== null) {
-    const before = (value["before"] ?? null) as Columns | null;
-    const after = (value["after"] ?? null) as Columns | null;
+  const before = value["before"] ?? null;
+  const after = value["after"] ?? null;
+  if (operation !== null && isImage(before) && isImage(after)) {
     return [new EnvelopedChange(operation, table, before, after, source, value["transaction"], value["ts_ms"], key, route, batch, record)];
   }
   switch (op) {
@@ -67,8 +67,19 @@ function openChange(
     case "M":
       return [new LogicalMessage(value, key, route, batch, record)];
     default:
-      return [new UnknownValue(value, key, route, batch, record)];
+      return [unknownValue(value, key, route, batch, record)];
   }
+}
+
+/** A row's image: its columns, MongoDB's document as JSON text, or nothing. */
+function isImage(value: unknown): value is Columns | null {
+  return value === null || isBlock(value) || typeof value === "string";
+}
+
+/** Its source is read now: who takes the value apart should find what was sent. */
+function unknownValue(value: Block, key: unknown, route: Route, batch: RecordBatch, record: number): UnknownValue {
+  const { source } = value;
+  return new UnknownValue(source instanceof Deferred ? { ...value, source: source.value } : value, key, route, batch, record);
 }
 
 function openControl(value: Block, key: unknown, route: Route, batch: RecordBatch, record: number): readonly CdcEvent[] {
@@ -81,5 +92,5 @@ function openControl(value: Block, key: unknown, route: Route, batch: RecordBatc
   }
   return "ts_ms" in value && Object.keys(value).length === 1
     ? [new Heartbeat(value, key, route, batch, record)]
-    : [new UnknownValue(value, key, route, batch, record)];
+    : [unknownValue(value, key, route, batch, record)];
 }
