@@ -92,10 +92,14 @@ export function transactionOf(value: unknown): TransactionPosition | null {
     return null;
   }
   return {
-    id: String(value["id"]),
+    id: idText(value["id"]),
     totalOrder: bigintOrNull(value["total_order"]) ?? 0n,
     dataCollectionOrder: bigintOrNull(value["data_collection_order"]) ?? 0n,
   };
+}
+
+function idText(id: unknown): string {
+  return typeof id === "string" || typeof id === "number" || typeof id === "bigint" ? String(id) : "";
 }
 
 export function isBlock(value: unknown): value is Block {
