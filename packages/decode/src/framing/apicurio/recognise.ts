@@ -36,5 +36,10 @@ function longIdEvidence(bytes: Uint8Array, start: number, end: number): string |
       return null;
     }
   }
-  return "byte 0 is 00, then an 8-byte id whose upper half is zero, where Confluent's ids begin at 1";
+  for (let i = 5; i < longFrameLength; i++) {
+    if (bytes[start + i] !== 0) {
+      return "byte 0 is 00, then an 8-byte id whose upper half is zero, where Confluent's ids begin at 1";
+    }
+  }
+  return null; // no id is 0: a nil UUID, most likely
 }
