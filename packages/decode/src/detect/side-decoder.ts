@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ColumnHints } from "../encoding/json/learn.ts";
-import { DecodeError, isDecodeError } from "../errors.ts";
+import { DecodeError, type DecodeErrorCode, isDecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
 import { apicurio } from "../framing/apicurio/recognise.ts";
 import { confluentId } from "../framing/confluent/recognise.ts";
@@ -57,7 +57,7 @@ export class SideDecoder {
       return this.#readFramed(id, bytes, start, end, failed);
     }
     const first = bytes[start];
-    if (first === 0x7b && end > start) {
+    if (first === 0x7b && end > start && this.#side === "value") {
       const value = this.#json.read(bytes, start, end);
       this.route = this.#json.route;
       return value;
@@ -87,10 +87,13 @@ export class SideDecoder {
     return value;
   }
 
-  /** Keys of four, eight or sixteen bytes may be a plain integer, long or UUID whose first byte happens to be zero. */
+  /**
+   * Keys of eight or sixteen bytes may be a plain long or UUID whose first byte happens to be zero: then nobody knows the id. A key that
+   * its own schema does not fit is no such thing.
+   */
   #withoutSchema(error: DecodeError, bytes: Buffer, start: number, end: number): unknown {
     const length = end - start;
-    const mayBePrimitive = this.#side === "key" && (length === 8 || length === 16) && !error.retriable;
+    const mayBePrimitive = this.#side === "key" && (length === 8 || length === 16) && error.code === "schema-not-found";
     if (!mayBePrimitive) {
       throw error;
     }
@@ -106,7 +109,7 @@ export class SideDecoder {
         return value;
       } catch (error) {
         // Most plain-text keys do not begin like JSON; one that does and is none is text all the same.
-        if (this.#side === "value" || !isDecodeError(error)) {
+        if (this.#side === "value" || !isDecodeError(error) || !notJson.has(error.code)) {
           throw error;
         }
       }
@@ -151,6 +154,9 @@ function unknownFormat(bytes: Buffer, start: number, end: number): never {
     `expected Confluent framing (byte 0 is 00, then a schema id) or JSON text, found ${end - start} bytes beginning with ${first}`,
   );
 }
+
+/** What parsing ends in where bytes are no JSON at all. */
+const notJson: ReadonlySet<DecodeErrorCode> = new Set(["truncated", "malformed", "trailing-bytes", "invalid-utf8"]);
 
 function skipByteOrderMark(bytes: Buffer, start: number, end: number): number {
   return end - start >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf ? start + 3 : start;
