@@ -1,6 +1,6 @@
-import { isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
+import { hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
 import { splitConnectJson } from "../encoding/connect-json/split.ts";
-import { type ColumnHints, learnType } from "../encoding/json/learn.ts";
+import { type ColumnHints, hasManyNames, learnType } from "../encoding/json/learn.ts";
 import { parseJson } from "../encoding/json/parse.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
 import { type ReadPlan, readEverything } from "../encoding/reader.ts";
@@ -8,6 +8,7 @@ import { latin1 } from "../encoding/short-texts.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { EncodingName } from "../event.ts";
 import { none } from "../envelope/none/envelope.ts";
+import { DecodeError, isDecodeError } from "../errors.ts";
 import type { Side } from "../framing/framing.ts";
 import { type Engine, envelopeFor } from "./engine.ts";
 import type { SideRoute } from "./side-route.ts";
@@ -67,8 +68,7 @@ export class JsonSide {
   read(bytes: Buffer, start: number, end: number): unknown {
     for (const route of this.#connectRoutes) {
       if (startsWith(bytes, start, end, route.prefix)) {
-        this.route = route;
-        return route.reader.read(bytes, start + route.prefix.length, end - 1);
+        return this.#readPayload(route, bytes, start, start + route.prefix.length, end);
       }
     }
     for (const route of this.#plainRoutes) {
@@ -86,12 +86,29 @@ export class JsonSide {
     if (split !== null) {
       const route = this.#connectRoute(bytes, start, split.schemaEnd, split.payloadStart);
       if (route !== null) {
-        this.route = route;
-        return route.reader.read(bytes, split.payloadStart, end - 1);
+        return this.#readPayload(route, bytes, start, split.payloadStart, end);
       }
     }
+    return this.#readWhole(bytes, start, end);
+  }
+
+  #readWhole(bytes: Buffer, start: number, end: number): unknown {
     const parsed = parseJson(bytes, start, end, this.#engine.parse);
     return isConnectMessage(parsed) ? this.#readParsedConnect(parsed) : this.#readPlain(parsed);
+  }
+
+  /** The payload half alone. Where it is no payload, the message may still be JSON: a row with a column more, a name that stands twice. */
+  #readPayload(route: ConnectRoute, bytes: Buffer, start: number, payloadStart: number, end: number): unknown {
+    try {
+      const value = route.reader.read(bytes, payloadStart, end - 1);
+      this.route = route;
+      return value;
+    } catch (error) {
+      if (!isDecodeError(error) || error.code !== "trailing-bytes") {
+        throw error;
+      }
+      return this.#readWhole(bytes, start, end);
+    }
   }
 
   /** The route for a schema text, or null where what stands there is no Connect schema. */
@@ -101,9 +118,10 @@ export class JsonSide {
     let route = this.#connectBySchema.get(text);
     if (route === undefined) {
       const schema = parseJson(bytes, schemaStart, schemaEnd, this.#engine.parse);
-      if (!isConnectSchema(schema)) {
-        return null;
+      if (!isConnectSchema(schema) || !hasConnectType(schema)) {
+        return null; // the whole message decides: it may be a row with columns of these names
       }
+      checkSchemaLength(text.length, this.#engine.limits.maxSchemaChars);
       const prefix = Buffer.from(bytes.subarray(start, payloadStart));
       route = { ...this.#connectReader(schema), prefix };
       forgetOldest(this.#connectBySchema, this.#engine.limits.maxSchemas);
@@ -138,6 +156,10 @@ export class JsonSide {
   }
 
   #readPlain(parsed: unknown): unknown {
+    if (isObject(parsed) && isWide(parsed)) {
+      this.route = this.#learn(parsed); // names by the hundred are most likely data: not worth remembering
+      return (this.route as PlainRoute).reader.convert(parsed);
+    }
     const signature = signatureOf(parsed);
     let slow = this.#slowReaders.get(signature);
     if (slow === undefined) {
@@ -146,7 +168,9 @@ export class JsonSide {
       this.#slowReaders.set(signature, slow);
     }
     this.route = slow;
-    this.#remember(signature, slow);
+    if (!isHalved(parsed)) {
+      this.#remember(signature, slow);
+    }
     return slow.reader.convert(parsed);
   }
 
@@ -194,6 +218,15 @@ function startsWith(bytes: Buffer, start: number, end: number, prefix: Buffer): 
   return end - start > length && bytes[end - 1] === 0x7d && bytes.compare(prefix, 0, length, start, start + length) === 0;
 }
 
+function checkSchemaLength(length: number, most: number): void {
+  if (length > most) {
+    throw new DecodeError(
+      "limit-exceeded",
+      `expected a Connect schema of at most ${most} characters (limits.maxSchemaChars), found ${length}`,
+    );
+  }
+}
+
 interface ConnectMessage {
   readonly schema: Record<string, unknown> | null;
   readonly payload: unknown;
@@ -209,6 +242,18 @@ function isConnectMessage(value: unknown): value is ConnectMessage {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/**
+ * Whether a row has just the columns schema and payload. It is parsed each time: the next message of these names may well be connect-json.
+ */
+function isHalved(value: unknown): boolean {
+  return isObject(value) && Object.hasOwn(value, "schema") && Object.hasOwn(value, "payload") && Object.keys(value).length === 2;
+}
+
+/** Whether a value, or an object right inside it, has more names than a table has columns. */
+function isWide(value: Record<string, unknown>): boolean {
+  return hasManyNames(value) || Object.values(value).some((item) => isObject(item) && hasManyNames(item));
 }
 
 /** The names of a value and of the objects right inside it: what a learned type is made of. */

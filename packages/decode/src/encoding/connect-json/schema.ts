@@ -27,6 +27,12 @@ export function isConnectSchema(value: unknown): value is Record<string, unknown
   return isObject(value) && typeof value["type"] === "string";
 }
 
+/** Whether the type is one that Connect has. */
+export function hasConnectType(schema: Record<string, unknown>): boolean {
+  const type = schema["type"];
+  return typeof type === "string" && (Object.hasOwn(primitives, type) || type === "array" || type === "map" || type === "struct");
+}
+
 /** The type that a Connect schema states. Throws `schema-invalid` where it states none. */
 export function parseConnectSchema(schema: unknown, where: string, depth: number): Type {
   if (!isConnectSchema(schema)) {
@@ -96,7 +102,10 @@ function semanticOf(schema: Record<string, unknown>): Semantic | undefined {
   const stated = schema["parameters"];
   if (isObject(stated)) {
     for (const [parameter, value] of Object.entries(stated)) {
-      parameters[parameter] = String(value);
+      // Connect's parameters are texts; anything else states nothing.
+      if (typeof value === "string" || typeof value === "number") {
+        parameters[parameter] = String(value);
+      }
     }
   }
   return { name, parameters };

@@ -2,7 +2,7 @@ import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits, ResolvedValueOptions } from "../../options.ts";
 import type { Conversion, Semantic } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
-import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { UNAVAILABLE, type UnavailableTests } from "../../values/unavailable.ts";
 import { type RecordType, type Type, withoutNull } from "../type.ts";
 import { base64Length, decodeBase64 } from "./base64.ts";
 import { setProperty } from "../../set-property.ts";
@@ -16,6 +16,7 @@ export interface ConvertContext {
   readonly values: ResolvedValueOptions;
   readonly limits: ResolvedLimits;
   readonly parseJson: (text: string) => unknown;
+  readonly unavailable: UnavailableTests;
 }
 
 /**
@@ -30,7 +31,7 @@ export function compileConvert(type: Type, context: ConvertContext, where: strin
 /** The same for a column of a row, where Debezium's placeholder means that the value is unavailable. */
 export function compileColumn(type: Type, context: ConvertContext, where: string): Convert {
   const convert = compileConvert(type, context, where);
-  const isUnavailable = jsonColumnTest(withoutNull(type).kind, context.values.unavailablePlaceholder);
+  const isUnavailable = jsonColumnTest(withoutNull(type).kind, context.unavailable);
   return (value) => (value !== null && isUnavailable(value) ? UNAVAILABLE : convert(value));
 }
 

@@ -135,6 +135,12 @@ export function readBoolean(c: JsonCursor): boolean | null {
 
 const smallDigits = 9;
 
+/**
+ * Longest integer that is read: making a bigint of digits takes longer than in proportion to their number. As many as the longest decimal
+ * that PostgreSQL lets a column declare has.
+ */
+export const mostDigits = 1_001;
+
 /** An integer, exact: a number when a double holds it, else a bigint. Null for null, and a miss for a fraction or an exponent. */
 export function readInteger(c: JsonCursor): number | bigint | null {
   const { bytes, pos, end } = c;
@@ -161,7 +167,7 @@ export function readInteger(c: JsonCursor): number | bigint | null {
     value = value * 10 + digit;
     digit = (bytes[++p] as number) - zero;
   }
-  if ((firstDigit === 0 && p - first > 1) || isFraction(bytes[p], p < end)) {
+  if ((firstDigit === 0 && p - first > 1) || isFraction(bytes[p], p < end) || p - first > mostDigits || p === first) {
     return miss(c);
   }
   c.pos = p;
@@ -222,21 +228,25 @@ export function readDouble(c: JsonCursor): number | null {
   return Number.isFinite(value) ? value : miss(c);
 }
 
-/** Moves over one value that is a string, a number, a boolean or null: what the blocks around a row are made of. */
+/**
+ * Moves over one value that is a string, a number, a boolean or null: what the blocks around a row are made of. As strict as reading it:
+ * bytes that nobody asks for must not be a reason to accept what else is an error.
+ */
 export function skipScalar(c: JsonCursor): void {
   const { bytes, pos, end } = c;
   const first = bytes[pos];
   if (first === quoteByte) {
-    let close = plainStringEnd(bytes, pos + 1, end);
+    const close = plainStringEnd(bytes, pos + 1, end);
     if (close === missed) {
-      close = stringEnd(bytes, pos + 1, end);
+      readEscapedText(c);
+    } else {
+      c.pos = close + 1;
     }
-    c.pos = close === missed ? missed : close + 1;
     return;
   }
   const close = numberEnd(bytes, pos, end);
   if (close > pos) {
-    c.pos = close;
+    c.pos = isPlainInteger(bytes, pos, close) || isJsonNumber(latin1(bytes, pos, close)) ? close : missed;
     return;
   }
   if (first === openBrace || first === openBracket) {
@@ -246,6 +256,20 @@ export function skipScalar(c: JsonCursor): void {
   readBoolean(c);
 }
 
+/** Whether the text is digits alone and does not begin with a zero: nearly every number, told without making text of it. */
+function isPlainInteger(bytes: Uint8Array, start: number, end: number): boolean {
+  if (bytes[start] === zero) {
+    return false;
+  }
+  for (let p = start; p < end; p++) {
+    const byte = bytes[p] as number;
+    if (byte < zero || byte > 0x39) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /** A string, a number, a boolean or null, whatever stands there: what JSON without a schema is made of. */
 export function readSimple(c: JsonCursor): string | number | bigint | boolean | null {
   const { bytes, pos } = c;
@@ -253,5 +277,9 @@ export function readSimple(c: JsonCursor): string | number | bigint | boolean | 
   if (first === quoteByte) {
     return readText(c);
   }
-  return first === minus || (first >= zero && first <= 0x39) ? readInteger(c) : readBoolean(c);
+  if (first === minus) {
+    const value = readInteger(c);
+    return value === 0 ? -0 : value; // without a type, -0 is what JSON.parse makes of it
+  }
+  return first >= zero && first <= 0x39 ? readInteger(c) : readBoolean(c);
 }

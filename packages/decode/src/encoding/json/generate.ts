@@ -7,7 +7,7 @@ import { type ParseOptions, parseJson, parseNested } from "./parse.ts";
 import { readBase64, readBase64Buffer, scratch } from "./read-base64.ts";
 import type { Conversion } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
-import { UNAVAILABLE, unavailableTests } from "../../values/unavailable.ts";
+import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
 /** Reads a record at the cursor, or leaves the cursor at {@link missed}. */
@@ -77,10 +77,9 @@ class Emitter {
     this.#options = options;
     this.#context = context;
     this.#parse = parse;
-    const tests = unavailableTests(options.values.unavailablePlaceholder);
-    this.scope["isUnavailableText"] = tests.text;
-    this.scope["isUnavailableBytes"] = tests.bytes;
-    this.scope["isUnavailableJson"] = jsonColumnTest("any", options.values.unavailablePlaceholder);
+    this.scope["isUnavailableText"] = context.unavailable.text;
+    this.scope["isUnavailableBytes"] = context.unavailable.bytes;
+    this.scope["isUnavailableJson"] = jsonColumnTest("any", context.unavailable);
   }
 
   /** The function of that name, and those that deferred parts are read with. */
@@ -181,7 +180,12 @@ function ${name}(c) {
     if (type.kind === "record") {
       return `const ${target} = ${this.record(type, { isTop: false, isRow: true })}(c);`;
     }
-    return this.#slow(compileConvert(field.type, this.#context, field.name), target);
+    return type.kind === "any" ? this.#nullOnly(target) : this.#slow(compileConvert(field.type, this.#context, field.name), target);
+  }
+
+  /** What was null when its type was learned: anything else there is the slow reader's to understand. */
+  #nullOnly(target: string): string {
+    return `const ${target} = null; if (b[c.pos] === 110) skipScalar(c); else c.pos = missed;`;
   }
 
   /** Any JSON value at the cursor, parsed as the slow reader parses it. */
@@ -228,11 +232,12 @@ function ${name}(c) {
     const convert = isColumn ? compileColumn(anyType, this.#context, "a column") : compileConvert(anyType, this.#context, "a field");
     const slow = this.#constant("any", this.#nested(convert));
     const column = isColumn ? ` else if (typeof ${target} === "string" && isUnavailableJson(${target})) ${target} = UNAVAILABLE;` : "";
+    // What the slow reader made is converted already: a fraction must not be taken for an integer.
     const integers =
       this.#options.values.int64 === "safe"
         ? ""
-        : `if (typeof ${target} === "number" || typeof ${target} === "bigint") ${target} = ${this.#constant("int64", int64For(this.#options.values))}(${target});`;
-    return `p = c.pos; ${target} = readSimple(c); if (c.pos === missed) { c.pos = p; ${target} = ${slow}(c); }${column} ${integers}`;
+        : ` else if (typeof ${target} === "number" || typeof ${target} === "bigint") ${target} = ${this.#constant("int64", int64For(this.#options.values))}(${target});`;
+    return `p = c.pos; ${target} = readSimple(c); if (c.pos === missed) { c.pos = p; ${target} = ${slow}(c); }${column}${integers}`;
   }
 
   #conversion(type: Type): Conversion | null {
@@ -275,7 +280,7 @@ function ${name}(c) {
   #deferred(field: Field, defer: DeferredField, target: string): string {
     const type = withoutNull(field.type);
     if (type.kind !== "record") {
-      return this.#slow(compileConvert(field.type, this.#context, field.name), target);
+      return this.#nullOnly(target);
     }
     const peeked = defer.peek.map((name) =>
       type.fields.some((inner) => inner.name === name) ? `peek${defer.peek.indexOf(name)}` : "undefined",

@@ -16,21 +16,35 @@ export function learnType(sample: Record<string, unknown>, plan: ReadPlan, hints
   const rows = plan.rows;
   // A row that is null in this message looks like the one beside it, which is the same table's.
   const knownRow = rows.map((name) => sample[name]).find(isObject);
-  const fields = Object.keys(sample).map((name): Field => {
+  const planned = new Set(plan.defer === null ? [...rows, ...plan.skip] : [...rows, ...plan.skip, plan.defer.field]);
+  const fields = namesOf(sample, planned).map((name): Field => {
     const value = sample[name];
     if (rows.includes(name)) {
       const row = isObject(value) ? value : knownRow;
       return { name, type: row === undefined ? anyType : rowType(row, hints) };
     }
-    return { name, type: isObject(value) && isFlat(value) ? flatType(value) : anyType };
+    return { name, type: isObject(value) && !hasManyNames(value) && isFlat(value) ? flatType(value) : anyType };
   });
   return { kind: "record", name: null, fields };
 }
 
 const anyType: Type = { kind: "any" };
 
+/** More names than this are data, not columns: a reader that knows each of them would cost more than it saves. */
+const mostNames = 1_000;
+
+export function hasManyNames(value: Record<string, unknown>): boolean {
+  return Object.keys(value).length > mostNames;
+}
+
+/** The names that a type speaks of: of very many, only those that something is known of. */
+function namesOf(value: Record<string, unknown>, known: { has(name: string): boolean }): string[] {
+  const names = Object.keys(value);
+  return names.length > mostNames ? names.filter((name) => known.has(name)) : names;
+}
+
 function rowType(row: Record<string, unknown>, hints: ColumnHints): RecordType {
-  const fields = Object.keys(row).map((name): Field => {
+  const fields = namesOf(row, hints).map((name): Field => {
     const semantic = hints.get(name);
     return { name, type: semantic === undefined ? anyType : { kind: "any", semantic } };
   });

@@ -1,7 +1,7 @@
 import { DecodeError } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
 import { latin1, type ShortTexts } from "../short-texts.ts";
-import { isJsonNumber, type JsonCursor, missed, numberEnd, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
+import { isJsonNumber, type JsonCursor, missed, mostDigits, numberEnd, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
 
 /** A JSON number that has a fraction or an exponent, as it was written. */
 export class NumberText {
@@ -168,7 +168,13 @@ class Parser {
       throw this.#unexpected("a JSON value");
     }
     this.#pos = close;
-    return /[.eE]/.test(text) ? new NumberText(text) : exactInteger(text);
+    if (/[.eE]/.test(text)) {
+      return new NumberText(text);
+    }
+    if (text.length > mostDigits + 1) {
+      throw new DecodeError("limit-exceeded", `expected an integer of at most ${mostDigits} digits, found ${text.length} characters`);
+    }
+    return exactInteger(text);
   }
 
   #word(first: number): unknown {

@@ -3,8 +3,9 @@ import type { EncodingName } from "../../event.ts";
 import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, type ReadPlan } from "../reader.ts";
 import type { ShortTexts } from "../short-texts.ts";
 import { type RecordType, type Type, withoutNull } from "../type.ts";
+import { unavailableTests } from "../../values/unavailable.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, recordConvert } from "./convert.ts";
-import { JsonCursor } from "./cursor.ts";
+import { JsonCursor, missed } from "./cursor.ts";
 import { generateQuickReader, type QuickReader } from "./generate.ts";
 import { type ParseOptions, parseJson } from "./parse.ts";
 
@@ -59,7 +60,7 @@ export class JsonReader implements PayloadReader {
     cursor.bytes = bytes;
     cursor.pos = start;
     cursor.end = end;
-    const value = this.#quick(cursor);
+    const value = tryQuick(this.#quick, cursor);
     if (cursor.pos === end) {
       this.#credit = fullCredit;
       return value;
@@ -77,10 +78,21 @@ export class JsonReader implements PayloadReader {
   }
 }
 
+/** A value that cannot be converted is a miss too: it may not be the one that counts, as names may stand twice. */
+function tryQuick(quick: QuickReader, cursor: JsonCursor): unknown {
+  try {
+    return quick(cursor);
+  } catch {
+    cursor.pos = missed;
+    return null;
+  }
+}
+
 export function convertContext(options: CompileOptions, parse: ParseOptions): ConvertContext {
   const context: ConvertContext = {
     values: options.values,
     limits: options.limits,
+    unavailable: unavailableTests(options.values.unavailablePlaceholder),
     parseJson: (text) => {
       const bytes = Buffer.from(text, "utf8");
       return compileAny(undefined, context)(parseJson(bytes, 0, bytes.length, parse));
@@ -98,7 +110,7 @@ function compileTop(type: Type, plan: ReadPlan, context: ConvertContext): Conver
   const columns = record.fields
     .filter((field) => !plan.skip.includes(field.name))
     .map((field) => [field.name, compileTopField(field.name, field.type, plan, context)] as const);
-  const extra = compileAny(undefined, context);
+  const extra = plan.rows === "self" ? compileColumn({ kind: "any" }, context, "a column") : compileAny(undefined, context);
   const convert = recordConvert(columns, extra, "the payload");
   return (value) => (value === null ? null : convert(withoutSkipped(value, plan.skip)));
 }

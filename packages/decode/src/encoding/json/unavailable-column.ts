@@ -1,9 +1,8 @@
-import { unavailableTests } from "../../values/unavailable.ts";
+import type { UnavailableTests } from "../../values/unavailable.ts";
 import type { Type } from "../type.ts";
 
 /** Whether a column, as JSON carries it before any conversion, holds Debezium's placeholder for an unavailable value. */
-export function jsonColumnTest(kind: Type["kind"], placeholder: string): (value: unknown) => boolean {
-  const { text, base64, array, map } = unavailableTests(placeholder);
+export function jsonColumnTest(kind: Type["kind"], { text, base64, array, map }: UnavailableTests): (value: unknown) => boolean {
   const isList = (value: unknown): boolean => Array.isArray(value) && array(value);
   const isMap = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value) && map(value);
   switch (kind) {
