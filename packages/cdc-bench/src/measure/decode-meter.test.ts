@@ -30,8 +30,8 @@ describe("a metered decoder", () => {
     const meter = meterDecoder(decoderThat(({ valueEnd }) => [valueEnd > 50 ? jsonRow : avroChange]));
     expect(meter.decoder.decodeAt(cursorOf(100))).toEqual([jsonRow]);
     expect(meter.decoder.decodeAt(cursorOf(10))).toEqual([avroChange]);
-    meter.decoder.decodeAt(cursorOf(20));
-    meter.decoder.decodeAt(cursorOf(20, "u"));
+    void meter.decoder.decodeAt(cursorOf(20));
+    void meter.decoder.decodeAt(cursorOf(20, "u"));
     expect(meter.formats().map(({ topic, format, records, sizes }) => ({ topic, format, records, bytes: sizes.totalBytes }))).toEqual([
       { topic: "t", format: { framing: "none", encoding: "json", envelope: "none" }, records: 1, bytes: 100 },
       { topic: "t", format: { framing: "confluent", encoding: "avro", envelope: "debezium" }, records: 2, bytes: 30 },
@@ -42,14 +42,14 @@ describe("a metered decoder", () => {
 
   test("keeps tombstones apart: they have no format of their own", () => {
     const meter = meterDecoder(decoderThat(() => [jsonRow]));
-    meter.decoder.decodeAt(cursorOf(null));
+    void meter.decoder.decodeAt(cursorOf(null));
     expect(meter.formats()[0]?.format).toBe("tombstone");
   });
 
   test("times one record in eight, without the first, for which the reader is compiled", () => {
     const meter = meterDecoder(decoderThat(() => [jsonRow]));
     for (let i = 0; i < 80; i++) {
-      meter.decoder.decodeAt(cursorOf(1));
+      void meter.decoder.decodeAt(cursorOf(1));
     }
     expect(meter.formats()[0]).toMatchObject({ records: 80, decode: { count: 9 } });
   });
