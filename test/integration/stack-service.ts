@@ -4,7 +4,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startKafka } from "../../scripts/stack/kafka.mjs";
+import { defaultTables } from "../../scripts/stack/connectors.mjs";
+import { withDatabase } from "../../scripts/stack/postgres.mjs";
 import { isMissingRequirement } from "../../scripts/stack/stack-error.mjs";
+import { startStack } from "../../scripts/stack/start-stack.mjs";
+import type { StackAddresses } from "../../scripts/stack/state.mjs";
+import { endToEndDdl, endToEndTables } from "./end-to-end-columns.ts";
 
 /** What a test is told when it asks for a part of the stack: where it is, or why this machine cannot have it. */
 export type Answer<Part> = { readonly part: Part } | { readonly missing: string };
@@ -13,6 +18,11 @@ export type Answer<Part> = { readonly part: Part } | { readonly missing: string 
 export interface SharedKafka {
   readonly brokers: string;
   /** Kafka's own tools, for `runKafkaTool` and `produceLines` of scripts/stack/kafka.mjs. */
+  readonly classPath: string;
+}
+
+/** The one stack that all integration tests of a run share: Debezium follows `sales.salesorderdetail` and the tables of `e2e`. */
+export interface SharedStack extends StackAddresses {
   readonly classPath: string;
 }
 
@@ -60,6 +70,8 @@ function startPart(path: string, root: string, log: (line: string) => void): Pro
   switch (path) {
     case "/kafka":
       return startSharedKafka(root, log);
+    case "/stack":
+      return startSharedStack(root, log);
     default:
       throw new Error(`no part of the stack is called ${path}`);
   }
@@ -68,6 +80,33 @@ function startPart(path: string, root: string, log: (line: string) => void): Pro
 async function startSharedKafka(root: string, log: (line: string) => void): Promise<Started<SharedKafka>> {
   const kafka = await startKafka({ dir: join(root, "kafka"), log });
   return { part: { brokers: kafka.brokers, classPath: kafka.classPath }, stop: kafka.stop };
+}
+
+async function startSharedStack(root: string, log: (line: string) => void): Promise<Started<SharedStack>> {
+  const stack = await startStack({
+    dir: join(root, "stack"),
+    tables: `${defaultTables},${endToEndTables}`,
+    log,
+    async prepare({ postgres, registryUrl }) {
+      await withDatabase(postgres, (client) => client.query(endToEndDdl));
+      await driftIds(registryUrl);
+    },
+  });
+  return { part: { ...stack.addresses, classPath: stack.classPath }, stop: () => stack.stop() };
+}
+
+/**
+ * Apicurio numbers contents and versions apart, and a message that names one while the API looks up the other goes unnoticed in a fresh
+ * registry, where both are equal. Registering the same thing again moves only one of the two.
+ */
+async function driftIds(registryUrl: string): Promise<void> {
+  const url = `${registryUrl.replace("ccompat/v7", "registry/v2")}/groups/default/artifacts?ifExists=RETURN_OR_UPDATE`;
+  const headers = { "content-type": "application/json", "x-registry-artifactid": "drift", "x-registry-artifacttype": "AVRO" };
+  const body = JSON.stringify({ type: "record", name: "Drift", fields: [{ name: "x", type: "int" }] });
+  for (let times = 0; times < 7; times++) {
+    const response = await fetch(url, { method: "POST", headers, body });
+    if (!response.ok) throw new Error(`the registry refused a schema: HTTP ${response.status}`);
+  }
 }
 
 /** A machine without Java is a reason to skip; anything else that goes wrong is told too, and fails the test that asked. */
