@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Subscription } from "@cdckit/consumer";
 import type { Admin } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
@@ -38,7 +39,7 @@ function likeness(missing: readonly (string | RegExp)[], existing: readonly stri
 }
 
 async function checkCommittedOffsets(admin: Admin, groupId: string, topics: readonly string[]): Promise<void> {
-  const committed = await admin.fetchOffsets({ groupId, topics: [...topics] });
+  const committed = await committedOffsets(admin, groupId, topics);
   for (const { topic, partitions } of committed) {
     const withCommit = partitions.filter(({ offset }) => BigInt(offset) >= 0n);
     if (withCommit.length > 0) {
@@ -47,6 +48,29 @@ async function checkCommittedOffsets(admin: Admin, groupId: string, topics: read
         checkInLog({ groupId, topic, partition, offset: BigInt(offset) }, log.get(partition));
       }
     }
+  }
+}
+
+/** A coordinator that moves, or is loaded for a broker's first group, answers soon; kafkajs' admin asks only once. */
+const coordinatorErrors: ReadonlySet<unknown> = new Set([
+  "GROUP_LOAD_IN_PROGRESS",
+  "GROUP_COORDINATOR_NOT_AVAILABLE",
+  "NOT_COORDINATOR_FOR_GROUP",
+]);
+const coordinatorDeadlineMs = 15_000;
+const coordinatorPauseMs = 200;
+
+async function committedOffsets(admin: Admin, groupId: string, topics: readonly string[]): ReturnType<Admin["fetchOffsets"]> {
+  for (let waitedMs = 0; ; waitedMs += coordinatorPauseMs) {
+    try {
+      return await admin.fetchOffsets({ groupId, topics: [...topics] });
+    } catch (error) {
+      const { type } = error as { type?: unknown };
+      if (!coordinatorErrors.has(type) || waitedMs >= coordinatorDeadlineMs) {
+        throw error;
+      }
+    }
+    await delay(coordinatorPauseMs);
   }
 }
 
