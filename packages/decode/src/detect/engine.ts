@@ -2,7 +2,7 @@ import { codeGenerationAllowed } from "../encoding/codegen.ts";
 import type { ParseOptions } from "../encoding/json/parse.ts";
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import type { CompileOptions, ReadPlan } from "../encoding/reader.ts";
-import { ShortTexts } from "../encoding/short-texts.ts";
+import { TextCache } from "../encoding/text-cache.ts";
 import { debezium } from "../envelope/debezium/envelope.ts";
 import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
 import { flattened } from "../envelope/flattened/envelope.ts";
@@ -23,7 +23,7 @@ export class Engine {
   readonly values: ResolvedValueOptions;
   readonly limits: ResolvedLimits;
   readonly schemas: SchemaSource | null;
-  readonly texts: ShortTexts = new ShortTexts();
+  readonly texts: TextCache = new TextCache();
   readonly parse: ParseOptions;
   readonly codeGeneration: boolean;
 
@@ -36,7 +36,7 @@ export class Engine {
   }
 
   compileOptions(plan: ReadPlan): CompileOptions {
-    return { values: this.values, limits: this.limits, plan, codeGeneration: this.codeGeneration };
+    return { values: this.values, limits: this.limits, plan, codeGeneration: this.codeGeneration, texts: this.texts };
   }
 }
 

@@ -4,7 +4,7 @@ import { type ColumnHints, hasManyNames, learnType } from "../encoding/json/lear
 import { parseJson } from "../encoding/json/parse.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
 import { type ReadPlan, readEverything } from "../encoding/reader.ts";
-import { latin1 } from "../encoding/short-texts.ts";
+import { latin1 } from "../encoding/text-cache.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { EncodingName } from "../event.ts";
 import { none } from "../envelope/none/envelope.ts";
@@ -134,7 +134,7 @@ export class JsonSide {
   #connectReader(schema: unknown): PlainRoute {
     const type = parseConnectSchema(schema, "the schema", this.#engine.limits.maxDepth);
     const { route, plan } = this.#routeFor("connect-json", type, null);
-    return { ...route, reader: new JsonReader("connect-json", type, this.#engine.compileOptions(plan), this.#engine.texts) };
+    return { ...route, reader: new JsonReader("connect-json", type, this.#engine.compileOptions(plan)) };
   }
 
   /** A message that spells its two halves in another order, or with white space. */
@@ -178,7 +178,7 @@ export class JsonSide {
     const fields = isObject(parsed) ? Object.keys(parsed) : null;
     const { route, plan } = this.#routeFor("json", null, fields);
     const type: Type = isObject(parsed) ? learnType(parsed, plan, this.#hints) : { kind: "any" };
-    return { ...route, reader: new JsonReader("json", type, this.#engine.compileOptions(plan), this.#engine.texts) };
+    return { ...route, reader: new JsonReader("json", type, this.#engine.compileOptions(plan)) };
   }
 
   /** A shape that comes again is worth trying first. */

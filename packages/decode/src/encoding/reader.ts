@@ -1,5 +1,6 @@
 import type { EncodingName } from "../event.ts";
 import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
+import type { TextCache } from "./text-cache.ts";
 import type { Type } from "./type.ts";
 
 /**
@@ -41,6 +42,11 @@ export interface CompileOptions {
    * Whether readers may be generated as code. False where the runtime forbids it; closures are compiled then.
    */
   readonly codeGeneration: boolean;
+  /**
+   * Texts that readers remember together.
+   * @default a cache of the reader's own
+   */
+  readonly texts?: TextCache;
 }
 
 /** A part of a message that is read on first access, from the bytes that it still borrows. */

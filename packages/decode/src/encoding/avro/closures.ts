@@ -25,7 +25,7 @@ import { type Extent, measureSteps } from "./extent.ts";
 import type { ReadPayload } from "./generate.ts";
 import { enter, type Peeked, skipBoolean, SkipWeaver } from "./skip-closures.ts";
 import type { ArrayStep, DeferStep, FieldStep, MapStep, PlaceholderBytes, PlaceholderStep, RecordStep, Step } from "./steps.ts";
-import { readText } from "./text.ts";
+import { readText } from "../text-cache.ts";
 
 /** Reads the value at `p`, and leaves the position behind it in `Cursor.p`. `d` is how deep the value is nested. */
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;

@@ -6,7 +6,7 @@
  */
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
-import { TextCache } from "./text.ts";
+import type { TextCache } from "../text-cache.ts";
 
 /** What the functions of one reader share. */
 export class Cursor {
@@ -21,11 +21,12 @@ export class Cursor {
   maxWeight = 0;
   readonly maxZeroByteItems: number;
   readonly maxDepth: number;
-  readonly texts: TextCache = new TextCache();
+  readonly texts: TextCache;
   readonly scratch: Uint8Array = new Uint8Array(8);
   readonly scratchView: DataView = new DataView(this.scratch.buffer);
 
-  constructor(limits: Pick<ResolvedLimits, "maxZeroByteItems" | "maxDepth">) {
+  constructor(limits: Pick<ResolvedLimits, "maxZeroByteItems" | "maxDepth">, texts: TextCache) {
+    this.texts = texts;
     this.maxZeroByteItems = limits.maxZeroByteItems;
     this.maxDepth = limits.maxDepth;
   }

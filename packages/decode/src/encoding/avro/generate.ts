@@ -19,7 +19,7 @@ import type {
   RecordStep,
   Step,
 } from "./steps.ts";
-import { readText, TextMemo } from "./text.ts";
+import { readText, TextMemo } from "../text-cache.ts";
 
 /** Reads a payload in place, and accepts only one that fills its bytes. */
 export type ReadPayload = (bytes: Uint8Array, start: number, end: number) => unknown;

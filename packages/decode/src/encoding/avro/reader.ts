@@ -1,7 +1,7 @@
 import type { ConvertContext } from "../json/convert.ts";
 import { convertContext } from "../json/reader.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
-import { ShortTexts } from "../short-texts.ts";
+import { TextCache } from "../text-cache.ts";
 import type { Type } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { copyBytes, Cursor } from "./cursor.ts";
@@ -22,7 +22,7 @@ function compileRead(type: Type, options: CompileOptions): ReadPayload {
   if (root.kind === "bytes") {
     return root.convert ?? copyBytes; // Confluent's serializers write bytes at the top without their length
   }
-  const at = new Cursor(options.limits);
+  const at = new Cursor(options.limits, options.texts ?? new TextCache());
   return options.codeGeneration && countSteps(root) <= mostGeneratedSteps ? generateReader(root, at) : closureReader(root, at);
 }
 
@@ -30,7 +30,7 @@ function compileRead(type: Type, options: CompileOptions): ReadPayload {
 function jsonParser(options: CompileOptions): (text: string) => unknown {
   let context: ConvertContext | undefined;
   return (text) => {
-    context ??= convertContext(options, { maxDepth: options.limits.maxDepth, texts: new ShortTexts() });
+    context ??= convertContext(options, { maxDepth: options.limits.maxDepth, texts: null });
     return context.parseJson(text);
   };
 }

@@ -15,7 +15,7 @@ import {
 import type { Extent } from "./extent.ts";
 import { spendsItself } from "./extent.ts";
 import type { CollectionStep, RecordStep, Step } from "./steps.ts";
-import { TextMemo } from "./text.ts";
+import { TextMemo } from "../text-cache.ts";
 
 /** The position behind the value at `p`. `d` is how deep the value is nested. */
 export type Skip = (b: Uint8Array, p: number, e: number, d: number) => number;

@@ -1,6 +1,5 @@
-import { isUtf8 } from "node:buffer";
 import { DecodeError } from "../../errors.ts";
-import { latin1, type ShortTexts, utf8Unchecked } from "../short-texts.ts";
+import { asciiText, freshText, latin1, type TextCache } from "../text-cache.ts";
 
 /**
  * Where a reader stands in JSON text. The quick readers below never throw on text that is not what they expect: they set `pos` to
@@ -10,9 +9,9 @@ export class JsonCursor {
   bytes: Uint8Array;
   pos = 0;
   end = 0;
-  readonly texts: ShortTexts;
+  readonly texts: TextCache;
 
-  constructor(bytes: Uint8Array, texts: ShortTexts) {
+  constructor(bytes: Uint8Array, texts: TextCache) {
     this.bytes = bytes;
     this.texts = texts;
   }
@@ -24,8 +23,6 @@ const quoteByte = 0x22;
 const backslash = 0x5c;
 const minus = 0x2d;
 const zero = 0x30;
-const openBrace = 0x7b;
-const openBracket = 0x5b;
 
 /** 1 where a byte stands for itself in a JSON string: ASCII but quote, backslash and control characters. */
 const plainBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -51,7 +48,7 @@ export function readText(c: JsonCursor): string | null {
     return readEscapedText(c);
   }
   c.pos = close + 1;
-  return c.texts.get(bytes, pos + 1, close) ?? latin1(bytes, pos + 1, close);
+  return asciiText(c.texts, bytes, pos + 1, close);
 }
 
 /** A string with escapes or characters beyond ASCII. */
@@ -88,17 +85,8 @@ export function stringEnd(bytes: Uint8Array, p: number, end: number): number {
 
 /** The text between two quotes, with its escapes undone. Throws where it is not UTF-8 or an escape is none. */
 export function stringText(bytes: Uint8Array, start: number, end: number): string {
-  const text = utf8Text(bytes, start, end);
+  const text = freshText(bytes, start, end);
   return text.includes("\\") ? unescape(text) : text;
-}
-
-/** Strict UTF-8. */
-export function utf8Text(bytes: Uint8Array, start: number, end: number): string {
-  const text = utf8Unchecked(bytes, start, end);
-  if (text.includes("\ufffd") && !isUtf8(bytes.subarray(start, end))) {
-    throw new DecodeError("invalid-utf8", "expected a JSON string in UTF-8, found a sequence that is not");
-  }
-  return text;
 }
 
 function unescape(text: string): string {
@@ -234,40 +222,74 @@ export function readDouble(c: JsonCursor): number | null {
  */
 export function skipScalar(c: JsonCursor): void {
   const { bytes, pos, end } = c;
-  const first = bytes[pos];
+  const first = bytes[pos] as number;
   if (first === quoteByte) {
-    const close = plainStringEnd(bytes, pos + 1, end);
-    if (close === missed) {
-      readEscapedText(c);
-    } else {
-      c.pos = close + 1;
-    }
-    return;
+    skipText(c);
+  } else if (first === minus || (first >= zero && first <= 0x39)) {
+    skipNumber(c, bytes, pos, end);
+  } else {
+    readBoolean(c);
   }
-  const close = numberEnd(bytes, pos, end);
-  if (close > pos) {
-    c.pos = isPlainInteger(bytes, pos, close) || isJsonNumber(latin1(bytes, pos, close)) ? close : missed;
-    return;
-  }
-  if (first === openBrace || first === openBracket) {
-    c.pos = missed;
-    return;
-  }
-  readBoolean(c);
 }
 
-/** Whether the text is digits alone and does not begin with a zero: nearly every number, told without making text of it. */
-function isPlainInteger(bytes: Uint8Array, start: number, end: number): boolean {
-  if (bytes[start] === zero) {
-    return false;
+function skipText(c: JsonCursor): void {
+  const { bytes, pos, end } = c;
+  let close = plainStringEnd(bytes, pos + 1, end);
+  if (close === missed) {
+    close = asciiStringEnd(bytes, pos + 1, end);
   }
-  for (let p = start; p < end; p++) {
+  if (close === missed) {
+    readEscapedText(c); // characters beyond ASCII: only reading them tells whether they are UTF-8
+  } else {
+    c.pos = close + 1;
+  }
+}
+
+/** Where a string of ASCII characters and valid escapes ends; {@link missed} for any other. */
+function asciiStringEnd(bytes: Uint8Array, p: number, end: number): number {
+  while (p < end) {
     const byte = bytes[p] as number;
-    if (byte < zero || byte > 0x39) {
-      return false;
+    if (plainBytes[byte] === 1) {
+      p++;
+    } else if (byte === backslash) {
+      p = escapeEnd(bytes, p + 1, end);
+      if (p === missed) {
+        return missed;
+      }
+    } else {
+      return byte === quoteByte ? p : missed;
     }
   }
-  return true;
+  return missed;
+}
+
+const simpleEscapes: ReadonlySet<number | undefined> = new Set(Buffer.from('"\\/bfnrt'));
+
+/** One past the escape whose backslash is before `p`. */
+function escapeEnd(bytes: Uint8Array, p: number, end: number): number {
+  if (simpleEscapes.has(bytes[p])) {
+    return p + 1;
+  }
+  const close = p + 5;
+  const isUnicode = bytes[p] === 0x75 && close <= end && /^[0-9a-fA-F]{4}$/.test(latin1(bytes, p + 1, close));
+  return isUnicode ? close : missed;
+}
+
+/** Nearly every number is digits that do not begin with a zero: told in one pass, without making text of it. */
+function skipNumber(c: JsonCursor, bytes: Uint8Array, pos: number, end: number): void {
+  let p = pos;
+  let byte = bytes[p] as number;
+  if (byte > zero) {
+    while (p < end && byte >= zero && byte <= 0x39) {
+      byte = bytes[++p] as number;
+    }
+    if (p === end || numberBytes[byte] === 0) {
+      c.pos = p;
+      return;
+    }
+  }
+  const close = numberEnd(bytes, pos, end);
+  c.pos = isJsonNumber(latin1(bytes, pos, close)) ? close : missed;
 }
 
 /** A string, a number, a boolean or null, whatever stands there: what JSON without a schema is made of. */

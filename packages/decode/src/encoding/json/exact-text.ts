@@ -1,11 +1,10 @@
-import { ShortTexts } from "../short-texts.ts";
 import { NumberText, parseJson } from "./parse.ts";
 
 const maxDepth = 64;
 
 /** What a short JSON text beside a message holds, integers exact. Throws a `DecodeError` where it is not JSON. */
 export function parseExactText(bytes: Uint8Array): unknown {
-  return withDoubles(parseJson(bytes, 0, bytes.length, { maxDepth, texts: new ShortTexts() }));
+  return withDoubles(parseJson(bytes, 0, bytes.length, { maxDepth, texts: null }));
 }
 
 function withDoubles(value: unknown): unknown {

@@ -8,6 +8,7 @@ import { readBase64, readBase64Buffer, scratch } from "./read-base64.ts";
 import type { Conversion } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { TextCache } from "../text-cache.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
 /** Reads a record at the cursor, or leaves the cursor at {@link missed}. */
@@ -307,7 +308,7 @@ function ${name}(c) {
   #deferredRead(type: RecordType, where: string): (bytes: Uint8Array, start: number, end: number) => unknown {
     const convert = compileConvert(type, this.#context, where);
     const parse = this.#parse;
-    const cursor = new JsonCursor(new Uint8Array(0), parse.texts);
+    const cursor = new JsonCursor(new Uint8Array(0), parse.texts ?? new TextCache());
     const late: { quick: QuickReader | null } = { quick: null };
     this.#lateReaders.push([late, this.record(type, { isTop: false, isRow: false })]);
     return (bytes, start, end) => {

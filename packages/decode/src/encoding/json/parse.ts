@@ -1,6 +1,6 @@
 import { DecodeError } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
-import { latin1, type ShortTexts } from "../short-texts.ts";
+import { asciiText, latin1, type TextCache } from "../text-cache.ts";
 import { isJsonNumber, type JsonCursor, missed, mostDigits, numberEnd, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
 
 /** A JSON number that has a fraction or an exponent, as it was written. */
@@ -14,7 +14,8 @@ export class NumberText {
 
 export interface ParseOptions {
   readonly maxDepth: number;
-  readonly texts: ShortTexts;
+  /** Texts to remember; null where it is not worth it. */
+  readonly texts: TextCache | null;
 }
 
 /**
@@ -52,7 +53,7 @@ const closeBrace = 0x7d;
 class Parser {
   readonly #bytes: Uint8Array;
   readonly #end: number;
-  readonly #texts: ShortTexts;
+  readonly #texts: TextCache | null;
   readonly #start: number;
   #pos: number;
 
@@ -147,7 +148,7 @@ class Parser {
     const plainEnd = plainStringEnd(this.#bytes, open, this.#end);
     if (plainEnd !== missed) {
       this.#pos = plainEnd + 1;
-      return this.#texts.get(this.#bytes, open, plainEnd) ?? latin1(this.#bytes, open, plainEnd);
+      return this.#texts === null ? latin1(this.#bytes, open, plainEnd) : asciiText(this.#texts, this.#bytes, open, plainEnd);
     }
     const close = stringEnd(this.#bytes, open, this.#end);
     if (close === missed) {

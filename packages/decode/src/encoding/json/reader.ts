@@ -1,7 +1,7 @@
 import { setProperty } from "../../set-property.ts";
 import type { EncodingName } from "../../event.ts";
 import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, type ReadPlan } from "../reader.ts";
-import type { ShortTexts } from "../short-texts.ts";
+import { TextCache } from "../text-cache.ts";
 import { type RecordType, type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, recordConvert } from "./convert.ts";
@@ -31,9 +31,10 @@ export class JsonReader implements PayloadReader {
   // A topic whose text never is as expected should not pay for trying: misses use the credit up, hits restore it.
   #credit = fullCredit;
 
-  constructor(encoding: EncodingName, type: Type, options: CompileOptions, texts: ShortTexts) {
+  constructor(encoding: EncodingName, type: Type, options: CompileOptions) {
     this.encoding = encoding;
     this.type = type;
+    const texts = options.texts ?? new TextCache();
     this.#parse = { maxDepth: options.limits.maxDepth, texts };
     const context = convertContext(options, this.#parse);
     this.#slow = compileTop(type, options.plan, context);

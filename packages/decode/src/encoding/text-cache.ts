@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { DecodeError } from "../../errors.ts";
+import { DecodeError } from "../errors.ts";
 
 const slotCount = 1_024;
 /** Longer texts seldom repeat, and comparing them costs what making them costs. */
@@ -21,9 +21,19 @@ export class TextCache {
 
 /** The text of these bytes; an error where they are not UTF-8. */
 export function readText(cache: TextCache, b: Uint8Array, start: number, end: number): string {
+  return cachedText(cache, b, start, end) ?? freshText(b, start, end);
+}
+
+/** The text of bytes that are known to be ASCII. */
+export function asciiText(cache: TextCache, b: Uint8Array, start: number, end: number): string {
+  return end - start > longestCached ? latin1(b, start, end) : (cachedText(cache, b, start, end) ?? "");
+}
+
+/** The text of these bytes if it is short enough to be worth remembering. */
+function cachedText(cache: TextCache, b: Uint8Array, start: number, end: number): string | null {
   const length = end - start;
   if (length > longestCached) {
-    return freshText(b, start, end);
+    return null;
   }
   if (length < 2) {
     return length === 0 ? "" : shortestText(b[start]!);
@@ -98,7 +108,13 @@ interface SliceMethods {
 }
 const { latin1Slice, utf8Slice } = Buffer.prototype as unknown as SliceMethods;
 
-function freshText(b: Uint8Array, start: number, end: number): string {
+/** The bytes as one character each. */
+export function latin1(b: Uint8Array, start: number, end: number): string {
+  return latin1Slice.call(b, start, end);
+}
+
+/** The text of these bytes, made anew; an error where they are not UTF-8. */
+export function freshText(b: Uint8Array, start: number, end: number): string {
   if (end - start <= longestScanned && isAscii(b, start, end)) {
     return latin1Slice.call(b, start, end);
   }
@@ -123,5 +139,5 @@ function isAscii(b: Uint8Array, start: number, end: number): boolean {
 }
 
 function invalidUtf8(): DecodeError {
-  return new DecodeError("invalid-utf8", "a string of the Avro value is not UTF-8; was the message written with another schema?");
+  return new DecodeError("invalid-utf8", "expected text in UTF-8, found bytes that are not; was the message written with another schema?");
 }
