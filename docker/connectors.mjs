@@ -1,9 +1,16 @@
 // Deploys, shows or deletes the three connectors of docker/connectors, in the compose stack or in the one of npm run stack:up.
 import { parseArgs } from "node:util";
 import { composeAddresses, composeValues } from "../scripts/stack/compose-addresses.mjs";
-import { connectorState, defaultTables, deleteConnector, deployConnector, fillIn, readConnectors } from "../scripts/stack/connectors.mjs";
+import {
+  connectorState,
+  connectorValues,
+  defaultTables,
+  deleteConnector,
+  deployConnector,
+  fillIn,
+  readConnectors,
+} from "../scripts/stack/connectors.mjs";
 import { StackError } from "../scripts/stack/stack-error.mjs";
-import { connectorValues } from "../scripts/stack/start-stack.mjs";
 import { defaultStackDir, readState } from "../scripts/stack/state.mjs";
 
 const usage = `usage: node docker/connectors.mjs deploy | status | delete [--stack | --docker] [--tables SCHEMA.TABLE,...]

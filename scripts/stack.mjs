@@ -1,13 +1,16 @@
 // The local stack: npm run stack:up | stack:status | stack:seed -- --rows N | stack:down
 import { parseArgs } from "node:util";
-import { composeAddresses } from "./stack/compose-addresses.mjs";
-import { defaultTables } from "./stack/connectors.mjs";
-import { down } from "./stack/down.mjs";
-import { seedStack } from "./stack/seed.mjs";
-import { StackError } from "./stack/stack-error.mjs";
-import { addressesIn, defaultStackDir } from "./stack/state.mjs";
-import { status } from "./stack/status.mjs";
-import { up } from "./stack/up.mjs";
+import { setUp } from "./set-up.mjs";
+
+setUp(); // a fresh clone has no packages yet, and what follows needs them
+const { composeAddresses } = await import("./stack/compose-addresses.mjs");
+const { defaultTables } = await import("./stack/connectors.mjs");
+const { down } = await import("./stack/down.mjs");
+const { seedStack } = await import("./stack/seed.mjs");
+const { StackError } = await import("./stack/stack-error.mjs");
+const { addressesIn, defaultStackDir } = await import("./stack/state.mjs");
+const { status } = await import("./stack/status.mjs");
+const { up } = await import("./stack/up.mjs");
 
 const usage = `usage: node scripts/stack.mjs <command> [--dir FOLDER]
 

@@ -50,6 +50,25 @@ export function fillIn({ name, config }, values) {
   return { name, config: Object.fromEntries(filled) };
 }
 
+/**
+ * The values for Connect and PostgreSQL on one machine.
+ * @param {import("./postgres.mjs").Database} database
+ * @param {string} registryUrl
+ * @param {string} tables
+ * @returns {ConnectorValues}
+ */
+export function connectorValues(database, registryUrl, tables) {
+  return {
+    POSTGRES_HOST: database.host,
+    POSTGRES_PORT: String(database.port),
+    POSTGRES_USER: database.user,
+    POSTGRES_PASSWORD: database.password,
+    POSTGRES_DB: database.database,
+    REGISTRY_URL: registryUrl,
+    TABLES: tables,
+  };
+}
+
 /** The topics that a connector writes its tables to. @param {Connector} connector @returns {string[]} */
 export function topicsOf({ config }) {
   return (config["table.include.list"] ?? "").split(",").map((table) => `${config["topic.prefix"]}.${table.trim()}`);

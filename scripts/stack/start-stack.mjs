@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startConnect } from "./connect.mjs";
-import { defaultTables, deployConnector, fillIn, readConnectors, topicsOf } from "./connectors.mjs";
+import { connectorValues, defaultTables, deployConnector, fillIn, readConnectors, topicsOf } from "./connectors.mjs";
 import { ensureJars } from "./jars.mjs";
 import { smallJvm, startKafka } from "./kafka.mjs";
 import { startPostgres, withDatabase } from "./postgres.mjs";
@@ -118,24 +118,6 @@ function cacheOf({ cacheDir }) {
 }
 
 const initSql = join(import.meta.dirname, "..", "..", "docker", "postgres", "init.sql");
-
-/**
- * @param {import("./postgres.mjs").Database} database
- * @param {string} registryUrl
- * @param {string} tables
- * @returns {import("./connectors.mjs").ConnectorValues}
- */
-export function connectorValues(database, registryUrl, tables) {
-  return {
-    POSTGRES_HOST: database.host,
-    POSTGRES_PORT: String(database.port),
-    POSTGRES_USER: database.user,
-    POSTGRES_PASSWORD: database.password,
-    POSTGRES_DB: database.database,
-    REGISTRY_URL: registryUrl,
-    TABLES: tables,
-  };
-}
 
 /**
  * @param {string} connectUrl

@@ -43,7 +43,7 @@ const hints = Object.fromEntries(
 
 const found = await withStack();
 
-describe.skipIf(found.skip !== false)(`real Debezium, end to end${found.skip === false ? "" : ` (skipped: ${found.skip})`}`, () => {
+describe.skipIf(found.skip !== false)("real Debezium, end to end", { meta: { skipReason: String(found.skip) } }, () => {
   const truth = new Map<FollowedTable, TrueChange[]>(tables.map((table) => [table, []]));
   const events = new Map<string, CdcEvent[]>();
 

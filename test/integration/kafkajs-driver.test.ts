@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { CdcEvent, Decoder } from "@cdckit/decode";
@@ -174,7 +175,7 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     expect(await committed(groupId, topic)).toEqual(["4"]);
   });
 
-  test("latest starts at the end, and regular expressions find their topics", async () => {
+  test("regular expressions find their topics, and no others", async () => {
     const prefix = uniqueName("shop");
     const topics = [`${prefix}.orders`, `${prefix}.customers`, `other-${prefix}`];
     await admin.createTopics({ topics: topics.map((topic) => ({ topic })), waitForLeaders: true });
@@ -209,6 +210,43 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     expect(isKafkaJsDriverError(error) && error.code).toBe("offset-out-of-range");
     expect((error as Error).message).toContain("from 5 to 11");
     expect(await committed(groupId, topic)).toEqual(["5"]);
+  });
+
+  test("an offset that retention overtakes while it is read is an error, and the group's offset stays", async () => {
+    const count = 40;
+    const topic = await topicWith(Array.from({ length: count }, (_, i) => ({ value: "x".repeat(2_000), key: String(i) })));
+    const groupId = uniqueName("group");
+    // Small fetches, so that most of the log is still to be fetched when it goes.
+    const driver = kafkajs({ brokers: [kafka.brokers], maxWaitMs: 100, maxBytesPerPartition: 4_000 });
+    for (let i = 0; i < count; i++) {
+      await producer.send({ topic, messages: [{ value: "y".repeat(2_000) }] });
+    }
+    const consumer = createConsumer({ driver, groupId, topics: [topic], decoder: plainDecoder, signals: false });
+    let last = -1n;
+    consumer.on("*", async (event) => {
+      last = event.record.offset;
+      if (last === BigInt(count + 3)) {
+        await deleteRecords(topic, count + 30);
+      }
+    });
+    const error: unknown = await consumer.run().catch((caught: unknown) => caught);
+    expect(isKafkaJsDriverError(error) && error.code).toBe("offset-out-of-range");
+    expect((error as Error).message).toContain(`offset ${last + 1n} is not in the log any more`);
+    expect(await committed(groupId, topic)).toEqual([String(last + 1n)]);
+  });
+
+  test("a stop while nobody answers does not wait for kafkajs", async () => {
+    const silent = createServer((socket) => socket.resume());
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const driver = kafkajs({ brokers: [`127.0.0.1:${port}`] });
+    const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: plainDecoder, signals: false }).on("*", () => {});
+    const running = consumer.run().catch((caught: unknown) => caught);
+    await new Promise((resolve) => silent.once("connection", resolve));
+    await consumer.stop();
+    await running;
+    expect(consumer.health().phase).toBe("stopped");
+    await new Promise((resolve) => silent.close(resolve));
   });
 
   test("members that join and leave share the partitions without a gap and without a duplicate", async () => {

@@ -3,11 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fillIn, readConnectors, topicsOf } from "../../scripts/stack/connectors.mjs";
+import { connectorValues, fillIn, readConnectors, topicsOf } from "../../scripts/stack/connectors.mjs";
 import { checkJars, expectedHashes, sha256 } from "../../scripts/stack/jars.mjs";
 import { isRunning, startProcess, stopProcess } from "../../scripts/stack/process.mjs";
 import { javaMajor, requireJava, requireMaven } from "../../scripts/stack/requirements.mjs";
-import { connectorValues } from "../../scripts/stack/start-stack.mjs";
 import { debeziumJars, kafkaJars, registryJars } from "../../scripts/stack/versions.mjs";
 import { waitUntil } from "../../scripts/stack/wait.mjs";
 

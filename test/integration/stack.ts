@@ -20,11 +20,11 @@ export function withStack(): Promise<Found<SharedStack>> {
   return ask("/stack");
 }
 
-/** A suite that runs against the shared broker, or is reported as skipped with the reason in its name. */
+/** A suite that runs against the shared broker, or is reported as skipped with the reason. */
 export async function describeWithKafka(name: string, body: (kafka: SharedKafka) => void): Promise<void> {
   const found = await withKafka();
   if (found.skip !== false) {
-    describe.skip(`${name} (skipped: ${found.skip})`, () => body(nowhere));
+    describe.skip(name, { meta: { skipReason: found.skip } }, () => body(nowhere));
   } else {
     describe(name, () => body(found.part));
   }
