@@ -6,6 +6,8 @@ export const exitCodes = {
   connection: 3,
   tooFewMessages: 4,
   decodeErrors: 5,
+  regression: 98,
+  threshold: 99,
   interrupted: 130,
 } as const;
 

@@ -77,6 +77,8 @@ describe("a wrong command line is answered with a sentence and exit code 2", () 
     ["a count that is none", ["run", "-b", "a:1", "-t", "t", "-n", "many"], "whole number from 1"],
     ["a duration without a unit", ["run", "-b", "a:1", "-t", "t", "-d", "30"], "duration with its unit"],
     ["a broker without a port", ["run", "-b", "localhost", "-t", "t"], "host:port"],
+    ["a threshold on no figure", ["demo", "--threshold", "decode.p98<1us"], "There is no figure decode.p98"],
+    ["a baseline that is none", ["demo", "--baseline", binary], "it is not JSON"],
     ["a recording that is tailed", ["run", "--file", small.file, "--tail"], "--tail waits for new records"],
     ["a missing recording", ["inspect", "--file", "/nowhere/r.ndjson"], "/nowhere/r.ndjson: there is no such file"],
     ["missing schemas", ["inspect", "--file", small.file, "--schemas", "/nowhere/s.ndjson"], "there is no such file"],
@@ -236,6 +238,19 @@ describe("run", () => {
     expect(ended.code).toBe(exitCodes.decodeErrors);
     expect(ended.stdout).toContain("unsupported-format");
     expectNoStackTrace(ended);
+  });
+
+  test("ends with exit code 99 when a threshold is missed, and 98 when it got worse than its baseline", async () => {
+    const baseline = join(folder, "baseline.json");
+    const run = (...more: readonly string[]): Promise<Ended> => cdcBench(["run", "--file", large.file, ...more]);
+    expect(await run("--json", "-o", baseline, "--threshold", "size.avg<1kB")).toMatchObject({ code: exitCodes.ok, stdout: "" });
+    const missed = await run("--threshold", "size.avg<1B");
+    expect(missed).toMatchObject({ code: exitCodes.threshold, stdout: expect.stringMatching(/^MISSED +size\.avg<1B/m) });
+    const result = JSON.parse(await readFile(baseline, "utf8")) as { metrics: { name: string; value: number }[] };
+    const better = result.metrics.map((metric) => (metric.name === "size.avg" ? { ...metric, value: 100 } : metric));
+    await writeFile(baseline, JSON.stringify({ ...result, metrics: better }));
+    const worse = await run("--baseline", baseline);
+    expect(worse).toMatchObject({ code: exitCodes.regression, stdout: expect.stringMatching(/^WORSE +size\.avg of .*100 -> 757/m) });
   });
 
   test("ends with exit code 4 when there are fewer records than were asked for", async () => {

@@ -14,7 +14,8 @@ const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addDoctor]
 
 const exitCodeHelp = `
 Results go to stdout, progress to stderr. MB is 10^6 bytes.
-Exit codes: 0 ok, 1 unexpected, 2 usage, 3 connection, 4 too few messages, 5 decode errors, 130 interrupted.`;
+Exit codes: 0 ok, 1 unexpected, 2 usage, 3 connection, 4 too few messages, 5 decode errors,
+98 regression, 99 threshold missed, 130 interrupted.`;
 
 /** Runs one command line and says how it ended. Never throws, never ends the process. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {

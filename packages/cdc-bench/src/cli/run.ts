@@ -12,15 +12,17 @@ import { toJsonText } from "../report/json-text.ts";
 import { createProgress, type Progress } from "../report/progress.ts";
 import { formatCount } from "../report/quantities.ts";
 import { openResultSink } from "../report/result-sink.ts";
-import { type RunReport, runJson, runText, type TopicRun } from "../report/run-report.ts";
+import { type RunReport, runJson, runMetrics, runText, type TopicRun } from "../report/run-report.ts";
 import type { Terminal } from "../terminal.ts";
+import { type Demands, judge, verdictExitCode } from "../verdict/verdict.ts";
 import { parseCount, parseDurationMs } from "./option-values.ts";
+import { addDemandFlags, type DemandFlags, resolveDemands } from "./demand-options.ts";
 import { addClusterFlags, addFileFlags, resolveSource, type SourceFlags } from "./source-options.ts";
 
 /** A backlog that sends nothing for so long has nothing left: its last offsets may be transaction markers. */
 const maxIdleMs = 10_000;
 
-interface RunFlags extends SourceFlags {
+interface RunFlags extends SourceFlags, DemandFlags {
   readonly messages?: number;
   readonly duration?: number;
   readonly tail?: boolean;
@@ -30,7 +32,7 @@ interface RunFlags extends SourceFlags {
 
 export function addRun(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("run").description("How fast topics are consumed as they are: rates, sizes, decode times, stages.");
-  addFileFlags(addClusterFlags(command))
+  addDemandFlags(addFileFlags(addClusterFlags(command)))
     .option("-n, --messages <count>", "stop each topic after this many records (100k, 2m)", parseCount)
     .option("-d, --duration <time>", "stop each topic after this long (500ms, 30s, 2m)", parseDurationMs)
     .option("--tail", "only what comes from now on, all topics together, with latencies; until -n, -d or Ctrl-C")
@@ -44,17 +46,18 @@ async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
   if (source.kind === "file" && flags.tail === true) {
     throw new BenchError("usage", "--tail waits for new records, and a recording gets none: give --brokers and --topics.");
   }
+  const demands = resolveDemands(flags, "run");
   const schemas = openSchemas(source);
   const sink = await openResultSink(terminal, flags.output);
   const topics = await openTopicSource(source);
   try {
     const runs = await new Runner(topics, schemas, flags, terminal).runAll();
-    const report = reportOf(source, flags, terminal, runs);
+    const report = reportOf(source, flags, terminal, runs, demands);
     await sink.write(flags.json === true ? `${toJsonText(runJson(report))}\n` : runText(report));
     if (schemas === undefined && runs.some(({ measure }) => measure.errors.some(({ code }) => code === "schema-not-found"))) {
       terminal.stderr.write(missingSchemasHint);
     }
-    return verdictOf(runs, flags, terminal);
+    return endOf(report, flags);
   } finally {
     await topics.close();
     await sink.close();
@@ -149,7 +152,7 @@ class Runner {
   }
 }
 
-function reportOf(source: Source, flags: RunFlags, terminal: Terminal, runs: readonly TopicRun[]): RunReport {
+function reportOf(source: Source, flags: RunFlags, terminal: Terminal, runs: readonly TopicRun[], demands: Demands): RunReport {
   return {
     aborted: terminal.interrupt.aborted,
     environment: describeEnvironment(),
@@ -162,6 +165,7 @@ function reportOf(source: Source, flags: RunFlags, terminal: Terminal, runs: rea
       maxDurationMs: flags.duration ?? null,
     },
     runs,
+    verdict: judge(runMetrics(runs), demands),
   };
 }
 
@@ -172,8 +176,8 @@ function withoutCredentials(address: string): string {
   return url.href;
 }
 
-function verdictOf(runs: readonly TopicRun[], flags: RunFlags, terminal: Terminal): ExitCode {
-  if (terminal.interrupt.aborted) {
+function endOf({ aborted, runs, verdict }: RunReport, flags: RunFlags): ExitCode {
+  if (aborted) {
     return exitCodes.interrupted;
   }
   if (runs.some(({ measure }) => measure.errorRecords > 0)) {
@@ -189,5 +193,5 @@ function verdictOf(runs: readonly TopicRun[], flags: RunFlags, terminal: Termina
       `${lacking.topics.join(", ")} gave ${formatCount(lacking.measure.records)} records${asked}: seed the topic, or ask for less.`,
     );
   }
-  return exitCodes.ok;
+  return verdictExitCode(verdict);
 }

@@ -68,7 +68,8 @@ async function* readTopic(
   const meter = meterDriver(kafkajs({ brokers: [...brokers] }), { endOffsets });
   const handoff = new BatchHandoff();
   const groupId = throwAwayGroup();
-  const session = await meter.driver.connect({ groupId, topics: [extent.topic], from: "earliest", logger: silentLogger }, handoff);
+  const subscription = { groupId, topics: [extent.topic], from: "earliest", logger: silentLogger, signal: interrupt } as const;
+  const session = await meter.driver.connect(subscription, handoff);
   const stopWatching = closeAtEnd(handoff, meter, interrupt);
   try {
     for (let handed = await handoff.next(); handed !== undefined; handed = await handoff.next()) {

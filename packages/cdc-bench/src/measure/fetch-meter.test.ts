@@ -36,7 +36,9 @@ async function open(broker: MemoryBroker, end: ReadingEnd, take: DriverSink["bat
       return take(batch);
     },
   };
-  const session = await meter.driver.connect({ groupId, topics: ["t"], from: "earliest", logger: silentLogger }, sink);
+  const { signal } = new AbortController();
+  const subscription = { groupId, topics: ["t"], from: "earliest", logger: silentLogger, signal } as const;
+  const session = await meter.driver.connect(subscription, sink);
   return { meter, session, seen };
 }
 

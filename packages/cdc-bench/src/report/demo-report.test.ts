@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FormatComparison } from "../demo/compare-formats.ts";
-import { demoJson, type DemoReport, demoText, verdictOf } from "./demo-report.ts";
+import { demoJson, type DemoReport, demoText, conclusionOf } from "./demo-report.ts";
 
 const durations = { count: 1_000, meanNs: 1_000, p50Ns: 900, p95Ns: 1_500, p99Ns: 2_500, maxNs: 9_000 };
 const rates = (median: number): FormatComparison["pipeline"] => ({
@@ -45,6 +45,7 @@ const report: DemoReport = {
     },
   ],
   compared: [comparison("JSON with schema", 2_200, 6.5), comparison("Confluent Avro", 100, 2.5)],
+  verdict: { metrics: [], thresholds: [{ expr: "rate>1k", passed: true, actual: 2_000 }], baseline: [] },
 };
 
 describe("the demo's report", () => {
@@ -62,8 +63,8 @@ describe("the demo's report", () => {
     expect(text).toContain("a processor, 2 cores, linux x64, Node v20.19.0, avsc 5.7.9");
   });
 
-  test("ends in a verdict", () => {
-    expect(verdictOf(report.compared)).toBe(
+  test("ends in a conclusion", () => {
+    expect(conclusionOf(report.compared)).toBe(
       "Confluent Avro is 22.0x smaller than JSON with schema and consumed 22.0x faster.\n" +
         "cdckit decodes JSON with schema 6.50x as fast as JSON.parse, Confluent Avro 2.50x as fast as avsc.",
     );
@@ -73,7 +74,7 @@ describe("the demo's report", () => {
     const text = demoText({ ...report, aborted: true, compared: [] });
     expect(text.startsWith("ABORTED")).toBe(true);
     expect(text).not.toContain("NaN");
-    expect(verdictOf([])).toBe("");
+    expect(conclusionOf([])).toBe("");
   });
 
   test("is one object in JSON", () => {

@@ -4,18 +4,33 @@ import { type Environment, environmentLine } from "./environment.ts";
 import { formatLabel } from "./format-label.ts";
 import { formatCount, formatDuration, formatMegabytesPerSecond, formatRatio } from "./quantities.ts";
 import { textTable } from "./text-table.ts";
+import { percentileMetrics, sizeMetrics } from "../verdict/metrics-of.ts";
+import type { Metric } from "../verdict/metric.ts";
+import { type Verdict, verdictText } from "../verdict/verdict.ts";
 
 export interface DemoReport {
   readonly aborted: boolean;
   readonly environment: Environment;
   readonly detected: readonly DetectedTopic[];
   readonly compared: readonly FormatComparison[];
+  readonly verdict: Verdict;
+}
+
+/** The figures that thresholds and baselines can be about. */
+export function demoMetrics(compared: readonly FormatComparison[]): readonly Metric[] {
+  return compared.flatMap(({ title: scope, pipeline, megabytesPerSecond, ratio, sizes, decode }) => [
+    { name: "rate", scope, value: pipeline.median },
+    { name: "throughput", scope, value: megabytesPerSecond * 1e6 },
+    { name: "ratio", scope, value: ratio.median },
+    ...sizeMetrics(scope, sizes),
+    ...percentileMetrics("decode", scope, decode),
+  ]);
 }
 
 /** The fields of `demo --json`. */
-export function demoJson({ aborted, environment, detected, compared }: DemoReport): Readonly<Record<string, unknown>> {
-  const verdict = verdictOf(compared);
-  return { schemaVersion: 1, command: "demo", aborted, environment, rounds: comparisonRounds, detected, compared, verdict };
+export function demoJson({ aborted, environment, detected, compared, verdict }: DemoReport): Readonly<Record<string, unknown>> {
+  const measured = { environment, rounds: comparisonRounds, detected, compared, conclusion: conclusionOf(compared) };
+  return { schemaVersion: 1, command: "demo", aborted, ...measured, ...verdict };
 }
 
 export function demoText(report: DemoReport): string {
@@ -35,9 +50,11 @@ export function demoText(report: DemoReport): string {
       "Decoding alone, beside what people decode with today, in the same run\n\n",
       peerTable(compared),
       "\n",
-      `${verdictOf(compared)}\n\n`,
+      `${conclusionOf(compared)}\n\n`,
     );
   }
+  const verdict = verdictText(report.verdict);
+  parts.push(verdict === "" ? "" : `${verdict}\n`);
   parts.push(
     `Medians of ${comparisonRounds} rounds in alternation after one that is not counted. Size is key + value; MB is 10^6 bytes.\n`,
   );
@@ -115,7 +132,7 @@ function peerTable(compared: readonly FormatComparison[]): string {
 }
 
 /** One sentence on what the format costs, one on what the decoder saves. */
-export function verdictOf(compared: readonly FormatComparison[]): string {
+export function conclusionOf(compared: readonly FormatComparison[]): string {
   const avro = compared.find(({ title }) => title.endsWith("Avro"));
   const others = compared.filter((format) => format !== avro);
   if (avro === undefined || others.length === 0) {

@@ -33,6 +33,7 @@ const report: RunReport = {
   environment: { cpu: "a processor", cores: 2, memoryBytes: 1, platform: "linux x64", node: "v20.19.0", versions: {} },
   settings: { mode: "drain", source: "a:1", topics: ["t"], registry: null, maxRecords: null, maxDurationMs: null },
   runs: [{ topics: ["t"], expectedRecords: 1_000n, measure }],
+  verdict: { metrics: [], thresholds: [], baseline: [] },
 };
 
 describe("the report of a run", () => {

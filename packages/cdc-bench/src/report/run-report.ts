@@ -6,6 +6,9 @@ import { type Environment, environmentLine } from "./environment.ts";
 import { formatCount, formatDuration, formatMegabytesPerSecond } from "./quantities.ts";
 import { formatLabel } from "./format-label.ts";
 import { textTable } from "./text-table.ts";
+import { percentileMetrics, sizeMetrics } from "../verdict/metrics-of.ts";
+import type { Metric } from "../verdict/metric.ts";
+import { type Verdict, verdictText } from "../verdict/verdict.ts";
 
 /** What `run` found out about one topic, or about several that were tailed together. */
 export interface TopicRun {
@@ -30,12 +33,34 @@ export interface RunReport {
   readonly environment: Environment;
   readonly settings: RunSettings;
   readonly runs: readonly TopicRun[];
+  readonly verdict: Verdict;
+}
+
+/** The figures that thresholds and baselines can be about. */
+export function runMetrics(runs: readonly TopicRun[]): readonly Metric[] {
+  return runs.flatMap(({ topics, measure }) => {
+    const scope = topics.join(", ");
+    const { records, bytes, elapsedMs, errorRecords, formats, latency } = measure;
+    return [
+      { name: "rate", scope, value: perSecond(records, elapsedMs) },
+      { name: "throughput", scope, value: perSecond(bytes, elapsedMs) },
+      { name: "errors", scope, value: errorRecords },
+      ...formats.filter(({ format }) => format !== "tombstone").flatMap(formatMetrics),
+      ...(latency === null ? [] : percentileMetrics("latency", scope, latency.sinceRecord)),
+    ];
+  });
+}
+
+function formatMetrics({ topic, format, sizes, decode }: FormatMeasure): readonly Metric[] {
+  const scope = `${topic}: ${formatLabel(format)}`;
+  return [...sizeMetrics(scope, sizes), ...percentileMetrics("decode", scope, decode)];
 }
 
 /** The fields of `run --json`. */
 export function runJson(report: RunReport): Readonly<Record<string, unknown>> {
   const { aborted, environment, settings, runs } = report;
-  return { schemaVersion: 1, command: "run", aborted, environment, settings, runs: runs.map(topicJson), notes: notesOf(report) };
+  const result = { schemaVersion: 1, command: "run", aborted, environment, settings, runs: runs.map(topicJson), notes: notesOf(report) };
+  return { ...result, ...report.verdict };
 }
 
 export function runText(report: RunReport): string {
@@ -50,7 +75,13 @@ export function runText(report: RunReport): string {
   ];
   parts.push(...runs.flatMap(({ measure }) => (measure.latency === null ? [] : ["\n", latencyTable(measure.latency)])));
   parts.push(errorLines(runs.flatMap(({ measure }) => measure.errors)));
-  parts.push("\n", ...notesOf(report).map((note) => `${note}\n`), `${environmentLine(environment)}\n`);
+  const verdict = verdictText(report.verdict);
+  parts.push(
+    verdict === "" ? "" : `\n${verdict}`,
+    "\n",
+    ...notesOf(report).map((note) => `${note}\n`),
+    `${environmentLine(environment)}\n`,
+  );
   return parts.join("");
 }
 

@@ -1,0 +1,88 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exitCodes } from "../exit-codes.ts";
+import { compareWithBaseline, readBaseline } from "./baseline.ts";
+import type { Metric, MetricName } from "./metric.ts";
+import { judge, verdictExitCode, verdictText } from "./verdict.ts";
+
+const metric = (name: MetricName, value: number, scope = "t"): Metric => ({ name, scope, value });
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "baseline-"));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+describe("a baseline file", () => {
+  async function fileOf(content: string): Promise<string> {
+    const file = join(folder, "result.json");
+    await writeFile(file, content);
+    return file;
+  }
+
+  test("is an earlier result of the same command", async () => {
+    const metrics = [metric("rate", 10)];
+    const file = await fileOf(
+      JSON.stringify({ schemaVersion: 1, command: "run", metrics: [...metrics, { name: "no such figure", scope: "t", value: 1 }] }),
+    );
+    expect(readBaseline(file, "run")).toEqual(metrics);
+    expect(() => readBaseline(file, "demo")).toThrow('no result of "cdc-bench demo --json"');
+  });
+
+  test.each(["{", "null", "[]", '{"schemaVersion":1,"command":"run"}'])("that holds %j is refused with a sentence", async (content) => {
+    const file = await fileOf(content);
+    expect(() => readBaseline(file, "run")).toThrow(expect.objectContaining({ code: "usage", detail: expect.stringContaining(file) }));
+  });
+
+  test("that is missing is named", () => {
+    expect(() => readBaseline(join(folder, "nowhere.json"), "run")).toThrow("there is no such file");
+  });
+});
+
+describe("the comparison with a baseline", () => {
+  test.each([
+    ["rate", 100, 91, false],
+    ["rate", 100, 90, true],
+    ["rate", 100, 0, true],
+    ["decode.p50", 100, 110, false],
+    ["decode.p50", 100, 111, true],
+    ["size.avg", 100, 100, false],
+    ["errors", 0, 0, false],
+    ["errors", 0, 1, true],
+  ] as const)("%s of %d, then %d: worse by more than a tenth is %s", (name, before, now, regressed) => {
+    expect(compareWithBaseline([metric(name, before)], [metric(name, now)], 0.1)).toMatchObject([{ name, before, now, regressed }]);
+  });
+
+  test("leaves out what only one of them has, and what does not repeat well", () => {
+    const before = [metric("rate", 100, "a"), metric("decode.p99", 1)];
+    expect(compareWithBaseline(before, [metric("rate", 1, "b"), metric("decode.p99", 9)], 0.1)).toEqual([]);
+  });
+});
+
+describe("a verdict", () => {
+  const thresholds = [{ expr: "rate>5", metric: "rate", operator: ">", bound: 5 }] as const;
+
+  test("ends well where nothing was demanded", () => {
+    const verdict = judge([metric("rate", 1)], { thresholds: [], baseline: null, maxRegression: 0.1 });
+    expect(verdictExitCode(verdict)).toBe(exitCodes.ok);
+    expect(verdictText(verdict)).toBe("");
+  });
+
+  test("puts a missed threshold before a regression", () => {
+    const demands = { thresholds, baseline: [metric("rate", 10)], maxRegression: 0.1 };
+    expect(verdictExitCode(judge([metric("rate", 1)], demands))).toBe(exitCodes.threshold);
+    expect(verdictExitCode(judge([metric("rate", 6)], demands))).toBe(exitCodes.regression);
+    expect(verdictExitCode(judge([metric("rate", 10)], demands))).toBe(exitCodes.ok);
+  });
+
+  test("says what was found", () => {
+    const verdict = judge([metric("rate", 1)], { thresholds, baseline: [metric("rate", 2)], maxRegression: 0.1 });
+    expect(verdictText(verdict)).toBe("MISSED  rate>5  (worst is 1)\nWORSE   rate of t: 2 -> 1, 100.0% worse\n");
+  });
+});

@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { BenchError } from "../bench-error.ts";
+import { isMetricName, type Metric, type MetricName, metricDirections } from "./metric.ts";
+
+/** What is compared with an earlier result: the figures that repeat well. The 99th percentile does not. */
+const comparedNames: ReadonlySet<MetricName> = new Set<MetricName>(["rate", "ratio", "decode.p50", "size.avg", "errors"]);
+
+/** One figure then and now. */
+export interface BaselineResult {
+  readonly name: MetricName;
+  readonly scope: string;
+  readonly before: number;
+  readonly now: number;
+  /** How much worse it is: 0.1 is a tenth; below zero it is better. */
+  readonly worseBy: number;
+  readonly regressed: boolean;
+}
+
+/** The figures of an earlier `--json` result of the same command. */
+export function readBaseline(file: string, command: string): readonly Metric[] {
+  const result = parse(file);
+  if (result["schemaVersion"] !== 1 || result["command"] !== command || !Array.isArray(result["metrics"])) {
+    throw new BenchError("usage", `${file} is no result of "cdc-bench ${command} --json": make one with -o FILE.`);
+  }
+  return result["metrics"].filter(isMetric);
+}
+
+/** Compares what both have. A figure that only one of them has is nobody's regression. */
+export function compareWithBaseline(before: readonly Metric[], now: readonly Metric[], maxRegression: number): readonly BaselineResult[] {
+  return now
+    .filter(({ name }) => comparedNames.has(name))
+    .flatMap(({ name, scope, value }) => {
+      const earlier = before.find((metric) => metric.name === name && metric.scope === scope);
+      if (earlier === undefined) {
+        return [];
+      }
+      const worseBy = worseness(name, earlier.value, value);
+      return [{ name, scope, before: earlier.value, now: value, worseBy, regressed: worseBy > maxRegression }];
+    });
+}
+
+function worseness(name: MetricName, before: number, now: number): number {
+  if (before === now) {
+    return 0;
+  }
+  if (metricDirections[name] === "higher") {
+    return now === 0 ? 1 : (before - now) / now;
+  }
+  return before === 0 ? 1 : (now - before) / before;
+}
+
+function parse(file: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(readFileSync(file, "utf8"))) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const reason = code === "ENOENT" ? "there is no such file" : (code ?? "it is not JSON");
+    throw new BenchError("usage", `cannot read the baseline ${file}: ${reason}.`, { cause: error });
+  }
+}
+
+function isMetric(value: unknown): value is Metric {
+  const { name, scope, value: figure } = Object(value) as Partial<Metric>;
+  return typeof name === "string" && isMetricName(name) && typeof scope === "string" && typeof figure === "number";
+}

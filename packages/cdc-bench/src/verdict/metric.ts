@@ -1,0 +1,40 @@
+/** Every figure that a threshold or a baseline can be about, and which way is better. A name is written here and nowhere else. */
+export const metricDirections = {
+  /** Messages a second. */
+  rate: "higher",
+  /** 10^6 bytes a second. */
+  throughput: "higher",
+  /** Ours to the peer's rate; `demo` only. */
+  ratio: "higher",
+  "decode.p50": "lower",
+  "decode.p95": "lower",
+  "decode.p99": "lower",
+  "size.avg": "lower",
+  "size.median": "lower",
+  "size.p99": "lower",
+  /** From the record's timestamp until it was handled; `run --tail` only. */
+  "latency.p50": "lower",
+  "latency.p95": "lower",
+  "latency.p99": "lower",
+  /** Records that could not be decoded. */
+  errors: "lower",
+} as const;
+
+export type MetricName = keyof typeof metricDirections;
+
+/** One figure: durations in nanoseconds, sizes in bytes, throughput in bytes a second. */
+export interface Metric {
+  readonly name: MetricName;
+  /** What it was measured on: a topic, or a topic and a format. */
+  readonly scope: string;
+  readonly value: number;
+}
+
+export function isMetricName(name: string): name is MetricName {
+  return Object.hasOwn(metricDirections, name);
+}
+
+/** A value with what it is a value of: durations as such, everything else as a number. */
+export function isDuration(name: MetricName): boolean {
+  return name.startsWith("decode.") || name.startsWith("latency.");
+}

@@ -1,0 +1,57 @@
+import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { formatCount, formatDuration } from "../report/quantities.ts";
+import { type BaselineResult, compareWithBaseline } from "./baseline.ts";
+import { isDuration, type Metric, type MetricName } from "./metric.ts";
+import { checkThresholds, type Threshold, type ThresholdResult } from "./threshold.ts";
+
+/** What the figures are held to. */
+export interface Demands {
+  readonly thresholds: readonly Threshold[];
+  /** The figures of an earlier result, or null. */
+  readonly baseline: readonly Metric[] | null;
+  /** How much worse than the baseline is still well: 0.1 is a tenth. */
+  readonly maxRegression: number;
+}
+
+/** Whether the figures are what was demanded. */
+export interface Verdict {
+  readonly metrics: readonly Metric[];
+  readonly thresholds: readonly ThresholdResult[];
+  readonly baseline: readonly BaselineResult[];
+}
+
+export function judge(metrics: readonly Metric[], demands: Demands): Verdict {
+  return {
+    metrics,
+    thresholds: checkThresholds(demands.thresholds, metrics),
+    baseline: demands.baseline === null ? [] : compareWithBaseline(demands.baseline, metrics, demands.maxRegression),
+  };
+}
+
+/** A missed threshold is what was asked about by name, so it comes before a regression. */
+export function verdictExitCode({ thresholds, baseline }: Verdict): ExitCode {
+  if (thresholds.some(({ passed }) => !passed)) {
+    return exitCodes.threshold;
+  }
+  return baseline.some(({ regressed }) => regressed) ? exitCodes.regression : exitCodes.ok;
+}
+
+/** A line for every threshold, and one for every figure that the baseline has too; nothing where nothing was demanded. */
+export function verdictText({ thresholds, baseline }: Verdict): string {
+  const kept = thresholds.map(({ expr, passed, actual }) => {
+    const found = actual === null ? "nothing was measured" : `worst is ${valueText(expr.trim().split(/\s*[<>]/)[0] as MetricName, actual)}`;
+    return `${passed ? "ok    " : "MISSED"}  ${expr}  (${found})\n`;
+  });
+  const compared = baseline.map(({ name, scope, before, now, worseBy, regressed }) => {
+    const change = worseBy === 0 ? "unchanged" : `${Math.abs(worseBy * 100).toFixed(1)}% ${worseBy > 0 ? "worse" : "better"}`;
+    return `${regressed ? "WORSE " : "ok    "}  ${name} of ${scope}: ${valueText(name, before)} -> ${valueText(name, now)}, ${change}\n`;
+  });
+  return [...kept, ...compared].join("");
+}
+
+function valueText(name: MetricName, value: number): string {
+  if (isDuration(name)) {
+    return formatDuration(value);
+  }
+  return name === "ratio" ? `${value.toFixed(2)}x` : formatCount(value);
+}
