@@ -42,6 +42,8 @@ export interface Subscription {
   /** Where a partition without a committed offset starts. Never where a committed offset is out of range: that is an error. */
   readonly from: "earliest" | "latest";
   readonly logger: Logger;
+  /** Aborted when nobody waits for the connection any more: `connect` then gives up and rejects soon. */
+  readonly signal?: AbortSignal;
 }
 
 /** What a driver calls. None of these throws. */

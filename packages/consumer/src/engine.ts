@@ -21,6 +21,7 @@ export class ConsumerEngine implements DriverSink {
   readonly #connected: Latch = new Latch();
   readonly #closing: Latch = new Latch();
   readonly #stopped: Latch = new Latch();
+  readonly #connectAbort: AbortController = new AbortController();
   #state: LifecycleState = initialState;
   #intake: Intake | undefined;
   #session: DriverSession | undefined;
@@ -166,7 +167,8 @@ export class ConsumerEngine implements DriverSink {
   async #connect(): Promise<void> {
     const { driver, groupId, topics, from, logger, commitIntervalMs } = this.#options;
     try {
-      this.#session = await driver.connect({ groupId, topics, from, logger }, this);
+      const { signal } = this.#connectAbort;
+      this.#session = await driver.connect({ groupId, topics, from, logger, signal }, this);
       this.#committer.start(this.#session, commitIntervalMs);
       this.#dispatch({ type: "connected" });
     } catch (error) {
@@ -187,6 +189,7 @@ export class ConsumerEngine implements DriverSink {
   async #close(): Promise<void> {
     const { shutdownTimeoutMs, logger, driver } = this.#options;
     const closeMs = this.#state.error === null ? shutdownTimeoutMs : Math.min(forcedCloseMs, shutdownTimeoutMs);
+    this.#connectAbort.abort();
     if (!(await settledWithin(this.#connecting, closeMs))) {
       // Nobody waits for it any more, but a session that still comes about must not stay in the group.
       void this.#connecting.then(() => this.#session?.close(closeMs));

@@ -21,6 +21,7 @@ const capabilities: DriverCapabilities = Object.freeze({
 
 /** A start that cannot reach anybody must say so soon; a consumer that runs is more patient. */
 const preflightRetry = Object.freeze({ retries: 2, initialRetryTime: 200 });
+const preflightRequestTimeoutMs = 10_000;
 
 /** The driver for kafkajs: `kafkajs({ brokers })`, or `kafkajs({ kafka })` with a client of your own. Nothing is connected yet. */
 export function kafkajs(options: KafkaJsOptions): KafkaDriver {
@@ -45,12 +46,15 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
   const module = await loadKafkaJs();
   installCodecs(module.CompressionCodecs as unknown as KafkaJsCodecs); // its type leaves out what can be put there
   const client = clientOf(options, subscription, module.Kafka);
+  subscription.signal?.addEventListener("abort", client.destroySockets);
   try {
     const topics = await lookFirst(client, subscription);
     return await join(client, options, subscription, topics, sink);
   } catch (error) {
     client.destroySockets();
     throw explainFailure(error, client.brokers);
+  } finally {
+    subscription.signal?.removeEventListener("abort", client.destroySockets);
   }
 }
 
@@ -100,7 +104,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, Kaf
   const config = { clientId: "cdckit", ...client.config, logCreator: toLogger(logger), socketFactory: sockets.factory };
   return {
     kafka: new KafkaClass(config),
-    scout: new KafkaClass({ ...config, retry: preflightRetry }),
+    scout: new KafkaClass({ requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry }),
     brokers: Array.isArray(brokers) ? brokers.join(", ") : "of the given function",
     destroySockets: () => sockets.destroy(),
   };

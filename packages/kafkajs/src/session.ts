@@ -31,6 +31,7 @@ export class KafkaJsSession implements DriverSession {
    */
   #commitInGeneration: EachBatchPayload["commitOffsetsIfNecessary"] | undefined;
   #closing: Promise<void> | undefined;
+  #hasFailed = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -140,7 +141,7 @@ export class KafkaJsSession implements DriverSession {
     const { batch, heartbeat } = payload;
     const assignment = this.#assignments.of(batch.topic, batch.partition);
     // After a rebalance was announced, kafkajs still hands over the rest of the fetch, and after a seek an outdated one.
-    if (assignment === undefined || this.#closing !== undefined || payload.isStale()) {
+    if (assignment === undefined || this.#closing !== undefined || this.#hasFailed || payload.isStale()) {
       return;
     }
     if (!this.#continues(batch, assignment, payload)) {
@@ -168,6 +169,7 @@ export class KafkaJsSession implements DriverSession {
     if (expected === null || batch.fetchedOffset === undefined || BigInt(batch.fetchedOffset) === expected) {
       return true;
     }
+    this.#hasFailed = true;
     const { topic, partition } = assignment;
     const error = new KafkaJsDriverError(
       "offset-out-of-range",

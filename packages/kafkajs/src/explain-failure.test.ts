@@ -1,0 +1,61 @@
+import * as kafkaJs from "kafkajs";
+import { describe, expect, test } from "vitest";
+import { KafkaJsDriverError } from "./errors.ts";
+import { explainFailure } from "./explain-failure.ts";
+
+type ErrorClass = new (error: unknown, options?: object) => Error;
+
+// kafkajs' types leave the arguments of its errors out.
+const {
+  KafkaJSConnectionError,
+  KafkaJSNonRetriableError,
+  KafkaJSNumberOfRetriesExceeded,
+  KafkaJSProtocolError,
+  KafkaJSSASLAuthenticationError,
+} = kafkaJs as unknown as Readonly<
+  Record<
+    | "KafkaJSConnectionError"
+    | "KafkaJSNonRetriableError"
+    | "KafkaJSNumberOfRetriesExceeded"
+    | "KafkaJSProtocolError"
+    | "KafkaJSSASLAuthenticationError",
+    ErrorClass
+  >
+>;
+
+describe("what kafkajs fails with, in words", () => {
+  test("a refused connection names the brokers and what to look at, also behind retries", () => {
+    const refused = new KafkaJSConnectionError("Connection error: connect ECONNREFUSED 127.0.0.1:1", { broker: "127.0.0.1:1" });
+    const error = explainFailure(new KafkaJSNumberOfRetriesExceeded(refused, { retryCount: 5, retryTime: 1 }), "127.0.0.1:1");
+    expect(error.message).toBe(
+      "[brokers-unreachable] cannot reach brokers 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1. Is Kafka running, and is this address one of its advertised listeners?",
+    );
+  });
+
+  test("refused credentials are told apart from a missing network", () => {
+    const error = explainFailure(new KafkaJSSASLAuthenticationError("SASL PLAIN authentication failed"), "b:9092");
+    expect(error.code).toBe("authentication-failed");
+    expect(error.message).toContain("Check sasl.mechanism");
+  });
+
+  test("a missing right says which one is needed", () => {
+    const refusal = new KafkaJSProtocolError(
+      Object.assign(new Error("Not authorized to access group"), { type: "GROUP_AUTHORIZATION_FAILED", code: 30 }),
+    );
+    const error = explainFailure(new KafkaJSNonRetriableError(refusal, { cause: refusal }), "b:9092");
+    expect(error.code).toBe("not-authorized");
+    expect(error.message).toContain("Read on the topics and on the group");
+  });
+
+  test("an error of the driver's own comes through as it is, however deep kafkajs has put it", () => {
+    const own = new KafkaJsDriverError("batch-unreadable", "a snappy batch is damaged");
+    expect(explainFailure(new KafkaJSNonRetriableError(own, { cause: own }), "b:9092")).toBe(own);
+  });
+
+  test("anything else is a crash with its cause", () => {
+    const cause = new Error("boom");
+    const error = explainFailure(cause, "b:9092");
+    expect([error.code, error.cause]).toEqual(["client-crashed", cause]);
+    expect(explainFailure("no error at all", "b:9092").code).toBe("client-crashed");
+  });
+});
