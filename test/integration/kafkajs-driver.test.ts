@@ -184,7 +184,7 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
       await producer.send({ topic, messages: [{ value: topic }] });
     }
     const seen = await take(2, consumer);
-    expect(seen.map(({ value }) => value).sort()).toEqual([`${prefix}.customers`, `${prefix}.orders`]);
+    expect(new Set(seen.map(({ value }) => value))).toEqual(new Set([`${prefix}.customers`, `${prefix}.orders`]));
   });
 
   test("a topic that does not exist is named, and is not created", async () => {

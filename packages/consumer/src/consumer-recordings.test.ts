@@ -11,7 +11,7 @@ describe("real messages through the whole consumer", () => {
     test(`${name}: the consumer halts at the first record, and says what it is`, async () => {
       const [first] = await loadRecording(file);
       const driver = recording({ file });
-      const consumer = createConsumer({ driver, groupId: "g", topics: [/.*/], registry: await fromBundle(schemasFile), signals: false });
+      const consumer = createConsumer({ driver, groupId: "g", topics: [/.*/], registry: fromBundle(schemasFile), signals: false });
       const error: unknown = await consumer
         .on("*", () => {})
         .run()
@@ -25,7 +25,7 @@ describe("real messages through the whole consumer", () => {
     test(`${name}: every record is decoded, handled, and counted`, async () => {
       const records = await loadRecording(file);
       const driver = recording({ file });
-      const consumer = createConsumer({ driver, groupId: "g", topics: [/.*/], registry: await fromBundle(schemasFile), signals: false });
+      const consumer = createConsumer({ driver, groupId: "g", topics: [/.*/], registry: fromBundle(schemasFile), signals: false });
       const kinds = new Map<string, number>();
       const lastOf = new Map<string, bigint>();
       const ends = new Map(records.map((record) => [`${record.topic}[${record.partition}]`, record.offset]));

@@ -133,7 +133,11 @@ class CdcConsumer implements Consumer {
     } finally {
       intake.abandonUnlessDrained();
       void engine.stop();
-      await stopped.finally(() => this.#decoding.release());
+      try {
+        await stopped;
+      } finally {
+        await this.#decoding.release();
+      }
     }
   }
 

@@ -65,7 +65,7 @@ export class ConsumerEngine implements DriverSink {
   force(why: string): void {
     this.#dispatch({
       type: "force",
-      error: new ConsumerError("work-abandoned", `${why}: events in flight were given up, and come again after a restart`),
+      error: new ConsumerError("work-abandoned", `${why}: what was not handled and committed by then comes again after a restart`),
     });
   }
 
@@ -97,11 +97,13 @@ export class ConsumerEngine implements DriverSink {
     this.#options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
     const drained = this.#intake?.drain(assignments) ?? Promise.resolve();
     if (how === "revoked") {
+      // At once, because not every client waits: kafkajs joins again while its own heartbeat's answer is still being told.
+      void this.#committer.commit();
       const inTime = await settledWithin(drained, this.#options.shutdownTimeoutMs);
       if (!inTime) {
         this.#options.logger.warn({ partitions: assignments.map(describe) }, "partitions go with events in flight: those come again");
       }
-      await this.#committer.commit();
+      await settledWithin(this.#committer.commit(), this.#options.shutdownTimeoutMs);
     }
     this.#ledgers.release(assignments);
   }

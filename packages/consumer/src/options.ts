@@ -16,7 +16,8 @@ export interface DeliveryOptions {
    */
   readonly concurrency?: number;
   /**
-   * Batches are taken from the driver until those in flight hold this much; one batch is always taken.
+   * `stream()` takes batches from the driver until those with events that are not done hold this much; one batch is always taken. `run()`
+   * takes the next batch of a partition when the last one is handled.
    * @default 67_108_864
    */
   readonly maxInFlightBytes?: number;

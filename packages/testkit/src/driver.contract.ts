@@ -181,7 +181,7 @@ const trials: Readonly<Record<string, Trial>> = {
     const second = await join(harness, { topics: [topic], groupId });
     await Promise.all([first.sink.until(({ held }) => held.length === 2), second.sink.until(({ held }) => held.length === 2)]);
     const held = [...first.sink.held, ...second.sink.held].map(({ partition }) => partition);
-    expect(held.sort()).toEqual([0, 1, 2, 3]);
+    expect(held.sort((a, b) => a - b)).toEqual([0, 1, 2, 3]);
     await second.session.close(5_000);
     await first.sink.until(({ held: again }) => again.length === 4);
     await first.session.close(5_000);

@@ -54,7 +54,7 @@ export class MemoryBroker {
       Array.from({ length: partitions }, () => ({ records: [], nextOffset: 0n })),
     );
     for (const group of this.#groups.values()) {
-      group.rebalance();
+      void group.rebalance();
     }
   }
 
