@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { explainFailure } from "./cli/failure.ts";
 import { runProgram } from "./cli/program.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
@@ -9,13 +10,17 @@ const lingerMs = 2_000;
 /** The command line of this process: reads argv, listens to Ctrl-C, sets the exit code. */
 export async function runProcess(): Promise<void> {
   endQuietlyWhenReaderLeaves(process.stdout);
-  process.exitCode = await runProgram(process.argv.slice(2), {
+  const args = process.argv.slice(2);
+  const terminal: Terminal = {
     stdout: process.stdout,
     stderr: process.stderr,
     liveLine: process.stderr.isTTY === true && process.env["TERM"] !== "dumb" && process.env["CI"] === undefined,
     env: process.env,
     interrupt: interruptSignal(),
-  } satisfies Terminal);
+  };
+  // What is thrown where no command waits for it (in a timer, in a socket's listener) is told like everything else.
+  process.on("uncaughtException", (error) => process.exit(explainFailure(error, terminal, args.includes("--debug"))));
+  process.exitCode = await runProgram(args, terminal);
   (process.stdin as Readable).destroy();
   setTimeout(() => process.exit(), lingerMs).unref();
 }
