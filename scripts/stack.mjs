@@ -30,7 +30,11 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(argv) {
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) {
-    process.on(signal, () => interrupt.abort());
+    process.on(signal, () => {
+      if (interrupt.signal.aborted) process.exit(exitCodes.interrupted); // asked twice: at once
+      console.error("stopping what was started");
+      interrupt.abort();
+    });
   }
   try {
     await run(argv, interrupt.signal);

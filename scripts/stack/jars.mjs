@@ -10,6 +10,7 @@ import { StackError } from "./stack-error.mjs";
 
 /** @typedef {import("./versions.mjs").JarSet} JarSet */
 /** @typedef {(line: string) => void} Log */
+/** @typedef {{ cacheDir?: string, log?: Log, signal?: AbortSignal | undefined }} DownloadOptions */
 
 /** The committed list of what Maven must deliver, byte for byte. */
 export const jarListFile = join(import.meta.dirname, "jars.sha256");
@@ -30,14 +31,14 @@ export function defaultCacheDir(env = process.env) {
 /**
  * The folder with exactly the listed files of a set, downloaded on the first call. Every call checks every file.
  * @param {JarSet} set
- * @param {{ cacheDir?: string, log?: Log }} [options]
+ * @param {DownloadOptions} [options]
  * @returns {Promise<string>}
  */
-export async function ensureJars(set, { cacheDir = defaultCacheDir(), log = () => {} } = {}) {
+export async function ensureJars(set, { cacheDir = defaultCacheDir(), log = () => {}, signal } = {}) {
   const expected = expectedHashes(set);
   const folder = join(cacheDir, "jars", `${set.name}-${fingerprint(set, expected)}`);
   if (!existsSync(folder)) {
-    await download(set, folder, log, (fresh) => checkJars(set, fresh, expected));
+    await download(set, folder, { log, signal, check: (fresh) => checkJars(set, fresh, expected) });
   } else {
     await checkJars(set, folder, expected);
   }
@@ -49,17 +50,16 @@ export async function ensureJars(set, { cacheDir = defaultCacheDir(), log = () =
  * second process at the same work leaves half of one.
  * @param {JarSet} set
  * @param {string} folder
- * @param {Log} log
- * @param {(fresh: string) => Promise<void>} check
+ * @param {{ log: Log, signal?: AbortSignal | undefined, check?: (fresh: string) => Promise<void> }} options
  */
-export async function download(set, folder, log, check) {
+export async function download(set, folder, { log, signal, check = async () => {} }) {
   const maven = requireMaven();
   const work = `${folder}.${randomUUID().slice(0, 8)}`;
   mkdirSync(join(work, "lib"), { recursive: true });
   try {
     log(`downloading ${set.title}, about ${set.megabytes} MB, with Maven; this happens once, into ${folder}`);
     for (const args of mavenRuns(set, work)) {
-      await runMaven(maven, args, work, set, log);
+      await runMaven(maven, args, { cwd: work, set, log, signal });
     }
     await check(join(work, "lib"));
     moveIntoPlace(join(work, "lib"), folder);
@@ -178,16 +178,16 @@ function pom(set) {
 /**
  * @param {string} maven
  * @param {string[]} args
- * @param {string} cwd
- * @param {JarSet} set
- * @param {Log} log
+ * @param {{ cwd: string, set: JarSet, log: Log, signal: AbortSignal | undefined }} options
  */
-async function runMaven(maven, args, cwd, set, log) {
+async function runMaven(maven, args, { cwd, set, log, signal }) {
   const startedMs = Date.now();
   let files = 0;
   /** @type {string[]} */
   const tail = [];
   const child = spawn(maven, ["-B", "-Dstyle.color=never", ...args], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+  const stop = () => void child.kill();
+  signal?.addEventListener("abort", stop);
   const timer = setInterval(() => {
     log(`  still downloading ${set.title}: ${files} files after ${Math.round((Date.now() - startedMs) / 1000)} s`);
   }, progressEveryMs);
@@ -199,6 +199,9 @@ async function runMaven(maven, args, cwd, set, log) {
       if (line.startsWith("[ERROR]")) tail.push(line);
     }
     const code = await ended;
+    if (signal?.aborted) {
+      throw new StackError("interrupted", `stopped while downloading ${set.title}`);
+    }
     if (code !== 0) {
       throw new StackError(
         "maven-failed",
@@ -207,6 +210,7 @@ async function runMaven(maven, args, cwd, set, log) {
     }
   } finally {
     clearInterval(timer);
-    child.kill();
+    signal?.removeEventListener("abort", stop);
+    stop();
   }
 }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startProcess } from "./process.mjs";
-import { requireJava } from "./requirements.mjs";
+import { javaCommand } from "./requirements.mjs";
 import { StackError } from "./stack-error.mjs";
 
 // Serial collector and first-tier compiler: a JVM that lives for a second must not spend it on warming up.
@@ -23,7 +23,7 @@ export function startJava({ name, dir, jvm, run, outlive }) {
   mkdirSync(scratch, { recursive: true });
   const marker = `-Dcdckit.stack=${dir}/${name}`;
   const options = [marker, `-Djava.io.tmpdir=${scratch}`, "-Djava.net.preferIPv4Stack=true", ...jvm];
-  return startProcess({ name, command: requireJava(), args: [...options, ...run], marker, log: join(dir, `${name}.log`), outlive });
+  return startProcess({ name, command: javaCommand(), args: [...options, ...run], marker, log: join(dir, `${name}.log`), outlive });
 }
 
 /**
@@ -38,7 +38,7 @@ export function startJava({ name, dir, jvm, run, outlive }) {
  * @returns {Promise<{ stdout: string, stderr: string }>}
  */
 export function runJava({ classPath, mainClass, args, input = "", jvm = [], deadlineMs = 60_000 }) {
-  const child = spawn(requireJava(), [...shortLived, ...jvm, "-cp", classPath, mainClass, ...args], {
+  const child = spawn(javaCommand(), [...shortLived, ...jvm, "-cp", classPath, mainClass, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
     timeout: deadlineMs,
     killSignal: "SIGKILL",

@@ -8,8 +8,16 @@ import { versions } from "./versions.mjs";
  * @param {NodeJS.ProcessEnv} [env]
  * @returns {string}
  */
+export function javaCommand(env = process.env) {
+  return env["JAVA_HOME"] ? join(env["JAVA_HOME"], "bin", "java") : "java";
+}
+
+/**
+ * Makes sure that Java is there and new enough.
+ * @param {NodeJS.ProcessEnv} [env]
+ */
 export function requireJava(env = process.env) {
-  const java = env["JAVA_HOME"] ? join(env["JAVA_HOME"], "bin", "java") : "java";
+  const java = javaCommand(env);
   const found = spawnSync(java, ["-version"], { encoding: "utf8", env });
   if (found.error !== undefined || found.status !== 0) {
     throw new StackError(
@@ -22,7 +30,6 @@ export function requireJava(env = process.env) {
     const what = major === null ? "a Java whose version could not be read" : `Java ${major}`;
     throw new StackError("java-too-old", `"${java}" is ${what}; Kafka needs Java ${versions.javaMajor} or later. ${howToGetJava}`);
   }
-  return java;
 }
 
 /**

@@ -7,6 +7,7 @@ import { smallJvm, startKafka } from "./kafka.mjs";
 import { startPostgres, withDatabase } from "./postgres.mjs";
 import { startRegistry } from "./registry.mjs";
 import { requireJava } from "./requirements.mjs";
+import { StackError } from "./stack-error.mjs";
 import { createTopics } from "./topics.mjs";
 import { debeziumJars, kafkaJars, registryJars } from "./versions.mjs";
 import { waitUntil } from "./wait.mjs";
@@ -40,7 +41,7 @@ export async function startStack(options) {
   const { tables = defaultTables, prepare = async () => {}, log = () => {}, signal } = options;
   requireJava();
   for (const set of [kafkaJars, debeziumJars, registryJars]) {
-    await ensureJars(set, { ...cacheOf(options), log });
+    await ensureJars(set, { ...cacheOf(options), log, signal });
   }
   mkdirSync(options.dir, { recursive: true });
   /** @type {{ stop(): Promise<void> }[]} */
@@ -69,7 +70,7 @@ export async function startStack(options) {
     return { addresses, folders: postgres.folders, classPath: kafka.classPath, stop };
   } catch (error) {
     await stop();
-    throw error;
+    throw signal?.aborted ? new StackError("interrupted", "stopped while starting; nothing is left running", { cause: error }) : error;
   }
 }
 

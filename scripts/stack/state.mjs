@@ -24,6 +24,7 @@ export const serviceNames = Object.freeze(/** @type {const} */ (["connect", "reg
  * state.json. Services are recorded as soon as their process exists, addresses once all are ready: whatever ends `up`, `down` knows what to stop.
  * @typedef {object} StackState
  * @property {string} startedAt
+ * @property {ProcessRecord} starter the `up` that writes this
  * @property {Partial<Record<ServiceName, ProcessRecord>>} services
  * @property {readonly string[]} folders outside of the stack's folder
  * @property {StackAddresses | null} addresses

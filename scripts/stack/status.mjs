@@ -12,6 +12,9 @@ export async function status(dir) {
     return;
   }
   const { addresses } = state;
+  if (addresses === null && isRunning(state.starter)) {
+    console.log(`The stack is being started by process ${state.starter.pid}.\n`);
+  }
   const where = {
     connect: addresses?.connectUrl,
     registry: addresses?.registryUrl,

@@ -18,6 +18,12 @@ export async function up(dir, signal) {
     printAddresses(known);
     return;
   }
+  if (known?.addresses === null && isRunning(known.starter)) {
+    throw new StackError(
+      "not-ready",
+      `another stack:up is at work on ${folder} (process ${known.starter.pid}); wait for it, or stop it with Ctrl-C`,
+    );
+  }
   if (known !== null && serviceNames.some((name) => runs(known, name))) {
     const lacking = serviceNames.filter((name) => !runs(known, name)).join(", ") || "a complete start";
     throw new StackError("not-running", `the stack is half up: ${lacking} is missing. Run npm run stack:down first; logs are in ${folder}`);
@@ -29,9 +35,11 @@ export async function up(dir, signal) {
 
 /** @param {string} folder @param {AbortSignal} signal */
 async function start(folder, signal) {
+  const starter = { pid: process.pid, marker: "stack.mjs", log: "" };
   /** @type {import("./state.mjs").StackState} */
-  const state = { startedAt: new Date().toISOString(), services: {}, folders: [], addresses: null };
+  const state = { startedAt: new Date().toISOString(), starter, services: {}, folders: [], addresses: null };
   const startedMs = Date.now();
+  writeState(folder, state); // downloads may take minutes, in which a second `up` must not start the same
   try {
     const stack = await startStack({
       dir: folder,

@@ -9,7 +9,7 @@ const work = mkdtempSync(join(tmpdir(), "cdckit-jars-"));
 const lines = [];
 for (const set of [kafkaJars, debeziumJars, registryJars]) {
   const folder = join(work, set.name);
-  await download(set, folder, console.error, async () => {});
+  await download(set, folder, { log: console.error });
   for (const file of readdirSync(folder).sort()) {
     lines.push(`${await sha256(join(folder, file))}  ${set.name}/${file}`);
   }

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { withKafka } from "./stack.ts";
+
+const script = join(import.meta.dirname, "../../scripts/stack.mjs");
+const found = await withKafka(); // the same requirements, and the largest download is done
+
+describe("npm run stack:*", () => {
+  const dir = mkdtempSync(join(tmpdir(), "cdckit-command-"));
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  function run(...args: string[]): { status: number | null; output: string } {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args, "--dir", dir], { encoding: "utf8" });
+    return { status, output: stdout + stderr };
+  }
+
+  test("an unknown command, a wrong number and an unknown flag are told with the usage", () => {
+    for (const args of [["fly"], [], ["seed", "--rows", "many"], ["up", "--dri", "x"]]) {
+      const { status, output } = run(...args);
+      expect([status, output]).toEqual([2, expect.stringMatching(/^\[usage\] .+\nusage: [^]*--rows N/)]);
+    }
+  });
+
+  test("status, seed and down say that the stack is not up, and how to start it", () => {
+    expect(run("status")).toEqual({ status: 0, output: expect.stringContaining("npm run stack:up") });
+    expect(run("seed")).toEqual({ status: 1, output: expect.stringContaining("npm run stack:up") });
+    expect(run("down")).toEqual({ status: 0, output: expect.stringContaining("nothing to stop") });
+  });
+
+  test.skipIf(found.skip !== false)(
+    "Ctrl-C while the stack starts stops what was started, and leaves no state",
+    { meta: { skipReason: String(found.skip) } },
+    async () => {
+      const up = spawn(process.execPath, [script, "up", "--dir", dir], { stdio: ["ignore", "ignore", "pipe"] });
+      const services = await firstServices(up);
+      up.kill("SIGINT");
+      const code = await new Promise((resolve) => up.once("exit", resolve));
+      expect(code).toBe(130);
+      expect(services.length).toBeGreaterThan(0);
+      expect(services.filter(isAlive)).toEqual([]);
+      expect(spawnSync("ps", ["-ww", "-e", "-o", "args="], { encoding: "utf8" }).stdout).not.toContain(dir);
+      expect(existsSync(join(dir, "state.json"))).toBe(false);
+    },
+  );
+
+  /** Waits for the first service to be ready, when others are on their way. */
+  async function firstServices(up: ChildProcess): Promise<number[]> {
+    if (up.stderr === null) throw new Error("unreachable: it was asked for");
+    for await (const line of createInterface({ input: up.stderr })) {
+      if (line.endsWith("is ready")) break;
+    }
+    const { services } = JSON.parse(readFileSync(join(dir, "state.json"), "utf8")) as { services: Record<string, { pid: number }> };
+    return Object.values(services).map(({ pid }) => pid);
+  }
+});
+
+function isAlive(pid: number): boolean {
+  return spawnSync("ps", ["-p", String(pid)]).status === 0;
+}
