@@ -22,7 +22,8 @@ export async function runProcess(): Promise<void> {
   process.on("uncaughtException", (error) => process.exit(explainFailure(error, terminal, args.includes("--debug"))));
   process.exitCode = await runProgram(args, terminal);
   (process.stdin as Readable).destroy();
-  setTimeout(() => process.exit(), lingerMs).unref();
+  // Behind the results, however slowly they are read.
+  process.stdout.write("", () => setTimeout(() => process.exit(), lingerMs).unref());
 }
 
 /** Aborted by the first Ctrl-C, so that a command can print what it has; the second one ends the process at once. */
