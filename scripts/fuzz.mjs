@@ -1,13 +1,21 @@
-/** `npm run fuzz`: hostile bytes against the decoder, with its time and memory measured. */
-import { existsSync } from "node:fs";
+/** `npm run fuzz -- --minutes N --seed S`: hostile bytes against the decoder's promises, with their time and memory measured. */
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
-import { become, fail, repositoryRoot, setUp } from "./set-up.mjs";
-
-const script = "bench/dist/fuzz.js";
+import { repositoryRoot, setUp, toolPath } from "./set-up.mjs";
 
 setUp({ build: true });
-if (!existsSync(join(repositoryRoot, script))) {
-  fail("There is no fuzz run yet: bench/src/fuzz.ts does not exist.");
+const { status: built } = spawnSync(toolPath("tsc"), ["-b", "test/fuzz"], { cwd: repositoryRoot, stdio: "inherit" });
+if (built !== 0) {
+  process.exit(built ?? 1);
 }
-become(script, process.argv.slice(2));
+
+// Memory is measured from one collection to the next.
+const { status, signal } = spawnSync(
+  process.execPath,
+  ["--expose-gc", join(repositoryRoot, "test/dist/fuzz/run.js"), ...process.argv.slice(2)],
+  {
+    stdio: "inherit",
+  },
+);
+process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
