@@ -28,7 +28,8 @@ export function checkDependencies(root) {
   const rootManifest = readManifest(root);
   const members = memberFolders(root).map((path) => ({ path, manifest: readManifest(path) }));
   const ours = new Set(members.map((member) => member.manifest.name));
-  const complaints = members.flatMap((member) => [...complaintsOfMember(root, member, rootManifest, ours)]);
+  const peers = new Set(members.flatMap((member) => Object.keys(member.manifest.peerDependencies ?? {})));
+  const complaints = members.flatMap((member) => [...complaintsOfMember(root, member, rootManifest, ours, peers)]);
   return [...complaints, ...complaintsOfRoot(root, rootManifest), ...complaintsOfReasons(root, rootManifest, members, ours)];
 }
 
@@ -52,9 +53,10 @@ function memberFolders(root) {
  * @param {Member} member
  * @param {Manifest} rootManifest
  * @param {Set<string>} ours
+ * @param {Set<string>} peers what our packages ask their users to bring
  * @returns {Generator<string>}
  */
-function* complaintsOfMember(root, { path, manifest }, rootManifest, ours) {
+function* complaintsOfMember(root, { path, manifest }, rootManifest, ours, peers) {
   const used = new Set();
   /** @type {Record<string, string>} */
   const atRunTime = { ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies };
@@ -74,8 +76,9 @@ function* complaintsOfMember(root, { path, manifest }, rootManifest, ours) {
     }
   }
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
-    // Private folders may link more of ours than they import: that costs nobody an install.
-    if (!used.has(name) && manifest.peerDependencies?.[name] === undefined && !(isPrivate && ours.has(name))) {
+    // Private folders may link more of ours than they import, and must bring the peers that ours ask for.
+    const isForOthers = manifest.peerDependencies?.[name] !== undefined || (isPrivate && (ours.has(name) || peers.has(name)));
+    if (!used.has(name) && !isForOthers) {
       yield `${relative(root, path)}/package.json: declares ${name}, which nothing there imports. Remove it.`;
     }
   }

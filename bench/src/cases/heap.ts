@@ -39,7 +39,7 @@ export async function measureHeap(name: CorpusName, messages: number): Promise<H
   return { name, messages: total, heapBytes, growthPerMessageBytes: growth };
 }
 
-function heapNow(gc: () => void): number {
+function heapNow(gc: NodeJS.GCFunction): number {
   gc();
   return process.memoryUsage().heapUsed;
 }
