@@ -471,6 +471,23 @@ describe("stream", () => {
     expect(committed(broker)).toBe(2n);
   });
 
+  test("a topic that does not exist, and a stop while connecting, end the loop", async () => {
+    const broker = new MemoryBroker({ orders: 1 });
+    expect(
+      (
+        await failureOf(
+          join(broker, { topics: ["order"] })
+            .stream()
+            .next(),
+        )
+      ).message,
+    ).toContain("order");
+    const consumer = join(broker);
+    const next = consumer.stream().next();
+    await consumer.stop();
+    expect(await next).toMatchObject({ done: true });
+  });
+
   test("a record with two events is committed when both are done, a record with none at once", async () => {
     const { broker, consumer } = consumerOf(["nothing", "twice", "nothing", "create"]);
     const deliveries: Delivery[] = [];

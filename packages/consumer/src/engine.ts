@@ -95,6 +95,8 @@ export class ConsumerEngine implements DriverSink {
 
   async revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
     this.#options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
+    // A batch that waited for the connection may come while the drain goes on.
+    this.#ledgers.announceRelease(assignments);
     const drained = this.#intake?.drain(assignments) ?? Promise.resolve();
     if (how === "revoked") {
       // At once, because not every client waits: kafkajs joins again while its own heartbeat's answer is still being told.
@@ -117,7 +119,7 @@ export class ConsumerEngine implements DriverSink {
       return this.#closing.opened;
     }
     const held = this.#ledgers.of(batch);
-    if (held === undefined || this.#intake === undefined) {
+    if (held === undefined || held.isGoing || this.#intake === undefined) {
       return undefined;
     }
     held.highWatermark = batch.highWatermark;
@@ -158,6 +160,8 @@ export class ConsumerEngine implements DriverSink {
       case "closing":
         this.#connected.open();
         this.#closing.open();
+        // Where nothing was drained before: a stop while connecting, or a forced one. Whoever waits for the intake must be let go.
+        void this.#intake?.drain();
         void this.#close();
         return;
       case "stopped":

@@ -6,6 +6,8 @@ export interface HeldPartition {
   readonly assignment: PartitionAssignment;
   readonly ledger: OffsetLedger;
   highWatermark: bigint | null;
+  /** It is about to be given up: what is in flight is still handled and committed, nothing more is taken. */
+  isGoing: boolean;
 }
 
 /** The partitions that this member holds, each with the ledger of its assignment. */
@@ -14,7 +16,17 @@ export class PartitionLedgers {
 
   assign(assignments: readonly PartitionAssignment[]): void {
     for (const assignment of assignments) {
-      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null });
+      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null, isGoing: false });
+    }
+  }
+
+  /** From here on nothing more of these assignments is taken. */
+  announceRelease(assignments: readonly PartitionAssignment[]): void {
+    for (const assignment of assignments) {
+      const held = this.#held.get(assignment);
+      if (held !== undefined) {
+        held.isGoing = true;
+      }
     }
   }
 
