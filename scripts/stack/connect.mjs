@@ -52,7 +52,7 @@ export async function startConnect({ dir, brokers, cacheDir, jvm = smallJvm, out
     await waitUntil({
       what: `Kafka Connect at ${url}`,
       check: async () => (await fetch(`${url}/connectors`)).ok,
-      deadlineMs: 120_000,
+      deadlineMs: 180_000,
       giveUp: running.assertAlive,
       hint: () => logTail(running.record.log),
       signal,

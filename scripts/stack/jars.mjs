@@ -184,8 +184,11 @@ async function runMaven(maven, args, { cwd, set, log, signal }) {
   const startedMs = Date.now();
   let files = 0;
   /** @type {string[]} */
-  const tail = [];
-  const child = spawn(maven, ["-B", "-Dstyle.color=never", ...args], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+  const errors = [];
+  /** @type {string[]} */
+  const complaints = [];
+  const child = spawn(maven, ["-B", "-Dstyle.color=never", ...args], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  child.stderr.on("data", (chunk) => complaints.push(String(chunk)));
   const stop = () => void child.kill();
   signal?.addEventListener("abort", stop);
   const timer = setInterval(() => {
@@ -196,7 +199,7 @@ async function runMaven(maven, args, { cwd, set, log, signal }) {
     const ended = new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
     for await (const line of createInterface({ input: child.stdout })) {
       if (line.includes("Downloaded from")) files++;
-      if (line.startsWith("[ERROR]")) tail.push(line);
+      if (line.startsWith("[ERROR]")) errors.push(line);
     }
     const code = await ended;
     if (signal?.aborted) {
@@ -205,7 +208,7 @@ async function runMaven(maven, args, { cwd, set, log, signal }) {
     if (code !== 0) {
       throw new StackError(
         "maven-failed",
-        `Maven could not download ${set.title} (exit code ${code}): ${tail[0] ?? "no reason given"}. Check the network and Maven's settings`,
+        `Maven could not download ${set.title} (exit code ${code}): ${errors[0] ?? (complaints.join("").trim() || "no reason given")}. Check the network and Maven's settings`,
       );
     }
   } finally {

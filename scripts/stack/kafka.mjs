@@ -61,7 +61,7 @@ export async function startKafka({ dir, cacheDir, config = {}, jvm = smallJvm, o
     await waitUntil({
       what: `Kafka at 127.0.0.1:${port}`,
       check: () => answers(port),
-      deadlineMs: 90_000,
+      deadlineMs: 120_000,
       giveUp: running.assertAlive,
       hint: () => logTail(running.record.log),
       signal,

@@ -1,5 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import pg from "pg";
@@ -133,15 +145,33 @@ function serverUser() {
 async function serverBinaries(user) {
   const installed = await installedBinaries();
   if (runs(installed, user)) return installed;
-  const copy = join(tmpdir(), `cdckit-postgres-${process.getuid?.() ?? "user"}`);
-  rmSync(copy, { recursive: true, force: true });
-  cpSync(dirname(installed), copy, { recursive: true, verbatimSymlinks: true });
-  const copied = join(copy, basename(installed));
+  const copied = reachableCopy(installed);
   if (runs(copied, user)) return copied;
   throw new StackError(
     "postgres-missing",
     `PostgreSQL does not run: ${spawnSync(join(copied, "postgres"), ["--version"], { encoding: "utf8", ...user }).stderr}`,
   );
+}
+
+/** @param {string} installed @returns {string} */
+function reachableCopy(installed) {
+  const copy = join(
+    tmpdir(),
+    `cdckit-${/** @type {{ version: string }} */ (installedPackage(installed)).version}-postgres-${process.getuid?.()}`,
+  );
+  const isOurs = existsSync(copy) && statSync(copy).uid === process.getuid?.();
+  if (!isOurs) {
+    const fresh = mkdtempSync(`${copy}-`);
+    cpSync(dirname(installed), fresh, { recursive: true, verbatimSymlinks: true });
+    chmodSync(fresh, 0o755);
+    renameSync(fresh, copy); // another server may be starting from it at this moment: it appears whole
+  }
+  return join(copy, basename(installed));
+}
+
+/** @param {string} binaries of node_modules @returns {unknown} its package.json */
+function installedPackage(binaries) {
+  return JSON.parse(readFileSync(join(binaries, "..", "..", "package.json"), "utf8"));
 }
 
 /** @param {string} binaries @param {{ uid: number, gid: number } | undefined} user */

@@ -59,9 +59,20 @@ function unref(child) {
 
 /** Whether the recorded process runs and is the one that was recorded. @param {ProcessRecord} record */
 export function isRunning({ pid, marker }) {
-  if (pid <= 0) return false;
-  const found = spawnSync("ps", ["-ww", "-o", "stat=,args=", "-p", String(pid)], { encoding: "utf8" });
-  return found.status === 0 && !found.stdout.trimStart().startsWith("Z") && found.stdout.includes(marker);
+  return pid > 0 && commandLineOf(pid).includes(marker);
+}
+
+/** Empty for a process that has ended. Small images have no `ps`, and macOS has no /proc. @param {number} pid */
+function commandLineOf(pid) {
+  if (existsSync("/proc/self/cmdline")) {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+    } catch {
+      return ""; // no such process
+    }
+  }
+  const { stdout } = spawnSync("ps", ["-ww", "-o", "stat=,args=", "-p", String(pid)], { encoding: "utf8" });
+  return stdout.trimStart().startsWith("Z") ? "" : stdout;
 }
 
 /**

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { isRunning, type ProcessRecord } from "../../scripts/stack/process.mjs";
 import { withKafka } from "./stack.ts";
 
 const script = join(import.meta.dirname, "../../scripts/stack.mjs");
@@ -41,23 +42,18 @@ describe("npm run stack:*", () => {
       const code = await new Promise((resolve) => up.once("exit", resolve));
       expect(code).toBe(130);
       expect(services.length).toBeGreaterThan(0);
-      expect(services.filter(isAlive)).toEqual([]);
-      expect(spawnSync("ps", ["-ww", "-e", "-o", "args="], { encoding: "utf8" }).stdout).not.toContain(dir);
+      expect(services.filter((record) => isRunning(record))).toEqual([]);
       expect(existsSync(join(dir, "state.json"))).toBe(false);
     },
   );
 
   /** Waits for the first service to be ready, when others are on their way. */
-  async function firstServices(up: ChildProcess): Promise<number[]> {
+  async function firstServices(up: ChildProcess): Promise<ProcessRecord[]> {
     if (up.stderr === null) throw new Error("unreachable: it was asked for");
     for await (const line of createInterface({ input: up.stderr })) {
       if (line.endsWith("is ready")) break;
     }
-    const { services } = JSON.parse(readFileSync(join(dir, "state.json"), "utf8")) as { services: Record<string, { pid: number }> };
-    return Object.values(services).map(({ pid }) => pid);
+    const { services } = JSON.parse(readFileSync(join(dir, "state.json"), "utf8")) as { services: Record<string, ProcessRecord> };
+    return Object.values(services);
   }
 });
-
-function isAlive(pid: number): boolean {
-  return spawnSync("ps", ["-p", String(pid)]).status === 0;
-}
