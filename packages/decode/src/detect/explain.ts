@@ -2,6 +2,7 @@ import type { Candidate } from "../explanation.ts";
 import { compileAvroReader } from "../encoding/avro/reader.ts";
 import { parseAvroSchema } from "../encoding/avro/schema.ts";
 import { isConnectSchema } from "../encoding/connect-json/schema.ts";
+import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
 import { parseJson } from "../encoding/json/parse.ts";
 import { readEverything } from "../encoding/reader.ts";
 import { apicurio } from "../framing/apicurio/recognise.ts";
@@ -67,7 +68,8 @@ function lost(name: string, evidence: string): EncodingVerdict {
 async function explainAvro(bytes: Buffer, engine: Engine): Promise<EncodingVerdict> {
   const id = confluentId(bytes, 0, bytes.length);
   try {
-    const failure = engine.schemas === null ? new Error("no schema source") : await loadSchema(engine, id);
+    const isAtHand = engine.schemas !== null && engine.schemas.peek(id) !== undefined;
+    const failure = isAtHand ? null : engine.schemas === null ? new Error("no schema source") : await loadSchema(engine, id);
     const registered = engine.schemas?.peek(id);
     if (failure !== null || registered === undefined) {
       return lost("avro", failure?.message ?? `schema id ${id} is not known`);
@@ -93,7 +95,7 @@ async function explainAvro(bytes: Buffer, engine: Engine): Promise<EncodingVerdi
 function explainJson(bytes: Buffer, engine: Engine): [EncodingVerdict, EncodingVerdict] {
   let value: unknown;
   try {
-    value = parseJson(bytes, 0, bytes.length, engine.parse);
+    value = parseJson(bytes, skipByteOrderMark(bytes, 0, bytes.length), bytes.length, engine.parse);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return [lost("connect-json", reason), lost("json", reason)];

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { DecodeError, type DecodeErrorCode, isDecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
@@ -157,10 +158,6 @@ function unknownFormat(bytes: Buffer, start: number, end: number): never {
 
 /** What parsing ends in where bytes are no JSON at all. */
 const notJson: ReadonlySet<DecodeErrorCode> = new Set(["truncated", "malformed", "trailing-bytes", "invalid-utf8"]);
-
-function skipByteOrderMark(bytes: Buffer, start: number, end: number): number {
-  return end - start >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf ? start + 3 : start;
-}
 
 const jsonFirstBytes: ReadonlySet<number> = new Set(Buffer.from('{["-0123456789tfn \t\r\n'));
 
