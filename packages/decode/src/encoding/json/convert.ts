@@ -293,9 +293,32 @@ function hinted(value: unknown, conversion: Conversion, convert: Convert): unkno
     return hintedText(value, conversion);
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value) && conversion.struct !== undefined) {
-    return conversion.struct(value as Record<string, unknown>);
+    return conversion.struct(typedFields(value as Record<string, unknown>)); // an object that is no list is a parsed one
   }
   return convert(value);
+}
+
+/** The fields that hold bytes in the structs that Debezium names: a decimal's unscaled integer, a geometry's WKB. */
+const byteFields: ReadonlySet<string> = new Set(["value", "wkb"]);
+
+/** The fields of a hinted struct as a schema would have typed them: conversions expect bytes and doubles, JSON has base64 and numerals. */
+function typedFields(struct: Record<string, unknown>): Record<string, unknown> {
+  const typed: Record<string, unknown> = {};
+  for (const name of Object.keys(struct)) {
+    setProperty(typed, name, typedField(name, struct[name]));
+  }
+  return typed;
+}
+
+function typedField(name: string, field: unknown): unknown {
+  if (field instanceof NumberText) {
+    return finite(field.text, `the field ${name} of a hinted column`);
+  }
+  if (typeof field === "string" && byteFields.has(name)) {
+    return fromBase64(field, "a hinted column");
+  }
+  const isStruct = typeof field === "object" && field !== null && !Array.isArray(field);
+  return isStruct ? typedFields(field as Record<string, unknown>) : field; // parsed JSON, so its depth is bounded already
 }
 
 function hintedText(value: string, conversion: Conversion): unknown {

@@ -172,8 +172,9 @@ class Parser {
     if (/[.eE]/.test(text)) {
       return new NumberText(text);
     }
-    if (text.length > mostDigits + 1) {
-      throw new DecodeError("limit-exceeded", `expected an integer of at most ${mostDigits} digits, found ${text.length} characters`);
+    const digits = text.length - (text.startsWith("-") ? 1 : 0);
+    if (digits > mostDigits) {
+      throw new DecodeError("limit-exceeded", `expected an integer of at most ${mostDigits} digits, found ${digits}`);
     }
     return exactInteger(text);
   }

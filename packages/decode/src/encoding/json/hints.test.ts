@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { createDecoder } from "../../decoder.ts";
+import type { TopicHints } from "../../decoder.ts";
+
+type Hint = NonNullable<TopicHints["columns"]>[string];
+
+/** The value of one column of a Debezium row in plain JSON, as Debezium 3.5 writes it. */
+async function decodeColumn(json: string, hint: Hint, numbers: "double" | "exact" = "double"): Promise<unknown> {
+  const decoder = createDecoder({ topics: { t: { columns: { column: hint } } }, values: { numbers } });
+  const value = Buffer.from(
+    `{"before":null,"after":{"column":${json}},"source":{"connector":"postgresql","db":"d","schema":"s","table":"t"},"op":"c","ts_ms":1}`,
+  );
+  const [event] = await decoder.decode({ topic: "t", partition: 0, offset: 0n, timestamp: 0n, headers: [], key: null, value });
+  return event?.kind === "change" ? event.after?.["column"] : event;
+}
+
+describe("a hint on a plain JSON column", () => {
+  test("reads a decimal that brings its scale, whose integer is in base64", async () => {
+    expect(await decodeColumn(`{"scale":2,"value":"MDk="}`, "io.debezium.data.VariableScaleDecimal")).toBe("123.45");
+    expect(await decodeColumn(`{"scale":0,"value":"gA=="}`, "io.debezium.data.VariableScaleDecimal")).toBe("-128");
+  });
+
+  test("reads a point with its WKB as bytes and its coordinates as doubles, however other numbers are kept", async () => {
+    const wkb = "AQEAAAAAAAAAAADwPwAAAAAAAABA";
+    const point = { x: 1.5, y: -2.25, srid: null, wkb: Buffer.from(wkb, "base64") };
+    for (const numbers of ["double", "exact"] as const) {
+      expect(await decodeColumn(`{"x":1.5,"y":-2.25,"wkb":"${wkb}","srid":null}`, "io.debezium.data.geometry.Point", numbers)).toEqual(
+        point,
+      );
+    }
+  });
+
+  test("leaves a UUID the text that it is", async () => {
+    const uuid = "3f2504e0-4f89-11d3-9a0c-0305e82c3301";
+    expect(await decodeColumn(`"${uuid}"`, "io.debezium.data.Uuid")).toBe(uuid);
+  });
+
+  test("tells base64 that is none", async () => {
+    await expect(decodeColumn(`{"scale":2,"value":"%%%%"}`, "io.debezium.data.VariableScaleDecimal")).rejects.toThrow(
+      /^\[value-invalid\] expected base64/,
+    );
+  });
+});
