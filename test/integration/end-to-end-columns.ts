@@ -28,16 +28,6 @@ const withoutZeros = (value: unknown): string =>
     .replace(/(\.\d*?)0+Z$/, "$1Z")
     .replace(".Z", "Z");
 
-/** Without a type, plain JSON leaves a VariableScaleDecimal what it is: a scale, and the unscaled integer in base64. */
-function structToDecimal(value: unknown): string {
-  const { scale, value: base64 } = value as { scale: number; value: string };
-  const hex = Buffer.from(base64, "base64").toString("hex");
-  const unscaled = BigInt.asIntN(hex.length * 4, BigInt(`0x${hex}`));
-  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, "0");
-  const fraction = scale === 0 ? "" : `.${digits.slice(digits.length - scale)}`;
-  return `${unscaled < 0n ? "-" : ""}${digits.slice(0, digits.length - scale)}${fraction}`;
-}
-
 /** Every common column type of PostgreSQL. */
 export const columnCases: readonly ColumnCase[] = [
   { name: "a_boolean", type: "boolean" },
@@ -54,7 +44,7 @@ export const columnCases: readonly ColumnCase[] = [
   { name: "a_double", type: "double precision", fromSql: (text) => String(Number(text)), showPlain: String },
   { name: "a_numeric", type: "numeric(20, 6)", hint: { name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "6" } } },
   // Debezium leaves the trailing zeros out where the column has no scale of its own.
-  { name: "a_free_numeric", type: "numeric", truth: "trim_scale(a_free_numeric)::text", showPlain: structToDecimal },
+  { name: "a_free_numeric", type: "numeric", truth: "trim_scale(a_free_numeric)::text", hint: "io.debezium.data.VariableScaleDecimal" },
   {
     name: "a_money",
     type: "money",
@@ -83,7 +73,7 @@ export const columnCases: readonly ColumnCase[] = [
     truth: "(extract(epoch from an_interval) * 1000000)::bigint::text",
     hint: "io.debezium.time.MicroDuration",
   },
-  { name: "a_uuid", type: "uuid" },
+  { name: "a_uuid", type: "uuid", hint: "io.debezium.data.Uuid" },
   { name: "a_json", type: "json", hint: "io.debezium.data.Json" },
   { name: "a_jsonb", type: "jsonb", hint: "io.debezium.data.Json" },
   { name: "an_xml", type: "xml" },
@@ -106,7 +96,7 @@ export const columnCases: readonly ColumnCase[] = [
     type: "point",
     truth: "case when a_point is not null then format('%s %s', a_point[0], a_point[1]) end",
     show: (value) => `${(value as { x: number }).x} ${(value as { y: number }).y}`,
-    showPlain: (value) => `${(value as { x: number }).x} ${(value as { y: number }).y}`, // its wkb stays base64
+    hint: "io.debezium.data.geometry.Point",
   },
   {
     name: "an_hstore",
