@@ -16,6 +16,7 @@ import { waitUntil } from "./wait.mjs";
  * @property {string} dir a folder of its own: data, log and scratch files
  * @property {string} [cacheDir]
  * @property {Record<string, string | number | boolean>} [config] broker settings over the defaults below
+ * @property {Record<string, number>} [listeners] further listeners on 127.0.0.1, by name: their ports; `config` says how each is secured
  * @property {readonly string[]} [jvm]
  * @property {boolean} [outlive] whether the broker goes on after this process has ended
  * @property {import("./jars.mjs").Log} [log]
@@ -40,13 +41,13 @@ export const smallJvm = Object.freeze(["-Xmx512m", "-XX:+UseSerialGC", "-XX:Tier
  * @param {KafkaOptions} options
  * @returns {Promise<RunningKafka>}
  */
-export async function startKafka({ dir, cacheDir, config = {}, jvm = smallJvm, outlive = false, log, signal, onSpawn }) {
+export async function startKafka({ dir, cacheDir, config = {}, listeners = {}, jvm = smallJvm, outlive = false, log, signal, onSpawn }) {
   requireJava();
   const classPath = await kafkaClassPath({ ...(cacheDir && { cacheDir }), ...(log && { log }) });
   mkdirSync(dir, { recursive: true });
   const [port = 0, controllerPort = 0] = await freePorts(2);
   const properties = join(dir, "server.properties");
-  writeFileSync(properties, toProperties({ ...brokerConfig(dir, port, controllerPort), ...config }));
+  writeFileSync(properties, toProperties({ ...brokerConfig(dir, { PLAINTEXT: port, ...listeners }, controllerPort), ...config }));
   await runJava({ classPath, mainClass: "kafka.tools.StorageTool", args: ["format", "-t", clusterId(), "-c", properties] });
   const running = startJava({
     name: "kafka",
@@ -113,15 +114,16 @@ async function stopKafka(record, dir) {
   }
 }
 
-/** @param {string} dir @param {number} port @param {number} controllerPort */
-function brokerConfig(dir, port, controllerPort) {
+/** @param {string} dir @param {Record<string, number>} listeners @param {number} controllerPort */
+function brokerConfig(dir, listeners, controllerPort) {
+  const addresses = Object.entries(listeners).map(([name, port]) => `${name}://127.0.0.1:${port}`);
   return {
     "process.roles": "broker,controller",
     "node.id": 1,
     "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
     "controller.listener.names": "CONTROLLER",
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+    listeners: [...addresses, `CONTROLLER://127.0.0.1:${controllerPort}`].join(","),
+    "advertised.listeners": addresses.join(","),
     "log.dirs": join(dir, "kafka-data"),
     "auto.create.topics.enable": false, // a missing topic is an answer that must be seen
     "offsets.topic.replication.factor": 1,
