@@ -137,7 +137,7 @@ function compileTopField(name: string, type: Type, plan: ReadPlan, context: Conv
     return compileRow(type, context, name);
   }
   return plan.defer?.field === name
-    ? compileDeferred(plan.defer, compileConvert(type, context, name))
+    ? compileDeferred(plan.defer, type, compileConvert(type, context, name))
     : compileConvert(type, context, name);
 }
 
@@ -158,14 +158,23 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-function compileDeferred(defer: DeferredField, convert: Convert): Convert {
+function compileDeferred(defer: DeferredField, type: Type, convert: Convert): Convert {
+  const record = withoutNull(type);
+  const fields = record.kind === "record" ? record.fields : [];
+  const peek = defer.peek.filter((name) => fields.every((field) => field.name !== name || isText(field.type)));
   return (value) => {
     if (!isPlainObject(value)) {
       return convert(value);
     }
-    const peeked = defer.peek.map((name) => (Object.hasOwn(value, name) ? textOrNothing(value[name]) : undefined));
+    const peeked = defer.peek.map((name) => (peek.includes(name) && Object.hasOwn(value, name) ? textOrNothing(value[name]) : undefined));
     return new Deferred(defer.resolve(peeked), () => convert(value), new Uint8Array(0), 0, 0);
   };
+}
+
+/** Only text is peeked at: base64 and the doubles that JSON writes as text are none. */
+function isText(type: Type): boolean {
+  const { kind } = withoutNull(type);
+  return kind === "string" || kind === "any";
 }
 
 function textOrNothing(value: unknown): string | null | undefined {
