@@ -1,7 +1,7 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Tombstone } from "../envelope/control-events.ts";
 import { recogniseFlattened } from "../envelope/flattened/recognise.ts";
-import type { Route } from "../envelope/envelope.ts";
+import type { Origin, Route } from "../envelope/envelope.ts";
 import type { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import { apicurio } from "../framing/apicurio/recognise.ts";
@@ -61,7 +61,7 @@ export class TopicDecoder {
     }
     const keyRoute = keyBytes === null ? noRoute : this.#key.route;
     if (valueBytes === null) {
-      return [new Tombstone(this.#table, key, withoutSchema(keyRoute), batch, record)];
+      return [new Tombstone(this.#origin(key, withoutSchema(keyRoute), cursor))];
     }
     const value = this.#value.read(this.#buffer(valueBytes), cursor.valueStart, cursor.valueEnd, failed);
     if (value === schemaPending) {
@@ -73,9 +73,13 @@ export class TopicDecoder {
       checkKeyIdentity(keyRoute, route, this.#topic);
     }
     if (value === null && route.encoding === "connect-json") {
-      return [new Tombstone(this.#table, key, route, batch, record)];
+      return [new Tombstone(this.#origin(key, route, cursor))];
     }
-    return route.opens.open(value, key, route, batch, record, this.#table);
+    return route.opens.open(value, this.#origin(key, route, cursor));
+  }
+
+  #origin(key: unknown, route: Route, { batch, record }: RecordCursor): Origin {
+    return { key, route, batch, record, topicTable: this.#table };
   }
 
   /** Called when a record's header names differ from the last one's: names can change the format, values cannot. */

@@ -1,8 +1,7 @@
 import { Deferred } from "../encoding/reader.ts";
 import type { ChangeEvent, Columns, KeyChange, Operation, Source, TableName, TransactionPosition } from "../event.ts";
-import type { RecordBatch } from "../record.ts";
 import { applyTo } from "../values/unavailable.ts";
-import type { Route } from "./envelope.ts";
+import type { Origin } from "./envelope.ts";
 import { keyChangeOf } from "./header-values.ts";
 import { RecordEvent } from "./record-event.ts";
 import { numberOrNull, plainSource, sourceOf, transactionOf } from "./source.ts";
@@ -27,12 +26,9 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
     sourceBlock: unknown,
     transactionBlock: unknown,
     tsMs: unknown,
-    key: unknown,
-    route: Route,
-    batch: RecordBatch,
-    record: number,
+    origin: Origin,
   ) {
-    super(key, route, batch, record);
+    super(origin);
     this.op = op;
     this.table = table;
     this.before = before;

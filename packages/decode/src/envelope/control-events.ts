@@ -12,9 +12,8 @@ import type {
   TruncateEvent,
   UnknownEvent,
 } from "../event.ts";
-import type { RecordBatch } from "../record.ts";
 import { blockValue, detachBlock } from "./change-event.ts";
-import type { Route } from "./envelope.ts";
+import type { Origin } from "./envelope.ts";
 import { RecordEvent } from "./record-event.ts";
 import { isBlock, numberOrNull, plainSource, sourceOf, textOrNull, transactionOf } from "./source.ts";
 
@@ -24,10 +23,10 @@ export class PlainRow extends RecordEvent implements RowEvent {
   readonly row: Columns;
   readonly table: TableName | null;
 
-  constructor(row: Columns, table: TableName | null, key: unknown, route: Route, batch: RecordBatch, record: number) {
-    super(key, route, batch, record);
+  constructor(row: Columns, origin: Origin) {
+    super(origin);
     this.row = row;
-    this.table = table;
+    this.table = origin.topicTable;
   }
 
   get kind(): "row" {
@@ -42,9 +41,9 @@ export class PlainRow extends RecordEvent implements RowEvent {
 export class Tombstone extends RecordEvent implements TombstoneEvent {
   readonly table: TableName | null;
 
-  constructor(table: TableName | null, key: unknown, route: Route, batch: RecordBatch, record: number) {
-    super(key, route, batch, record);
-    this.table = table;
+  constructor(origin: Origin) {
+    super(origin);
+    this.table = origin.topicTable;
   }
 
   get kind(): "tombstone" {
@@ -59,8 +58,8 @@ export class Tombstone extends RecordEvent implements TombstoneEvent {
 export class UnknownValue extends RecordEvent implements UnknownEvent {
   readonly value: unknown;
 
-  constructor(value: unknown, key: unknown, route: Route, batch: RecordBatch, record: number) {
-    super(key, route, batch, record);
+  constructor(value: unknown, origin: Origin) {
+    super(origin);
     this.value = value;
   }
 
@@ -78,8 +77,8 @@ abstract class SourcedEvent extends RecordEvent {
   protected readonly value: Block;
   #source: Source | null = null;
 
-  constructor(value: Block, key: unknown, route: Route, batch: RecordBatch, record: number) {
-    super(key, route, batch, record);
+  constructor(value: Block, origin: Origin) {
+    super(origin);
     this.value = value;
   }
 
@@ -104,8 +103,8 @@ abstract class SourcedEvent extends RecordEvent {
 export class Truncate extends SourcedEvent implements TruncateEvent {
   readonly table: TableName;
 
-  constructor(table: TableName, value: Block, key: unknown, route: Route, batch: RecordBatch, record: number) {
-    super(value, key, route, batch, record);
+  constructor(table: TableName, value: Block, origin: Origin) {
+    super(value, origin);
     this.table = table;
   }
 
@@ -148,8 +147,8 @@ export class LogicalMessage extends SourcedEvent implements MessageEvent {
 export class TransactionBoundary extends SourcedEvent implements TransactionEvent {
   readonly status: "begin" | "end";
 
-  constructor(status: "begin" | "end", value: Block, key: unknown, route: Route, batch: RecordBatch, record: number) {
-    super(value, key, route, batch, record);
+  constructor(status: "begin" | "end", value: Block, origin: Origin) {
+    super(value, origin);
     this.status = status;
   }
 

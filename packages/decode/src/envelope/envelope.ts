@@ -21,11 +21,12 @@ export interface Route {
   readonly schemaId: SchemaId | null;
 }
 
-/** Everything that an envelope needs besides the value. */
-export interface Opening {
+/** Where a value came from: its record, how it was read, and its key. One for all events of a record. */
+export interface Origin {
   readonly key: unknown;
   readonly route: Route;
   readonly batch: RecordBatch;
+  /** The batch's handle of the record. */
   readonly record: number;
   /** The table that the topic, or the user's hint, names. */
   readonly topicTable: TableName | null;
@@ -39,5 +40,5 @@ export interface EnvelopeFormat {
   /** What of the value the envelope wants, asked for once a schema. */
   planFor(shape: Shape): ReadPlan;
   /** The events of one decoded value, which was read with the plan. */
-  open(value: unknown, key: unknown, route: Route, batch: RecordBatch, record: number, topicTable: TableName | null): readonly CdcEvent[];
+  open(value: unknown, origin: Origin): readonly CdcEvent[];
 }

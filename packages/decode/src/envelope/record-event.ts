@@ -1,43 +1,39 @@
 import type { EncodingName, EnvelopeName, FramingName, RecordRef } from "../event.ts";
-import { type RecordBatch, SingleRecordBatch } from "../record.ts";
+import { SingleRecordBatch } from "../record.ts";
 import type { SchemaId } from "../schema-source.ts";
-import type { Route } from "./envelope.ts";
+import type { Origin } from "./envelope.ts";
 import { showAs } from "./show.ts";
 
 /** What all events share: their format, their key and the record that they came from. */
 export abstract class RecordEvent {
   abstract readonly kind: string;
   readonly key: unknown;
-  readonly #route: Route;
-  readonly #record: number;
-  #batch: RecordBatch;
+  #origin: Origin;
   #recordRef: RecordRef | null = null;
 
-  constructor(key: unknown, route: Route, batch: RecordBatch, record: number) {
-    this.key = key;
-    this.#route = route;
-    this.#batch = batch;
-    this.#record = record;
+  constructor(origin: Origin) {
+    this.key = origin.key;
+    this.#origin = origin;
   }
 
   get framing(): FramingName {
-    return this.#route.framing;
+    return this.#origin.route.framing;
   }
 
   get encoding(): EncodingName {
-    return this.#route.encoding;
+    return this.#origin.route.encoding;
   }
 
   get envelope(): EnvelopeName {
-    return this.#route.envelope;
+    return this.#origin.route.envelope;
   }
 
   get schemaId(): SchemaId | null {
-    return this.#route.schemaId;
+    return this.#origin.route.schemaId;
   }
 
   get record(): RecordRef {
-    this.#recordRef ??= recordRef(this.#batch, this.#record);
+    this.#recordRef ??= recordRef(this.#origin);
     return this.#recordRef;
   }
 
@@ -53,7 +49,7 @@ export abstract class RecordEvent {
       value: copyOf(value),
     };
     this.#recordRef = copy;
-    this.#batch = new SingleRecordBatch(copy);
+    this.#origin = { ...this.#origin, batch: new SingleRecordBatch(copy), record: 0 };
     this.detachParts();
     return this;
   }
@@ -77,9 +73,10 @@ export abstract class RecordEvent {
     };
   }
 }
+
 showAs(RecordEvent.prototype, (event: RecordEvent) => event.toObject());
 
-function recordRef(batch: RecordBatch, record: number): RecordRef {
+function recordRef({ batch, record }: Origin): RecordRef {
   return {
     topic: batch.topic,
     partition: batch.partition,

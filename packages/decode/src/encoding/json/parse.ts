@@ -44,6 +44,10 @@ export function parseNested(c: JsonCursor, options: ParseOptions): unknown {
 
 const quoteByte = 0x22;
 const comma = 0x2c;
+const minus = 0x2d;
+const zero = 0x30;
+/** Fifteen digits fit in a double, whatever they are. */
+const mostSmallDigits = 15;
 const colon = 0x3a;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
@@ -162,6 +166,33 @@ class Parser {
   }
 
   #number(): unknown {
+    return this.#smallInteger() ?? this.#anyNumber();
+  }
+
+  /** An integer that a double holds, without making text of it; null, and nothing read, for any other number. */
+  #smallInteger(): number | null {
+    const bytes = this.#bytes;
+    const isNegative = bytes[this.#pos] === minus;
+    const first = this.#pos + (isNegative ? 1 : 0);
+    const most = Math.min(first + mostSmallDigits, this.#end);
+    let value = 0;
+    let p = first;
+    for (; p < most; p++) {
+      const digit = (bytes[p] as number) - zero;
+      if (digit < 0 || digit > 9) {
+        break;
+      }
+      value = value * 10 + digit;
+    }
+    const isLeadingZero = p - first > 1 && bytes[first] === zero;
+    if (p === first || isLeadingZero || numberEnd(bytes, p, this.#end) !== p) {
+      return null;
+    }
+    this.#pos = p;
+    return isNegative ? -value : value;
+  }
+
+  #anyNumber(): unknown {
     const start = this.#pos;
     const close = numberEnd(this.#bytes, start, this.#end);
     const text = latin1(this.#bytes, start, close);

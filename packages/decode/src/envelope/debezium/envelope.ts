@@ -1,10 +1,9 @@
 import { DecodeError } from "../../errors.ts";
 import { readEverything, Deferred } from "../../encoding/reader.ts";
-import type { CdcEvent, Columns, TableName } from "../../event.ts";
-import type { RecordBatch } from "../../record.ts";
+import type { CdcEvent, Columns } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Heartbeat, LogicalMessage, SchemaChange, TransactionBoundary, Truncate, UnknownValue } from "../control-events.ts";
-import type { EnvelopeFormat, Route } from "../envelope.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { operationOf } from "./operation.ts";
 import { isBlock } from "../source.ts";
 import { changePlan, noSource, type SourceHead } from "./plan.ts";
@@ -18,32 +17,15 @@ export const debezium: EnvelopeFormat = {
   open,
 };
 
-function open(
-  value: unknown,
-  key: unknown,
-  route: Route,
-  batch: RecordBatch,
-  record: number,
-  topicTable: TableName | null,
-): readonly CdcEvent[] {
+function open(value: unknown, origin: Origin): readonly CdcEvent[] {
   const block = isBlock(value) ? value : {};
   const { op } = block;
-  return typeof op === "string"
-    ? openChange(op, block, key, route, batch, record, topicTable)
-    : openControl(block, key, route, batch, record);
+  return typeof op === "string" ? openChange(op, block, origin) : openControl(block, origin);
 }
 
 type Block = Readonly<Record<string, unknown>>;
 
-function openChange(
-  op: string,
-  value: Block,
-  key: unknown,
-  route: Route,
-  batch: RecordBatch,
-  record: number,
-  topicTable: TableName | null,
-): readonly CdcEvent[] {
+function openChange(op: string, value: Block, origin: Origin): readonly CdcEvent[] {
   const { source } = value;
   const head = source instanceof Deferred ? (source.peeked as SourceHead) : noSource;
   if (head.connector === "cassandra") {
@@ -52,22 +34,22 @@ function openChange(
       "expected Debezium's operations c, u, d and r, found the Cassandra connector's, which give r the meaning of a delete: its envelope is not supported yet",
     );
   }
-  const table = head.table.name === "" && topicTable !== null ? topicTable : head.table;
+  const table = head.table.name === "" && origin.topicTable !== null ? origin.topicTable : head.table;
   const operation = operationOf(op);
   const before = value["before"] ?? null;
   const after = value["after"] ?? null;
   if (operation !== null && isImage(before) && isImage(after)) {
-    return [new EnvelopedChange(operation, table, before, after, source, value["transaction"], value["ts_ms"], key, route, batch, record)];
+    return [new EnvelopedChange(operation, table, before, after, source, value["transaction"], value["ts_ms"], origin)];
   }
   switch (op) {
     case "t":
     case "T":
-      return [new Truncate(table, value, key, route, batch, record)];
+      return [new Truncate(table, value, origin)];
     case "m":
     case "M":
-      return [new LogicalMessage(value, key, route, batch, record)];
+      return [new LogicalMessage(value, origin)];
     default:
-      return [unknownValue(value, key, route, batch, record)];
+      return [unknownValue(value, origin)];
   }
 }
 
@@ -77,20 +59,18 @@ function isImage(value: unknown): value is Columns | null {
 }
 
 /** Its source is read now: who takes the value apart should find what was sent. */
-function unknownValue(value: Block, key: unknown, route: Route, batch: RecordBatch, record: number): UnknownValue {
+function unknownValue(value: Block, origin: Origin): UnknownValue {
   const { source } = value;
-  return new UnknownValue(source instanceof Deferred ? { ...value, source: source.value } : value, key, route, batch, record);
+  return new UnknownValue(source instanceof Deferred ? { ...value, source: source.value } : value, origin);
 }
 
-function openControl(value: Block, key: unknown, route: Route, batch: RecordBatch, record: number): readonly CdcEvent[] {
+function openControl(value: Block, origin: Origin): readonly CdcEvent[] {
   const { status } = value;
   if (status === "BEGIN" || status === "END") {
-    return [new TransactionBoundary(status === "BEGIN" ? "begin" : "end", value, key, route, batch, record)];
+    return [new TransactionBoundary(status === "BEGIN" ? "begin" : "end", value, origin)];
   }
   if ("ddl" in value) {
-    return [new SchemaChange(value, key, route, batch, record)];
+    return [new SchemaChange(value, origin)];
   }
-  return "ts_ms" in value && Object.keys(value).length === 1
-    ? [new Heartbeat(value, key, route, batch, record)]
-    : [unknownValue(value, key, route, batch, record)];
+  return "ts_ms" in value && Object.keys(value).length === 1 ? [new Heartbeat(value, origin)] : [unknownValue(value, origin)];
 }

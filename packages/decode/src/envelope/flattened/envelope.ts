@@ -1,10 +1,10 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
-import type { RecordBatch, RecordHeaders } from "../../record.ts";
+import type { RecordHeaders } from "../../record.ts";
 import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
-import type { EnvelopeFormat, Route } from "../envelope.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { headerText } from "../header-values.ts";
 import { isBlock } from "../source.ts";
 import { isMetaColumn, recogniseFlattened } from "./recognise.ts";
@@ -17,30 +17,21 @@ export const flattened: EnvelopeFormat = {
   open,
 };
 
-function open(
-  value: unknown,
-  key: unknown,
-  route: Route,
-  batch: RecordBatch,
-  record: number,
-  topicTable: TableName | null,
-): readonly CdcEvent[] {
+function open(value: unknown, origin: Origin): readonly CdcEvent[] {
   if (!isBlock(value)) {
-    return [new UnknownValue(value, key, route, batch, record)];
+    return [new UnknownValue(value, origin)];
   }
   const row: Columns = {};
   const meta: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
     setProperty(isMetaColumn(name) ? meta : row, name, value[name]);
   }
-  const headers = batch.headersAt(record);
+  const headers = origin.batch.headersAt(origin.record);
   const op = flattenedOperation(meta, headers);
   const isDelete = op === "delete";
-  const table = tableOf(meta, headers, topicTable);
+  const table = tableOf(meta, headers, origin.topicTable);
   const source = sourceBlock(meta, table);
-  return [
-    new EnvelopedChange(op, table, isDelete ? row : null, isDelete ? null : row, source, null, meta["__ts_ms"], key, route, batch, record),
-  ];
+  return [new EnvelopedChange(op, table, isDelete ? row : null, isDelete ? null : row, source, null, meta["__ts_ms"], origin)];
 }
 
 /** `__op` where it was asked for; else all that a flattened row says is whether it is gone: the others are upserts, called updates. */

@@ -1,7 +1,6 @@
-import type { CdcEvent, TableName } from "../../event.ts";
-import type { RecordBatch } from "../../record.ts";
+import type { CdcEvent } from "../../event.ts";
 import { PlainRow, UnknownValue } from "../control-events.ts";
-import type { EnvelopeFormat, Route } from "../envelope.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { isBlock } from "../source.ts";
 import { recogniseRow } from "./recognise.ts";
 
@@ -13,15 +12,8 @@ export const none: EnvelopeFormat = {
   open,
 };
 
-function open(
-  value: unknown,
-  key: unknown,
-  route: Route,
-  batch: RecordBatch,
-  record: number,
-  topicTable: TableName | null,
-): readonly CdcEvent[] {
+function open(value: unknown, origin: Origin): readonly CdcEvent[] {
   return isBlock(value) && !(value instanceof Map) && !Buffer.isBuffer(value)
-    ? [new PlainRow(value, topicTable, key, route, batch, record)]
-    : [new UnknownValue(value, key, route, batch, record)];
+    ? [new PlainRow(value, origin)]
+    : [new UnknownValue(value, origin)];
 }
