@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { checkCodecs, checkNode, checkRegistry, checkSample, checkTopic, failure } from "../doctor/checks.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import { type Cluster, openCluster } from "../load/cluster.ts";
+import type { ClusterConnection, RegistryConnection } from "../load/connection.ts";
 import { openRecordFeed } from "../load/record-feed.ts";
 import { openSchemas } from "../load/schemas.ts";
 import type { Source } from "../load/source.ts";
@@ -54,8 +55,8 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<ExitCode>
 async function* checkFile(flags: DoctorFlags, terminal: Terminal): AsyncGenerator<Check, void, void> {
   const source = resolveSource(flags, terminal.env);
   yield checkNode(process.version);
-  if (source.registryUrl !== undefined) {
-    yield await checkRegistry(source.registryUrl);
+  if (source.registry !== undefined) {
+    yield await checkRegistry(source.registry);
   }
   const schemas = await openSchemasChecked(source);
   if ("problem" in schemas) {
@@ -66,48 +67,55 @@ async function* checkFile(flags: DoctorFlags, terminal: Terminal): AsyncGenerato
 }
 
 async function* checkCluster(flags: DoctorFlags, terminal: Terminal): AsyncGenerator<Check, void, void> {
-  const { brokers, registryUrl } = resolveCluster(flags, terminal.env);
+  const { connection, registry } = resolveCluster(flags, terminal.env);
   yield checkNode(process.version);
   yield checkCodecs();
-  yield registryUrl === undefined
+  yield registry === undefined
     ? { name: "registry", status: "skipped", detail: "none given (--registry or SCHEMA_REGISTRY_URL): needed for Avro" }
-    : await checkRegistry(registryUrl);
-  if (brokers === undefined) {
+    : await checkRegistry(registry);
+  if (connection === undefined) {
     yield { name: "brokers", status: "skipped", detail: "none given (--brokers or KAFKA_BROKERS)" };
     return;
   }
-  yield* checkBrokers(brokers, registryUrl, flags.topics ?? [], terminal);
+  yield* checkBrokers(connection, registry, flags.topics ?? [], terminal);
 }
 
 async function* checkBrokers(
-  brokers: readonly string[],
-  registryUrl: string | undefined,
+  connection: ClusterConnection,
+  registry: RegistryConnection | undefined,
   topics: readonly string[],
   terminal: Terminal,
 ): AsyncGenerator<Check, void, void> {
-  let cluster: Cluster;
+  let cluster: Cluster | undefined;
   try {
-    cluster = await openCluster(brokers);
+    // A broker that wants a login lets anybody connect: it is the first question that it refuses.
+    cluster = await openCluster(connection);
+    const names = await cluster.topicNames();
+    yield {
+      name: "brokers",
+      status: "ok",
+      detail: `${connection.brokers.join(", ")} reached${securityOf(connection)}, ${names.length} topics`,
+    };
   } catch (error) {
-    yield failure(
-      "brokers",
-      error,
-      "check --brokers: host and port, firewall, and whether it wants TLS or SASL, which this version cannot do",
-    );
+    yield failure("brokers", error, "check --brokers: host and port, firewall, the listener's TLS and SASL (--ssl, --sasl-mechanism)");
+    await cluster?.close();
     return;
   }
   try {
-    const names = await cluster.topicNames();
-    yield { name: "brokers", status: "ok", detail: `${brokers.join(", ")} reached, ${names.length} topics` };
     if (topics.length === 0) {
       yield { name: "topic", status: "skipped", detail: "none given (--topics)" };
     }
     for (const topic of topics) {
-      yield* checkTopicAndSample(cluster, { kind: "cluster", brokers, topics: [topic], registryUrl }, topic, terminal);
+      yield* checkTopicAndSample(cluster, { kind: "cluster", connection, topics: [topic], registry }, topic, terminal);
     }
   } finally {
     await cluster.close();
   }
+}
+
+/** What protects the connection, in words: without its settings. */
+function securityOf({ tls, login }: ClusterConnection): string {
+  return `${tls === undefined ? "" : " by TLS"}${login === undefined ? "" : `, logged in by ${login.mechanism.toUpperCase()}`}`;
 }
 
 async function* checkTopicAndSample(

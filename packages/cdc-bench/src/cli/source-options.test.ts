@@ -2,21 +2,26 @@ import { describe, expect, test } from "vitest";
 import { resolveSource } from "./source-options.ts";
 
 const cluster = { brokers: ["a:1"], topics: ["t"] };
+const resolved = { connection: { brokers: ["a:1"] }, topics: ["t"] };
 
 describe("the source of messages", () => {
   test("is the topics of a cluster", () => {
-    expect(resolveSource({ ...cluster, registry: "http://r" }, {})).toEqual({ kind: "cluster", ...cluster, registryUrl: "http://r" });
+    expect(resolveSource({ ...cluster, registry: "http://r" }, {})).toEqual({
+      kind: "cluster",
+      ...resolved,
+      registry: { url: "http://r" },
+    });
   });
 
   test("takes brokers and registry from the environment where flags are silent", () => {
     const env = { KAFKA_BROKERS: "b:2,c:3", SCHEMA_REGISTRY_URL: "http://env" };
     expect(resolveSource({ topics: ["t"] }, env)).toEqual({
       kind: "cluster",
-      brokers: ["b:2", "c:3"],
+      connection: { brokers: ["b:2", "c:3"] },
       topics: ["t"],
-      registryUrl: "http://env",
+      registry: { url: "http://env" },
     });
-    expect(resolveSource({ ...cluster, registry: "http://flag" }, env)).toMatchObject({ brokers: ["a:1"], registryUrl: "http://flag" });
+    expect(resolveSource({ ...cluster, registry: "http://flag" }, env)).toMatchObject({ ...resolved, registry: { url: "http://flag" } });
   });
 
   test("is the recording when there is one, whatever brokers the environment names", () => {
@@ -24,7 +29,7 @@ describe("the source of messages", () => {
       kind: "file",
       file: "f",
       schemasFile: "s",
-      registryUrl: undefined,
+      registry: undefined,
     });
   });
 

@@ -1,23 +1,35 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { BenchError } from "../bench-error.ts";
+import type { ClusterConnection, RegistryConnection } from "../load/connection.ts";
 import type { FileSource, Source } from "../load/source.ts";
 import type { Terminal } from "../terminal.ts";
-import { collectBrokers, collectNames, parseRegistryUrl } from "./option-values.ts";
+import { envValue } from "./env-value.ts";
+import { addLoginFlags, type LoginFlags, resolveLogin } from "./login-options.ts";
+import { collectBrokers, collectNames, parseCount, parseRegistryUrl } from "./option-values.ts";
+import { resolveRegistry } from "./registry-options.ts";
+import { addTlsFlags, resolveTls, type TlsFlags } from "./tls-options.ts";
 
 /** Where messages come from, as flags say it. */
-export interface SourceFlags {
+export interface SourceFlags extends TlsFlags, LoginFlags {
   readonly brokers?: readonly string[];
   readonly topics?: readonly string[];
+  readonly fetchBytes?: number;
   readonly registry?: string;
   readonly file?: string;
   readonly schemas?: string;
 }
 
 export function addClusterFlags(command: Command): Command {
-  return command
+  command
     .option("-b, --brokers <host:port,...>", "brokers to ask first (env KAFKA_BROKERS)", collectBrokers)
-    .option("-t, --topics <name,...>", "topics, by their whole names", collectNames)
-    .option("--registry <url>", "schema registry, Confluent API (env SCHEMA_REGISTRY_URL)", parseRegistryUrl);
+    .option("-t, --topics <name,...>", "topics, by their whole names", collectNames);
+  return addLoginFlags(addTlsFlags(command))
+    .option("--fetch-bytes <count>", "most bytes of a partition in one fetch (default: 1048576)", parseFetchBytes)
+    .option(
+      "--registry <url>",
+      "schema registry, Confluent API (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
+      parseRegistryUrl,
+    );
 }
 
 export function addFileFlags(command: Command): Command {
@@ -34,46 +46,65 @@ export function resolveSource(flags: SourceFlags, env: Terminal["env"]): Source 
   if (flags.schemas !== undefined) {
     throw new BenchError("usage", "--schemas goes with --file: topics of a cluster take their schemas from --registry.");
   }
-  const { brokers, registryUrl } = resolveCluster(flags, env);
-  if (brokers === undefined) {
+  const { connection, registry } = resolveCluster(flags, env);
+  if (connection === undefined) {
     throw new BenchError("usage", "nothing to read from: give --brokers HOST:PORT and --topics NAME, or --file RECORDING.");
   }
   if (flags.topics === undefined) {
     throw new BenchError("usage", "which topics? Give --topics NAME, several separated by commas.");
   }
-  return { kind: "cluster", brokers, topics: flags.topics, registryUrl };
+  return { kind: "cluster", connection, topics: flags.topics, registry };
 }
 
 /** Brokers and registry of flags and environment, each perhaps absent. */
 export function resolveCluster(
   flags: SourceFlags,
   env: Terminal["env"],
-): { readonly brokers: readonly string[] | undefined; readonly registryUrl: string | undefined } {
-  const brokers = flags.brokers ?? fromEnv("KAFKA_BROKERS", env, collectBrokers);
-  const registryUrl = flags.registry ?? fromEnv("SCHEMA_REGISTRY_URL", env, parseRegistryUrl);
-  return { brokers, registryUrl };
+): { readonly connection: ClusterConnection | undefined; readonly registry: RegistryConnection | undefined } {
+  const brokers = flags.brokers ?? envValue("KAFKA_BROKERS", env, collectBrokers);
+  const registry = resolveRegistry(flags.registry, env);
+  if (brokers === undefined) {
+    return { connection: undefined, registry };
+  }
+  const { fetchBytes } = flags;
+  const tls = resolveTls(flags, env);
+  const login = resolveLogin(flags, env);
+  const connection = { brokers, ...(tls && { tls }), ...(login && { login }), ...(fetchBytes !== undefined && { fetchBytes }) };
+  return { connection, registry };
 }
 
 function fileSource(flags: SourceFlags, file: string, env: Terminal["env"]): FileSource {
   if (flags.brokers !== undefined || flags.topics !== undefined) {
     throw new BenchError("usage", "--file and --brokers/--topics are two sources: give one of them.");
   }
+  const stray = brokerFlags.find(([name]) => flags[name] !== undefined);
+  if (stray !== undefined) {
+    throw new BenchError("usage", `--file and ${stray[1]} do not go together: a recording is read without brokers.`);
+  }
   if (flags.schemas !== undefined && flags.registry !== undefined) {
     throw new BenchError("usage", "--schemas and --registry are two sources of schemas: give one of them.");
   }
-  const registryUrl = flags.schemas === undefined ? resolveCluster(flags, env).registryUrl : undefined;
-  return { kind: "file", file, schemasFile: flags.schemas, registryUrl };
+  const registry = flags.schemas === undefined ? resolveRegistry(flags.registry, env) : undefined;
+  return { kind: "file", file, schemasFile: flags.schemas, registry };
 }
 
-function fromEnv<T>(name: string, env: Terminal["env"], parse: (text: string) => T): T | undefined {
-  const text = env[name];
-  if (text === undefined || text === "") {
-    return undefined;
+const brokerFlags: readonly (readonly [keyof SourceFlags, string])[] = [
+  ["ssl", "--ssl/--no-ssl"],
+  ["sslCa", "--ssl-ca"],
+  ["sslCert", "--ssl-cert"],
+  ["sslKey", "--ssl-key"],
+  ["saslMechanism", "--sasl-mechanism"],
+  ["saslUsername", "--sasl-username"],
+  ["fetchBytes", "--fetch-bytes"],
+];
+
+/** Kafka's field for it has 32 bits. */
+const mostFetchBytes = 2_147_483_647;
+
+function parseFetchBytes(text: string): number {
+  const bytes = parseCount(text);
+  if (bytes > mostFetchBytes) {
+    throw new InvalidArgumentError(`It must not exceed ${mostFetchBytes}.`);
   }
-  try {
-    return parse(text);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new BenchError("usage", `the environment variable ${name} is wrong. ${reason}`, { cause: error });
-  }
+  return bytes;
 }

@@ -1,10 +1,11 @@
 import { type CdcEvent, createDecoder, isDecodeError, type KafkaRecord, type SchemaSource } from "@cdckit/decode";
 import { kafkajs } from "@cdckit/kafkajs";
-import { createRegistry } from "@cdckit/registry";
 import { isRecordingError } from "@cdckit/testkit";
 import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import type { Cluster } from "../load/cluster.ts";
+import type { RegistryConnection } from "../load/connection.ts";
+import { openRegistry } from "../load/schemas.ts";
 import type { Check } from "../report/doctor-report.ts";
 import { formatLabel } from "../report/format-label.ts";
 import { formatCount } from "../report/quantities.ts";
@@ -37,13 +38,13 @@ export function checkCodecs(): Check {
       );
 }
 
-export async function checkRegistry(url: string): Promise<Check> {
-  const registry = createRegistry({ url });
+export async function checkRegistry(connection: RegistryConnection): Promise<Check> {
+  const registry = openRegistry(connection);
   try {
     const [ping] = await registry.ping();
     return ping?.ok === true
       ? { name: "registry", status: "ok", detail: ping.detail }
-      : problem("registry", ping?.detail ?? `${url} does not answer`, registryAdvice, exitCodes.connection);
+      : problem("registry", ping?.detail ?? "it does not answer", registryAdvice, exitCodes.connection);
   } finally {
     await registry.close();
   }

@@ -1,5 +1,7 @@
 import { Kafka, logLevel, type Admin } from "kafkajs";
 import { BenchError } from "../bench-error.ts";
+import { type ClusterConnection, kafkaConfigOf } from "./connection.ts";
+import { explainRefusal } from "./explain-refusal.ts";
 
 const connectTimeoutMs = 3_000;
 const requestTimeoutMs = 10_000;
@@ -30,11 +32,11 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-/** Reaches the brokers, or fails with a sentence that names them. */
-export async function openCluster(brokers: readonly string[]): Promise<Cluster> {
+/** Reaches the brokers, or fails with a sentence that names them and says what they want. */
+export async function openCluster(connection: ClusterConnection): Promise<Cluster> {
   const kafka = new Kafka({
     clientId: "cdc-bench",
-    brokers: [...brokers],
+    ...kafkaConfigOf(connection),
     logLevel: logLevel.NOTHING,
     connectionTimeout: connectTimeoutMs,
     requestTimeout: requestTimeoutMs,
@@ -44,9 +46,9 @@ export async function openCluster(brokers: readonly string[]): Promise<Cluster> 
   try {
     await admin.connect();
   } catch (error) {
-    throw unreachable(brokers, error);
+    throw await explainRefusal(connection, error);
   }
-  return new AdminCluster(admin, brokers);
+  return new AdminCluster(admin, connection);
 }
 
 /** A group of our own that nobody else can be in. */
@@ -54,22 +56,13 @@ export function throwAwayGroup(): string {
   return `cdc-bench-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
 }
 
-export function unreachable(brokers: readonly string[], cause: unknown): BenchError {
-  const reason = rootReason(cause);
-  return new BenchError(
-    "connection",
-    `cannot reach Kafka at ${brokers.join(", ")}: ${reason}. Is a broker running there, and do its advertised listeners fit this machine?`,
-    { cause },
-  );
-}
-
 class AdminCluster implements Cluster {
   readonly #admin: Admin;
-  readonly #brokers: readonly string[];
+  readonly #connection: ClusterConnection;
 
-  constructor(admin: Admin, brokers: readonly string[]) {
+  constructor(admin: Admin, connection: ClusterConnection) {
     this.#admin = admin;
-    this.#brokers = brokers;
+    this.#connection = connection;
   }
 
   async topicNames(): Promise<readonly string[]> {
@@ -107,7 +100,7 @@ class AdminCluster implements Cluster {
     try {
       return await ask();
     } catch (error) {
-      throw unreachable(this.#brokers, error);
+      throw await explainRefusal(this.#connection, error);
     }
   }
 }
@@ -118,13 +111,4 @@ function missingTopics(missing: readonly string[], existing: ReadonlySet<string>
   const there = names.length === 0 ? "The cluster has no topics." : `There are ${listed}.`;
   const what = missing.length === 1 ? "there is no topic" : "there are no topics";
   return new BenchError("too-few-messages", `${what} ${missing.join(", ")}. ${there}`);
-}
-
-function rootReason(error: unknown): string {
-  let root = error;
-  while (root instanceof Error && root.cause instanceof Error) {
-    root = root.cause;
-  }
-  const said = root instanceof Error ? root.message : String(root);
-  return said.replace(/^(Connection error: )+/, "").replace(/[.\s]+$/, "") || "no answer";
 }

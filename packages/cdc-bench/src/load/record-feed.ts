@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
-import { kafkajs } from "@cdckit/kafkajs";
-import { type FetchedBatch, silentLogger } from "@cdckit/consumer";
+import { type FetchedBatch, type KafkaDriver, silentLogger } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
 import { readRecording } from "@cdckit/testkit";
 import { type FetchMeter, meterDriver } from "../measure/fetch-meter.ts";
 import { BatchHandoff } from "./batch-handoff.ts";
 import { type Cluster, openCluster, throwAwayGroup, type TopicExtent } from "./cluster.ts";
+import { createClusterDriver } from "./connection.ts";
 import type { ClusterSource, Source } from "./source.ts";
 
 const closeDeadlineMs = 5_000;
@@ -45,11 +45,11 @@ async function* untilInterrupted(
 }
 
 async function* readTopics(source: ClusterSource, interrupt: AbortSignal): AsyncGenerator<KafkaRecord, void, void> {
-  const cluster = await openCluster(source.brokers);
+  const cluster = await openCluster(source.connection);
   try {
     for (const extent of await cluster.extentsOf(source.topics)) {
       if (extent.maxRecords > 0n && !interrupt.aborted) {
-        yield* readTopic(source.brokers, extent, cluster, interrupt);
+        yield* readTopic(createClusterDriver(source.connection), extent, cluster, interrupt);
       }
     }
   } finally {
@@ -58,14 +58,14 @@ async function* readTopics(source: ClusterSource, interrupt: AbortSignal): Async
 }
 
 async function* readTopic(
-  brokers: readonly string[],
+  driver: KafkaDriver,
   extent: TopicExtent,
   cluster: Cluster,
   interrupt: AbortSignal,
 ): AsyncGenerator<KafkaRecord, void, void> {
   const nonEmpty = extent.partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
   const endOffsets = new Map(nonEmpty.map(({ partition, endOffset }) => [partition, endOffset]));
-  const meter = meterDriver(kafkajs({ brokers: [...brokers] }), { endOffsets });
+  const meter = meterDriver(driver, { endOffsets });
   const handoff = new BatchHandoff();
   const groupId = throwAwayGroup();
   const subscription = { groupId, topics: [extent.topic], from: "earliest", logger: silentLogger, signal: interrupt } as const;

@@ -1,6 +1,7 @@
 import type { SchemaSource } from "@cdckit/decode";
-import { createRegistry, fromBundle, isRegistryError } from "@cdckit/registry";
+import { createRegistry, fromBundle, isRegistryError, type Registry } from "@cdckit/registry";
 import { BenchError } from "../bench-error.ts";
+import type { RegistryConnection } from "./connection.ts";
 import type { Source } from "./source.ts";
 
 /** For messages that name a schema while nobody said where schemas are. */
@@ -12,7 +13,19 @@ export function openSchemas(source: Source): SchemaSource | undefined {
   if (source.kind === "file" && source.schemasFile !== undefined) {
     return bundleOf(source.schemasFile);
   }
-  return source.registryUrl === undefined ? undefined : createRegistry({ url: source.registryUrl });
+  return source.registry === undefined ? undefined : openRegistry(source.registry);
+}
+
+/** A registry, not asked yet. Settings that it cannot use are a usage error. */
+export function openRegistry(connection: RegistryConnection): Registry {
+  try {
+    return createRegistry(connection);
+  } catch (error) {
+    if (!(error instanceof TypeError)) {
+      throw error;
+    }
+    throw new BenchError("usage", `the registry's settings cannot be used: ${error.message}.`, { cause: error });
+  }
 }
 
 function bundleOf(file: string): SchemaSource {

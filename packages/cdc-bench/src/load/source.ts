@@ -1,9 +1,11 @@
+import type { ClusterConnection, RegistryConnection } from "./connection.ts";
+
 /** Topics of a cluster. */
 export interface ClusterSource {
   readonly kind: "cluster";
-  readonly brokers: readonly string[];
+  readonly connection: ClusterConnection;
   readonly topics: readonly string[];
-  readonly registryUrl: string | undefined;
+  readonly registry: RegistryConnection | undefined;
 }
 
 /** A recording. */
@@ -11,7 +13,7 @@ export interface FileSource {
   readonly kind: "file";
   readonly file: string;
   readonly schemasFile: string | undefined;
-  readonly registryUrl: string | undefined;
+  readonly registry: RegistryConnection | undefined;
 }
 
 /** Where messages come from. */

@@ -1,8 +1,8 @@
 import type { KafkaDriver } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
-import { kafkajs } from "@cdckit/kafkajs";
 import { loadRecording, recording } from "@cdckit/testkit";
 import { openCluster, type PartitionExtent, type TopicExtent } from "./cluster.ts";
+import { createClusterDriver } from "./connection.ts";
 import type { ClusterSource, FileSource, Source } from "./source.ts";
 
 /** Topics that can be read, and how far they reach. */
@@ -19,12 +19,12 @@ export function openTopicSource(source: Source): Promise<TopicSource> {
   return source.kind === "cluster" ? openClusterTopics(source) : openRecordedTopics(source);
 }
 
-async function openClusterTopics({ brokers, topics }: ClusterSource): Promise<TopicSource> {
-  const cluster = await openCluster(brokers);
+async function openClusterTopics({ connection, topics }: ClusterSource): Promise<TopicSource> {
+  const cluster = await openCluster(connection);
   try {
     return {
       extents: await cluster.extentsOf(topics),
-      createDriver: () => kafkajs({ brokers: [...brokers] }),
+      createDriver: () => createClusterDriver(connection),
       forgetGroup: (groupId) => cluster.forgetGroup(groupId),
       close: () => cluster.close(),
     };

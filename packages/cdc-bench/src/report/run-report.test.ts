@@ -31,7 +31,7 @@ const measure: ReadingMeasure = {
 const report: RunReport = {
   aborted: false,
   environment: { cpu: "a processor", cores: 2, memoryBytes: 1, platform: "linux x64", node: "v20.19.0", versions: {} },
-  settings: { mode: "drain", source: "a:1", topics: ["t"], registry: null, maxRecords: null, maxDurationMs: null },
+  settings: { mode: "drain", source: "a:1", topics: ["t"], registry: null, maxRecords: null, maxDurationMs: null, fetchBytes: null },
   runs: [{ topics: ["t"], expectedRecords: 1_000n, measure }],
   verdict: { metrics: [], thresholds: [], baseline: [] },
 };

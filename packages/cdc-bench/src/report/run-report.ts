@@ -26,6 +26,8 @@ export interface RunSettings {
   readonly registry: string | null;
   readonly maxRecords: number | null;
   readonly maxDurationMs: number | null;
+  /** Null is the driver's default. */
+  readonly fetchBytes: number | null;
 }
 
 export interface RunReport {
