@@ -1,6 +1,7 @@
 import { Decompress } from "fzstd";
 import * as zlib from "node:zlib";
 import { damaged, outputLimit, tooLarge } from "./output-limit.ts";
+import { areWholeFrames } from "./zstd-frames.ts";
 
 const frameMagic = 0xfd2fb528;
 /** Zstandard's own default bound (windowLog 27). */
@@ -17,6 +18,10 @@ export function unzstd(bytes: Buffer): Buffer {
 }
 
 function unzstdInNode(bytes: Buffer, decompress: ZstdDecompressSync): Buffer {
+  // Node 22 gives what it could read of a frame that is cut, and calls it all.
+  if (!areWholeFrames(bytes)) {
+    throw damaged("zstd", "it is cut, or holds what is no zstd frame");
+  }
   try {
     return decompress(bytes, { maxOutputLength: outputLimit(bytes.length) });
   } catch (error) {
