@@ -97,7 +97,7 @@ async function* checkBrokers(
       detail: `${connection.brokers.join(", ")} reached${securityOf(connection)}, ${names.length} topics`,
     };
   } catch (error) {
-    yield failure("brokers", error, "check --brokers: host and port, firewall, the listener's TLS and SASL (--ssl, --sasl-mechanism)");
+    yield failure("brokers", error, "check --brokers (host and port, firewall), --ssl and --sasl-mechanism");
     await cluster?.close();
     return;
   }
