@@ -14,6 +14,8 @@ const records = 200;
 const registryCanary = "canary-registry-token";
 const refusedCanary = "canary-refused-password";
 
+type ListenerName = "plain" | "sasl" | "tls" | "saslTls" | "mutualTls";
+
 interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -119,7 +121,7 @@ describe.skipIf(skipReason !== "")("cdc-bench on a secured cluster", { meta: { s
 
   describe("doctor says in words what is wanted, and ends with exit code 3", () => {
     const tlsArgs = (): readonly string[] => ["--ssl-ca", kafka.files.ca];
-    test.each<[string, keyof SecuredKafka & string, () => readonly string[], Readonly<Record<string, string>>, string]>([
+    test.each<[string, ListenerName, () => readonly string[], Readonly<Record<string, string>>, string]>([
       ["TLS", "tls", () => [], {}, "wants TLS, and the connection was plain: give --ssl"],
       ["TLS and a login", "saslTls", () => [], {}, "It also wants a login by SASL (SCRAM-SHA-512)"],
       ["a login", "sasl", () => [], {}, "wants a login by SASL (PLAIN, SCRAM-SHA-256): give --sasl-mechanism"],
@@ -136,7 +138,7 @@ describe.skipIf(skipReason !== "")("cdc-bench on a secured cluster", { meta: { s
       ["its authority", "tls", () => ["--ssl"], {}, "signed by an authority that is not known here: name it with --ssl-ca"],
       ["a certificate of the client", "mutualTls", tlsArgs, {}, "wants a certificate of the client: give --ssl-cert"],
     ])("%s", async (_what, listener, flags, env, said) => {
-      const { code, stdout } = await cdcBench(["doctor", "-b", kafka[listener] as string, ...flags(), "--json", "--debug"], env);
+      const { code, stdout } = await cdcBench(["doctor", "-b", kafka[listener], ...flags(), "--json", "--debug"], env);
       expect(code, stdout).toBe(3);
       const { checks } = JSON.parse(stdout) as { readonly checks: readonly { readonly name: string; readonly detail: string }[] };
       expect(checks.find(({ name }) => name === "brokers")?.detail).toContain(said);

@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { explainFailure } from "./cli/failure.ts";
 import { runProgram } from "./cli/program.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { hideNegativeTimeouts } from "./negative-timeouts.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** How long what a command left open may keep the process, once its results are written. */
@@ -10,6 +11,7 @@ const lingerMs = 2_000;
 /** The command line of this process: reads argv, listens to Ctrl-C, sets the exit code. */
 export async function runProcess(): Promise<void> {
   endQuietlyWhenReaderLeaves(process.stdout);
+  hideNegativeTimeouts();
   const args = process.argv.slice(2);
   const terminal: Terminal = {
     stdout: process.stdout,
