@@ -1,7 +1,7 @@
 import { hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
 import { splitConnectJson } from "../encoding/connect-json/split.ts";
 import { type ColumnHints, hasManyNames, learnType } from "../encoding/json/learn.ts";
-import { parseJson } from "../encoding/json/parse.ts";
+import { type ParseOptions, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
 import { type ReadPlan, readEverything } from "../encoding/reader.ts";
 import { latin1 } from "../encoding/text-cache.ts";
@@ -40,6 +40,8 @@ export class JsonSide {
   readonly #topic: string;
   readonly #side: Side;
   readonly #hints: ColumnHints;
+  /** How messages without a schema are parsed. */
+  readonly #plainParse: ParseOptions;
   #headerNames: readonly string[] = [];
   #connectRoutes: ConnectRoute[] = [];
   readonly #connectBySchema = new Map<string, ConnectRoute>();
@@ -52,6 +54,9 @@ export class JsonSide {
     this.#topic = topic;
     this.#side = side;
     this.#hints = hints;
+    const { numbers, int64 } = engine.values;
+    const asDoubles = numbers === "double" && int64 === "safe" && hints.size === 0;
+    this.#plainParse = asDoubles ? { ...engine.parse, asDoubles } : engine.parse;
     this.route = this.#routeFor("json", null, null).route;
   }
 
@@ -93,8 +98,13 @@ export class JsonSide {
   }
 
   #readWhole(bytes: Buffer, start: number, end: number): unknown {
-    const parsed = parseJson(bytes, start, end, this.#engine.parse);
-    return isConnectMessage(parsed) ? this.#readParsedConnect(parsed) : this.#readPlain(parsed);
+    const { parse } = this.#engine;
+    const parsed = parseJson(bytes, start, end, this.#plainParse);
+    if (!isConnectMessage(parsed)) {
+      return this.#readPlain(parsed);
+    }
+    // A schema may want the text of numbers.
+    return this.#readParsedConnect(parse === this.#plainParse ? parsed : (parseJson(bytes, start, end, parse) as ConnectMessage));
   }
 
   /** The payload half alone. Where it is no payload, the message may still be JSON: a row with a column more, a name that stands twice. */

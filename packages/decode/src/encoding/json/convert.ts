@@ -233,6 +233,9 @@ function rawValues(values: ResolvedValueOptions): ResolvedValueOptions {
 
 /** A record from its columns, in the schema's order; what the schema does not know follows as it is. */
 export function recordConvert(columns: readonly (readonly [name: string, convert: Convert])[], extra: Convert, where: string): Convert {
+  if (columns.length === 0) {
+    return (value) => convertFields(asObject(value, where), extra);
+  }
   const known = new Set(columns.map(([name]) => name));
   return (value) => {
     const object = asObject(value, where);
@@ -264,19 +267,31 @@ export function compileAny(semantic: Semantic | undefined, context: ConvertConte
       return numbers === "exact" ? value.text : finite(value.text, "a JSON number");
     }
     if (Array.isArray(value)) {
-      return value.map(convert);
+      return convertItems(value, convert);
     }
-    return typeof value === "object" && value !== null ? convertObject(value as Record<string, unknown>, convert) : value;
+    return typeof value === "object" && value !== null ? convertFields(value as Record<string, unknown>, convert) : value;
   };
   return conversion === null ? convert : (value) => hinted(value, conversion, convert);
 }
 
-function convertObject(object: Record<string, unknown>, convert: Convert): Record<string, unknown> {
-  const converted: Record<string, unknown> = {};
-  for (const name of Object.keys(object)) {
-    setProperty(converted, name, convert(object[name]));
+// What was parsed belongs to nobody else: it is converted where it stands, so that hostile JSON is not built twice.
+
+function convertItems(items: unknown[], convert: Convert): unknown[] {
+  for (let i = 0; i < items.length; i++) {
+    items[i] = convert(items[i]);
   }
-  return converted;
+  return items;
+}
+
+function convertFields(object: Record<string, unknown>, convert: Convert): Record<string, unknown> {
+  for (const name of Object.keys(object)) {
+    const value = object[name];
+    const converted = convert(value);
+    if (converted !== value) {
+      setProperty(object, name, converted);
+    }
+  }
+  return object;
 }
 
 function hinted(value: unknown, conversion: Conversion, convert: Convert): unknown {

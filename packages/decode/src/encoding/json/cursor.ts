@@ -22,6 +22,8 @@ export const missed = -1;
 const quoteByte = 0x22;
 const backslash = 0x5c;
 const minus = 0x2d;
+const plus = 0x2b;
+const point = 0x2e;
 const zero = 0x30;
 
 /** 1 where a byte stands for itself in a JSON string: ASCII but quote, backslash and control characters. */
@@ -187,23 +189,47 @@ export function numberEnd(bytes: Uint8Array, p: number, end: number): number {
   return p;
 }
 
-const numberGrammar = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+/*
+ * number = [ "-" ] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ( "e" / "E" ) [ "+" / "-" ] 1*digit ]      (RFC 8259, section 6)
+ */
 
-/** Whether a text is a JSON number. */
-export function isJsonNumber(text: string): boolean {
-  return numberGrammar.test(text);
+/** Where the JSON number at `p` ends; {@link missed} where none stands there, or more characters of a number follow it. */
+export function jsonNumberEnd(bytes: Uint8Array, p: number, end: number): number {
+  const first = bytes[p] === minus ? p + 1 : p;
+  let close = digitsEnd(bytes, first, end);
+  if (close === first || (bytes[first] === zero && close > first + 1)) {
+    return missed;
+  }
+  if (close < end && bytes[close] === point) {
+    close = someDigitsEnd(bytes, close + 1, end);
+  }
+  if (close !== missed && close < end && ((bytes[close] as number) | 0x20) === 0x65) {
+    const sign = bytes[close + 1];
+    close = someDigitsEnd(bytes, sign === plus || sign === minus ? close + 2 : close + 1, end);
+  }
+  return close !== missed && (close >= end || numberBytes[bytes[close] as number] === 0) ? close : missed;
+}
+
+function digitsEnd(bytes: Uint8Array, p: number, end: number): number {
+  while (p < end && (bytes[p] as number) >= zero && (bytes[p] as number) <= 0x39) {
+    p++;
+  }
+  return p;
+}
+
+function someDigitsEnd(bytes: Uint8Array, p: number, end: number): number {
+  const close = digitsEnd(bytes, p, end);
+  return close > p ? close : missed;
 }
 
 /** The text of a number of any form; null for null. */
 export function readNumberText(c: JsonCursor): string | null {
   const { bytes, pos, end } = c;
-  const close = numberEnd(bytes, pos, end);
-  if (close === pos) {
+  if (numberBytes[bytes[pos] as number] !== 1) {
     return readNull(c);
   }
-  const text = latin1(bytes, pos, close);
-  c.pos = isJsonNumber(text) ? close : missed;
-  return text;
+  c.pos = jsonNumberEnd(bytes, pos, end);
+  return c.pos === missed ? null : latin1(bytes, pos, c.pos);
 }
 
 /** Any number as a double, or null. */
@@ -288,8 +314,7 @@ function skipNumber(c: JsonCursor, bytes: Uint8Array, pos: number, end: number):
       return;
     }
   }
-  const close = numberEnd(bytes, pos, end);
-  c.pos = isJsonNumber(latin1(bytes, pos, close)) ? close : missed;
+  c.pos = jsonNumberEnd(bytes, pos, end);
 }
 
 /** A string, a number, a boolean or null, whatever stands there: what JSON without a schema is made of. */

@@ -1,7 +1,7 @@
 import { DecodeError } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
 import { asciiText, latin1, type TextCache } from "../text-cache.ts";
-import { isJsonNumber, type JsonCursor, missed, mostDigits, numberEnd, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
+import { type JsonCursor, jsonNumberEnd, missed, mostDigits, numberEnd, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
 
 /** A JSON number that has a fraction or an exponent, as it was written. */
 export class NumberText {
@@ -16,6 +16,12 @@ export interface ParseOptions {
   readonly maxDepth: number;
   /** Texts to remember; null where it is not worth it. */
   readonly texts: TextCache | null;
+  /**
+   * Whether numbers with a fraction or an exponent are read as doubles, for a value that no type says more of; one beyond a double's range
+   * keeps its text. All keep their text else.
+   * @default false
+   */
+  readonly asDoubles?: boolean;
 }
 
 /**
@@ -46,6 +52,7 @@ const quoteByte = 0x22;
 const comma = 0x2c;
 const minus = 0x2d;
 const zero = 0x30;
+const point = 0x2e;
 /** Fifteen digits fit in a double, whatever they are. */
 const mostSmallDigits = 15;
 const colon = 0x3a;
@@ -58,6 +65,7 @@ class Parser {
   readonly #bytes: Uint8Array;
   readonly #end: number;
   readonly #texts: TextCache | null;
+  readonly #asDoubles: boolean;
   readonly #start: number;
   #pos: number;
 
@@ -67,6 +75,7 @@ class Parser {
     this.#pos = start;
     this.#end = end;
     this.#texts = options.texts;
+    this.#asDoubles = options.asDoubles === true;
   }
 
   value(depth: number): unknown {
@@ -194,16 +203,23 @@ class Parser {
 
   #anyNumber(): unknown {
     const start = this.#pos;
-    const close = numberEnd(this.#bytes, start, this.#end);
-    const text = latin1(this.#bytes, start, close);
-    if (!isJsonNumber(text)) {
+    const close = jsonNumberEnd(this.#bytes, start, this.#end);
+    if (close === missed) {
       throw this.#unexpected("a JSON value");
     }
-    this.#pos = close;
-    if (/[.eE]/.test(text)) {
-      return new NumberText(text);
+    if (this.#asDoubles) {
+      const short = shortDouble(this.#bytes, start, close);
+      if (short !== null) {
+        this.#pos = close;
+        return short;
+      }
     }
-    const digits = text.length - (text.startsWith("-") ? 1 : 0);
+    const text = latin1(this.#bytes, start, close);
+    this.#pos = close;
+    const digits = digitsOf(text);
+    if (digits === 0) {
+      return this.#asDoubles && Number.isFinite(Number(text)) ? Number(text) : new NumberText(text);
+    }
     if (digits > mostDigits) {
       throw new DecodeError("limit-exceeded", `expected an integer of at most ${mostDigits} digits, found ${digits}`);
     }
@@ -249,6 +265,45 @@ class Parser {
       `expected ${expected} at byte ${this.#pos - this.#start}, found a byte that JSON does not allow there`,
     );
   }
+}
+
+const mostExactDigits = 15;
+const powersOfTen: readonly number[] = Array.from({ length: mostExactDigits + 1 }, (_, exponent) => 10 ** exponent);
+
+/**
+ * The double of a short decimal fraction, without making text of it. Both its digits and the power of ten are exact in a double, so their
+ * quotient is the double that is nearest to the text. Null for a number that is longer, or has an exponent, or no point.
+ */
+function shortDouble(bytes: Uint8Array, start: number, end: number): number | null {
+  const isNegative = bytes[start] === minus;
+  let digits = 0;
+  let pointAt = -1;
+  for (let p = isNegative ? start + 1 : start; p < end; p++) {
+    const byte = bytes[p] as number;
+    if (byte === point) {
+      pointAt = p;
+    } else if (byte >= zero && byte <= 0x39) {
+      digits = digits * 10 + (byte - zero);
+    } else {
+      return null;
+    }
+  }
+  if (pointAt < 0 || end - start > mostExactDigits) {
+    return null;
+  }
+  const value = digits / (powersOfTen[end - pointAt - 1] as number);
+  return isNegative ? -value : value;
+}
+
+/** How many digits an integer has; 0 for a number with a fraction or an exponent. */
+function digitsOf(text: string): number {
+  const first = text.charCodeAt(0) === minus ? 1 : 0;
+  for (let i = first; i < text.length; i++) {
+    if (text.charCodeAt(i) < zero || text.charCodeAt(i) > 0x39) {
+      return 0;
+    }
+  }
+  return text.length - first;
 }
 
 const trueWord = ["true", true] as const;
