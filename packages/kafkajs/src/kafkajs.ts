@@ -23,7 +23,13 @@ const capabilities: DriverCapabilities = Object.freeze({
 const preflightRetry = Object.freeze({ retries: 2, initialRetryTime: 200 });
 const preflightRequestTimeoutMs = 10_000;
 
-/** The driver for kafkajs: `kafkajs({ brokers })`, or `kafkajs({ kafka })` with a client of your own. Nothing is connected yet. */
+/**
+ * The driver for kafkajs: `kafkajs({ brokers })`, or `kafkajs({ kafka })` with a client of your own. Nothing is connected yet.
+ *
+ * kafkajs 2.2 keeps a timer of one millisecond on every connection (https://github.com/tulios/kafkajs/issues/1751), which Node 24 remarks
+ * upon once a process with a `TimeoutNegativeWarning`. None of kafkajs' options reaches it, and a library has no business in a process'
+ * warnings: `node --disable-warning=TimeoutNegativeWarning` keeps it off stderr.
+ */
 export function kafkajs(options: KafkaJsOptions): KafkaDriver {
   const resolved = resolveKafkaJsOptions(options);
   return Object.freeze({
