@@ -1,0 +1,8 @@
+/** `npm run format`: puts the format of every file right, from a fresh clone. */
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import { repositoryRoot, setUp, toolPath } from "./set-up.mjs";
+
+setUp();
+const { status } = spawnSync(toolPath("biome"), ["format", "--write", "."], { cwd: repositoryRoot, stdio: "inherit" });
+process.exit(status ?? 1);
