@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { removeStaleOutput } from "./stale-output.mjs";
 
 export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -103,6 +104,7 @@ function compile(quiet) {
     console.error(output);
     fail("The build failed, see above.");
   }
+  removeStaleOutput(repositoryRoot);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -57,6 +57,26 @@ describe.skipIf(!isBuilt)("the packages as users install them", { meta: { skipRe
     const { packages, bytes } = measureInstalled(app);
     console.log(`npm install cdckit kafkajs: ${packages} packages, ${(bytes / 1e6).toFixed(1)} MB`);
     expect(packages).toBeLessThan(20);
+  });
+
+  test("each has a README of its own, and the license of the whole", () => {
+    const license = readFileSync(join(root, "LICENSE"), "utf8");
+    for (const { path } of publishedPackages()) {
+      expect(readFileSync(join(path, "LICENSE"), "utf8"), path).toBe(license);
+      expect(existsSync(join(path, "README.md")), path).toBe(true);
+    }
+  });
+
+  test("no test, and no build of a source that is gone, is packed", () => {
+    const files = ours.flatMap((tarball) =>
+      run("tar", ["-tzf", tarball], root)
+        .split("\n")
+        .map((file) => `${tarball}: ${file}`),
+    );
+    const stray = files.filter((file) => /\.(test|fuzz)\.|tsbuildinfo|vectors\//.test(file));
+    const built = files.filter((file) => /\/dist\/.*\.js$/.test(file));
+    const orphans = built.filter((file) => !files.includes(file.replace("/dist/", "/src/").replace(/\.js$/, ".ts")));
+    expect([...stray, ...orphans]).toEqual([]);
   });
 
   test("publint finds nothing to say", () => {
