@@ -16,6 +16,10 @@ export type QuickReader = (c: JsonCursor) => unknown;
 
 /** Wider records are left to the slow reader: the code for them would be larger than what the runtime optimizes. */
 const maxGeneratedFields = 300;
+/** Names are the sender's to choose, and each of their bytes is a comparison in the code. */
+const mostCodeChars = 262_144;
+const codeCharsPerField = 150;
+const codeCharsPerNameByte = 20;
 
 /**
  * Generates a reader for text as Jackson (and `JSON.stringify`) writes a record of this type: fields in the schema's order, no white
@@ -33,7 +37,7 @@ export function generateQuickReader(
   }
   const emitter = new Emitter(options, context, parse);
   const root = emitter.record(type, { isTop: true, isRow: options.plan.rows === "self" });
-  return emitter.compile(root);
+  return emitter.isTooLong ? null : emitter.compile(root);
 }
 
 function countFields(type: Type, depth: number): number {
@@ -73,6 +77,7 @@ class Emitter {
   readonly #ids = new Map<RecordType, number>();
   readonly #lateReaders: [late: { quick: QuickReader | null }, name: string][] = [];
   #count = 0;
+  #codeChars = 0;
 
   constructor(options: CompileOptions, context: ConvertContext, parse: ParseOptions) {
     this.#options = options;
@@ -81,6 +86,11 @@ class Emitter {
     this.scope["isUnavailableText"] = context.unavailable.text;
     this.scope["isUnavailableBytes"] = context.unavailable.bytes;
     this.scope["isUnavailableJson"] = jsonColumnTest("any", context.unavailable);
+  }
+
+  /** Whether the code would be longer than it may be; what was emitted is incomplete then. */
+  get isTooLong(): boolean {
+    return this.#codeChars > mostCodeChars;
   }
 
   /** The function of that name, and those that deferred parts are read with. */
@@ -106,6 +116,9 @@ class Emitter {
     const lines: string[] = [];
     const properties: string[] = [];
     for (const [i, field] of type.fields.entries()) {
+      if (this.isTooLong) {
+        return name;
+      }
       const skipped = place.isTop && skip.includes(field.name);
       const read = skipped
         ? "skipScalar(c);"
@@ -153,6 +166,10 @@ function ${name}(c) {
   /** Compares the bytes of `{"name":` or `,"name":` and moves over them. */
   #literal(name: string, isFirst: boolean): string {
     const bytes = Buffer.from(`${isFirst ? "{" : ","}${JSON.stringify(name)}:`, "utf8");
+    this.#codeChars += codeCharsPerField + bytes.length * codeCharsPerNameByte;
+    if (this.isTooLong) {
+      return "";
+    }
     const differs = [...bytes].map((byte, i) => `b[p + ${i}] !== ${byte}`).join(" || ");
     return `if (${differs}) { c.pos = missed; return null; } c.pos = p + ${bytes.length};`;
   }

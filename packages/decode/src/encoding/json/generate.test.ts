@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { resolveLimits, resolveValueOptions } from "../../options.ts";
+import { readEverything } from "../reader.ts";
+import { TextCache } from "../text-cache.ts";
+import type { RecordType, Type } from "../type.ts";
+import { generateQuickReader } from "./generate.ts";
+import { convertContext } from "./reader.ts";
+
+const values = resolveValueOptions();
+const limits = resolveLimits();
+const texts = new TextCache();
+const options = { values, limits, plan: readEverything, codeGeneration: true, texts };
+const parse = { maxDepth: limits.maxDepth, texts };
+
+function isGenerated(type: RecordType): boolean {
+  return generateQuickReader(type, options, convertContext(options, parse), parse) !== null;
+}
+
+function recordOf(...fields: [string, Type][]): RecordType {
+  return { kind: "record", name: null, fields: fields.map(([name, type]) => ({ name, type })) };
+}
+
+const int: Type = { kind: "int" };
+
+test("a table of columns with long names is worth code", () => {
+  expect(isGenerated(recordOf(...Array.from({ length: 100 }, (_, i): [string, Type] => [`${"c".repeat(60)}${i}`, int])))).toBe(true);
+});
+
+test("a name of a hundred thousand characters is not: each would be a comparison", () => {
+  expect(isGenerated(recordOf(["n".repeat(100_000), int]))).toBe(false);
+});
+
+test("nor are thousands of fields, however deep they hide", () => {
+  let type = recordOf(...Array.from({ length: 20_000 }, (_, i): [string, Type] => [`f${i}`, int]));
+  for (let depth = 0; depth < 5; depth++) {
+    type = recordOf(["inside", type]);
+  }
+  expect(isGenerated(type)).toBe(false);
+});
