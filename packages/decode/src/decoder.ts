@@ -1,4 +1,5 @@
 import type { Explanation } from "./explanation.ts";
+import { BoundedMap } from "./detect/bounded-map.ts";
 import { Engine } from "./detect/engine.ts";
 import { explainCandidates } from "./detect/explain.ts";
 import { loadSchema } from "./detect/load-schema.ts";
@@ -49,13 +50,14 @@ export function createDecoder(options: DecoderOptions = {}): Decoder {
 class DetectingDecoder implements Decoder {
   readonly #engine: Engine;
   readonly #hints: Readonly<Record<string, TopicHints>>;
-  readonly #topics = new Map<string, TopicDecoder>();
+  readonly #topics: BoundedMap<string, TopicDecoder>;
   #lastTopic = "";
   #last: TopicDecoder | null = null;
 
   constructor(options: DecoderOptions) {
     this.#engine = new Engine(resolveValueOptions(options.values), resolveLimits(options.limits), options.schemas ?? null);
     this.#hints = options.topics ?? {};
+    this.#topics = new BoundedMap(this.#engine.limits.maxTopics);
   }
 
   decode(record: KafkaRecord): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {
@@ -106,10 +108,6 @@ class DetectingDecoder implements Decoder {
   #decoderFor(topic: string): TopicDecoder {
     let decoder = this.#topics.get(topic);
     if (decoder === undefined) {
-      if (this.#topics.size >= this.#engine.limits.maxTopics) {
-        const [oldest] = this.#topics.keys();
-        this.#topics.delete(oldest as string);
-      }
       decoder = new TopicDecoder(this.#engine, topic, this.#hintsFor(topic));
       this.#topics.set(topic, decoder);
     }

@@ -63,12 +63,12 @@ export interface DecodeLimits {
    */
   readonly maxZeroByteItems?: number;
   /**
-   * Longest schema text, in characters.
+   * Longest schema text, in characters; also the most of schemas inside of messages that are remembered for a topic's keys or values.
    * @default 4_194_304
    */
   readonly maxSchemaChars?: number;
   /**
-   * Compiled schemas kept per decoder.
+   * Compiled schemas kept for a topic's keys, and as many for its values.
    * @default 1_000
    */
   readonly maxSchemas?: number;

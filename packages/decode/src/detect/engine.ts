@@ -1,6 +1,5 @@
 import { codeGenerationAllowed } from "../encoding/codegen.ts";
 import type { ParseOptions } from "../encoding/json/parse.ts";
-import type { ColumnHints } from "../encoding/json/learn.ts";
 import type { CompileOptions, ReadPlan } from "../encoding/reader.ts";
 import { TextCache } from "../encoding/text-cache.ts";
 import { debezium } from "../envelope/debezium/envelope.ts";
@@ -39,5 +38,3 @@ export class Engine {
     return { values: this.values, limits: this.limits, plan, codeGeneration: this.codeGeneration, texts: this.texts };
   }
 }
-
-export type { ColumnHints };

@@ -7,13 +7,13 @@ import { none } from "../envelope/none/envelope.ts";
 import { isBlock } from "../envelope/source.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
 import { frameLength } from "../framing/confluent/recognise.ts";
-import type { Side } from "../framing/framing.ts";
 import type { RegisteredSchema, SchemaId } from "../schema-source.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import { type Engine, envelopeFor } from "./engine.ts";
 import { belongsToTable, belongsToTopic, debeziumNamespace, identityError } from "./schema-identity.ts";
-import type { SideRoute } from "./side-route.ts";
+import type { SideRoute, SideScope } from "./side-route.ts";
 
-export interface FramedRoute extends SideRoute {
+interface FramedRoute extends SideRoute {
   readonly reader: PayloadReader;
 }
 
@@ -25,24 +25,15 @@ export class FramedSide {
   /** How the last value was read; null before the first. */
   route: FramedRoute | null = null;
   readonly #engine: Engine;
-  readonly #topic: string;
-  readonly #side: Side;
-  readonly #trustsSchemas: boolean;
-  readonly #routes = new Map<SchemaId, FramedRoute>();
-  #headerNames: readonly string[] = [];
+  readonly #scope: SideScope;
+  readonly #routes: BoundedMap<SchemaId, FramedRoute>;
+  /** The last source head whose table was found to belong to its schema: one object for as long as the table stays. */
+  #checkedHead: SourceHead | null = null;
 
-  constructor(engine: Engine, topic: string, side: Side, trustsSchemas: boolean) {
+  constructor(engine: Engine, scope: SideScope) {
     this.#engine = engine;
-    this.#topic = topic;
-    this.#side = side;
-    this.#trustsSchemas = trustsSchemas;
-  }
-
-  /** Forgets what was decided under other headers: they can tell a flattened row from a plain one. */
-  forget(headerNames: readonly string[]): void {
-    this.#headerNames = headerNames;
-    this.#routes.clear();
-    this.route = null;
+    this.#scope = scope;
+    this.#routes = new BoundedMap(engine.limits.maxSchemas);
   }
 
   /** The value of a framed message, or {@link schemaPending} where its schema must be loaded first. */
@@ -58,8 +49,8 @@ export class FramedSide {
     }
     try {
       const value = route.reader.read(bytes, start + frameLength, end);
-      if (route.namespaceToCheck !== null && this.#side === "value") {
-        checkIdentity(value, id, route, route.namespaceToCheck, this.#topic);
+      if (route.namespaceToCheck !== null && this.#scope.side === "value") {
+        this.#checkIdentity(value, id, route, route.namespaceToCheck);
       }
       return value;
     } catch (error) {
@@ -80,10 +71,6 @@ export class FramedSide {
       return schemaPending;
     }
     const route = this.#routeFor(id, avroType(registered, limits));
-    if (this.#routes.size >= limits.maxSchemas) {
-      const [oldest] = this.#routes.keys();
-      this.#routes.delete(oldest as SchemaId);
-    }
     this.#routes.set(id, route);
     return route;
   }
@@ -92,11 +79,12 @@ export class FramedSide {
     const record = withoutNull(type);
     const typeName = record.kind === "record" ? record.name : null;
     const fields = record.kind === "record" ? record.fields.map((field) => field.name) : null;
-    const shape = { topic: this.#topic, typeName, fields, headerNames: this.#headerNames };
-    const opens = this.#side === "key" ? none : envelopeFor(shape);
-    const plan = this.#side === "key" ? readEverything : opens.planFor(shape);
+    const { topic, side, headerNames, trustsSchemas } = this.#scope;
+    const shape = { topic, typeName, fields, headerNames };
+    const opens = side === "key" ? none : envelopeFor(shape);
+    const plan = side === "key" ? readEverything : opens.planFor(shape);
     const namespace = debeziumNamespace(typeName);
-    const isKnown = namespace === null || this.#trustsSchemas || belongsToTopic(namespace, this.#topic);
+    const isKnown = namespace === null || trustsSchemas || belongsToTopic(namespace, topic);
     return {
       framing: "confluent",
       encoding: "avro",
@@ -107,6 +95,18 @@ export class FramedSide {
       reader: compileAvroReader(type, this.#engine.compileOptions(plan)),
       namespaceToCheck: isKnown ? null : namespace,
     };
+  }
+
+  #checkIdentity(value: unknown, id: number, route: FramedRoute, namespace: string): void {
+    const source = isBlock(value) ? value["source"] : undefined;
+    if (!(source instanceof Deferred) || source.peeked === this.#checkedHead) {
+      return; // without a table in the bytes, the schema is all that there is to go by
+    }
+    const head = source.peeked as SourceHead;
+    if (head.table.name !== "" && !belongsToTable(namespace, head.table)) {
+      throw identityError(id, route.typeName, `and the message is of another table, on topic ${this.#scope.topic}`);
+    }
+    this.#checkedHead = head;
   }
 
   /** A schema that is not the topic's and does not fit is most likely not the one that the message was written with. */
@@ -126,15 +126,4 @@ function avroType(registered: RegisteredSchema, limits: Engine["limits"]): Type 
     );
   }
   return parseAvroSchema(registered.schema, registered.references ?? [], limits);
-}
-
-function checkIdentity(value: unknown, id: number, route: FramedRoute, namespace: string, topic: string): void {
-  const source = isBlock(value) ? value["source"] : undefined;
-  if (!(source instanceof Deferred)) {
-    return; // no table in the bytes: the schema is all that there is to go by
-  }
-  const { table } = source.peeked as SourceHead;
-  if (table.name !== "" && !belongsToTable(namespace, table)) {
-    throw identityError(id, route.typeName, `and the message is of another table, on topic ${topic}`);
-  }
 }

@@ -1,6 +1,6 @@
 import { hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
 import { splitConnectJson } from "../encoding/connect-json/split.ts";
-import { type ColumnHints, hasManyNames, learnType } from "../encoding/json/learn.ts";
+import { hasManyNames, learnType } from "../encoding/json/learn.ts";
 import { type ParseOptions, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
 import { type ReadPlan, readEverything } from "../encoding/reader.ts";
@@ -9,9 +9,9 @@ import { type Type, withoutNull } from "../encoding/type.ts";
 import type { EncodingName } from "../event.ts";
 import { none } from "../envelope/none/envelope.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
-import type { Side } from "../framing/framing.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import { type Engine, envelopeFor } from "./engine.ts";
-import type { SideRoute } from "./side-route.ts";
+import type { SideRoute, SideScope } from "./side-route.ts";
 
 interface ConnectRoute extends SideRoute {
   /** `{"schema":` ... `,"payload":`, byte for byte. */
@@ -28,6 +28,14 @@ const recentPlainRoutes = 4;
 /** How often a shape of plain JSON must be seen before a reader is generated for it. */
 const sightingsBeforeCompiling = 2;
 const rememberedShapes = 64;
+/** Names of more characters than a table's columns have are data: not worth remembering. */
+const longestSignature = 65_536;
+
+/** The names of plain JSON, and how messages that have them are read. */
+interface LearnedShape {
+  readonly route: PlainRoute;
+  sightings: number;
+}
 
 /**
  * Reads one side of a topic whose bytes are JSON text. Schemas of connect-json are compared with the last ones' bytes, so that only the
@@ -37,37 +45,27 @@ export class JsonSide {
   /** How the last value was read. */
   route: SideRoute;
   readonly #engine: Engine;
-  readonly #topic: string;
-  readonly #side: Side;
-  readonly #hints: ColumnHints;
+  readonly #scope: SideScope;
   /** How messages without a schema are parsed. */
   readonly #plainParse: ParseOptions;
-  #headerNames: readonly string[] = [];
   #connectRoutes: ConnectRoute[] = [];
-  readonly #connectBySchema = new Map<string, ConnectRoute>();
+  readonly #connectBySchema: BoundedMap<string, ConnectRoute>;
+  /** Connect schemas of messages that are not spelled as JsonConverter spells them. */
+  readonly #respelledConnect: BoundedMap<string, PlainRoute>;
   #plainRoutes: PlainRoute[] = [];
-  readonly #sightings = new Map<string, number>();
-  readonly #slowReaders = new Map<string, PlainRoute>();
+  readonly #shapes: BoundedMap<string, LearnedShape> = new BoundedMap(rememberedShapes);
 
-  constructor(engine: Engine, topic: string, side: Side, hints: ColumnHints) {
+  constructor(engine: Engine, scope: SideScope) {
     this.#engine = engine;
-    this.#topic = topic;
-    this.#side = side;
-    this.#hints = hints;
+    this.#scope = scope;
     const { numbers, int64 } = engine.values;
-    const asDoubles = numbers === "double" && int64 === "safe" && hints.size === 0;
+    const { maxSchemas, maxSchemaChars } = engine.limits;
+    // A schema of a megabyte becomes ten of readers: what is remembered is bounded by its text, not by its number alone.
+    this.#connectBySchema = new BoundedMap(maxSchemas, maxSchemaChars, (text) => text.length);
+    this.#respelledConnect = new BoundedMap(maxSchemas, maxSchemaChars, (text) => text.length);
+    const asDoubles = numbers === "double" && int64 === "safe" && scope.hints.size === 0;
     this.#plainParse = asDoubles ? { ...engine.parse, asDoubles } : engine.parse;
     this.route = this.#routeFor("json", null, null).route;
-  }
-
-  /** Forgets what was decided under other headers: they can tell a flattened row from a plain one. */
-  forget(headerNames: readonly string[]): void {
-    this.#headerNames = headerNames;
-    this.#connectRoutes = [];
-    this.#plainRoutes = [];
-    this.#connectBySchema.clear();
-    this.#slowReaders.clear();
-    this.#sightings.clear();
   }
 
   read(bytes: Buffer, start: number, end: number): unknown {
@@ -76,10 +74,16 @@ export class JsonSide {
         return this.#readPayload(route, bytes, start, start + route.prefix.length, end);
       }
     }
-    for (const route of this.#plainRoutes) {
+    const routes = this.#plainRoutes;
+    for (let i = 0; i < routes.length; i++) {
+      const route = routes[i] as PlainRoute;
       const value = route.reader.readQuick(bytes, start, end);
       if (value !== notQuick) {
         this.route = route;
+        if (i > 0) {
+          routes[i] = routes[0] as PlainRoute;
+          routes[0] = route; // shapes come in runs: a reader that misses through all of one would give up
+        }
         return value;
       }
     }
@@ -131,17 +135,16 @@ export class JsonSide {
       if (!isConnectSchema(schema) || !hasConnectType(schema)) {
         return null; // the whole message decides: it may be a row with columns of these names
       }
-      checkSchemaLength(text.length, this.#engine.limits.maxSchemaChars);
       const prefix = Buffer.from(bytes.subarray(start, payloadStart));
-      route = { ...this.#connectReader(schema), prefix };
-      forgetOldest(this.#connectBySchema, this.#engine.limits.maxSchemas);
+      route = { ...this.#connectReader(schema, text), prefix };
       this.#connectBySchema.set(text, route);
     }
     this.#connectRoutes = [route, ...this.#connectRoutes.filter((other) => other !== route)].slice(0, recentConnectRoutes);
     return route;
   }
 
-  #connectReader(schema: unknown): PlainRoute {
+  #connectReader(schema: unknown, text: string): PlainRoute {
+    checkSchemaLength(text.length, this.#engine.limits.maxSchemaChars);
     const type = parseConnectSchema(schema, "the schema", this.#engine.limits.maxDepth);
     const { route, plan } = this.#routeFor("connect-json", type, null);
     return { ...route, reader: new JsonReader("connect-json", type, this.#engine.compileOptions(plan)) };
@@ -154,49 +157,46 @@ export class JsonSide {
       this.route = { ...this.route, encoding: "connect-json" };
       return value;
     }
-    const key = `connect ${JSON.stringify(message.schema, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))}`;
-    let route = this.#slowReaders.get(key);
+    const text = JSON.stringify(message.schema, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+    let route = this.#respelledConnect.get(text);
     if (route === undefined) {
-      route = this.#connectReader(message.schema);
-      forgetOldest(this.#slowReaders, rememberedShapes);
-      this.#slowReaders.set(key, route);
+      route = this.#connectReader(message.schema, text);
+      this.#respelledConnect.set(text, route);
     }
     this.route = route;
     return route.reader.convert(message.payload);
   }
 
   #readPlain(parsed: unknown): unknown {
-    if (isObject(parsed) && isWide(parsed)) {
-      this.route = this.#learn(parsed); // names by the hundred are most likely data: not worth remembering
-      return (this.route as PlainRoute).reader.convert(parsed);
-    }
     const signature = signatureOf(parsed);
-    let slow = this.#slowReaders.get(signature);
-    if (slow === undefined) {
-      slow = this.#learn(parsed);
-      forgetOldest(this.#slowReaders, rememberedShapes);
-      this.#slowReaders.set(signature, slow);
+    if (signature === null) {
+      const route = this.#learn(parsed);
+      this.route = route;
+      return route.reader.convert(parsed);
     }
-    this.route = slow;
-    if (!isHalved(parsed)) {
-      this.#remember(signature, slow);
+    let shape = this.#shapes.get(signature);
+    if (shape === undefined) {
+      shape = { route: this.#learn(parsed), sightings: 0 };
+      this.#shapes.set(signature, shape);
     }
-    return slow.reader.convert(parsed);
+    this.route = shape.route;
+    shape.sightings++;
+    if (shape.sightings >= sightingsBeforeCompiling && !isHalved(parsed)) {
+      this.#tryFirst(shape.route);
+    }
+    return shape.route.reader.convert(parsed);
   }
 
   #learn(parsed: unknown): PlainRoute {
     const fields = isObject(parsed) ? Object.keys(parsed) : null;
     const { route, plan } = this.#routeFor("json", null, fields);
-    const type: Type = isObject(parsed) ? learnType(parsed, plan, this.#hints) : { kind: "any" };
+    const type: Type = isObject(parsed) ? learnType(parsed, plan, this.#scope.hints) : { kind: "any" };
     return { ...route, reader: new JsonReader("json", type, this.#engine.compileOptions(plan)) };
   }
 
-  /** A shape that comes again is worth trying first. */
-  #remember(signature: string, route: PlainRoute): void {
-    const sightings = (this.#sightings.get(signature) ?? 0) + 1;
-    forgetOldest(this.#sightings, rememberedShapes);
-    this.#sightings.set(signature, sightings);
-    if (sightings === sightingsBeforeCompiling) {
+  /** A shape that comes again is worth trying before its text is parsed. */
+  #tryFirst(route: PlainRoute): void {
+    if (!this.#plainRoutes.includes(route)) {
       this.#plainRoutes = [route, ...this.#plainRoutes].slice(0, recentPlainRoutes);
     }
   }
@@ -205,13 +205,13 @@ export class JsonSide {
     const record = type === null ? null : withoutNull(type);
     const typeName = record?.kind === "record" ? record.name : null;
     const fields = record?.kind === "record" ? record.fields.map((field) => field.name) : names;
-    if (this.#side === "key") {
+    if (this.#scope.side === "key") {
       return {
         route: { framing: "none", encoding, envelope: "none", schemaId: null, opens: none, typeName, namespaceToCheck: null },
         plan: readEverything,
       };
     }
-    const shape = { topic: this.#topic, typeName, fields, headerNames: this.#headerNames };
+    const shape = { topic: this.#scope.topic, typeName, fields, headerNames: this.#scope.headerNames };
     const opens = envelopeFor(shape);
     return {
       route: { framing: "none", encoding, envelope: opens.name, schemaId: null, opens, typeName, namespaceToCheck: null },
@@ -224,7 +224,7 @@ const schemaKeyLength = '{"schema":'.length;
 
 function startsWith(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
   const length = prefix.length;
-  // The last byte of the prefix and the one before the end differ from message to message least often, and cost nothing to look at.
+  // The prefix leaves the brace that closes the message to be looked at.
   return end - start > length && bytes[end - 1] === 0x7d && bytes.compare(prefix, 0, length, start, start + length) === 0;
 }
 
@@ -266,18 +266,14 @@ function isWide(value: Record<string, unknown>): boolean {
   return hasManyNames(value) || Object.values(value).some((item) => isObject(item) && hasManyNames(item));
 }
 
-/** The names of a value and of the objects right inside it: what a learned type is made of. */
-function signatureOf(value: unknown): string {
+/** The names of a value and of the objects right inside it: what a learned type is made of. Null where they are too many to be columns. */
+function signatureOf(value: unknown): string | null {
   if (!isObject(value)) {
     return "";
   }
-  return JSON.stringify(Object.keys(value).map((name) => [name, isObject(value[name]) ? Object.keys(value[name]) : 0]));
-}
-
-/** Keeps a map from growing beyond its bound: the entry that was added first makes room. */
-function forgetOldest<Key>(map: Map<Key, unknown>, most: number): void {
-  if (map.size >= most) {
-    const [oldest] = map.keys();
-    map.delete(oldest as Key);
+  if (isWide(value)) {
+    return null;
   }
+  const signature = JSON.stringify(Object.keys(value).map((name) => [name, isObject(value[name]) ? Object.keys(value[name]) : 0]));
+  return signature.length > longestSignature ? null : signature;
 }

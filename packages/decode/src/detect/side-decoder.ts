@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
-import type { ColumnHints } from "../encoding/json/learn.ts";
 import { DecodeError, type DecodeErrorCode, isDecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
 import { apicurio } from "../framing/apicurio/recognise.ts";
@@ -12,7 +11,7 @@ import type { SchemaId } from "../schema-source.ts";
 import type { Engine } from "./engine.ts";
 import { FramedSide, schemaPending } from "./framed-side.ts";
 import { JsonSide } from "./json-side.ts";
-import { rawRoute, type SideRoute } from "./side-route.ts";
+import { rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
 
 const noHeaders: RecordHeaders = [];
 
@@ -33,17 +32,12 @@ export class SideDecoder {
   readonly #json: JsonSide;
   readonly #maxBytes: number;
 
-  constructor(engine: Engine, topic: string, side: Side, hints: ColumnHints, trustsSchemas: boolean) {
-    this.#side = side;
-    this.#framed = new FramedSide(engine, topic, side, trustsSchemas);
-    this.#json = new JsonSide(engine, topic, side, hints);
+  constructor(engine: Engine, scope: SideScope) {
+    this.#side = scope.side;
+    this.#framed = new FramedSide(engine, scope);
+    this.#json = new JsonSide(engine, scope);
     this.#maxBytes = engine.limits.maxMessageBytes;
     this.route = this.#json.route;
-  }
-
-  forget(headerNames: readonly string[]): void {
-    this.#framed.forget(headerNames);
-    this.#json.forget(headerNames);
   }
 
   read(bytes: Buffer, start: number, end: number, failed: FailedSchemas | null): unknown {

@@ -1,6 +1,18 @@
 import type { EnvelopeFormat, Route } from "../envelope/envelope.ts";
 import { none } from "../envelope/none/envelope.ts";
+import type { ColumnHints } from "../encoding/json/learn.ts";
 import type { EncodingName } from "../event.ts";
+import type { Side } from "../framing/framing.ts";
+
+/** What one side decoder reads, and what its user has said of it. */
+export interface SideScope {
+  readonly topic: string;
+  readonly side: Side;
+  /** The headers that its values come with: they can tell a flattened row from a plain one. */
+  readonly headerNames: readonly string[];
+  readonly hints: ColumnHints;
+  readonly trustsSchemas: boolean;
+}
 
 /** How one side of a topic's records is read, once decided: the format, and the envelope that opens its values. */
 export interface SideRoute extends Route {

@@ -11,7 +11,7 @@ import type { Engine } from "./engine.ts";
 import { schemaPending } from "./framed-side.ts";
 import { debeziumNamespace, identityError } from "./schema-identity.ts";
 import { apicurioError, type FailedSchemas, SideDecoder } from "./side-decoder.ts";
-import { rawRoute, type SideRoute } from "./side-route.ts";
+import { rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
 
 /** What the user has said of a topic, in the form that readers use. */
 export interface ResolvedHints {
@@ -27,21 +27,30 @@ const noBytes = new Uint8Array(0);
 export class TopicDecoder {
   /** The schema that the last `read` must wait for. */
   pendingId: SchemaId = 0;
+  readonly #engine: Engine;
   readonly #topic: string;
   readonly #table: TableName | null;
   readonly #key: SideDecoder;
-  readonly #value: SideDecoder;
+  readonly #plainValue: SideDecoder;
+  readonly #valueScope: SideScope;
+  /** Reads rows that only their headers tell from plain ones. A topic may have both: a tombstone beside them has no such header. */
+  #flattenedValue: SideDecoder | null = null;
+  /** Of the two, the one for the last record's headers. */
+  #value: SideDecoder;
   #headerNames: readonly string[] = [];
   #headerError: DecodeError | null = null;
-  #isFlattenedByHeader = false;
   #lastBytes: Uint8Array = noBytes;
   #lastBuffer: Buffer = Buffer.alloc(0);
 
   constructor(engine: Engine, topic: string, hints: ResolvedHints) {
     this.#topic = topic;
     this.#table = hints.table ?? tableOfTopic(topic);
-    this.#key = new SideDecoder(engine, topic, "key", new Map(), hints.trustsSchemas);
-    this.#value = new SideDecoder(engine, topic, "value", hints.columns, hints.trustsSchemas);
+    const { trustsSchemas } = hints;
+    this.#engine = engine;
+    this.#valueScope = { topic, side: "value", headerNames: [], hints: hints.columns, trustsSchemas };
+    this.#key = new SideDecoder(engine, { topic, side: "key", headerNames: [], hints: new Map(), trustsSchemas });
+    this.#plainValue = new SideDecoder(engine, this.#valueScope);
+    this.#value = this.#plainValue;
   }
 
   /** The record's events, or null where the schema `pendingId` must be loaded first. */
@@ -88,11 +97,10 @@ export class TopicDecoder {
     const evidence = apicurio.recognise(noBytes, 0, 0, headers, "value") ?? apicurio.recognise(noBytes, 0, 0, headers, "key");
     this.#headerError = evidence === null ? null : apicurioError(evidence);
     const isFlattened = recogniseFlattened({ topic: this.#topic, typeName: null, fields: [], headerNames: names }) !== null;
-    if (isFlattened !== this.#isFlattenedByHeader) {
-      this.#key.forget(names);
-      this.#value.forget(names);
-      this.#isFlattenedByHeader = isFlattened;
+    if (isFlattened) {
+      this.#flattenedValue ??= new SideDecoder(this.#engine, { ...this.#valueScope, headerNames: names });
     }
+    this.#value = isFlattened && this.#flattenedValue !== null ? this.#flattenedValue : this.#plainValue;
     this.#headerNames = names;
   }
 

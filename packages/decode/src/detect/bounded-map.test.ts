@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { BoundedMap } from "./bounded-map.ts";
+
+test("what was added first makes room for what is new", () => {
+  const map = new BoundedMap<string, number>(2);
+  map.set("a", 1);
+  map.set("b", 2);
+  map.set("a", 3); // known: nothing has to go
+  map.set("c", 4);
+  expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([undefined, 2, 4]);
+});
+
+test("a heavy entry makes as many go as it takes, and is kept itself", () => {
+  const map = new BoundedMap<string, number>(10, 4, (key) => key.length);
+  map.set("aa", 1);
+  map.set("bb", 2);
+  map.set("ccc", 3);
+  expect([map.get("aa"), map.get("bb"), map.get("ccc")]).toEqual([undefined, undefined, 3]);
+  map.set("d", 4);
+  expect([map.get("ccc"), map.get("d")]).toEqual([3, 4]);
+});

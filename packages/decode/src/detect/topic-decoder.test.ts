@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { createDecoder } from "../decoder.ts";
+import { isDecodeError } from "../errors.ts";
+import type { CdcEvent } from "../event.ts";
+import type { RecordHeaders } from "../record.ts";
+import type { SchemaSource } from "../schema-source.ts";
+
+const schema = JSON.stringify({ type: "record", name: "Row", fields: [{ name: "id", type: "int" }] });
+const deleted: RecordHeaders = [["__deleted", Buffer.from("true")]];
+
+function decodeAll(decoder: ReturnType<typeof createDecoder>, values: readonly [Buffer | string, RecordHeaders][]): CdcEvent[] {
+  return values.flatMap(([value, headers]) => {
+    const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value: Buffer.from(value as Buffer), headers };
+    return decoder.decode(record) as CdcEvent[];
+  });
+}
+
+test("rows that only some headers call flattened are told apart, and the schema is compiled once for each kind", () => {
+  let peeks = 0;
+  const schemas: SchemaSource = {
+    peek: (id) => {
+      peeks++;
+      return { id, schemaType: "AVRO", schema };
+    },
+    load: () => Promise.reject(new Error("never asked")),
+  };
+  const row = Buffer.from([0, 0, 0, 0, 1, 2]);
+  const records = Array.from({ length: 20 }, (_, i): [Buffer, RecordHeaders] => [row, i % 2 === 0 ? [] : deleted]);
+  const kinds = decodeAll(createDecoder({ schemas }), records).map(({ kind }) => kind);
+  expect(kinds).toEqual(records.map((_, i) => (i % 2 === 0 ? "row" : "change")));
+  expect(peeks).toBe(2);
+});
+
+test("a schema that is too long is refused however its message is spelled", () => {
+  const decoder = createDecoder({ limits: { maxSchemaChars: 50 } });
+  const message = { schema: { type: "struct", fields: [{ field: "a_rather_long_name", type: "int32" }] }, payload: {} };
+  for (const text of [JSON.stringify(message), JSON.stringify(message, null, 2)]) {
+    let thrown: unknown;
+    try {
+      decodeAll(decoder, [[text, []]]);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isDecodeError(thrown) && thrown.code).toBe("limit-exceeded");
+  }
+});
