@@ -108,6 +108,13 @@ export function daysOf(year: number, month: number, day: number): number {
   return cycle * daysPerCycle + ofCycle * 365 + Math.floor(ofCycle / 4) - Math.floor(ofCycle / 100) + dayOfYear - cycleStartDays;
 }
 
+/** Whether the calendar has that day. */
+export function isOnCalendar(year: number, month: number, day: number): boolean {
+  const isMonth = month >= 1 && month <= 12;
+  const nextMonth = month === 12 ? daysOf(year + 1, 1, 1) : daysOf(year, month + 1, 1);
+  return isMonth && day >= 1 && daysOf(year, month, day) < nextMonth;
+}
+
 /** Century, year of the century, month and day in one integer: 7, 4 and 5 bits below the century. */
 function packedDate(days: number): number {
   const n = 4 * (days + cycleStartDays) + 3;

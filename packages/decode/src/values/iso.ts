@@ -1,5 +1,5 @@
 import type { ResolvedValueOptions } from "../options.ts";
-import { daysOf } from "./calendar.ts";
+import { daysOf, isOnCalendar } from "./calendar.ts";
 import type { Conversion } from "./conversion.ts";
 import {
   clockRenderer,
@@ -75,10 +75,11 @@ function withoutLabel(text: string): string {
 
 function renderDate(name: string, text: string, render: RenderDate): unknown {
   const fields = isoDate.exec(text);
-  if (fields === null) {
+  const [year, month, day] = [Number(fields?.[1]), Number(fields?.[2]), Number(fields?.[3])];
+  if (!isOnCalendar(year, month, day)) {
     throw valueInvalid(name, "an ISO date", "other text");
   }
-  return render(daysOf(Number(fields[1]), Number(fields[2]), Number(fields[3])));
+  return render(daysOf(year, month, day));
 }
 
 function renderTime<Value>(name: string, text: string, render: (second: number, nanos: number) => Value): Value {

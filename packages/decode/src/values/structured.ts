@@ -1,5 +1,5 @@
 import type { ResolvedValueOptions } from "../options.ts";
-import { calendarFieldsText, daysOf, secondsPerDay } from "./calendar.ts";
+import { calendarFieldsText, daysOf, isOnCalendar, secondsPerDay } from "./calendar.ts";
 import { clockText, offsetText } from "./clock.ts";
 import type { Conversion } from "./conversion.ts";
 import { fractionText } from "./digits.ts";
@@ -9,7 +9,7 @@ import { valueInvalid } from "./value-invalid.ts";
 
 /**
  * Debezium's `structured` mode: calendar and clock fields in a struct. The fraction is `picoseconds`, and was `nanos` at first. Months and
- * days may be zero (MySQL's zero dates); such dates stay text in every mode.
+ * days may be zero (MySQL's zero dates); such dates, and days that the calendar lacks, stay text in every mode.
  */
 
 type Struct = Readonly<Record<string, unknown>>;
@@ -104,7 +104,7 @@ function special(finite: (value: Struct) => unknown): Conversion {
 interface DateFields {
   readonly text: string;
   readonly days: number;
-  /** Whether month and day are there, so that the days mean something. */
+  /** Whether the calendar has the day: MySQL can be told to store the 31st of February. */
   readonly isReal: boolean;
 }
 
@@ -112,7 +112,7 @@ function dateFields(name: string, value: Struct): DateFields {
   const year = integerField(name, value, "year", -999_999_999, 999_999_999);
   const month = integerField(name, value, "month", 0, 12);
   const day = integerField(name, value, "day", 0, 31);
-  return { text: calendarFieldsText(year, month, day), days: daysOf(year, month, day), isReal: month > 0 && day > 0 };
+  return { text: calendarFieldsText(year, month, day), days: daysOf(year, month, day), isReal: isOnCalendar(year, month, day) };
 }
 
 function clockFields(name: string, value: Struct): { second: number; picos: number } {

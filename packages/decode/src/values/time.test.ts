@@ -293,7 +293,7 @@ describe("the other time modes", () => {
     ["MicroTime", 86400000000, "Duration PT24H00M00S"],
     ["MicroTimestamp", 1529507596945104, "PlainDateTime 2018-06-20T15:13:16.945104"],
     ["avro.timestamp-millis", 0, "Instant 1970-01-01T00:00:00Z"],
-    ["ZonedTimestamp", "+12024-01-01T00:00:00+01:00", "Instant +012024-01-01T00:00:00+01:00"],
+    ["ZonedTimestamp", "+12024-01-01T00:00:00+01:00", "Instant +012023-12-31T23:00:00Z"],
     ["ZonedTime", "10:15:30+01:00", "10:15:30+01:00"],
     ["IsoDate", "2017-09-15Z", "PlainDate 2017-09-15"],
     ["IsoTime", "04:05:11.789Z", "PlainTime 04:05:11.789"],
@@ -351,6 +351,24 @@ describe("the other time modes", () => {
       }
     },
   );
+
+  test.each([
+    ["ZonedTimestamp", "2024-13-45T10:00:00Z"],
+    ["ZonedTimestamp", "2023-02-29T10:00:00Z"],
+    ["ZonedTimestamp", "2024-02-29T24:00:00Z"],
+    ["ZonedTimestamp", "2024-02-29T10:00:00+99:00"],
+    ["IsoDate", "2023-02-29Z"],
+    ["IsoTimestamp", "2024-00-10T10:00:00Z"],
+  ])("%s refuses %s, which no calendar or clock shows, instead of making another day of it", (name, text) => {
+    const strict = { ...temporal, Instant: { from: () => expect.unreachable("Temporal's own error would quote the column") } };
+    for (const time of ["temporal", "date"] as const) {
+      expect(() => of(name, text, { time, temporal: strict })).toThrow(/^\[value-invalid\](?!.*20)/);
+    }
+  });
+
+  test("a structured day that the calendar lacks stays text", () => {
+    expect(of("StructuredDate", { year: 2023, month: 2, day: 31 }, { time: "date" })).toBe("2023-02-31");
+  });
 
   test("raw hands every time on as it came", () => {
     for (const name of ["Date", "MicroTime", "MicroTimestamp", "ZonedTimestamp", "IsoDate", "StructuredDate", "avro.timestamp-millis"]) {

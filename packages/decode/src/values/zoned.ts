@@ -1,48 +1,47 @@
 import type { ResolvedValueOptions } from "../options.ts";
-import { daysOf, secondsPerDay } from "./calendar.ts";
+import { daysOf, isOnCalendar, secondsPerDay } from "./calendar.ts";
 import type { Conversion } from "./conversion.ts";
-import { infinityText, isWithinReach, negativeInfinityText, temporalText } from "./moment.ts";
+import { infinityText, instantRenderer, isWithinReach, negativeInfinityText } from "./moment.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
 /** ISO_OFFSET_DATE_TIME of Java: year, month, day, hour, minute, second, fraction, offset. */
 const zonedTimestamp =
-  /^([+-]?\d{4,9})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,12}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d)(?::?(\d\d))?)?)$/;
+  /^([+-]?\d{4,9})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,12}))?)?(?:Z|([+-])([01]\d)(?::?([0-5]\d)(?::?([0-5]\d))?)?)$/;
 
 /** An instant with its offset. Debezium's text is the ISO value already; it is parsed only where `Date` or `Temporal` is wanted. */
-export function zonedTimestampConversion(name: string, { time, temporal }: ResolvedValueOptions): Conversion | null {
-  if (time === "temporal" && temporal !== undefined) {
-    return { text: (text) => (isDateable(name, text) ? temporal.Instant.from(temporalText(text)) : text) };
+export function zonedTimestampConversion(name: string, options: ResolvedValueOptions): Conversion | null {
+  if (options.time !== "temporal" && options.time !== "date") {
+    return null;
   }
-  if (time === "date") {
-    return { text: (text) => (isDateable(name, text) ? new Date(millisOf(text)) : text) };
-  }
-  return null;
+  const render = instantRenderer(options);
+  return {
+    text: (text) => {
+      if (text === infinityText || text === negativeInfinityText) {
+        return text;
+      }
+      const { days, second, nanos } = utcOf(name, text);
+      return isWithinReach(days) ? render(days, second, nanos) : text; // which keeps its offset
+    },
+  };
 }
 
-function isDateable(name: string, text: string): boolean {
-  if (text === infinityText || text === negativeInfinityText) {
-    return false;
-  }
+/** The same instant on UTC's clocks. What `Temporal` is asked to read is written anew from it: its errors would quote the column. */
+function utcOf(name: string, text: string): { days: number; second: number; nanos: number } {
   const fields = zonedTimestamp.exec(text);
-  if (fields === null) {
+  const [year, month, day, hour, minute, second] = numbersOf(fields, 1);
+  const [offsetHour, offsetMinute, offsetSecond] = numbersOf(fields, 9);
+  if (fields === null || !isOnCalendar(year, month, day)) {
     throw valueInvalid(name, "an ISO timestamp with an offset", "other text");
   }
-  return isWithinReach(daysOf(Number(fields[1]), Number(fields[2]), Number(fields[3])));
+  const offset = (offsetHour * 60 + offsetMinute) * 60 + offsetSecond;
+  const local = daysOf(year, month, day) * secondsPerDay + (hour * 60 + minute) * 60 + second;
+  const utc = local - (fields[8] === "-" ? -offset : offset);
+  const days = Math.floor(utc / secondsPerDay);
+  return { days, second: utc - days * secondsPerDay, nanos: Number((fields[7] ?? "").slice(0, 9).padEnd(9, "0")) };
 }
 
-/** The caller has matched the text. */
-function millisOf(text: string): number {
-  const fields = zonedTimestamp.exec(text) as RegExpExecArray;
-  const [year, month, day, hour, minute, second] = fields.slice(1, 7).map((field) => Number(field ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const offset = (Number(fields[9] ?? 0) * 60 + Number(fields[10] ?? 0)) * 60 + Number(fields[11] ?? 0);
-  const local = daysOf(year, month, day) * secondsPerDay + (hour * 60 + minute) * 60 + second;
-  const millis = Number((fields[7] ?? "").slice(0, 3).padEnd(3, "0"));
-  return (local - (fields[8] === "-" ? -offset : offset)) * 1000 + millis;
+/** Six groups of digits from the one at `first` on, 0 where there are none. */
+function numbersOf(fields: RegExpExecArray | null, first: number): [number, number, number, number, number, number] {
+  const at = (i: number): number => Number(fields?.[first + i] ?? 0);
+  return [at(0), at(1), at(2), at(3), at(4), at(5)];
 }
