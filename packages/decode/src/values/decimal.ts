@@ -183,10 +183,20 @@ function decimalRenderer(mode: DecimalMode): DecimalRenderer {
   return {
     small: (unscaled, scale) => mode(BigInt(unscaled), scale),
     wide: (bytes, start, end, scale) => mode(readWide(bytes, start, end), scale),
-    parsed: ({ isNegative, digits, scale }) => mode(isNegative ? -BigInt(digits) : BigInt(digits), scale),
+    parsed: ({ isNegative, digits, scale }) => mode(isNegative ? -bigintOf(digits) : bigintOf(digits), scale),
     special: (text) => text,
   };
 }
+
+/** More digits than PostgreSQL's numeric can hold are refused: making a bigint takes longer than in proportion to their number. */
+function bigintOf(digits: string): bigint {
+  if (digits.length > mostTextDigits) {
+    throw new DecodeError("limit-exceeded", `a decimal may have ${mostTextDigits} digits, found ${digits.length}`);
+  }
+  return BigInt(digits);
+}
+
+const mostTextDigits = 147_455;
 
 /** Both sides of the division are exact, so its result is the nearest double, as parsing the text would give. */
 function smallDecimalNumber(unscaled: number, scale: number): number {
