@@ -114,8 +114,9 @@ const valueChoices: Readonly<Record<string, readonly string[]>> = {
 export function resolveValueOptions(options: ValueOptions = {}): ResolvedValueOptions {
   const resolved: ResolvedValueOptions = { ...valueDefaults, ...options };
   for (const [name, choices] of Object.entries(valueChoices)) {
-    const chosen = resolved[name as keyof ResolvedValueOptions];
-    if (typeof chosen !== "function" && !choices.includes(chosen as string)) {
+    const chosen: unknown = resolved[name as keyof ResolvedValueOptions];
+    const isOwnDecimal = name === "decimal" && typeof chosen === "function";
+    if (!isOwnDecimal && !choices.includes(chosen as string)) {
       throw new TypeError(`values.${name} must be one of ${choices.join(", ")}, got ${String(chosen)}`);
     }
   }

@@ -192,7 +192,7 @@ function compileMap(keys: Type | null, values: Type, context: ConvertContext, wh
   const convertValue = compileConvert(values, context, `a value of ${where}`);
   if (keys === null) {
     return (value) => {
-      const map: Record<string, unknown> = Object.create(null);
+      const map: Record<string, unknown> = Object.create(null); // the one prototype that hides no key
       for (const [name, item] of Object.entries(asObject(value, where))) {
         map[name] = convertValue(item);
       }
@@ -200,7 +200,11 @@ function compileMap(keys: Type | null, values: Type, context: ConvertContext, wh
     };
   }
   const convertKey = compileConvert(keys, context, `a key of ${where}`);
+  const areTexts = withoutNull(keys).kind === "string"; // optional ones: JsonConverter writes an object for those too
   return (value) => {
+    if (areTexts && isObject(value)) {
+      return new Map(Object.keys(value).map((name) => [convertKey(name), convertValue(value[name])]));
+    }
     if (!Array.isArray(value)) {
       return mismatch(where, "an array of pairs");
     }
@@ -213,9 +217,11 @@ function compileMap(keys: Type | null, values: Type, context: ConvertContext, wh
 }
 
 function asObject(value: unknown, where: string): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText)
-    ? (value as Record<string, unknown>)
-    : mismatch(where, "an object");
+  return isObject(value) ? value : mismatch(where, "an object");
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 }
 
 function compileRecord(type: RecordType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {

@@ -18,9 +18,11 @@ export const debezium: EnvelopeFormat = {
 };
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] {
-  const block = isBlock(value) ? value : {};
-  const { op } = block;
-  return typeof op === "string" ? openChange(op, block, origin) : openControl(block, origin);
+  if (!isBlock(value)) {
+    return [new UnknownValue(value, origin)]; // an optional envelope that is null
+  }
+  const { op } = value;
+  return typeof op === "string" ? openChange(op, value, origin) : openControl(value, origin);
 }
 
 type Block = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { CdcEvent } from "../../event.ts";
+import type { CdcEvent, Columns } from "../../event.ts";
 import { PlainRow, UnknownValue } from "../control-events.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { isBlock } from "../source.ts";
@@ -13,7 +13,11 @@ export const none: EnvelopeFormat = {
 };
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] {
-  return isBlock(value) && !(value instanceof Map) && !Buffer.isBuffer(value)
-    ? [new PlainRow(value, origin)]
-    : [new UnknownValue(value, origin)];
+  return [isRow(value) ? new PlainRow(value, origin) : new UnknownValue(value, origin)];
+}
+
+/** A record's columns. What a lone column became (a Buffer, a Date, a Map, what the user's own function made) is no row. */
+function isRow(value: unknown): value is Columns {
+  const prototype: unknown = isBlock(value) ? Object.getPrototypeOf(value) : undefined;
+  return prototype === Object.prototype || prototype === null;
 }

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { createDecoder, type DecoderOptions } from "./decoder.ts";
+import type { CdcEvent, ChangeEvent, RowEvent } from "./event.ts";
+import type { ValueOptions } from "./options.ts";
+
+function decode(value: string | Buffer, options: DecoderOptions = {}, topic = "p.inv.t"): CdcEvent {
+  const record = { topic, partition: 0, offset: 0n, timestamp: 0n, key: null, value: Buffer.from(value as string), headers: [] };
+  return (createDecoder(options).decode(record) as CdcEvent[])[0] as CdcEvent;
+}
+
+function column(type: object, value: unknown, options: DecoderOptions = {}): unknown {
+  const schema = { type: "struct", fields: [{ field: "a", ...type }] };
+  return (decode(JSON.stringify({ schema, payload: { a: value } }), options) as RowEvent).row["a"];
+}
+
+test("a Connect map whose text keys are optional is written as an object, and gives what Avro's pairs give", () => {
+  const map = { type: "map", keys: { type: "string", optional: true }, values: { type: "int32" } };
+  expect(column(map, { b: 1, __proto__x: 2 })).toEqual(
+    new Map([
+      ["b", 1],
+      ["__proto__x", 2],
+    ]),
+  );
+  expect(column(map, [[null, 1]])).toEqual(new Map([[null, 1]]));
+});
+
+test("a value that is one column is no row, whatever it became", () => {
+  const message = JSON.stringify({ schema: { type: "int32", name: "io.debezium.time.Date" }, payload: 1 });
+  expect(decode(message, { values: { time: "date" } })).toMatchObject({ kind: "unknown", value: new Date(86_400_000) });
+});
+
+test("an optional envelope that is null is not an empty object", () => {
+  const fields = ["op", "source", "before", "after"].map((name) => ({ name, type: "string" }));
+  const schema = JSON.stringify(["null", { type: "record", name: "Envelope", fields }]);
+  const schemas = { peek: (id: number | string) => ({ id, schemaType: "AVRO" as const, schema }), load: () => expect.unreachable() };
+  expect(decode(Buffer.from([0, 0, 0, 0, 1, 0]), { schemas })).toMatchObject({ kind: "unknown", envelope: "debezium", value: null });
+});
+
+test("a function is an option's value for decimals alone", () => {
+  const values = { int64: () => 1 } as unknown as ValueOptions;
+  expect(() => createDecoder({ values })).toThrow(/^values\.int64 must be one of/);
+});
+
+test("a time that no int64 holds is null, not a number that was made up", () => {
+  const source = { connector: "x", table: "t", ts_ns: "9".repeat(1000), ts_ms: "1700000000000" };
+  const event = decode(JSON.stringify({ op: "c", before: null, after: { a: 1 }, source })) as ChangeEvent;
+  expect(event.source.tsNs).toBeNull();
+  expect(event.source.tsMs).toBe(1_700_000_000_000);
+});
