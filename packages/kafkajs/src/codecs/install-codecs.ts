@@ -31,7 +31,7 @@ export function installCodecs(codecs: KafkaJsCodecs): void {
     codecs[compressions.gzip] = () => ({ compress: (encoder) => ownGzip.compress(encoder), decompress: gunzip });
   }
   installReader(codecs, "snappy", unsnappy);
-  installReader(codecs, "lz4", unlz4);
+  installReader(codecs, "lz4", (bytes) => unlz4(bytes));
   installReader(codecs, "zstd", unzstd);
 }
 

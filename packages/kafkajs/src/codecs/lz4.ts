@@ -19,8 +19,8 @@ interface FrameHeader {
  * Unpacks LZ4 frames within the bound. Checksums are passed over: Kafka's producers write none but the header's, which older ones wrote
  * wrongly.
  */
-export function unlz4(bytes: Buffer): Buffer {
-  const output = new Output(bytes.length);
+export function unlz4(bytes: Buffer, limit: number = outputLimit(bytes.length)): Buffer {
+  const output = new Output(bytes.length, limit);
   let at = 0;
   while (at < bytes.length) {
     at = decodeFrame(bytes, at, output);
@@ -35,9 +35,9 @@ class Output {
   buffer: Buffer;
   length = 0;
 
-  constructor(compressedBytes: number) {
+  constructor(compressedBytes: number, limit: number) {
     this.#compressedBytes = compressedBytes;
-    this.#limit = outputLimit(compressedBytes);
+    this.#limit = limit;
     this.buffer = Buffer.allocUnsafe(Math.min(this.#limit, Math.max(65_536, compressedBytes * 4)));
   }
 
