@@ -9,7 +9,7 @@ import type { TableEvent } from "./routing/handlers.ts";
 
 /**
  * Words as events: "create" and its kin are changes of inventory.orders, "heartbeat" is one, "nothing" is none, "twice" is two, "broken"
- * does not decode, "fetched" needs a schema first.
+ * does not decode, "fetched" needs a schema first, that of "late" never comes.
  */
 const wordDecoder: Decoder = {
   decode: () => {
@@ -29,6 +29,7 @@ function eventsOf(cursor: RecordCursor): CdcEvent[] | Promise<CdcEvent[]> {
     heartbeat: () => [{ ...base, kind: "heartbeat" } as unknown as CdcEvent], // what the consumer reads of one
     twice: () => [{ ...base, op: "create" } as unknown as CdcEvent, { ...base, op: "update" } as unknown as CdcEvent],
     fetched: () => Promise.resolve([{ ...base, op: "create" } as unknown as CdcEvent]),
+    late: () => new Promise(() => {}),
     unavailable: () => Promise.reject(new DecodeError("schema-unavailable", "the registry is down")),
     broken: () => {
       throw new DecodeError("malformed", "not a word");
@@ -355,6 +356,28 @@ describe("stop", () => {
     });
   });
 
+  test("a stop does not wait for a schema that does not come", async () => {
+    const { broker, consumer } = consumerOf(["create", "create", "late", "create"]);
+    const seen: bigint[] = [];
+    consumer.on("*", ({ record }) => void seen.push(record.offset));
+    const running = consumer.run();
+    await vi.waitUntil(() => consumer.health().counts.records === 3);
+    await consumer.stop();
+    await running;
+    expect(seen).toEqual([0n, 1n]);
+    expect(committed(broker)).toBe(2n);
+  });
+
+  test("a second start is refused and does not disturb the first", async () => {
+    const { consumer } = consumerOf(times(2));
+    const first = consumer.stream();
+    (await first.next()).value?.done();
+    expect(await failureOf(consumer.stream().next())).toMatchObject({ code: "wrong-phase" });
+    expect(consumer.health().phase).toBe("running");
+    expect((await first.next()).value?.event.record.offset).toBe(1n);
+    await first.return();
+  });
+
   test("a consumer that ran is not started again, and takes no handlers any more", async () => {
     const { consumer } = consumerOf(times(1));
     consumer.on("*", () => void consumer.stop());
@@ -486,6 +509,15 @@ describe("stream", () => {
     const next = consumer.stream().next();
     await consumer.stop();
     expect(await next).toMatchObject({ done: true });
+  });
+
+  test("a stop ends the loop where a schema does not come", async () => {
+    const { broker, consumer } = consumerOf(["create", "late"]);
+    for await (const delivery of consumer.stream()) {
+      delivery.done();
+      setImmediate(() => void consumer.stop());
+    }
+    expect(committed(broker)).toBe(1n);
   });
 
   test("a record with two events is committed when both are done, a record with none at once", async () => {

@@ -96,6 +96,7 @@ class CdcConsumer implements Consumer {
       );
     }
     const engine = this.#engine;
+    engine.refuseUnlessIdle();
     const intake = new HandlerIntake(
       this.#batchRunParts(),
       (error) => engine.fail(error),
@@ -119,6 +120,7 @@ class CdcConsumer implements Consumer {
       throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove the handlers of on(), or use run()");
     }
     const engine = this.#engine;
+    engine.refuseUnlessIdle();
     const intake = new StreamIntake({
       decoder: this.#decoding.decoder,
       counters: this.#counters,

@@ -42,11 +42,16 @@ export class ConsumerEngine implements DriverSink {
     return this.#state.phase;
   }
 
-  /** Runs until the consumer has stopped; rejects with the error that halted it. */
-  async run(intake: Intake): Promise<void> {
+  /** A consumer is started once: a second start must not touch what the first one uses. */
+  refuseUnlessIdle(): void {
     if (this.phase !== "idle") {
       throw new ConsumerError("wrong-phase", `this consumer was started before and is ${this.phase}; create a new one`);
     }
+  }
+
+  /** Runs until the consumer has stopped; rejects with the error that halted it. */
+  async run(intake: Intake): Promise<void> {
+    this.refuseUnlessIdle();
     this.#intake = intake;
     this.#dispatch({ type: "start" });
     await this.#stopped.opened;

@@ -6,6 +6,7 @@ import type { EventHandler } from "../routing/handlers.ts";
 import type { Router } from "../routing/router.ts";
 import { HeldEvents } from "./held-events.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
+import { Wakeup } from "./wakeup.ts";
 
 export interface BatchRunParts {
   readonly decoder: Decoder;
@@ -42,9 +43,12 @@ export class BatchRun {
   #recordOpen = false;
   #walked = false;
   #awaiting: "decoder" | "handler" = "handler";
+  /** What the current record holds is not known yet. */
+  #isDecoding = false;
   #turnStartedAt: number;
   #untilClock = recordsPerClockReading;
   #cancelled = false;
+  readonly #onCancel: Wakeup = new Wakeup();
   #done = false;
 
   constructor(batch: FetchedBatch, ledger: OffsetLedger, parts: BatchRunParts) {
@@ -59,6 +63,7 @@ export class BatchRun {
   /** Ends the run at the next event boundary. What is handled by then can be committed; the rest comes again. */
   cancel(): void {
     this.#cancelled = true;
+    this.#onCancel.wake();
   }
 
   /** Brings the ledger up to what is handled by now. */
@@ -73,6 +78,9 @@ export class BatchRun {
   /** Goes on until the batch is done or cancelled (null), or something must be awaited. Throws what halts the consumer. */
   step(): PromiseLike<unknown> | null {
     for (;;) {
+      if (this.#cancelled && this.#isDecoding) {
+        return null;
+      }
       const pending = this.#handleEvents();
       if (pending !== null) {
         return pending;
@@ -160,9 +168,13 @@ export class BatchRun {
       return null;
     }
     this.#awaiting = "decoder";
-    return decoded.then((events) => {
+    this.#isDecoding = true;
+    const known = decoded.then((events) => {
       this.#events = events;
+      this.#isDecoding = false;
     });
+    // No handler is at work: whoever cancels need not wait for a registry that is slow or down.
+    return Promise.race([known, this.#onCancel.wait()]);
   }
 
   /** Hands on what was held for batch handlers, then settles the batch. */

@@ -149,7 +149,16 @@ export class StreamIntake implements Intake {
     const stretch = taken.ledger.take();
     this.#record = { taken, stretch, next: offset + 1n, open: 0 };
     const decoded = this.#decode(taken, offset);
-    this.#events = "then" in decoded ? await decoded : decoded;
+    if ("then" in decoded) {
+      // Nobody at the other end may wait for a registry that is slow or down once the record is not to be handed out.
+      const known = await Promise.race([decoded, this.#letGoOf(taken)]);
+      if (known === null) {
+        return;
+      }
+      this.#events = known;
+    } else {
+      this.#events = decoded;
+    }
     this.#record.open = this.#events.length;
     this.#parts.counters.records++;
     this.#parts.counters.events += this.#events.length;
@@ -157,6 +166,13 @@ export class StreamIntake implements Intake {
     if (this.#events.length === 0) {
       taken.ledger.settle(stretch, offset + 1n);
     }
+  }
+
+  async #letGoOf(taken: TakenBatch): Promise<null> {
+    while (taken.queued && !this.#closed) {
+      await this.#onBatch.wait();
+    }
+    return null;
   }
 
   #decode(taken: TakenBatch, offset: bigint): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {
