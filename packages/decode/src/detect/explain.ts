@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Candidate } from "../explanation.ts";
 import { compileAvroReader } from "../encoding/avro/reader.ts";
 import { parseAvroSchema } from "../encoding/avro/schema.ts";
@@ -35,6 +36,9 @@ async function explainSide(record: KafkaRecord, side: Side, raw: Uint8Array, eng
     evidence: evidence === null ? "its mark is not there" : framing.name === winner ? evidence : `${evidence}; ${winner} is more specific`,
   }));
   const encodings = await explainEncodings(bytes, engine, winner ?? "none");
+  if (side === "key" && winner === "none" && encodings.every(({ won }) => !won)) {
+    encodings.push(rawKey(bytes));
+  }
   candidates.push(...encodings.map(({ name, won, evidence }): Candidate => ({ side, layer: "encoding", name, won, evidence })));
   if (side === "value") {
     candidates.push(
@@ -59,6 +63,13 @@ async function explainEncodings(bytes: Buffer, engine: Engine, framing: string):
   const avro = framing === "confluent" ? await explainAvro(bytes, engine) : lost("avro", "no framing names a schema");
   const [connect, json] = explainJson(bytes, engine);
   return avro.won ? [avro, lost("connect-json", "the payload is Avro"), lost("json", "the payload is Avro")] : [avro, connect, json];
+}
+
+/** What a key is that is neither framed nor JSON. */
+function rawKey(bytes: Buffer): EncodingVerdict {
+  return isUtf8(bytes)
+    ? { name: "text", won: true, evidence: "a key that is neither framed nor JSON, and valid UTF-8" }
+    : { name: "bytes", won: true, evidence: "a key that is neither framed nor JSON, and not UTF-8" };
 }
 
 function lost(name: string, evidence: string): EncodingVerdict {

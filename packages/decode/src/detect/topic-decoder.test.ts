@@ -44,3 +44,13 @@ test("a schema that is too long is refused however its message is spelled", () =
     expect(isDecodeError(thrown) && thrown.code).toBe("limit-exceeded");
   }
 });
+
+test.each([
+  ["order-7", "text"],
+  [Buffer.from([0xff, 0x01]), "bytes"],
+])("explain names the encoding of a raw key (%#)", async (key, encoding) => {
+  const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: Buffer.from(key as Buffer), value: null, headers: [] };
+  const { candidates } = await createDecoder().explain(record);
+  expect(candidates.filter(({ layer, won }) => layer === "encoding" && won).map(({ name }) => name)).toEqual([encoding]);
+  expect(createDecoder().decode(record)).toMatchObject([{ encoding }]);
+});

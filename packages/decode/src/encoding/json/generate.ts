@@ -14,6 +14,8 @@ import { jsonColumnTest } from "./unavailable-column.ts";
 /** Reads a record at the cursor, or leaves the cursor at {@link missed}. */
 export type QuickReader = (c: JsonCursor) => unknown;
 
+const noBytes = new Uint8Array(0);
+
 /** Wider records are left to the slow reader: the code for them would be larger than what the runtime optimizes. */
 const maxGeneratedFields = 300;
 /** Names are the sender's to choose, and each of their bytes is a comparison in the code. */
@@ -325,7 +327,7 @@ function ${name}(c) {
   #deferredRead(type: RecordType, where: string): (bytes: Uint8Array, start: number, end: number) => unknown {
     const convert = compileConvert(type, this.#context, where);
     const parse = this.#parse;
-    const cursor = new JsonCursor(new Uint8Array(0), parse.texts ?? new TextCache());
+    const cursor = new JsonCursor(noBytes, parse.texts ?? new TextCache());
     const late: { quick: QuickReader | null } = { quick: null };
     this.#lateReaders.push([late, this.record(type, { isTop: false, isRow: false })]);
     return (bytes, start, end) => {
@@ -333,6 +335,7 @@ function ${name}(c) {
       cursor.pos = start;
       cursor.end = end;
       const value = late.quick === null ? null : late.quick(cursor);
+      cursor.bytes = noBytes; // the event, not its reader, says how long the batch is kept
       return value !== null && cursor.pos === end ? value : convert(parseJson(bytes, start, end, parse));
     };
   }

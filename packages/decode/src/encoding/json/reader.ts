@@ -12,6 +12,7 @@ import { type ParseOptions, parseJson } from "./parse.ts";
 /** What a quick read returns where the text is not as expected. */
 export const notQuick: unique symbol = Symbol("not quick");
 
+const noBytes = new Uint8Array(0);
 const fullCredit = 256;
 const costOfMiss = 8;
 
@@ -38,7 +39,7 @@ export class JsonReader implements PayloadReader {
     this.#parse = { maxDepth: options.limits.maxDepth, texts };
     const context = convertContext(options, this.#parse);
     this.#slow = compileTop(type, options.plan, context);
-    this.#cursor = new JsonCursor(new Uint8Array(0), texts);
+    this.#cursor = new JsonCursor(noBytes, texts);
     const record = withoutNull(type);
     this.#generate = () =>
       options.codeGeneration && record.kind === "record" ? generateQuickReader(record, options, context, this.#parse) : null;
@@ -62,6 +63,7 @@ export class JsonReader implements PayloadReader {
     cursor.pos = start;
     cursor.end = end;
     const value = tryQuick(this.#quick, cursor);
+    cursor.bytes = noBytes; // a topic that falls silent must not keep its last batch
     if (cursor.pos === end) {
       this.#credit = fullCredit;
       return value;
