@@ -115,7 +115,7 @@ export function numberOrNull(value: unknown): number | null {
   return typeof value === "number" || typeof value === "bigint" || isIntegerText(value) ? Number(value) : null;
 }
 
-export function bigintOrNull(value: unknown): bigint | null {
+function bigintOrNull(value: unknown): bigint | null {
   return (typeof value === "number" && Number.isInteger(value)) || typeof value === "bigint" || isIntegerText(value) ? BigInt(value) : null;
 }
 

@@ -1,13 +1,6 @@
 import type { RecordHeaders } from "../record.ts";
-import type { SchemaId } from "../schema-source.ts";
 
 export type Side = "key" | "value";
-
-/** Where a framing's schema id was found, and where the payload begins behind it. */
-export interface Frame {
-  readonly schemaId: SchemaId;
-  readonly payloadStart: number;
-}
 
 /** One way in which a message names its schema. `name` is what an event says, or what an error calls a framing that is not read yet. */
 export interface Framing {

@@ -5,8 +5,8 @@ import { infinityText, instantRenderer, negativeInfinityText, type RenderTimesta
 import { isLittleEndian } from "./wide-integer.ts";
 
 /** What the PostgreSQL driver makes of infinite timestamps; Debezium sends the number as it is, whatever the unit. */
-export const driverInfinity = 9_223_372_036_825_200_000n;
-export const driverNegativeInfinity = -9_223_372_036_832_400_000n;
+const driverInfinity = 9_223_372_036_825_200_000n;
+const driverNegativeInfinity = -9_223_372_036_832_400_000n;
 
 /** The ends of an int64: infinity where the unit is nanoseconds. */
 const longestLong = 9_223_372_036_854_775_807n;

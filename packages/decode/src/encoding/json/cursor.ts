@@ -223,7 +223,7 @@ function someDigitsEnd(bytes: Uint8Array, p: number, end: number): number {
 }
 
 /** The text of a number of any form; null for null. */
-export function readNumberText(c: JsonCursor): string | null {
+function readNumberText(c: JsonCursor): string | null {
   const { bytes, pos, end } = c;
   if (numberBytes[bytes[pos] as number] !== 1) {
     return readNull(c);
