@@ -3,8 +3,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import process from "node:process";
-import { capture, repositoryRoot, setUp, toolPath } from "./set-up.mjs";
+import { capture, demandWritable, repositoryRoot, setUp, toolPath } from "./set-up.mjs";
 
+demandWritable();
 setUp();
 
 // After setUp: what follows may need installed packages.

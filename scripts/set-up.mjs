@@ -3,7 +3,7 @@
  * calls this first, so that there is nothing to do by hand after `git clone`.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -82,6 +82,15 @@ function isSettled(path, wanted, installed) {
   return installed.version === wanted.version;
 }
 
+/** Ends the process with a sentence where this checkout cannot be written to. */
+export function demandWritable() {
+  try {
+    accessSync(repositoryRoot, constants.W_OK);
+  } catch {
+    fail(`This command writes below ${repositoryRoot}, and may not. Make the folder writable, or clone into one that is.`);
+  }
+}
+
 /** @param {boolean} quiet */
 function install(quiet) {
   if (!quiet) {
@@ -136,6 +145,7 @@ export function capture(command, args) {
  * @returns {never}
  */
 export function become(script, args) {
+  process.on("SIGINT", () => {}); // the script gets it too: this process waits until the script has ended well
   const { status, signal } = spawnSync(process.execPath, [join(repositoryRoot, script), ...args], { stdio: "inherit" });
   process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
 }

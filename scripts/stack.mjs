@@ -1,6 +1,6 @@
 // The local stack: npm run stack:up | stack:status | stack:seed -- --rows N | stack:down
 import { parseArgs } from "node:util";
-import { setUp } from "./set-up.mjs";
+import { demandWritable, setUp } from "./set-up.mjs";
 
 setUp(); // a fresh clone has no packages yet, and what follows needs them
 const { composeAddresses } = await import("./stack/compose-addresses.mjs");
@@ -52,6 +52,7 @@ async function run(argv, signal) {
   const { command, dir, rows, docker } = parse(argv);
   switch (command) {
     case "up":
+      if (dir === defaultStackDir) demandWritable();
       return up(dir, signal);
     case "status":
       return status(dir);

@@ -5,11 +5,12 @@
  */
 import { randomInt } from "node:crypto";
 import process from "node:process";
-import { setUp } from "./set-up.mjs";
+import { demandWritable, setUp } from "./set-up.mjs";
 
 let closingLine = "0 passed, 1 failed, 0 skipped"; // until tests ran: what cannot be set up fails
 process.once("exit", () => console.log(closingLine));
 
+demandWritable();
 setUp({ build: true }); // the tests of the command line run what users run: dist
 
 // After setUp: before it there may be no vitest.
@@ -24,6 +25,7 @@ try {
   const { filter, options } = parseCLI(["vitest", "run", ...process.argv.slice(2)]);
   const vitest = await startVitest("test", filter, { ...options, run: true, watch: false, reporters: [reporter] });
   await vitest.close();
+  closingLine = reporter.closingLine;
 } catch (error) {
   console.error(error);
   process.exitCode = 1;
@@ -33,5 +35,4 @@ for (const line of reporter.skippedLines) {
   console.log(line);
 }
 console.log(`Property tests ran with FAST_CHECK_SEED=${process.env.FAST_CHECK_SEED} on Node ${process.versions.node}.`);
-closingLine = reporter.closingLine;
 process.exit(reporter.failed > 0 ? 1 : process.exitCode);
