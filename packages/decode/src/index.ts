@@ -39,7 +39,7 @@ export type {
   TimeMode,
   ValueOptions,
 } from "./options.ts";
-export type { KafkaRecord, RecordBatch, RecordCursor, RecordHeaders, RecordWalk } from "./record.ts";
-export { headerNamesEqual } from "./record.ts";
+export type { KafkaRecord, RecordBatch, RecordBytes, RecordCursor, RecordHeaders, RecordWalk } from "./record.ts";
+export { headerNamesEqual, RecordObjectsWalk } from "./record.ts";
 export type { RegisteredSchema, SchemaId, SchemaLoadFailure, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 export { applyTo, UNAVAILABLE } from "./values/unavailable.ts";

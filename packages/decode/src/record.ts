@@ -61,6 +61,45 @@ export interface RecordWalk extends RecordCursor {
   next(): boolean;
 }
 
+/** As much of a record object as a walk looks at. */
+export interface RecordBytes {
+  readonly key: Uint8Array | null;
+  readonly value: Uint8Array | null;
+}
+
+/** The walk over a batch whose client has an object a record: it points at the objects one after the other and makes none. */
+export class RecordObjectsWalk implements RecordWalk {
+  readonly batch: RecordBatch;
+  record = -1;
+  keyBytes: Uint8Array | null = null;
+  readonly keyStart = 0;
+  keyEnd = 0;
+  valueBytes: Uint8Array | null = null;
+  readonly valueStart = 0;
+  valueEnd = 0;
+  readonly #records: readonly RecordBytes[];
+
+  /** `records` in the order of the batch's own handles, which are their indexes. */
+  constructor(batch: RecordBatch, records: readonly RecordBytes[]) {
+    this.batch = batch;
+    this.#records = records;
+  }
+
+  next(): boolean {
+    const found = this.#records[this.record + 1];
+    if (found === undefined) {
+      return false;
+    }
+    this.record++;
+    const { key, value } = found;
+    this.keyBytes = key;
+    this.keyEnd = key === null ? 0 : key.length;
+    this.valueBytes = value;
+    this.valueEnd = value === null ? 0 : value.length;
+    return true;
+  }
+}
+
 /** A batch of one, so that single records take the same road as fetched batches. */
 export class SingleRecordBatch implements RecordBatch, RecordCursor {
   readonly topic: string;

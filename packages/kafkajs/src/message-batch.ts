@@ -1,5 +1,5 @@
 import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
-import type { RecordBatch, RecordHeaders, RecordWalk } from "@cdckit/decode";
+import { type RecordHeaders, RecordObjectsWalk, type RecordWalk } from "@cdckit/decode";
 import type { Batch, KafkaMessage } from "kafkajs";
 import { headerNamesOf, toRecordHeaders } from "./headers.ts";
 
@@ -27,7 +27,7 @@ export class MessageBatch implements FetchedBatch {
   }
 
   walk(): RecordWalk {
-    return new MessageWalk(this, this.#messages);
+    return new RecordObjectsWalk(this, this.#messages);
   }
 
   offsetAt(record: number): bigint {
@@ -60,37 +60,6 @@ export class MessageBatch implements FetchedBatch {
       throw new RangeError(`the batch has ${this.#messages.length} messages, there is none at ${record}`);
     }
     return message;
-  }
-}
-
-class MessageWalk implements RecordWalk {
-  readonly batch: RecordBatch;
-  record = -1;
-  keyBytes: Uint8Array | null = null;
-  readonly keyStart = 0;
-  keyEnd = 0;
-  valueBytes: Uint8Array | null = null;
-  readonly valueStart = 0;
-  valueEnd = 0;
-  readonly #messages: readonly KafkaMessage[];
-
-  constructor(batch: RecordBatch, messages: readonly KafkaMessage[]) {
-    this.batch = batch;
-    this.#messages = messages;
-  }
-
-  next(): boolean {
-    const message = this.#messages[this.record + 1];
-    if (message === undefined) {
-      return false;
-    }
-    this.record++;
-    const { key, value } = message;
-    this.keyBytes = key;
-    this.keyEnd = key === null ? 0 : key.length;
-    this.valueBytes = value;
-    this.valueEnd = value === null ? 0 : value.length;
-    return true;
   }
 }
 

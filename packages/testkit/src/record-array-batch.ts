@@ -1,5 +1,5 @@
 import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
-import { headerNamesEqual, type KafkaRecord, type RecordBatch, type RecordHeaders, type RecordWalk } from "@cdckit/decode";
+import { headerNamesEqual, type KafkaRecord, type RecordHeaders, RecordObjectsWalk, type RecordWalk } from "@cdckit/decode";
 
 export interface RecordArrayBatchOptions {
   readonly assignment: PartitionAssignment;
@@ -36,7 +36,7 @@ export class RecordArrayBatch implements FetchedBatch {
   }
 
   walk(): RecordWalk {
-    return new RecordArrayWalk(this, this.#records);
+    return new RecordObjectsWalk(this, this.#records);
   }
 
   offsetAt(record: number): bigint {
@@ -69,36 +69,6 @@ export class RecordArrayBatch implements FetchedBatch {
       throw new RangeError(`the batch has ${this.#records.length} records, there is none at ${record}`);
     }
     return found;
-  }
-}
-
-class RecordArrayWalk implements RecordWalk {
-  readonly batch: RecordBatch;
-  record = -1;
-  keyBytes: Uint8Array | null = null;
-  readonly keyStart = 0;
-  keyEnd = 0;
-  valueBytes: Uint8Array | null = null;
-  readonly valueStart = 0;
-  valueEnd = 0;
-  readonly #records: readonly KafkaRecord[];
-
-  constructor(batch: RecordBatch, records: readonly KafkaRecord[]) {
-    this.batch = batch;
-    this.#records = records;
-  }
-
-  next(): boolean {
-    const record = this.#records[this.record + 1];
-    if (record === undefined) {
-      return false;
-    }
-    this.record++;
-    this.keyBytes = record.key;
-    this.keyEnd = record.key === null ? 0 : record.key.length;
-    this.valueBytes = record.value;
-    this.valueEnd = record.value === null ? 0 : record.value.length;
-    return true;
   }
 }
 
