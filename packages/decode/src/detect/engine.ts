@@ -25,6 +25,8 @@ export class Engine {
   readonly texts: TextCache = new TextCache();
   readonly parse: ParseOptions;
   readonly codeGeneration: boolean;
+  #lastBytes: Uint8Array | null = null;
+  #lastBuffer: Buffer = Buffer.alloc(0);
 
   constructor(values: ResolvedValueOptions, limits: ResolvedLimits, schemas: SchemaSource | null) {
     this.values = values;
@@ -32,6 +34,21 @@ export class Engine {
     this.schemas = schemas;
     this.parse = { maxDepth: limits.maxDepth, texts: this.texts };
     this.codeGeneration = codeGenerationAllowed();
+  }
+
+  /**
+   * The bytes as a Buffer, in place: readers slice with its methods. A driver that hands over plain Uint8Arrays costs one view for each
+   * array, not for each record; one array is kept, for all topics together.
+   */
+  buffer(bytes: Uint8Array): Buffer {
+    if (bytes instanceof Buffer) {
+      return bytes;
+    }
+    if (this.#lastBytes !== bytes) {
+      this.#lastBytes = bytes;
+      this.#lastBuffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    return this.#lastBuffer;
   }
 
   compileOptions(plan: ReadPlan): CompileOptions {

@@ -39,8 +39,6 @@ export class TopicDecoder {
   #value: SideDecoder;
   #headerNames: readonly string[] = [];
   #headerError: DecodeError | null = null;
-  #lastBytes: Uint8Array = noBytes;
-  #lastBuffer: Buffer = Buffer.alloc(0);
 
   constructor(engine: Engine, topic: string, hints: ResolvedHints) {
     this.#topic = topic;
@@ -63,7 +61,7 @@ export class TopicDecoder {
       throw this.#headerError;
     }
     const { keyBytes, valueBytes } = cursor;
-    const key = keyBytes === null ? null : this.#key.read(this.#buffer(keyBytes), cursor.keyStart, cursor.keyEnd, failed);
+    const key = keyBytes === null ? null : this.#key.read(this.#engine.buffer(keyBytes), cursor.keyStart, cursor.keyEnd, failed);
     if (key === schemaPending) {
       this.pendingId = this.#key.pendingId;
       return null;
@@ -72,7 +70,7 @@ export class TopicDecoder {
     if (valueBytes === null) {
       return [new Tombstone(this.#origin(key, withoutSchema(keyRoute), cursor))];
     }
-    const value = this.#value.read(this.#buffer(valueBytes), cursor.valueStart, cursor.valueEnd, failed);
+    const value = this.#value.read(this.#engine.buffer(valueBytes), cursor.valueStart, cursor.valueEnd, failed);
     if (value === schemaPending) {
       this.pendingId = this.#value.pendingId;
       return null;
@@ -102,18 +100,6 @@ export class TopicDecoder {
     }
     this.#value = isFlattened && this.#flattenedValue !== null ? this.#flattenedValue : this.#plainValue;
     this.#headerNames = names;
-  }
-
-  /** Readers slice with Buffer's methods. A driver that hands over plain Uint8Arrays costs one view for each array, not for each record. */
-  #buffer(bytes: Uint8Array): Buffer {
-    if (bytes instanceof Buffer) {
-      return bytes;
-    }
-    if (this.#lastBytes !== bytes) {
-      this.#lastBytes = bytes;
-      this.#lastBuffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    }
-    return this.#lastBuffer;
   }
 }
 
