@@ -44,3 +44,8 @@ describe("options", () => {
     expect(() => createRegistry(options)).toThrow(message);
   });
 });
+
+test("a time-out that is handed on as undefined is the default of a request, not that of an adapter", () => {
+  const given = { url: "http://localhost:8081", timeoutMs: undefined } as unknown as Parameters<typeof resolveRegistryOptions>[0]; // as JavaScript may
+  expect(resolveRegistryOptions(given).timeoutMs).toBe(10_000);
+});

@@ -129,7 +129,7 @@ const longestTimerMs = 2_147_483_647;
 /** Every option present and checked, or a `TypeError` or `RangeError` that names the one that is wrong. */
 export function resolveRegistryOptions(options: RegistryOptions): ResolvedRegistryOptions {
   return Object.freeze({
-    ...resolveAdapterOptions({ timeoutMs: 10_000, ...options }),
+    ...resolveAdapterOptions({ ...options, timeoutMs: options.timeoutMs ?? 10_000 }),
     endpoints: resolveEndpoints(options),
     retry: resolveRetryOptions(options.retry),
     concurrency: requireInteger("concurrency", options.concurrency ?? 8, 1),
