@@ -43,7 +43,8 @@ export interface ConsumerOptions {
   /** Topic names, and regular expressions over topic names. */
   readonly topics: readonly (string | RegExp)[];
   /**
-   * Where a partition starts for which the group has no committed offset.
+   * Where a partition starts for which the group has no committed offset. With `"latest"` that is the end at each assignment: until the
+   * group's first commit of a partition, a rebalance or a restart passes over what was written in between.
    * @default "earliest"
    */
   readonly from?: "earliest" | "latest";
