@@ -76,7 +76,7 @@ describe("a schema that is not at hand", () => {
     for (const load of [...schemas.loads].reverse()) {
       load.answer(load.id === 2 ? schemaTwo : schemaOne);
     }
-    await Promise.all(both);
+    await Promise.all(both.map((events) => Promise.resolve(events)));
     for (const load of schemas.loads.slice(3)) {
       load.answer(load.id === 2 ? schemaTwo : schemaOne);
     }
