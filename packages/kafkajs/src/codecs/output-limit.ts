@@ -5,7 +5,7 @@ import { KafkaJsDriverError } from "../errors.ts";
  * Kafka's own zstd packs rows of a table 65 times (gzip 45, lz4 20, snappy 10), and changes of the same few rows 280 times (83, 27, 11).
  */
 const largestRatio = 512;
-const largestOutputBytes = 128 * 1024 * 1024;
+const largestOutputBytes = 512 * 1024 * 1024;
 const freeBytes = 1024 * 1024;
 
 /** What a batch of this many compressed bytes may at most become: a few bytes must not fill the memory. */
