@@ -44,12 +44,12 @@ export function createInspectTally(): InspectTally {
       }
     },
     summary() {
-      const lines = [`${formatCount(records)} records: ${listed(kinds) || "no events"}`];
+      const lines = [`${formatCount(records)} ${recordsWord(records)}: ${listed(kinds) || "no events"}`];
       if (formats.size > 0) {
         lines.push(`formats (framing + encoding + envelope): ${listed(formats)}`);
       }
       if (failures > 0) {
-        lines.push(`${formatCount(failures)} records could not be decoded: ${listed(codes)}`);
+        lines.push(`${formatCount(failures)} ${recordsWord(failures)} could not be decoded: ${listed(codes)}`);
       }
       return `${lines.join("\n")}\n`;
     },
@@ -65,4 +65,8 @@ function listed(counts: ReadonlyMap<string, number>): string {
     .sort(([, a], [, b]) => b - a)
     .map(([name, times]) => `${formatCount(times)} ${name}`)
     .join(", ");
+}
+
+function recordsWord(count: number): string {
+  return count === 1 ? "record" : "records";
 }

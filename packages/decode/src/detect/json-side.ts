@@ -1,6 +1,6 @@
 import { hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
 import { splitConnectJson } from "../encoding/connect-json/split.ts";
-import { hasManyNames, learnType } from "../encoding/json/learn.ts";
+import { areManyNames, learnType } from "../encoding/json/learn.ts";
 import { type ParseOptions, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
 import { type ReadPlan, readEverything } from "../encoding/reader.ts";
@@ -168,15 +168,16 @@ export class JsonSide {
   }
 
   #readPlain(parsed: unknown): unknown {
-    const signature = signatureOf(parsed);
+    const names = isObject(parsed) ? Object.keys(parsed) : null;
+    const signature = signatureOf(parsed, names);
     if (signature === null) {
-      const route = this.#learn(parsed);
+      const route = this.#learn(parsed, names);
       this.route = route;
       return route.reader.convert(parsed);
     }
     let shape = this.#shapes.get(signature);
     if (shape === undefined) {
-      shape = { route: this.#learn(parsed), sightings: 0 };
+      shape = { route: this.#learn(parsed, names), sightings: 0 };
       this.#shapes.set(signature, shape);
     }
     this.route = shape.route;
@@ -187,10 +188,9 @@ export class JsonSide {
     return shape.route.reader.convert(parsed);
   }
 
-  #learn(parsed: unknown): PlainRoute {
-    const fields = isObject(parsed) ? Object.keys(parsed) : null;
-    const { route, plan } = this.#routeFor("json", null, fields);
-    const type: Type = isObject(parsed) ? learnType(parsed, plan, this.#scope.hints) : { kind: "any" };
+  #learn(parsed: unknown, names: readonly string[] | null): PlainRoute {
+    const { route, plan } = this.#routeFor("json", null, names);
+    const type: Type = isObject(parsed) && names !== null ? learnType(parsed, names, plan, this.#scope.hints) : { kind: "any" };
     return { ...route, reader: new JsonReader("json", type, this.#engine.compileOptions(plan)) };
   }
 
@@ -262,18 +262,18 @@ function isHalved(value: unknown): boolean {
 }
 
 /** Whether a value, or an object right inside it, has more names than a table has columns. */
-function isWide(value: Record<string, unknown>): boolean {
-  return hasManyNames(value) || Object.values(value).some((item) => isObject(item) && hasManyNames(item));
+function isWide(value: Record<string, unknown>, names: readonly string[]): boolean {
+  return areManyNames(names) || names.some((name) => isObject(value[name]) && areManyNames(Object.keys(value[name])));
 }
 
 /** The names of a value and of the objects right inside it: what a learned type is made of. Null where they are too many to be columns. */
-function signatureOf(value: unknown): string | null {
-  if (!isObject(value)) {
+function signatureOf(value: unknown, names: readonly string[] | null): string | null {
+  if (!isObject(value) || names === null) {
     return "";
   }
-  if (isWide(value)) {
+  if (isWide(value, names)) {
     return null;
   }
-  const signature = JSON.stringify(Object.keys(value).map((name) => [name, isObject(value[name]) ? Object.keys(value[name]) : 0]));
+  const signature = JSON.stringify(names.map((name) => [name, isObject(value[name]) ? Object.keys(value[name]) : 0]));
   return signature.length > longestSignature ? null : signature;
 }

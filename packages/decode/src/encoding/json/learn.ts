@@ -9,21 +9,21 @@ export type ColumnHints = ReadonlyMap<string, Semantic>;
  * The type of a JSON object as its text shows it: its property names, in their order, and JSON's own types behind them. Producers write
  * the same properties in the same order message after message, so a reader generated from one message reads the next ones.
  */
-export function learnType(sample: Record<string, unknown>, plan: ReadPlan, hints: ColumnHints): RecordType {
+export function learnType(sample: Record<string, unknown>, names: readonly string[], plan: ReadPlan, hints: ColumnHints): RecordType {
   if (plan.rows === "self") {
-    return rowType(sample, hints);
+    return rowType(names, hints);
   }
   const rows = plan.rows;
   // A row that is null in this message looks like the one beside it, which is the same table's.
   const knownRow = rows.map((name) => sample[name]).find(isObject);
   const planned = new Set(plan.defer === null ? [...rows, ...plan.skip] : [...rows, ...plan.skip, plan.defer.field]);
-  const fields = namesOf(sample, planned).map((name): Field => {
+  const fields = tellingNames(names, planned).map((name): Field => {
     const value = sample[name];
     if (rows.includes(name)) {
       const row = isObject(value) ? value : knownRow;
-      return { name, type: row === undefined ? anyType : rowType(row, hints) };
+      return { name, type: row === undefined ? anyType : rowType(Object.keys(row), hints) };
     }
-    return { name, type: isObject(value) && !hasManyNames(value) && isFlat(value) ? flatType(value) : anyType };
+    return { name, type: isObject(value) && !areManyNames(Object.keys(value)) && isFlat(value) ? flatType(value) : anyType };
   });
   return { kind: "record", name: null, fields };
 }
@@ -33,18 +33,17 @@ const anyType: Type = { kind: "any" };
 /** More names than this are data, not columns: a reader that knows each of them would cost more than it saves. */
 const mostNames = 1_000;
 
-export function hasManyNames(value: Record<string, unknown>): boolean {
-  return Object.keys(value).length > mostNames;
+export function areManyNames(names: readonly string[]): boolean {
+  return names.length > mostNames;
 }
 
 /** The names that a type speaks of: of very many, only those that something is known of. */
-function namesOf(value: Record<string, unknown>, known: { has(name: string): boolean }): string[] {
-  const names = Object.keys(value);
-  return names.length > mostNames ? names.filter((name) => known.has(name)) : names;
+function tellingNames(names: readonly string[], known: { has(name: string): boolean }): readonly string[] {
+  return areManyNames(names) ? names.filter((name) => known.has(name)) : names;
 }
 
-function rowType(row: Record<string, unknown>, hints: ColumnHints): RecordType {
-  const fields = namesOf(row, hints).map((name): Field => {
+function rowType(names: readonly string[], hints: ColumnHints): RecordType {
+  const fields = tellingNames(names, hints).map((name): Field => {
     const semantic = hints.get(name);
     return { name, type: semantic === undefined ? anyType : { kind: "any", semantic } };
   });
