@@ -4,7 +4,7 @@ import { compileAvroReader } from "../encoding/avro/reader.ts";
 import { parseAvroSchema } from "../encoding/avro/schema.ts";
 import { isConnectSchema } from "../encoding/connect-json/schema.ts";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
-import { parseJson } from "../encoding/json/parse.ts";
+import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
 import { readEverything } from "../encoding/reader.ts";
 import { apicurio } from "../framing/apicurio/recognise.ts";
 import { confluent, confluentId, frameLength } from "../framing/confluent/recognise.ts";
@@ -111,11 +111,11 @@ function explainJson(bytes: Buffer, engine: Engine): [EncodingVerdict, EncodingV
     const reason = error instanceof Error ? error.message : String(error);
     return [lost("connect-json", reason), lost("json", reason)];
   }
-  if (isObject(value) && Object.keys(value).length === 2 && "schema" in value && "payload" in value) {
+  if (isJsonObject(value) && Object.keys(value).length === 2 && "schema" in value && "payload" in value) {
     const { schema, payload } = value;
     if (schema === null || isConnectSchema(schema)) {
-      const fields = isObject(payload) ? Object.keys(payload) : null;
-      const typeName = isObject(schema) && typeof schema["name"] === "string" ? schema["name"] : null;
+      const fields = isJsonObject(payload) ? Object.keys(payload) : null;
+      const typeName = isJsonObject(schema) && typeof schema["name"] === "string" ? schema["name"] : null;
       const won: EncodingVerdict = {
         name: "connect-json",
         won: true,
@@ -126,7 +126,7 @@ function explainJson(bytes: Buffer, engine: Engine): [EncodingVerdict, EncodingV
       return [won, lost("json", "connect-json is more specific")];
     }
   }
-  const fields = isObject(value) ? Object.keys(value) : null;
+  const fields = isJsonObject(value) ? Object.keys(value) : null;
   return [
     lost("connect-json", "not exactly the fields schema and payload"),
     { name: "json", won: true, evidence: `all ${bytes.length} bytes are one JSON value`, fields },
@@ -144,8 +144,4 @@ function explainEnvelopes(record: KafkaRecord, fields: readonly string[] | null,
     won: name === winner,
     evidence: evidence === null ? "its fields are not there" : name === winner ? evidence : `${evidence}; ${winner} is more specific`,
   }));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
 import { splitConnectJson } from "../encoding/connect-json/split.ts";
 import { areManyNames, learnType } from "../encoding/json/learn.ts";
-import { type ParseOptions, parseJson } from "../encoding/json/parse.ts";
+import { isJsonObject, type ParseOptions, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
 import { type ReadPlan, readEverything } from "../encoding/reader.ts";
 import { latin1 } from "../encoding/text-cache.ts";
@@ -168,7 +168,7 @@ export class JsonSide {
   }
 
   #readPlain(parsed: unknown): unknown {
-    const names = isObject(parsed) ? Object.keys(parsed) : null;
+    const names = isJsonObject(parsed) ? Object.keys(parsed) : null;
     const signature = signatureOf(parsed, names);
     if (signature === null) {
       const route = this.#learn(parsed, names);
@@ -190,7 +190,7 @@ export class JsonSide {
 
   #learn(parsed: unknown, names: readonly string[] | null): PlainRoute {
     const { route, plan } = this.#routeFor("json", null, names);
-    const type: Type = isObject(parsed) && names !== null ? learnType(parsed, names, plan, this.#scope.hints) : { kind: "any" };
+    const type: Type = isJsonObject(parsed) && names !== null ? learnType(parsed, names, plan, this.#scope.hints) : { kind: "any" };
     return { ...route, reader: new JsonReader("json", type, this.#engine.compileOptions(plan)) };
   }
 
@@ -244,36 +244,29 @@ interface ConnectMessage {
 
 /** Exactly the two fields of JsonConverter, and a schema that is one: a user's own columns of those names are no envelope. */
 function isConnectMessage(value: unknown): value is ConnectMessage {
-  if (!isObject(value) || !Object.hasOwn(value, "schema") || !Object.hasOwn(value, "payload") || Object.keys(value).length !== 2) {
-    return false;
-  }
-  return value["schema"] === null || isConnectSchema(value["schema"]);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return isHalved(value) && (value["schema"] === null || isConnectSchema(value["schema"]));
 }
 
 /**
  * Whether a row has just the columns schema and payload. It is parsed each time: the next message of these names may well be connect-json.
  */
-function isHalved(value: unknown): boolean {
-  return isObject(value) && Object.hasOwn(value, "schema") && Object.hasOwn(value, "payload") && Object.keys(value).length === 2;
+function isHalved(value: unknown): value is Record<string, unknown> {
+  return isJsonObject(value) && Object.hasOwn(value, "schema") && Object.hasOwn(value, "payload") && Object.keys(value).length === 2;
 }
 
 /** Whether a value, or an object right inside it, has more names than a table has columns. */
 function isWide(value: Record<string, unknown>, names: readonly string[]): boolean {
-  return areManyNames(names) || names.some((name) => isObject(value[name]) && areManyNames(Object.keys(value[name])));
+  return areManyNames(names) || names.some((name) => isJsonObject(value[name]) && areManyNames(Object.keys(value[name])));
 }
 
 /** The names of a value and of the objects right inside it: what a learned type is made of. Null where they are too many to be columns. */
 function signatureOf(value: unknown, names: readonly string[] | null): string | null {
-  if (!isObject(value) || names === null) {
+  if (!isJsonObject(value) || names === null) {
     return "";
   }
   if (isWide(value, names)) {
     return null;
   }
-  const signature = JSON.stringify(names.map((name) => [name, isObject(value[name]) ? Object.keys(value[name]) : 0]));
+  const signature = JSON.stringify(names.map((name) => [name, isJsonObject(value[name]) ? Object.keys(value[name]) : 0]));
   return signature.length > longestSignature ? null : signature;
 }

@@ -16,7 +16,6 @@ export function property(name: string): string {
 /** Whether this runtime lets code be generated (`--disallow-code-generation-from-strings`, and content security policies, do not). */
 export function codeGenerationAllowed(): boolean {
   try {
-    // biome-ignore lint/security/noGlobalEval: the question is whether it is allowed
     return new Function("return true")() === true;
   } catch {
     return false; // an EvalError: the answer

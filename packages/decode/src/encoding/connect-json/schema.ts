@@ -1,5 +1,6 @@
 import { DecodeError } from "../../errors.ts";
 import type { Semantic } from "../../values/conversion.ts";
+import { isJsonObject } from "../json/parse.ts";
 import type { Field, PrimitiveKind, Type } from "../type.ts";
 
 /*
@@ -24,7 +25,7 @@ const primitives: Readonly<Record<string, PrimitiveKind>> = {
 
 /** Whether a parsed value can be a Connect schema: JsonConverter's own, not a user's column of that name. */
 export function isConnectSchema(value: unknown): value is Record<string, unknown> {
-  return isObject(value) && typeof value["type"] === "string";
+  return isJsonObject(value) && typeof value["type"] === "string";
 }
 
 /** Whether the type is one that Connect has. */
@@ -81,7 +82,7 @@ function parseFields(fields: unknown, where: string, depth: number): Field[] {
   }
   const names = new Set<string>();
   return fields.map((field: unknown): Field => {
-    const name = isObject(field) ? field["field"] : undefined;
+    const name = isJsonObject(field) ? field["field"] : undefined;
     if (typeof name !== "string" || names.has(name)) {
       throw new DecodeError(
         "schema-invalid",
@@ -100,7 +101,7 @@ function semanticOf(schema: Record<string, unknown>): Semantic | undefined {
   }
   const parameters: Record<string, string> = Object.create(null);
   const stated = schema["parameters"];
-  if (isObject(stated)) {
+  if (isJsonObject(stated)) {
     for (const [parameter, value] of Object.entries(stated)) {
       // Connect's parameters are texts; anything else states nothing.
       if (typeof value === "string" || typeof value === "number") {
@@ -109,8 +110,4 @@ function semanticOf(schema: Record<string, unknown>): Semantic | undefined {
     }
   }
   return { name, parameters };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

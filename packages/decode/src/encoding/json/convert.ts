@@ -6,7 +6,7 @@ import { UNAVAILABLE, type UnavailableTests } from "../../values/unavailable.ts"
 import { type RecordType, type Type, withoutNull } from "../type.ts";
 import { base64Length, decodeBase64 } from "./base64.ts";
 import { setProperty } from "../../set-property.ts";
-import { NumberText } from "./parse.ts";
+import { isJsonObject, NumberText } from "./parse.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
 /** What a parsed JSON value becomes by its type. Null has been taken out before; it is null everywhere. */
@@ -202,7 +202,7 @@ function compileMap(keys: Type | null, values: Type, context: ConvertContext, wh
   const convertKey = compileConvert(keys, context, `a key of ${where}`);
   const areTexts = withoutNull(keys).kind === "string"; // optional ones: JsonConverter writes an object for those too
   return (value) => {
-    if (areTexts && isObject(value)) {
+    if (areTexts && isJsonObject(value)) {
       return new Map(Object.keys(value).map((name) => [convertKey(name), convertValue(value[name])]));
     }
     if (!Array.isArray(value)) {
@@ -217,11 +217,7 @@ function compileMap(keys: Type | null, values: Type, context: ConvertContext, wh
 }
 
 function asObject(value: unknown, where: string): Record<string, unknown> {
-  return isObject(value) ? value : mismatch(where, "an object");
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
+  return isJsonObject(value) ? value : mismatch(where, "an object");
 }
 
 function compileRecord(type: RecordType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {

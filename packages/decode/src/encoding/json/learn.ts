@@ -1,6 +1,7 @@
 import type { Semantic } from "../../values/conversion.ts";
 import type { ReadPlan } from "../reader.ts";
 import type { Field, RecordType, Type } from "../type.ts";
+import { isJsonObject } from "./parse.ts";
 
 /** The meaning of a column by its name, where the user has stated it. */
 export type ColumnHints = ReadonlyMap<string, Semantic>;
@@ -15,15 +16,15 @@ export function learnType(sample: Record<string, unknown>, names: readonly strin
   }
   const rows = plan.rows;
   // A row that is null in this message looks like the one beside it, which is the same table's.
-  const knownRow = rows.map((name) => sample[name]).find(isObject);
+  const knownRow = rows.map((name) => sample[name]).find(isJsonObject);
   const planned = new Set(plan.defer === null ? [...rows, ...plan.skip] : [...rows, ...plan.skip, plan.defer.field]);
   const fields = tellingNames(names, planned).map((name): Field => {
     const value = sample[name];
     if (rows.includes(name)) {
-      const row = isObject(value) ? value : knownRow;
+      const row = isJsonObject(value) ? value : knownRow;
       return { name, type: row === undefined ? anyType : rowType(Object.keys(row), hints) };
     }
-    return { name, type: isObject(value) && !areManyNames(Object.keys(value)) && isFlat(value) ? flatType(value) : anyType };
+    return { name, type: isJsonObject(value) && !areManyNames(Object.keys(value)) && isFlat(value) ? flatType(value) : anyType };
   });
   return { kind: "record", name: null, fields };
 }
@@ -52,10 +53,6 @@ function rowType(names: readonly string[], hints: ColumnHints): RecordType {
 
 function flatType(value: Record<string, unknown>): RecordType {
   return { kind: "record", name: null, fields: Object.keys(value).map((name) => ({ name, type: anyType })) };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function isFlat(value: Record<string, unknown>): boolean {

@@ -12,6 +12,11 @@ export class NumberText {
   }
 }
 
+/** Whether a parsed value is a JSON object: not a list, not a {@link NumberText}. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
 export interface ParseOptions {
   readonly maxDepth: number;
   /** Texts to remember; null where it is not worth it. */

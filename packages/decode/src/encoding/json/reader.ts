@@ -7,7 +7,7 @@ import { unavailableTests } from "../../values/unavailable.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, recordConvert } from "./convert.ts";
 import { JsonCursor, missed } from "./cursor.ts";
 import { generateQuickReader, type QuickReader } from "./generate.ts";
-import { type ParseOptions, parseJson } from "./parse.ts";
+import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
 
 /** What a quick read returns where the text is not as expected. */
 export const notQuick: unique symbol = Symbol("not quick");
@@ -149,15 +149,11 @@ function compileRow(type: Type, context: ConvertContext, where: string): Convert
   const columns = record.kind === "record" ? columnsOf(record, context, where) : [];
   const convertRecord = recordConvert(columns, anyColumn, where);
   const convertOther = compileConvert(type, context, where);
-  return (value) => (isPlainObject(value) ? convertRecord(value) : convertOther(value));
+  return (value) => (isJsonObject(value) ? convertRecord(value) : convertOther(value));
 }
 
 function columnsOf(record: RecordType, context: ConvertContext, where: string): (readonly [string, Convert])[] {
   return record.fields.map((field) => [field.name, compileColumn(field.type, context, `${where}.${field.name}`)] as const);
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function compileDeferred(defer: DeferredField, type: Type, convert: Convert): Convert {
@@ -165,7 +161,7 @@ function compileDeferred(defer: DeferredField, type: Type, convert: Convert): Co
   const fields = record.kind === "record" ? record.fields : [];
   const peek = defer.peek.filter((name) => fields.every((field) => field.name !== name || isText(field.type)));
   return (value) => {
-    if (!isPlainObject(value)) {
+    if (!isJsonObject(value)) {
       return convert(value);
     }
     const peeked = defer.peek.map((name) => (peek.includes(name) && Object.hasOwn(value, name) ? textOrNothing(value[name]) : undefined));
