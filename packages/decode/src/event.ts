@@ -1,12 +1,56 @@
 import type { RecordHeaders } from "./record.ts";
 import type { SchemaId } from "./schema-source.ts";
 
+/** A name that a user's own format may have. */
+type OwnName = string & {};
+
 /** How a message names its schema. */
-export type FramingName = "none" | "confluent";
+export type FramingName =
+  | "none"
+  | "confluent"
+  | "confluent-guid"
+  | "apicurio"
+  | "glue"
+  | "azure"
+  | "single-object"
+  | "ocf"
+  | "ticdc"
+  | OwnName;
 /** How the bytes are written. */
-export type EncodingName = "connect-json" | "json" | "avro" | "text" | "bytes";
+export type EncodingName =
+  | "connect-json"
+  | "json"
+  | "json-schema"
+  | "avro"
+  | "avro-json"
+  | "protobuf"
+  | "msgpack"
+  | "cbor"
+  | "text"
+  | "bytes"
+  | OwnName;
 /** Which CDC system wrote it. */
-export type EnvelopeName = "debezium" | "flattened" | "none";
+export type EnvelopeName =
+  | "debezium"
+  | "flattened"
+  | "outbox"
+  | "cloudevents"
+  | "maxwell"
+  | "canal"
+  | "ticdc-canal-json"
+  | "ticdc-open"
+  | "ticdc-simple"
+  | "ticdc-avro"
+  | "goldengate"
+  | "dms"
+  | "wal2json"
+  | "deltaforge"
+  | "mongodb"
+  | "cockroachdb"
+  | "oracle-cdc"
+  | "qlik"
+  | "none"
+  | OwnName;
 
 /** A row: column name to value. The value table says what each column type becomes. */
 export type Columns = Record<string, unknown>;

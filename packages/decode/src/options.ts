@@ -8,6 +8,9 @@ export type TimeMode = "iso" | "temporal" | "date" | "raw";
 export type JsonMode = "text" | "parse";
 export type BitsMode = "string" | "bytes" | "bigint";
 
+/** Whether values are checked against the rules of their JSON Schema: never, one message in a hundred, or each. */
+export type ValidationMode = "off" | "sampled" | "on";
+
 /** The value table of the README, column by column. */
 export interface ValueOptions {
   /** @default "safe" */

@@ -1,7 +1,19 @@
-/** How a message names its schema: the Confluent API's number, or, for framings that use one, a textual id. */
+/**
+ * How a message names its schema: the number of the Confluent API, or a text that says which number space or kind of id it is:
+ * `guid:<uuid>` (Confluent's second framing), `contentId:<number>` and `globalId:<number>` (Apicurio), `contentHash:<hash>` (Apicurio),
+ * `glue:<uuid>` (AWS Glue's schema version), `azure:<32 hex digits>`, `fingerprint:<16 hex digits>` (Avro single-object: the CRC-64-AVRO as
+ * a number, so not in the order of its bytes).
+ */
 export type SchemaId = number | string;
 
-export type SchemaType = "AVRO" | "JSON" | "PROTOBUF";
+/** `KCONNECT` is a Kafka Connect schema as JSON text, as Apicurio's ExtJsonConverter registers it. */
+export type SchemaType = "AVRO" | "JSON" | "PROTOBUF" | "KCONNECT";
+
+/** Which message of a Protobuf schema: by Confluent's path of indexes, by full name, or by its place among all names in order (Glue). */
+export type MessageSelector =
+  | { readonly kind: "path"; readonly path: readonly number[] }
+  | { readonly kind: "name"; readonly name: string }
+  | { readonly kind: "sorted"; readonly index: number };
 
 /** A schema as a registry hands it out. */
 export interface RegisteredSchema {

@@ -1,6 +1,7 @@
 import { codeGenerationAllowed } from "../encoding/codegen.ts";
 import type { ParseOptions } from "../encoding/json/parse.ts";
-import type { CompileOptions, ReadPlan } from "../encoding/reader.ts";
+import { convertContext } from "../encoding/json/reader.ts";
+import { type CompileOptions, type ReadPlan, readEverything } from "../encoding/reader.ts";
 import { TextCache } from "../encoding/text-cache.ts";
 import { debezium } from "../envelope/debezium/envelope.ts";
 import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
@@ -25,6 +26,8 @@ export class Engine {
   readonly texts: TextCache = new TextCache();
   readonly parse: ParseOptions;
   readonly codeGeneration: boolean;
+  /** JSON text inside of a value, without rounding its numbers. */
+  readonly parseJson: (text: string) => unknown;
   #lastBytes: Uint8Array | null = null;
   #lastBuffer: Buffer = Buffer.alloc(0);
 
@@ -34,6 +37,7 @@ export class Engine {
     this.schemas = schemas;
     this.parse = { maxDepth: limits.maxDepth, texts: this.texts };
     this.codeGeneration = codeGenerationAllowed();
+    this.parseJson = convertContext(this.compileOptions(readEverything), this.parse).parseJson;
   }
 
   /**

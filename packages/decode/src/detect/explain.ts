@@ -26,7 +26,17 @@ export async function explainCandidates(record: KafkaRecord, engine: Engine): Pr
 
 async function explainSide(record: KafkaRecord, side: Side, raw: Uint8Array, engine: Engine): Promise<Candidate[]> {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
-  const verdicts = framings.map((framing) => ({ framing, evidence: framing.recognise(bytes, 0, bytes.length, record.headers, side) }));
+  const verdicts = framings.map((framing) => ({
+    framing,
+    evidence: framing.recognise({
+      side,
+      bytes,
+      start: 0,
+      end: bytes.length,
+      headers: record.headers,
+      maxBytes: engine.limits.maxMessageBytes,
+    }),
+  }));
   const winner = verdicts.find(({ evidence }) => evidence !== null)?.framing.name;
   const candidates: Candidate[] = verdicts.map(({ framing, evidence }) => ({
     side,
@@ -134,7 +144,14 @@ function explainJson(bytes: Buffer, engine: Engine): [EncodingVerdict, EncodingV
 }
 
 function explainEnvelopes(record: KafkaRecord, fields: readonly string[] | null, typeName: string | null): Candidate[] {
-  const shape = { topic: record.topic, typeName, fields, headerNames: record.headers.map(([name]) => name) };
+  const shape = {
+    topic: record.topic,
+    typeName,
+    fields,
+    fieldsOf: () => null,
+    isText: false,
+    headerNames: record.headers.map(([name]) => name),
+  };
   const verdicts = envelopes.map((envelope) => ({ name: envelope.name, evidence: envelope.recognise(shape) }));
   const winner = verdicts.find(({ evidence }) => evidence !== null)?.name;
   return verdicts.map(({ name, evidence }) => ({

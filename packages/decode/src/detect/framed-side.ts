@@ -11,6 +11,7 @@ import type { RegisteredSchema, SchemaId } from "../schema-source.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { type Engine, envelopeFor } from "./engine.ts";
 import { belongsToTable, belongsToTopic, debeziumNamespace, identityError } from "./schema-identity.ts";
+import { shapeOfType } from "./shape.ts";
 import type { SideRoute, SideScope } from "./side-route.ts";
 
 interface FramedRoute extends SideRoute {
@@ -78,9 +79,8 @@ export class FramedSide {
   #routeFor(id: number, type: Type): FramedRoute {
     const record = withoutNull(type);
     const typeName = record.kind === "record" ? record.name : null;
-    const fields = record.kind === "record" ? record.fields.map((field) => field.name) : null;
-    const { topic, side, headerNames, trustsSchemas } = this.#scope;
-    const shape = { topic, typeName, fields, headerNames };
+    const { topic, side, trustsSchemas } = this.#scope;
+    const shape = shapeOfType(type, this.#scope);
     const opens = side === "key" ? none : envelopeFor(shape);
     const plan = side === "key" ? readEverything : opens.planFor(shape);
     const namespace = debeziumNamespace(typeName);
@@ -91,6 +91,7 @@ export class FramedSide {
       envelope: opens.name,
       schemaId: id,
       opens,
+      shape,
       typeName,
       reader: compileAvroReader(type, this.#engine.compileOptions(plan)),
       namespaceToCheck: isKnown ? null : namespace,

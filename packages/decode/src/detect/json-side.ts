@@ -11,6 +11,7 @@ import { none } from "../envelope/none/envelope.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { type Engine, envelopeFor } from "./engine.ts";
+import { shapeOfType, shapeOfValue } from "./shape.ts";
 import type { SideRoute, SideScope } from "./side-route.ts";
 
 interface ConnectRoute extends SideRoute {
@@ -189,7 +190,7 @@ export class JsonSide {
   }
 
   #learn(parsed: unknown, names: readonly string[] | null): PlainRoute {
-    const { route, plan } = this.#routeFor("json", null, names);
+    const { route, plan } = this.#routeFor("json", null, parsed);
     const type: Type = isJsonObject(parsed) && names !== null ? learnType(parsed, names, plan, this.#scope.hints) : { kind: "any" };
     return { ...route, reader: new JsonReader("json", type, this.#engine.compileOptions(plan)) };
   }
@@ -201,20 +202,19 @@ export class JsonSide {
     }
   }
 
-  #routeFor(encoding: EncodingName, type: Type | null, names: readonly string[] | null): { route: SideRoute; plan: ReadPlan } {
+  #routeFor(encoding: EncodingName, type: Type | null, sample: unknown): { route: SideRoute; plan: ReadPlan } {
     const record = type === null ? null : withoutNull(type);
     const typeName = record?.kind === "record" ? record.name : null;
-    const fields = record?.kind === "record" ? record.fields.map((field) => field.name) : names;
+    const shape = type === null ? shapeOfValue(sample, this.#scope) : shapeOfType(type, this.#scope);
     if (this.#scope.side === "key") {
       return {
-        route: { framing: "none", encoding, envelope: "none", schemaId: null, opens: none, typeName, namespaceToCheck: null },
+        route: { framing: "none", encoding, envelope: "none", schemaId: null, opens: none, shape, typeName, namespaceToCheck: null },
         plan: readEverything,
       };
     }
-    const shape = { topic: this.#scope.topic, typeName, fields, headerNames: this.#scope.headerNames };
     const opens = envelopeFor(shape);
     return {
-      route: { framing: "none", encoding, envelope: opens.name, schemaId: null, opens, typeName, namespaceToCheck: null },
+      route: { framing: "none", encoding, envelope: opens.name, schemaId: null, opens, shape, typeName, namespaceToCheck: null },
       plan: opens.planFor(shape),
     };
   }
@@ -262,7 +262,7 @@ function isWide(value: Record<string, unknown>, names: readonly string[]): boole
 /** The names of a value and of the objects right inside it: what a learned type is made of. Null where they are too many to be columns. */
 function signatureOf(value: unknown, names: readonly string[] | null): string | null {
   if (!isJsonObject(value) || names === null) {
-    return "";
+    return typeof value === "string" ? "text" : "";
   }
   if (isWide(value, names)) {
     return null;

@@ -109,7 +109,7 @@ export class SideDecoder {
         }
       }
     }
-    const framing = apicurio.recognise(bytes, start, end, noHeaders, this.#side);
+    const framing = apicurio.recognise({ side: this.#side, bytes, start, end, headers: noHeaders, maxBytes: this.#maxBytes });
     if (framing !== null) {
       throw apicurioError(framing);
     }

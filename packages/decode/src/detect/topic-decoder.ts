@@ -1,13 +1,15 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Tombstone } from "../envelope/control-events.ts";
 import { recogniseFlattened } from "../envelope/flattened/recognise.ts";
-import type { Origin, Route } from "../envelope/envelope.ts";
+import type { EnvelopeScope, Origin, Route } from "../envelope/envelope.ts";
 import type { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import { apicurio } from "../framing/apicurio/recognise.ts";
+import type { Side } from "../framing/framing.ts";
 import type { RecordCursor, RecordHeaders } from "../record.ts";
 import type { SchemaId } from "../schema-source.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, envelopes } from "./engine.ts";
+import { openValue } from "./open-value.ts";
 import { schemaPending } from "./framed-side.ts";
 import { debeziumNamespace, identityError } from "./schema-identity.ts";
 import { apicurioError, type FailedSchemas, SideDecoder } from "./side-decoder.ts";
@@ -21,7 +23,7 @@ export interface ResolvedHints {
 }
 
 const noRoute = rawRoute("bytes");
-const noBytes = new Uint8Array(0);
+const noBytes = Buffer.alloc(0);
 
 /** Reads the records of one topic. */
 export class TopicDecoder {
@@ -29,7 +31,7 @@ export class TopicDecoder {
   pendingId: SchemaId = 0;
   readonly #engine: Engine;
   readonly #topic: string;
-  readonly #table: TableName | null;
+  readonly #scope: EnvelopeScope;
   readonly #key: SideDecoder;
   readonly #plainValue: SideDecoder;
   readonly #valueScope: SideScope;
@@ -42,7 +44,8 @@ export class TopicDecoder {
 
   constructor(engine: Engine, topic: string, hints: ResolvedHints) {
     this.#topic = topic;
-    this.#table = hints.table ?? tableOfTopic(topic);
+    const { values, limits } = engine;
+    this.#scope = { topic, topicTable: hints.table ?? tableOfTopic(topic), values, limits, parseJson: engine.parseJson };
     const { trustsSchemas } = hints;
     this.#engine = engine;
     this.#valueScope = { topic, side: "value", headerNames: [], hints: hints.columns, trustsSchemas };
@@ -82,25 +85,31 @@ export class TopicDecoder {
     if (value === null && route.encoding === "connect-json") {
       return [new Tombstone(this.#origin(key, route, cursor))];
     }
-    return route.opens.open(value, this.#origin(key, route, cursor));
+    return openValue(value, this.#origin(key, route, cursor), route.opens, route.shape, envelopes);
   }
 
   #origin(key: unknown, route: Route, { batch, record }: RecordCursor): Origin {
-    return { key, route, batch, record, topicTable: this.#table };
+    return { key, route, batch, record, scope: this.#scope };
   }
 
   /** Called when a record's header names differ from the last one's: names can change the format, values cannot. */
   #lookAtHeaders(headers: RecordHeaders): void {
     const names = headers.map(([name]) => name);
-    const evidence = apicurio.recognise(noBytes, 0, 0, headers, "value") ?? apicurio.recognise(noBytes, 0, 0, headers, "key");
+    const evidence = apicurioHeaders(headers, "value") ?? apicurioHeaders(headers, "key");
     this.#headerError = evidence === null ? null : apicurioError(evidence);
-    const isFlattened = recogniseFlattened({ topic: this.#topic, typeName: null, fields: [], headerNames: names }) !== null;
+    const isFlattened =
+      recogniseFlattened({ topic: this.#topic, typeName: null, fields: [], fieldsOf: () => null, isText: false, headerNames: names }) !==
+      null;
     if (isFlattened) {
       this.#flattenedValue ??= new SideDecoder(this.#engine, { ...this.#valueScope, headerNames: names });
     }
     this.#value = isFlattened && this.#flattenedValue !== null ? this.#flattenedValue : this.#plainValue;
     this.#headerNames = names;
   }
+}
+
+function apicurioHeaders(headers: RecordHeaders, side: Side): string | null {
+  return apicurio.recognise({ side, bytes: noBytes, start: 0, end: 0, headers, maxBytes: 0 });
 }
 
 function withoutSchema(route: SideRoute): Route {

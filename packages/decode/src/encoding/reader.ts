@@ -1,5 +1,5 @@
 import type { EncodingName } from "../event.ts";
-import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
+import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
 import type { TextCache } from "./text-cache.ts";
 import type { Type } from "./type.ts";
 
@@ -12,6 +12,8 @@ export interface PayloadReader {
   readonly type: Type | null;
   /** Reads in place. Nothing of `bytes` is kept but through a {@link Deferred} part. */
   read(bytes: Uint8Array, start: number, end: number): unknown;
+  /** As many values as `count` says, one after another, to the last byte. Absent where the encoding cannot tell where a value ends. */
+  readSequence?(bytes: Uint8Array, start: number, end: number, count: number): readonly unknown[];
 }
 
 /** What an envelope wants of the record around the rows. Compiled into the reader, so that it costs nothing per message. */
@@ -22,6 +24,11 @@ export interface ReadPlan {
   readonly skip: readonly string[];
   /** Top-level fields that hold a row, in which Debezium's placeholder means UNAVAILABLE; `"self"` where the payload is the row. */
   readonly rows: readonly string[] | "self";
+  /**
+   * How JSON numbers with a fraction arrive where no type says more: `"exact"` as their text, for envelopes that state types beside values.
+   * @default the user's `values.numbers`
+   */
+  readonly numbers?: "exact";
 }
 
 export interface DeferredField {
@@ -42,6 +49,11 @@ export interface CompileOptions {
    * Whether readers may be generated as code. False where the runtime forbids it; closures are compiled then.
    */
   readonly codeGeneration: boolean;
+  /**
+   * Whether values are checked against rules that their schema states beyond types (JSON Schema).
+   * @default "off"
+   */
+  readonly validation?: ValidationMode;
   /**
    * Texts that readers remember together.
    * @default a cache of the reader's own

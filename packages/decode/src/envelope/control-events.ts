@@ -26,7 +26,7 @@ export class PlainRow extends RecordEvent implements RowEvent {
   constructor(row: Columns, origin: Origin) {
     super(origin);
     this.row = row;
-    this.table = origin.topicTable;
+    this.table = origin.scope.topicTable;
   }
 
   get kind(): "row" {
@@ -43,7 +43,7 @@ export class Tombstone extends RecordEvent implements TombstoneEvent {
 
   constructor(origin: Origin) {
     super(origin);
-    this.table = origin.topicTable;
+    this.table = origin.scope.topicTable;
   }
 
   get kind(): "tombstone" {

@@ -1,5 +1,6 @@
 import type { ReadPlan } from "../encoding/reader.ts";
 import type { CdcEvent, EncodingName, EnvelopeName, FramingName, TableName } from "../event.ts";
+import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
 import type { RecordBatch } from "../record.ts";
 import type { SchemaId } from "../schema-source.ts";
 
@@ -10,6 +11,10 @@ export interface Shape {
   readonly typeName: string | null;
   /** Top-level field names; null where the value is no record. */
   readonly fields: readonly string[] | null;
+  /** The names inside of a top-level field; null where it is no record, or was null in the message that was looked at. */
+  readonly fieldsOf: (field: string) => readonly string[] | null;
+  /** Whether the value is text: it may hold a document. */
+  readonly isText: boolean;
   readonly headerNames: readonly string[];
 }
 
@@ -21,6 +26,17 @@ export interface Route {
   readonly schemaId: SchemaId | null;
 }
 
+/** What all records of one topic have in common. One object for as long as the topic is remembered: envelopes may key a WeakMap by it. */
+export interface EnvelopeScope {
+  readonly topic: string;
+  /** The table that the topic, or the user's hint, names. */
+  readonly topicTable: TableName | null;
+  readonly values: ResolvedValueOptions;
+  readonly limits: ResolvedLimits;
+  /** JSON text inside of a value (a document in a column), without rounding its numbers. Throws a `DecodeError`. */
+  readonly parseJson: (text: string) => unknown;
+}
+
 /** Where a value came from: its record, how it was read, and its key. One for all events of a record. */
 export interface Origin {
   readonly key: unknown;
@@ -28,8 +44,7 @@ export interface Origin {
   readonly batch: RecordBatch;
   /** The batch's handle of the record. */
   readonly record: number;
-  /** The table that the topic, or the user's hint, names. */
-  readonly topicTable: TableName | null;
+  readonly scope: EnvelopeScope;
 }
 
 /** One CDC system's way of wrapping rows. */
@@ -39,6 +54,14 @@ export interface EnvelopeFormat {
   recognise(shape: Shape): string | null;
   /** What of the value the envelope wants, asked for once a schema. */
   planFor(shape: Shape): ReadPlan;
-  /** The events of one decoded value, which was read with the plan. */
-  open(value: unknown, origin: Origin): readonly CdcEvent[];
+  /**
+   * The bytes of a message inside of this value (a CloudEvent's `data`), framed or not, which is decoded first and handed to `open`; null
+   * where this value has none.
+   */
+  inner?(value: unknown): Uint8Array | null;
+  /**
+   * The events of one decoded value, which was read with the plan; null where its values show that it is not this envelope after all: the
+   * next one that recognises itself is asked then.
+   */
+  open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEvent[] | null;
 }

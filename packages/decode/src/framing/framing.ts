@@ -1,10 +1,70 @@
+import type { EncodingName, FramingName } from "../event.ts";
 import type { RecordHeaders } from "../record.ts";
+import type { MessageSelector, RegisteredSchema, SchemaId, SchemaType } from "../schema-source.ts";
 
 export type Side = "key" | "value";
 
-/** One way in which a message names its schema. `name` is what an event says, or what an error calls a framing that is not read yet. */
+/** One side of a record, in place, with the record's headers. */
+export interface Message {
+  readonly side: Side;
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+  readonly headers: RecordHeaders;
+  /** Most bytes that a compressed payload may unpack to. */
+  readonly maxBytes: number;
+}
+
+/** One way in which a message names its schema. */
 export interface Framing {
-  readonly name: string;
+  readonly name: FramingName;
+  /**
+   * Names of headers that can announce this framing. A framing that has some is asked only where one of them is there; one that has none
+   * is recognised by the message's first bytes alone.
+   */
+  readonly headerNames: readonly string[];
   /** What in the bytes or headers says that it is this framing, or null. Never throws. */
-  recognise(bytes: Uint8Array, start: number, end: number, headers: RecordHeaders, side: Side): string | null;
+  recognise(message: Message): string | null;
+  /** Takes the frame off. Asked only where the message was recognised; throws a `DecodeError` where the frame is broken. */
+  open(message: Message): Frame;
+  /**
+   * For schemas with several messages (Protobuf), how the payload's first bytes choose one; most likely first. The first choice that the
+   * schema has, and whose message consumes the payload, is taken. Absent where the frame's own `message` says it all.
+   */
+  choices?(bytes: Uint8Array, start: number, end: number): readonly MessageChoice[];
+}
+
+/** A message without its frame. */
+export interface Frame {
+  /** What the schema source is asked for; null where nothing is named, or `schema` is at hand. */
+  readonly schemaId: SchemaId | null;
+  /** The schema itself, where the message carries it. */
+  readonly schema?: RegisteredSchema;
+  /** What the payload is written in, where the frame states it and the schema's own encoding is not meant (Avro written as JSON). */
+  readonly encoding?: EncodingName;
+  /** Which of the schema's messages it is, where the frame states it. */
+  readonly message?: MessageSelector;
+  /** The payload, in the message's own bytes or in unpacked ones; several where one record holds many. */
+  readonly payloads: readonly Payload[];
+}
+
+/** Values that stand one after another from `start` to `end`: one, but for an Avro container file's blocks. */
+export interface Payload {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+  readonly count: number;
+}
+
+export interface MessageChoice {
+  readonly message: MessageSelector;
+  /** How many bytes of the payload the choice itself takes. */
+  readonly length: number;
+  /** The framing that writes choices like this, where the frame before it cannot tell. */
+  readonly framing?: FramingName;
+}
+
+/** The types of schema that hold several messages. */
+export function hasMessages(schemaType: SchemaType): boolean {
+  return schemaType === "PROTOBUF";
 }

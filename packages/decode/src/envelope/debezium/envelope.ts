@@ -36,7 +36,7 @@ function openChange(op: string, value: Block, origin: Origin): readonly CdcEvent
       "expected Debezium's operations c, u, d and r, found the Cassandra connector's, which give r the meaning of a delete: its envelope is not supported yet",
     );
   }
-  const table = head.table.name === "" && origin.topicTable !== null ? origin.topicTable : head.table;
+  const table = head.table.name === "" && origin.scope.topicTable !== null ? origin.scope.topicTable : head.table;
   const operation = operationOf(op);
   const before = value["before"] ?? null;
   const after = value["after"] ?? null;

@@ -29,7 +29,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] {
   const headers = origin.batch.headersAt(origin.record);
   const op = flattenedOperation(meta, headers);
   const isDelete = op === "delete";
-  const table = tableOf(meta, headers, origin.topicTable);
+  const table = tableOf(meta, headers, origin.scope.topicTable);
   const source = sourceBlock(meta, table);
   return [new EnvelopedChange(op, table, isDelete ? row : null, isDelete ? null : row, source, null, meta["__ts_ms"], origin)];
 }

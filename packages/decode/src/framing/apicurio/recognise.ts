@@ -1,3 +1,4 @@
+import { DecodeError } from "../../errors.ts";
 import type { RecordHeaders } from "../../record.ts";
 import type { Framing, Side } from "../framing.ts";
 
@@ -9,7 +10,11 @@ const longFrameLength = 9;
  */
 export const apicurio: Framing = {
   name: "apicurio",
-  recognise: (bytes, start, end, headers, side) => headerEvidence(headers, side) ?? longIdEvidence(bytes, start, end),
+  headerNames: [],
+  recognise: ({ bytes, start, end, headers, side }) => headerEvidence(headers, side) ?? longIdEvidence(bytes, start, end),
+  open: () => {
+    throw new DecodeError("unsupported-format", "expected Confluent framing, found Apicurio's own, which is not supported yet");
+  },
 };
 
 function headerEvidence(headers: RecordHeaders, side: Side): string | null {

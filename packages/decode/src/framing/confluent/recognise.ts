@@ -10,10 +10,15 @@ export const frameLength = 5;
  */
 export const confluent: Framing = {
   name: "confluent",
-  recognise: (bytes, start, end) => {
+  headerNames: [],
+  recognise: ({ bytes, start, end }) => {
     const id = confluentId(bytes, start, end);
     return id === 0 ? null : `byte 0 is 00, then the id ${id}`;
   },
+  open: ({ bytes, start, end }) => ({
+    schemaId: confluentId(bytes, start, end),
+    payloads: [{ bytes, start: start + frameLength, end, count: 1 }],
+  }),
 };
 
 /** The schema id of a framed message, or 0 where the bytes are not framed. */

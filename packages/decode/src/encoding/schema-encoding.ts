@@ -1,0 +1,33 @@
+import type { EncodingName } from "../event.ts";
+import type { ResolvedLimits } from "../options.ts";
+import type { MessageSelector, RegisteredSchema, SchemaType } from "../schema-source.ts";
+import type { CompileOptions, PayloadReader } from "./reader.ts";
+import type { Type } from "./type.ts";
+
+/** An encoding whose bytes can be read with their writer's schema alone. */
+export interface SchemaEncoding {
+  readonly name: EncodingName;
+  readonly schemaType: SchemaType;
+  /** Whether `parse` may be called: false until `load` has brought what it needs. Absent: nothing is needed. */
+  isLoaded?(): boolean;
+  load?(): Promise<void>;
+  /** The schema, understood once. Throws a `DecodeError` of code `schema-invalid` (or `unsupported-format`, `limit-exceeded`). */
+  parse(schema: RegisteredSchema, limits: ResolvedLimits): ParsedSchema;
+}
+
+export interface ParsedSchema {
+  /** The type of one message, or null where the schema has no such message. `selected` is null where nothing chose: the first one then. */
+  typeOf(selected: MessageSelector | null): Type | null;
+  /** The reader of that message. Asked only for messages that `typeOf` knows. */
+  compile(selected: MessageSelector | null, options: CompileOptions): PayloadReader;
+}
+
+/** An encoding that needs no schema, and that nothing in its bytes tells from others: read only where the user names it for a topic. */
+export interface PlainEncoding {
+  readonly name: EncodingName;
+  /**
+   * All of the bytes as one plain value: objects, arrays, strings, numbers, bigints (integers that a double cannot hold), booleans, null,
+   * and Buffers for bytes. Throws a `DecodeError`.
+   */
+  parse(bytes: Buffer, start: number, end: number, limits: ResolvedLimits): unknown;
+}
