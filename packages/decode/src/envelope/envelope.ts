@@ -15,6 +15,7 @@ export interface Shape {
   readonly fieldsOf: (field: string) => readonly string[] | null;
   /** Whether the value is text: it may hold a document. */
   readonly isText: boolean;
+  /** Of the record's header names, those that some envelope is recognised by (`EnvelopeFormat.headerNames`). */
   readonly headerNames: readonly string[];
 }
 
@@ -50,13 +51,19 @@ export interface Origin {
 /** One CDC system's way of wrapping rows. */
 export interface EnvelopeFormat {
   readonly name: EnvelopeName;
+  /**
+   * The header names by which it may be recognised: `shape.headerNames` holds those and no others, so that a topic's other headers do not
+   * multiply its readers.
+   * @default none
+   */
+  readonly headerNames?: readonly string[];
   /** What in the shape says that it is this envelope, or null. */
   recognise(shape: Shape): string | null;
   /** What of the value the envelope wants, asked for once a schema. */
   planFor(shape: Shape): ReadPlan;
   /**
-   * The bytes of a message inside of this value (a CloudEvent's `data`), framed or not, which is decoded first and handed to `open`; null
-   * where this value has none.
+   * The bytes of a message inside of this value (a CloudEvent's `data`), framed or not, which is decoded first (with this envelope's plan
+   * for the inner shape) and handed to `open`; null where this value has none.
    */
   inner?(value: unknown): Uint8Array | null;
   /**

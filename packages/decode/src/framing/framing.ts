@@ -29,9 +29,10 @@ export interface Framing {
   open(message: Message): Frame;
   /**
    * For schemas with several messages (Protobuf), how the payload's first bytes choose one; most likely first. The first choice that the
-   * schema has, and whose message consumes the payload, is taken. Absent where the frame's own `message` says it all.
+   * schema has, and whose message consumes the payload, is taken. Absent where the frame's own `message` says it all. `isTolerant`: also
+   * those that only known-bad writers make (reversed indexes, none at all).
    */
-  choices?(bytes: Uint8Array, start: number, end: number): readonly MessageChoice[];
+  choices?(bytes: Uint8Array, start: number, end: number, isTolerant: boolean): readonly MessageChoice[];
 }
 
 /** A message without its frame. */

@@ -7,11 +7,12 @@ import { operationOf } from "../debezium/operation.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { headerText } from "../header-values.ts";
 import { isBlock } from "../source.ts";
-import { isMetaColumn, recogniseFlattened } from "./recognise.ts";
+import { isMetaColumn, recogniseFlattened, telling } from "./recognise.ts";
 
 /** A row that Debezium's ExtractNewRecordState took out of its envelope, with what it was asked to leave of it. */
 export const flattened: EnvelopeFormat = {
   name: "flattened",
+  headerNames: telling,
   recognise: recogniseFlattened,
   planFor: () => ({ defer: null, skip: [], rows: "self" }),
   open,

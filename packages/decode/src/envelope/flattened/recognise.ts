@@ -15,7 +15,8 @@ export function isMetaColumn(name: string): boolean {
   return metaNames.has(name) || name.startsWith("__source_") || name.startsWith("__transaction_");
 }
 
-const telling: readonly string[] = ["__deleted", "__op", "__table"];
+/** Columns or headers that say it alone. */
+export const telling: readonly string[] = ["__deleted", "__op", "__table"];
 
 /** What says that a row was flattened by Debezium's ExtractNewRecordState, or null. */
 export function recogniseFlattened({ fields, headerNames }: Shape): string | null {
