@@ -11,6 +11,7 @@ import type {
   TransactionPosition,
   TruncateEvent,
   UnknownEvent,
+  WatermarkEvent,
 } from "../event.ts";
 import { blockValue, detachBlock } from "./change-event.ts";
 import type { Origin } from "./envelope.ts";
@@ -219,5 +220,25 @@ export class SchemaChange extends SourcedEvent implements SchemaChangeEvent {
   protected fields(): Record<string, unknown> {
     const { ddl, database, schema, tables, key, tsMs } = this;
     return { ddl, database, schema, tables, key, source: plainSource(this.source), tsMs };
+  }
+}
+
+/** All changes up to here have been sent. */
+export class Watermark extends RecordEvent implements WatermarkEvent {
+  readonly watermark: bigint | string | null;
+  readonly tsMs: number | null;
+
+  constructor(watermark: bigint | string | null, tsMs: number | null, origin: Origin) {
+    super(origin);
+    this.watermark = watermark;
+    this.tsMs = tsMs;
+  }
+
+  get kind(): "watermark" {
+    return "watermark";
+  }
+
+  protected fields(): Record<string, unknown> {
+    return { watermark: this.watermark, tsMs: this.tsMs, key: this.key };
   }
 }
