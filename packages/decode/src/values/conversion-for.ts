@@ -2,12 +2,24 @@ import type { ResolvedValueOptions } from "../options.ts";
 import { bitsConversion } from "./bits.ts";
 import type { Conversion, Semantic } from "./conversion.ts";
 import { dateConversion } from "./date.ts";
-import { avroBigDecimalConversion, decimalConversion, scaleParameter, variableScaleDecimalConversion } from "./decimal.ts";
+import {
+  avroBigDecimalConversion,
+  decimalConversion,
+  messageDecimalConversion,
+  scaleParameter,
+  variableScaleDecimalConversion,
+} from "./decimal.ts";
 import { enumSetConversion } from "./enum-set.ts";
-import { circleConversion, geometryConversion, pointConversion } from "./geometry.ts";
+import { circleConversion, geometryConversion, lineConversion, pointConversion } from "./geometry.ts";
 import { avroDurationConversion } from "./interval.ts";
 import { isoDateConversion, isoTimeConversion, isoTimestampConversion } from "./iso.ts";
 import { jsonConversion } from "./json-text.ts";
+import {
+  messageDurationConversion,
+  messageInstantConversion,
+  messageTimeConversion,
+  messageTimestampConversion,
+} from "./protobuf-message.ts";
 import {
   structuredDateConversion,
   structuredDurationConversion,
@@ -19,6 +31,7 @@ import {
 import { timeOfDayConversion } from "./time-of-day.ts";
 import { instantConversion, timestampConversion } from "./timestamp.ts";
 import { uuidConversion } from "./uuid.ts";
+import { doubleVectorConversion, floatVectorConversion, sparseVectorConversion } from "./vector.ts";
 import { zonedTimestampConversion } from "./zoned.ts";
 
 /** Parses a column's JSON text without rounding its numbers. Belongs to an encoding, and is handed in from there. */
@@ -33,7 +46,7 @@ type Make = (semantic: Semantic, options: ResolvedValueOptions, parseJson: Parse
 
 /**
  * How a column's raw values become the ones that users see, or null where they stay as they are. Text that is its own value (Xml, Enum,
- * Interval, ZonedTime, ...), numbers that are (Year, MicroDuration) and vectors need no conversion; nor do names that we do not know.
+ * Interval, ZonedTime, ...), and numbers that are (Year, MicroDuration) need no conversion; nor do names that we do not know.
  */
 export function conversionFor(semantic: Semantic, options: ResolvedValueOptions, parseJson: ParseJson): Conversion | null {
   const make = (options.time === "raw" ? undefined : temporal.get(semantic.name)) ?? plain.get(semantic.name);
@@ -42,18 +55,27 @@ export function conversionFor(semantic: Semantic, options: ResolvedValueOptions,
 
 const temporal: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["io.debezium.time.Date", ({ name }, options) => dateConversion(name, options)],
-  ["org.apache.kafka.connect.data.Date", ({ name }, options) => dateConversion(name, options)],
+  [
+    "org.apache.kafka.connect.data.Date",
+    ({ name }, options) => ({ ...structuredDateConversion(name, options), ...dateConversion(name, options) }),
+  ],
   ["avro.date", ({ name }, options) => dateConversion(name, options)],
 
   ["io.debezium.time.Time", (_, options) => timeOfDayConversion(millisPerSecond, options)],
-  ["org.apache.kafka.connect.data.Time", (_, options) => timeOfDayConversion(millisPerSecond, options)],
+  [
+    "org.apache.kafka.connect.data.Time",
+    ({ name }, options) => ({ ...messageTimeConversion(name, options), ...timeOfDayConversion(millisPerSecond, options) }),
+  ],
   ["avro.time-millis", (_, options) => timeOfDayConversion(millisPerSecond, options)],
   ["io.debezium.time.MicroTime", (_, options) => timeOfDayConversion(microsPerSecond, options)],
   ["avro.time-micros", (_, options) => timeOfDayConversion(microsPerSecond, options)],
   ["io.debezium.time.NanoTime", (_, options) => timeOfDayConversion(nanosPerSecond, options)],
 
   ["io.debezium.time.Timestamp", (_, options) => timestampConversion(millisPerSecond, options)],
-  ["org.apache.kafka.connect.data.Timestamp", (_, options) => timestampConversion(millisPerSecond, options)],
+  [
+    "org.apache.kafka.connect.data.Timestamp",
+    ({ name }, options) => ({ ...messageTimestampConversion(name, options), ...timestampConversion(millisPerSecond, options) }),
+  ],
   ["avro.local-timestamp-millis", (_, options) => timestampConversion(millisPerSecond, options)],
   ["io.debezium.time.MicroTimestamp", (_, options) => timestampConversion(microsPerSecond, options)],
   ["avro.local-timestamp-micros", (_, options) => timestampConversion(microsPerSecond, options)],
@@ -64,6 +86,11 @@ const temporal: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["avro.timestamp-micros", (_, options) => instantConversion(microsPerSecond, options)],
   ["avro.timestamp-nanos", (_, options) => instantConversion(nanosPerSecond, options)],
   ["io.debezium.time.ZonedTimestamp", ({ name }, options) => zonedTimestampConversion(name, options)],
+
+  ["google.type.Date", ({ name }, options) => structuredDateConversion(name, options)],
+  ["google.type.TimeOfDay", ({ name }, options) => messageTimeConversion(name, options)],
+  ["google.protobuf.Timestamp", ({ name }, options) => messageInstantConversion(name, options)],
+  ["google.protobuf.Duration", ({ name }) => messageDurationConversion(name)],
 
   ["io.debezium.time.IsoDate", ({ name }, options) => isoDateConversion(name, options)],
   ["io.debezium.time.IsoTime", ({ name }, options) => isoTimeConversion(name, options)],
@@ -84,6 +111,7 @@ const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
   ],
   ["avro.decimal", ({ name, parameters }, options) => decimalConversion(name, scaleParameter(parameters["scale"] ?? "0"), options)],
   ["io.debezium.data.VariableScaleDecimal", ({ name }, options) => variableScaleDecimalConversion(name, options)],
+  ["confluent.type.Decimal", ({ name }, options) => messageDecimalDecimalConversion(name, options)],
   ["avro.big-decimal", ({ name }, options) => avroBigDecimalConversion(name, options)],
   ["avro.uuid", ({ name }) => uuidConversion(name)],
   ["avro.duration", ({ name }) => avroDurationConversion(name)],
@@ -94,4 +122,8 @@ const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["io.debezium.data.geometry.Geography", () => geometryConversion],
   ["io.debezium.data.geometry.Point", () => pointConversion],
   ["io.debezium.data.geometry.Circle", ({ name }) => circleConversion(name)],
+  ["io.debezium.data.geometry.Line", () => lineConversion],
+  ["io.debezium.data.DoubleVector", ({ name }) => doubleVectorConversion(name)],
+  ["io.debezium.data.FloatVector", ({ name }) => floatVectorConversion(name)],
+  ["io.debezium.data.SparseDoubleVector", ({ name }) => sparseVectorConversion(name)],
 ]);

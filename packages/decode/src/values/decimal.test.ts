@@ -186,6 +186,8 @@ describe("a decimal that arrives as text", () => {
     expect(conversion.text?.("0.10")).toBe(0.1);
     expect(conversion.text?.("NAN")).toBeNaN();
     expect(conversion.text?.("-Infinity")).toBe(Number.NEGATIVE_INFINITY);
+    expect(conversion.text?.("POSITIVE_INFINITY")).toBe(Number.POSITIVE_INFINITY);
+    expect(conversion.text?.("NEGATIVE_INFINITY")).toBe(Number.NEGATIVE_INFINITY);
   });
 
   test("is refused without being shown where it is no decimal", () => {

@@ -30,7 +30,7 @@ interface DecimalRenderer {
   /** An unscaled value in place, longer than a small one and no longer than the bound. */
   readonly wide: (bytes: Uint8Array, start: number, end: number, scale: number) => unknown;
   readonly parsed: (decimal: ParsedDecimal) => unknown;
-  /** NaN and the infinities that PostgreSQL's numeric has, which only text can carry. */
+  /** NaN and the infinities that PostgreSQL's numeric has, which only text can carry: its own words or Debezium's (`POSITIVE_INFINITY`). */
   readonly special: (text: string) => unknown;
 }
 
@@ -56,6 +56,12 @@ export function decimalConversion(name: string, scale: number | null, { decimal 
     bigint: (value) => fromText(String(value)),
     text: (text) => decimalOfText(name, text, decimal, render),
   };
+}
+
+/** Confluent's Protobuf message for decimals. Protobuf does not write zeros, a scale of 0 among them. */
+export function messageDecimalConversion(name: string, options: ResolvedValueOptions): Conversion {
+  const { struct } = variableScaleDecimalConversion(name, options);
+  return { struct: (value) => struct?.({ scale: 0, ...value }) };
 }
 
 /** Debezium's VariableScaleDecimal: each value brings its scale. */
@@ -152,7 +158,7 @@ function decimalOfText(name: string, text: string, mode: DecimalMode, render: De
   if (mode === "string" && /^-?\d+(?:\.\d+)?$/.test(text)) {
     return text;
   }
-  if (/^[+-]?(?:nan|inf|infinity)$/i.test(text)) {
+  if (/^(?:[+-]?(?:nan|inf|infinity)|(?:positive|negative)_infinity)$/i.test(text)) {
     return render.special(text);
   }
   const parsed = parseDecimal(text);
@@ -177,7 +183,8 @@ function decimalRenderer(mode: DecimalMode): DecimalRenderer {
       small: smallDecimalNumber,
       wide: (bytes, start, end, scale) => Number(decimalText(readWide(bytes, start, end), scale)),
       parsed: (decimal) => Number(textOfParsed(decimal)),
-      special: (text) => (/nan/i.test(text) ? Number.NaN : text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY),
+      special: (text) =>
+        /nan/i.test(text) ? Number.NaN : /^(?:-|negative)/i.test(text) ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
     };
   }
   return {

@@ -1,7 +1,6 @@
 import type { Conversion } from "./conversion.ts";
+import type { Struct } from "./struct-field.ts";
 import { shapeOf, valueInvalid } from "./value-invalid.ts";
-
-type Struct = Readonly<Record<string, unknown>>;
 
 /** A geometry or a geography as its source wrote it: WKB or EWKB. What a type adds to that (whether a path is closed) is kept beside it. */
 export const geometryConversion: Conversion = Object.freeze({
@@ -24,6 +23,9 @@ export function circleConversion(name: string): Conversion {
     },
   };
 }
+
+/** An endless line: the coefficients of ax + by + c = 0. */
+export const lineConversion: Conversion = Object.freeze({ struct: ({ a, b, c }: Struct): unknown => ({ a, b, c }) });
 
 function pointOf({ x, y, srid = null, wkb = null }: Struct): unknown {
   return { x, y, srid, wkb };

@@ -5,14 +5,13 @@ import type { Conversion } from "./conversion.ts";
 import { fractionText } from "./digits.ts";
 import { durationText } from "./interval.ts";
 import { clockRenderer, dateRenderer, infinityText, instantRenderer, negativeInfinityText, timestampRenderer } from "./moment.ts";
+import { integerField, ownField, type Struct } from "./struct-field.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
 /**
  * Debezium's `structured` mode: calendar and clock fields in a struct. The fraction is `picoseconds`, and was `nanos` at first. Months and
  * days may be zero (MySQL's zero dates); such dates, and days that the calendar lacks, stay text in every mode.
  */
-
-type Struct = Readonly<Record<string, unknown>>;
 
 const picosPerSecond = 1_000_000_000_000;
 
@@ -89,7 +88,7 @@ export function structuredDurationConversion(name: string): Conversion {
 function special(finite: (value: Struct) => unknown): Conversion {
   return {
     struct: (value) => {
-      switch (own(value, "specialValue")) {
+      switch (ownField(value, "specialValue")) {
         case "POSITIVE_INFINITY":
           return infinityText;
         case "NEGATIVE_INFINITY":
@@ -127,7 +126,7 @@ function clockFields(name: string, value: Struct): { second: number; picos: numb
 }
 
 function picosOf(name: string, value: Struct, least: number): number {
-  if (own(value, "picoseconds") !== null) {
+  if (ownField(value, "picoseconds") !== null) {
     return integerField(name, value, "picoseconds", least, picosPerSecond - 1);
   }
   return integerField(name, value, "nanos", Math.ceil(least / 1000), 999_999_999) * 1000;
@@ -135,18 +134,4 @@ function picosOf(name: string, value: Struct, least: number): number {
 
 function offsetOf(name: string, value: Struct): number {
   return integerField(name, value, "offsetSeconds", -64_800, 64_800);
-}
-
-/** An absent or null field is 0. */
-function integerField(name: string, value: Struct, field: string, least: number, most: number): number {
-  const found = own(value, field) ?? 0;
-  const number = typeof found === "bigint" ? Number(found) : found;
-  if (typeof number !== "number" || !Number.isInteger(number) || number < least || number > most) {
-    throw valueInvalid(name, `an integer field ${field} from ${least} to ${most}`, "another value");
-  }
-  return number;
-}
-
-function own(value: Struct, field: string): unknown {
-  return Object.hasOwn(value, field) ? (value[field] ?? null) : null;
 }

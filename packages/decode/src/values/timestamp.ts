@@ -4,7 +4,7 @@ import type { Conversion } from "./conversion.ts";
 import { infinityText, instantRenderer, negativeInfinityText, type RenderTimestamp, timestampRenderer } from "./moment.ts";
 import { isLittleEndian } from "./wide-integer.ts";
 
-/** What the PostgreSQL driver makes of infinite timestamps; Debezium sends the number as it is, whatever the unit. */
+/** What the PostgreSQL driver makes of infinite timestamps. Debezium takes it for microseconds, or sends the number as it is. */
 const driverInfinity = 9_223_372_036_825_200_000n;
 const driverNegativeInfinity = -9_223_372_036_832_400_000n;
 
@@ -15,17 +15,25 @@ const shortestLong = -9_223_372_036_854_775_808n;
 /** A timestamp without a zone, in units of 1/`unitsPerSecond` since the epoch. */
 export function timestampConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
   const render = timestampRenderer(options);
-  const split = unitsPerSecond === 1_000_000_000 ? splitNanos(render) : splitWide(unitsPerSecond, render);
-  const infinity = unitsPerSecond === 1_000_000_000 ? longestLong : driverInfinity;
-  const negativeInfinity = unitsPerSecond === 1_000_000_000 ? shortestLong : driverNegativeInfinity;
-  return {
-    int: splitSafe(unitsPerSecond, render),
-    bigint: (value) => {
-      if (value === infinity) {
-        return infinityText;
-      }
-      return value === negativeInfinity ? negativeInfinityText : split(value);
-    },
+  const int = splitSafe(unitsPerSecond, render); // the infinities of every unit are beyond what it takes
+  switch (unitsPerSecond) {
+    case 1_000_000_000:
+      return { int, bigint: unless(longestLong, shortestLong, splitNanos(render)) };
+    case 1_000_000:
+      return { int, bigint: unless(driverInfinity, driverNegativeInfinity, splitWide(unitsPerSecond, render)) };
+    default: {
+      const asSent = unless(driverInfinity, driverNegativeInfinity, splitWide(unitsPerSecond, render));
+      return { int, bigint: unless(driverInfinity / 1000n, driverNegativeInfinity / 1000n, asSent) };
+    }
+  }
+}
+
+function unless(infinity: bigint, negativeInfinity: bigint, split: (value: bigint) => unknown): (value: bigint) => unknown {
+  return (value) => {
+    if (value === infinity) {
+      return infinityText;
+    }
+    return value === negativeInfinity ? negativeInfinityText : split(value);
   };
 }
 
