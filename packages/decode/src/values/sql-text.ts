@@ -1,0 +1,212 @@
+import type { ResolvedValueOptions } from "../options.ts";
+import { decimalConversion } from "./decimal.ts";
+import { enumSetConversion } from "./enum-set.ts";
+import { jsonConversion } from "./json-text.ts";
+import { type BytesText, bytesOfText, bitsOfText } from "./sql-bytes.ts";
+import { dateOfText, timeOfText, timestampOfText, zonedTimeOfText, zonedTimestampOfText } from "./sql-time.ts";
+import { parseSqlType, type SqlType } from "./sql-type.ts";
+import { valueInvalid } from "./value-invalid.ts";
+
+/**
+ * Values of envelopes that state a column's SQL type beside its text: what Debezium's semantic names are to schemas, type names are here.
+ * A type that is not known, and text in a style that only its database's settings explain, stay as they are.
+ */
+
+export type SqlDialect = "mysql" | "postgresql";
+
+export interface SqlTextOptions {
+  readonly dialect: SqlDialect;
+  /** How the envelope writes bytes. */
+  readonly bytes: BytesText;
+  readonly values: ResolvedValueOptions;
+  readonly parseJson: (text: string) => unknown;
+}
+
+/** What a column's text, or what JSON made of it, becomes. Null is null in every type. */
+export type SqlConversion = (value: unknown) => unknown;
+
+const mostTypes = 256;
+const longestRememberedType = 256;
+
+/** The conversions of one envelope on one topic, by the type's text. */
+export class SqlTexts {
+  readonly #options: SqlTextOptions;
+  readonly #byType = new Map<string, SqlConversion>();
+
+  constructor(options: SqlTextOptions) {
+    this.#options = options;
+  }
+
+  /** The conversion for a type as it was written. Throws a `DecodeError` of code `value-invalid` where a value contradicts it. */
+  of(type: string): SqlConversion {
+    let conversion = this.#byType.get(type);
+    if (conversion === undefined) {
+      conversion = this.ofParsed(parseSqlType(type));
+      if (this.#byType.size < mostTypes && type.length <= longestRememberedType) {
+        this.#byType.set(type, conversion);
+      }
+    }
+    return conversion;
+  }
+
+  ofParsed(type: SqlType): SqlConversion {
+    const convert = makerOf(type)?.(type, this.#options) ?? asItIs;
+    return (value) => (value === null || value === undefined ? null : convert(value));
+  }
+}
+
+type Make = (type: SqlType, options: SqlTextOptions) => SqlConversion;
+
+/** By the whole name, or its first word: `timestamp without time zone`. PostgreSQL's arrays stay text. */
+function makerOf({ name }: SqlType): Make | undefined {
+  return name.endsWith("[]") ? undefined : (makers.get(name) ?? makers.get(name.split(" ", 1)[0] ?? ""));
+}
+
+function asItIs(value: unknown): unknown {
+  return value;
+}
+
+function smallInteger(type: SqlType, options: SqlTextOptions): SqlConversion {
+  return type.isUnsigned && (type.name === "int" || type.name === "integer") ? wideInteger(type, options) : integer(type, Number);
+}
+
+function wideInteger(type: SqlType, { values }: SqlTextOptions): SqlConversion {
+  switch (values.int64) {
+    case "safe":
+      return integer(type, (value) => (Number.isSafeInteger(Number(value)) ? Number(value) : BigInt(value)));
+    case "bigint":
+      return integer(type, BigInt);
+    case "string":
+      return integer(type, (value) => String(BigInt(value)));
+  }
+}
+
+function integer({ name }: SqlType, convert: (value: number | bigint | string) => unknown): SqlConversion {
+  return (value) => {
+    if (typeof value === "string") {
+      if (!/^[+-]?\d{1,20}$/.test(value)) {
+        throw valueInvalid(name, "an integer", "other text");
+      }
+      return convert(value.startsWith("+") ? value.slice(1) : value);
+    }
+    return typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value)) ? convert(value) : value;
+  };
+}
+
+function decimal({ name, scale, length }: SqlType, { values }: SqlTextOptions): SqlConversion {
+  // A precision alone means that there are no fraction digits.
+  const { text, int, bigint } = decimalConversion(name, scale ?? (length === null ? null : 0), values);
+  return (value) => {
+    if (typeof value === "string") {
+      return text?.(value);
+    }
+    if (typeof value === "bigint") {
+      return bigint?.(value);
+    }
+    return typeof value === "number" ? (Number.isInteger(value) ? int?.(value) : text?.(String(value))) : value;
+  };
+}
+
+/** MySQL calls a double a float of more than 24 bits. */
+function float(type: SqlType): SqlConversion {
+  return type.name === "float" && type.scale === null && (type.length ?? 0) > 24 ? double(type) : floating(type, Math.fround);
+}
+
+function double(type: SqlType): SqlConversion {
+  return floating(type, (value) => value);
+}
+
+function floating({ name }: SqlType, round: (value: number) => number): SqlConversion {
+  return (value) => {
+    if (typeof value === "string") {
+      const number = value.trim() === "" ? Number.NaN : Number(value);
+      if (Number.isNaN(number) && !/^nan$/i.test(value)) {
+        throw valueInvalid(name, "a number", "other text");
+      }
+      return round(number);
+    }
+    return typeof value === "number" || typeof value === "bigint" ? round(Number(value)) : value;
+  };
+}
+
+/** PostgreSQL's `t` and `true`; MySQL's own, which is a small integer, stays a number. */
+function boolean(type: SqlType): SqlConversion {
+  const convertInteger = integer(type, Number);
+  return (value) => {
+    if (value === "t" || value === "true") {
+      return true;
+    }
+    return value === "f" || value === "false" ? false : convertInteger(value);
+  };
+}
+
+/** Some writers send the number of a member instead of its text; 0 is MySQL's mark of an invalid one. */
+function enumeration({ elements }: SqlType): SqlConversion {
+  return (value) => {
+    const index = memberIndex(value, elements);
+    return index === null ? value : index === 0 ? "" : elements?.[index - 1];
+  };
+}
+
+function memberIndex(value: unknown, elements: readonly string[] | null): number | null {
+  if (elements === null || (typeof value === "string" && elements.includes(value))) {
+    return null;
+  }
+  const isIndex = typeof value === "number" || (typeof value === "string" && /^\d{1,5}$/.test(value));
+  const index = isIndex ? Number(value) : Number.NaN;
+  return Number.isInteger(index) && index >= 0 && index <= elements.length ? index : null;
+}
+
+/** A SET's members, or the number whose bits stand for them. */
+function set({ elements }: SqlType): SqlConversion {
+  return (value) => {
+    const isBits = typeof value === "number" || typeof value === "bigint" || (typeof value === "string" && /^\d{1,20}$/.test(value));
+    if (elements !== null && isBits && !(typeof value === "string" && elements.includes(value))) {
+      const bits = BigInt(value);
+      return elements.filter((_, i) => (bits & (1n << BigInt(i))) !== 0n);
+    }
+    return typeof value === "string" ? enumSetConversion.text?.(value) : value;
+  };
+}
+
+function json({ name }: SqlType, { values, parseJson }: SqlTextOptions): SqlConversion {
+  const convert = jsonConversion(name, values.json, parseJson)?.text;
+  return convert === undefined ? asItIs : ofText(convert);
+}
+
+function bytes({ name }: SqlType, options: SqlTextOptions): SqlConversion {
+  return ofText((text) => bytesOfText(name, text, options.bytes));
+}
+
+function temporal(make: (options: ResolvedValueOptions) => (text: string) => unknown): Make {
+  return (_, { values }) => (values.time === "raw" ? asItIs : ofText(make(values)));
+}
+
+function ofText(convert: (text: string) => unknown): SqlConversion {
+  return (value) => (typeof value === "string" ? convert(value) : value);
+}
+
+const makers: ReadonlyMap<string, Make> = new Map<string, Make>([
+  ...named("tinyint smallint mediumint int integer int1 int2 int3 int4 middleint smallserial serial4 year", smallInteger),
+  ...named("bigint int8 bigserial serial serial8 oid", wideInteger),
+  ...named("decimal numeric dec fixed number", decimal),
+  ...named("float float4 real", float),
+  ...named("double float8", double),
+  ...named("boolean bool", boolean),
+  ...named("date", temporal(dateOfText)),
+  ...named("datetime timestamp", temporal(timestampOfText)),
+  ...named("timestamptz", temporal(zonedTimestampOfText)),
+  ["timestamp with time zone", temporal(zonedTimestampOfText)],
+  ...named("time", temporal(timeOfText)),
+  ...named("timetz", temporal(zonedTimeOfText)),
+  ["time with time zone", temporal(zonedTimeOfText)],
+  ...named("binary varbinary tinyblob blob mediumblob longblob bytea", bytes),
+  ...named("bit varbit", (type, { dialect, values }) => bitsOfText(type, dialect, values.bits)),
+  ...named("json jsonb", json),
+  ...named("enum", enumeration),
+  ...named("set", set),
+]);
+
+function named(names: string, make: Make): (readonly [string, Make])[] {
+  return names.split(" ").map((name) => [name, make] as const);
+}
