@@ -111,7 +111,7 @@ const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
   ],
   ["avro.decimal", ({ name, parameters }, options) => decimalConversion(name, scaleParameter(parameters["scale"] ?? "0"), options)],
   ["io.debezium.data.VariableScaleDecimal", ({ name }, options) => variableScaleDecimalConversion(name, options)],
-  ["confluent.type.Decimal", ({ name }, options) => messageDecimalDecimalConversion(name, options)],
+  ["confluent.type.Decimal", ({ name }, options) => messageDecimalConversion(name, options)],
   ["avro.big-decimal", ({ name }, options) => avroBigDecimalConversion(name, options)],
   ["avro.uuid", ({ name }) => uuidConversion(name)],
   ["avro.duration", ({ name }) => avroDurationConversion(name)],
