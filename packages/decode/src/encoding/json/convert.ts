@@ -2,10 +2,12 @@ import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits, ResolvedValueOptions } from "../../options.ts";
 import type { Conversion, Semantic } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
+import { parseDecimal, rescale } from "../../values/decimal-text.ts";
 import { UNAVAILABLE, type UnavailableTests } from "../../values/unavailable.ts";
 import { type RecordType, type Type, withoutNull } from "../type.ts";
 import { base64Length, decodeBase64 } from "./base64.ts";
 import { setProperty } from "../../set-property.ts";
+import { mostDigits } from "./cursor.ts";
 import { isJsonObject, NumberText } from "./parse.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
@@ -17,6 +19,8 @@ export interface ConvertContext {
   readonly limits: ResolvedLimits;
   readonly parseJson: (text: string) => unknown;
   readonly unavailable: UnavailableTests;
+  /** The records compiled so far: one may hold itself, and many may hold the same one. */
+  readonly records: Map<RecordType, Convert>;
 }
 
 /**
@@ -84,8 +88,23 @@ function compileInteger(kind: "int" | "long", conversion: Conversion | null, con
     if (typeof value === "bigint") {
       return bigint === undefined ? plain(value) : bigint(value);
     }
-    return mismatch(where, "an integer");
+    const whole = value instanceof NumberText ? wholeNumber(value.text) : null;
+    if (whole === null) {
+      return mismatch(where, "an integer");
+    }
+    return typeof whole === "number" ? (int ?? plain)(whole) : (bigint ?? plain)(whole);
   };
+}
+
+/** Some writers make 1.0 or 1e3 of an integer, which JSON Schema allows. Null where there is a fraction, or too many digits. */
+function wholeNumber(text: string): number | bigint | null {
+  const parsed = parseDecimal(text);
+  const whole = parsed === null || parsed.digits.length > mostDigits || parsed.scale < -mostDigits ? null : rescale(parsed, 0);
+  if (whole === null) {
+    return null;
+  }
+  const value = BigInt(whole.isNegative ? `-${whole.digits}` : whole.digits);
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
 /** How an int64 is shown. */
@@ -209,11 +228,20 @@ function compileMap(keys: Type | null, values: Type, context: ConvertContext, wh
       return mismatch(where, "an array of pairs");
     }
     return new Map(
-      value.map((pair) =>
-        Array.isArray(pair) && pair.length === 2 ? [convertKey(pair[0]), convertValue(pair[1])] : mismatch(where, "pairs"),
-      ),
+      value.map((pair: unknown) => {
+        const [key, item] = pairOf(pair) ?? mismatch(where, "pairs");
+        return [convertKey(key), convertValue(item)];
+      }),
     );
   };
+}
+
+/** JsonConverter writes a pair as a list of two, JsonSchemaConverter as an object of both. Null where it is neither. */
+function pairOf(pair: unknown): readonly unknown[] | null {
+  if (Array.isArray(pair)) {
+    return pair.length === 2 ? pair : null;
+  }
+  return isJsonObject(pair) && Object.hasOwn(pair, "key") && Object.hasOwn(pair, "value") ? [pair["key"], pair["value"]] : null;
 }
 
 function asObject(value: unknown, where: string): Record<string, unknown> {
@@ -221,9 +249,22 @@ function asObject(value: unknown, where: string): Record<string, unknown> {
 }
 
 function compileRecord(type: RecordType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
+  const known = context.records.get(type);
+  if (known !== undefined) {
+    return known;
+  }
+  let compiled: Convert | null = null;
+  context.records.set(type, (value) => compiled?.(value)); // no value is converted before this one is compiled
+  compiled = compileFields(type, conversion, context, where);
+  context.records.set(type, compiled);
+  return compiled;
+}
+
+function compileFields(type: RecordType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
   const struct = conversion?.struct;
   // A struct that is one value (a point, a decimal with its own scale) is converted from its raw parts.
-  const inner = struct === undefined ? context : { ...context, values: rawValues(context.values) };
+  const isRaw = struct === undefined || context.values.int64 === "safe";
+  const inner = isRaw ? context : { ...context, values: rawValues(context.values), records: new Map<RecordType, Convert>() };
   const columns = type.fields.map((field) => [field.name, compileConvert(field.type, inner, `${where}.${field.name}`)] as const);
   const convert = recordConvert(columns, compileAny(undefined, inner), where);
   return struct === undefined ? convert : (value) => struct(convert(value) as Record<string, unknown>);
