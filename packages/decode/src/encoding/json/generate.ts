@@ -47,7 +47,14 @@ function countFields(type: Type, depth: number): number {
   if (record.kind !== "record" || depth > 2) {
     return 1;
   }
-  return record.fields.reduce((sum, field) => sum + countFields(field.type, depth + 1), 0);
+  let sum = 0;
+  for (const field of record.fields) {
+    sum += countFields(field.type, depth + 1);
+    if (sum > maxGeneratedFields) {
+      break; // one record may stand in many places: that it is too wide is told without walking them all
+    }
+  }
+  return sum;
 }
 
 interface Place {
@@ -77,6 +84,7 @@ class Emitter {
   readonly #parse: ParseOptions;
   readonly #records = new Map<string, string>();
   readonly #ids = new Map<RecordType, number>();
+  readonly #open = new Set<RecordType>();
   readonly #lateReaders: [late: { quick: QuickReader | null }, name: string][] = [];
   #count = 0;
   #codeChars = 0;
@@ -114,6 +122,7 @@ class Emitter {
     }
     const name = this.#name("record");
     this.#records.set(key, name);
+    this.#open.add(type);
     const { skip, defer } = this.#options.plan;
     const lines: string[] = [];
     const properties: string[] = [];
@@ -133,6 +142,7 @@ class Emitter {
       }
     }
     this.#emit(name, lines, type.fields.length === 0, `{${properties.join(", ")}}`);
+    this.#open.delete(type);
     return name;
   }
 
@@ -187,7 +197,8 @@ function ${name}(c) {
     if (quick !== null) {
       return `let ${target}; ${quick}`;
     }
-    if (type.kind === "record" && !place.isRow && this.#conversion(type)?.struct === undefined) {
+    // A record inside of itself is left to the parser, which counts how deep it goes.
+    if (type.kind === "record" && !place.isRow && !this.#open.has(type) && this.#conversion(type)?.struct === undefined) {
       return `const ${target} = ${this.record(type, { isTop: false, isRow: false })}(c);`;
     }
     return this.#slow(
@@ -240,6 +251,7 @@ function ${name}(c) {
       case "fixed":
         return this.#bytes(conversion?.bytes, isColumn, target);
       case "any":
+      case "union":
         return type.semantic === undefined ? this.#any(isColumn, target) : null;
       default:
         return null;

@@ -96,6 +96,7 @@ export function convertContext(options: CompileOptions, parse: ParseOptions): Co
     values: options.values,
     limits: options.limits,
     unavailable: unavailableTests(options.values.unavailablePlaceholder),
+    records: new Map(),
     parseJson: (text) => {
       const bytes = Buffer.from(text, "utf8");
       return compileAny(undefined, context)(parseJson(bytes, 0, bytes.length, parse));
