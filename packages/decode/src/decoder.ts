@@ -2,13 +2,22 @@ import type { Explanation } from "./explanation.ts";
 import { BoundedMap } from "./detect/bounded-map.ts";
 import { Engine } from "./detect/engine.ts";
 import { explainCandidates } from "./detect/explain.ts";
-import { loadSchema } from "./detect/load-schema.ts";
+import { type Formats, formatsWith } from "./detect/formats.ts";
+import { type Failures, load, type Pending } from "./detect/pending.ts";
+import type { StatedFormat } from "./detect/side-route.ts";
 import { type ResolvedHints, TopicDecoder } from "./detect/topic-decoder.ts";
 import { type DecodeError, isDecodeError } from "./errors.ts";
-import type { CdcEvent } from "./event.ts";
-import { type DecodeLimits, resolveLimits, resolveValueOptions, type ValueOptions } from "./options.ts";
+import type { CdcEvent, EncodingName } from "./event.ts";
+import {
+  type DecodeLimits,
+  resolveLimits,
+  resolveValidation,
+  resolveValueOptions,
+  type ValidationMode,
+  type ValueOptions,
+} from "./options.ts";
 import { type KafkaRecord, type RecordCursor, SingleRecordBatch } from "./record.ts";
-import type { SchemaId, SchemaSource } from "./schema-source.ts";
+import type { SchemaId, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 import type { Semantic } from "./values/conversion.ts";
 
 /** What a topic's bytes cannot say by themselves. */
@@ -22,6 +31,34 @@ export interface TopicHints {
    * @default "check"
    */
   readonly schemaIdentity?: "check" | "trust";
+  /** How the key's bytes are written, where they cannot say it. */
+  readonly key?: SideHints;
+  /** How the value's bytes are written, where they cannot say it. */
+  readonly value?: SideHints;
+}
+
+/** How one side of a topic is written, where its bytes cannot say it: no framing, or an encoding that looks like others. */
+export interface SideHints {
+  /**
+   * The encoding: `"msgpack"`, `"cbor"`, `"text"`, `"bytes"`, `"json"`; or, beside a schema, one other than the schema's own (`"avro-json"`).
+   * @default detected
+   */
+  readonly encoding?: EncodingName;
+  /** The id of the schema that all messages were written with, which the source is asked for. */
+  readonly schemaId?: SchemaId;
+  /** That schema itself. */
+  readonly schema?: { readonly schemaType: SchemaType; readonly schema: string; readonly references?: readonly SchemaReference[] };
+  /**
+   * The full name of the Protobuf message.
+   * @default the schema's first
+   */
+  readonly message?: string;
+  /**
+   * Whether Protobuf message indexes that only known-bad writers make are taken too: in reverse order (confluent-kafka-dotnet 2.10.1), or
+   * none at all (old kafkajs producers).
+   * @default "standard"
+   */
+  readonly messageIndexes?: "standard" | "tolerant";
 }
 
 export interface DecoderOptions {
@@ -31,6 +68,13 @@ export interface DecoderOptions {
   /** Hints by topic name. */
   readonly topics?: Readonly<Record<string, TopicHints>>;
   readonly limits?: DecodeLimits;
+  /**
+   * Whether values are checked against the rules of their JSON Schema.
+   * @default "off"
+   */
+  readonly validation?: ValidationMode;
+  /** Formats of one's own, asked before the built-in ones of their layer. */
+  readonly formats?: Partial<Formats>;
 }
 
 export interface Decoder {
@@ -55,7 +99,13 @@ class DetectingDecoder implements Decoder {
   #last: TopicDecoder | null = null;
 
   constructor(options: DecoderOptions) {
-    this.#engine = new Engine(resolveValueOptions(options.values), resolveLimits(options.limits), options.schemas ?? null);
+    this.#engine = new Engine({
+      values: resolveValueOptions(options.values),
+      limits: resolveLimits(options.limits),
+      schemas: options.schemas ?? null,
+      formats: formatsWith(options.formats),
+      validation: resolveValidation(options.validation),
+    });
     this.#hints = options.topics ?? {};
     this.#topics = new BoundedMap(this.#engine.limits.maxTopics);
   }
@@ -68,7 +118,7 @@ class DetectingDecoder implements Decoder {
     const { topic } = cursor.batch;
     const decoder = this.#last !== null && this.#lastTopic === topic ? this.#last : this.#decoderFor(topic);
     try {
-      return decoder.read(cursor, null) ?? this.#whenLoaded(decoder, decoder.pendingId, positionOf(cursor));
+      return decoder.read(cursor, null) ?? this.#whenLoaded(decoder, decoder.pending, positionOf(cursor));
     } catch (error) {
       throw located(error, cursor);
     }
@@ -77,32 +127,30 @@ class DetectingDecoder implements Decoder {
   async explain(record: KafkaRecord): Promise<Explanation> {
     const decoder = new TopicDecoder(this.#engine, record.topic, this.#hintsFor(record.topic));
     const cursor = new SingleRecordBatch(record);
-    const candidates = await explainCandidates(record, this.#engine);
     try {
-      await (decoder.read(cursor, null) ?? this.#whenLoaded(decoder, decoder.pendingId, cursor));
-      return { candidates, error: null };
-    } catch (error) {
-      return { candidates, error: located(error, cursor) };
+      const events = await (decoder.read(cursor, null) ?? this.#whenLoaded(decoder, decoder.pending, cursor));
+      const { routes } = decoder;
+      return { candidates: explainCandidates(record, this.#engine, { events, routes, error: null }), error: null };
+    } catch (thrown) {
+      const error = located(thrown, cursor);
+      return { candidates: explainCandidates(record, this.#engine, { error }), error };
     }
   }
 
-  /** Loads schemas until the record can be read. The cursor is a copy: the driver's may have moved on. */
-  async #whenLoaded(decoder: TopicDecoder, firstId: SchemaId, cursor: RecordCursor): Promise<readonly CdcEvent[]> {
+  /** Loads what the record waits for until it can be read. The cursor is a copy: the driver's may have moved on. */
+  async #whenLoaded(decoder: TopicDecoder, first: Pending | null, cursor: RecordCursor): Promise<readonly CdcEvent[]> {
     const failed = new Map<SchemaId, DecodeError>();
-    for (let id = firstId; ; id = decoder.pendingId) {
-      const failure = await loadSchema(this.#engine, id);
+    for (let pending = first; pending !== null; pending = decoder.pending) {
+      const failure = await load(this.#engine, pending);
       if (failure !== null) {
-        failed.set(id, failure);
+        failed.set(pending.id, failure);
       }
-      try {
-        const events = decoder.read(cursor, failed);
-        if (events !== null) {
-          return events;
-        }
-      } catch (error) {
-        throw located(error, cursor);
+      const events = readAgain(decoder, cursor, failed);
+      if (events !== null) {
+        return events;
       }
     }
+    throw new TypeError("a record waits for nothing: read() returned null without saying what for");
   }
 
   #decoderFor(topic: string): TopicDecoder {
@@ -123,7 +171,35 @@ class DetectingDecoder implements Decoder {
         ? [name, { name: stated, parameters: {} }]
         : [name, { name: stated.name, parameters: stated.parameters ?? {} }],
     );
-    return { table: hints?.table ?? null, columns: new Map(columns), trustsSchemas: hints?.schemaIdentity === "trust" };
+    return {
+      table: hints?.table ?? null,
+      columns: new Map(columns),
+      trustsSchemas: hints?.schemaIdentity === "trust",
+      key: statedFormat(topic, "key", hints?.key),
+      value: statedFormat(topic, "value", hints?.value),
+    };
+  }
+}
+
+function statedFormat(
+  topic: string,
+  side: "key" | "value",
+  { encoding, schemaId, schema, message, messageIndexes }: SideHints = {},
+): StatedFormat {
+  return {
+    encoding: encoding ?? null,
+    schemaId: schemaId ?? null,
+    schema: schema === undefined ? null : { id: schemaId ?? `topics["${topic}"].${side}.schema`, ...schema },
+    message: message === undefined ? null : { kind: "name", name: message },
+    isTolerant: messageIndexes === "tolerant",
+  };
+}
+
+function readAgain(decoder: TopicDecoder, cursor: RecordCursor, failed: Failures): readonly CdcEvent[] | null {
+  try {
+    return decoder.read(cursor, failed);
+  } catch (error) {
+    throw located(error, cursor);
   }
 }
 

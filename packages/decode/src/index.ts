@@ -1,5 +1,5 @@
 export { createDecoder } from "./decoder.ts";
-export type { Decoder, DecoderOptions, TopicHints } from "./decoder.ts";
+export type { Decoder, DecoderOptions, SideHints, TopicHints } from "./decoder.ts";
 export type { Candidate, Explanation } from "./explanation.ts";
 export { DecodeError, isDecodeError } from "./errors.ts";
 export type { DecodeErrorCode, DecodeErrorOptions, RecordCoordinates } from "./errors.ts";
@@ -37,6 +37,7 @@ export type {
   NumberMode,
   TemporalLike,
   TimeMode,
+  ValidationMode,
   ValueOptions,
 } from "./options.ts";
 export type { KafkaRecord, RecordBatch, RecordBytes, RecordCursor, RecordHeaders, RecordWalk } from "./record.ts";

@@ -66,6 +66,12 @@ export interface DecodeLimits {
    */
   readonly maxZeroByteItems?: number;
   /**
+   * What the items of Avro arrays and maps may cost for each byte of the message, in nanoseconds or so: a byte can stand for an empty map,
+   * and no message that says something has hundreds of thousands of them. A message of less than 1 MiB may cost what one of 1 MiB may.
+   * @default 40
+   */
+  readonly maxWeightPerByte?: number;
+  /**
    * Longest schema text, in characters; also the most of schemas inside of messages that are remembered for a topic's keys or values.
    * @default 4_194_304
    */
@@ -99,6 +105,7 @@ export const limitDefaults: ResolvedLimits = Object.freeze({
   maxMessageBytes: 67_108_864,
   maxDepth: 64,
   maxZeroByteItems: 65_536,
+  maxWeightPerByte: 40,
   maxSchemaChars: 4_194_304,
   maxSchemas: 1_000,
   maxTopics: 10_000,
@@ -142,4 +149,12 @@ export function resolveLimits(options: DecodeLimits = {}): ResolvedLimits {
     }
   }
   return Object.freeze(resolved);
+}
+
+/** The mode, or a `TypeError` that names the ones there are. */
+export function resolveValidation(mode: ValidationMode = "off"): ValidationMode {
+  if (mode !== "off" && mode !== "sampled" && mode !== "on") {
+    throw new TypeError(`validation must be one of off, sampled, on, got ${String(mode)}`);
+  }
+  return mode;
 }

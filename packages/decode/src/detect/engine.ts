@@ -2,20 +2,21 @@ import { codeGenerationAllowed } from "../encoding/codegen.ts";
 import type { ParseOptions } from "../encoding/json/parse.ts";
 import { convertContext } from "../encoding/json/reader.ts";
 import { type CompileOptions, type ReadPlan, readEverything } from "../encoding/reader.ts";
+import type { SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { TextCache } from "../encoding/text-cache.ts";
-import { debezium } from "../envelope/debezium/envelope.ts";
 import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
-import { flattened } from "../envelope/flattened/envelope.ts";
-import { none } from "../envelope/none/envelope.ts";
-import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
-import type { SchemaSource } from "../schema-source.ts";
+import { DecodeError } from "../errors.ts";
+import type { EncodingName } from "../event.ts";
+import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
+import type { SchemaSource, SchemaType } from "../schema-source.ts";
+import type { Formats } from "./formats.ts";
 
-/** Most specific first: the first that recognises itself wins, and the last one always does. */
-export const envelopes: readonly EnvelopeFormat[] = [debezium, flattened, none];
-
-/** The envelope that a value of this shape is in. */
-export function envelopeFor(shape: Shape): EnvelopeFormat {
-  return envelopes.find((envelope) => envelope.recognise(shape) !== null) ?? none;
+export interface EngineOptions {
+  readonly values: ResolvedValueOptions;
+  readonly limits: ResolvedLimits;
+  readonly schemas: SchemaSource | null;
+  readonly formats: Formats;
+  readonly validation: ValidationMode;
 }
 
 /** What all topics of one decoder share. */
@@ -23,6 +24,10 @@ export class Engine {
   readonly values: ResolvedValueOptions;
   readonly limits: ResolvedLimits;
   readonly schemas: SchemaSource | null;
+  readonly formats: Formats;
+  readonly validation: ValidationMode;
+  /** Every header name that some envelope is recognised by. */
+  readonly envelopeHeaders: ReadonlySet<string>;
   readonly texts: TextCache = new TextCache();
   readonly parse: ParseOptions;
   readonly codeGeneration: boolean;
@@ -31,12 +36,15 @@ export class Engine {
   #lastBytes: Uint8Array | null = null;
   #lastBuffer: Buffer = Buffer.alloc(0);
 
-  constructor(values: ResolvedValueOptions, limits: ResolvedLimits, schemas: SchemaSource | null) {
+  constructor({ values, limits, schemas, formats, validation }: EngineOptions) {
     this.values = values;
     this.limits = limits;
     this.schemas = schemas;
+    this.formats = formats;
+    this.envelopeHeaders = new Set(formats.envelopes.flatMap(({ headerNames }) => headerNames ?? []));
     this.parse = { maxDepth: limits.maxDepth, texts: this.texts };
     this.codeGeneration = codeGenerationAllowed();
+    this.validation = validation;
     this.parseJson = convertContext(this.compileOptions(readEverything), this.parse).parseJson;
   }
 
@@ -56,6 +64,26 @@ export class Engine {
   }
 
   compileOptions(plan: ReadPlan): CompileOptions {
-    return { values: this.values, limits: this.limits, plan, codeGeneration: this.codeGeneration, texts: this.texts };
+    const { limits, codeGeneration, texts } = this;
+    const values = plan.numbers === undefined ? this.values : { ...this.values, numbers: plan.numbers };
+    return { values, limits, plan, codeGeneration, texts, validation: this.validation };
+  }
+
+  /** The envelope that a value of this shape is in. */
+  envelopeFor(shape: Shape): EnvelopeFormat {
+    const { envelopes } = this.formats;
+    return envelopes.find((envelope) => envelope.recognise(shape) !== null) ?? (envelopes.at(-1) as EnvelopeFormat);
+  }
+
+  /** The encoding of messages whose schema is of this type; `stated`: the one that the framing names, where it names one. */
+  schemaEncoding(schemaType: SchemaType, stated: EncodingName | undefined): SchemaEncoding {
+    const found = this.formats.schemaEncodings.find(
+      (encoding) => encoding.schemaType === schemaType && (stated === undefined || encoding.name === stated),
+    );
+    if (found === undefined) {
+      const known = this.formats.schemaEncodings.map((encoding) => encoding.schemaType).join(", ");
+      throw new DecodeError("unsupported-format", `expected a schema of a type that can be read (${known}), found ${stated ?? schemaType}`);
+    }
+    return found;
   }
 }

@@ -1,164 +1,153 @@
-import { isUtf8 } from "node:buffer";
-import type { Candidate } from "../explanation.ts";
-import { compileAvroReader } from "../encoding/avro/reader.ts";
-import { parseAvroSchema } from "../encoding/avro/schema.ts";
 import { isConnectSchema } from "../encoding/connect-json/schema.ts";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
 import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
-import { readEverything } from "../encoding/reader.ts";
-import { apicurio } from "../framing/apicurio/recognise.ts";
-import { confluent, confluentId, frameLength } from "../framing/confluent/recognise.ts";
-import type { Framing, Side } from "../framing/framing.ts";
-import { none } from "../framing/none/recognise.ts";
+import type { CdcEvent } from "../event.ts";
+import type { Candidate } from "../explanation.ts";
+import type { Message, Side } from "../framing/framing.ts";
 import type { KafkaRecord } from "../record.ts";
-import { type Engine, envelopes } from "./engine.ts";
-import { loadSchema } from "./load-schema.ts";
+import type { Engine } from "./engine.ts";
+import { emptyShape, shapeOfValue } from "./shape.ts";
+import type { SideRoute } from "./side-route.ts";
 
-/** Most specific first, as the decoder takes them. */
-const framings: readonly Framing[] = [apicurio, confluent, none];
+/** What decoding the record ended in: its events and the routes of its two sides, or an error. */
+export type Outcome =
+  | { readonly events: readonly CdcEvent[]; readonly routes: Readonly<Record<Side, SideRoute>>; readonly error: null }
+  | { readonly error: Error };
 
-/** Every candidate of every layer for one record, tried without the memory of its topic. */
-export async function explainCandidates(record: KafkaRecord, engine: Engine): Promise<readonly Candidate[]> {
-  const key = record.key === null ? [] : await explainSide(record, "key", record.key, engine);
-  const value = record.value === null ? [] : await explainSide(record, "value", record.value, engine);
-  return [...key, ...value];
+/**
+ * Every format of every layer, with what speaks for and against it. Which one won is not decided here but taken from decoding itself; of a
+ * record that does not decode, the framing that would have been taken is named.
+ */
+export function explainCandidates(record: KafkaRecord, engine: Engine, outcome: Outcome): readonly Candidate[] {
+  const sides = (["key", "value"] as const).filter((side) => record[side] !== null);
+  return sides.flatMap((side) => explainSide(record, side, engine, outcome));
 }
 
-async function explainSide(record: KafkaRecord, side: Side, raw: Uint8Array, engine: Engine): Promise<Candidate[]> {
-  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
-  const verdicts = framings.map((framing) => ({
-    framing,
-    evidence: framing.recognise({
-      side,
-      bytes,
-      start: 0,
-      end: bytes.length,
-      headers: record.headers,
-      maxBytes: engine.limits.maxMessageBytes,
-    }),
-  }));
-  const winner = verdicts.find(({ evidence }) => evidence !== null)?.framing.name;
-  const candidates: Candidate[] = verdicts.map(({ framing, evidence }) => ({
-    side,
-    layer: "framing",
-    name: framing.name,
-    won: framing.name === winner,
-    evidence: evidence === null ? "its mark is not there" : framing.name === winner ? evidence : `${evidence}; ${winner} is more specific`,
-  }));
-  const encodings = await explainEncodings(bytes, engine, winner ?? "none");
-  if (side === "key" && winner === "none" && encodings.every(({ won }) => !won)) {
-    encodings.push(rawKey(bytes));
+function explainSide(record: KafkaRecord, side: Side, engine: Engine, outcome: Outcome): Candidate[] {
+  const bytes = engine.buffer(record[side] ?? Buffer.alloc(0));
+  const message: Message = { side, bytes, start: 0, end: bytes.length, headers: record.headers, maxBytes: engine.limits.maxMessageBytes };
+  const route = outcome.error === null ? outcome.routes[side] : null;
+  const framings = explainFramings(message, engine, route);
+  const framing = framings.find(({ won }) => won)?.name ?? "none";
+  const candidates = [...framings, ...explainEncodings(message, engine, route, framing, outcome.error)];
+  return side === "key" ? candidates : [...candidates, ...explainEnvelopes(record, message, engine, route, outcome)];
+}
+
+function explainFramings(message: Message, engine: Engine, route: SideRoute | null): Candidate[] {
+  const verdicts = engine.formats.framings.map((framing) => ({ name: framing.name, evidence: framing.recognise(message) }));
+  const winner = route?.framing ?? verdicts.find(({ evidence }) => evidence !== null)?.name;
+  return verdicts.map(({ name, evidence }) =>
+    verdict(message.side, "framing", name, name === winner, evidence, "its mark is not there", winner),
+  );
+}
+
+function verdict(
+  side: Side,
+  layer: Candidate["layer"],
+  name: string,
+  won: boolean,
+  evidence: string | null,
+  without: string,
+  winner: string | undefined,
+): Candidate {
+  const beaten = evidence === null ? without : `${evidence}; ${winner ?? "another"} is more specific`;
+  return { side, layer, name, won, evidence: won ? (evidence ?? "it read the message to its last byte") : beaten };
+}
+
+function explainEncodings(
+  { side, bytes }: Message,
+  engine: Engine,
+  route: SideRoute | null,
+  framing: string,
+  error: Error | null,
+): Candidate[] {
+  const { schemaEncodings, plainEncodings } = engine.formats;
+  const names = new Set([...schemaEncodings.map(({ name }) => name), "connect-json", "json", ...plainEncodings.map(({ name }) => name)]);
+  if (route !== null) {
+    names.add(route.encoding);
   }
-  candidates.push(...encodings.map(({ name, won, evidence }): Candidate => ({ side, layer: "encoding", name, won, evidence })));
-  if (side === "value") {
-    candidates.push(
-      ...explainEnvelopes(record, encodings.find(({ won }) => won)?.fields ?? null, encodings.find(({ won }) => won)?.typeName ?? null),
-    );
-  }
-  return candidates;
-}
-
-interface EncodingVerdict {
-  readonly name: string;
-  readonly won: boolean;
-  readonly evidence: string;
-  readonly fields?: readonly string[] | null;
-  readonly typeName?: string | null;
-}
-
-async function explainEncodings(bytes: Buffer, engine: Engine, framing: string): Promise<EncodingVerdict[]> {
-  if (framing === "apicurio") {
-    return [{ name: "avro", won: false, evidence: "Apicurio's own framings are not supported yet" }];
-  }
-  const avro = framing === "confluent" ? await explainAvro(bytes, engine) : lost("avro", "no framing names a schema");
-  const [connect, json] = explainJson(bytes, engine);
-  return avro.won ? [avro, lost("connect-json", "the payload is Avro"), lost("json", "the payload is Avro")] : [avro, connect, json];
-}
-
-/** What a key is that is neither framed nor JSON. */
-function rawKey(bytes: Buffer): EncodingVerdict {
-  return isUtf8(bytes)
-    ? { name: "text", won: true, evidence: "a key that is neither framed nor JSON, and valid UTF-8" }
-    : { name: "bytes", won: true, evidence: "a key that is neither framed nor JSON, and not UTF-8" };
-}
-
-function lost(name: string, evidence: string): EncodingVerdict {
-  return { name, won: false, evidence };
-}
-
-async function explainAvro(bytes: Buffer, engine: Engine): Promise<EncodingVerdict> {
-  const id = confluentId(bytes, 0, bytes.length);
-  try {
-    const isAtHand = engine.schemas !== null && engine.schemas.peek(id) !== undefined;
-    const failure = isAtHand ? null : engine.schemas === null ? new Error("no schema source") : await loadSchema(engine, id);
-    const registered = engine.schemas?.peek(id);
-    if (failure !== null || registered === undefined) {
-      return lost("avro", failure?.message ?? `schema id ${id} is not known`);
-    }
-    if (registered.schemaType !== "AVRO") {
-      return lost("avro", `schema id ${id} is of type ${registered.schemaType}`);
-    }
-    const type = parseAvroSchema(registered.schema, registered.references ?? [], engine.limits);
-    compileAvroReader(type, engine.compileOptions(readEverything)).read(bytes, frameLength, bytes.length);
-    const isRecord = type.kind === "record";
+  return [...names].map((name): Candidate => {
+    const won = name === route?.encoding;
     return {
-      name: "avro",
-      won: true,
-      evidence: `schema id ${id}${isRecord && type.name !== null ? ` (${type.name})` : ""} consumes all ${bytes.length - frameLength} payload bytes`,
-      fields: isRecord ? type.fields.map((field) => field.name) : null,
-      typeName: isRecord ? type.name : null,
+      side,
+      layer: "encoding",
+      name,
+      won,
+      evidence: won ? whyWon(route, bytes) : whyLost(name, bytes, engine, route, framing, error),
     };
-  } catch (error) {
-    return lost("avro", error instanceof Error ? error.message : String(error));
+  });
+}
+
+function whyWon({ framing, encoding, schemaId, typeName }: SideRoute, bytes: Buffer): string {
+  if (schemaId !== null) {
+    const named = typeName === null ? "" : ` (${typeName})`;
+    return `schema id ${schemaId}${named} consumes all payload bytes of ${bytes.length}${framing === "none" ? "" : `, behind the ${framing} frame`}`;
+  }
+  switch (encoding) {
+    case "connect-json":
+      return "exactly the fields schema and payload, and a Connect schema";
+    case "json":
+      return `all ${bytes.length} bytes are one JSON value`;
+    case "text":
+      return "neither framed nor JSON, and valid UTF-8";
+    case "bytes":
+      return "neither framed nor JSON, and not UTF-8";
+    default:
+      return "stated for this topic, and all bytes are one value";
   }
 }
 
-function explainJson(bytes: Buffer, engine: Engine): [EncodingVerdict, EncodingVerdict] {
-  let value: unknown;
+function whyLost(name: string, bytes: Buffer, engine: Engine, route: SideRoute | null, framing: string, error: Error | null): string {
+  if (name === "json" || name === "connect-json") {
+    return route?.schemaId == null ? whyNotJson(name, bytes, engine) : `the payload is ${route.encoding}`;
+  }
+  if (engine.formats.plainEncodings.some((encoding) => encoding.name === name)) {
+    return "read only where it is stated for the topic";
+  }
+  if (framing === "none") {
+    return "no framing names a schema";
+  }
+  return route === null ? (error?.message ?? "the message did not decode") : `the payload is ${route.encoding}`;
+}
+
+function whyNotJson(name: string, bytes: Buffer, engine: Engine): string {
   try {
-    value = parseJson(bytes, skipByteOrderMark(bytes, 0, bytes.length), bytes.length, engine.parse);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return [lost("connect-json", reason), lost("json", reason)];
-  }
-  if (isJsonObject(value) && Object.keys(value).length === 2 && "schema" in value && "payload" in value) {
-    const { schema, payload } = value;
-    if (schema === null || isConnectSchema(schema)) {
-      const fields = isJsonObject(payload) ? Object.keys(payload) : null;
-      const typeName = isJsonObject(schema) && typeof schema["name"] === "string" ? schema["name"] : null;
-      const won: EncodingVerdict = {
-        name: "connect-json",
-        won: true,
-        evidence: "exactly the fields schema and payload, and a Connect schema",
-        fields,
-        typeName,
-      };
-      return [won, lost("json", "connect-json is more specific")];
+    const value = parseJson(bytes, skipByteOrderMark(bytes, 0, bytes.length), bytes.length, engine.parse);
+    if (name === "json") {
+      return isHalvedWithSchema(value) ? "connect-json is more specific" : "the payload is JSON, yet does not decode as it should";
     }
+    return isHalvedWithSchema(value) ? "its payload does not fit its schema" : "not exactly the fields schema and payload";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
-  const fields = isJsonObject(value) ? Object.keys(value) : null;
-  return [
-    lost("connect-json", "not exactly the fields schema and payload"),
-    { name: "json", won: true, evidence: `all ${bytes.length} bytes are one JSON value`, fields },
-  ];
 }
 
-function explainEnvelopes(record: KafkaRecord, fields: readonly string[] | null, typeName: string | null): Candidate[] {
-  const shape = {
-    topic: record.topic,
-    typeName,
-    fields,
-    fieldsOf: () => null,
-    isText: false,
-    headerNames: record.headers.map(([name]) => name),
-  };
-  const verdicts = envelopes.map((envelope) => ({ name: envelope.name, evidence: envelope.recognise(shape) }));
-  const winner = verdicts.find(({ evidence }) => evidence !== null)?.name;
-  return verdicts.map(({ name, evidence }) => ({
-    side: "value",
-    layer: "envelope",
-    name,
-    won: name === winner,
-    evidence: evidence === null ? "its fields are not there" : name === winner ? evidence : `${evidence}; ${winner} is more specific`,
-  }));
+function isHalvedWithSchema(value: unknown): boolean {
+  return (
+    isJsonObject(value) &&
+    Object.keys(value).length === 2 &&
+    "payload" in value &&
+    (value["schema"] === null || isConnectSchema(value["schema"]))
+  );
+}
+
+function explainEnvelopes(record: KafkaRecord, { bytes }: Message, engine: Engine, route: SideRoute | null, outcome: Outcome): Candidate[] {
+  const shape = route?.shape ?? shapeOfText(record, bytes, engine);
+  const verdicts = engine.formats.envelopes.map((envelope) => ({ name: envelope.name, evidence: envelope.recognise(shape) }));
+  // By its values an envelope may decline what it was recognised by: then the events say which one took it.
+  const opened = outcome.error === null ? outcome.events[0]?.envelope : undefined;
+  const winner = opened ?? route?.envelope ?? verdicts.find(({ evidence }) => evidence !== null)?.name;
+  return verdicts.map(({ name, evidence }) =>
+    verdict("value", "envelope", name, name === winner, evidence, "its fields are not there", winner),
+  );
+}
+
+/** What can be seen of a value that does not decode. */
+function shapeOfText(record: KafkaRecord, bytes: Buffer, engine: Engine): SideRoute["shape"] {
+  const scope = { topic: record.topic, headerNames: record.headers.map(([name]) => name) };
+  try {
+    return shapeOfValue(parseJson(bytes, 0, bytes.length, engine.parse), scope);
+  } catch {
+    return emptyShape(scope); // no JSON: its fields are not known
+  }
 }

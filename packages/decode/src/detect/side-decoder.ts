@@ -2,21 +2,20 @@ import { isUtf8 } from "node:buffer";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
 import { DecodeError, type DecodeErrorCode, isDecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
-import { apicurio } from "../framing/apicurio/recognise.ts";
-import { confluentId } from "../framing/confluent/recognise.ts";
-import type { Side } from "../framing/framing.ts";
+import { confluent, confluentId, frameLength } from "../framing/confluent/recognise.ts";
+import type { Frame, Framing, Message, Payload, Side } from "../framing/framing.ts";
 import { undecodableFormat } from "../framing/undecodable.ts";
-import type { RecordHeaders } from "../record.ts";
-import type { SchemaId } from "../schema-source.ts";
+import type { RecordCursor, RecordHeaders } from "../record.ts";
 import type { Engine } from "./engine.ts";
-import { FramedSide, schemaPending } from "./framed-side.ts";
 import { JsonSide } from "./json-side.ts";
-import { rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
+import { type Failures, type Pending, pendingValue } from "./pending.ts";
+import { type NamedSchema, SchemaSide } from "./schema-side.ts";
+import { ManyValues, rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
+import { type StatedSide, statedSide } from "./stated-side.ts";
 
 const noHeaders: RecordHeaders = [];
-
-/** Schema ids that the source was asked for in vain, with the error that each ends in. */
-export type FailedSchemas = ReadonlyMap<SchemaId, DecodeError>;
+/** Where Apicurio's `{"schemaId":` differs from Connect's `{"schema":`. */
+const lastOfSchemaId = 8;
 
 /**
  * Reads one side (key or value) of one topic's records. The first bytes say which way to take, for every record anew: what a topic is
@@ -25,83 +24,126 @@ export type FailedSchemas = ReadonlyMap<SchemaId, DecodeError>;
 export class SideDecoder {
   /** How the last value was read. */
   route: SideRoute;
-  /** The schema that `read` returned {@link schemaPending} for. */
-  pendingId: SchemaId = 0;
+  /** What `read` returned {@link pendingValue} for. */
+  pending: Pending | null = null;
   readonly #side: Side;
-  readonly #framed: FramedSide;
+  readonly #framings: readonly Framing[];
+  readonly #announced: readonly Framing[];
+  readonly #schemas: SchemaSide;
   readonly #json: JsonSide;
+  readonly #stated: StatedSide | null;
   readonly #maxBytes: number;
+  readonly #hasSource: boolean;
 
   constructor(engine: Engine, scope: SideScope) {
     this.#side = scope.side;
-    this.#framed = new FramedSide(engine, scope);
+    this.#framings = engine.formats.framings.filter((framing) => framing !== confluent && framing.name !== "none");
+    this.#announced = scope.announced;
+    this.#schemas = new SchemaSide(engine, scope);
     this.#json = new JsonSide(engine, scope);
+    this.#stated = statedSide(engine, scope, this.#schemas, this.#json);
     this.#maxBytes = engine.limits.maxMessageBytes;
+    this.#hasSource = engine.schemas !== null;
     this.route = this.#json.route;
   }
 
-  read(bytes: Buffer, start: number, end: number, failed: FailedSchemas | null): unknown {
+  /** The side's value; a {@link ManyValues} where it holds several; {@link pendingValue} where `pending` must be loaded first. */
+  read(bytes: Buffer, start: number, end: number, cursor: RecordCursor, failed: Failures | null): unknown {
     if (end - start > this.#maxBytes) {
       throw new DecodeError(
         "limit-exceeded",
         `expected a ${this.#side} of at most ${this.#maxBytes} bytes (limits.maxMessageBytes), found ${end - start}`,
       );
     }
-    const id = confluentId(bytes, start, end);
-    if (id !== 0) {
-      return this.#readFramed(id, bytes, start, end, failed);
+    if (this.#announced.length > 0) {
+      const headers = cursor.batch.headersAt(cursor.record);
+      const frame = this.#recognise(this.#announced, { side: this.#side, bytes, start, end, headers, maxBytes: this.#maxBytes });
+      if (frame !== null) {
+        return this.#readFrame(frame, failed);
+      }
     }
-    const first = bytes[start];
-    if (first === 0x7b && end > start && this.#side === "value") {
-      const value = this.#json.read(bytes, start, end);
-      this.route = this.#json.route;
-      return value;
-    }
-    return this.#readOther(bytes, start, end);
+    return this.#stated === null
+      ? this.#readUnannounced(bytes, start, end, failed)
+      : this.#readStated(this.#stated, bytes, start, end, failed);
   }
 
-  #readFramed(id: number, bytes: Buffer, start: number, end: number, failed: FailedSchemas | null): unknown {
-    const failure = failed?.get(id);
-    if (failure !== undefined) {
-      return this.#withoutSchema(failure, bytes, start, end);
+  #readUnannounced(bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
+    const id = confluentId(bytes, start, end);
+    if (id !== 0) {
+      return this.#readPrefixed(id, bytes, start, end, failed);
     }
+    if (bytes[start] === 0x7b && end > start && this.#side === "value" && bytes[start + lastOfSchemaId] !== 0x49) {
+      return this.#readJson(bytes, start, end);
+    }
+    return this.#readOther(bytes, start, end, failed);
+  }
+
+  #readJson(bytes: Buffer, start: number, end: number): unknown {
+    const value = this.#json.read(bytes, start, end);
+    this.route = this.#json.route;
+    return value;
+  }
+
+  #readStated(stated: StatedSide, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
+    const value = stated.read(bytes, start, end, failed);
+    if (value === pendingValue) {
+      this.pending = this.#schemas.pending;
+    } else {
+      this.route = stated.route();
+    }
+    return value;
+  }
+
+  #readPrefixed(id: number, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
     let value: unknown;
     try {
-      value = this.#framed.read(id, bytes, start, end);
+      value = this.#schemas.readPrefixed(id, bytes, start + frameLength, end, failed);
     } catch (error) {
       if (!isDecodeError(error)) {
         throw error;
       }
-      return this.#withoutSchema(error, bytes, start, end);
+      return this.#readWithoutSchema(error, bytes, start, end, failed);
     }
-    if (value === schemaPending) {
-      this.pendingId = id;
-      return schemaPending;
+    return this.#fromSchema(value);
+  }
+
+  #fromSchema(value: unknown): unknown {
+    if (value === pendingValue) {
+      this.pending = this.#schemas.pending;
+    } else {
+      this.route = this.#schemas.route ?? this.route;
     }
-    this.route = this.#framed.route ?? this.route;
     return value;
   }
 
   /**
-   * Keys of eight or sixteen bytes may be a plain long or UUID whose first byte happens to be zero: then nobody knows the id. A key that
-   * its own schema does not fit is no such thing.
+   * The first bytes may look like Confluent's prefix and be something else: another framing that begins with zeros, or, in keys of eight or
+   * sixteen bytes, a plain long or UUID. Then nobody knows the id. A message that its own schema does not fit is no such thing.
    */
-  #withoutSchema(error: DecodeError, bytes: Buffer, start: number, end: number): unknown {
+  #readWithoutSchema(error: DecodeError, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
+    if (error.code !== "schema-not-found") {
+      throw error;
+    }
+    const frame = this.#recogniseBytes(bytes, start, end);
+    if (frame !== null) {
+      return this.#readFrame(frame, failed);
+    }
     const length = end - start;
-    const mayBePrimitive = this.#side === "key" && (length === 8 || length === 16) && error.code === "schema-not-found";
-    if (!mayBePrimitive) {
+    if (this.#side === "value" || (length !== 8 && length !== 16)) {
       throw error;
     }
     return this.#raw("bytes", Buffer.from(bytes.subarray(start, end)));
   }
 
-  #readOther(bytes: Buffer, start: number, end: number): unknown {
+  #readOther(bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
+    const frame = this.#recogniseBytes(bytes, start, end);
+    if (frame !== null && (this.#hasSource || this.#side === "value" || isSelfContained(frame.frame))) {
+      return this.#readFrameOrRow(frame, bytes, start, end, failed);
+    }
     const textStart = skipByteOrderMark(bytes, start, end);
     if (mayBeJson(bytes, textStart, end)) {
       try {
-        const value = this.#json.read(bytes, textStart, end);
-        this.route = this.#json.route;
-        return value;
+        return this.#readJson(bytes, textStart, end);
       } catch (error) {
         // Most plain-text keys do not begin like JSON; one that does and is none is text all the same.
         if (this.#side === "value" || !isDecodeError(error) || !notJson.has(error.code)) {
@@ -109,11 +151,58 @@ export class SideDecoder {
         }
       }
     }
-    const framing = apicurio.recognise({ side: this.#side, bytes, start, end, headers: noHeaders, maxBytes: this.#maxBytes });
-    if (framing !== null) {
-      throw apicurioError(framing);
-    }
     return this.#side === "key" ? this.#readRawKey(bytes, start, end) : unknownFormat(bytes, start, end);
+  }
+
+  /** A user's own row may have just the columns schemaId and payload: then nobody knows its id. */
+  #readFrameOrRow(framed: Framed, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
+    if (bytes[start] !== 0x7b) {
+      return this.#readFrame(framed, failed);
+    }
+    try {
+      return this.#readFrame(framed, failed);
+    } catch (error) {
+      if (!isDecodeError(error) || error.code !== "schema-not-found") {
+        throw error;
+      }
+      return this.#readJson(bytes, start, end);
+    }
+  }
+
+  #recogniseBytes(bytes: Buffer, start: number, end: number): Framed | null {
+    return this.#recognise(this.#framings, { side: this.#side, bytes, start, end, headers: noHeaders, maxBytes: this.#maxBytes });
+  }
+
+  #recognise(framings: readonly Framing[], message: Message): Framed | null {
+    const framing = framings.find((candidate) => candidate.recognise(message) !== null);
+    return framing === undefined ? null : { framing, frame: framing.open(message) };
+  }
+
+  #readFrame({ framing, frame }: Framed, failed: Failures | null): unknown {
+    const values: unknown[] = [];
+    for (const payload of frame.payloads) {
+      const value = this.#readPayload(framing, frame, payload, failed);
+      if (value === pendingValue) {
+        return pendingValue;
+      }
+      if (frame.payloads.length === 1 && payload.count === 1) {
+        return value;
+      }
+      values.push(...(payload.count === 1 ? [value] : (value as readonly unknown[])));
+    }
+    return new ManyValues(values);
+  }
+
+  #readPayload(framing: Framing, frame: Frame, { bytes, start, end, count }: Payload, failed: Failures | null): unknown {
+    const { schemaId, schema, encoding, message } = frame;
+    const id = schema?.id ?? schemaId;
+    if (id !== null) {
+      const named: NamedSchema = { framing, id, schema, encoding, message };
+      return this.#fromSchema(this.#schemas.read(named, bytes, start, end, count, failed));
+    }
+    const value = this.#readJson(bytes, skipByteOrderMark(bytes, start, end), end);
+    this.route = { ...this.route, framing: framing.name };
+    return value;
   }
 
   #readRawKey(bytes: Buffer, start: number, end: number): unknown {
@@ -127,12 +216,14 @@ export class SideDecoder {
   }
 }
 
-export function apicurioError(evidence: string): DecodeError {
-  return new DecodeError(
-    "unsupported-format",
-    `expected Confluent framing, plain JSON or JSON with schema, found Apicurio's own framing (${evidence}), which is not supported yet: ` +
-      "set apicurio.registry.as-confluent=true, headers.enabled=false and use-id=contentId on the converter",
-  );
+interface Framed {
+  readonly framing: Framing;
+  readonly frame: Frame;
+}
+
+/** Whether a frame needs no source to be read. */
+function isSelfContained({ schema, schemaId }: Frame): boolean {
+  return schema !== undefined || schemaId === null;
 }
 
 function unknownFormat(bytes: Buffer, start: number, end: number): never {

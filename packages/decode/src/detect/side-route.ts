@@ -1,19 +1,36 @@
+import type { ColumnHints } from "../encoding/json/learn.ts";
 import type { EnvelopeFormat, Route, Shape } from "../envelope/envelope.ts";
 import { none } from "../envelope/none/envelope.ts";
-import type { ColumnHints } from "../encoding/json/learn.ts";
-import type { EncodingName } from "../event.ts";
-import type { Side } from "../framing/framing.ts";
+import type { EncodingName, FramingName } from "../event.ts";
+import type { Framing, Side } from "../framing/framing.ts";
+import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
 import { emptyShape } from "./shape.ts";
 
 /** What one side decoder reads, and what its user has said of it. */
 export interface SideScope {
   readonly topic: string;
   readonly side: Side;
-  /** The headers that its values come with: they can tell a flattened row from a plain one. */
+  /** The headers that its values come with, of those that envelopes are recognised by. */
   readonly headerNames: readonly string[];
-  readonly hints: ColumnHints;
+  /** Framings that the records' header names announce. */
+  readonly announced: readonly Framing[];
+  /** The envelope that asked for this value, which is a message inside of another; null where the value is the record's own. */
+  readonly inside: EnvelopeFormat | null;
+  readonly columns: ColumnHints;
+  readonly stated: StatedFormat;
   readonly trustsSchemas: boolean;
 }
+
+/** What the user has stated of a side's bytes, where they cannot say it themselves. */
+export interface StatedFormat {
+  readonly encoding: EncodingName | null;
+  readonly schemaId: SchemaId | null;
+  readonly schema: RegisteredSchema | null;
+  readonly message: MessageSelector | null;
+  readonly isTolerant: boolean;
+}
+
+export const nothingStated: StatedFormat = { encoding: null, schemaId: null, schema: null, message: null, isTolerant: false };
 
 /** How one side of a topic's records is read, once decided: the format, and the envelope that opens its values. */
 export interface SideRoute extends Route {
@@ -27,7 +44,16 @@ export interface SideRoute extends Route {
 }
 
 /** The route of bytes that are neither framed nor JSON. */
-export function rawRoute(encoding: EncodingName): SideRoute {
+export function rawRoute(encoding: EncodingName, framing: FramingName = "none"): SideRoute {
   const shape = emptyShape({ topic: "", headerNames: [] });
-  return { framing: "none", encoding, envelope: "none", schemaId: null, opens: none, shape, typeName: null, namespaceToCheck: null };
+  return { framing, encoding, envelope: "none", schemaId: null, opens: none, shape, typeName: null, namespaceToCheck: null };
+}
+
+/** The values of a record that holds several, in their order. */
+export class ManyValues {
+  readonly values: readonly unknown[];
+
+  constructor(values: readonly unknown[]) {
+    this.values = values;
+  }
 }

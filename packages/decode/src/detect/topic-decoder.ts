@@ -1,91 +1,146 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Tombstone } from "../envelope/control-events.ts";
-import { recogniseFlattened } from "../envelope/flattened/recognise.ts";
-import type { EnvelopeScope, Origin, Route } from "../envelope/envelope.ts";
-import type { DecodeError } from "../errors.ts";
+import type { EnvelopeFormat, EnvelopeScope, Origin, Route } from "../envelope/envelope.ts";
 import type { CdcEvent, TableName } from "../event.ts";
-import { apicurio } from "../framing/apicurio/recognise.ts";
 import type { Side } from "../framing/framing.ts";
-import type { RecordCursor, RecordHeaders } from "../record.ts";
-import type { SchemaId } from "../schema-source.ts";
-import { type Engine, envelopes } from "./engine.ts";
+import type { RecordCursor } from "../record.ts";
+import type { Engine } from "./engine.ts";
 import { openValue } from "./open-value.ts";
-import { schemaPending } from "./framed-side.ts";
+import { type Failures, type Pending, pendingValue } from "./pending.ts";
 import { debeziumNamespace, identityError } from "./schema-identity.ts";
-import { apicurioError, type FailedSchemas, SideDecoder } from "./side-decoder.ts";
-import { rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
+import { SideDecoder } from "./side-decoder.ts";
+import { ManyValues, nothingStated, rawRoute, type SideRoute, type StatedFormat } from "./side-route.ts";
+import { SideDecoders } from "./side-decoders.ts";
 
 /** What the user has said of a topic, in the form that readers use. */
 export interface ResolvedHints {
   readonly table: TableName | null;
   readonly columns: ColumnHints;
   readonly trustsSchemas: boolean;
+  readonly key: StatedFormat;
+  readonly value: StatedFormat;
 }
 
 const noRoute = rawRoute("bytes");
-const noBytes = Buffer.alloc(0);
 
 /** Reads the records of one topic. */
 export class TopicDecoder {
-  /** The schema that the last `read` must wait for. */
-  pendingId: SchemaId = 0;
+  /** What the last `read` must wait for. */
+  pending: Pending | null = null;
   readonly #engine: Engine;
-  readonly #topic: string;
+  readonly #hints: ResolvedHints;
   readonly #scope: EnvelopeScope;
-  readonly #key: SideDecoder;
-  readonly #plainValue: SideDecoder;
-  readonly #valueScope: SideScope;
-  /** Reads rows that only their headers tell from plain ones. A topic may have both: a tombstone beside them has no such header. */
-  #flattenedValue: SideDecoder | null = null;
-  /** Of the two, the one for the last record's headers. */
+  readonly #keys: SideDecoders;
+  readonly #values: SideDecoders;
+  /** Of these, the ones for the last record's headers. */
+  #key: SideDecoder;
   #value: SideDecoder;
   #headerNames: readonly string[] = [];
-  #headerError: DecodeError | null = null;
+  /** Reads messages inside of values; made when the first is met. */
+  #inner: { readonly decoder: SideDecoder; readonly inside: EnvelopeFormat } | null = null;
 
   constructor(engine: Engine, topic: string, hints: ResolvedHints) {
-    this.#topic = topic;
-    const { values, limits } = engine;
-    this.#scope = { topic, topicTable: hints.table ?? tableOfTopic(topic), values, limits, parseJson: engine.parseJson };
-    const { trustsSchemas } = hints;
     this.#engine = engine;
-    this.#valueScope = { topic, side: "value", headerNames: [], hints: hints.columns, trustsSchemas };
-    this.#key = new SideDecoder(engine, { topic, side: "key", headerNames: [], hints: new Map(), trustsSchemas });
-    this.#plainValue = new SideDecoder(engine, this.#valueScope);
-    this.#value = this.#plainValue;
+    this.#hints = hints;
+    const { values, limits, parseJson } = engine;
+    this.#scope = Object.freeze({ topic, topicTable: hints.table ?? tableOfTopic(topic), values, limits, parseJson });
+    const { trustsSchemas, columns } = hints;
+    this.#keys = new SideDecoders(engine, { topic, side: "key", columns: new Map(), stated: hints.key, trustsSchemas });
+    this.#values = new SideDecoders(engine, { topic, side: "value", columns, stated: hints.value, trustsSchemas });
+    this.#key = this.#keys.forHeaders([]);
+    this.#value = this.#values.forHeaders([]);
   }
 
-  /** The record's events, or null where the schema `pendingId` must be loaded first. */
-  read(cursor: RecordCursor, failed: FailedSchemas | null): readonly CdcEvent[] | null {
+  /** The routes of the last record that was read to its end: how its two sides were written. */
+  get routes(): Readonly<Record<Side, SideRoute>> {
+    return { key: this.#key.route, value: this.#value.route };
+  }
+
+  /** The record's events, or null where `pending` must be loaded first. */
+  read(cursor: RecordCursor, failed: Failures | null): readonly CdcEvent[] | null {
     const { batch, record } = cursor;
     if (!batch.headerNamesAre(record, this.#headerNames)) {
-      this.#lookAtHeaders(batch.headersAt(record));
-    }
-    if (this.#headerError !== null) {
-      throw this.#headerError;
+      this.#lookAtHeaders(batch.headersAt(record).map(([name]) => name));
     }
     const { keyBytes, valueBytes } = cursor;
-    const key = keyBytes === null ? null : this.#key.read(this.#engine.buffer(keyBytes), cursor.keyStart, cursor.keyEnd, failed);
-    if (key === schemaPending) {
-      this.pendingId = this.#key.pendingId;
-      return null;
+    const key = keyBytes === null ? null : this.#key.read(this.#engine.buffer(keyBytes), cursor.keyStart, cursor.keyEnd, cursor, failed);
+    if (key === pendingValue) {
+      return this.#wait(this.#key);
     }
     const keyRoute = keyBytes === null ? noRoute : this.#key.route;
     if (valueBytes === null) {
       return [new Tombstone(this.#origin(key, withoutSchema(keyRoute), cursor))];
     }
-    const value = this.#value.read(this.#engine.buffer(valueBytes), cursor.valueStart, cursor.valueEnd, failed);
-    if (value === schemaPending) {
-      this.pendingId = this.#value.pendingId;
-      return null;
+    const value = this.#value.read(this.#engine.buffer(valueBytes), cursor.valueStart, cursor.valueEnd, cursor, failed);
+    if (value === pendingValue) {
+      return this.#wait(this.#value);
     }
     const { route } = this.#value;
     if (keyRoute.typeName !== null) {
-      checkKeyIdentity(keyRoute, route, this.#topic);
+      checkKeyIdentity(keyRoute, route, this.#scope.topic);
     }
+    return value instanceof ManyValues || key instanceof ManyValues
+      ? this.#openEach(valuesOf(key), valuesOf(value), route, cursor, failed)
+      : this.#open(key, value, route, cursor, failed);
+  }
+
+  #open(key: unknown, value: unknown, route: SideRoute, cursor: RecordCursor, failed: Failures | null): readonly CdcEvent[] | null {
+    const origin = this.#origin(key, route, cursor);
     if (value === null && route.encoding === "connect-json") {
-      return [new Tombstone(this.#origin(key, route, cursor))];
+      return [new Tombstone(origin)];
     }
-    return openValue(value, this.#origin(key, route, cursor), route.opens, route.shape, envelopes);
+    const inside = route.opens.inner?.(value) ?? null;
+    if (inside === null) {
+      return openValue(value, origin, route, this.#engine.formats.envelopes);
+    }
+    const inner = this.#innerDecoder(route.opens);
+    const bytes = this.#engine.buffer(inside);
+    const innerValue = inner.read(bytes, 0, bytes.length, cursor, failed);
+    return innerValue === pendingValue ? this.#wait(inner) : openValue(value, origin, route, this.#engine.formats.envelopes, innerValue);
+  }
+
+  /** Several values of one record, each with its own key where the key has as many. */
+  #openEach(
+    keys: readonly unknown[],
+    values: readonly unknown[],
+    route: SideRoute,
+    cursor: RecordCursor,
+    failed: Failures | null,
+  ): readonly CdcEvent[] | null {
+    const events: CdcEvent[] = [];
+    for (const [i, value] of values.entries()) {
+      const key = keys.length === values.length ? keys[i] : (keys[0] ?? null);
+      const opened = this.#open(key, value, route, cursor, failed);
+      if (opened === null) {
+        return null;
+      }
+      events.push(...opened);
+    }
+    return events;
+  }
+
+  #wait(side: SideDecoder): null {
+    this.pending = side.pending;
+    return null;
+  }
+
+  #innerDecoder(inside: EnvelopeFormat): SideDecoder {
+    if (this.#inner?.inside !== inside) {
+      const { columns, trustsSchemas } = this.#hints;
+      const { topic } = this.#scope;
+      const scope = {
+        topic,
+        side: "value",
+        headerNames: [],
+        announced: [],
+        inside,
+        columns,
+        stated: nothingStated,
+        trustsSchemas,
+      } as const;
+      this.#inner = { inside, decoder: new SideDecoder(this.#engine, scope) };
+    }
+    return this.#inner.decoder;
   }
 
   #origin(key: unknown, route: Route, { batch, record }: RecordCursor): Origin {
@@ -93,23 +148,15 @@ export class TopicDecoder {
   }
 
   /** Called when a record's header names differ from the last one's: names can change the format, values cannot. */
-  #lookAtHeaders(headers: RecordHeaders): void {
-    const names = headers.map(([name]) => name);
-    const evidence = apicurioHeaders(headers, "value") ?? apicurioHeaders(headers, "key");
-    this.#headerError = evidence === null ? null : apicurioError(evidence);
-    const isFlattened =
-      recogniseFlattened({ topic: this.#topic, typeName: null, fields: [], fieldsOf: () => null, isText: false, headerNames: names }) !==
-      null;
-    if (isFlattened) {
-      this.#flattenedValue ??= new SideDecoder(this.#engine, { ...this.#valueScope, headerNames: names });
-    }
-    this.#value = isFlattened && this.#flattenedValue !== null ? this.#flattenedValue : this.#plainValue;
+  #lookAtHeaders(names: readonly string[]): void {
+    this.#key = this.#keys.forHeaders(names);
+    this.#value = this.#values.forHeaders(names);
     this.#headerNames = names;
   }
 }
 
-function apicurioHeaders(headers: RecordHeaders, side: Side): string | null {
-  return apicurio.recognise({ side, bytes: noBytes, start: 0, end: 0, headers, maxBytes: 0 });
+function valuesOf(side: unknown): readonly unknown[] {
+  return side instanceof ManyValues ? side.values : [side];
 }
 
 function withoutSchema(route: SideRoute): Route {

@@ -10,10 +10,16 @@ const longFrameLength = 9;
  */
 export const apicurio: Framing = {
   name: "apicurio",
-  headerNames: [],
+  headerNames: ["key", "value"].flatMap((side) =>
+    ["globalId", "contentId", "artifactId", "contentHash"].map((id) => `apicurio.${side}.${id}`),
+  ),
   recognise: ({ bytes, start, end, headers, side }) => headerEvidence(headers, side) ?? longIdEvidence(bytes, start, end),
   open: () => {
-    throw new DecodeError("unsupported-format", "expected Confluent framing, found Apicurio's own, which is not supported yet");
+    throw new DecodeError(
+      "unsupported-format",
+      "expected Confluent framing, plain JSON or JSON with schema, found Apicurio's own framing, which is not supported yet: " +
+        "set apicurio.registry.as-confluent=true, headers.enabled=false and use-id=contentId on the converter",
+    );
   },
 };
 

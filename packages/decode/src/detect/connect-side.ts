@@ -1,0 +1,172 @@
+import { hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
+import { splitConnectJson } from "../encoding/connect-json/split.ts";
+import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
+import { JsonReader } from "../encoding/json/reader.ts";
+import { readEverything } from "../encoding/reader.ts";
+import { latin1 } from "../encoding/text-cache.ts";
+import { type Type, withoutNull } from "../encoding/type.ts";
+import { none } from "../envelope/none/envelope.ts";
+import { DecodeError, isDecodeError } from "../errors.ts";
+import { BoundedMap } from "./bounded-map.ts";
+import type { Engine } from "./engine.ts";
+import { shapeOfType } from "./shape.ts";
+import type { SideRoute, SideScope } from "./side-route.ts";
+
+interface ConnectRoute extends SideRoute {
+  readonly reader: JsonReader;
+}
+
+interface PrefixRoute extends ConnectRoute {
+  /** `{"schema":` ... `,"payload":`, byte for byte. */
+  readonly prefix: Buffer;
+}
+
+/** A connect-json message whose two halves were parsed. */
+export interface ConnectMessage {
+  readonly schema: Record<string, unknown> | null;
+  readonly payload: unknown;
+}
+
+/** Returned where a message is not spelled as JsonConverter spells it, or its schema is not a recent one. */
+export const notConnect: unique symbol = Symbol("not connect-json");
+/** Returned where what stands behind a schema is no payload: the message may still be JSON. */
+export const notPayload: unique symbol = Symbol("no payload");
+
+const recentRoutes = 4;
+const schemaKeyLength = '{"schema":'.length;
+
+/**
+ * Reads messages that carry their Connect schema. The schema half is compared with the last ones' bytes, so that only the payload is
+ * parsed.
+ */
+export class ConnectSide {
+  /** How the last value was read; null before the first. */
+  route: SideRoute | null = null;
+  readonly #engine: Engine;
+  readonly #scope: SideScope;
+  #recent: PrefixRoute[] = [];
+  readonly #bySchema: BoundedMap<string, PrefixRoute>;
+  /** Schemas of messages that are not spelled as JsonConverter spells them. */
+  readonly #respelled: BoundedMap<string, ConnectRoute>;
+
+  constructor(engine: Engine, scope: SideScope) {
+    this.#engine = engine;
+    this.#scope = scope;
+    const { maxSchemas, maxSchemaChars } = engine.limits;
+    // A schema of a megabyte becomes ten of readers: what is remembered is bounded by its text, not by its number alone.
+    this.#bySchema = new BoundedMap(maxSchemas, maxSchemaChars, (text) => text.length);
+    this.#respelled = new BoundedMap(maxSchemas, maxSchemaChars, (text) => text.length);
+  }
+
+  /** The value of a message whose schema half is that of a recent one, {@link notConnect} or {@link notPayload}. */
+  readRecent(bytes: Buffer, start: number, end: number): unknown {
+    for (const route of this.#recent) {
+      if (startsWith(bytes, start, end, route.prefix)) {
+        return this.#readPayload(route, bytes, start + route.prefix.length, end);
+      }
+    }
+    return notConnect;
+  }
+
+  /** The value of a message spelled as JsonConverter spells it, {@link notConnect} or {@link notPayload}. */
+  readUnseen(bytes: Buffer, start: number, end: number): unknown {
+    const split = splitConnectJson(bytes, start, end);
+    const route = split === null ? null : this.#routeAt(bytes, start, split.schemaEnd, split.payloadStart);
+    return split === null || route === null ? notConnect : this.#readPayload(route, bytes, split.payloadStart, end);
+  }
+
+  /** A message with a schema that spells its two halves in another order, or with white space. */
+  convert(schema: Record<string, unknown>, payload: unknown): unknown {
+    const text = JSON.stringify(schema, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+    let route = this.#respelled.get(text);
+    if (route === undefined) {
+      route = this.#compile(schema, text);
+      this.#respelled.set(text, route);
+    }
+    this.route = route;
+    return route.reader.convert(payload);
+  }
+
+  /** The payload half alone. Where it is no payload, the message may still be JSON: a row with a column more, a name that stands twice. */
+  #readPayload(route: PrefixRoute, bytes: Buffer, payloadStart: number, end: number): unknown {
+    try {
+      const value = route.reader.read(bytes, payloadStart, end - 1);
+      this.route = route;
+      return value;
+    } catch (error) {
+      if (!isDecodeError(error) || error.code !== "trailing-bytes") {
+        throw error;
+      }
+      return notPayload;
+    }
+  }
+
+  /** The route for a schema text, or null where what stands there is no Connect schema. */
+  #routeAt(bytes: Buffer, start: number, schemaEnd: number, payloadStart: number): PrefixRoute | null {
+    const schemaStart = start + schemaKeyLength;
+    const text = latin1(bytes, schemaStart, schemaEnd);
+    let route = this.#bySchema.get(text);
+    if (route === undefined) {
+      const schema = parseJson(bytes, schemaStart, schemaEnd, this.#engine.parse);
+      if (!isConnectSchema(schema) || !hasConnectType(schema)) {
+        return null; // the whole message decides: it may be a row with columns of these names
+      }
+      const prefix = Buffer.from(bytes.subarray(start, payloadStart));
+      route = { ...this.#compile(schema, text), prefix };
+      this.#bySchema.set(text, route);
+    }
+    this.#recent = [route, ...this.#recent.filter((other) => other !== route)].slice(0, recentRoutes);
+    return route;
+  }
+
+  #compile(schema: unknown, text: string): ConnectRoute {
+    const { maxSchemaChars, maxDepth } = this.#engine.limits;
+    checkSchemaLength(text.length, maxSchemaChars);
+    const type = parseConnectSchema(schema, "the schema", maxDepth);
+    const { side, inside } = this.#scope;
+    const shape = shapeOfType(type, this.#scope);
+    const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
+    const plan = side === "key" ? readEverything : opens.planFor(shape);
+    return {
+      framing: "none",
+      encoding: "connect-json",
+      envelope: opens.name,
+      schemaId: null,
+      opens,
+      shape,
+      typeName: recordName(type),
+      namespaceToCheck: null,
+      reader: new JsonReader("connect-json", type, this.#engine.compileOptions(plan)),
+    };
+  }
+}
+
+function recordName(type: Type): string | null {
+  const record = withoutNull(type);
+  return record.kind === "record" ? record.name : null;
+}
+
+function startsWith(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
+  const length = prefix.length;
+  // The prefix leaves the brace that closes the message to be looked at.
+  return end - start > length && bytes[end - 1] === 0x7d && bytes.compare(prefix, 0, length, start, start + length) === 0;
+}
+
+function checkSchemaLength(length: number, most: number): void {
+  if (length > most) {
+    throw new DecodeError(
+      "limit-exceeded",
+      `expected a Connect schema of at most ${most} characters (limits.maxSchemaChars), found ${length}`,
+    );
+  }
+}
+
+/** Exactly the two fields of JsonConverter, and a schema that is one: a user's own columns of those names are no envelope. */
+export function isConnectMessage(value: unknown): value is ConnectMessage {
+  return isHalved(value) && (value["schema"] === null || isConnectSchema(value["schema"]));
+}
+
+/** Whether a row has just the columns schema and payload. */
+export function isHalved(value: unknown): value is Record<string, unknown> {
+  return isJsonObject(value) && Object.hasOwn(value, "schema") && Object.hasOwn(value, "payload") && Object.keys(value).length === 2;
+}

@@ -1,0 +1,41 @@
+import { avro } from "../encoding/avro/encoding.ts";
+import { registeredConnectJson } from "../encoding/connect-json/encoding.ts";
+import type { PlainEncoding, SchemaEncoding } from "../encoding/schema-encoding.ts";
+import { debezium } from "../envelope/debezium/envelope.ts";
+import type { EnvelopeFormat } from "../envelope/envelope.ts";
+import { flattened } from "../envelope/flattened/envelope.ts";
+import { none as noEnvelope } from "../envelope/none/envelope.ts";
+import { apicurio } from "../framing/apicurio/recognise.ts";
+import { confluent } from "../framing/confluent/recognise.ts";
+import type { Framing } from "../framing/framing.ts";
+import { none as noFraming } from "../framing/none/recognise.ts";
+
+/** Every format that a decoder knows, layer by layer, most specific first. */
+export interface Formats {
+  /** Asked in this order; the last one always says yes. */
+  readonly framings: readonly Framing[];
+  /** By the schema type that a source hands out, or by name where a framing states the encoding itself. */
+  readonly schemaEncodings: readonly SchemaEncoding[];
+  /** Read only where the user names them for a topic. */
+  readonly plainEncodings: readonly PlainEncoding[];
+  /** The first that recognises a value's shape opens it; the last one always does. */
+  readonly envelopes: readonly EnvelopeFormat[];
+}
+
+const framings: readonly Framing[] = [apicurio, confluent, noFraming];
+
+const schemaEncodings: readonly SchemaEncoding[] = [avro, registeredConnectJson];
+
+const plainEncodings: readonly PlainEncoding[] = [];
+
+const envelopes: readonly EnvelopeFormat[] = [debezium, flattened, noEnvelope];
+
+/** The built-in formats, with the user's own before them. */
+export function formatsWith(own: Partial<Formats> = {}): Formats {
+  return {
+    framings: [...(own.framings ?? []), ...framings],
+    schemaEncodings: [...(own.schemaEncodings ?? []), ...schemaEncodings],
+    plainEncodings: [...(own.plainEncodings ?? []), ...plainEncodings],
+    envelopes: [...(own.envelopes ?? []), ...envelopes],
+  };
+}

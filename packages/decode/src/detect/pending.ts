@@ -1,0 +1,66 @@
+import type { SchemaEncoding } from "../encoding/schema-encoding.ts";
+import { DecodeError, type DecodeErrorCode } from "../errors.ts";
+import type { SchemaId, SchemaLoadFailure } from "../schema-source.ts";
+import type { Engine } from "./engine.ts";
+
+/** What a record must wait for: a schema, or the library that understands schemas of its type. */
+export type Pending =
+  | { readonly kind: "schema"; readonly id: SchemaId }
+  | { readonly kind: "encoding"; readonly id: string; readonly encoding: SchemaEncoding };
+
+/** What was waited for in vain, with the error that each ends in. */
+export type Failures = ReadonlyMap<SchemaId, DecodeError>;
+
+/** Returned instead of a value while something is pending. */
+export const pendingValue: unique symbol = Symbol("pending value");
+
+export function pendingEncoding(encoding: SchemaEncoding): Pending {
+  return { kind: "encoding", id: `the reader of ${encoding.schemaType} schemas`, encoding };
+}
+
+/** Brings what is pending to hand. Null when it is there, or the error that reading a message that needs it ends in. */
+export async function load(engine: Engine, pending: Pending): Promise<DecodeError | null> {
+  return pending.kind === "schema" ? loadSchema(engine, pending.id) : loadEncoding(engine, pending.encoding);
+}
+
+const codes: Readonly<Record<SchemaLoadFailure, DecodeErrorCode>> = {
+  "not-found": "schema-not-found",
+  unavailable: "schema-unavailable",
+  refused: "schema-refused",
+};
+
+async function loadSchema(engine: Engine, id: SchemaId): Promise<DecodeError | null> {
+  try {
+    await engine.schemas?.load(id);
+    // A source that loads a schema and does not keep it would be asked for ever.
+    return engine.schemas?.peek(id) === undefined
+      ? new DecodeError(
+          "schema-unavailable",
+          `expected the schema source to have schema id ${id} at hand after loading it, found that peek knows none`,
+        )
+      : null;
+  } catch (cause) {
+    return loadError(id, cause);
+  }
+}
+
+function loadError(id: SchemaId, cause: unknown): DecodeError {
+  const failure = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+  const code = Object.hasOwn(codes, failure) ? codes[failure as SchemaLoadFailure] : "schema-unavailable";
+  const reason = cause instanceof Error ? cause.message : "the source gave no reason";
+  return new DecodeError(code, `expected schema id ${id} from the schema source, found: ${reason}`, { cause });
+}
+
+async function loadEncoding({ validation }: Engine, encoding: SchemaEncoding): Promise<DecodeError | null> {
+  try {
+    await encoding.load?.(validation);
+    return encoding.isLoaded?.(validation) === false ? notLoaded(encoding, undefined) : null;
+  } catch (cause) {
+    return notLoaded(encoding, cause);
+  }
+}
+
+function notLoaded(encoding: SchemaEncoding, cause: unknown): DecodeError {
+  const reason = cause instanceof Error ? cause.message : "it is not there after loading";
+  return new DecodeError("unsupported-format", `expected the reader of ${encoding.name} to load, found: ${reason}`, { cause });
+}

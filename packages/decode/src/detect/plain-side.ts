@@ -1,0 +1,138 @@
+import { areManyNames, learnType } from "../encoding/json/learn.ts";
+import { isJsonObject } from "../encoding/json/parse.ts";
+import { JsonReader, notQuick } from "../encoding/json/reader.ts";
+import { readEverything } from "../encoding/reader.ts";
+import type { Type } from "../encoding/type.ts";
+import { none } from "../envelope/none/envelope.ts";
+import type { EncodingName } from "../event.ts";
+import { BoundedMap } from "./bounded-map.ts";
+import type { Engine } from "./engine.ts";
+import { shapeOfValue } from "./shape.ts";
+import type { SideRoute, SideScope } from "./side-route.ts";
+
+interface PlainRoute extends SideRoute {
+  readonly reader: JsonReader;
+  /** Whether its envelope wants the text of numbers that have a fraction. */
+  readonly wantsExact: boolean;
+}
+
+const recentRoutes = 4;
+/** How often a shape of plain JSON must be seen before a reader is generated for it. */
+const sightingsBeforeCompiling = 2;
+const rememberedShapes = 64;
+/** Names of more characters than a table's columns have are data: not worth remembering. */
+const longestSignature = 65_536;
+
+/** The names of a value without a schema, and how values that have them are read. */
+interface LearnedShape {
+  readonly route: PlainRoute;
+  sightings: number;
+}
+
+/**
+ * Reads values that carry no schema. Their shapes are learned, so that the next JSON text of that shape is read without parsing it first.
+ */
+export class PlainSide {
+  /** How the last value was read; null before the first. */
+  route: PlainRoute | null = null;
+  readonly #engine: Engine;
+  readonly #scope: SideScope;
+  #recent: PlainRoute[] = [];
+  readonly #shapes: BoundedMap<string, LearnedShape> = new BoundedMap(rememberedShapes);
+
+  constructor(engine: Engine, scope: SideScope) {
+    this.#engine = engine;
+    this.#scope = scope;
+  }
+
+  /** The value of a text that is spelled as a recent one was, or `notQuick`. */
+  readRecent(bytes: Buffer, start: number, end: number): unknown {
+    const routes = this.#recent;
+    for (let i = 0; i < routes.length; i++) {
+      const route = routes[i] as PlainRoute;
+      const value = route.reader.readQuick(bytes, start, end);
+      if (value !== notQuick) {
+        this.route = route;
+        if (i > 0) {
+          routes[i] = routes[0] as PlainRoute;
+          routes[0] = route; // shapes come in runs: a reader that misses through all of one would give up
+        }
+        return value;
+      }
+    }
+    return notQuick;
+  }
+
+  /**
+   * What a parsed value becomes. `exact` parses it once more with the text of its numbers kept, where the envelope wants it. `isText`:
+   * whether the next text of this shape may be read without parsing it.
+   */
+  convert(encoding: EncodingName, parsed: unknown, exact: () => unknown, isText: boolean): unknown {
+    const route = this.#routeOf(encoding, parsed, isText);
+    this.route = route;
+    return route.reader.convert(route.wantsExact ? exact() : parsed);
+  }
+
+  #routeOf(encoding: EncodingName, parsed: unknown, isText: boolean): PlainRoute {
+    const names = isJsonObject(parsed) ? Object.keys(parsed) : null;
+    const signature = signatureOf(parsed, names);
+    if (signature === null) {
+      return this.#learn(encoding, parsed, names);
+    }
+    const key = `${encoding} ${signature}`;
+    let shape = this.#shapes.get(key);
+    if (shape === undefined) {
+      shape = { route: this.#learn(encoding, parsed, names), sightings: 0 };
+      this.#shapes.set(key, shape);
+    }
+    shape.sightings++;
+    if (isText && shape.sightings >= sightingsBeforeCompiling) {
+      this.#tryFirst(shape.route);
+    }
+    return shape.route;
+  }
+
+  #learn(encoding: EncodingName, parsed: unknown, names: readonly string[] | null): PlainRoute {
+    const { side, inside, columns } = this.#scope;
+    const shape = shapeOfValue(parsed, this.#scope);
+    const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
+    const plan = side === "key" ? readEverything : opens.planFor(shape);
+    const type: Type = isJsonObject(parsed) && names !== null ? learnType(parsed, names, plan, columns) : { kind: "any" };
+    return {
+      framing: "none",
+      encoding,
+      envelope: opens.name,
+      schemaId: null,
+      opens,
+      shape,
+      typeName: null,
+      namespaceToCheck: null,
+      reader: new JsonReader(encoding, type, this.#engine.compileOptions(plan)),
+      wantsExact: plan.numbers === "exact",
+    };
+  }
+
+  /** A shape that comes again is worth trying before its text is parsed. */
+  #tryFirst(route: PlainRoute): void {
+    if (!this.#recent.includes(route)) {
+      this.#recent = [route, ...this.#recent].slice(0, recentRoutes);
+    }
+  }
+}
+
+/** Whether a value, or an object right inside it, has more names than a table has columns. */
+function isWide(value: Record<string, unknown>, names: readonly string[]): boolean {
+  return areManyNames(names) || names.some((name) => isJsonObject(value[name]) && areManyNames(Object.keys(value[name])));
+}
+
+/** The names of a value and of the objects right inside it: what a learned type is made of. Null where they are too many to be columns. */
+function signatureOf(value: unknown, names: readonly string[] | null): string | null {
+  if (!isJsonObject(value) || names === null) {
+    return typeof value === "string" ? "text" : "";
+  }
+  if (isWide(value, names)) {
+    return null;
+  }
+  const signature = JSON.stringify(names.map((name) => [name, isJsonObject(value[name]) ? Object.keys(value[name]) : 0]));
+  return signature.length > longestSignature ? null : signature;
+}

@@ -1,0 +1,253 @@
+import { Deferred, type PayloadReader, readEverything } from "../encoding/reader.ts";
+import type { ParsedSchema, SchemaEncoding } from "../encoding/schema-encoding.ts";
+import { type Type, withoutNull } from "../encoding/type.ts";
+import type { SourceHead } from "../envelope/debezium/plan.ts";
+import { none } from "../envelope/none/envelope.ts";
+import { isBlock } from "../envelope/source.ts";
+import { DecodeError, isDecodeError } from "../errors.ts";
+import type { EncodingName } from "../event.ts";
+import { confluent } from "../framing/confluent/recognise.ts";
+import { type Framing, hasMessages, type MessageChoice } from "../framing/framing.ts";
+import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
+import { BoundedMap } from "./bounded-map.ts";
+import type { Engine } from "./engine.ts";
+import { type Failures, type Pending, pendingEncoding, pendingValue } from "./pending.ts";
+import { belongsToTable, belongsToTopic, debeziumNamespace, identityError } from "./schema-identity.ts";
+import { shapeOfType } from "./shape.ts";
+import type { SideRoute, SideScope } from "./side-route.ts";
+
+/** What is known of a payload's schema before it is read. */
+export interface NamedSchema {
+  readonly framing: Framing;
+  readonly id: SchemaId;
+  /** The schema itself, where the message or the user carries it. */
+  readonly schema?: RegisteredSchema | undefined;
+  readonly encoding?: EncodingName | undefined;
+  readonly message?: MessageSelector | undefined;
+}
+
+interface SchemaRoute extends SideRoute {
+  readonly schemaId: SchemaId;
+  readonly reader: PayloadReader;
+  /** The payload's first bytes that chose the message: none where the schema has but one. */
+  readonly choice: Buffer;
+}
+
+/** A schema, understood, and how those of its messages that were seen are read. */
+interface KnownSchema {
+  readonly id: SchemaId;
+  readonly encoding: SchemaEncoding;
+  readonly parsed: ParsedSchema;
+  readonly isRuled: boolean;
+  readonly routes: BoundedMap<string, SchemaRoute>;
+}
+
+const noChoice: Buffer = Buffer.alloc(0);
+const theOnlyMessage: readonly MessageChoice[] = [];
+
+/** Reads one side of a topic whose messages name their schema. One reader is compiled for each schema and message. */
+export class SchemaSide {
+  /** How the last value was read; null before the first. */
+  route: SchemaRoute | null = null;
+  /** What `read` returned {@link pendingValue} for. */
+  pending: Pending | null = null;
+  readonly #engine: Engine;
+  readonly #scope: SideScope;
+  readonly #known: BoundedMap<SchemaId, KnownSchema>;
+  /** The last source head whose table was found to belong to its schema: one object for as long as the table stays. */
+  #checkedHead: SourceHead | null = null;
+
+  constructor(engine: Engine, scope: SideScope) {
+    this.#engine = engine;
+    this.#scope = scope;
+    this.#known = new BoundedMap(engine.limits.maxSchemas);
+  }
+
+  /** The value of a message behind Confluent's prefix, whose payload is from `start` to `end`; or {@link pendingValue}. */
+  readPrefixed(id: number, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
+    const route = this.route;
+    if (route === null || route.schemaId !== id || route.framing !== "confluent" || !standsAt(bytes, start, end, route.choice)) {
+      return this.read({ framing: confluent, id }, bytes, start, end, 1, failed);
+    }
+    return this.#readBy(route, bytes, start + route.choice.length, end);
+  }
+
+  /** One value, or an array of them where `count` is not 1; or {@link pendingValue} where something must be loaded first. */
+  read(named: NamedSchema, bytes: Buffer, start: number, end: number, count: number, failed: Failures | null): unknown {
+    const known = this.#known.get(named.id) ?? this.#understand(named, failed);
+    if (known === null) {
+      return pendingValue;
+    }
+    const { framing, message } = named;
+    const choices =
+      message === undefined && framing.choices !== undefined && hasMessages(known.encoding.schemaType)
+        ? framing.choices(bytes, start, end, this.#scope.stated.isTolerant)
+        : theOnlyMessage;
+    if (choices.length === 0) {
+      const route = this.#routeFor(known, framing.name, message ?? null, noChoice);
+      return count === 1
+        ? this.#readBy(this.#found(route, known), bytes, start, end)
+        : readAll(this.#found(route, known), bytes, start, end, count);
+    }
+    return this.#readChosen(known, framing, choices, bytes, start, end);
+  }
+
+  #readChosen(known: KnownSchema, framing: Framing, choices: readonly MessageChoice[], bytes: Buffer, start: number, end: number): unknown {
+    let firstError: unknown = null;
+    for (const { message, length, framing: framedBy } of choices) {
+      const choice = bytes.subarray(start, start + length);
+      const route = this.#routeFor(known, framedBy ?? framing.name, message, choice);
+      if (route !== null) {
+        try {
+          return this.#readBy(route, bytes, start + length, end);
+        } catch (error) {
+          if (!isDecodeError(error)) {
+            throw error;
+          }
+          firstError ??= error;
+        }
+      }
+    }
+    throw firstError ?? noSuchMessage(known.id);
+  }
+
+  #found(route: SchemaRoute | null, known: KnownSchema): SchemaRoute {
+    if (route === null) {
+      throw noSuchMessage(known.id);
+    }
+    this.route = route;
+    return route;
+  }
+
+  #readBy(route: SchemaRoute, bytes: Buffer, start: number, end: number): unknown {
+    try {
+      const value = route.reader.read(bytes, start, end);
+      if (route.namespaceToCheck !== null && this.#scope.side === "value") {
+        this.#checkIdentity(value, route, route.namespaceToCheck);
+      }
+      this.route = route;
+      return value;
+    } catch (error) {
+      throw explained(error, route);
+    }
+  }
+
+  /** The schema, or null where something must be loaded first. */
+  #understand({ id, schema, encoding: stated }: NamedSchema, failed: Failures | null): KnownSchema | null {
+    const { schemas, limits } = this.#engine;
+    if (schema === undefined && schemas === null) {
+      throw new DecodeError(
+        "schema-not-found",
+        `expected a source for schema id ${id}, found none: pass schemas to createDecoder (createRegistry or fromBundle of @cdckit/registry)`,
+      );
+    }
+    const registered = schema ?? schemas?.peek(id);
+    if (registered === undefined) {
+      return this.#wait({ kind: "schema", id }, failed);
+    }
+    const encoding = this.#engine.schemaEncoding(registered.schemaType, stated);
+    if (encoding.isLoaded?.(this.#engine.validation) === false) {
+      return this.#wait(pendingEncoding(encoding), failed);
+    }
+    const parsed = encoding.parse(registered, limits);
+    const known = { id, encoding, parsed, isRuled: false, routes: new BoundedMap<string, SchemaRoute>(limits.maxSchemas) };
+    this.#known.set(id, known);
+    return known;
+  }
+
+  #wait(pending: Pending, failed: Failures | null): null {
+    const failure = failed?.get(pending.id);
+    if (failure !== undefined) {
+      throw failure;
+    }
+    this.pending = pending;
+    return null;
+  }
+
+  /** How a message of the schema is read; null where the schema has no such message. */
+  #routeFor(known: KnownSchema, framing: string, message: MessageSelector | null, choice: Buffer): SchemaRoute | null {
+    const key = `${framing} ${message === null ? choice.toString("latin1") : JSON.stringify(message)} ${choice.length}`;
+    const cached = known.routes.get(key);
+    if (cached !== undefined) {
+      return cached;
+    }
+    const type = known.parsed.typeOf(message);
+    if (type === null) {
+      return null;
+    }
+    const route = this.#compile(known, framing, message, type, Buffer.from(choice));
+    known.routes.set(key, route);
+    return route;
+  }
+
+  #compile(known: KnownSchema, framing: string, message: MessageSelector | null, type: Type, choice: Buffer): SchemaRoute {
+    const { topic, side, inside, trustsSchemas } = this.#scope;
+    const shape = shapeOfType(type, this.#scope);
+    const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
+    const plan = side === "key" ? readEverything : opens.planFor(shape);
+    const namespace = debeziumNamespace(shape.typeName);
+    const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
+    const reader = known.parsed.compile(message, this.#engine.compileOptions(plan));
+    return {
+      framing,
+      encoding: reader.encoding,
+      envelope: opens.name,
+      schemaId: known.id,
+      opens,
+      shape,
+      typeName: recordName(type),
+      reader,
+      choice,
+      namespaceToCheck: isKnown ? null : namespace,
+    };
+  }
+
+  #checkIdentity(value: unknown, route: SchemaRoute, namespace: string): void {
+    const source = isBlock(value) ? value["source"] : undefined;
+    if (!(source instanceof Deferred) || source.peeked === this.#checkedHead) {
+      return; // without a table in the bytes, the schema is all that there is to go by
+    }
+    const head = source.peeked as SourceHead;
+    if (head.table.name !== "" && !belongsToTable(namespace, head.table)) {
+      throw identityError(route.schemaId, route.typeName, `and the message is of another table, on topic ${this.#scope.topic}`);
+    }
+    this.#checkedHead = head;
+  }
+}
+
+function recordName(type: Type): string | null {
+  const record = withoutNull(type);
+  return record.kind === "record" ? record.name : null;
+}
+
+function standsAt(bytes: Buffer, start: number, end: number, choice: Buffer): boolean {
+  const { length } = choice;
+  if (length === 0) {
+    return true;
+  }
+  return (
+    start + length <= end && (length === 1 ? bytes[start] === choice[0] : bytes.compare(choice, 0, length, start, start + length) === 0)
+  );
+}
+
+function readAll({ reader, encoding }: SchemaRoute, bytes: Buffer, start: number, end: number, count: number): readonly unknown[] {
+  if (reader.readSequence === undefined) {
+    throw new DecodeError(
+      "unsupported-format",
+      `expected one ${encoding} value a message, found several, which it cannot be told apart in`,
+    );
+  }
+  return reader.readSequence(bytes, start, end, count);
+}
+
+function noSuchMessage(id: SchemaId): DecodeError {
+  return new DecodeError("schema-mismatch", `expected schema id ${id} to have the message that this record names, found none`);
+}
+
+/** A schema that is not the topic's and does not fit is most likely not the one that the message was written with. */
+function explained(error: unknown, { schemaId, typeName, namespaceToCheck }: SchemaRoute): unknown {
+  const isMisfit = isDecodeError(error) && error.code !== "schema-mismatch" && namespaceToCheck !== null;
+  return isMisfit
+    ? identityError(schemaId, typeName, `which does not fit these bytes (${error.code}) and is not named after the topic`, error)
+    : error;
+}

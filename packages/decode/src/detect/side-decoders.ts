@@ -1,0 +1,39 @@
+import type { Framing } from "../framing/framing.ts";
+import { BoundedMap } from "./bounded-map.ts";
+import type { Engine } from "./engine.ts";
+import { SideDecoder } from "./side-decoder.ts";
+import type { SideScope } from "./side-route.ts";
+
+/** A topic has few kinds of records that only their headers tell apart; a sender who makes up more gains nothing. */
+const mostKinds = 16;
+
+/**
+ * The side decoders of one topic: one for each set of header names that can change the format. A topic may have several: a tombstone
+ * beside flattened rows has no such header.
+ */
+export class SideDecoders {
+  readonly #engine: Engine;
+  readonly #scope: Omit<SideScope, "headerNames" | "announced" | "inside">;
+  readonly #decoders: BoundedMap<string, SideDecoder> = new BoundedMap(mostKinds);
+
+  constructor(engine: Engine, scope: Omit<SideScope, "headerNames" | "announced" | "inside">) {
+    this.#engine = engine;
+    this.#scope = scope;
+  }
+
+  forHeaders(names: readonly string[]): SideDecoder {
+    const announced = this.#engine.formats.framings.filter((framing) => announces(framing, names));
+    const headerNames = this.#scope.side === "key" ? [] : names.filter((name) => this.#engine.envelopeHeaders.has(name));
+    const kind = JSON.stringify([headerNames, announced.map(({ name }) => name)]);
+    let decoder = this.#decoders.get(kind);
+    if (decoder === undefined) {
+      decoder = new SideDecoder(this.#engine, { ...this.#scope, headerNames, announced, inside: null });
+      this.#decoders.set(kind, decoder);
+    }
+    return decoder;
+  }
+}
+
+function announces({ headerNames }: Framing, names: readonly string[]): boolean {
+  return headerNames.some((name) => names.includes(name));
+}
