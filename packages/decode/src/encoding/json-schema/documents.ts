@@ -1,0 +1,176 @@
+import { DecodeError } from "../../errors.ts";
+import type { ResolvedLimits } from "../../options.ts";
+import type { RegisteredSchema } from "../../schema-source.ts";
+import { isJsonObject } from "../json/parse.ts";
+import { quoted, schemaInvalid } from "./schema-invalid.ts";
+
+/** A schema inside of a text: an object, or true or false. `base` is the address that references in it start from. */
+export interface Place {
+  readonly node: unknown;
+  readonly base: string;
+}
+
+/** Deepest nesting of schemas in a text. */
+const maxNesting = 256;
+
+/** The address of a text that states none. It leads nowhere: nothing is ever fetched. */
+const nowhere = "schema:///";
+
+const listKeywords = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const mapKeywords = ["properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies"];
+const schemaKeywords = [
+  ...["items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "contains", "not"],
+  ...["if", "then", "else", "propertyNames", "contentSchema"],
+];
+
+/** The text of a schema and those that it refers to, by all the names that references may use. */
+export class SchemaDocuments {
+  readonly root: Place;
+  readonly #named = new Map<string, Place>();
+
+  constructor({ schema, references = [] }: Pick<RegisteredSchema, "schema" | "references">, limits: ResolvedLimits) {
+    const chars = references.reduce((sum, reference) => sum + reference.schema.length, schema.length);
+    if (chars > limits.maxSchemaChars) {
+      throw new DecodeError(
+        "limit-exceeded",
+        `expected a schema and references of at most ${limits.maxSchemaChars} characters (limits.maxSchemaChars), found ${chars}`,
+      );
+    }
+    for (const reference of references) {
+      const address = resolveAddress(reference.name, nowhere);
+      const place = this.#enter(parseText(reference.schema), address);
+      this.#named.set(address, place);
+      this.#named.set(reference.name, place);
+    }
+    this.root = this.#enter(parseText(schema), nowhere);
+    this.#named.set(nowhere, this.root);
+  }
+
+  /** The schema that a reference means. Throws `schema-invalid` where no text has it. */
+  resolve(reference: string, { base }: Place): Place {
+    const hash = reference.indexOf("#");
+    const address = hash < 0 ? reference : reference.slice(0, hash);
+    const fragment = hash < 0 ? "" : reference.slice(hash + 1);
+    const start = address === "" ? this.#named.get(base) : this.#document(address, base);
+    const found = start === undefined ? undefined : this.#inside(start, fragment);
+    if (found === undefined) {
+      throw schemaInvalid(
+        `${quoted(reference)} is nowhere in the schema or the references that it is registered with; nothing is fetched by its address`,
+      );
+    }
+    return found;
+  }
+
+  /** A schema that stands inside another one. */
+  static inside(node: unknown, { base }: Place): Place {
+    return { node, base: baseOf(node, base) };
+  }
+
+  #document(address: string, base: string): Place | undefined {
+    return this.#named.get(resolveAddress(address, base)) ?? this.#named.get(address) ?? this.#named.get(resolveAddress(address, nowhere));
+  }
+
+  #inside(start: Place, fragment: string): Place | undefined {
+    if (fragment === "" || fragment.startsWith("/")) {
+      return atPointer(start, fragment);
+    }
+    return this.#named.get(`${start.base}#${fragment}`);
+  }
+
+  /** Notes the names of a text's schemas. */
+  #enter(node: unknown, base: string): Place {
+    const place = { node, base: baseOf(node, base) };
+    this.#name(place, maxNesting);
+    return place;
+  }
+
+  #name(place: Place, nesting: number): void {
+    const { node, base } = place;
+    if (!isJsonObject(node)) {
+      return;
+    }
+    if (nesting <= 0) {
+      throw new DecodeError("limit-exceeded", `expected schemas nested no deeper than ${maxNesting}, found them deeper`);
+    }
+    if (ownAddress(node) !== null && !this.#named.has(base)) {
+      this.#named.set(base, place);
+    }
+    for (const anchor of anchorsOf(node)) {
+      this.#named.set(`${base}#${anchor}`, place);
+    }
+    for (const part of partsOf(node)) {
+      this.#name(SchemaDocuments.inside(part, place), nesting - 1);
+    }
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw schemaInvalid("its text is not JSON"); // the engine's message would quote it
+  }
+}
+
+function partsOf(node: Record<string, unknown>): unknown[] {
+  const lists = [...listKeywords, ...schemaKeywords].map((keyword) => own(node, keyword));
+  const maps = mapKeywords.map((keyword) => own(node, keyword));
+  return [...lists.flat(), ...maps.flatMap((map) => (isJsonObject(map) ? Object.values(map) : []))];
+}
+
+/** A keyword's value. A schema's names are data: nothing is looked up in prototypes. */
+export function own(node: Record<string, unknown>, keyword: string): unknown {
+  return Object.hasOwn(node, keyword) ? node[keyword] : undefined;
+}
+
+function baseOf(node: unknown, base: string): string {
+  const address = isJsonObject(node) ? ownAddress(node) : null;
+  return address === null ? base : resolveAddress(address, base);
+}
+
+/** What a schema calls itself, without its fragment; draft 4 writes `id`. */
+function ownAddress(node: Record<string, unknown>): string | null {
+  const id = own(node, "$id") ?? own(node, "id");
+  const address = typeof id === "string" ? (id.split("#", 1)[0] as string) : ""; // splitting gives at least one part
+  return address === "" ? null : address;
+}
+
+function anchorsOf(node: Record<string, unknown>): string[] {
+  const id = own(node, "$id") ?? own(node, "id");
+  const fragment = typeof id === "string" && id.startsWith("#") ? id.slice(1) : "";
+  const anchors = [own(node, "$anchor"), own(node, "$dynamicAnchor"), fragment];
+  return anchors.filter((anchor) => typeof anchor === "string" && anchor !== "") as string[]; // they were just asked
+}
+
+function resolveAddress(address: string, base: string): string {
+  try {
+    return new URL(address, base).href.replace(/#$/, "");
+  } catch {
+    return address; // a name that is no address: it means the text of that name
+  }
+}
+
+/** JSON Pointer (RFC 6901), as a fragment of a URI writes it. */
+function atPointer(start: Place, fragment: string): Place | undefined {
+  let place = start;
+  for (const step of decodeFragment(fragment).split("/").slice(1)) {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    const { node } = place;
+    const isInside = Array.isArray(node)
+      ? /^\d{1,9}$/.test(name) && Number(name) < node.length
+      : isJsonObject(node) && Object.hasOwn(node, name);
+    if (!isInside) {
+      return undefined;
+    }
+    place = SchemaDocuments.inside((node as Record<string, unknown>)[name], place);
+  }
+  return place;
+}
+
+function decodeFragment(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

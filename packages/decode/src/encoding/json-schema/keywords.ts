@@ -1,0 +1,165 @@
+import type { Semantic } from "../../values/conversion.ts";
+import { isJsonObject } from "../json/parse.ts";
+import type { Type } from "../type.ts";
+import { own } from "./documents.ts";
+import { quoted, schemaInvalid } from "./schema-invalid.ts";
+
+/*
+ * What single keywords say, of a schema and of those that hold beside it (`nodes`: what it refers to, its `allOf`).
+ */
+
+type Node = Readonly<Record<string, unknown>>;
+
+const kindNames: readonly string[] = ["null", "boolean", "integer", "number", "string", "array", "object"];
+
+/** What `type` allows, or what other keywords suggest; null where nothing does. */
+export function statedKinds(nodes: readonly Node[]): readonly string[] | null {
+  let kinds: readonly string[] | null = null;
+  for (const node of nodes) {
+    const stated = kindsOf(node);
+    kinds = kinds === null || stated === null ? (kinds ?? stated) : both(kinds, stated);
+  }
+  if (kinds !== null) {
+    return kinds.includes("number") ? kinds.filter((kind) => kind !== "integer") : kinds;
+  }
+  const has = (...keywords: readonly string[]): boolean => nodes.some((node) => keywords.some((keyword) => Object.hasOwn(node, keyword)));
+  if (has("properties", "patternProperties", "additionalProperties")) {
+    return ["object"];
+  }
+  return has("items", "prefixItems") ? ["array"] : null;
+}
+
+function kindsOf(node: Node): readonly string[] | null {
+  const stated = own(node, "type");
+  if (stated === undefined) {
+    return null;
+  }
+  const kinds: readonly unknown[] = Array.isArray(stated) ? stated : [stated];
+  for (const kind of kinds) {
+    if (typeof kind !== "string" || !kindNames.includes(kind)) {
+      throw schemaInvalid(`${typeof kind === "string" ? quoted(kind) : "something that is no name"} stands for a type`);
+    }
+  }
+  return kinds as readonly string[]; // names: they were just asked
+}
+
+/** What two schemas both allow. An integer is a number. */
+function both(one: readonly string[], other: readonly string[]): readonly string[] {
+  const allows = (kinds: readonly string[], kind: string): boolean =>
+    kinds.includes(kind) || (kind === "integer" && kinds.includes("number"));
+  return kindNames.filter((kind) => allows(one, kind) && allows(other, kind));
+}
+
+/** The type of `enum` and `const` where they allow texts alone (or null); null where they say nothing of the kind. */
+export function enumType(nodes: readonly Node[]): Type | null {
+  for (const node of nodes) {
+    const listed = own(node, "enum");
+    const values: unknown = Object.hasOwn(node, "const") ? [node["const"]] : listed;
+    if (!Array.isArray(values)) {
+      continue;
+    }
+    const symbols = values.filter((value) => typeof value === "string");
+    const hasNull = values.includes(null);
+    if (symbols.length > 0 && symbols.length === values.length - (hasNull ? 1 : 0)) {
+      const type: Type = { kind: "enum", symbols, ...semanticOf(nodes) };
+      return hasNull ? { kind: "union", branches: [{ kind: "null" }, type] } : type;
+    }
+  }
+  return null;
+}
+
+/** The type of a kind that holds nothing else. */
+export function scalarType(kind: string, nodes: readonly Node[]): Type {
+  const connectType = firstText(nodes, "connect.type");
+  const meaning = semanticOf(nodes);
+  switch (kind) {
+    case "null":
+      return { kind: "null" };
+    case "boolean":
+      return { kind: "boolean", ...meaning };
+    case "integer":
+      return { kind: smallIntegers.has(connectType) ? "int" : "long", ...meaning };
+    case "number":
+      return numberType(connectType, meaning);
+    default:
+      return connectType === "bytes" ? { kind: "bytes", ...meaning } : { kind: "string", ...(formatMeaning(nodes, meaning) ?? meaning) };
+  }
+}
+
+const smallIntegers: ReadonlySet<string | null> = new Set(["int8", "int16", "int32"]);
+const decimalName = "org.apache.kafka.connect.data.Decimal";
+
+function numberType(connectType: string | null, meaning: Meaning): Type {
+  if (connectType === "bytes" || meaning.semantic?.name === decimalName) {
+    return { kind: "bytes", ...meaning }; // a decimal that is written as a number
+  }
+  switch (connectType) {
+    case "float32":
+      return { kind: "float", ...meaning };
+    case "float64":
+      return { kind: "double", ...meaning };
+    default:
+      // JSON Schema's numbers have any size: integers stay exact, fractions are what `values.numbers` says.
+      return { kind: "union", branches: [{ kind: "long" }, { kind: "double" }] };
+  }
+}
+
+export interface Meaning {
+  readonly semantic?: Semantic;
+}
+
+/** What Connect calls the schema. */
+export function semanticOf(nodes: readonly Node[]): Meaning {
+  const named = nodes.find((node) => typeof own(node, "title") === "string");
+  if (named === undefined) {
+    return {};
+  }
+  const parameters: Record<string, string> = Object.create(null);
+  const stated = own(named, "connect.parameters");
+  for (const [name, value] of Object.entries(isJsonObject(stated) ? stated : {})) {
+    if (typeof value === "string" || typeof value === "number") {
+      parameters[name] = String(value);
+    }
+  }
+  return { semantic: { name: named["title"] as string, parameters } }; // which was found to be a text
+}
+
+/** Formats whose text has a meaning that columns have too. */
+const semanticOfFormat: ReadonlyMap<string | null, string> = new Map([
+  ["date", "io.debezium.time.IsoDate"],
+  ["date-time", "io.debezium.time.ZonedTimestamp"],
+]);
+
+/** What `format` says, unless Connect has named the schema. */
+function formatMeaning(nodes: readonly Node[], { semantic }: Meaning): Meaning | null {
+  const name = semanticOfFormat.get(firstText(nodes, "format"));
+  const isConnects = semantic !== undefined && /^(?:io\.debezium|org\.apache\.kafka\.connect)\./.test(semantic.name);
+  return name === undefined || isConnects ? null : { semantic: { name, parameters: {} } };
+}
+
+function firstText(nodes: readonly Node[], keyword: string): string | null {
+  const node = nodes.find((candidate) => typeof own(candidate, keyword) === "string");
+  return node === undefined ? null : (node[keyword] as string); // which was found to be a text
+}
+
+/** One type for all of them: null at most once, first; whatever allows anything allows everything. */
+export function unionOf(types: readonly Type[]): Type {
+  const branches = new Set<Type>();
+  let hasNull = false;
+  for (const type of types.flatMap((one) => (one.kind === "union" ? one.branches : [one]))) {
+    if (type.kind === "any") {
+      return { kind: "any" };
+    }
+    if (type.kind === "null") {
+      hasNull = true;
+    } else {
+      branches.add(type);
+    }
+  }
+  const rest = [...branches];
+  const [only, ...more] = rest;
+  if (only === undefined) {
+    return { kind: hasNull ? "null" : "any" };
+  }
+  return more.length === 0 && !hasNull ? only : { kind: "union", branches: hasNull ? [{ kind: "null" }, ...rest] : rest };
+}

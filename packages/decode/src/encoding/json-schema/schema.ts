@@ -1,0 +1,318 @@
+import { DecodeError } from "../../errors.ts";
+import type { ResolvedLimits } from "../../options.ts";
+import type { RegisteredSchema } from "../../schema-source.ts";
+import { isJsonObject } from "../json/parse.ts";
+import type { Field, RecordType, Type, UnionType } from "../type.ts";
+import { own, type Place, SchemaDocuments } from "./documents.ts";
+import { enumType, scalarType, semanticOf, statedKinds, unionOf } from "./keywords.ts";
+import { quoted, schemaInvalid } from "./schema-invalid.ts";
+
+/** Schemas of all texts together, those that references repeat included. */
+const maxParts = 100_000;
+/** Deepest nesting of types: whatever walks them later may recurse. */
+const maxNesting = 256;
+
+/** The type that a JSON Schema describes, and its texts. */
+export function parseJsonSchema(
+  schema: RegisteredSchema,
+  limits: ResolvedLimits,
+): { readonly type: Type; readonly documents: SchemaDocuments } {
+  const documents = new SchemaDocuments(schema, limits);
+  return { type: new TypeBuilder(documents).typeOf(documents.root), documents };
+}
+
+/** A schema whose type is being built. */
+interface Open {
+  /** What stands for the type already, if a record lies between. */
+  readonly union: UnionType | null;
+  readonly records: number;
+  readonly containers: number;
+}
+
+class TypeBuilder {
+  readonly #documents: SchemaDocuments;
+  readonly #types = new Map<unknown, Type>();
+  readonly #open = new Map<unknown, Open>();
+  #parts = 0;
+  #nesting = 0;
+  // How many records, and arrays and maps, the schema at hand stands in.
+  #records = 0;
+  #containers = 0;
+
+  constructor(documents: SchemaDocuments) {
+    this.#documents = documents;
+  }
+
+  /** The type of a schema: the same object for the same schema, so that a record may hold itself. */
+  typeOf(place: Place): Type {
+    this.#count();
+    const { node } = place;
+    if (typeof node === "boolean") {
+      return { kind: "any" };
+    }
+    const known = this.#types.get(node) ?? this.#recursive(node);
+    if (known !== undefined) {
+      return known;
+    }
+    if (this.#nesting >= maxNesting) {
+      throw new DecodeError("limit-exceeded", `expected types nested no deeper than ${maxNesting}, found them deeper`);
+    }
+    this.#nesting++;
+    const all = this.#conjuncts(place);
+    const telling = all.filter((part) => isTelling(part.node as Record<string, unknown>)); // conjuncts are objects
+    const only = telling[0];
+    // A reference and its annotations mean what they refer to: the same object, wherever it is referred to.
+    const type = telling.length === 1 && only !== undefined && only.node !== node ? this.#alias(node, only) : this.#build(node, telling);
+    this.#nesting--;
+    this.#types.set(node, type);
+    return type;
+  }
+
+  #alias(node: unknown, target: Place): Type {
+    return this.#inside(node, null, () => this.typeOf(target));
+  }
+
+  /** What a schema means inside of itself. */
+  #recursive(node: unknown): Type | undefined {
+    const open = this.#open.get(node);
+    if (open === undefined) {
+      return undefined;
+    }
+    if (open.union !== null && this.#records > open.records) {
+      return open.union;
+    }
+    if (this.#containers > open.containers) {
+      return { kind: "any" }; // a list of such lists: JSON itself says what is in it
+    }
+    throw schemaInvalid("a reference leads back to itself, without a property or an item between");
+  }
+
+  #inside<Result>(node: unknown, union: UnionType | null, build: () => Result): Result {
+    this.#open.set(node, { union, records: this.#records, containers: this.#containers });
+    const result = build();
+    this.#open.delete(node);
+    return result;
+  }
+
+  #count(): void {
+    if (++this.#parts > maxParts) {
+      throw new DecodeError("limit-exceeded", `expected a schema of at most ${maxParts} parts, what references repeat counted, found more`);
+    }
+  }
+
+  /** The schemas that all hold together: this one, what it refers to, and its `allOf`. */
+  #conjuncts(place: Place): Place[] {
+    const found: Place[] = [];
+    const done = new Set<unknown>();
+    const visit = (part: Place, open: readonly unknown[]): void => {
+      const { node } = part;
+      if (typeof node === "boolean") {
+        return;
+      }
+      if (!isJsonObject(node)) {
+        throw schemaInvalid("something that is neither an object nor true or false stands for a schema");
+      }
+      if (open.includes(node)) {
+        throw schemaInvalid("a reference leads back to itself, without a property or an item between");
+      }
+      if (done.has(node)) {
+        return;
+      }
+      this.#count();
+      done.add(node);
+      found.push(part);
+      if (open.length >= maxNesting) {
+        throw new DecodeError("limit-exceeded", `expected a chain of at most ${maxNesting} references, found a longer one`);
+      }
+      const inner = [...open, node];
+      for (const next of this.#referred(part, node)) {
+        visit(next, inner);
+      }
+    };
+    visit(place, []);
+    return found;
+  }
+
+  #referred(place: Place, node: Record<string, unknown>): Place[] {
+    const references = ["$ref", "$dynamicRef", "$recursiveRef"].map((keyword) => own(node, keyword));
+    const texts = references.filter((reference) => typeof reference === "string");
+    return [...texts.map((text) => this.#documents.resolve(text, place)), ...partsIn(own(node, "allOf"), place)];
+  }
+
+  #build(node: unknown, places: readonly Place[]): Type {
+    const nodes = places.map((place) => place.node as Record<string, unknown>); // conjuncts are objects
+    const symbols = enumType(nodes);
+    if (symbols !== null) {
+      return symbols;
+    }
+    const kinds = statedKinds(nodes);
+    const alternatives = places.map((place) => alternativesOf(place)).find((list) => list.length > 0);
+    if (alternatives !== undefined && !hasSubstance(nodes, kinds)) {
+      return this.#alternatives(node, alternatives);
+    }
+    if (kinds === null) {
+      return { kind: "any" };
+    }
+    const branches = kinds
+      .filter((kind) => kind !== "object")
+      .map((kind) => (kind === "array" ? this.#array(node, places) : scalarType(kind, nodes)));
+    return kinds.includes("object") ? this.#object(node, places, branches) : unionOf(branches);
+  }
+
+  #alternatives(node: unknown, alternatives: readonly Place[]): Type {
+    const branches: Type[] = [];
+    const union: UnionType = { kind: "union", branches };
+    const types = this.#inside(node, union, () => alternatives.map((alternative) => this.typeOf(alternative)));
+    const whole = unionOf(types);
+    for (const branch of whole.kind === "union" ? whole.branches : [whole]) {
+      branches.push(branch);
+    }
+    return whole.kind === "union" ? union : whole;
+  }
+
+  #array(node: unknown, places: readonly Place[]): Type {
+    const nodes = places.map((place) => place.node as Record<string, unknown>);
+    const place = places.find((part) => own(part.node as Record<string, unknown>, "items") !== undefined);
+    const items = place === undefined ? undefined : own(place.node as Record<string, unknown>, "items");
+    if (place === undefined || items === undefined || Array.isArray(items)) {
+      return { kind: "array", items: { kind: "any" } };
+    }
+    const inner = this.#contained(node, SchemaDocuments.inside(items, place));
+    const isMap = nodes.some((part) => own(part, "connect.type") === "map");
+    return (isMap ? entriesType(inner) : null) ?? { kind: "array", items: inner, ...semanticOf(nodes) };
+  }
+
+  #contained(node: unknown, place: Place): Type {
+    return this.#inside(node, null, () => {
+      this.#containers++;
+      const type = this.typeOf(place);
+      this.#containers--;
+      return type;
+    });
+  }
+
+  /** A record where properties are named, else a map or a record of whatever there is. `others` are what it may be instead. */
+  #object(node: unknown, places: readonly Place[], others: readonly Type[]): Type {
+    const nodes = places.map((place) => place.node as Record<string, unknown>);
+    const properties = propertiesOf(places);
+    const values = mapValues(places);
+    const isMap = nodes.some((part) => own(part, "connect.type") === "map");
+    if (isMap || (properties.size === 0 && values !== null)) {
+      return unionOf([...others, { kind: "map", keys: null, values: values === null ? { kind: "any" } : this.#contained(node, values) }]);
+    }
+    const fields: Field[] = []; // filled below: the record may hold itself
+    const meaning = semanticOf(nodes);
+    const record: RecordType = { kind: "record", name: meaning.semantic?.name ?? null, fields, ...meaning };
+    const type = unionOf([...others, record]);
+    this.#types.set(node, type);
+    this.#records++;
+    this.#containers++;
+    for (const [name, [first, ...more]] of inConnectOrder(properties)) {
+      fields.push({ name, type: this.#property(first as Place, more) }); // no list of a map of lists is empty
+    }
+    this.#records--;
+    this.#containers--;
+    return type;
+  }
+
+  /** A property that several schemas speak of is what the first says that says something. */
+  #property(first: Place, more: readonly Place[]): Type {
+    const type = this.typeOf(first);
+    return type.kind === "any" && more[0] !== undefined ? this.#property(more[0], more.slice(1)) : type;
+  }
+}
+
+const tellingKeywords = [
+  ...["type", "connect.type", "properties", "patternProperties", "additionalProperties", "required", "items", "prefixItems"],
+  ...["enum", "const", "anyOf", "oneOf", "format"],
+];
+
+/** Whether a schema says something of its values' type itself. */
+function isTelling(node: Record<string, unknown>): boolean {
+  return tellingKeywords.some((keyword) => Object.hasOwn(node, keyword));
+}
+
+/** Whether the schemas say what is inside of the types that they state: alternatives beside that only restrict it. */
+function hasSubstance(nodes: readonly Record<string, unknown>[], kinds: readonly string[] | null): boolean {
+  if (kinds === null) {
+    return false;
+  }
+  const isScalar = kinds.some((kind) => kind !== "object" && kind !== "array" && kind !== "null");
+  return isScalar || nodes.some((node) => ["properties", "items", "patternProperties"].some((keyword) => Object.hasOwn(node, keyword)));
+}
+
+function partsIn(list: unknown, place: Place): Place[] {
+  return Array.isArray(list) ? list.map((node: unknown) => SchemaDocuments.inside(node, place)) : [];
+}
+
+function alternativesOf(place: Place): Place[] {
+  const node = place.node as Record<string, unknown>; // conjuncts are objects
+  const oneOf = partsIn(own(node, "oneOf"), place);
+  return oneOf.length > 0 ? oneOf : partsIn(own(node, "anyOf"), place);
+}
+
+/** Connect writes a map whose keys are no strings as a list of such objects. */
+function entriesType(items: Type): Type | null {
+  const fields = items.kind === "record" ? items.fields : [];
+  const keys = fields.find((field) => field.name === "key");
+  const values = fields.find((field) => field.name === "value");
+  return keys === undefined || values === undefined ? null : { kind: "map", keys: keys.type, values: values.type };
+}
+
+function mapValues(places: readonly Place[]): Place | null {
+  for (const place of places) {
+    const node = place.node as Record<string, unknown>;
+    const additional = own(node, "additionalProperties");
+    if (isJsonObject(additional) && Object.keys(additional).length > 0) {
+      return SchemaDocuments.inside(additional, place);
+    }
+    const patterns = own(node, "patternProperties");
+    const [only, ...more] = isJsonObject(patterns) ? Object.values(patterns) : [];
+    if (only !== undefined && more.length === 0) {
+      return SchemaDocuments.inside(only, place);
+    }
+  }
+  return null;
+}
+
+function propertiesOf(places: readonly Place[]): Map<string, Place[]> {
+  const found = new Map<string, Place[]>();
+  for (const place of places) {
+    const properties = own(place.node as Record<string, unknown>, "properties");
+    if (properties !== undefined && !isJsonObject(properties)) {
+      throw schemaInvalid("properties is no object");
+    }
+    for (const [name, node] of Object.entries(properties ?? {})) {
+      if (typeof node !== "boolean" && !isJsonObject(node)) {
+        throw schemaInvalid(`the property ${quoted(name)} has no schema`);
+      }
+      const property = SchemaDocuments.inside(node, place);
+      const known = found.get(name);
+      if (known === undefined) {
+        found.set(name, [property]);
+      } else {
+        known.push(property);
+      }
+    }
+  }
+  return found;
+}
+
+/** Connect notes the order of a struct's fields, which the text of its schema does not keep. */
+function inConnectOrder(properties: ReadonlyMap<string, readonly Place[]>): (readonly [string, readonly Place[]])[] {
+  const entries = [...properties];
+  return entries
+    .map((entry, i) => ({ entry, index: connectIndex(entry[1]) ?? i }))
+    .sort((one, other) => one.index - other.index)
+    .map(({ entry }) => entry);
+}
+
+function connectIndex(places: readonly Place[]): number | null {
+  for (const { node } of places) {
+    const index = isJsonObject(node) ? own(node, "connect.index") : undefined;
+    if (typeof index === "number") {
+      return index;
+    }
+  }
+  return null;
+}
