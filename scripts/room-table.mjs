@@ -107,6 +107,7 @@ export const roomTables = {
     layers: ["framing", "encoding", "envelope"],
     siblings: {
       "encoding/connect-json": ["encoding/json"], // its payload half is JSON
+      "encoding/json-schema": ["encoding/json"], // its messages are JSON, typed by their schema
       "encoding/avro": ["encoding/json"], // a column may hold a JSON document
       "envelope/flattened": ["envelope/debezium"], // Debezium's own rows without its envelope: the same letters for operations
     },
