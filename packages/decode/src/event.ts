@@ -131,8 +131,17 @@ export interface ChangeEvent<Row = Columns, Key = Columns> extends EventBase<Key
   readonly tsMs: number | null;
   /** For the two halves of a primary-key change: the other key (`__debezium.newkey` on the delete, `__debezium.oldkey` on the create). */
   readonly keyChange: KeyChange<Key> | null;
+  /** What a document database says that an update changed, where it does: the document itself may be absent. */
+  readonly updateDescription: UpdateDescription | null;
   /** The row after this change, with each UNAVAILABLE column taken from `previous`; null after a delete. */
   applyTo(previous: Partial<Row> | null): Row | null;
+}
+
+/** A MongoDB update, field by field. Names are paths with dots where a field is inside of another. */
+export interface UpdateDescription {
+  readonly updatedFields: Columns | null;
+  readonly removedFields: readonly string[];
+  readonly truncatedArrays: readonly { readonly field: string; readonly size: number }[];
 }
 
 export type KeyChange<Key = Columns> =

@@ -26,6 +26,7 @@ export type {
   TransactionPosition,
   TruncateEvent,
   UnknownEvent,
+  UpdateDescription,
   WatermarkEvent,
 } from "./event.ts";
 export type {

@@ -1,5 +1,5 @@
 import { Deferred } from "../encoding/reader.ts";
-import type { ChangeEvent, Columns, KeyChange, Operation, Source, TableName, TransactionPosition } from "../event.ts";
+import type { ChangeEvent, Columns, KeyChange, Operation, Source, TableName, TransactionPosition, UpdateDescription } from "../event.ts";
 import { applyTo } from "../values/unavailable.ts";
 import type { Origin } from "./envelope.ts";
 import { keyChangeOf } from "./header-values.ts";
@@ -59,14 +59,19 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
     return keyChangeOf(this.record.headers);
   }
 
+  get updateDescription(): UpdateDescription | null {
+    return null;
+  }
+
   applyTo(previous: Partial<Columns> | null): Columns | null {
     return applyTo(this.after, previous);
   }
 
   protected fields(): Record<string, unknown> {
-    const { op, table, key, before, after, transaction, tsMs, keyChange } = this;
+    const { op, table, key, before, after, transaction, tsMs, keyChange, updateDescription } = this;
     const source = plainSource(this.source);
-    return { op, table, key, before, after, source, transaction, tsMs, ...(keyChange === null ? {} : { keyChange }) };
+    const seldom = { ...(keyChange === null ? {} : { keyChange }), ...(updateDescription === null ? {} : { updateDescription }) };
+    return { op, table, key, before, after, source, transaction, tsMs, ...seldom };
   }
 
   protected override detachParts(): void {

@@ -2,6 +2,7 @@ import type {
   Columns,
   HeartbeatEvent,
   MessageEvent,
+  NotificationEvent,
   RowEvent,
   SchemaChangeEvent,
   Source,
@@ -240,5 +241,45 @@ export class Watermark extends RecordEvent implements WatermarkEvent {
 
   protected fields(): Record<string, unknown> {
     return { watermark: this.watermark, tsMs: this.tsMs, key: this.key };
+  }
+}
+
+/** A notification of Debezium's: how a snapshot gets on, and the like. */
+export class Notification extends RecordEvent implements NotificationEvent {
+  readonly #value: Block;
+
+  constructor(value: Block, origin: Origin) {
+    super(origin);
+    this.#value = value;
+  }
+
+  get kind(): "notification" {
+    return "notification";
+  }
+
+  get id(): string {
+    return textOrNull(this.#value["id"]) ?? "";
+  }
+
+  get type(): string {
+    return textOrNull(this.#value["type"]) ?? "";
+  }
+
+  get aggregateType(): string {
+    return textOrNull(this.#value["aggregate_type"]) ?? "";
+  }
+
+  get additionalData(): Block {
+    const data = this.#value["additional_data"];
+    return isBlock(data) ? data : {};
+  }
+
+  get tsMs(): number | null {
+    return numberOrNull(this.#value["timestamp"]);
+  }
+
+  protected fields(): Record<string, unknown> {
+    const { id, type, aggregateType, additionalData, key, tsMs } = this;
+    return { id, type, aggregateType, additionalData, key, tsMs };
   }
 }

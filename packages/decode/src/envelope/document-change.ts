@@ -1,0 +1,58 @@
+import type { Columns, Operation, TableName, UpdateDescription } from "../event.ts";
+import { extendedJson } from "../values/extended-json.ts";
+import { EnvelopedChange } from "./change-event.ts";
+import type { EnvelopeScope, Origin } from "./envelope.ts";
+import { isBlock, numberOrNull } from "./source.ts";
+
+/** A change of a document, which may come with a list of what was changed in it. */
+export class DocumentChange extends EnvelopedChange {
+  readonly #updateDescription: UpdateDescription | null;
+
+  constructor(
+    op: Operation,
+    table: TableName,
+    before: Columns | null,
+    after: Columns | null,
+    sourceBlock: unknown,
+    transactionBlock: unknown,
+    tsMs: unknown,
+    updateDescription: UpdateDescription | null,
+    origin: Origin,
+  ) {
+    super(op, table, before, after, sourceBlock, transactionBlock, tsMs, origin);
+    this.#updateDescription = updateDescription;
+  }
+
+  override get updateDescription(): UpdateDescription | null {
+    return this.#updateDescription;
+  }
+}
+
+/** What stands where an envelope has a document: the text of Extended JSON, or its value where the text was parsed already. */
+export function documentValue(value: unknown, scope: EnvelopeScope): unknown {
+  return extendedJson(typeof value === "string" ? scope.parseJson(value) : value, scope.values);
+}
+
+/** The columns of a document, or null where there is none. */
+export function documentOf(value: unknown, scope: EnvelopeScope): Columns | null {
+  const document = value === null || value === undefined ? null : documentValue(value, scope);
+  return isBlock(document) ? document : null;
+}
+
+/** MongoDB's words for an update. Debezium and MongoDB's own connector spell the length of an array that was cut differently. */
+export function updateDescriptionOf(value: unknown, scope: EnvelopeScope): UpdateDescription | null {
+  if (!isBlock(value)) {
+    return null;
+  }
+  const { removedFields, truncatedArrays } = value;
+  return {
+    updatedFields: documentOf(value["updatedFields"], scope),
+    removedFields: Array.isArray(removedFields) ? removedFields.filter((name) => typeof name === "string") : [],
+    truncatedArrays: Array.isArray(truncatedArrays)
+      ? truncatedArrays.filter(isBlock).map((cut) => ({
+          field: String(cut["field"]),
+          size: numberOrNull(cut["size"] ?? cut["newSize"]) ?? 0,
+        }))
+      : [],
+  };
+}
