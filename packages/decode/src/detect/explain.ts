@@ -99,7 +99,7 @@ function whyWon({ framing, encoding, schemaId, typeName }: SideRoute, bytes: Buf
 
 function whyLost(name: string, bytes: Buffer, engine: Engine, route: SideRoute | null, framing: string, error: Error | null): string {
   if (name === "json" || name === "connect-json") {
-    return route?.schemaId == null ? whyNotJson(name, bytes, engine) : `the payload is ${route.encoding}`;
+    return route === null || route.schemaId === null ? whyNotJson(name, bytes, engine) : `the payload is ${route.encoding}`;
   }
   if (engine.formats.plainEncodings.some((encoding) => encoding.name === name)) {
     return "read only where it is stated for the topic";

@@ -93,22 +93,28 @@ export class SchemaSide {
   }
 
   #readChosen(known: KnownSchema, framing: Framing, choices: readonly MessageChoice[], bytes: Buffer, start: number, end: number): unknown {
-    let firstError: unknown = null;
+    let firstError: DecodeError | null = null;
     for (const { message, length, framing: framedBy } of choices) {
-      const choice = bytes.subarray(start, start + length);
-      const route = this.#routeFor(known, framedBy ?? framing.name, message, choice);
-      if (route !== null) {
-        try {
-          return this.#readBy(route, bytes, start + length, end);
-        } catch (error) {
-          if (!isDecodeError(error)) {
-            throw error;
-          }
-          firstError ??= error;
-        }
+      const route = this.#routeFor(known, framedBy ?? framing.name, message, bytes.subarray(start, start + length));
+      const value = route === null ? noSuchMessage(known.id) : this.#tryReadBy(route, bytes, start + length, end);
+      if (!isDecodeError(value)) {
+        return value;
       }
+      firstError ??= value;
     }
     throw firstError ?? noSuchMessage(known.id);
+  }
+
+  /** The value, or the error that reading it as this message ends in: another choice may fit. */
+  #tryReadBy(route: SchemaRoute, bytes: Buffer, start: number, end: number): unknown {
+    try {
+      return this.#readBy(route, bytes, start, end);
+    } catch (error) {
+      if (!isDecodeError(error)) {
+        throw error;
+      }
+      return error;
+    }
   }
 
   #found(route: SchemaRoute | null, known: KnownSchema): SchemaRoute {
