@@ -111,6 +111,6 @@ export const roomTables = {
       "encoding/avro": ["encoding/json"], // a column may hold a JSON document
       "envelope/flattened": ["envelope/debezium"], // Debezium's own rows without its envelope: the same letters for operations
     },
-    builtins: ["node:buffer", "node:util", "node:crypto"],
+    builtins: ["node:buffer", "node:util", "node:crypto", "node:zlib"], // zlib: framings whose payload is compressed
   },
 };

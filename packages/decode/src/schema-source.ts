@@ -1,8 +1,9 @@
 /**
  * How a message names its schema: the number of the Confluent API, or a text that says which number space or kind of id it is:
- * `guid:<uuid>` (Confluent's second framing), `contentId:<number>` and `globalId:<number>` (Apicurio), `contentHash:<hash>` (Apicurio),
- * `glue:<uuid>` (AWS Glue's schema version), `azure:<32 hex digits>`, `fingerprint:<16 hex digits>` (Avro single-object: the CRC-64-AVRO as
- * a number, so not in the order of its bytes).
+ * `guid:<uuid>` (Confluent's second framing), `contentId:<number>` and `globalId:<number>` (Apicurio), `contentHash:<hash>` and
+ * `artifact:<group>/<artifact>/<version>` (Apicurio, each part percent-encoded), `glue:<uuid>` (AWS Glue's schema version),
+ * `azure:<32 hex digits>`, `buf:<commit>` (Buf Schema Registry), `fingerprint:<16 hex digits>` (Avro single-object: the CRC-64-AVRO as a
+ * number, so not in the order of its bytes). `inline:<type>:<sha256>` is a schema that a message carries; no source is asked for it.
  */
 export type SchemaId = number | string;
 
@@ -23,6 +24,12 @@ export interface RegisteredSchema {
   readonly schema: string;
   /** The schemas that the text refers to by name, their own references before them. */
   readonly references?: readonly SchemaReference[];
+  /**
+   * Whether the registry keeps rules beside the schema by which producers change what they write (encryption, above all), so that a
+   * payload which does not fit the schema is not to blame.
+   * @default false
+   */
+  readonly isRuled?: boolean;
 }
 
 export interface SchemaReference {

@@ -5,7 +5,7 @@ interface Signature {
 }
 
 const decompress = "the producer compressed the value itself, beside Kafka's own compression: decompress it before decoding";
-const notYet = "this framing is not supported yet";
+const setConverter = "set a JSON, Avro or Protobuf converter on the producer";
 
 /** First bytes that name a format which cannot be decoded here. A name in the error is worth more than a guess. */
 const signatures: readonly Signature[] = [
@@ -13,22 +13,30 @@ const signatures: readonly Signature[] = [
   { name: "zstd", bytes: [0x28, 0xb5, 0x2f, 0xfd], advice: decompress },
   { name: "lz4", bytes: [0x04, 0x22, 0x4d, 0x18], advice: decompress },
   { name: "snappy (xerial)", bytes: [0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00], advice: decompress },
+  { name: "snappy (framed)", bytes: [0xff, 0x06, 0x00, 0x00, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59], advice: decompress },
+  { name: "bzip2", bytes: [0x42, 0x5a, 0x68], advice: decompress },
+  { name: "xz", bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], advice: decompress },
+  // Its second byte says how hard it was compressed, and makes the first two a multiple of 31.
+  { name: "zlib", bytes: [0x78, 0x01], advice: decompress },
+  { name: "zlib", bytes: [0x78, 0x5e], advice: decompress },
+  { name: "zlib", bytes: [0x78, 0x9c], advice: decompress },
+  { name: "zlib", bytes: [0x78, 0xda], advice: decompress },
   { name: "Java serialization", bytes: [0xac, 0xed, 0x00, 0x05], advice: "set a converter or serializer on the producer" },
-  { name: "an Avro container file", bytes: [0x4f, 0x62, 0x6a, 0x01], advice: notYet },
-  { name: "Avro single-object encoding", bytes: [0xc3, 0x01], advice: notYet },
-  { name: "AWS Glue framing", bytes: [0x03, 0x00], advice: notYet },
-  { name: "AWS Glue framing with zlib", bytes: [0x03, 0x05], advice: notYet },
-  { name: "Smile", bytes: [0x3a, 0x29, 0x0a], advice: "set a JSON, Avro or Protobuf converter on the producer" },
-  { name: "self-described CBOR", bytes: [0xd9, 0xd9, 0xf7], advice: "set a JSON, Avro or Protobuf converter on the producer" },
+  { name: "Smile", bytes: [0x3a, 0x29, 0x0a], advice: setConverter },
+  { name: "self-described CBOR", bytes: [0xd9, 0xd9, 0xf7], advice: "name the encoding cbor for this topic" },
+  { name: "Parquet", bytes: [0x50, 0x41, 0x52, 0x31], advice: setConverter },
 ];
 
+/** BSON's length and the zero at its end. */
+const shortestBson = 5;
+
 /** A sentence about what the bytes are, where their beginning names it; null else. */
-export function undecodableFormat(bytes: Uint8Array, start: number, end: number): string | null {
+export function undecodableFormat(bytes: Buffer, start: number, end: number): string | null {
   for (const { name, bytes: magic, advice } of signatures) {
     if (end - start > magic.length && magic.every((byte, i) => bytes[start + i] === byte)) {
       return `${name} (${advice})`;
     }
   }
-  // Confluent's second version: 01 and a 16-byte GUID.
-  return end - start > 17 && bytes[start] === 0x01 ? `perhaps Confluent framing with a GUID (${notYet})` : null;
+  const isBson = end - start >= shortestBson && bytes.readInt32LE(start) === end - start && bytes[end - 1] === 0;
+  return isBson ? `BSON (${setConverter})` : null;
 }

@@ -1,0 +1,11 @@
+import { createHash } from "node:crypto";
+import type { RegisteredSchema, SchemaType } from "../schema-source.ts";
+
+/**
+ * A schema that a message carries itself. Its id is made of its text, so that two messages share a reader only where their schemas are the
+ * same: a number that the sender chose could stand for anything.
+ */
+export function inlineSchema(schemaType: SchemaType, text: Buffer): RegisteredSchema {
+  const digest = createHash("sha256").update(text).digest("hex");
+  return { id: `inline:${schemaType}:${digest}`, schemaType, schema: text.toString("utf8") };
+}

@@ -1,0 +1,74 @@
+import { isUtf8 } from "node:buffer";
+import { DecodeError } from "../../errors.ts";
+import type { Frame, Framing, Message } from "../framing.ts";
+import { inlineSchema } from "../inline-schema.ts";
+import { readZigZag } from "../varint.ts";
+import { longAt, readBlocks, truncated } from "./blocks.ts";
+
+const magic: Buffer = Buffer.from("Obj\u0001", "latin1");
+const syncLength = 16;
+
+/**
+ * An Avro container file: `4F 62 6A 01 | meta: map of bytes | sync marker: 16 bytes | blocks`. It holds its schema, and any number of values.
+ * https://avro.apache.org/docs/1.12.0/specification/#object-container-files
+ */
+export const ocf: Framing = {
+  name: "ocf",
+  headerNames: [],
+  recognise: ({ bytes, start, end }) =>
+    end - start >= magic.length && bytes.compare(magic, 0, magic.length, start, start + magic.length) === 0
+      ? "bytes 4F 62 6A 01, an Avro container file"
+      : null,
+  open,
+};
+
+function open({ bytes, start, end, maxBytes }: Message): Frame {
+  const { schema, codec, next } = readMeta(bytes, start + magic.length, end);
+  if (schema === null || !isUtf8(schema)) {
+    throw new DecodeError("malformed", "expected an Avro container file to hold avro.schema in UTF-8, found none");
+  }
+  if (next + syncLength > end) {
+    throw truncated("the sync marker");
+  }
+  const header = { codec, sync: bytes.subarray(next, next + syncLength), next: next + syncLength };
+  return { schemaId: null, schema: inlineSchema("AVRO", schema), payloads: readBlocks(bytes, header, end, maxBytes) };
+}
+
+interface Meta {
+  readonly schema: Buffer | null;
+  readonly codec: string;
+  readonly next: number;
+}
+
+/** meta => (count: long, entries)* 0, where a negative count stands for its size in bytes as well. */
+function readMeta(bytes: Buffer, at: number, end: number): Meta {
+  let schema: Buffer | null = null;
+  let codec = "null";
+  for (;;) {
+    const count = readZigZag(bytes, at, end);
+    if (count === null) {
+      throw truncated("the meta data");
+    }
+    at = count.value < 0 ? longAt(bytes, count.next, end, "the size of the meta data").next : count.next;
+    if (count.value === 0) {
+      return { schema, codec, next: at };
+    }
+    for (let left = Math.abs(count.value); left > 0; left--) {
+      const key = bytesAt(bytes, at, end, "a name of the meta data");
+      const value = bytesAt(bytes, key.next, end, "a value of the meta data");
+      at = value.next;
+      const name = key.value.length > 32 ? "" : key.value.toString("latin1");
+      schema = name === "avro.schema" ? value.value : schema;
+      codec = name === "avro.codec" ? value.value.toString("latin1") : codec;
+    }
+  }
+}
+
+function bytesAt(bytes: Buffer, at: number, end: number, what: string): { readonly value: Buffer; readonly next: number } {
+  const length = longAt(bytes, at, end, `the length of ${what}`);
+  const next = length.next + length.value;
+  if (next > end) {
+    throw truncated(what);
+  }
+  return { value: bytes.subarray(length.next, next), next };
+}
