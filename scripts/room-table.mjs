@@ -106,6 +106,7 @@ export const roomTables = {
     },
     layers: ["framing", "encoding", "envelope"],
     siblings: {
+      "framing/confluent-guid": ["framing/confluent"], // its header may hold the first framing's id, and both choose messages alike
       "encoding/connect-json": ["encoding/json"], // its payload half is JSON
       "encoding/json-schema": ["encoding/json"], // its messages are JSON, typed by their schema
       "encoding/avro": ["encoding/json"], // a column may hold a JSON document
