@@ -45,3 +45,17 @@ export type { KafkaRecord, RecordBatch, RecordBytes, RecordCursor, RecordHeaders
 export { headerNamesEqual, RecordObjectsWalk } from "./record.ts";
 export type { RegisteredSchema, SchemaId, SchemaLoadFailure, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 export { applyTo, UNAVAILABLE } from "./values/unavailable.ts";
+// Formats of one's own: `createDecoder({ formats })`.
+export type { Formats } from "./detect/formats.ts";
+export type { CompileOptions, DeferredField, PayloadReader, ReadPlan } from "./encoding/reader.ts";
+export { Deferred, readEverything } from "./encoding/reader.ts";
+export type { ParsedSchema, PlainEncoding, SchemaEncoding } from "./encoding/schema-encoding.ts";
+export type { AnyType, Field, MapType, PrimitiveKind, PrimitiveType, RecordType, Type, UnionType } from "./encoding/type.ts";
+export { withoutNull } from "./encoding/type.ts";
+export type { EnvelopeFormat, EnvelopeScope, Origin, Route, Shape } from "./envelope/envelope.ts";
+export { EnvelopedChange } from "./envelope/change-event.ts";
+export { PlainRow, UnknownValue } from "./envelope/control-events.ts";
+export type { Frame, Framing, Message, MessageChoice, Payload, Side } from "./framing/framing.ts";
+export type { ResolvedLimits, ResolvedValueOptions } from "./options.ts";
+export type { MessageSelector } from "./schema-source.ts";
+export type { Semantic } from "./values/conversion.ts";

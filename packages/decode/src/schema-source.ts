@@ -7,8 +7,11 @@
  */
 export type SchemaId = number | string;
 
-/** `KCONNECT` is a Kafka Connect schema as JSON text, as Apicurio's ExtJsonConverter registers it. */
-export type SchemaType = "AVRO" | "JSON" | "PROTOBUF" | "KCONNECT";
+/**
+ * The language of a schema. `KCONNECT` is a Kafka Connect schema as JSON text, as Apicurio's ExtJsonConverter registers it; other names are
+ * of schema encodings of one's own.
+ */
+export type SchemaType = "AVRO" | "JSON" | "PROTOBUF" | "KCONNECT" | (string & {});
 
 /** Which message of a Protobuf schema: by Confluent's path of indexes, by full name, or by its place among all names in order (Glue). */
 export type MessageSelector =

@@ -13,4 +13,7 @@ export { recording } from "./recording-driver.ts";
 export type { RecordingDriverOptions } from "./recording-driver.ts";
 export { testDriverContract } from "./driver.contract.ts";
 export type { DriverContractOptions, DriverHarness, TestFramework } from "./driver.contract.ts";
+export { testFormatContract } from "./format.contract.ts";
+export type { FormatContractOptions, FormatSample } from "./format.contract.ts";
+export { inPlaceRecord } from "./in-place-record.ts";
 export { ProbeSink } from "./probe-sink.ts";

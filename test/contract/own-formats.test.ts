@@ -1,0 +1,132 @@
+import {
+  DecodeError,
+  EnvelopedChange,
+  type EnvelopeFormat,
+  type Framing,
+  type KafkaRecord,
+  type PlainEncoding,
+  readEverything,
+  type SchemaEncoding,
+} from "@cdckit/decode";
+import { type FormatSample, testFormatContract } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+
+/** A frame of one's own: `7f | length of the name | name of the schema | payload`. */
+const named: Framing = {
+  name: "named",
+  headerNames: [],
+  recognise: ({ bytes, start, end }) => (end - start > 2 && bytes[start] === 0x7f ? "byte 0 is 7f, then the schema's name" : null),
+  open: ({ bytes, start, end }) => {
+    const payloadStart = start + 2 + (bytes[start + 1] as number);
+    if (payloadStart > end) {
+      throw new DecodeError("truncated", "expected the name of a schema, found the end of the message");
+    }
+    const schemaId = bytes.toString("latin1", start + 2, payloadStart);
+    return { schemaId, payloads: [{ bytes, start: payloadStart, end, count: 1 }] };
+  },
+};
+
+/** Fields of text, each ended by a semicolon, in the order of a schema that lists their names. */
+const delimited: SchemaEncoding = {
+  name: "delimited",
+  schemaType: "NAMES",
+  parse: ({ schema }) => {
+    const names = schema.split(",");
+    const type = { kind: "record", name: "Row", fields: names.map((name) => ({ name, type: { kind: "string" } as const })) } as const;
+    return {
+      typeOf: () => type,
+      compile: () => ({
+        encoding: "delimited",
+        type,
+        read: (bytes, start, end) => {
+          const cells = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
+            .toString("latin1")
+            .split(";");
+          if (cells.pop() !== "" || cells.length !== names.length) {
+            throw new DecodeError("malformed", `expected ${names.length} cells, each ended by a semicolon, found others`);
+          }
+          return Object.fromEntries(names.map((name, i) => [name, cells[i]]));
+        },
+      }),
+    };
+  },
+};
+
+/** Lines of `name=value`. */
+const lines: PlainEncoding = {
+  name: "lines",
+  parse: (bytes, start, end) => {
+    const pairs = bytes
+      .toString("latin1", start, end)
+      .split("\n")
+      .map((line) => line.split("="));
+    if (pairs.some((pair) => pair.length !== 2)) {
+      throw new DecodeError("malformed", "expected lines of name=value, found another");
+    }
+    return Object.fromEntries(pairs);
+  },
+};
+
+/** `{verb, row}`. */
+const verbs: EnvelopeFormat = {
+  name: "verbs",
+  recognise: ({ fields }) => (fields?.length === 2 && fields.includes("verb") && fields.includes("row") ? "the fields verb and row" : null),
+  planFor: () => ({ ...readEverything, rows: ["row"] }),
+  open: (value, origin) => {
+    const { verb, row } = value as { verb: unknown; row: Record<string, unknown> };
+    return verb === "put"
+      ? [new EnvelopedChange("update", { name: "things" }, null, row, { connector: "verbs" }, null, null, origin)]
+      : null;
+  },
+};
+
+function recordOf(value: string | Buffer): KafkaRecord {
+  return { topic: "shop.things", partition: 0, offset: 7n, timestamp: 1n, key: null, value: Buffer.from(value as Buffer), headers: [] };
+}
+
+const names = { id: "things", schemaType: "NAMES", schema: "id,name" };
+const schemas = {
+  peek: (id: number | string) => (id === names.id ? names : undefined),
+  load: () => Promise.reject(Object.assign(new Error("no such schema"), { code: "not-found" })),
+};
+
+const samples: readonly FormatSample[] = [
+  {
+    name: "a framing and an encoding of one's own",
+    record: recordOf(Buffer.concat([Buffer.from([0x7f, 6]), Buffer.from("things1;bolt;")])),
+    options: { schemas, formats: { framings: [named], schemaEncodings: [delimited] } },
+    framing: "named",
+    encoding: "delimited",
+    envelope: "none",
+    events: [{ kind: "row", row: { id: "1", name: "bolt" }, schemaId: "things" }],
+  },
+  {
+    name: "an encoding of one's own that the user states for a topic",
+    record: recordOf("id=1\nname=bolt"),
+    options: { formats: { plainEncodings: [lines] }, topics: { "shop.things": { value: { encoding: "lines" } } } },
+    framing: "none",
+    encoding: "lines",
+    envelope: "none",
+    events: [{ kind: "row", row: { id: "1", name: "bolt" } }],
+  },
+  {
+    name: "an envelope of one's own",
+    record: recordOf('{"verb":"put","row":{"id":9007199254740993}}'),
+    options: { formats: { envelopes: [verbs] } },
+    framing: "none",
+    encoding: "json",
+    envelope: "verbs",
+    events: [{ kind: "change", op: "update", table: { name: "things" }, after: { id: 9007199254740993n }, before: null }],
+  },
+  {
+    name: "a row with an envelope's names that the envelope declines",
+    record: recordOf('{"verb":"run","row":{"id":1}}'),
+    options: { formats: { envelopes: [verbs] } },
+    framing: "none",
+    encoding: "json",
+    envelope: "none",
+    events: [{ kind: "row", row: { verb: "run", row: { id: 1 } } }],
+  },
+];
+
+testFormatContract("formats of one's own", { describe, test, expect }, { samples });
