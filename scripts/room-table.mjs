@@ -61,8 +61,11 @@ export const roomTables = {
         "encoding/reader",
         "encoding/json/exact-text", // headers carry keys as JSON text
       ],
+      // What only several events together tell.
+      stream: ["event:types", "errors", "record:types", "schema-source:types", "values", "encoding/type"],
       detect: [
         "explanation:types",
+        "stream",
         "framing",
         "encoding",
         "envelope",
@@ -76,6 +79,7 @@ export const roomTables = {
       ],
       decoder: [
         "explanation:types",
+        "stream",
         "detect",
         "framing",
         "encoding",
@@ -90,6 +94,7 @@ export const roomTables = {
       ],
       index: [
         "explanation:types",
+        "stream",
         "decoder",
         "detect",
         "framing",

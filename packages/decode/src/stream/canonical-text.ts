@@ -1,0 +1,23 @@
+/**
+ * One text for values that mean the same key: names sorted, integers alike whether they came as a number, a bigint or text. The halves of
+ * a key change state the other key in a header, which carries no types. Depth is bounded by what the decoder accepted.
+ */
+export function canonicalText(value: unknown): string {
+  if (value instanceof Uint8Array) {
+    return JSON.stringify(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64"));
+  }
+  if (value instanceof Date) {
+    return JSON.stringify(value.toJSON());
+  }
+  if (Array.isArray(value)) {
+    return `[${value.map(canonicalText).join()}]`;
+  }
+  if (value instanceof Map) {
+    return canonicalText([...value]);
+  }
+  if (typeof value === "object" && value !== null) {
+    const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+    return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`).join()}}`;
+  }
+  return value === null || value === undefined ? "null" : JSON.stringify(String(value));
+}

@@ -1,0 +1,42 @@
+/** A map of bounded size: what was not touched for longest makes room. */
+export class RecentMap<Key, Value> {
+  readonly #entries = new Map<Key, Value>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The value, which counts as touched. */
+  get(key: Key): Value | undefined {
+    const value = this.#entries.get(key);
+    if (value !== undefined) {
+      this.#entries.delete(key);
+      this.#entries.set(key, value);
+    }
+    return value;
+  }
+
+  set(key: Key, value: Value): void {
+    this.#entries.delete(key);
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size < this.#most) {
+        break;
+      }
+      this.#entries.delete(oldest);
+    }
+    this.#entries.set(key, value);
+  }
+
+  delete(key: Key): void {
+    this.#entries.delete(key);
+  }
+
+  entries(): IterableIterator<[Key, Value]> {
+    return this.#entries.entries();
+  }
+}
