@@ -49,9 +49,15 @@ function jsonAttacks(): Attack[] {
 
 function avroAttacks(): Attack[] {
   const framed = (payload: Buffer): Buffer => Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), payload]);
-  const record = (type: unknown): unknown => ({ type: "record", name: "R", fields: [{ name: "a", type }] });
+  const holding = (type: unknown): unknown => recordOf("R", { a: type });
   const count = (n: number): Buffer => Buffer.from(varint(n * 2));
   const full = (n: number, item: Buffer): Buffer => Buffer.concat([count(n), Buffer.alloc(n * item.length, item), Buffer.from([0])]);
+  const bytes = (...values: number[]): Buffer => Buffer.from(values);
+  /** What reads most: as many items as are still below the limit, by a share of a MiB. */
+  const share = (part: number): number => Math.floor(part * mib);
+  const entry = recordOf("io.confluent.connect.avro.MapEntry", { key: "int", value: "int" });
+  const key = (i: number): Buffer => Buffer.concat([bytes(8), Buffer.from(i.toString(36).padStart(4, "0")), bytes(0)]);
+  const decimal = { type: "bytes", logicalType: "decimal", precision: 1_000, scale: 2 };
   const cases: readonly (readonly [string, unknown, Buffer])[] = [
     ["Avro: two million nulls", { type: "array", items: "null" }, Buffer.concat([count(2_000_000), Buffer.from([0])])],
     ["Avro: 65,536 nulls", { type: "array", items: "null" }, Buffer.concat([count(65_536), Buffer.from([0])])],
@@ -59,15 +65,57 @@ function avroAttacks(): Attack[] {
     ["Avro: a MiB of small longs", { type: "array", items: "long" }, full(mib, Buffer.from([2]))],
     ["Avro: a MiB of empty strings", { type: "array", items: "string" }, full(mib, Buffer.from([0]))],
     ["Avro: empty arrays", { type: "array", items: { type: "array", items: "int" } }, full(mib, Buffer.from([0]))],
+    ["Avro: as many empty arrays as are read", { type: "array", items: { type: "array", items: "int" } }, full(share(0.29), bytes(0))],
+    ["Avro: arrays of one int", { type: "array", items: { type: "array", items: "int" } }, full(share(0.12), bytes(2, 2, 0))],
+    ["Avro: blocks of one int", { type: "array", items: "int" }, Buffer.concat([Buffer.alloc(mib, bytes(2, 2)), bytes(0)])],
     [
-      "Avro: records of one long",
-      { type: "array", items: { type: "record", name: "I", fields: [{ name: "x", type: "long" }] } },
-      full(mib, Buffer.from([2])),
+      "Avro: as many blocks of one int as are read",
+      { type: "array", items: "int" },
+      Buffer.concat([Buffer.alloc(2 * share(0.38), bytes(2, 2)), bytes(0)]),
     ],
+    ["Avro: records of one long", { type: "array", items: recordOf("I", { x: "long" }) }, full(mib, bytes(2))],
+    ["Avro: as many records of one long as are read", { type: "array", items: recordOf("I", { x: "long" }) }, full(share(0.37), bytes(2))],
+    [
+      "Avro: records in records",
+      { type: "array", items: recordOf("I", { x: recordOf("J", { y: recordOf("K", { z: "long" }) }) }) },
+      full(share(0.13), bytes(2)),
+    ],
+    ["Avro: a tree of records", recordOf("T", { kids: { type: "array", items: "T" } }), full(share(0.17), bytes(0))],
+    ["Avro: strings of two letters", { type: "array", items: "string" }, full(share(0.24), bytes(4, 0x61, 0x62))],
+    ["Avro: strings of an umlaut", { type: "array", items: "string" }, full(share(0.24), bytes(4, 0xc3, 0xa4))],
+    ["Avro: byte strings of one byte", { type: "array", items: "bytes" }, full(share(0.2), bytes(2, 1))],
+    ["Avro: dates of one byte", { type: "array", items: { type: "int", logicalType: "date" } }, full(share(0.27), bytes(2))],
+    [
+      "Avro: timestamps of one byte",
+      { type: "array", items: { type: "long", logicalType: "timestamp-millis" } },
+      full(share(0.125), bytes(2)),
+    ],
+    ["Avro: decimals of one byte", { type: "array", items: decimal }, full(share(0.055), bytes(2, 1))],
+    [
+      "Avro: decimals of a thousand digits",
+      { type: "array", items: decimal },
+      full(share(1 / 417), Buffer.concat([Buffer.from(varint(830)), Buffer.alloc(415, 0x5a)])),
+    ],
+    [
+      "Avro: a map of other keys each",
+      { type: "map", values: "int" },
+      Buffer.concat([count(44_000), ...Array.from({ length: 44_000 }, (_, i) => key(i)), bytes(0)]),
+    ],
+    ["Avro: maps of one key", { type: "array", items: { type: "map", values: "int" } }, full(share(0.045), bytes(2, 2, 0x61, 2, 0))],
+    ["Avro: maps of integers, of nothing", { type: "array", items: { type: "array", items: entry } }, full(share(0.07), bytes(0))],
     ["Avro: empty byte strings", { type: "array", items: "bytes" }, full(mib, Buffer.from([0]))],
     ["Avro: maps of nothing", { type: "array", items: { type: "map", values: "int" } }, full(mib, Buffer.from([0]))],
+    [
+      "Avro: as many maps of nothing as are read",
+      { type: "array", items: { type: "map", values: "int" } },
+      full(share(0.07), Buffer.from([0])),
+    ],
   ];
-  return cases.map(([name, type, payload]) => ({ name, value: framed(payload), schemas: sourceOf(record(type)) }));
+  return cases.map(([name, type, payload]) => ({ name, value: framed(payload), schemas: sourceOf(holding(type)) }));
+}
+
+function recordOf(name: string, fields: Readonly<Record<string, unknown>>): unknown {
+  return { type: "record", name, fields: Object.entries(fields).map(([field, type]) => ({ name: field, type })) };
 }
 
 function varint(n: number): number[] {

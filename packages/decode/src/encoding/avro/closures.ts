@@ -7,10 +7,9 @@ import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
 import {
   allowance,
-  mapWeight,
-  takeBytes,
-  weigh,
+  copyBytes,
   type Cursor,
+  listOf,
   peekCount,
   readDouble,
   readFloat,
@@ -23,9 +22,10 @@ import {
 } from "./cursor.ts";
 import { type Extent, measureSteps } from "./extent.ts";
 import type { ReadPayload } from "./generate.ts";
-import { enter, type Peeked, skipBoolean, SkipWeaver } from "./skip-closures.ts";
+import { enter, type Peeked, skipBoolean, SkipWeaver, weighBranch } from "./skip-closures.ts";
 import type { ArrayStep, DeferStep, FieldStep, MapStep, PlaceholderBytes, PlaceholderStep, RecordStep, Step } from "./steps.ts";
 import { readText } from "../text-cache.ts";
+import { type Weights, weighSteps } from "./weight.ts";
 
 /** Reads the value at `p`, and leaves the position behind it in `Cursor.p`. `d` is how deep the value is nested. */
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
@@ -38,15 +38,15 @@ export function closureReader(root: Step, at: Cursor): ReadPayload {
 class Weaver {
   readonly #at: Cursor;
   readonly #extent: Extent;
-  readonly #takeBytes: (b: Uint8Array, start: number, end: number) => Buffer;
+  readonly #weights: Weights;
   readonly #reads = new Map<RecordStep, Read>();
   readonly #skips: SkipWeaver;
 
   constructor(root: Step, at: Cursor) {
     this.#at = at;
-    this.#takeBytes = (b, start, end) => takeBytes(at, b, start, end);
     this.#extent = measureSteps(root);
-    this.#skips = new SkipWeaver(at, this.#extent);
+    this.#weights = weighSteps(root);
+    this.#skips = new SkipWeaver(at, this.#extent, this.#weights);
   }
 
   whole(step: Step, depth: number): ReadPayload {
@@ -56,7 +56,7 @@ class Weaver {
       const { zeroByteItems, weight, maxWeight } = at; // a conversion may read another message on the way
       at.zeroByteItems = 0;
       at.weight = 0;
-      at.maxWeight = allowance(end - start);
+      at.maxWeight = allowance(at, end - start);
       try {
         const value = read(b, start, end, depth);
         if (at.p !== end) {
@@ -104,10 +104,10 @@ class Weaver {
         return this.#readSized(step.placeholder, convert === null ? text : (b, start, end) => convert(text(b, start, end)));
       }
       case "bytes":
-        return this.#readSized(step.placeholder, step.convert ?? this.#takeBytes);
+        return this.#readSized(step.placeholder, step.convert ?? copyBytes);
       case "fixed": {
         const { size, convert } = step;
-        const value = convert ?? this.#takeBytes;
+        const value = convert ?? copyBytes;
         return this.#readFixed(size, (b, p) => value(b, p, p + size));
       }
       case "enum": {
@@ -116,7 +116,12 @@ class Weaver {
       }
       case "union": {
         const branches = step.branches.map((branch) => this.#read(branch));
-        return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d);
+        const weights = this.#weights.branches(step);
+        return (b, p, e, d) => {
+          const branch = readIndex(at, b, p, e, branches.length);
+          weighBranch(at, weights, branch);
+          return branches[branch]?.(b, at.p, e, d);
+        };
       }
       case "record":
         return this.#readRecord(step);
@@ -222,7 +227,12 @@ class Weaver {
     }
     const at = this.#at;
     const branches = step.branches.map((branch) => (branch === record ? this.#deferred(record, defer) : this.#read(branch)));
-    return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d);
+    const weights = this.#weights.branches(step);
+    return (b, p, e, d) => {
+      const branch = readIndex(at, b, p, e, branches.length);
+      weighBranch(at, weights, branch);
+      return branches[branch]?.(b, at.p, e, d);
+    };
   }
 
   #deferred(step: Step, defer: DeferStep): Read {
@@ -252,12 +262,13 @@ class Weaver {
     const item = this.#read(step.items);
     const blocks = this.#skips.blocks(step);
     return this.#then<readonly unknown[]>(step.convert, (b, p, e, d) => {
-      const items: unknown[] = [];
-      at.p = blocks(b, p, e, d, (position) => {
-        items.push(item(b, position, e, d + 1));
+      let items: unknown[] | null = null;
+      at.p = blocks(b, p, e, d, (position, i, count) => {
+        items ??= listOf(count);
+        items[i] = item(b, position, e, d + 1);
         return at.p;
       });
-      return items;
+      return items ?? [];
     });
   }
 
@@ -268,7 +279,6 @@ class Weaver {
     const value = this.#read(step.values);
     const asObject = step.keys === null;
     return (b, p, e, d) => {
-      weigh(at, mapWeight);
       const object = Object.create(null) as Record<string, unknown>; // the one prototype that hides no key
       const map = new Map<unknown, unknown>();
       at.p = blocks(b, p, e, d, (position) => {

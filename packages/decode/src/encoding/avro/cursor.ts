@@ -16,19 +16,21 @@ export class Cursor {
   blockEnd = -1;
   /** Values of no bytes in this message so far. */
   zeroByteItems = 0;
-  /** What maps and Buffers weigh in this message so far, and may weigh. */
+  /** What the items of collections weigh in this message so far, and may weigh. */
   weight = 0;
   maxWeight = 0;
   readonly maxZeroByteItems: number;
   readonly maxDepth: number;
+  readonly maxWeightPerByte: number;
   readonly texts: TextCache;
   readonly scratch: Uint8Array = new Uint8Array(8);
   readonly scratchView: DataView = new DataView(this.scratch.buffer);
 
-  constructor(limits: Pick<ResolvedLimits, "maxZeroByteItems" | "maxDepth">, texts: TextCache) {
+  constructor(limits: Pick<ResolvedLimits, "maxZeroByteItems" | "maxDepth" | "maxWeightPerByte">, texts: TextCache) {
     this.texts = texts;
     this.maxZeroByteItems = limits.maxZeroByteItems;
     this.maxDepth = limits.maxDepth;
+    this.maxWeightPerByte = limits.maxWeightPerByte;
   }
 }
 
@@ -239,9 +241,9 @@ export function readIndex(at: Cursor, b: Uint8Array, p: number, e: number, count
 
 /**
  * Opens a block of an array or a map: how many items follow, 0 behind the last. `minBytes` is the least that an item takes; where that is
- * nothing, the items are bounded by what the message has left of its budget.
+ * nothing, the items are bounded by what the message has left of its budget. `weight` is what each of them weighs at least.
  */
-export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBytes: number): number {
+export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBytes: number, weight: number): number {
   let count = readLong(at, b, p, e);
   let position = at.p;
   at.blockEnd = -1;
@@ -258,7 +260,9 @@ export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBy
   } else if (count > at.maxZeroByteItems - at.zeroByteItems) {
     throw tooManyItems(at);
   }
-  return count as number; // bounded by one
+  const known = count as number; // bounded by one
+  weigh(at, blockWeight + known * weight);
+  return known;
 }
 
 /** Checks that a block that stated its size had it. */
@@ -289,27 +293,47 @@ export function spend(at: Cursor, count: number): void {
   }
 }
 
-/**
- * Bounds what a message of `length` bytes may allocate: a map of no entries takes one byte there and two hundred here, a Buffer of one
- * byte a hundred. No message that says something comes near it.
- */
-export function allowance(length: number): number {
-  return leastAllowance + length / 4;
+/** What the items of a message of `length` bytes may weigh. */
+export function allowance(at: Cursor, length: number): number {
+  return at.maxWeightPerByte * Math.max(length, leastWeighedBytes);
 }
 
-const leastAllowance = 131_072;
+const leastWeighedBytes = 1_048_576;
 
-/** What an object for a map weighs, a Buffer weighing 1. */
-export const mapWeight = 3;
-
-/** Takes what an object weighs from the message's allowance. */
+/** Takes what values weigh from the message's allowance. */
 export function weigh(at: Cursor, weight: number): void {
   at.weight += weight;
   if (at.weight > at.maxWeight) {
-    const found = "more maps and byte strings of next to no bytes than any message of its length should";
-    throw new DecodeError("limit-exceeded", `the message has ${found}; was it written with another schema?`);
+    throw new DecodeError(
+      "limit-exceeded",
+      `the arrays and maps of the message cost more than ${at.maxWeightPerByte} ns for each of its bytes: they hold more values of next to no bytes than any message should; was it written with another schema? Raise limits.maxWeightPerByte if not`,
+    );
   }
 }
+
+/** What it takes to open a block, weighed as its items are. */
+const blockWeight = 90;
+
+/**
+ * Takes what the entries of a block of a map weigh beyond the usual, behind `before` others. Few maps have thousands of keys: those are kept
+ * in a table that grows, and each key in one of the whole runtime.
+ */
+export function weighEntries(at: Cursor, before: number, count: number): void {
+  if (before + count > manyEntries) {
+    weigh(at, count * manyEntriesWeight);
+  }
+}
+
+const manyEntries = 1_000;
+const manyEntriesWeight = 700;
+
+/** A first block's items, whose number is known. */
+export function listOf(count: number): unknown[] {
+  return count > mostPlaces ? [] : new Array<unknown>(count);
+}
+
+/** Lists of more items grow with them: the runtime keeps very large ones that start empty in a slow table. */
+const mostPlaces = 4_194_304;
 
 export function readFloat(at: Cursor, b: Uint8Array, p: number): number {
   const scratch = at.scratch;
@@ -329,14 +353,6 @@ export function readDouble(at: Cursor, b: Uint8Array, p: number): number {
 }
 
 const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
-
-/** A Buffer of its own, weighed. */
-export function takeBytes(at: Cursor, b: Uint8Array, start: number, end: number): Buffer {
-  if (start < end) {
-    weigh(at, 1);
-  }
-  return copyBytes(b, start, end);
-}
 
 /** A Buffer of its own. */
 export function copyBytes(b: Uint8Array, start: number, end: number): Buffer {

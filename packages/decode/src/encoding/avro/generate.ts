@@ -8,6 +8,7 @@ import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 import { canExceedDepth, type Extent, measureSteps, spendsItself } from "./extent.ts";
+import { type UnionStep, type Weights, weighSteps } from "./weight.ts";
 import type {
   ArrayStep,
   CollectionStep,
@@ -38,6 +39,7 @@ class Emitter {
   readonly #functions: string[] = [];
   readonly #names = new Map<string, Map<unknown, string>>();
   readonly #extent: Extent;
+  readonly #weights: Weights;
   readonly #countsDepth: boolean;
   /** Whether anything emitted so far takes from a message's budgets. */
   #hasBudget = false;
@@ -46,6 +48,7 @@ class Emitter {
   constructor(root: Step, at: Cursor) {
     this.#scope = { ...primitives, at, UNAVAILABLE, readText, Deferred };
     this.#extent = measureSteps(root);
+    this.#weights = weighSteps(root);
     this.#countsDepth = canExceedDepth(root, at);
   }
 
@@ -59,7 +62,7 @@ class Emitter {
   #whole(step: Step, depth: string): string {
     const body = `${this.#read(step, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
     const budgeted = this.#hasBudget // a conversion may read another message on the way
-      ? `const zeros=at.zeroByteItems,weight=at.weight,max=at.maxWeight;at.zeroByteItems=at.weight=0;at.maxWeight=allowance(e-p);
+      ? `const zeros=at.zeroByteItems,weight=at.weight,max=at.maxWeight;at.zeroByteItems=at.weight=0;at.maxWeight=allowance(at,e-p);
 try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`
       : body;
     return `function(b,p,e){let c=0,n=0,v;${budgeted}}`;
@@ -89,7 +92,7 @@ try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`
       case "enum":
         return `${index(step.symbols.length)}${target}=${this.#converted(step.convert, `${this.#constant(step.symbols)}[c]`)};`;
       case "union":
-        return this.#branches(step.branches, (branch) => this.#read(branch, target, depth));
+        return this.#branches(step, (branch) => this.#read(branch, target, depth));
       default:
         return `${target}=${this.#reads(step)}(b,p,e${this.#depthArgument(depth)});p=at.p;`;
     }
@@ -116,7 +119,7 @@ try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`
       case "enum":
         return index(step.symbols.length);
       case "union":
-        return this.#branches(step.branches, (branch) => this.#skip(branch, depth));
+        return this.#branches(step, (branch) => this.#skip(branch, depth));
       default:
         return `p=${this.#skips(step)}(b,p,e${this.#depthArgument(depth)});`;
     }
@@ -129,8 +132,7 @@ try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`
   }
 
   #bytes(convert: unknown, end: string): string {
-    this.#hasBudget ||= convert === null;
-    return convert === null ? `takeBytes(at,b,p,${end})` : `${this.#constant(convert)}(b,p,${end})`;
+    return convert === null ? `copyBytes(b,p,${end})` : `${this.#constant(convert)}(b,p,${end})`;
   }
 
   #converted(convert: unknown, value: string): string {
@@ -145,7 +147,14 @@ try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`
     return `${target}=typeof ${target}==="number"?${number}:${this.#converted(step.bigint, target)};`;
   }
 
-  #branches(branches: readonly Step[], emit: (branch: Step) => string): string {
+  #branches(union: UnionStep, read: (branch: Step) => string): string {
+    const { branches } = union;
+    const weights = this.#weights.branches(union) ?? [];
+    this.#hasBudget ||= weights.some((weight) => weight > 0);
+    const emit = (branch: Step): string => {
+      const weight = weights[branches.indexOf(branch)] ?? 0;
+      return weight === 0 ? read(branch) : `weigh(at,${weight});${read(branch)}`;
+    };
     const [first, second] = branches;
     if (first !== undefined && second !== undefined && branches.length === 2) {
       return `${index(2)}if(c===0){${emit(first)}}else{${emit(second)}}`;
@@ -169,8 +178,11 @@ try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`
       if (step.kind === "record") {
         return this.#skipRecord(name, step);
       }
-      const item = step.kind === "array" ? this.#skip(step.items, "d+1") : this.#skipPair(step);
-      return `${this.#open(name)}${this.#blocks(step, item)}return p;}`;
+      const blocks =
+        step.kind === "array"
+          ? this.#blocks(step, this.#skip(step.items, "d+1"))
+          : this.#blocks(step, this.#skipPair(step), "weighEntries(at,i,count);");
+      return `${this.#open(name)}${blocks}return p;}`;
     });
   }
 
@@ -225,7 +237,7 @@ try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`
     }
     const call = `${target}=${this.#deferred(record, defer)}(b,p,e,d+1);p=at.p;`;
     return step.kind === "union"
-      ? this.#branches(step.branches, (branch) => (branch === record ? call : `${target}=null;`)) // the other one is null
+      ? this.#branches(step, (branch) => (branch === record ? call : `${target}=null;`)) // the other one is null
       : call;
   }
 
@@ -260,25 +272,25 @@ return new Deferred(is,${part},b,start,p);}`;
       return this.#skip(step, "d+1");
     }
     const read = `${length()}y${peeked}=${this.#constant(new TextMemo())}.read(at.texts,b,p,n);p=n;`;
-    return step.kind === "union" ? this.#branches(step.branches, (branch) => (branch.kind === "null" ? `y${peeked}=null;` : read)) : read;
+    return step.kind === "union" ? this.#branches(step, (branch) => (branch.kind === "null" ? `y${peeked}=null;` : read)) : read;
   }
 
   #readArray(step: ArrayStep): string {
-    const item = `${this.#read(step.items, "v", "d+1")}o.push(v);`;
+    const item = `${this.#read(step.items, "v", "d+1")}o[i]=v;`;
     const made = this.#converted(step.convert, "o");
-    return `${this.#placeholder(step.placeholder)}let v;const o=[];${this.#blocks(step, item)}const r=${made};at.p=p;return r;`;
+    return `${this.#placeholder(step.placeholder)}let v,o=null;${this.#blocks(step, item, "if(o===null)o=listOf(count);")}const r=${made};at.p=p;return r;`;
   }
 
   #readMap(step: MapStep): string {
     const read = this.#read(step.values, "v", "d+1");
-    const placeholder = `${this.#placeholder(step.placeholder)}weigh(at,mapWeight);`;
-    this.#hasBudget = true;
+    const placeholder = this.#placeholder(step.placeholder);
+    const weighed = "weighEntries(at,i,count);";
     if (step.keys !== null) {
       const pair = `${this.#read(step.keys, "k", "d+1")}${read}o.set(k,v);`;
-      return `${placeholder}let k,v;const o=new Map();${this.#blocks(step, pair)}at.p=p;return o;`;
+      return `${placeholder}let k,v;const o=new Map();${this.#blocks(step, pair, weighed)}at.p=p;return o;`;
     }
     const pair = `${length()}k=readText(at.texts,b,p,n);p=n;${read}o[k]=v;`;
-    return `${placeholder}let k,v;const o=Object.create(null);${this.#blocks(step, pair)}at.p=p;return o;`;
+    return `${placeholder}let k,v;const o=Object.create(null);${this.#blocks(step, pair, weighed)}at.p=p;return o;`;
   }
 
   #skipPair(step: MapStep): string {
@@ -293,14 +305,14 @@ return new Deferred(is,${part},b,start,p);}`;
     return `n=peekCount(b,p,e);if(${oneOf("n", placeholder.counts)}){const r=${raw};if(${this.#constant(placeholder.test)}(r))return UNAVAILABLE;}`;
   }
 
-  #blocks(step: CollectionStep, item: string): string {
+  #blocks(step: CollectionStep, item: string, open = ""): string {
     const minBytes = this.#extent.minItemBytes(step);
-    this.#hasBudget ||= minBytes === 0;
+    this.#hasBudget = true;
     const spends = minBytes === 0 && !spendsItself(step) ? "spend(at,count);" : "";
-    return `for(;;){
-const count=openBlock(at,b,p,e,${minBytes}),blockEnd=at.blockEnd;p=at.p;${spends}
+    return `for(let i=0;;){
+const count=openBlock(at,b,p,e,${minBytes},${this.#weights.item(step)}),blockEnd=at.blockEnd;p=at.p;${spends}${open}
 if(count===0){closeBlock(blockEnd,p);break;}
-for(let i=0;i<count;i++){
+for(const end=i+count;i<end;i++){
 ${item}
 }
 closeBlock(blockEnd,p);

@@ -88,14 +88,64 @@ describe("items of no bytes", () => {
 });
 
 describe("objects for next to no bytes", () => {
+  const date = { type: "int", logicalType: "date" };
+
   test.each<[string, unknown]>([
+    ["arrays of no items", arrayOf("int")],
+    ["records of one long", record({ x: "long" }, "I")],
+    ["records in records", record({ x: record({ y: record({ z: "int" }, "K") }, "J") }, "I")],
     ["maps of no entries", mapOf("int")],
+    ["maps with keys of integers, of no entries", arrayOf(record({ key: "int", value: "int" }, "io.confluent.connect.avro.MapEntry"))],
     ["byte strings of one byte", { type: "fixed", name: "F", size: 1 }],
-  ])("a message of half a million %s ends at the limit", (_name, items) => {
-    const payload = Buffer.concat([long(500_000), Buffer.alloc(500_001)]);
-    const [generated, closures] = twins(avroType(arrayOf(items)));
-    expect(outcomeOf(() => generated.read(payload, 0, payload.length))).toEqual({ code: "limit-exceeded" });
-    expect(outcomeOf(() => closures.read(payload, 0, payload.length))).toEqual({ code: "limit-exceeded" });
+    ["strings of no letters", "string"],
+    ["dates", date],
+    ["timestamps", { type: "long", logicalType: "timestamp-millis" }],
+    ["decimals", { type: "fixed", name: "D", size: 1, logicalType: "decimal", precision: 2, scale: 1 }],
+  ])("a message of a million %s ends at the limit, read or skipped", (_name, items) => {
+    expect(attack(arrayOf(items), Buffer.concat([long(1_000_000), Buffer.alloc(1_000_001)]))).toEqual({ code: "limit-exceeded" });
+  });
+
+  test("a branch of a union weighs where it is chosen, not where it could be", () => {
+    const schema = arrayOf(["null", date]);
+    const count = 500_000;
+    expect(readBoth(twins(avroType(schema)), Buffer.concat([long(count), Buffer.alloc(count), zero]))).toHaveProperty("value");
+    expect(attack(schema, Buffer.concat([long(count), Buffer.alloc(count * 2, 2), zero]))).toEqual({ code: "limit-exceeded" });
+  });
+
+  test("a tree of records that hold themselves ends at the limit", () => {
+    const tree = record({ kids: arrayOf("R") });
+    expect(attack(tree, Buffer.concat([long(1_000_000), Buffer.alloc(1_000_001)]))).toEqual({ code: "limit-exceeded" });
+  });
+
+  test("half a million blocks of one item end at the limit, 100,000 are read", () => {
+    const blocks = (count: number): Buffer => Buffer.concat([Buffer.alloc(count * 2, 2), zero]);
+    expect(attack(arrayOf("int"), blocks(500_000))).toEqual({ code: "limit-exceeded" });
+    const outcome = attack(arrayOf("int"), blocks(100_000)) as { value: unknown[] };
+    expect(outcome.value).toHaveLength(100_000);
+  });
+
+  test("arrays that each state all of the rest as their count take no more room than the message may", () => {
+    let type: unknown = "int";
+    for (let i = 0; i < 30; i++) {
+      type = arrayOf(type);
+    }
+    const counts = Array.from({ length: 30 }, () => long(900_000));
+    expect(attack(type, Buffer.concat([...counts, Buffer.alloc(1_000_000)]))).toEqual({ code: "limit-exceeded" });
+  });
+
+  test("a map of 100,000 keys ends at the limit, 10,000 maps of ten are read", () => {
+    const entries = (count: number): Buffer =>
+      Buffer.concat([long(count), ...Array.from({ length: count }, (_, i) => Buffer.concat([text(`k${i}`), long(i)])), zero]);
+    expect(attack(mapOf("int"), entries(100_000))).toEqual({ code: "limit-exceeded" });
+    const many = Buffer.concat([long(10_000), ...new Array<Buffer>(10_000).fill(entries(10)), zero]);
+    const outcome = attack(arrayOf(mapOf("int")), many) as { value: unknown[] };
+    expect(outcome.value).toHaveLength(10_000);
+  });
+
+  test("a row of many columns is not weighed: it is as wide as its schema", () => {
+    const wide = record(Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`c${i}`, date])));
+    const [generated, closures] = twins(avroType(wide), { limits: { maxWeightPerByte: 1 } });
+    expect(readBoth([generated, closures], Buffer.alloc(4_000))).toHaveProperty("value");
   });
 
   test("those that hold something are read, however many", () => {

@@ -11,17 +11,23 @@ import {
   spend,
   tooDeep,
   truncated,
+  weigh,
+  weighEntries,
 } from "./cursor.ts";
 import type { Extent } from "./extent.ts";
 import { spendsItself } from "./extent.ts";
 import type { CollectionStep, RecordStep, Step } from "./steps.ts";
 import { TextMemo } from "../text-cache.ts";
+import type { UnionStep, Weights } from "./weight.ts";
 
 /** The position behind the value at `p`. `d` is how deep the value is nested. */
 export type Skip = (b: Uint8Array, p: number, e: number, d: number) => number;
 
 /** Walks the blocks of a collection; `item` gives the position behind an item. */
-export type Blocks = (b: Uint8Array, p: number, e: number, d: number, item: (position: number) => number) => number;
+export type Blocks = (b: Uint8Array, p: number, e: number, d: number, item: SkipItem) => number;
+
+/** The position behind an item; `i` is its place among all items, `count` how many its block has. */
+export type SkipItem = (position: number, i: number, count: number) => number;
 
 /** The fields that were peeked, in the order in which they were asked for. */
 export type Peeked = (string | null | undefined)[];
@@ -29,11 +35,13 @@ export type Peeked = (string | null | undefined)[];
 export class SkipWeaver {
   readonly #at: Cursor;
   readonly #extent: Extent;
+  readonly #weights: Weights;
   readonly #skips = new Map<RecordStep, Skip>();
 
-  constructor(at: Cursor, extent: Extent) {
+  constructor(at: Cursor, extent: Extent, weights: Weights) {
     this.#at = at;
     this.#extent = extent;
+    this.#weights = weights;
   }
 
   skip(step: Step): Skip {
@@ -63,7 +71,7 @@ export class SkipWeaver {
       }
       case "union": {
         const branches = step.branches.map((branch) => this.skip(branch));
-        return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d) ?? p;
+        return this.#branch(step, branches);
       }
       case "record":
         return this.#skipRecord(step);
@@ -79,6 +87,16 @@ export class SkipWeaver {
         return (b, p, e, d) => blocks(b, p, e, d, (position) => value(b, key(b, position, e, d + 1), e, d + 1));
       }
     }
+  }
+
+  #branch(union: UnionStep, branches: readonly Skip[]): Skip {
+    const at = this.#at;
+    const weights = this.#weights.branches(union);
+    return (b, p, e, d) => {
+      const branch = readIndex(at, b, p, e, branches.length);
+      weighBranch(at, weights, branch);
+      return branches[branch]?.(b, at.p, e, d) ?? p;
+    };
   }
 
   #skipRecord(record: RecordStep): Skip {
@@ -105,19 +123,23 @@ export class SkipWeaver {
   blocks(step: CollectionStep): Blocks {
     const at = this.#at;
     const minBytes = this.#extent.minItemBytes(step);
+    const weight = this.#weights.item(step);
     const spends = minBytes === 0 && !spendsItself(step);
     return (b, p, e, d, item) => {
       enter(at, d, 0);
       let position = p;
-      for (;;) {
-        const count = openBlock(at, b, position, e, minBytes);
+      for (let i = 0; ; ) {
+        const count = openBlock(at, b, position, e, minBytes, weight);
         const { blockEnd } = at;
         position = at.p;
         if (spends) {
           spend(at, count);
         }
-        for (let i = 0; i < count; i++) {
-          position = item(position);
+        if (step.kind === "map") {
+          weighEntries(at, i, count);
+        }
+        for (const end = i + count; i < end; i++) {
+          position = item(position, i, count);
         }
         closeBlock(blockEnd, position);
         if (count === 0) {
@@ -145,7 +167,7 @@ export class SkipWeaver {
     const at = this.#at;
     if (step.kind === "union") {
       const branches = step.branches.map((branch) => this.#peekText(branch, keep));
-      return (b, p, e, d) => branches[readIndex(at, b, p, e, branches.length)]?.(b, at.p, e, d) ?? p;
+      return this.#branch(step, branches);
     }
     if (step.kind === "null") {
       return (_b, p) => {
@@ -169,6 +191,13 @@ export function enter(at: Cursor, depth: number, charge: number): void {
   }
   if (charge > 0) {
     spend(at, charge);
+  }
+}
+
+/** A branch of a union that a message can read more than once weighs what it holds. */
+export function weighBranch(at: Cursor, weights: readonly number[] | null, branch: number): void {
+  if (weights !== null) {
+    weigh(at, weights[branch] ?? 0);
   }
 }
 
