@@ -2,24 +2,13 @@ import type { ResolvedValueOptions } from "../options.ts";
 import { bitsConversion } from "./bits.ts";
 import type { Conversion, Semantic } from "./conversion.ts";
 import { dateConversion } from "./date.ts";
-import {
-  avroBigDecimalConversion,
-  decimalConversion,
-  messageDecimalConversion,
-  scaleParameter,
-  variableScaleDecimalConversion,
-} from "./decimal.ts";
+import { avroBigDecimalConversion, decimalConversion, scaleParameter, variableScaleDecimalConversion } from "./decimal.ts";
 import { enumSetConversion } from "./enum-set.ts";
 import { circleConversion, geometryConversion, lineConversion, pointConversion } from "./geometry.ts";
 import { avroDurationConversion } from "./interval.ts";
 import { isoDateConversion, isoTimeConversion, isoTimestampConversion } from "./iso.ts";
 import { jsonConversion } from "./json-text.ts";
-import {
-  messageDurationConversion,
-  messageInstantConversion,
-  messageTimeConversion,
-  messageTimestampConversion,
-} from "./protobuf-message.ts";
+import { messageTimeConversion, messageTimestampConversion } from "./protobuf-message.ts";
 import {
   structuredDateConversion,
   structuredDurationConversion,
@@ -87,11 +76,6 @@ const temporal: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["avro.timestamp-nanos", (_, options) => instantConversion(nanosPerSecond, options)],
   ["io.debezium.time.ZonedTimestamp", ({ name }, options) => zonedTimestampConversion(name, options)],
 
-  ["google.type.Date", ({ name }, options) => structuredDateConversion(name, options)],
-  ["google.type.TimeOfDay", ({ name }, options) => messageTimeConversion(name, options)],
-  ["google.protobuf.Timestamp", ({ name }, options) => messageInstantConversion(name, options)],
-  ["google.protobuf.Duration", ({ name }) => messageDurationConversion(name)],
-
   ["io.debezium.time.IsoDate", ({ name }, options) => isoDateConversion(name, options)],
   ["io.debezium.time.IsoTime", ({ name }, options) => isoTimeConversion(name, options)],
   ["io.debezium.time.IsoTimestamp", ({ name }, options) => isoTimestampConversion(name, options)],
@@ -111,7 +95,6 @@ const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
   ],
   ["avro.decimal", ({ name, parameters }, options) => decimalConversion(name, scaleParameter(parameters["scale"] ?? "0"), options)],
   ["io.debezium.data.VariableScaleDecimal", ({ name }, options) => variableScaleDecimalConversion(name, options)],
-  ["confluent.type.Decimal", ({ name }, options) => messageDecimalConversion(name, options)],
   ["avro.big-decimal", ({ name }, options) => avroBigDecimalConversion(name, options)],
   ["avro.uuid", ({ name }) => uuidConversion(name)],
   ["avro.duration", ({ name }) => avroDurationConversion(name)],

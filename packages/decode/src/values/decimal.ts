@@ -58,12 +58,6 @@ export function decimalConversion(name: string, scale: number | null, { decimal 
   };
 }
 
-/** Confluent's Protobuf message for decimals. Protobuf does not write zeros, a scale of 0 among them. */
-export function messageDecimalConversion(name: string, options: ResolvedValueOptions): Conversion {
-  const { struct } = variableScaleDecimalConversion(name, options);
-  return { struct: (value) => struct?.({ scale: 0, ...value }) };
-}
-
 /** Debezium's VariableScaleDecimal: each value brings its scale. */
 export function variableScaleDecimalConversion(name: string, { decimal }: ResolvedValueOptions): Conversion {
   const render = decimalRenderer(decimal);
