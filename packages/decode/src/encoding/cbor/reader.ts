@@ -1,0 +1,142 @@
+import { DecodeError } from "../../errors.ts";
+import type { ResolvedLimits } from "../../options.ts";
+import { PlainCursor } from "../plain-cursor.ts";
+import { halfFloat } from "./half-float.ts";
+import { readTagged } from "./tags.ts";
+
+/*
+ * CBOR (RFC 8949, section 3): the first byte is a major type in its upper three bits and an argument in the lower five.
+ *
+ *   0 unsigned integer    2 byte string    4 array    6 tag: a number that says what the item behind it means
+ *   1 negative integer    3 text string    5 map      7 floats, true, false, null, undefined, and the "break" ff
+ *
+ *   argument: 0-23 itself, 24-27 in the next 1, 2, 4 or 8 bytes, 28-30 reserved, 31 of indefinite length (types 2 to 5)
+ */
+
+const byteString = 2;
+const textString = 3;
+const breakByte = 0xff;
+const indefinite = 31;
+
+/** All of the bytes as one value. */
+export function readCbor(bytes: Buffer, start: number, end: number, limits: ResolvedLimits): unknown {
+  const cursor = new PlainCursor("CBOR", bytes, start, end, limits);
+  const value = readItem(cursor);
+  cursor.expectEnd();
+  return value;
+}
+
+function readItem(c: PlainCursor): unknown {
+  const first = c.uint8();
+  const type = first >> 5;
+  const info = first & 0x1f;
+  switch (type) {
+    case 0:
+      return readArgument(c, info);
+    case 1: {
+      const argument = readArgument(c, info);
+      return typeof argument === "number" && argument < Number.MAX_SAFE_INTEGER ? -1 - argument : -1n - BigInt(argument);
+    }
+    case byteString:
+      return info === indefinite ? Buffer.concat(readChunks(c, type, (length) => c.buffer(length))) : c.buffer(readLength(c, info));
+    case textString:
+      return info === indefinite ? readChunks(c, type, (length) => c.text(length)).join("") : c.text(readLength(c, info));
+    case 4:
+      return readArray(c, info);
+    case 5:
+      return readMap(c, info);
+    case 6:
+      return readTag(c, info);
+    default:
+      return readSimple(c, info);
+  }
+}
+
+function readArgument(c: PlainCursor, info: number): number | bigint {
+  switch (info) {
+    case 24:
+      return c.uint8();
+    case 25:
+      return c.uint16();
+    case 26:
+      return c.uint32();
+    case 27:
+      return c.uint64();
+    default:
+      if (info > 27) {
+        throw c.malformed("an argument that is reserved, or an indefinite length where there is none");
+      }
+      return info;
+  }
+}
+
+function readLength(c: PlainCursor, info: number): number {
+  return c.checkCount(readArgument(c, info), 1);
+}
+
+/** The chunks of a string of indefinite length: strings of the same type, each of a length of its own. */
+function readChunks<Chunk>(c: PlainCursor, type: number, read: (length: number) => Chunk): Chunk[] {
+  const chunks = c.listUntil(isBreak, () => {
+    const first = c.uint8();
+    if (first >> 5 !== type || (first & 0x1f) === indefinite) {
+      throw c.malformed("something else than a chunk of a known length in a string of indefinite length");
+    }
+    return read(readLength(c, first & 0x1f));
+  });
+  return chunks as Chunk[]; // the items are what `read` gave
+}
+
+function readArray(c: PlainCursor, info: number): unknown[] {
+  return info === indefinite ? c.listUntil(isBreak, readItem) : c.list(readLength(c, info), readItem);
+}
+
+function readMap(c: PlainCursor, info: number): unknown {
+  return info === indefinite ? c.entriesUntil(isBreak, readItem) : c.entries(c.checkCount(readArgument(c, info), 2), readItem);
+}
+
+/** Whether the break stands here; it is taken if so. */
+function isBreak(c: PlainCursor): boolean {
+  const found = c.position < c.end && c.bytes[c.position] === breakByte;
+  if (found) {
+    c.position++;
+  }
+  return found;
+}
+
+function readTag(c: PlainCursor, info: number): unknown {
+  const tag = readArgument(c, info);
+  c.enter();
+  const value = readTagged(c, tag, () => readItem(c));
+  c.leave();
+  return value;
+}
+
+function readSimple(c: PlainCursor, info: number): unknown {
+  switch (info) {
+    case 20:
+      return false;
+    case 21:
+      return true;
+    case 22:
+    case 23: // undefined
+      return null;
+    case 25:
+      return halfFloat(c.uint16());
+    case 26:
+      return c.bytes.readFloatBE(c.take(4));
+    case 27:
+      return c.bytes.readDoubleBE(c.take(8));
+    default:
+      throw unknownSimple(c, info);
+  }
+}
+
+function unknownSimple(c: PlainCursor, info: number): DecodeError {
+  if (info > 24) {
+    return c.malformed(info === indefinite ? "a break where nothing of indefinite length is open" : "a reserved simple value");
+  }
+  const value = info === 24 ? c.uint8() : info;
+  return info === 24 && value < 32
+    ? c.malformed("a simple value in more bytes than it takes")
+    : c.invalid("a simple value that has a meaning");
+}

@@ -1,0 +1,118 @@
+import { dateText, secondsPerDay, timestampText } from "../../values/calendar.ts";
+import { hexText } from "../../values/bytes-text.ts";
+import { decimalText, isScale } from "../../values/decimal-text.ts";
+import { uuidText } from "../../values/uuid.ts";
+import type { PlainCursor } from "../plain-cursor.ts";
+
+/** Longest wide integer, in bytes: 1,001 digits. Making text of one takes longer than in proportion to its length. */
+const mostIntegerBytes = 416;
+
+/**
+ * The item behind a tag, with its meaning (RFC 8949, section 3.4; RFC 8943 for days). A tag that says nothing of the value itself, or that
+ * is not known, leaves the item what it is.
+ */
+export function readTagged(c: PlainCursor, tag: number | bigint, readItem: () => unknown): unknown {
+  const item = readItem();
+  switch (tag) {
+    case 1:
+      return epochText(c, item);
+    case 2:
+      return narrowed(wideInteger(c, item));
+    case 3:
+      return narrowed(-1n - wideInteger(c, item));
+    case 4:
+      return decimalFraction(c, item);
+    case 5:
+      return bigFloat(c, item);
+    case 37:
+      return Buffer.isBuffer(item) ? uuid(c, item) : item;
+    case 100:
+      return daysText(c, item);
+    default:
+      return item; // 0 and 1004 (dates) and 32 (URIs) are text already; 55799 says that this is CBOR
+  }
+}
+
+function epochText(c: PlainCursor, item: unknown): string {
+  if (typeof item !== "number" || !Number.isFinite(item) || Math.abs(item) > Number.MAX_SAFE_INTEGER) {
+    throw c.invalid("a number of seconds within 2^53 of the epoch behind tag 1");
+  }
+  c.convert();
+  const whole = Math.floor(item);
+  // A double of today's seconds is exact to a quarter of a microsecond; more digits would be noise.
+  const micros = Math.round((item - whole) * 1_000_000);
+  const seconds = micros === 1_000_000 ? whole + 1 : whole;
+  const days = Math.floor(seconds / secondsPerDay);
+  return `${timestampText(days, seconds - days * secondsPerDay, micros === 1_000_000 ? 0 : micros * 1_000)}Z`;
+}
+
+function daysText(c: PlainCursor, item: unknown): string {
+  if (typeof item !== "number" || !Number.isSafeInteger(item)) {
+    throw c.invalid("an integer number of days behind tag 100");
+  }
+  c.convert();
+  return dateText(item);
+}
+
+function wideInteger(c: PlainCursor, item: unknown): bigint {
+  if (!Buffer.isBuffer(item) || item.length > mostIntegerBytes) {
+    throw c.invalid(`a byte string of at most ${mostIntegerBytes} bytes behind a tag for a wide integer`);
+  }
+  c.convert();
+  return item.length === 0 ? 0n : BigInt(`0x${hexText(item, 0, item.length)}`);
+}
+
+function narrowed(value: bigint): number | bigint {
+  const narrow = Number(value);
+  return Number.isSafeInteger(narrow) ? narrow : value;
+}
+
+/** [exponent, mantissa], to the base of ten: exact text with its scale. */
+function decimalFraction(c: PlainCursor, item: unknown): string {
+  const [exponent, mantissa] = partsOf(c, item, 4);
+  if (!isScale(-exponent)) {
+    throw c.invalid("an exponent within bounds behind tag 4");
+  }
+  c.convert();
+  return decimalText(mantissa, -exponent || 0);
+}
+
+const mostBinaryExponent = 1_074;
+
+/** [exponent, mantissa], to the base of two. Each power of a half is a decimal too, of as many digits. */
+function bigFloat(c: PlainCursor, item: unknown): string {
+  const [exponent, mantissa] = partsOf(c, item, 5);
+  if (Math.abs(exponent) > mostBinaryExponent) {
+    throw c.invalid(`an exponent from -${mostBinaryExponent} to ${mostBinaryExponent} behind tag 5`);
+  }
+  c.convert(Math.abs(exponent)); // a few bytes ask for hundreds of digits
+  return exponent >= 0
+    ? (mantissa << BigInt(exponent)).toString()
+    : withoutZeros(decimalText(mantissa * 5n ** BigInt(-exponent), -exponent));
+}
+
+/** Text that has a point, without the zeros at its end. */
+function withoutZeros(text: string): string {
+  let end = text.length;
+  while (text.charCodeAt(end - 1) === 0x30) {
+    end--;
+  }
+  return text.slice(0, text.charCodeAt(end - 1) === 0x2e ? end - 1 : end);
+}
+
+function partsOf(c: PlainCursor, item: unknown, tag: number): readonly [exponent: number, mantissa: bigint] {
+  const [exponent, mantissa, ...more] = Array.isArray(item) ? (item as unknown[]) : [];
+  const isWhole = (typeof mantissa === "number" && Number.isSafeInteger(mantissa)) || typeof mantissa === "bigint";
+  if (typeof exponent !== "number" || !Number.isSafeInteger(exponent) || !isWhole || more.length > 0) {
+    throw c.invalid(`an integer exponent and an integer mantissa behind tag ${tag}`);
+  }
+  return [exponent, BigInt(mantissa)];
+}
+
+function uuid(c: PlainCursor, item: Buffer): string {
+  if (item.length !== 16) {
+    throw c.invalid("16 bytes behind tag 37, a UUID");
+  }
+  c.convert();
+  return uuidText(hexText(item, 0, 16));
+}

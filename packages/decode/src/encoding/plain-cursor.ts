@@ -1,0 +1,252 @@
+import { DecodeError } from "../errors.ts";
+import type { ResolvedLimits } from "../options.ts";
+import { setProperty } from "../set-property.ts";
+import { readText, TextCache } from "./text-cache.ts";
+
+/** Deepest nesting, longest message and so on are a decoder's; so are the texts that its readers remember. */
+const textsOf = new WeakMap<ResolvedLimits, TextCache>();
+
+/** What values cost, in nanoseconds or so: what a message may spend is `limits.maxWeightPerByte` for each of its bytes. */
+const itemWeight = 14;
+const entryWeight = 60;
+/** A name beyond those that one message's rows have. */
+const furtherNameWeight = 600;
+const mostNames = 256;
+const arrayWeight = 30;
+const objectWeight = 60;
+const mapWeight = 400;
+const bufferWeight = 240;
+const bigintWeight = 60;
+/** Making text of an instant, a decimal or a wide integer. */
+const convertedWeight = 400;
+const digitWeight = 20;
+
+/** Lists of more items grow with what they have. */
+const mostPlaces = 64;
+const leastWeighedBytes = 1_048_576;
+const highWord = 4_294_967_296;
+
+/**
+ * Where a reader of a binary encoding without schema stands: all that its bytes can ask for is bounded here, so that readers say what
+ * their bytes mean and nothing else.
+ */
+export class PlainCursor {
+  readonly bytes: Buffer;
+  readonly end: number;
+  position: number;
+  readonly #encoding: string;
+  readonly #start: number;
+  readonly #limits: ResolvedLimits;
+  readonly #texts: TextCache;
+  readonly #names = new Set<string>();
+  #depth: number;
+  #allowance: number;
+
+  constructor(encoding: string, bytes: Buffer, start: number, end: number, limits: ResolvedLimits) {
+    this.bytes = bytes;
+    this.end = end;
+    this.position = start;
+    this.#encoding = encoding;
+    this.#start = start;
+    this.#limits = limits;
+    this.#texts = textsFor(limits);
+    this.#depth = limits.maxDepth;
+    this.#allowance = limits.maxWeightPerByte * Math.max(end - start, leastWeighedBytes);
+  }
+
+  /** Moves over that many bytes, and returns where they begin. */
+  take(length: number): number {
+    const { position } = this;
+    if (length > this.end - position) {
+      throw new DecodeError(
+        "truncated",
+        `expected ${length} more bytes of a ${this.#encoding} value at byte ${position - this.#start}, found ${this.end - position}; was the message cut?`,
+      );
+    }
+    this.position = position + length;
+    return position;
+  }
+
+  uint8(): number {
+    return this.bytes[this.take(1)] as number; // taken: it is inside
+  }
+
+  uint16(): number {
+    return this.bytes.readUInt16BE(this.take(2));
+  }
+
+  uint32(): number {
+    return this.bytes.readUInt32BE(this.take(4));
+  }
+
+  /** Exact: a bigint where a double cannot hold it. */
+  uint64(): number | bigint {
+    return this.#wide(this.uint32(), this.uint32());
+  }
+
+  int64(): number | bigint {
+    return this.#wide(this.bytes.readInt32BE(this.take(4)), this.uint32());
+  }
+
+  #wide(high: number, low: number): number | bigint {
+    const value = high * highWord + low;
+    if (Number.isSafeInteger(value)) {
+      return value;
+    }
+    this.#spend(bigintWeight);
+    return (BigInt(high) << 32n) | BigInt(low);
+  }
+
+  text(length: number): string {
+    const start = this.take(length);
+    return readText(this.#texts, this.bytes, start, start + length);
+  }
+
+  /** A copy: the batch may be overwritten. */
+  buffer(length: number): Buffer {
+    this.#spend(bufferWeight);
+    const start = this.take(length);
+    return Buffer.from(this.bytes.subarray(start, start + length));
+  }
+
+  /** A count of items that take at least so many bytes each. */
+  checkCount(count: number | bigint, leastBytes: number): number {
+    if (count > (this.end - this.position) / leastBytes) {
+      throw new DecodeError(
+        "truncated",
+        `expected a ${this.#encoding} value of ${count} items at byte ${this.position - this.#start}, found fewer bytes than those take`,
+      );
+    }
+    return Number(count); // bounded by a number
+  }
+
+  /** What is nested in the value at hand; {@link leave} ends it. */
+  enter(): void {
+    if (this.#depth <= 0) {
+      throw new DecodeError("limit-exceeded", `expected values nested no deeper than limits.maxDepth, found them deeper`);
+    }
+    this.#depth--;
+  }
+
+  leave(): void {
+    this.#depth++;
+  }
+
+  /** That many items. A count that was checked is still the sender's: only short lists are made in advance. */
+  list(count: number, read: ReadValue): unknown[] {
+    this.enter();
+    this.#spend(arrayWeight + count * itemWeight);
+    const items: unknown[] = count > mostPlaces ? [] : new Array<unknown>(count);
+    for (let i = 0; i < count; i++) {
+      items[i] = read(this);
+    }
+    this.leave();
+    return items;
+  }
+
+  /** The items before `isEnd`. */
+  listUntil(isEnd: IsEnd, read: ReadValue): unknown[] {
+    this.enter();
+    this.#spend(arrayWeight);
+    const items: unknown[] = [];
+    while (!isEnd(this)) {
+      this.#spend(itemWeight);
+      items.push(read(this));
+    }
+    this.leave();
+    return items;
+  }
+
+  /** An object of that many entries, or a `Map` where a key is no text; a key that stands twice has its last value. */
+  entries(count: number, read: ReadValue): Record<string, unknown> | Map<unknown, unknown> {
+    this.#spend(count * entryWeight);
+    let left = count;
+    return this.entriesUntil(() => left-- <= 0, read, 0);
+  }
+
+  /** The same for the entries before `isEnd`. */
+  entriesUntil(isEnd: IsEnd, read: ReadValue, weight: number = entryWeight): Record<string, unknown> | Map<unknown, unknown> {
+    this.enter();
+    this.#spend(objectWeight);
+    const object: Record<string, unknown> = {};
+    let map: Map<unknown, unknown> | null = null;
+    while (!isEnd(this)) {
+      this.#spend(weight);
+      const key = read(this);
+      if (map === null && typeof key === "string") {
+        this.#weighName(key);
+        setProperty(object, key, read(this));
+      } else {
+        map ??= this.#mapOf(object);
+        map.set(key, read(this));
+      }
+    }
+    this.leave();
+    return map ?? object;
+  }
+
+  /** Rows repeat their names. The runtime remembers each name, and each order of them that objects have, at a price. */
+  #weighName(name: string): void {
+    if (!this.#names.has(name)) {
+      if (this.#names.size < mostNames) {
+        this.#names.add(name);
+      } else {
+        this.#spend(furtherNameWeight);
+      }
+    }
+  }
+
+  #mapOf(object: Record<string, unknown>): Map<unknown, unknown> {
+    this.#spend(mapWeight);
+    return new Map<unknown, unknown>(Object.entries(object));
+  }
+
+  /** Weighs a value that is made of bytes by some computation, and its digits where they are more than the bytes say. */
+  convert(digits = 0): void {
+    this.#spend(convertedWeight + digits * digitWeight);
+  }
+
+  #spend(weight: number): void {
+    this.#allowance -= weight;
+    if (this.#allowance < 0) {
+      throw new DecodeError(
+        "limit-exceeded",
+        `the values of the message cost more than ${this.#limits.maxWeightPerByte} ns for each of its bytes: more of next to no bytes than any message should hold; raise limits.maxWeightPerByte if this one may`,
+      );
+    }
+  }
+
+  malformed(found: string): DecodeError {
+    return new DecodeError("malformed", `expected ${this.#encoding}, found ${found} before byte ${this.position - this.#start}`);
+  }
+
+  invalid(expected: string): DecodeError {
+    return new DecodeError(
+      "value-invalid",
+      `expected ${expected} before byte ${this.position - this.#start} of the ${this.#encoding} message`,
+    );
+  }
+
+  expectEnd(): void {
+    if (this.position < this.end) {
+      throw new DecodeError(
+        "trailing-bytes",
+        `expected the ${this.#encoding} value to end the message, found ${this.end - this.position} more bytes after byte ${this.position - this.#start}`,
+      );
+    }
+  }
+}
+
+/** Reads one value of an encoding. */
+export type ReadValue = (cursor: PlainCursor) => unknown;
+/** Whether what is open ends here; what says so is taken then. */
+export type IsEnd = (cursor: PlainCursor) => boolean;
+
+function textsFor(limits: ResolvedLimits): TextCache {
+  let texts = textsOf.get(limits);
+  if (texts === undefined) {
+    texts = new TextCache();
+    textsOf.set(limits, texts);
+  }
+  return texts;
+}
