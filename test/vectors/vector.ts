@@ -20,14 +20,15 @@ export interface Vector {
   readonly options?: Pick<DecoderOptions, "values" | "topics" | "limits">;
   /** Fields of the one event, each compared exactly; `source` and `record` by the fields that are stated. */
   readonly event?: Readonly<Record<string, unknown>>;
+  /** The fields of each event, where the record gives another number of them than one. */
+  readonly events?: readonly Readonly<Record<string, unknown>>[];
   /** The code of the `DecodeError`, and what its message must name. */
   readonly error?: { readonly code: string; readonly names?: readonly string[] };
 }
 
-const folder = join(import.meta.dirname, "decode");
-
 /** Every vector of every file in the folder: dropping a file there adds its tests. */
-export function vectorFiles(): readonly { readonly file: string; readonly vectors: readonly Vector[] }[] {
+export function vectorFiles(name: "decode" | "envelope"): readonly { readonly file: string; readonly vectors: readonly Vector[] }[] {
+  const folder = join(import.meta.dirname, name);
   return readdirSync(folder)
     .filter((file) => file.endsWith(".ndjson"))
     .map((file) => ({ file, vectors: linesOf(join(folder, file)) }));

@@ -10,6 +10,7 @@ const commonFields: ReadonlySet<string> = new Set([
   "ts_ms",
   "ts_us",
   "ts_ns",
+  "ts_micro",
   "snapshot",
   "db",
   "schema",
@@ -57,7 +58,7 @@ class BlockSource implements Source {
   }
 
   get tsUs(): number | null {
-    return numberOrNull(this.raw["ts_us"]);
+    return numberOrNull(this.raw["ts_us"] ?? this.raw["ts_micro"]); // Cassandra's name for it
   }
 
   get tsNs(): bigint | null {
@@ -115,7 +116,7 @@ export function numberOrNull(value: unknown): number | null {
   return typeof value === "number" || typeof value === "bigint" || isIntegerText(value) ? Number(value) : null;
 }
 
-function bigintOrNull(value: unknown): bigint | null {
+export function bigintOrNull(value: unknown): bigint | null {
   return (typeof value === "number" && Number.isInteger(value)) || typeof value === "bigint" || isIntegerText(value) ? BigInt(value) : null;
 }
 

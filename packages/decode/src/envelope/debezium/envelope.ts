@@ -1,15 +1,17 @@
-import { DecodeError } from "../../errors.ts";
-import { readEverything, Deferred } from "../../encoding/reader.ts";
-import type { CdcEvent, Columns } from "../../event.ts";
-import { EnvelopedChange } from "../change-event.ts";
-import { Heartbeat, LogicalMessage, SchemaChange, TransactionBoundary, Truncate, UnknownValue } from "../control-events.ts";
+import { Deferred, readEverything } from "../../encoding/reader.ts";
+import type { CdcEvent } from "../../event.ts";
+import { Heartbeat, Notification, SchemaChange, TransactionBoundary, UnknownValue } from "../control-events.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
-import { operationOf } from "./operation.ts";
 import { isBlock } from "../source.ts";
+import { type Change, openChange, unknownChange } from "./change.ts";
+import { openMongodbChange } from "./mongodb.ts";
 import { changePlan, noSource, type SourceHead } from "./plan.ts";
 import { recogniseDebezium } from "./recognise.ts";
 
-/** Debezium's own envelope, and the records on the topics beside the tables: transactions, heartbeats, schema changes. */
+/**
+ * Debezium's own envelope, and the records on the topics beside the tables: transactions, heartbeats, schema changes, notifications. The
+ * rows that an incremental snapshot writes into its signal table are changes of that table like any other.
+ */
 export const debezium: EnvelopeFormat = {
   name: "debezium",
   recognise: (shape) => recogniseDebezium(shape)?.evidence ?? null,
@@ -17,56 +19,35 @@ export const debezium: EnvelopeFormat = {
   open,
 };
 
-function open(value: unknown, origin: Origin): readonly CdcEvent[] {
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(value)) {
     return [new UnknownValue(value, origin)]; // an optional envelope that is null
   }
-  const { op } = value;
-  return typeof op === "string" ? openChange(op, value, origin) : openControl(value, origin);
+  const { op, source } = value;
+  if (source instanceof Deferred || source === null) {
+    return typeof op === "string" ? openDebeziumChange(op, value, origin) : [unknownChange(value, origin)];
+  }
+  return openControl(value, origin);
 }
 
-type Block = Readonly<Record<string, unknown>>;
-
-function openChange(op: string, value: Block, origin: Origin): readonly CdcEvent[] {
-  const { source } = value;
-  const head = source instanceof Deferred ? (source.peeked as SourceHead) : noSource;
-  if (head.connector === "cassandra") {
-    throw new DecodeError(
-      "unsupported-format",
-      "expected Debezium's operations c, u, d and r, found the Cassandra connector's, which give r the meaning of a delete: its envelope is not supported yet",
-    );
-  }
+/** The events of a change, in the dialect of its connector. */
+export function openDebeziumChange(op: string, change: Change, origin: Origin): readonly CdcEvent[] {
+  const { source } = change;
+  const head = source instanceof Deferred ? (source.peeked as SourceHead) : noSource; // the plan's own head
   const table = head.table.name === "" && origin.scope.topicTable !== null ? origin.scope.topicTable : head.table;
-  const operation = operationOf(op);
-  const before = value["before"] ?? null;
-  const after = value["after"] ?? null;
-  if (operation !== null && isImage(before) && isImage(after)) {
-    return [new EnvelopedChange(operation, table, before, after, source, value["transaction"], value["ts_ms"], origin)];
+  if (head.dialect !== null) {
+    return head.dialect(op, change, table, origin);
   }
-  switch (op) {
-    case "t":
-    case "T":
-      return [new Truncate(table, value, origin)];
-    case "m":
-    case "M":
-      return [new LogicalMessage(value, origin)];
-    default:
-      return [unknownValue(value, origin)];
-  }
+  const before = change["before"] ?? null;
+  const after = change["after"] ?? null;
+  // Only documents come as text: of a connector that is a fork of the one for MongoDB.
+  return typeof before === "string" || typeof after === "string"
+    ? openMongodbChange(op, change, table, origin)
+    : openChange(op, change, before, after, table, origin);
 }
 
-/** A row's image: its columns, MongoDB's document as JSON text, or nothing. */
-function isImage(value: unknown): value is Columns | null {
-  return value === null || isBlock(value) || typeof value === "string";
-}
-
-/** Its source is read now: who takes the value apart should find what was sent. */
-function unknownValue(value: Block, origin: Origin): UnknownValue {
-  const { source } = value;
-  return new UnknownValue(source instanceof Deferred ? { ...value, source: source.value } : value, origin);
-}
-
-function openControl(value: Block, origin: Origin): readonly CdcEvent[] {
+/** Names alone are weak evidence for these: a row whose values are others stays a row. */
+function openControl(value: Change, origin: Origin): readonly CdcEvent[] | null {
   const { status } = value;
   if (status === "BEGIN" || status === "END") {
     return [new TransactionBoundary(status === "BEGIN" ? "begin" : "end", value, origin)];
@@ -74,5 +55,14 @@ function openControl(value: Block, origin: Origin): readonly CdcEvent[] {
   if ("ddl" in value) {
     return [new SchemaChange(value, origin)];
   }
-  return "ts_ms" in value && Object.keys(value).length === 1 ? [new Heartbeat(value, origin)] : [unknownValue(value, origin)];
+  if ("ts_ms" in value && Object.keys(value).length === 1) {
+    return [new Heartbeat(value, origin)];
+  }
+  return isNotification(value) ? [new Notification(value, origin)] : null;
+}
+
+function isNotification({ id, type, aggregate_type, additional_data, timestamp }: Change): boolean {
+  const isDetailed = additional_data === null || isBlock(additional_data);
+  const isTimed = timestamp === null || typeof timestamp === "number" || typeof timestamp === "bigint";
+  return typeof id === "string" && typeof type === "string" && typeof aggregate_type === "string" && isDetailed && isTimed;
 }

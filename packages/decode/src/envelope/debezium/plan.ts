@@ -1,10 +1,12 @@
 import type { DeferredField, ReadPlan } from "../../encoding/reader.ts";
 import type { TableName } from "../../event.ts";
+import { type Dialect, dialectOf } from "./dialect.ts";
 
 /** What is read of the source block at once; the rest waits for somebody to ask. */
 export interface SourceHead {
-  readonly connector: string | null;
   readonly table: TableName;
+  /** How its connector writes changes, where that is a way of its own. */
+  readonly dialect: Dialect | null;
 }
 
 const peek = ["connector", "db", "schema", "table", "keyspace", "collection"] as const;
@@ -48,7 +50,7 @@ function headOf([connector, db, schema, table, keyspace, collection]: Peeked): S
   // Vitess calls its database a keyspace, and MongoDB its table a collection.
   const database = keyspace || db;
   return {
-    connector: connector ?? null,
+    dialect: dialectOf(connector),
     table: Object.freeze({
       ...(database ? { database } : {}),
       ...(schema ? { schema } : {}),

@@ -1,7 +1,7 @@
 import type { Shape } from "../envelope.ts";
 
 /** Which of Debezium's records a shape is. */
-export type DebeziumRecord = "change" | "transaction" | "heartbeat" | "schema-change";
+export type DebeziumRecord = "change" | "transaction" | "heartbeat" | "schema-change" | "notification";
 
 export interface Recognised {
   readonly record: DebeziumRecord;
@@ -9,6 +9,7 @@ export interface Recognised {
 }
 
 const transactionFields: ReadonlySet<string> = new Set(["status", "id", "event_count", "data_collections", "ts_ms"]);
+const notificationFields: readonly string[] = ["id", "type", "aggregate_type", "additional_data", "timestamp"];
 
 /** Names decide: Debezium's control records have few fields, always the same. */
 export function recogniseDebezium({ topic, typeName, fields }: Shape): Recognised | null {
@@ -19,12 +20,20 @@ export function recogniseDebezium({ topic, typeName, fields }: Shape): Recognise
   if (has("ddl") && has("source") && (has("tableChanges") || has("databaseName"))) {
     return { record: "schema-change", evidence: "fields ddl, source and tableChanges" };
   }
-  if (has("op") && has("source") && (has("before") || has("after") || has("message"))) {
+  if (has("op") && has("source")) {
     const byName = typeName?.endsWith(".Envelope") === true ? `, schema named ${typeName}` : "";
-    return { record: "change", evidence: `fields op, source and before, after or message${byName}` };
+    if (has("before") || has("after") || has("message")) {
+      return { record: "change", evidence: `fields op, source and before, after or message${byName}` };
+    }
+    if (has("ts_ms")) {
+      return { record: "change", evidence: `fields op, source and ts_ms${byName}` };
+    }
   }
   if (has("status") && has("id") && has("event_count") && fields.every((name) => transactionFields.has(name))) {
     return { record: "transaction", evidence: "exactly the fields of transaction metadata" };
+  }
+  if (fields.length === notificationFields.length && notificationFields.every(has)) {
+    return { record: "notification", evidence: "exactly the fields of a notification" };
   }
   const isOnlyTimestamp = fields.length === 1 && has("ts_ms");
   if (isOnlyTimestamp && (topic.startsWith("__debezium-heartbeat") || typeName?.endsWith(".Heartbeat") === true)) {

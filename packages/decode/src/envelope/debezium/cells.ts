@@ -1,0 +1,29 @@
+import type { Columns } from "../../event.ts";
+import { setProperty } from "../../set-property.ts";
+import { isBlock } from "../source.ts";
+
+/** A column in its wrapper, as connectors write it that must tell "set to null" from "not touched". */
+interface Cell {
+  readonly value: unknown;
+  readonly set: unknown;
+}
+
+export function isCell(value: unknown): value is Cell {
+  return isBlock(value) && Object.hasOwn(value, "value") && Object.hasOwn(value, "set");
+}
+
+/** The columns that were set, out of their wrappers. Absent columns are those that the change did not touch. */
+export function withoutCells(row: Columns): Columns {
+  const columns: Columns = {};
+  for (const name of Object.keys(row)) {
+    const cell = row[name];
+    if (!isCell(cell)) {
+      if (cell !== null) {
+        setProperty(columns, name, cell);
+      }
+    } else if (cell.set !== false) {
+      setProperty(columns, name, cell.value);
+    }
+  }
+  return columns;
+}

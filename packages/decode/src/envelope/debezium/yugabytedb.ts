@@ -1,0 +1,19 @@
+import type { CdcEvent, TableName } from "../../event.ts";
+import type { Origin } from "../envelope.ts";
+import { isBlock } from "../source.ts";
+import { isCell, withoutCells } from "./cells.ts";
+import { type Change, openChange } from "./change.ts";
+
+/** YugabyteDB's gRPC connector wraps each column, unless its transformation PGCompatible took the wrappers off. */
+export function openYugabytedbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] {
+  return openChange(op, change, unwrapped(change["before"] ?? null), unwrapped(change["after"] ?? null), table, origin);
+}
+
+/** A column that was not sent is null without a wrapper: a row is wrapped where all of its other columns are. */
+function unwrapped(image: unknown): unknown {
+  if (!isBlock(image)) {
+    return image;
+  }
+  const sent = Object.values(image).filter((column) => column !== null);
+  return sent.length > 0 && sent.every(isCell) ? withoutCells(image) : image;
+}

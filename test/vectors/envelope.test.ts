@@ -1,0 +1,7 @@
+import { describe, test } from "vitest";
+import { checkVector } from "./check-vector.ts";
+import { vectorFiles } from "./vector.ts";
+
+describe.each(vectorFiles("envelope"))("$file", ({ vectors }) => {
+  test.each(vectors)("$name", checkVector);
+});
