@@ -46,6 +46,7 @@ export const roomTables = {
       options: ["errors"],
       event: ["record:types", "schema-source:types"],
       explanation: [], // what explain() answers with
+      "schema-seen": ["encoding/type:types", "event:types", "schema-source:types"], // what a schema listener is told
       values: ["errors", "options", "set-property"],
       encoding: ["values", "errors", "options", "set-property", "schema-source:types", "event:types"],
       framing: ["errors", "record", "schema-source:types", "event:types"],
@@ -65,6 +66,7 @@ export const roomTables = {
       stream: ["event:types", "errors", "record:types", "schema-source:types", "values", "encoding/type"],
       detect: [
         "explanation:types",
+        "schema-seen:types",
         "stream",
         "framing",
         "encoding",
@@ -79,6 +81,7 @@ export const roomTables = {
       ],
       decoder: [
         "explanation:types",
+        "schema-seen:types",
         "stream",
         "detect",
         "framing",
@@ -94,6 +97,7 @@ export const roomTables = {
       ],
       index: [
         "explanation:types",
+        "schema-seen:types",
         "stream",
         "decoder",
         "detect",
@@ -115,6 +119,9 @@ export const roomTables = {
       "encoding/connect-json": ["encoding/json"], // its payload half is JSON
       "encoding/json-schema": ["encoding/json"], // its messages are JSON, typed by their schema
       "encoding/avro": ["encoding/json"], // a column may hold a JSON document
+      "encoding/protobuf": ["encoding/json"], // the same
+      "envelope/cloudevents": ["envelope/debezium"], // Debezium's converter writes them: the same letters for operations
+      "envelope/ticdc-canal-json": ["envelope/canal"], // Canal's messages with an extension
       "envelope/flattened": ["envelope/debezium"], // Debezium's own rows without its envelope: the same letters for operations
     },
     builtins: ["node:buffer", "node:util", "node:crypto", "node:zlib"], // zlib: framings whose payload is compressed

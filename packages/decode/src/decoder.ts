@@ -17,6 +17,7 @@ import {
   type ValueOptions,
 } from "./options.ts";
 import { type KafkaRecord, type RecordCursor, SingleRecordBatch } from "./record.ts";
+import type { SchemaListener } from "./schema-seen.ts";
 import type { SchemaId, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 import type { Semantic } from "./values/conversion.ts";
 
@@ -75,6 +76,11 @@ export interface DecoderOptions {
   readonly validation?: ValidationMode;
   /** Formats of one's own, asked before the built-in ones of their layer. */
   readonly formats?: Partial<Formats>;
+  /**
+   * Told of every schema that a topic's keys or values are seen to be written with, once for each topic and side (again after it was
+   * forgotten, see `limits.maxSchemas`).
+   */
+  readonly onSchema?: SchemaListener;
 }
 
 export interface Decoder {
@@ -105,6 +111,7 @@ class DetectingDecoder implements Decoder {
       schemas: options.schemas ?? null,
       formats: formatsWith(options.formats),
       validation: resolveValidation(options.validation),
+      onSchema: options.onSchema ?? null,
     });
     this.#hints = options.topics ?? {};
     this.#topics = new BoundedMap(this.#engine.limits.maxTopics);

@@ -45,6 +45,8 @@ export type { KafkaRecord, RecordBatch, RecordBytes, RecordCursor, RecordHeaders
 export { headerNamesEqual, RecordObjectsWalk } from "./record.ts";
 export type { RegisteredSchema, SchemaId, SchemaLoadFailure, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 export { applyTo, UNAVAILABLE } from "./values/unavailable.ts";
+export { describeSchema } from "./detect/describe-schema.ts";
+export type { SchemaListener, SchemaSeen } from "./schema-seen.ts";
 // Formats of one's own: `createDecoder({ formats })`.
 export type { Formats } from "./detect/formats.ts";
 export type { CompileOptions, DeferredField, PayloadReader, ReadPlan } from "./encoding/reader.ts";

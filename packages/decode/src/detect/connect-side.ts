@@ -9,6 +9,7 @@ import { none } from "../envelope/none/envelope.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
+import { rowTypeOf } from "./row-type.ts";
 import { shapeOfType } from "./shape.ts";
 import type { SideRoute, SideScope } from "./side-route.ts";
 
@@ -127,6 +128,18 @@ export class ConnectSide {
     const shape = shapeOfType(type, this.#scope);
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
     const plan = side === "key" ? readEverything : opens.planFor(shape);
+    if (inside === null) {
+      const row = side === "key" ? type : rowTypeOf(type, plan);
+      this.#engine.onSchema?.({
+        topic: this.#scope.topic,
+        side,
+        schemaId: null,
+        encoding: "connect-json",
+        envelope: opens.name,
+        type,
+        row,
+      });
+    }
     return {
       framing: "none",
       encoding: "connect-json",

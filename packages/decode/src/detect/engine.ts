@@ -8,6 +8,7 @@ import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
 import { DecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
 import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
+import type { SchemaListener } from "../schema-seen.ts";
 import type { SchemaSource, SchemaType } from "../schema-source.ts";
 import type { Formats } from "./formats.ts";
 
@@ -17,6 +18,7 @@ export interface EngineOptions {
   readonly schemas: SchemaSource | null;
   readonly formats: Formats;
   readonly validation: ValidationMode;
+  readonly onSchema: SchemaListener | null;
 }
 
 /** What all topics of one decoder share. */
@@ -26,6 +28,7 @@ export class Engine {
   readonly schemas: SchemaSource | null;
   readonly formats: Formats;
   readonly validation: ValidationMode;
+  readonly onSchema: SchemaListener | null;
   /** Every header name that some envelope is recognised by. */
   readonly envelopeHeaders: ReadonlySet<string>;
   readonly texts: TextCache = new TextCache();
@@ -36,7 +39,7 @@ export class Engine {
   #lastBytes: Uint8Array | null = null;
   #lastBuffer: Buffer = Buffer.alloc(0);
 
-  constructor({ values, limits, schemas, formats, validation }: EngineOptions) {
+  constructor({ values, limits, schemas, formats, validation, onSchema }: EngineOptions) {
     this.values = values;
     this.limits = limits;
     this.schemas = schemas;
@@ -45,6 +48,7 @@ export class Engine {
     this.parse = { maxDepth: limits.maxDepth, texts: this.texts };
     this.codeGeneration = codeGenerationAllowed();
     this.validation = validation;
+    this.onSchema = onSchema;
     this.parseJson = convertContext(this.compileOptions(readEverything), this.parse).parseJson;
   }
 

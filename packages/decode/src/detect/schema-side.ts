@@ -12,6 +12,7 @@ import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-sour
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { type Failures, type Pending, pendingEncoding, pendingValue } from "./pending.ts";
+import { rowTypeOf } from "./row-type.ts";
 import { belongsToTable, belongsToTopic, debeziumNamespace, identityError } from "./schema-identity.ts";
 import { shapeOfType } from "./shape.ts";
 import type { SideRoute, SideScope } from "./side-route.ts";
@@ -194,6 +195,10 @@ export class SchemaSide {
     const namespace = debeziumNamespace(shape.typeName);
     const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
     const reader = known.parsed.compile(message, this.#engine.compileOptions(plan));
+    if (inside === null) {
+      const row = side === "key" ? type : rowTypeOf(type, plan);
+      this.#engine.onSchema?.({ topic, side, schemaId: known.id, encoding: reader.encoding, envelope: opens.name, type, row });
+    }
     return {
       framing,
       encoding: reader.encoding,

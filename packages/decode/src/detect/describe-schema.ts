@@ -1,0 +1,34 @@
+import { none } from "../envelope/none/envelope.ts";
+import { resolveLimits, resolveValueOptions } from "../options.ts";
+import type { RegisteredSchema } from "../schema-source.ts";
+import type { SchemaSeen } from "../schema-seen.ts";
+import { Engine } from "./engine.ts";
+import { type Formats, formatsWith } from "./formats.ts";
+import { load, pendingEncoding } from "./pending.ts";
+import { rowTypeOf } from "./row-type.ts";
+import { shapeOfType } from "./shape.ts";
+
+/** What a registered schema says of a topic's keys or values, without any message. Throws, as a rejection, the `DecodeError` of a schema that cannot be used. */
+export async function describeSchema(
+  registered: RegisteredSchema,
+  { topic, side, formats }: { readonly topic: string; readonly side: "key" | "value"; readonly formats?: Partial<Formats> },
+): Promise<SchemaSeen> {
+  const engine = new Engine({
+    values: resolveValueOptions(),
+    limits: resolveLimits(),
+    schemas: null,
+    formats: formatsWith(formats),
+    validation: "off",
+    onSchema: null,
+  });
+  const encoding = engine.schemaEncoding(registered.schemaType, undefined);
+  const failure = encoding.isLoaded?.("off") === false ? await load(engine, pendingEncoding(encoding)) : null;
+  const type = failure === null ? encoding.parse(registered, engine.limits).typeOf(null) : null;
+  if (type === null) {
+    throw failure ?? new TypeError("a schema without any message");
+  }
+  const shape = shapeOfType(type, { topic, headerNames: [] });
+  const opens = side === "key" ? none : engine.envelopeFor(shape);
+  const row = side === "key" ? type : rowTypeOf(type, opens.planFor(shape));
+  return { topic, side, schemaId: registered.id, encoding: encoding.name, envelope: opens.name, type, row };
+}

@@ -1,0 +1,38 @@
+import { createDecoder, describeSchema, type SchemaSeen } from "@cdckit/decode";
+import { fromBundle } from "@cdckit/registry";
+import { bundledRecording, loadRecording } from "@cdckit/testkit";
+import { expect, test } from "vitest";
+
+const names = (seen: SchemaSeen | undefined): string[] => (seen?.row?.kind === "record" ? seen.row.fields.map(({ name }) => name) : []);
+
+test.each(["tav", "tjs"])("a listener is told of each schema of %s once, with the type of its rows", async (prefix) => {
+  const { file, schemasFile } = bundledRecording(`postgres-debezium-3.5/${prefix}.inv.evolve`);
+  const seen: SchemaSeen[] = [];
+  const decoder = createDecoder({ schemas: await fromBundle(schemasFile), onSchema: (one) => seen.push(one) });
+  const rows: string[][] = [];
+  for (const record of await loadRecording(file)) {
+    const [event] = await decoder.decode(record);
+    if (event?.kind === "change") {
+      rows.push(Object.keys(event.after ?? event.before ?? {}));
+    }
+  }
+  const values = seen.filter(({ side }) => side === "value");
+  // The table's columns changed between the changes: each row has the columns of the schema that it was written with.
+  expect(values.map(names)).toEqual(rows.filter((row, i) => JSON.stringify(row) !== JSON.stringify(rows[i - 1])));
+  expect(seen.filter(({ side }) => side === "key").map(names)).toEqual([["id"]]);
+});
+
+test("a registered schema is described without any message, as decoding describes it", async () => {
+  const { file, schemasFile } = bundledRecording("postgres-debezium-3.5/tav.inv.alltypes");
+  const source = await fromBundle(schemasFile);
+  const seen: SchemaSeen[] = [];
+  const decoder = createDecoder({ schemas: source, onSchema: (one) => seen.push(one) });
+  for (const record of await loadRecording(file)) {
+    await decoder.decode(record);
+  }
+  expect(seen.length).toBeGreaterThan(1);
+  for (const one of seen) {
+    const registered = source.peek(one.schemaId as number);
+    expect(registered === undefined ? null : await describeSchema(registered, one)).toEqual(one);
+  }
+});
