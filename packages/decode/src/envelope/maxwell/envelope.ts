@@ -1,0 +1,135 @@
+import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
+import { setProperty } from "../../set-property.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import { Heartbeat, SchemaChange, UnknownValue } from "../control-events.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import { keyColumns, namesOf, withKey } from "../row-key.ts";
+import { isBlock, numberOrNull, textOrNull } from "../source.ts";
+import { recogniseMaxwell } from "./recognise.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+/** Maxwell's JSON. It states no types: dates and times stay the text that MySQL prints. */
+export const maxwell: EnvelopeFormat = {
+  name: "maxwell",
+  recognise: recogniseMaxwell,
+  planFor: () => ({ defer: null, skip: [], rows: ["data", "old"] }),
+  open,
+};
+
+const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ["insert", "create"],
+  ["update", "update"],
+  ["delete", "delete"],
+  ["bootstrap-insert", "read"],
+]);
+
+const ddlType = /^(table|database)-(create|alter|drop)$/;
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  if (!isBlock(value) || typeof value["type"] !== "string" || typeof value["database"] !== "string") {
+    return null;
+  }
+  const { type, data } = value;
+  const ts = numberOrNull(value["ts"]);
+  if (ts === null) {
+    return null;
+  }
+  if (ddlType.test(type)) {
+    return typeof value["sql"] === "string" ? [ddlEvent(type, value["sql"], value, ts, origin)] : null;
+  }
+  if (typeof value["table"] !== "string" || !isBlock(data)) {
+    return null;
+  }
+  const op = operations.get(type);
+  if (op !== undefined) {
+    return [change(op, { database: value["database"], name: value["table"] }, data, value, ts, origin)];
+  }
+  if (type === "heartbeat") {
+    return [new Heartbeat({ ts_ms: ts * 1000 }, origin)];
+  }
+  return type === "bootstrap-start" || type === "bootstrap-complete" ? [new UnknownValue(value, origin)] : null;
+}
+
+function change(op: Operation, table: TableName, data: Columns, value: Block, ts: number, origin: Origin): CdcEvent {
+  const old = value["old"];
+  const before = op === "delete" ? data : op === "update" && isBlock(old) ? { ...data, ...old } : null;
+  const after = op === "delete" ? null : data;
+  const source = sourceBlock(value, op === "read" ? "true" : "false", ts * 1000);
+  const keyed = withKey(origin, keyOf(data, value, origin.key));
+  return new EnvelopedChange(op, table, before, after, source, transactionBlock(value), pushedMs(value), keyed);
+}
+
+/** The row's own names for its key: those that the message states, else those of the record's key, which has them in lower case. */
+function keyOf(data: Columns, value: Block, recordKey: unknown): Columns | null {
+  const stated = namesOf(value["primary_key_columns"] ?? value["primaryKeyColumns"]);
+  return keyColumns(data, stated) ?? translatedKey(recordKey);
+}
+
+/** `{"database":..,"table":..,"pk.id":4}` or `["db","table",[{"id":4}]]`; Maxwell lower-cases the columns. */
+function translatedKey(recordKey: unknown): Columns | null {
+  const key: Columns = {};
+  if (Array.isArray(recordKey)) {
+    const parts: unknown = recordKey[2];
+    for (const part of Array.isArray(parts) ? parts.filter(isBlock) : []) {
+      copyInto(key, part);
+    }
+  } else if (isBlock(recordKey)) {
+    for (const name of Object.keys(recordKey).filter((one) => one.startsWith("pk."))) {
+      setProperty(key, name.slice("pk.".length), recordKey[name]);
+    }
+  }
+  return Object.keys(key).length === 0 ? null : key;
+}
+
+function copyInto(key: Columns, part: Block): void {
+  for (const name of Object.keys(part)) {
+    setProperty(key, name, part[name]);
+  }
+}
+
+/** Fields of the message that say where the change stands in MySQL; the position is one text there, `file:offset`. */
+const positionFields = ["server_id", "thread_id", "gtid", "xid", "xoffset", "commit", "schema_id", "query", "reason", "comment"] as const;
+
+function sourceBlock(value: Block, snapshot: string, tsMs: number): Block {
+  const block: Record<string, unknown> = { connector: "mysql", db: value["database"], snapshot, ts_ms: tsMs };
+  if (typeof value["table"] === "string") {
+    block["table"] = value["table"];
+  }
+  for (const name of positionFields) {
+    const field = value[name] ?? value[camelCase(name)];
+    if (field !== undefined) {
+      block[name] = field;
+    }
+  }
+  const [, file, pos] = /^(.+):(\d{1,20})$/.exec(textOrNull(value["position"]) ?? "") ?? [];
+  return file === undefined ? block : { ...block, file, pos: Number(pos) };
+}
+
+/** Maxwell's `output_naming_strategy=underscore_to_camelcase`. */
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Rows of a transaction are numbered from 0, but for its last one, which says `commit` instead. */
+function transactionBlock(value: Block): Block | null {
+  const { xid, xoffset } = value;
+  const offset = numberOrNull(xoffset);
+  return xid === undefined ? null : { id: xid, ...(offset === null ? {} : { total_order: offset + 1 }) };
+}
+
+/** When it was sent: seconds with a fraction. */
+function pushedMs(value: Block): number | null {
+  const pushed = Number(value["push_ts"] ?? value["pushTs"] ?? Number.NaN);
+  return Number.isFinite(pushed) ? Math.round(pushed * 1000) : null;
+}
+
+function ddlEvent(type: string, sql: string, value: Block, tsMs: number, origin: Origin): CdcEvent {
+  const { database, table, def } = value;
+  const tableChanges =
+    typeof table === "string"
+      ? [{ type: type.slice("table-".length).toUpperCase(), id: `"${database}"."${table}"`, table: def ?? null }]
+      : [];
+  const source = sourceBlock(value, "false", tsMs);
+  return new SchemaChange({ ddl: sql, databaseName: database, tableChanges, source, ts_ms: tsMs }, origin);
+}
