@@ -1,0 +1,96 @@
+import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
+import type { SqlConversion } from "../../values/sql-text.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import { SchemaChange, Truncate, UnknownValue } from "../control-events.ts";
+import type { Origin } from "../envelope.ts";
+import { keyColumns, namesOf, withKey } from "../row-key.ts";
+import { isBlock, textOrNull } from "../source.ts";
+import { convertColumns, sqlTextsOf } from "../sql-columns.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ["INSERT", "create"],
+  ["UPDATE", "update"],
+  ["DELETE", "delete"],
+  ["INIT", "read"],
+]);
+
+/** The events of a flat message, or null where its values are not those of one. `position` says where the change stands in its source. */
+export function openFlatMessage(value: unknown, origin: Origin, position: (message: Block) => Block): readonly CdcEvent[] | null {
+  if (!isBlock(value) || typeof value["isDdl"] !== "boolean" || typeof value["type"] !== "string") {
+    return null;
+  }
+  const { type, isDdl, data } = value;
+  const table = { database: textOrNull(value["database"]) ?? "", name: textOrNull(value["table"]) ?? "" };
+  const op = operations.get(type);
+  const source = sourceBlock(value, table, op === "read", position(value));
+  if (isDdl) {
+    return [ddlEvent(type, table, value, source, origin)];
+  }
+  if (op === undefined || !Array.isArray(data)) {
+    return data === null && /^[A-Z_]+$/.test(type) ? [new UnknownValue(value, origin)] : null;
+  }
+  return data.every(isBlock) ? rowEvents(op, table, data, value, source, origin) : null;
+}
+
+function rowEvents(op: Operation, table: TableName, data: readonly Columns[], value: Block, source: Block, origin: Origin): CdcEvent[] {
+  const conversionOf = conversions(value, origin);
+  const old = Array.isArray(value["old"]) ? value["old"] : [];
+  const names = namesOf(value["pkNames"]);
+  return data.map((sent, i) => {
+    const row = convertColumns(sent, conversionOf);
+    const changed: unknown = old[i];
+    const previous = op === "update" && isBlock(changed) ? { ...row, ...convertColumns(changed, conversionOf) } : null;
+    const before = op === "delete" ? row : previous;
+    const keyed = withKey(origin, keyColumns(row, names));
+    return new EnvelopedChange(op, table, before, op === "delete" ? null : row, source, null, value["ts"], keyed);
+  });
+}
+
+/** What each column's text becomes, by MySQL's type or, where that is missing, by JDBC's. */
+function conversions(value: Block, { scope }: Origin): (name: string) => SqlConversion | null {
+  const texts = sqlTextsOf(scope, "mysql", "latin1");
+  const { mysqlType, sqlType } = value;
+  return (name) => {
+    const type = isBlock(mysqlType) && Object.hasOwn(mysqlType, name) ? mysqlType[name] : jdbcTypeOf(sqlType, name);
+    return typeof type === "string" ? texts.of(type) : null;
+  };
+}
+
+function jdbcTypeOf(sqlType: unknown, name: string): string | undefined {
+  return isBlock(sqlType) && Object.hasOwn(sqlType, name) ? jdbcTypes.get(Number(sqlType[name])) : undefined;
+}
+
+/** `java.sql.Types`. A bit is MySQL's `tinyint(1)` there. */
+const jdbcTypes: ReadonlyMap<number, string> = new Map([
+  [-7, "tinyint"],
+  [-6, "tinyint"],
+  [5, "smallint"],
+  [4, "integer"],
+  [-5, "bigint"],
+  [7, "float"],
+  [6, "double"],
+  [8, "double"],
+  [2, "decimal"],
+  [3, "decimal"],
+  [91, "date"],
+  [92, "time"],
+  [93, "timestamp"],
+  [-2, "binary"],
+  [-3, "varbinary"],
+  [-4, "longblob"],
+  [2004, "blob"],
+]);
+
+function sourceBlock(value: Block, table: TableName, isSnapshot: boolean, position: Block): Block {
+  const block = { db: table.database, table: table.name, ts_ms: value["es"], snapshot: isSnapshot ? "true" : "false", id: value["id"] };
+  return Object.fromEntries(Object.entries({ ...block, ...position }).filter(([, field]) => field !== undefined && field !== null));
+}
+
+function ddlEvent(type: string, table: TableName, value: Block, source: Block, origin: Origin): CdcEvent {
+  const { ts, sql } = value;
+  return type === "TRUNCATE"
+    ? new Truncate(table, { source, ts_ms: ts }, origin)
+    : new SchemaChange({ ddl: sql, databaseName: table.database, source, ts_ms: ts }, origin);
+}

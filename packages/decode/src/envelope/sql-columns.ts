@@ -1,0 +1,33 @@
+import type { Columns } from "../event.ts";
+import { setProperty } from "../set-property.ts";
+import type { BytesText } from "../values/sql-bytes.ts";
+import { type SqlConversion, type SqlDialect, SqlTexts } from "../values/sql-text.ts";
+import type { EnvelopeScope } from "./envelope.ts";
+
+const textsByScope = new WeakMap<EnvelopeScope, Map<string, SqlTexts>>();
+
+/** What SQL types mean on one topic: remembered with it, so that a type is looked at once. */
+export function sqlTextsOf(scope: EnvelopeScope, dialect: SqlDialect, bytes: BytesText): SqlTexts {
+  let known = textsByScope.get(scope);
+  if (known === undefined) {
+    known = new Map();
+    textsByScope.set(scope, known);
+  }
+  const spelling = `${dialect} ${bytes}`;
+  let texts = known.get(spelling);
+  if (texts === undefined) {
+    texts = new SqlTexts({ dialect, bytes, values: scope.values, parseJson: scope.parseJson });
+    known.set(spelling, texts);
+  }
+  return texts;
+}
+
+/** A row with each column converted by its type; a column of no type stays as it is. */
+export function convertColumns(row: Columns, conversionOf: (name: string) => SqlConversion | null): Columns {
+  const converted: Columns = {};
+  for (const name of Object.keys(row)) {
+    const convert = conversionOf(name);
+    setProperty(converted, name, convert === null ? row[name] : convert(row[name]));
+  }
+  return converted;
+}
