@@ -1,0 +1,22 @@
+import { readEverything } from "../../encoding/reader.ts";
+import type { CdcEvent } from "../../event.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import { isBlock } from "../source.ts";
+import { recogniseWal2json } from "./recognise.ts";
+import { openTransaction } from "./transaction.ts";
+import { openTuple } from "./tuple.ts";
+
+/** PostgreSQL's wal2json. Types stand beside the values, so that numbers arrive with all of their digits. */
+export const wal2json: EnvelopeFormat = {
+  name: "wal2json",
+  recognise: recogniseWal2json,
+  planFor: () => ({ ...readEverything, numbers: "exact" }),
+  open,
+};
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  if (!isBlock(value)) {
+    return null;
+  }
+  return Array.isArray(value["change"]) ? openTransaction(value["change"], value, origin) : openTuple(value, origin);
+}

@@ -1,0 +1,25 @@
+import type { Shape } from "../envelope.ts";
+
+const transactionFields: ReadonlySet<string> = new Set(["xid", "nextlsn", "lsn", "timestamp", "origin"]);
+
+/** Which of wal2json's formats a shape is: 1 has a transaction a message, 2 a tuple. */
+export function recogniseWal2json({ fields }: Shape): string | null {
+  if (fields === null) {
+    return null;
+  }
+  if (fields.includes("change") && fields.every((name) => name === "change" || transactionFields.has(name))) {
+    return "the field change, beside none but a transaction's";
+  }
+  if (!fields.includes("action")) {
+    return null;
+  }
+  if (fields.includes("schema") && fields.includes("table")) {
+    return "fields action, schema and table";
+  }
+  if (fields.includes("prefix") && fields.includes("content")) {
+    return "fields action, prefix and content";
+  }
+  return fields.every((name) => name === "action" || transactionFields.has(name))
+    ? "the field action, beside none but a transaction's"
+    : null;
+}

@@ -1,0 +1,119 @@
+import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
+import { setProperty } from "../../set-property.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import { LogicalMessage } from "../control-events.ts";
+import type { Origin } from "../envelope.ts";
+import { millisOf } from "../instant-text.ts";
+import { keyColumns, withKey } from "../row-key.ts";
+import { isBlock, textOrNull } from "../source.ts";
+import { sqlTextsOf } from "../sql-columns.ts";
+
+export type Block = Readonly<Record<string, unknown>>;
+
+/** A column as both formats state it. */
+export interface Column {
+  readonly name: unknown;
+  readonly type: unknown;
+  readonly value: unknown;
+}
+
+/** One row's change, whichever format it was written in. */
+export interface Tuple {
+  readonly op: Operation;
+  readonly table: TableName;
+  readonly columns: readonly Column[] | null;
+  /** What PostgreSQL's replica identity keeps of the old row. */
+  readonly identity: readonly Column[] | null;
+  /** Names of the primary key; null where the message was not asked to say. */
+  readonly primaryKey: readonly string[] | null;
+}
+
+/** The event of a change. */
+export function rowEvent(tuple: Tuple, source: Block, transaction: Block | null, tsMs: number | null, origin: Origin): CdcEvent {
+  const { op, table, columns, identity } = tuple;
+  const after = columns === null ? null : rowOf(columns, origin);
+  const before = identity === null || identity.length === 0 ? null : rowOf(identity, origin);
+  const key = keyColumns(after ?? before, keyNames(tuple, before, origin)) ?? keyColumns(before, tuple.primaryKey ?? []);
+  return new EnvelopedChange(
+    op,
+    table,
+    op === "create" ? null : before,
+    op === "delete" ? null : after,
+    source,
+    transaction,
+    tsMs,
+    withKey(origin, key),
+  );
+}
+
+/** The primary key's names or, where nothing states them, the identity's, unless it is the whole row. */
+function keyNames({ primaryKey, columns }: Tuple, before: Columns | null, { key }: Origin): readonly string[] {
+  if (primaryKey !== null) {
+    return primaryKey;
+  }
+  const identity = before === null || key !== null ? [] : Object.keys(before);
+  return columns !== null && identity.length === columns.length ? [] : identity;
+}
+
+/** Unchanged TOAST columns are not among them: they stay absent. */
+function rowOf(columns: readonly Column[], { scope }: Origin): Columns {
+  const texts = sqlTextsOf(scope, "postgresql", "hex");
+  const row: Columns = {};
+  for (const { name, type, value } of columns) {
+    if (typeof name === "string") {
+      setProperty(row, name, typeof type === "string" ? texts.of(type)(value) : (value ?? null));
+    }
+  }
+  return row;
+}
+
+export function messageEvent(prefix: string, content: unknown, source: Block, tsMs: number | null, origin: Origin): CdcEvent {
+  return new LogicalMessage({ message: { prefix, content: Buffer.from(textOrNull(content) ?? "", "utf8") }, source, ts_ms: tsMs }, origin);
+}
+
+export function tableOf(value: Block): TableName {
+  const schema = textOrNull(value["schema"]);
+  return { ...(schema === null ? {} : { schema }), name: textOrNull(value["table"]) ?? "" };
+}
+
+/** Debezium's names for what both formats say of their transaction. An LSN is a number there: the two halves are its 64 bits. */
+export function sourceBlock(transaction: Block, table: TableName | null): Block {
+  const block: Record<string, unknown> = { connector: "postgresql", ...(table?.schema === undefined ? {} : { schema: table.schema }) };
+  if (table !== null) {
+    block["table"] = table.name;
+  }
+  const tsMs = millisOf(transaction["timestamp"]);
+  const stated = {
+    ts_ms: tsMs ?? undefined,
+    txId: transaction["xid"],
+    lsn: lsnOf(transaction["lsn"]),
+    nextlsn: lsnOf(transaction["nextlsn"]),
+    origin: transaction["origin"],
+    transactional: transaction["transactional"],
+  };
+  return { ...block, ...Object.fromEntries(Object.entries(stated).filter(([, field]) => field !== undefined)) };
+}
+
+function lsnOf(value: unknown): number | bigint | undefined {
+  const [, high, low] = /^([0-9A-Fa-f]{1,8})\/([0-9A-Fa-f]{1,8})$/.exec(textOrNull(value) ?? "") ?? [];
+  if (high === undefined) {
+    return undefined;
+  }
+  const lsn = (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
+  return lsn <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(lsn) : lsn;
+}
+
+/** The transaction's id as text, or null where the message has none. */
+export function transactionId(value: Block): string | null {
+  const { xid } = value;
+  return typeof xid === "number" || typeof xid === "bigint" || typeof xid === "string" ? String(xid) : null;
+}
+
+/** Format 2's lists of columns. */
+export function columnsOf(value: unknown): readonly Column[] | null {
+  return Array.isArray(value) && value.every(isColumn) ? value : null;
+}
+
+function isColumn(value: unknown): value is Column {
+  return isBlock(value) && typeof value["name"] === "string";
+}

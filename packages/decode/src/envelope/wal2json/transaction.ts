@@ -1,0 +1,62 @@
+import type { CdcEvent, Operation } from "../../event.ts";
+import { Truncate, UnknownValue } from "../control-events.ts";
+import type { Origin } from "../envelope.ts";
+import { millisOf } from "../instant-text.ts";
+import { namesOf } from "../row-key.ts";
+import { isBlock } from "../source.ts";
+import { type Block, type Column, messageEvent, rowEvent, sourceBlock, tableOf, transactionId } from "./row-events.ts";
+
+const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
+  ["insert", "create"],
+  ["update", "update"],
+  ["delete", "delete"],
+]);
+
+/** Format 1: a whole transaction in one message. Null where the list does not hold changes. */
+export function openTransaction(changes: readonly unknown[], transaction: Block, origin: Origin): readonly CdcEvent[] | null {
+  if (!changes.every((one) => isBlock(one) && typeof one["kind"] === "string")) {
+    return null;
+  }
+  const id = transactionId(transaction);
+  const tsMs = millisOf(transaction["timestamp"]);
+  return (changes as readonly Block[]).map((one, i) =>
+    changeEvent(one, transaction, id === null ? null : { id, total_order: i + 1 }, tsMs, origin),
+  );
+}
+
+function changeEvent(change: Block, transaction: Block, position: Block | null, tsMs: number | null, origin: Origin): CdcEvent {
+  const table = tableOf(change);
+  const op = operations.get(change["kind"]);
+  if (op !== undefined) {
+    const columns = columnsIn(change, "columnnames", "columntypes", "columnvalues");
+    const { oldkeys, pk } = change;
+    const identity = isBlock(oldkeys) ? columnsIn(oldkeys, "keynames", "keytypes", "keyvalues") : null;
+    const primaryKey = isBlock(pk) ? namesOf(pk["pknames"]) : null;
+    return rowEvent({ op, table, columns, identity, primaryKey }, sourceBlock(transaction, table), position, tsMs, origin);
+  }
+  if (change["kind"] === "truncate") {
+    return new Truncate(table, { source: sourceBlock(transaction, table), transaction: position, ts_ms: tsMs }, origin);
+  }
+  return change["kind"] === "message" && typeof change["prefix"] === "string"
+    ? messageEvent(
+        change["prefix"],
+        change["content"],
+        sourceBlock({ ...transaction, transactional: change["transactional"] }, null),
+        tsMs,
+        origin,
+      )
+    : new UnknownValue(change, origin);
+}
+
+/** Three lists side by side: names, types and values. */
+function columnsIn(block: Block, names: string, types: string, values: string): readonly Column[] | null {
+  const [nameList, typeList, valueList] = [block[names], block[types], block[values]];
+  if (!Array.isArray(nameList)) {
+    return null;
+  }
+  return nameList.map((name: unknown, i) => ({
+    name,
+    type: Array.isArray(typeList) ? typeList[i] : null,
+    value: Array.isArray(valueList) ? valueList[i] : null,
+  }));
+}

@@ -1,0 +1,51 @@
+import type { CdcEvent, Operation } from "../../event.ts";
+import { TransactionBoundary, Truncate } from "../control-events.ts";
+import type { Origin } from "../envelope.ts";
+import { millisOf } from "../instant-text.ts";
+import { type Block, columnsOf, messageEvent, rowEvent, sourceBlock, tableOf, transactionId } from "./row-events.ts";
+
+const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
+  ["I", "create"],
+  ["U", "update"],
+  ["D", "delete"],
+]);
+
+/** Format 2: a message for each row, and for a transaction's begin and end. Null where the values are not those of one. */
+export function openTuple(value: Block, origin: Origin): readonly CdcEvent[] | null {
+  const { action } = value;
+  const tsMs = millisOf(value["timestamp"]);
+  const op = operations.get(action);
+  if (op !== undefined) {
+    return openRow(op, value, tsMs, origin);
+  }
+  switch (action) {
+    case "B":
+    case "C": {
+      const block = { id: transactionId(value) ?? "", ts_ms: tsMs, source: sourceBlock(value, null) };
+      return [new TransactionBoundary(action === "B" ? "begin" : "end", block, origin)];
+    }
+    case "T": {
+      const table = tableOf(value);
+      return table.name === "" ? null : [new Truncate(table, { source: sourceBlock(value, table), ts_ms: tsMs }, origin)];
+    }
+    case "M":
+      return typeof value["prefix"] === "string"
+        ? [messageEvent(value["prefix"], value["content"], sourceBlock(value, null), tsMs, origin)]
+        : null;
+    default:
+      return null;
+  }
+}
+
+function openRow(op: Operation, value: Block, tsMs: number | null, origin: Origin): readonly CdcEvent[] | null {
+  const columns = columnsOf(value["columns"]);
+  const identity = columnsOf(value["identity"]);
+  const table = tableOf(value);
+  if (table.name === "" || (op === "delete" ? identity : columns) === null) {
+    return null;
+  }
+  const pk = columnsOf(value["pk"]);
+  const primaryKey = pk === null ? null : pk.map(({ name }) => String(name));
+  const id = transactionId(value);
+  return [rowEvent({ op, table, columns, identity, primaryKey }, sourceBlock(value, table), id === null ? null : { id }, tsMs, origin)];
+}
