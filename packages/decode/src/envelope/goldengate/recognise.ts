@@ -1,0 +1,12 @@
+import type { Shape } from "../envelope.ts";
+
+/** GoldenGate's JSON: images of the row, or the row itself beside the operation's own fields. */
+export function recogniseGoldengate({ fields }: Shape): string | null {
+  if (fields === null || !["table", "op_type", "op_ts"].every((name) => fields.includes(name))) {
+    return null;
+  }
+  if (fields.includes("before") || fields.includes("after")) {
+    return "fields table, op_type, op_ts and before or after";
+  }
+  return fields.includes("pos") ? "fields table, op_type, op_ts and pos" : null;
+}
