@@ -1,0 +1,99 @@
+import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import { SchemaChange, Truncate } from "../control-events.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import { millisOf } from "../instant-text.ts";
+import { isBlock, textOrNull } from "../source.ts";
+import { recogniseDms } from "./recognise.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+/** AWS DMS's JSON. It states no types: dates and times stay the text that DMS prints. */
+export const dms: EnvelopeFormat = {
+  name: "dms",
+  recognise: recogniseDms,
+  planFor: () => ({ defer: null, skip: [], rows: ["data", "before-image"] }),
+  open,
+};
+
+const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
+  ["load", "read"],
+  ["insert", "create"],
+  ["update", "update"],
+  ["delete", "delete"],
+]);
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  const metadata = isBlock(value) ? value["metadata"] : null;
+  if (!isBlock(value) || !isBlock(metadata) || typeof metadata["operation"] !== "string") {
+    return null;
+  }
+  const table = tableOf(metadata);
+  if (metadata["record-type"] === "control") {
+    return [controlEvent(metadata["operation"], table, value["control"], metadata, origin)];
+  }
+  const op = operations.get(metadata["operation"]);
+  const { data } = value;
+  return metadata["record-type"] === "data" && op !== undefined && isBlock(data)
+    ? [change(op, table, data, value["before-image"], metadata, origin)]
+    : null;
+}
+
+function change(op: Operation, table: TableName, data: Columns, image: unknown, metadata: Block, origin: Origin): CdcEvent {
+  const imaged = isBlock(image) && Object.keys(image).length > 0 ? image : null;
+  const before = op === "delete" ? data : op === "update" ? imaged : null;
+  const source = sourceBlock(metadata, table, op === "read" ? "true" : "false");
+  return new EnvelopedChange(
+    op,
+    table,
+    before,
+    op === "delete" ? null : data,
+    source,
+    transactionBlock(metadata),
+    tsMsOf(metadata),
+    origin,
+  );
+}
+
+function controlEvent(operation: string, table: TableName, control: unknown, metadata: Block, origin: Origin): CdcEvent {
+  const block = { source: sourceBlock(metadata, table, "false"), transaction: transactionBlock(metadata), ts_ms: tsMsOf(metadata) };
+  if (operation === "truncate-table") {
+    return new Truncate(table, block, origin);
+  }
+  const tableChanges = [{ type: operation, id: `"${table.schema ?? ""}"."${table.name}"`, table: isBlock(control) ? control : null }];
+  return new SchemaChange({ ...block, schemaName: table.schema ?? null, tableChanges }, origin);
+}
+
+function tableOf(metadata: Block): TableName {
+  const schema = textOrNull(metadata["schema-name"]);
+  return { ...(schema === null || schema === "" ? {} : { schema }), name: textOrNull(metadata["table-name"]) ?? "" };
+}
+
+function tsMsOf(metadata: Block): number | null {
+  return millisOf(metadata["timestamp"]);
+}
+
+const positionFields = [
+  "transaction-id",
+  "transaction-record-id",
+  "prev-transaction-id",
+  "prev-transaction-record-id",
+  "stream-position",
+] as const;
+
+function sourceBlock(metadata: Block, table: TableName, snapshot: string): Block {
+  const block: Record<string, unknown> = { connector: "dms", ...(table.schema === undefined ? {} : { schema: table.schema }), snapshot };
+  block["table"] = table.name;
+  block["ts_ms"] = millisOf(metadata["commit-timestamp"]) ?? tsMsOf(metadata);
+  for (const name of positionFields) {
+    if (metadata[name] !== undefined) {
+      block[name] = metadata[name];
+    }
+  }
+  return block;
+}
+
+function transactionBlock(metadata: Block): Block | null {
+  const id = metadata["transaction-id"];
+  return id === undefined ? null : { id, total_order: metadata["transaction-record-id"] };
+}

@@ -1,0 +1,48 @@
+import type { CdcEvent, Operation } from "../../event.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import { millisOf } from "../instant-text.ts";
+import { isBlock } from "../source.ts";
+import { recogniseQlik } from "./recognise.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+/** Qlik Replicate's messages. They do not name their table: the topic, or a hint, does. */
+export const qlik: EnvelopeFormat = {
+  name: "qlik",
+  recognise: recogniseQlik,
+  planFor: () => ({ defer: null, skip: [], rows: ["data", "beforeData"] }),
+  open,
+};
+
+const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
+  ["REFRESH", "read"],
+  ["INSERT", "create"],
+  ["UPDATE", "update"],
+  ["DELETE", "delete"],
+]);
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  const message = isBlock(value) && value["magic"] === "atMSG" ? value["message"] : value;
+  if (!isBlock(message) || !isBlock(message["headers"])) {
+    return null;
+  }
+  const { headers, data, beforeData = null } = message;
+  const op = operations.get(headers["operation"]);
+  if (op === undefined || !isBlock(data) || !(isBlock(beforeData) || beforeData === null)) {
+    return null;
+  }
+  const table = origin.scope.topicTable ?? { name: "" };
+  const before = op === "delete" ? (beforeData ?? data) : op === "update" ? beforeData : null;
+  const source = sourceBlock(headers, table.name, op === "read" ? "true" : "false");
+  return [new EnvelopedChange(op, table, before, op === "delete" ? null : data, source, transactionBlock(headers), null, origin)];
+}
+
+function sourceBlock(headers: Block, table: string, snapshot: string): Block {
+  const { operation: _, timestamp, ...position } = headers;
+  return { ...position, connector: "qlik", table, snapshot, ts_ms: millisOf(timestamp) };
+}
+
+function transactionBlock({ transactionId, transactionEventCounter }: Block): Block | null {
+  return typeof transactionId === "string" && transactionId !== "" ? { id: transactionId, total_order: transactionEventCounter } : null;
+}
