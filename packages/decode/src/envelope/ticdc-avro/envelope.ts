@@ -1,0 +1,38 @@
+import type { CdcEvent, Columns } from "../../event.ts";
+import { setProperty } from "../../set-property.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import { isBlock, numberOrNull } from "../source.ts";
+import { tsoOf } from "../tso.ts";
+import { isExtension, recogniseTicdcAvro } from "./recognise.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+/** TiCDC's Avro with `enable-tidb-extension`: the row, with columns that say what happened to it. Deletes are tombstones. */
+export const ticdcAvro: EnvelopeFormat = {
+  name: "ticdc-avro",
+  recognise: recogniseTicdcAvro,
+  planFor: () => ({ defer: null, skip: [], rows: "self" }),
+  open,
+};
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  const op = isBlock(value) ? value["_tidb_op"] : null;
+  const commit = isBlock(value) ? tsoOf(value["_tidb_commit_ts"]) : null;
+  if (!isBlock(value) || commit === null || (op !== "c" && op !== "u")) {
+    return null;
+  }
+  const row: Columns = {};
+  const extension: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    setProperty(isExtension(name) ? extension : row, isExtension(name) ? name.slice("_tidb_".length) : name, value[name]);
+  }
+  const table = origin.scope.topicTable ?? { name: "" };
+  const source = sourceBlock(extension, table.name, commit.tso, commit.tsMs);
+  return [new EnvelopedChange(op === "c" ? "create" : "update", table, null, row, source, null, null, origin)];
+}
+
+function sourceBlock(extension: Block, table: string, commitTs: bigint, tsMs: number): Block {
+  const { op: _, commit_ts: __, commit_physical_time, ...checks } = extension;
+  return { connector: "tidb", table, ts_ms: numberOrNull(commit_physical_time) ?? tsMs, commit_ts: commitTs, ...checks };
+}

@@ -1,0 +1,75 @@
+import { readEverything } from "../../encoding/reader.ts";
+import type { CdcEvent } from "../../event.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import { SchemaChange, UnknownValue, Watermark } from "../control-events.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import { keyColumns } from "../row-key.ts";
+import { isBlock, numberOrNull, textOrNull } from "../source.ts";
+import { type Tso, tsoOf } from "../tso.ts";
+import { rowOf } from "./columns.ts";
+import { recogniseTicdcOpen } from "./recognise.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+/**
+ * TiCDC's open protocol. The document in the key says of which event the document in the value is; both come out of the framing of that
+ * name, one by one.
+ */
+export const ticdcOpen: EnvelopeFormat = {
+  name: "ticdc-open",
+  recognise: recogniseTicdcOpen,
+  planFor: () => ({ ...readEverything, numbers: "exact" }),
+  open,
+};
+
+const rowMessage = 1;
+const ddlMessage = 2;
+const resolvedMessage = 3;
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  const { key, route } = origin;
+  if (route.framing !== "ticdc" || !isBlock(value)) {
+    return null;
+  }
+  const commit = isBlock(key) ? tsoOf(key["ts"]) : null;
+  if (!isBlock(key) || commit === null) {
+    return [new UnknownValue(value, origin)]; // a key that another producer replaced
+  }
+  switch (numberOrNull(key["t"])) {
+    case rowMessage:
+      return [rowEvent(value, key, commit, origin)];
+    case ddlMessage:
+      return [ddlEvent(value, key, commit, origin)];
+    case resolvedMessage:
+      return [new Watermark(commit.tso, commit.tsMs, origin)];
+    default:
+      return [new UnknownValue(value, origin)];
+  }
+}
+
+function rowEvent(value: Block, message: Block, commit: Tso, origin: Origin): CdcEvent {
+  const updated = rowOf(value["u"], origin.scope);
+  const previous = rowOf(value["p"], origin.scope);
+  const deleted = rowOf(value["d"], origin.scope);
+  const row = updated ?? deleted;
+  if (row === null) {
+    return new UnknownValue(value, origin);
+  }
+  const op = updated === null ? "delete" : previous === null ? "create" : "update";
+  const before = deleted ?? previous;
+  const table = { database: textOrNull(message["scm"]) ?? "", name: textOrNull(message["tbl"]) ?? "" };
+  const keyed = { ...origin, key: keyColumns(row.columns, row.key) };
+  const source = sourceBlock(message, commit);
+  return new EnvelopedChange(op, table, before?.columns ?? null, updated?.columns ?? null, source, null, null, keyed);
+}
+
+function ddlEvent(value: Block, message: Block, commit: Tso, origin: Origin): CdcEvent {
+  const block = { ddl: value["q"], databaseName: message["scm"], source: sourceBlock(message, commit), ts_ms: commit.tsMs };
+  return new SchemaChange(block, { ...origin, key: null });
+}
+
+function sourceBlock({ scm, tbl, rid, ptn, ohk, ccl }: Block, { tso, tsMs }: Tso): Block {
+  const block = { connector: "tidb", db: scm, table: tbl, ts_ms: tsMs, commit_ts: tso, rowId: rid, partition: ptn };
+  const more = { onlyHandleKey: ohk, claimCheckLocation: ccl };
+  return Object.fromEntries(Object.entries({ ...block, ...more }).filter(([, field]) => field !== undefined));
+}

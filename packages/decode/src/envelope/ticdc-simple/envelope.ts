@@ -1,0 +1,101 @@
+import { readEverything } from "../../encoding/reader.ts";
+import type { CdcEvent, Columns, Operation } from "../../event.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import { SchemaChange, Truncate, Watermark } from "../control-events.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import { keyColumns, withKey } from "../row-key.ts";
+import { isBlock, numberOrNull, textOrNull } from "../source.ts";
+import { convertColumns } from "../sql-columns.ts";
+import { type Tso, tsoOf } from "../tso.ts";
+import { recogniseTicdcSimple } from "./recognise.ts";
+import { learnSchema, plain, schemaFor } from "./table-schemas.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+/**
+ * TiCDC's simple protocol. Rows are text, and typed by the schema that an earlier BOOTSTRAP or DDL of the topic carried: rows that come
+ * before any of it stay text.
+ */
+export const ticdcSimple: EnvelopeFormat = {
+  name: "ticdc-simple",
+  recognise: recogniseTicdcSimple,
+  planFor: () => readEverything,
+  open,
+};
+
+const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
+  ["INSERT", "create"],
+  ["UPDATE", "update"],
+  ["DELETE", "delete"],
+]);
+
+const ddlTypes: ReadonlySet<unknown> = new Set([
+  "BOOTSTRAP",
+  "CREATE",
+  "RENAME",
+  "CINDEX",
+  "DINDEX",
+  "ERASE",
+  "TRUNCATE",
+  "ALTER",
+  "QUERY",
+]);
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  const message = isBlock(value) ? withoutUnion(value) : null;
+  if (message === null || numberOrNull(message["version"]) !== 1) {
+    return null;
+  }
+  const { type } = message;
+  const commit = tsoOf(message["commitTs"]);
+  if (type === "WATERMARK" && commit !== null) {
+    return [new Watermark(commit.tso, commit.tsMs, origin)];
+  }
+  const op = operations.get(type);
+  if (op !== undefined && commit !== null) {
+    return openRow(op, message, commit, origin);
+  }
+  return ddlTypes.has(type) ? [openDdl(type, message, commit, origin)] : null;
+}
+
+/** In Avro, the message is a record around one of four. */
+function withoutUnion(value: Block): Block {
+  const { payload } = value;
+  return isBlock(payload) ? { type: value["type"], ...payload } : value;
+}
+
+function openRow(op: Operation, message: Block, commit: Tso, origin: Origin): readonly CdcEvent[] | null {
+  const { data = null, old = null } = message;
+  if (!(isBlock(data) || data === null) || !(isBlock(old) || old === null) || (data === null && old === null)) {
+    return null;
+  }
+  const schema = schemaFor(message, origin.scope);
+  const convert = (row: Columns | null): Columns | null =>
+    row === null ? null : convertColumns(row, (name) => schema?.conversions.get(name) ?? plain);
+  const [before, after] = [convert(old), convert(data)];
+  const table = { database: textOrNull(message["database"]) ?? "", name: textOrNull(message["table"]) ?? "" };
+  const source = sourceBlock(message, table.database, table.name, commit);
+  const keyed = withKey(origin, keyColumns(after ?? before, schema?.primaryKey ?? []));
+  return [new EnvelopedChange(op, table, before, after, source, null, message["buildTs"], keyed)];
+}
+
+function openDdl(type: unknown, message: Block, commit: Tso | null, origin: Origin): CdcEvent {
+  const { tableSchema, preTableSchema, sql, buildTs } = message;
+  learnSchema(tableSchema, origin.scope);
+  const described = isBlock(tableSchema) ? tableSchema : isBlock(preTableSchema) ? preTableSchema : {};
+  const database = textOrNull(described["schema"]) ?? textOrNull(described["database"]);
+  const name = textOrNull(described["table"]);
+  const source = sourceBlock(message, database, name, commit);
+  if (type === "TRUNCATE") {
+    return new Truncate({ ...(database === null ? {} : { database }), name: name ?? "" }, { source, ts_ms: buildTs }, origin);
+  }
+  const tableChanges = isBlock(tableSchema) ? [{ type, id: `"${database}"."${name}"`, table: tableSchema }] : [];
+  return new SchemaChange({ ddl: sql, databaseName: database, tableChanges, source, ts_ms: buildTs }, origin);
+}
+
+function sourceBlock(message: Block, database: string | null, table: string | null, commit: Tso | null): Block {
+  const { tableID, schemaVersion, claimCheckLocation, handleKeyOnly, checksum } = message;
+  const where = { connector: "tidb", db: database, table, ts_ms: commit?.tsMs, commit_ts: commit?.tso };
+  const more = { tableID, schemaVersion, claimCheckLocation, handleKeyOnly, checksum };
+  return Object.fromEntries(Object.entries({ ...where, ...more }).filter(([, field]) => field !== undefined && field !== null));
+}
