@@ -1,0 +1,76 @@
+import { readEverything } from "../../encoding/reader.ts";
+import type { CdcEvent, Columns, Operation } from "../../event.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import { Truncate, UnknownValue } from "../control-events.ts";
+import { operationOf } from "../debezium/operation.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import { isBlock } from "../source.ts";
+import { binaryEvent, type CloudEvent, structuredEvent } from "./attributes.ts";
+import { type DebeziumAttributes, debeziumAttributes, deltaforgeAttributes } from "./debezium-source.ts";
+import { innerMessage } from "./inner.ts";
+import { isStructured, mandatoryHeaders, recogniseCloudEvent } from "./recognise.ts";
+
+/** CloudEvents. Those that Debezium's converter or DeltaForge wrote are changes; other people's are told as they are. */
+export const cloudevents: EnvelopeFormat = {
+  name: "cloudevents",
+  headerNames: mandatoryHeaders,
+  recognise: recogniseCloudEvent,
+  planFor: ({ fields }) => (isStructured(fields) ? readEverything : { defer: null, skip: [], rows: ["before", "after"] }),
+  inner: innerMessage,
+  open,
+};
+
+function open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEvent[] | null {
+  const event =
+    structuredEvent(value, inner === undefined ? dataOf(value) : inner) ?? binaryEvent(value, origin.batch.headersAt(origin.record));
+  if (event === null) {
+    return null;
+  }
+  const stated = debeziumAttributes(event) ?? deltaforgeAttributes(event);
+  const change = stated === null ? null : changeOf(event.data, stated, origin);
+  return [change ?? new UnknownValue({ ...event.attributes, data: event.data }, origin)];
+}
+
+/** Data that is bytes stays bytes. */
+function dataOf(value: unknown): unknown {
+  if (!isBlock(value)) {
+    return null;
+  }
+  const { data, data_base64 } = value;
+  return data === undefined && typeof data_base64 === "string" ? Buffer.from(data_base64, "base64") : (data ?? null);
+}
+
+/** The change, or null where the data is none. */
+function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: DebeziumAttributes, origin: Origin): CdcEvent | null {
+  const named = table ?? origin.scope.topicTable ?? { name: "" };
+  if (op === "t") {
+    return new Truncate(named, { source, transaction }, origin);
+  }
+  const images = isBlock(data) ? imagesOf(data, op) : null;
+  const operation = images === null ? null : op === null ? inferred(images) : operationOf(op);
+  return images === null || operation === null
+    ? null
+    : new EnvelopedChange(operation, named, images.before, images.after, source, transaction, null, origin);
+}
+
+interface Images {
+  readonly before: Columns | null;
+  readonly after: Columns | null;
+}
+
+/** The data has both images, or is the row itself where a transformation had taken it out of its envelope; null where it is neither. */
+function imagesOf(data: Columns, op: string | null): Images | null {
+  if (!Object.hasOwn(data, "before") && !Object.hasOwn(data, "after")) {
+    return op === null ? null : op === "d" ? { before: data, after: null } : { before: null, after: data };
+  }
+  const { before = null, after = null } = data;
+  return (isBlock(before) || before === null) && (isBlock(after) || after === null) ? { before, after } : null;
+}
+
+/** Where extension attributes are off, the images tell; a snapshot's rows look like created ones then. */
+function inferred({ before, after }: Images): Operation | null {
+  if (after === null) {
+    return before === null ? null : "delete";
+  }
+  return before === null ? "create" : "update";
+}

@@ -1,0 +1,69 @@
+import { isBlock } from "../source.ts";
+import { isStructured } from "./recognise.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+/**
+ * The message inside of a CloudEvent. Debezium's converter writes Avro data as bytes, or as base64 text where the event itself is JSON;
+ * its JSON data is a message of its own, with schema or without, and is read as one, so that its columns mean what they do elsewhere.
+ */
+export function innerMessage(value: unknown): Buffer | null {
+  if (!isBlock(value) || !isStructured(Object.keys(value))) {
+    return null;
+  }
+  const { data, data_base64 } = value;
+  if (Buffer.isBuffer(data)) {
+    return data.length === 0 ? null : data;
+  }
+  if (isBlock(data)) {
+    return isMessage(data) ? Buffer.from(jsonText(data)) : null;
+  }
+  const isReadable = /avro|json/i.test(String(value["datacontenttype"]));
+  const text = typeof data === "string" && /avro/i.test(String(value["datacontenttype"])) ? data : data_base64;
+  return isReadable && typeof text === "string" && text !== "" ? Buffer.from(text, "base64") : null;
+}
+
+function isMessage(data: Block): boolean {
+  return Object.hasOwn(data, "before") || Object.hasOwn(data, "after") || (Object.hasOwn(data, "schema") && Object.hasOwn(data, "payload"));
+}
+
+function jsonText(data: Block): string {
+  const { schema, payload } = data;
+  return isBlock(schema) ? `{"schema":${written(schema, null)},"payload":${written(payload, schema)}}` : written(data, null);
+}
+
+const integerTypes: ReadonlySet<unknown> = new Set(["int8", "int16", "int32", "int64"]);
+
+/**
+ * The JSON that a value was parsed from. Integers are in it whole; where options had them made text, their Connect schema says which text
+ * was a number.
+ */
+function written(value: unknown, schema: unknown): string {
+  if (typeof value === "bigint") {
+    return value.toString();
+  }
+  if (Array.isArray(value)) {
+    const items = isBlock(schema) ? schema["items"] : null;
+    return `[${value.map((item) => written(item, items)).join(",")}]`;
+  }
+  if (isBlock(value)) {
+    const schemaOf = memberSchemas(schema);
+    return `{${Object.keys(value)
+      .map((name) => `${JSON.stringify(name)}:${written(value[name], schemaOf(name))}`)
+      .join(",")}}`;
+  }
+  const isInteger = typeof value === "string" && isBlock(schema) && integerTypes.has(schema["type"]) && /^-?\d{1,20}$/.test(value);
+  return isInteger ? value : (JSON.stringify(value) ?? "null");
+}
+
+function memberSchemas(schema: unknown): (name: string) => unknown {
+  if (!isBlock(schema)) {
+    return () => null;
+  }
+  const { fields, values } = schema;
+  if (!Array.isArray(fields)) {
+    return () => values;
+  }
+  const byName = new Map(fields.filter(isBlock).map((field) => [field["field"], field]));
+  return (name) => byName.get(name);
+}

@@ -1,0 +1,20 @@
+import type { Shape } from "../envelope.ts";
+
+/** The attributes that every CloudEvent has. */
+const mandatory = ["specversion", "id", "source", "type"] as const;
+
+/** The headers that carry them in Kafka's binary mode. */
+export const mandatoryHeaders: readonly string[] = mandatory.map((name) => `ce_${name}`);
+
+/** Whether the value is the event itself, not its data alone. */
+export function isStructured(names: readonly string[] | null): boolean {
+  return names !== null && mandatory.every((name) => names.includes(name));
+}
+
+/** A CloudEvent in structured mode, whatever its content type says (Connect's converters cannot set one), or in binary mode. */
+export function recogniseCloudEvent({ fields, headerNames }: Shape): string | null {
+  if (isStructured(fields)) {
+    return `fields ${mandatory.join(", ")}`;
+  }
+  return mandatoryHeaders.every((name) => headerNames.includes(name)) ? `headers ${mandatoryHeaders.join(", ")}` : null;
+}
