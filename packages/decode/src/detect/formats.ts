@@ -1,14 +1,27 @@
 import { avro } from "../encoding/avro/encoding.ts";
 import { registeredConnectJson } from "../encoding/connect-json/encoding.ts";
 import type { PlainEncoding, SchemaEncoding } from "../encoding/schema-encoding.ts";
+import { canal } from "../envelope/canal/envelope.ts";
+import { cloudevents } from "../envelope/cloudevents/envelope.ts";
 import { debezium } from "../envelope/debezium/envelope.ts";
+import { dms } from "../envelope/dms/envelope.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
 import { flattened } from "../envelope/flattened/envelope.ts";
+import { goldengate } from "../envelope/goldengate/envelope.ts";
+import { maxwell } from "../envelope/maxwell/envelope.ts";
 import { none as noEnvelope } from "../envelope/none/envelope.ts";
+import { oracleCdc } from "../envelope/oracle-cdc/envelope.ts";
+import { qlik } from "../envelope/qlik/envelope.ts";
+import { ticdcAvro } from "../envelope/ticdc-avro/envelope.ts";
+import { ticdcCanalJson } from "../envelope/ticdc-canal-json/envelope.ts";
+import { ticdcOpen } from "../envelope/ticdc-open/envelope.ts";
+import { ticdcSimple } from "../envelope/ticdc-simple/envelope.ts";
+import { wal2json } from "../envelope/wal2json/envelope.ts";
 import { apicurio } from "../framing/apicurio/recognise.ts";
 import { confluent } from "../framing/confluent/recognise.ts";
 import type { Framing } from "../framing/framing.ts";
 import { none as noFraming } from "../framing/none/recognise.ts";
+import { ticdc } from "../framing/ticdc/recognise.ts";
 
 /** Every format that a decoder knows, layer by layer, most specific first. */
 export interface Formats {
@@ -22,13 +35,29 @@ export interface Formats {
   readonly envelopes: readonly EnvelopeFormat[];
 }
 
-const framings: readonly Framing[] = [apicurio, confluent, noFraming];
+const framings: readonly Framing[] = [ticdc, apicurio, confluent, noFraming];
 
 const schemaEncodings: readonly SchemaEncoding[] = [avro, registeredConnectJson];
 
 const plainEncodings: readonly PlainEncoding[] = [];
 
-const envelopes: readonly EnvelopeFormat[] = [debezium, flattened, noEnvelope];
+const envelopes: readonly EnvelopeFormat[] = [
+  debezium,
+  cloudevents,
+  ticdcCanalJson,
+  ticdcOpen,
+  ticdcSimple,
+  ticdcAvro,
+  maxwell,
+  canal,
+  goldengate,
+  oracleCdc,
+  dms,
+  wal2json,
+  qlik,
+  flattened,
+  noEnvelope,
+];
 
 /** The built-in formats, with the user's own before them. */
 export function formatsWith(own: Partial<Formats> = {}): Formats {
