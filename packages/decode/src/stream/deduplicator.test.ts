@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { CdcEvent, ChangeEvent } from "../event.ts";
+import { Deduplicator, type Positions } from "./deduplicator.ts";
+import { changeOf, eventOf } from "./stream.contract.ts";
+
+/** PostgreSQL's log, for as long as it is the same server's. */
+const byLsn: Positions<{ server: unknown; lsn: number }> = {
+  positionOf: ({ source }: ChangeEvent) =>
+    typeof source.position["lsn"] === "number" ? { server: source.position["txId"], lsn: source.position["lsn"] } : null,
+  compare: (one, other) => (one.server === other.server ? one.lsn - other.lsn : null),
+};
+
+function kept(events: readonly CdcEvent[], options = {}): CdcEvent[] {
+  const deduplicator = new Deduplicator(byLsn, options);
+  return events.filter((event) => !deduplicator.isDuplicate(event));
+}
+
+function at(lsn: number, id = lsn, op = "u", table = "a", partition = 0): CdcEvent {
+  return changeOf(table, { op, lsn, key: { id }, after: { id } }, null, {}, partition);
+}
+
+describe("a change", () => {
+  test("at or before the last position of its table and partition is a duplicate", () => {
+    const events = [at(1), at(2), at(3), at(2), at(3), at(4)];
+    expect(kept(events)).toEqual([events[0], events[1], events[2], events[5]]);
+  });
+
+  test("is compared within its own table and partition", () => {
+    const events = [at(5), at(3, 3, "u", "b"), at(3, 3, "u", "a", 1)];
+    expect(kept(events)).toEqual(events);
+  });
+
+  test("at the same position as another is told by its key and its operation", () => {
+    const events = [at(5, 1, "d"), at(5, 2, "c"), at(5, 2, "c"), at(5, 1, "d")];
+    expect(kept(events)).toEqual(events.slice(0, 2));
+  });
+
+  test("without a key is told by its row", () => {
+    const row = (id: number): CdcEvent => changeOf("a", { lsn: 5, key: null, after: { id } });
+    const events = [row(1), row(2), row(1)];
+    expect(kept(events)).toEqual(events.slice(0, 2));
+  });
+
+  test("that cannot be compared is none, and is where the next ones are compared from", () => {
+    const other = (lsn: number): CdcEvent =>
+      eventOf(
+        "s.public.a",
+        { id: lsn },
+        {
+          op: "u",
+          before: null,
+          after: { id: lsn },
+          source: { connector: "postgresql", name: "s", db: "d", schema: "public", table: "a", txId: 99, lsn },
+        },
+      );
+    const events = [at(100), other(7), other(7), other(8)];
+    expect(kept(events)).toEqual([events[0], events[1], events[3]]);
+  });
+});
+
+describe("never a duplicate is", () => {
+  test("a snapshot's row, a change without a position, an event of another kind", () => {
+    const events = [
+      at(5),
+      changeOf("a", { op: "r", lsn: 5, after: { id: 5 }, key: { id: 5 } }),
+      eventOf("s.public.a", { id: 1 }, { op: "c", before: null, after: {}, source: { connector: "postgresql", name: "s", table: "a" } }),
+      eventOf("s.public.a", { id: 1 }, null),
+      eventOf("s.public.a", { id: 1 }, null),
+    ];
+    expect(kept(events)).toEqual(events);
+  });
+
+  test("what was forgotten beyond the bounds", () => {
+    expect(kept([at(1), at(1, 1, "u", "b"), at(1)], { maxPositions: 1 }).length).toBe(3);
+    expect(kept([at(1, 1), at(1, 2), at(1, 2)], { maxAtPosition: 1 }).length).toBe(3);
+  });
+});
+
+test("whatever a connector sends again, each change is kept once", () => {
+  const restarts = fc.array(fc.nat({ max: 19 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 2 }), { minLength: 20, maxLength: 20 }), restarts, (steps, backTo) => {
+      let lsn = 0;
+      const log = steps.map((step, id) => ({ lsn: (lsn += step), id }));
+      const sent = [...log, ...backTo.sort((a, b) => a - b).flatMap((from) => log.slice(from))];
+      const events = kept(sent.map(({ lsn: position, id }) => at(position, id)));
+      expect(events.map((event) => (event.key as { id: number }).id)).toEqual(log.map(({ id }) => id));
+    }),
+    { numRuns: 200 },
+  );
+});

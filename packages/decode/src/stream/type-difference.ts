@@ -1,0 +1,79 @@
+import { type RecordType, type Type, withoutNull } from "../encoding/type.ts";
+import type { Semantic } from "../values/conversion.ts";
+import { typeText } from "./type-text.ts";
+
+/** What a column is, without whether it may be null. */
+export interface ColumnType {
+  readonly kind: Type["kind"];
+  /** What the column means, as its schema states it (`io.debezium.time.MicroTimestamp`), or null. */
+  readonly semantic: Semantic | null;
+  readonly isNullable: boolean;
+  /** The type in one text, with what it holds; of a monstrous one its beginning, and no more of it is compared. */
+  readonly text: string;
+}
+
+/** One way in which a row's columns differ. A renamed column is one removed and one added: nothing in a schema says more. */
+export type ColumnChange =
+  | { readonly kind: "added"; readonly column: string; readonly type: ColumnType }
+  | { readonly kind: "removed"; readonly column: string; readonly type: ColumnType }
+  | { readonly kind: "type-changed"; readonly column: string; readonly from: ColumnType; readonly to: ColumnType }
+  | { readonly kind: "made-nullable"; readonly column: string }
+  | { readonly kind: "made-required"; readonly column: string };
+
+/**
+ * How the row of one schema differs from that of another: the columns of an envelope's `after` (or `before`), of a flattened row, of a key.
+ * In the order of the next schema, what was removed last; empty where only the order of columns or something around the row changed.
+ */
+export function diffTypes(previous: Type, next: Type): readonly ColumnChange[] {
+  const before = columnsOf(previous);
+  const after = columnsOf(next);
+  const changes: ColumnChange[] = [];
+  for (const [column, type] of after) {
+    const old = before.get(column);
+    changes.push(...(old === undefined ? [{ kind: "added", column, type } as const] : changesOf(column, old, type)));
+  }
+  for (const [column, type] of before) {
+    if (!after.has(column)) {
+      changes.push({ kind: "removed", column, type });
+    }
+  }
+  return changes;
+}
+
+/** The row that a type carries: what an envelope has before and after a change, or the record itself. Null where it has none. */
+export function rowTypeOf(type: Type): RecordType | null {
+  const record = withoutNull(type);
+  if (record.kind !== "record") {
+    return null;
+  }
+  for (const name of ["after", "before"]) {
+    const field = record.fields.find((one) => one.name === name);
+    const row = field === undefined ? null : withoutNull(field.type);
+    if (row?.kind === "record") {
+      return row;
+    }
+  }
+  return record;
+}
+
+function changesOf(column: string, from: ColumnType, to: ColumnType): ColumnChange[] {
+  const changes: ColumnChange[] = from.text === to.text ? [] : [{ kind: "type-changed", column, from, to }];
+  if (from.isNullable !== to.isNullable) {
+    changes.push({ kind: to.isNullable ? "made-nullable" : "made-required", column });
+  }
+  return changes;
+}
+
+function columnsOf(type: Type): ReadonlyMap<string, ColumnType> {
+  const row = rowTypeOf(type);
+  return new Map((row?.fields ?? []).map((field) => [field.name, columnType(field.type)]));
+}
+
+function columnType(type: Type): ColumnType {
+  const bare = withoutNull(type);
+  return { kind: bare.kind, semantic: bare.semantic ?? null, isNullable: isNullable(type), text: typeText(bare) };
+}
+
+function isNullable(type: Type): boolean {
+  return type.kind === "null" || type.kind === "any" || (type.kind === "union" && type.branches.some(({ kind }) => kind === "null"));
+}

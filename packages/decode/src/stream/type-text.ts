@@ -1,0 +1,80 @@
+import type { RecordType, Type } from "../encoding/type.ts";
+
+/** Names let a short schema stand for a type without end, written out: its text ends here. */
+const mostChars = 16_384;
+
+/** A type in one text, which two types share where they are alike. A record in itself is named there, not written again. */
+export function typeText(type: Type): string {
+  const writer = new TypeWriter();
+  writer.write(type);
+  return writer.text;
+}
+
+class TypeWriter {
+  text = "";
+  readonly #around: RecordType[] = [];
+
+  write(type: Type): void {
+    if (this.text.length > mostChars) {
+      return;
+    }
+    this.#shape(type);
+    if (type.semantic !== undefined) {
+      const { name, parameters } = type.semantic;
+      const stated = Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1));
+      this.#add(` as ${name}${stated.map(([parameter, value]) => `, ${parameter} ${value}`).join("")}`);
+    }
+  }
+
+  #shape(type: Type): void {
+    switch (type.kind) {
+      case "fixed":
+        return this.#add(`fixed(${type.size})`);
+      case "enum":
+        return this.#add(`enum(${type.symbols.join()})`);
+      case "array":
+        return this.#list("array<", [type.items], ">");
+      case "map":
+        return this.#list("map<", type.keys === null ? [{ kind: "string" }, type.values] : [type.keys, type.values], ">");
+      case "union":
+        return this.#list("(", type.branches, ")");
+      case "record":
+        return this.#record(type);
+      default:
+        return this.#add(type.kind);
+    }
+  }
+
+  #list(opening: string, types: readonly Type[], closing: string): void {
+    this.#add(opening);
+    for (const [i, type] of types.entries()) {
+      if (this.text.length > mostChars) {
+        break;
+      }
+      this.#add(i === 0 ? "" : ", ");
+      this.write(type);
+    }
+    this.#add(closing);
+  }
+
+  #record(type: RecordType): void {
+    if (this.#around.includes(type)) {
+      return this.#add(`record ${type.name ?? ""}`);
+    }
+    this.#around.push(type);
+    this.#add("{");
+    for (const field of type.fields) {
+      if (this.text.length > mostChars) {
+        break;
+      }
+      this.#add(` ${JSON.stringify(field.name)}: `);
+      this.write(field.type);
+    }
+    this.#add(" }");
+    this.#around.pop();
+  }
+
+  #add(text: string): void {
+    this.text += text.length > mostChars ? text.slice(0, mostChars) : text;
+  }
+}
