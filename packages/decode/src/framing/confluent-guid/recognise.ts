@@ -1,9 +1,10 @@
 import { DecodeError } from "../../errors.ts";
-import type { SchemaId } from "../../schema-source.ts";
+import type { MessageSelector, SchemaId } from "../../schema-source.ts";
 import { confluentId, frameLength } from "../confluent/recognise.ts";
 import type { Frame, Framing, Message } from "../framing.ts";
 import { lastHeader } from "../last-header.ts";
 import { uuidAt } from "../uuid-at.ts";
+import { readZigZag } from "../varint.ts";
 
 const magicByte = 1;
 /** Magic byte and GUID. */
@@ -40,8 +41,29 @@ function headerOf({ headers, side }: Message): Buffer | null {
 function openHeader(message: Message): Frame {
   const { bytes, start, end, side } = message;
   const header = headerOf(message) ?? Buffer.alloc(0);
-  const { schemaId } = readHeader(header, headerNames[side]);
-  return { schemaId, payloads: [{ bytes, start, end, count: 1 }] };
+  const { schemaId, next } = readHeader(header, headerNames[side]);
+  const payloads = [{ bytes, start, end, count: 1 }];
+  // Other types of schema have no indexes.
+  return next === header.length ? { schemaId, payloads } : { schemaId, message: readIndexes(header, next), payloads };
+}
+
+/** All that stands behind the id. */
+function readIndexes(header: Buffer, at: number): MessageSelector {
+  const count = readZigZag(header, at, header.length);
+  const path: number[] = [];
+  let next = count?.next ?? at;
+  for (let left = count?.value ?? -1; left > 0; left--) {
+    const index = readZigZag(header, next, header.length);
+    if (index === null || index.value < 0) {
+      break;
+    }
+    path.push(index.value);
+    next = index.next;
+  }
+  if (count === null || path.length !== count.value || next !== header.length) {
+    throw new DecodeError("malformed", "expected the message indexes of a Protobuf schema behind the id in its header, found other bytes");
+  }
+  return { kind: "path", path: path.length === 0 ? [0] : path };
 }
 
 /** The id in a header, and where the message indexes begin. */

@@ -1,0 +1,116 @@
+import * as zlib from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { isDecodeError } from "../errors.ts";
+import { bytesOf, type FramingVector, framingOf, framings, messageOf, readFramingVectors, shown } from "./vectors.contract.ts";
+
+const files = ["framing.ndjson", "glue.ndjson", "avro-files.ndjson"];
+const hasZstd = "zstdDecompressSync" in zlib;
+
+describe.each(files)("%s", (file) => {
+  const vectors = readFramingVectors(file);
+
+  test.each(vectors)("$name", (vector) => {
+    const message = messageOf(vector);
+    const framing = framingOf(message);
+    expect(framing.name).toBe(vector.framing);
+    const error = vector.needs === "zstd" && !hasZstd ? "unsupported-format" : vector.error;
+    if (error !== undefined) {
+      expect(codeOf(() => framing.open(message))).toBe(error);
+      return;
+    }
+    if (vector.schemaId === undefined) {
+      return; // another suite says what it opens to
+    }
+    const frame = framing.open(message);
+    expect(shown(frame)).toEqual({
+      schemaId: vector.schemaId,
+      schema: vector.schema,
+      encoding: vector.encoding,
+      message: vector.message,
+      payloads: expectedPayloads(vector),
+    });
+    if (vector.choices !== undefined) {
+      const [payload] = frame.payloads;
+      expect(framing.choices?.(payload?.bytes ?? Buffer.alloc(0), payload?.start ?? 0, payload?.end ?? 0, false)).toEqual(vector.choices);
+    }
+  });
+
+  test("cut anywhere, a message is recognised and opened without any error but a DecodeError", () => {
+    for (const vector of vectors) {
+      const bytes = bytesOf(vector.value);
+      for (let length = 0; length < bytes.length; length++) {
+        expectTyped(vector, bytes.subarray(0, length));
+      }
+    }
+  });
+
+  test("with any byte changed, a message is recognised and opened without any error but a DecodeError", () => {
+    for (const vector of vectors) {
+      const bytes = bytesOf(vector.value);
+      for (let at = 0; at < bytes.length; at += 1 + Math.floor(bytes.length / 300)) {
+        for (const value of [0x00, 0x7f, 0x80, 0xff]) {
+          const changed = Buffer.from(bytes);
+          changed[at] = value;
+          expectTyped(vector, changed);
+        }
+      }
+    }
+  });
+});
+
+test("no framing reads beyond the message: what stands around it changes nothing", () => {
+  for (const vector of files.flatMap(readFramingVectors)) {
+    const bytes = bytesOf(vector.value);
+    const alone = { ...messageOf(vector), bytes, start: 0, end: bytes.length };
+    expect(outcomes(alone)).toEqual(outcomes(messageOf(vector)));
+  }
+});
+
+function outcomes(message: ReturnType<typeof messageOf>): unknown {
+  return framings.map((framing) => {
+    const evidence = framing.recognise(message);
+    if (evidence === null) {
+      return null;
+    }
+    try {
+      return [evidence, shown(framing.open(message))];
+    } catch (error) {
+      return [evidence, String(error)];
+    }
+  });
+}
+
+function expectTyped(vector: FramingVector, bytes: Buffer): void {
+  const message = messageOf(vector, bytes);
+  for (const framing of framings) {
+    if (framing.recognise(message) !== null) {
+      const code = codeOf(() => {
+        for (const payload of framing.open(message).payloads) {
+          expect(payload.start).toBeGreaterThanOrEqual(0);
+          expect(payload.end).toBeGreaterThanOrEqual(payload.start);
+          expect(payload.end).toBeLessThanOrEqual(payload.bytes === message.bytes ? message.end : payload.bytes.length);
+          framing.choices?.(payload.bytes, payload.start, payload.end, true);
+        }
+      });
+      expect(code === null || typeof code === "string").toBe(true);
+    }
+  }
+}
+
+function expectedPayloads({ payload, payloads }: FramingVector): unknown {
+  const all = payloads ?? (payload === undefined ? [] : [{ payload, count: 1 }]);
+  return all.map((one) => ({ payload: bytesOf(one.payload).toString("hex"), count: one.count }));
+}
+
+/** The code of the `DecodeError` that a function throws; null where it throws none. Anything else that it throws is a bug. */
+function codeOf(run: () => unknown): string | null {
+  try {
+    run();
+    return null;
+  } catch (error) {
+    if (!isDecodeError(error)) {
+      throw error;
+    }
+    return error.code;
+  }
+}
