@@ -89,7 +89,8 @@ with target.open("w", encoding="utf-8") as out:
     for moment in [datetime.datetime(2024, 2, 29, 23, 59, 59, tzinfo=utc), datetime.datetime(1969, 12, 31, 23, 59, 58, 500000, tzinfo=utc)]:
         print(line(f"epoch of {moment.isoformat()}", origin, cbor2.dumps(moment, datetime_as_timestamp=True), tagged(moment)), file=out)
     for day in [datetime.date(2024, 2, 29), datetime.date(1899, 12, 31)]:
-        print(line(f"days of {day}", origin, cbor2.dumps(day, date_as_datetime=False), day.isoformat()), file=out)
+        days = (day - datetime.date(1970, 1, 1)).days
+        print(line(f"days of {day}", origin, cbor2.dumps(cbor2.CBORTag(100, days)), day.isoformat()), file=out)
         print(line(f"date {day}", origin, cbor2.dumps(cbor2.CBORTag(1004, day.isoformat())), day.isoformat()), file=out)
     print(line("self-described", origin, cbor2.dumps(cbor2.CBORTag(55799, {"a": 1})), {"a": 1}), file=out)
     print(line("a big float: RFC 8949's 1.5", "RFC 8949 section 3.4.4", bytes.fromhex("c5822003"), "1.5"), file=out)
