@@ -54,6 +54,7 @@ export { Deferred, readEverything } from "./encoding/reader.ts";
 export type { ParsedSchema, PlainEncoding, SchemaEncoding } from "./encoding/schema-encoding.ts";
 export type { AnyType, Field, MapType, PrimitiveKind, PrimitiveType, RecordType, Type, UnionType } from "./encoding/type.ts";
 export { withoutNull } from "./encoding/type.ts";
+export { fingerprintId, schemasByFingerprint } from "./encoding/avro/fingerprint.ts";
 export type { EnvelopeFormat, EnvelopeScope, Origin, Route, Shape } from "./envelope/envelope.ts";
 export { EnvelopedChange } from "./envelope/change-event.ts";
 export { PlainRow, UnknownValue } from "./envelope/control-events.ts";

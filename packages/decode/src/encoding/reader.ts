@@ -1,4 +1,5 @@
 import type { EncodingName } from "../event.ts";
+import type { Semantic } from "../values/conversion.ts";
 import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
 import type { TextCache } from "./text-cache.ts";
 import type { Type } from "./type.ts";
@@ -55,10 +56,21 @@ export interface CompileOptions {
    */
   readonly validation?: ValidationMode;
   /**
+   * Whether an Avro value that is all bytes is what it stands for: Confluent's serializers leave its length out, all others write it. Values
+   * that follow one another (`readSequence`) have it always.
+   * @default true
+   */
+  readonly bareBytes?: boolean;
+  /**
    * Texts that readers remember together.
    * @default a cache of the reader's own
    */
   readonly texts?: TextCache;
+  /**
+   * Meanings of the columns of rows by their names, for encodings whose schemas lose them (Protobuf).
+   * @default none: what the schema states alone
+   */
+  readonly columns?: ReadonlyMap<string, Semantic>;
 }
 
 /** A part of a message that is read on first access, from the bytes that it still borrows. */

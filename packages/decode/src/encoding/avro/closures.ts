@@ -10,6 +10,7 @@ import {
   copyBytes,
   type Cursor,
   listOf,
+  openSequence,
   peekCount,
   readDouble,
   readFloat,
@@ -21,7 +22,7 @@ import {
   truncated,
 } from "./cursor.ts";
 import { type Extent, measureSteps } from "./extent.ts";
-import type { ReadPayload } from "./generate.ts";
+import type { PayloadReads, ReadPayload } from "./generate.ts";
 import { enter, type Peeked, skipBoolean, SkipWeaver, weighBranch } from "./skip-closures.ts";
 import type { ArrayStep, DeferStep, FieldStep, MapStep, PlaceholderBytes, PlaceholderStep, RecordStep, Step } from "./steps.ts";
 import { readText } from "../text-cache.ts";
@@ -31,8 +32,9 @@ import { type Weights, weighSteps } from "./weight.ts";
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
 
 /** The reader of these steps, as closures. */
-export function closureReader(root: Step, at: Cursor): ReadPayload {
-  return new Weaver(root, at).whole(root, 1);
+export function closureReader(root: Step, at: Cursor): PayloadReads {
+  const weaver = new Weaver(root, at);
+  return { read: weaver.whole(root, 1), readSequence: weaver.sequence(root) };
 }
 
 class Weaver {
@@ -50,25 +52,44 @@ class Weaver {
   }
 
   whole(step: Step, depth: number): ReadPayload {
-    const at = this.#at;
     const read = this.#read(step);
-    return (b, start, end) => {
-      const { zeroByteItems, weight, maxWeight } = at; // a conversion may read another message on the way
-      at.zeroByteItems = 0;
-      at.weight = 0;
-      at.maxWeight = allowance(at, end - start);
-      try {
-        const value = read(b, start, end, depth);
-        if (at.p !== end) {
-          throw trailing();
+    return (b, start, end) => this.#budgeted(start, end, () => read(b, start, end, depth));
+  }
+
+  sequence(root: Step): PayloadReads["readSequence"] {
+    const at = this.#at;
+    const read = this.#read(root);
+    const minBytes = this.#extent.minBytes(root);
+    return (b, start, end, count) =>
+      this.#budgeted(start, end, () => {
+        openSequence(at, end - start, count, minBytes);
+        const values = listOf(count);
+        at.p = start;
+        for (let i = 0; i < count; i++) {
+          values[i] = read(b, at.p, end, 1);
         }
-        return value;
-      } finally {
-        at.zeroByteItems = zeroByteItems;
-        at.weight = weight;
-        at.maxWeight = maxWeight;
+        return values;
+      });
+  }
+
+  /** Reads with a message's budgets, to the end of its bytes; a conversion may read another message on the way. */
+  #budgeted<Value>(start: number, end: number, read: () => Value): Value {
+    const at = this.#at;
+    const { zeroByteItems, weight, maxWeight } = at;
+    at.zeroByteItems = 0;
+    at.weight = 0;
+    at.maxWeight = allowance(at, end - start);
+    try {
+      const value = read();
+      if (at.p !== end) {
+        throw trailing();
       }
-    };
+      return value;
+    } finally {
+      at.zeroByteItems = zeroByteItems;
+      at.weight = weight;
+      at.maxWeight = maxWeight;
+    }
   }
 
   #read(step: Step): Read {

@@ -265,6 +265,20 @@ export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBy
   return known;
 }
 
+/** Weighs the values of a message that holds several, before the first is read. */
+export function openSequence(at: Cursor, length: number, count: number, minBytes: number): void {
+  if (count * minBytes > length) {
+    throw truncated();
+  }
+  if (minBytes === 0) {
+    spend(at, count);
+  }
+  weigh(at, count * rowWeight);
+}
+
+/** A row's object, its place in the list, and the event that it becomes. What is in its columns is as wide as its schema. */
+const rowWeight = 200;
+
 /** Checks that a block that stated its size had it. */
 export function closeBlock(blockEnd: number, p: number): void {
   if (blockEnd >= 0 && blockEnd !== p) {

@@ -25,8 +25,14 @@ import { readText, TextMemo } from "../text-cache.ts";
 /** Reads a payload in place, and accepts only one that fills its bytes. */
 export type ReadPayload = (bytes: Uint8Array, start: number, end: number) => unknown;
 
+export interface PayloadReads {
+  readonly read: ReadPayload;
+  /** So many values, one after another, that fill the bytes together. */
+  readonly readSequence: (bytes: Uint8Array, start: number, end: number, count: number) => readonly unknown[];
+}
+
 /** The reader of these steps, as generated code. */
-export function generateReader(root: Step, at: Cursor): ReadPayload {
+export function generateReader(root: Step, at: Cursor): PayloadReads {
   return new Emitter(root, at).reader(root);
 }
 
@@ -52,20 +58,28 @@ class Emitter {
     this.#countsDepth = canExceedDepth(root, at);
   }
 
-  reader(root: Step): ReadPayload {
-    const body = this.#whole(root, "1");
-    const source = `${this.#functions.join("\n")}\nreturn ${body};`;
-    return generate(source, this.#scope) as ReadPayload; // the source returns one
+  reader(root: Step): PayloadReads {
+    const read = this.#whole(root, "1");
+    const readSequence = this.#sequence(root);
+    const source = `${this.#functions.join("\n")}\nreturn {read:${read},readSequence:${readSequence}};`;
+    return generate(source, this.#scope) as PayloadReads; // the source returns them
   }
 
   /** A function of (b, p, e) that reads one value, which must fill its bytes. */
   #whole(step: Step, depth: string): string {
     const body = `${this.#read(step, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
-    const budgeted = this.#hasBudget // a conversion may read another message on the way
-      ? `const zeros=at.zeroByteItems,weight=at.weight,max=at.maxWeight;at.zeroByteItems=at.weight=0;at.maxWeight=allowance(at,e-p);
-try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`
-      : body;
-    return `function(b,p,e){let c=0,n=0,v;${budgeted}}`;
+    return `function(b,p,e){let c=0,n=0,v;${this.#hasBudget ? budgeted(body) : body}}`;
+  }
+
+  /** A function of (b, p, e, count) that reads values one after another. */
+  #sequence(root: Step): string {
+    const item = this.#read(root, "v", "1");
+    const body = `openSequence(at,e-p,count,${this.#extent.minBytes(root)});
+const o=listOf(count);
+for(let i=0;i<count;i++){${item}o[i]=v;}
+if(p!==e)throw trailing();
+return o;`;
+    return `function(b,p,e,count){let c=0,n=0,v;${budgeted(body)}}`;
   }
 
   /** Statements that read a value into `target` and move `p`. */
@@ -358,6 +372,12 @@ closeBlock(blockEnd,p);
     this.#scope[name] = value;
     return name;
   }
+}
+
+/** Statements with a message's budgets around them; a conversion may read another message on the way. */
+function budgeted(body: string): string {
+  return `const zeros=at.zeroByteItems,weight=at.weight,max=at.maxWeight;at.zeroByteItems=at.weight=0;at.maxWeight=allowance(at,e-p);
+try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`;
 }
 
 /** A varint into `target`: one byte in line, more by the function. */

@@ -6,22 +6,23 @@ import type { Type } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { copyBytes, Cursor } from "./cursor.ts";
 import { countSteps } from "./extent.ts";
-import { generateReader, type ReadPayload } from "./generate.ts";
-import { planSteps } from "./steps.ts";
+import { generateReader, type PayloadReads } from "./generate.ts";
+import { planSteps, type Step } from "./steps.ts";
 
 /** Schemas of more steps than this are read by closures: generating and compiling their code costs more than it saves. */
 const mostGeneratedSteps = 5_000;
 
 /** The reader of payloads that a schema of this type wrote. */
 export function compileAvroReader(type: Type, options: CompileOptions): PayloadReader {
-  return { encoding: "avro", type, read: compileRead(type, options) };
+  const root = planSteps(type, { ...options, parseJson: jsonParser(options) });
+  const reads = compileReads(root, options);
+  if (root.kind === "bytes" && options.bareBytes !== false) {
+    return { encoding: "avro", type, read: root.convert ?? copyBytes, readSequence: reads.readSequence };
+  }
+  return { encoding: "avro", type, ...reads };
 }
 
-function compileRead(type: Type, options: CompileOptions): ReadPayload {
-  const root = planSteps(type, { ...options, parseJson: jsonParser(options) });
-  if (root.kind === "bytes") {
-    return root.convert ?? copyBytes; // Confluent's serializers write bytes at the top without their length
-  }
+function compileReads(root: Step, options: CompileOptions): PayloadReads {
   const at = new Cursor(options.limits, options.texts ?? new TextCache());
   return options.codeGeneration && countSteps(root) <= mostGeneratedSteps ? generateReader(root, at) : closureReader(root, at);
 }
