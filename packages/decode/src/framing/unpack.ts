@@ -2,10 +2,10 @@ import zlib from "node:zlib";
 import { DecodeError } from "../errors.ts";
 
 /**
- * How many times a payload may grow, beyond what any may become. A single message of rows packs up to 20 times; at 24 the bytes before and
+ * How many times a payload may grow, beyond what any may become. A single message that becomes larger than 8 MiB seldom packs ten times; at 16 the bytes before and
  * after, held twice while they are joined, stay within 64 times the message, and what is refused is refused within milliseconds.
  */
-const largestRatio = 24;
+const largestRatio = 16;
 const freeBytes = 8 * 1024 * 1024;
 // Larger pieces than zlib's own 16 KiB: joining thousands of them takes longer than unpacking.
 const pieceBytes = 1024 * 1024;
@@ -66,6 +66,6 @@ function unpackError(error: unknown, compression: Compression, packedBytes: numb
 export function tooLarge(compression: string, packedBytes: number, limit: number): DecodeError {
   return new DecodeError(
     "limit-exceeded",
-    `expected ${packedBytes} bytes of ${compression} data to become at most ${limit} (limits.maxMessageBytes, and 24 times its size beyond 8 MiB), found more`,
+    `expected ${packedBytes} bytes of ${compression} data to become at most ${limit} (limits.maxMessageBytes, and 16 times its size beyond 8 MiB), found more`,
   );
 }

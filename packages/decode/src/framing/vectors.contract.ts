@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDecodeError } from "../errors.ts";
 import type { RecordHeaders } from "../record.ts";
 import type { Frame, Framing, Message, Side } from "./framing.ts";
 import { apicurio, apicurioHeader, apicurioJson } from "./apicurio/recognise.ts";
@@ -103,4 +104,28 @@ export function shown({ schemaId, schema, encoding, message, payloads }: Frame):
     message,
     payloads: payloads.map(({ bytes, start, end, count }) => ({ payload: bytes.toString("hex", start, end), count })),
   };
+}
+
+/** Opens a message and asks for what its payloads choose; throws where a payload reaches beyond its bytes. */
+export function openAll(framing: Framing, message: Message): void {
+  for (const { bytes, start, end } of framing.open(message).payloads) {
+    const last = bytes === message.bytes ? message.end : bytes.length;
+    if (start < 0 || end < start || end > last) {
+      throw new RangeError(`a payload from ${start} to ${end}, of bytes that end at ${last}`);
+    }
+    framing.choices?.(bytes, start, end, true);
+  }
+}
+
+/** The code of the `DecodeError` that a function throws; null where it throws none. Anything else that it throws is a bug. */
+export function codeOf(run: () => unknown): string | null {
+  try {
+    run();
+    return null;
+  } catch (error) {
+    if (!isDecodeError(error)) {
+      throw error;
+    }
+    return error.code;
+  }
 }
