@@ -115,6 +115,7 @@ export const roomTables = {
     },
     layers: ["framing", "encoding", "envelope"],
     siblings: {
+      "framing/confluent": ["framing/apicurio"], // the same five bytes in front of both, and behind them either one's choice of message
       "framing/confluent-guid": ["framing/confluent"], // its header may hold the first framing's id, and both choose messages alike
       "encoding/connect-json": ["encoding/json"], // its payload half is JSON
       "encoding/json-schema": ["encoding/json"], // its messages are JSON, typed by their schema
@@ -122,6 +123,7 @@ export const roomTables = {
       "encoding/protobuf": ["encoding/json"], // the same
       "envelope/cloudevents": ["envelope/debezium"], // Debezium's converter writes them: the same letters for operations
       "envelope/ticdc-canal-json": ["envelope/canal"], // Canal's messages with an extension
+      "envelope/deltaforge": ["envelope/debezium"], // its events are Debezium's payload with fields of its own
       "envelope/flattened": ["envelope/debezium"], // Debezium's own rows without its envelope: the same letters for operations
     },
     builtins: ["node:buffer", "node:util", "node:crypto", "node:zlib"], // zlib: framings whose payload is compressed

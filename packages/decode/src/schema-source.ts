@@ -15,7 +15,15 @@ export type SchemaType = "AVRO" | "JSON" | "PROTOBUF" | "KCONNECT" | (string & {
 
 /** Which message of a Protobuf schema: by Confluent's path of indexes, by full name, or by its place among all names in order (Glue). */
 export type MessageSelector =
-  | { readonly kind: "path"; readonly path: readonly number[] }
+  | {
+      readonly kind: "path";
+      readonly path: readonly number[];
+      /**
+       * Whether the messages that map fields make are counted, as descriptors hold them (Python's and Go's writers do).
+       * @default false
+       */
+      readonly mapEntries?: boolean;
+    }
   | { readonly kind: "name"; readonly name: string }
   | { readonly kind: "sorted"; readonly index: number };
 

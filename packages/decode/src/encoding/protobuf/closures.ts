@@ -1,0 +1,431 @@
+/**
+ * The reader as closures: where code must not be generated, and for messages whose fields do not come in the order of their numbers. It is
+ * the obvious twin of `generate.ts`; a differential test holds the two equal.
+ */
+import { setProperty } from "../../set-property.ts";
+import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { Deferred } from "../reader.ts";
+import { readText } from "../text-cache.ts";
+import {
+  againAllowance,
+  type Cursor,
+  groupEnd,
+  missingField,
+  readBool,
+  readDouble,
+  readEnd,
+  readFixed32,
+  readFixed64,
+  readFloat,
+  readInt32,
+  readInt64,
+  readSfixed32,
+  readSfixed64,
+  readSint32,
+  readSint64,
+  readTag,
+  readUint32,
+  readUint64,
+  skipField,
+  takeBytes,
+  tooDeep,
+  weigh,
+  weightAllowance,
+  weightOf,
+  wire,
+} from "./cursor.ts";
+import { addPair, initialOf, itemCost } from "./collections.ts";
+import { joinParts } from "./merge.ts";
+import { peekReader } from "./peek.ts";
+import type { DeferStep, FieldStep, IntegerName, MessageStep, Special, Step } from "./steps.ts";
+import { canBePacked, wireOf } from "./wires.ts";
+
+/** Reads a payload in place, and accepts only one that fills its bytes. */
+export type ReadPayload = (bytes: Uint8Array, start: number, end: number) => unknown;
+
+/** Reads the message from `p` to `e`. `d` is how deep it is nested. */
+export type ReadMessage = (b: Uint8Array, p: number, e: number, d: number) => unknown;
+
+/** Reads the fields from `p` to `e`, in whatever order, into the object of the message that begins at `start`. */
+export type ReadRest = (target: Target, b: Uint8Array, start: number, p: number, e: number, d: number) => void;
+
+type Target = Record<string, unknown>;
+/** Reads one value at `p`, and leaves the position behind it in `Cursor.p`. */
+type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
+/** Reads one field behind its tag into the object, and gives the position behind it. */
+type Apply = (target: Target, b: Uint8Array, p: number, e: number, tag: number, d: number) => number;
+
+/** The reader of these steps, as closures. */
+export function closureReader(root: MessageStep, at: Cursor): ReadPayload {
+  const weaver = new Weaver(at);
+  return whole(weaver.message(root), at, 1);
+}
+
+/** A reader of one payload, which has its own allowances: a conversion may read another message on the way. */
+export function whole(read: ReadMessage, at: Cursor, depth: number): ReadPayload {
+  return (b, start, end) => {
+    const { weight, maxWeight, again, maxAgain } = at;
+    at.weight = 0;
+    at.maxWeight = weightAllowance(end - start);
+    at.again = 0;
+    at.maxAgain = againAllowance(end - start);
+    try {
+      return read(b, start, end, depth);
+    } finally {
+      at.weight = weight;
+      at.maxWeight = maxWeight;
+      at.again = again;
+      at.maxAgain = maxAgain;
+    }
+  };
+}
+
+const integers: Readonly<Record<IntegerName, (at: Cursor, b: Uint8Array, p: number, e: number) => number | bigint>> = {
+  int32: readInt32,
+  sint32: readSint32,
+  uint32: readUint32,
+  int64: readInt64,
+  sint64: readSint64,
+  uint64: readUint64,
+  fixed32: readFixed32,
+  sfixed32: readSfixed32,
+  fixed64: readFixed64,
+  sfixed64: readSfixed64,
+};
+
+export class Weaver {
+  readonly #at: Cursor;
+  readonly #messages = new Map<MessageStep, ReadMessage>();
+  readonly #rests = new Map<MessageStep, ReadRest>();
+
+  constructor(at: Cursor) {
+    this.#at = at;
+  }
+
+  message(step: MessageStep): ReadMessage {
+    const known = this.#messages.get(step);
+    if (known !== undefined) {
+      return known;
+    }
+    const read = step.special === null ? this.#fieldByField(step) : this.#special(step.special);
+    this.#messages.set(step, read);
+    return read;
+  }
+
+  /** Woven when the first message comes that needs it: most never do, and messages may hold themselves. */
+  rest(step: MessageStep): ReadRest {
+    const known = this.#rests.get(step);
+    if (known !== undefined) {
+      return known;
+    }
+    let woven: ReadRest | null = null;
+    const rest: ReadRest = (target, b, start, p, e, d) => {
+      woven ??= this.#weaveRest(step);
+      woven(target, b, start, p, e, d);
+    };
+    this.#rests.set(step, rest);
+    return rest;
+  }
+
+  /** A message read late, with a few of its texts read at once. */
+  deferred(step: DeferStep): ReadMessage {
+    const at = this.#at;
+    const part = whole(this.message(step.message), at, 2);
+    const peek = peekReader(at, step);
+    return (b, p, e) => new Deferred(peek(b, p, e), part, b, p, e);
+  }
+
+  #fieldByField(step: MessageStep): ReadMessage {
+    const at = this.#at;
+    const rest = this.rest(step);
+    const { convert, finish, weight } = step;
+    const fields = step.fields.filter(({ use }) => use !== "skip");
+    const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+    return (b, p, e, d) => {
+      if (d > at.maxDepth) {
+        throw tooDeep(at);
+      }
+      weigh(at, weight);
+      const target: Target = {};
+      for (const field of fields) {
+        setProperty(target, field.name, initialOf(field));
+      }
+      rest(target, b, p, p, e, d);
+      if (required.some((name) => target[name] === undefined)) {
+        throw missingField();
+      }
+      finish?.(target);
+      return convert === null ? target : convert(target);
+    };
+  }
+
+  #special(special: Special): ReadMessage {
+    const at = this.#at;
+    if (special.kind === "decimal") {
+      const { read } = special;
+      return (b, p, e) => read(at, b, p, e);
+    }
+    return (b, p, e, d) => this.#readAny(special.find, b, p, e, d);
+  }
+
+  /** A message of which only its name says what it is: `{ typeUrl, value }`, the value as bytes where nobody knows it. */
+  #readAny(find: (fullName: string) => MessageStep | null, b: Uint8Array, p: number, e: number, d: number): unknown {
+    const at = this.#at;
+    if (d > at.maxDepth) {
+      throw tooDeep(at);
+    }
+    weigh(at, weightOf.object + 2 * weightOf.slot);
+    let typeUrl = "";
+    let start = p;
+    let end = p;
+    while (p < e) {
+      const tag = readTag(at, b, p, e);
+      p = at.p;
+      if (tag !== 0x0a && tag !== 0x12) {
+        p = skipField(at, b, p, e, tag);
+        continue;
+      }
+      const valueEnd = readEnd(at, b, p, e);
+      if (tag === 0x0a) {
+        typeUrl = readText(at.texts, b, at.p, valueEnd);
+      } else {
+        start = at.p;
+        end = valueEnd;
+      }
+      p = valueEnd;
+    }
+    const known = find(typeUrl.slice(typeUrl.lastIndexOf("/") + 1));
+    return { typeUrl, value: known === null ? takeBytes(at, b, start, end) : this.message(known)(b, start, end, d + 1) };
+  }
+
+  #weaveRest(step: MessageStep): ReadRest {
+    const at = this.#at;
+    const byNumber = new Map(step.fields.map((field) => [field.number, field]));
+    const applies = new Map(step.fields.map((field) => [field.number, this.#field(field, step)]));
+    const isMergeable = (field: FieldStep | undefined): field is FieldStep =>
+      field !== undefined && field.cardinality === "single" && field.step.kind === "message" && field.use !== "skip";
+    return (target, b, start, p, e, d) => {
+      let merged: ReadonlyMap<FieldStep, Uint8Array> | null = null;
+      let position = p;
+      while (position < e) {
+        const tag = readTag(at, b, position, e);
+        position = at.p;
+        const field = byNumber.get(tag >>> 3);
+        const isMessage = isMergeable(field) && (tag & 7) === wireOf(field.step);
+        if (isMessage && merged === null && target[field.name] !== null && target[field.name] !== undefined) {
+          merged = joinParts(at, b, start, e, byNumber);
+        }
+        if (isMessage && merged?.has(field)) {
+          clearOneof(target, step, field);
+          position = skipField(at, b, position, e, tag);
+        } else {
+          const apply = applies.get(tag >>> 3);
+          position = apply === undefined ? skipField(at, b, position, e, tag) : apply(target, b, position, e, tag, d);
+        }
+      }
+      for (const [field, whole] of merged ?? []) {
+        setProperty(target, field.name, this.#content(field)(whole, 0, whole.length, d + 1));
+      }
+    };
+  }
+
+  #field(field: FieldStep, of: MessageStep): Apply {
+    const at = this.#at;
+    if (field.use === "skip") {
+      return (_target, b, p, e, tag) => skipField(at, b, p, e, tag);
+    }
+    const apply =
+      field.cardinality === "single" ? this.#single(field, of) : field.cardinality === "map" ? this.#map(field) : this.#repeated(field);
+    const expected = wireOf(field.step);
+    const packed = canBePacked(field);
+    // A value on the wire as this field's cannot be is a field that the schema does not know.
+    return (target, b, p, e, tag, d) =>
+      (tag & 7) === expected || (packed && (tag & 7) === wire.length) ? apply(target, b, p, e, tag, d) : skipField(at, b, p, e, tag);
+  }
+
+  #single(field: FieldStep, of: MessageStep): Apply {
+    const at = this.#at;
+    const { name, step } = field;
+    if (step.kind === "message") {
+      const content = this.#content(field);
+      return (target, b, p, e, tag, d) => {
+        clearOneof(target, of, field);
+        const end = contentEnd(at, b, p, e, tag);
+        const { behind, start } = end;
+        setProperty(target, name, content(b, start, end.end, d + 1));
+        return behind;
+      };
+    }
+    const read = this.#read(step);
+    return (target, b, p, e, _tag, d) => {
+      clearOneof(target, of, field);
+      const value = read(b, p, e, d);
+      const behind = at.p;
+      setProperty(target, name, value);
+      return behind;
+    };
+  }
+
+  #repeated(field: FieldStep): Apply {
+    const at = this.#at;
+    const { name, step } = field;
+    if (step.kind === "message") {
+      const content = this.#content(field);
+      return (target, b, p, e, tag, d) => {
+        const { start, end, behind } = contentEnd(at, b, p, e, tag);
+        (target[name] as unknown[]).push(content(b, start, end, d + 1)); // a list since the object was made
+        return behind;
+      };
+    }
+    const read = this.#read(step);
+    const cost = itemCost(step);
+    return (target, b, p, e, tag, d) => {
+      const items = target[name] as unknown[]; // a list since the object was made
+      const isPacked = (tag & 7) === wire.length && canBePacked(field);
+      const end = isPacked ? readEnd(at, b, p, e) : e;
+      let position = isPacked ? at.p : p;
+      do {
+        if (isPacked && position === end) {
+          break; // packed, and nothing in it
+        }
+        if (cost > 0) {
+          weigh(at, cost);
+        }
+        items.push(read(b, position, end, d));
+        position = at.p;
+      } while (isPacked);
+      return position;
+    };
+  }
+
+  #map(field: FieldStep): Apply {
+    const at = this.#at;
+    const { name } = field;
+    const content = this.#content(field);
+    return (target, b, p, e, tag, d) => {
+      const { start, end, behind } = contentEnd(at, b, p, e, tag);
+      addPair(target[name], content(b, start, end, d + 1));
+      return behind;
+    };
+  }
+
+  /** The content of a message field, from its start to its end. */
+  #content({ step, use }: FieldStep): ReadMessage {
+    if (use !== "read" && use !== "skip") {
+      return this.deferred(use);
+    }
+    if (step.kind !== "message") {
+      throw new TypeError("only messages have content");
+    }
+    const { message } = step;
+    let read: ReadMessage | null = null; // woven late: the message may hold itself
+    return (b, p, e, d) => {
+      read ??= this.message(message);
+      return read(b, p, e, d);
+    };
+  }
+
+  #read(step: Exclude<Step, { kind: "message" }>): Read {
+    const at = this.#at;
+    switch (step.kind) {
+      case "bool":
+        return (b, p, e) => readBool(at, b, p, e);
+      case "float":
+        return this.#then(step.convert, (b, p, e) => readFloat(at, b, p, e));
+      case "double":
+        return this.#then(step.convert, (b, p, e) => readDouble(at, b, p, e));
+      case "enum":
+        return this.#readEnum(step);
+      case "string": {
+        const { convert, placeholder } = step;
+        return this.#sized((b, start, end) => {
+          if (placeholder?.test(b, start, end) === true) {
+            return UNAVAILABLE;
+          }
+          const text = readText(at.texts, b, start, end);
+          return convert === null ? text : convert(text);
+        });
+      }
+      case "bytes": {
+        const { convert, placeholder } = step;
+        return this.#sized((b, start, end) => {
+          if (placeholder?.test(b, start, end) === true) {
+            return UNAVAILABLE;
+          }
+          return convert === null ? takeBytes(at, b, start, end) : convert(b, start, end);
+        });
+      }
+      default:
+        return this.#readInteger(step);
+    }
+  }
+
+  #readInteger({ kind, number, bigint }: Extract<Step, { kind: IntegerName }>): Read {
+    const at = this.#at;
+    const read = integers[kind];
+    return (b, p, e) => {
+      const value = read(at, b, p, e);
+      const behind = at.p;
+      const converted = typeof value === "number" ? (number === null ? value : number(value)) : bigint === null ? value : bigint(value);
+      at.p = behind;
+      return converted;
+    };
+  }
+
+  #readEnum({ names, convert }: Extract<Step, { kind: "enum" }>): Read {
+    return this.#then<number>(
+      (number) => {
+        const symbol = names.get(number);
+        return symbol === undefined ? number : convert === null ? symbol : convert(symbol);
+      },
+      (b, p, e) => readInt32(this.#at, b, p, e),
+    );
+  }
+
+  #sized(value: (b: Uint8Array, start: number, end: number) => unknown): Read {
+    const at = this.#at;
+    return (b, p, e) => {
+      const end = readEnd(at, b, p, e);
+      const result = value(b, at.p, end);
+      at.p = end;
+      return result;
+    };
+  }
+
+  /** Reads, then converts. The position is set again: the conversion may have read another message. */
+  #then<T>(convert: ((value: T) => unknown) | null, read: (b: Uint8Array, p: number, e: number) => T): Read {
+    const at = this.#at;
+    if (convert === null) {
+      return read;
+    }
+    return (b, p, e) => {
+      const value = read(b, p, e);
+      const behind = at.p;
+      const converted = convert(value);
+      at.p = behind;
+      return converted;
+    };
+  }
+}
+
+/** Where a message's or a group's content begins and ends, and what comes behind it. */
+function contentEnd(at: Cursor, b: Uint8Array, p: number, e: number, tag: number): { start: number; end: number; behind: number } {
+  if ((tag & 7) === wire.groupStart) {
+    const end = groupEnd(at, b, p, e, tag);
+    return { start: p, end, behind: at.p };
+  }
+  const end = readEnd(at, b, p, e);
+  return { start: at.p, end, behind: end };
+}
+
+/** A oneof's field takes the place of the others. */
+function clearOneof(target: Target, { fields }: MessageStep, field: FieldStep): void {
+  if (field.oneof < 0) {
+    return;
+  }
+  for (const other of fields) {
+    if (other.oneof === field.oneof && other !== field && other.use !== "skip") {
+      setProperty(target, other.name, null);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { weightOf } from "./cursor.ts";
+import type { FieldStep, Step } from "./steps.ts";
+
+/** What a field is before any of it was read. Required ones are undefined until then. */
+export function initialOf({ cardinality, step, absent, isRequired }: FieldStep): unknown {
+  if (cardinality === "repeated") {
+    return [];
+  }
+  if (cardinality === "map") {
+    return hasTextKeys(step) ? Object.create(null) : new Map();
+  }
+  return isRequired ? undefined : absent;
+}
+
+/** Whether a map's keys are texts: it is an object without prototype then, the one that hides no key. */
+export function hasTextKeys(step: Step): boolean {
+  return step.kind === "message" && step.message.fields.find(({ number }) => number === 1)?.step.kind === "string";
+}
+
+/** Adds the pair that a map's entry is. */
+export function addPair(map: unknown, entry: unknown): void {
+  const { key, value } = entry as { key: unknown; value: unknown }; // what a map's message reads as
+  if (map instanceof Map) {
+    map.set(key, value);
+  } else {
+    (map as Record<string, unknown>)[key as string] = value; // an object without prototype: its keys are texts
+  }
+}
+
+/** What an item of a list weighs beyond its place in it. */
+export function itemCost(step: Step): number {
+  return "number" in step && step.number !== null ? weightOf.converted : 0;
+}

@@ -1,0 +1,457 @@
+/**
+ * The primitives of Protobuf's binary encoding, for generated readers and for closures alike.
+ *
+ * Each takes the position `p` and the end `e` of what may be read, and never reads at or beyond `e`. What gives a value leaves the
+ * position behind it in `Cursor.p`, where the caller takes it before it calls anything else: a conversion may decode another message.
+ */
+import { DecodeError } from "../../errors.ts";
+import type { ResolvedLimits } from "../../options.ts";
+import type { TextCache } from "../text-cache.ts";
+
+/** What the functions of one reader share. */
+export class Cursor {
+  /** Behind the value that was read last. */
+  p = 0;
+  /** About how many bytes of memory this message takes so far, and may take. */
+  weight = 0;
+  maxWeight = 0;
+  /** Bytes of this message that were looked at a second time, and may be. */
+  again = 0;
+  maxAgain = 0;
+  readonly maxDepth: number;
+  readonly texts: TextCache;
+  readonly scratch: Uint8Array = new Uint8Array(8);
+  readonly scratchView: DataView = new DataView(this.scratch.buffer);
+
+  constructor(limits: Pick<ResolvedLimits, "maxDepth">, texts: TextCache) {
+    this.texts = texts;
+    this.maxDepth = limits.maxDepth;
+  }
+}
+
+/** How a value stands on the wire: the low three bits of its tag. */
+export const wire = { varint: 0, eight: 1, length: 2, groupStart: 3, groupEnd: 4, four: 5 } as const;
+
+// A position below `e` is inside the bytes, so the element reads below are never undefined.
+
+/** The longest varint that is no error. */
+const mostVarintBytes = 10;
+
+/** A field's number and wire type. */
+export function readTag(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  let tag = 0;
+  for (let shift = 0; shift < 35; shift += 7) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    if (shift === 28 && byte > 0x0f) {
+      break;
+    }
+    tag |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      at.p = p;
+      tag >>>= 0;
+      if (tag < 8) {
+        throw malformed("a field of the number 0");
+      }
+      return tag;
+    }
+  }
+  throw malformed("a tag of more than 32 bits");
+}
+
+/** The low 32 bits of a varint, signed. */
+export function readInt32(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  let bits = 0;
+  for (let shift = 0; shift < 35; shift += 7) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    bits |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      at.p = p;
+      return bits;
+    }
+  }
+  at.p = skipVarintRest(b, p, e, mostVarintBytes - 5); // a negative one is written as 64 bits
+  return bits;
+}
+
+export function readUint32(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  return readInt32(at, b, p, e) >>> 0;
+}
+
+export function readSint32(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  const bits = readInt32(at, b, p, e);
+  return (bits >>> 1) ^ -(bits & 1);
+}
+
+export function readBool(at: Cursor, b: Uint8Array, p: number, e: number): boolean {
+  const end = skipVarint(b, p, e);
+  at.p = end;
+  for (; p < end; p++) {
+    if ((b[p]! & 0x7f) !== 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Below this, 25 bits, the high half leaves a magnitude that a double holds exactly beside the 28 bits of the low half. */
+const safeHigh = 0x200_0000;
+const halfRange = 0x1000_0000;
+
+/** A varint of 64 bits, two's complement: a number where that is exact, a bigint else. */
+export function readInt64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
+  const positive = readSafe(at, b, p, e);
+  if (positive >= 0) {
+    return positive;
+  }
+  const { low, high, top } = readLongest(at, b, p, e);
+  if (top === 0xff && high >= halfRange - safeHigh) {
+    const value = (high - halfRange) * halfRange + low;
+    return value >= Number.MIN_SAFE_INTEGER ? value : BigInt(value);
+  }
+  const exact = exactBits(low, high, top);
+  return top > 0x7f ? BigInt.asIntN(64, exact) : narrowed(exact);
+}
+
+export function readUint64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
+  const value = readSafe(at, b, p, e);
+  if (value >= 0) {
+    return value;
+  }
+  const { low, high, top } = readLongest(at, b, p, e);
+  return narrowed(exactBits(low, high, top));
+}
+
+/** Zig-zag. */
+export function readSint64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
+  const bits = readSafe(at, b, p, e);
+  if (bits >= 0) {
+    return bits % 2 === 0 ? bits / 2 : -(bits + 1) / 2;
+  }
+  const { low, high, top } = readLongest(at, b, p, e);
+  const exact = exactBits(low, high, top);
+  return narrowed((exact & 1n) === 0n ? exact >> 1n : -(exact >> 1n) - 1n);
+}
+
+/** A varint that a double holds, or -1 with nothing read where it is longer. Written out: timestamps are six bytes each. */
+function readSafe(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  if (e - p < 8) {
+    return readSafeWatched(at, b, p, e);
+  }
+  let byte = b[p]!;
+  let low = byte & 0x7f;
+  if (byte < 0x80) {
+    at.p = p + 1;
+    return low;
+  }
+  byte = b[p + 1]!;
+  low |= (byte & 0x7f) << 7;
+  if (byte < 0x80) {
+    at.p = p + 2;
+    return low;
+  }
+  byte = b[p + 2]!;
+  low |= (byte & 0x7f) << 14;
+  if (byte < 0x80) {
+    at.p = p + 3;
+    return low;
+  }
+  byte = b[p + 3]!;
+  low |= (byte & 0x7f) << 21;
+  if (byte < 0x80) {
+    at.p = p + 4;
+    return low;
+  }
+  return readSafeHigh(at, b, p + 4, low);
+}
+
+function readSafeHigh(at: Cursor, b: Uint8Array, p: number, low: number): number {
+  let byte = b[p]!;
+  let high = byte & 0x7f;
+  if (byte < 0x80) {
+    at.p = p + 1;
+    return high * halfRange + low;
+  }
+  byte = b[p + 1]!;
+  high |= (byte & 0x7f) << 7;
+  if (byte < 0x80) {
+    at.p = p + 2;
+    return high * halfRange + low;
+  }
+  byte = b[p + 2]!;
+  high |= (byte & 0x7f) << 14;
+  if (byte < 0x80) {
+    at.p = p + 3;
+    return high * halfRange + low;
+  }
+  byte = b[p + 3]!;
+  high |= (byte & 0x7f) << 21;
+  if (byte >= 0x80 || high >= safeHigh) {
+    return -1;
+  }
+  at.p = p + 4;
+  return high * halfRange + low;
+}
+
+/** The same near the end, watching for it at every byte. */
+function readSafeWatched(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  let value = 0;
+  let scale = 1;
+  for (let length = 1; length <= 7; length++) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    value += (byte & 0x7f) * scale;
+    if (byte < 0x80) {
+      at.p = p;
+      return value;
+    }
+    scale *= 128;
+  }
+  return -1;
+}
+
+interface Longest {
+  low: number;
+  high: number;
+  top: number;
+}
+
+const longest: Longest = { low: 0, high: 0, top: 0 };
+
+/** 28, 28 and 8 bits of a varint, watching for the end at every byte. The result is good until the next call. */
+function readLongest(at: Cursor, b: Uint8Array, p: number, e: number): Longest {
+  const parts = [0, 0, 0];
+  for (let i = 0; i < mostVarintBytes; i++) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    if (i === mostVarintBytes - 1 && byte > 1) {
+      break;
+    }
+    const part = (i / 4) | 0;
+    parts[part] = parts[part]! | ((byte & 0x7f) << ((i % 4) * 7));
+    if (byte < 0x80) {
+      at.p = p;
+      [longest.low, longest.high, longest.top] = parts as [number, number, number];
+      return longest;
+    }
+  }
+  throw malformed("a varint of more than 64 bits");
+}
+
+function exactBits(low: number, high: number, top: number): bigint {
+  return (BigInt(top) << 56n) | (BigInt(high) << 28n) | BigInt(low);
+}
+
+function narrowed(value: bigint): number | bigint {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+}
+
+export function readFixed32(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  return readSfixed32(at, b, p, e) >>> 0;
+}
+
+export function readSfixed32(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  if (e - p < 4) {
+    throw truncated();
+  }
+  at.p = p + 4;
+  return b[p]! | (b[p + 1]! << 8) | (b[p + 2]! << 16) | (b[p + 3]! << 24);
+}
+
+export function readFixed64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
+  const low = readFixed32(at, b, p, e);
+  const high = readFixed32(at, b, p + 4, e);
+  return high < 0x20_0000 ? high * 0x1_0000_0000 + low : (BigInt(high) << 32n) | BigInt(low);
+}
+
+export function readSfixed64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
+  const low = readFixed32(at, b, p, e);
+  const high = readSfixed32(at, b, p + 4, e);
+  const value = high * 0x1_0000_0000 + low;
+  return Number.isSafeInteger(value) ? value : (BigInt(high) << 32n) | BigInt(low);
+}
+
+export function readFloat(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  if (e - p < 4) {
+    throw truncated();
+  }
+  const scratch = at.scratch;
+  scratch[0] = b[p]!;
+  scratch[1] = b[p + 1]!;
+  scratch[2] = b[p + 2]!;
+  scratch[3] = b[p + 3]!;
+  at.p = p + 4;
+  return at.scratchView.getFloat32(0, true);
+}
+
+export function readDouble(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  if (e - p < 8) {
+    throw truncated();
+  }
+  const scratch = at.scratch;
+  for (let i = 0; i < 8; i++) {
+    scratch[i] = b[p + i]!;
+  }
+  at.p = p + 8;
+  return at.scratchView.getFloat64(0, true);
+}
+
+/** The end of what a length announces, which is there. Its start is left in `Cursor.p`. */
+export function readEnd(at: Cursor, b: Uint8Array, p: number, e: number): number {
+  const length = readUint64(at, b, p, e);
+  if (length > e - at.p) {
+    throw truncated();
+  }
+  return at.p + (length as number); // not above a number
+}
+
+/** The position behind a varint of at most 64 bits. */
+export function skipVarint(b: Uint8Array, p: number, e: number): number {
+  return skipVarintRest(b, p, e, mostVarintBytes);
+}
+
+function skipVarintRest(b: Uint8Array, p: number, e: number, most: number): number {
+  for (let left = most; left > 0; left--) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    if (byte < 0x80 && (left > 1 || byte <= 1)) {
+      return p;
+    }
+  }
+  throw malformed("a varint of more than 64 bits");
+}
+
+/** The position behind a field's value; `tag` was read before it. */
+export function skipField(at: Cursor, b: Uint8Array, p: number, e: number, tag: number): number {
+  switch (tag & 7) {
+    case wire.varint:
+      return skipVarint(b, p, e);
+    case wire.eight:
+      return skipBytes(p, e, 8);
+    case wire.length:
+      return readEnd(at, b, p, e);
+    case wire.groupStart:
+      groupEnd(at, b, p, e, tag);
+      return at.p;
+    case wire.four:
+      return skipBytes(p, e, 4);
+    case wire.groupEnd:
+      throw malformed("the end of a group that does not begin there");
+    default:
+      throw malformed("a wire type that does not exist");
+  }
+}
+
+function skipBytes(p: number, e: number, count: number): number {
+  if (e - p < count) {
+    throw truncated();
+  }
+  return p + count;
+}
+
+/** Where the content of the group ends that begins at `p`; the position behind its end tag is left in `Cursor.p`. */
+export function groupEnd(at: Cursor, b: Uint8Array, p: number, e: number, startTag: number): number {
+  const open = [startTag];
+  const from = p;
+  for (;;) {
+    const end = p;
+    const tag = readTag(at, b, p, e);
+    p = at.p;
+    if ((tag & 7) === wire.groupStart) {
+      open.push(tag);
+      if (open.length > at.maxDepth) {
+        throw tooDeep(at);
+      }
+    } else if ((tag & 7) !== wire.groupEnd) {
+      p = skipField(at, b, p, e, tag);
+    } else if (open.pop() !== tag - 1) {
+      throw malformed("the end of another group than the one that began last");
+    } else if (open.length === 0) {
+      lookAgain(at, end - from);
+      at.p = p;
+      return end;
+    }
+  }
+}
+
+/** Takes bytes that are looked at once more from the message's allowance: groups in groups, and messages that come in parts. */
+export function lookAgain(at: Cursor, bytes: number): void {
+  at.again += bytes;
+  if (at.again > at.maxAgain) {
+    const found = "groups in groups, or messages in many parts, whose bytes must be read over and over";
+    throw new DecodeError("limit-exceeded", `the message has ${found}; was it written with another schema?`);
+  }
+}
+
+/** How many bytes of a message of `length` bytes may be looked at again. */
+export function againAllowance(length: number): number {
+  return 65_536 + length * 6;
+}
+
+/** Bounds what a message of `length` bytes may allocate: an empty message in it takes two bytes there, and all of its fields here. */
+export function weightAllowance(length: number): number {
+  return 1_048_576 + length * 44;
+}
+
+/** About what things take in memory, in bytes. */
+export const weightOf = { object: 24, slot: 8, array: 32, map: 256, buffer: 128, converted: 64 } as const;
+
+/** Takes what an object weighs from the message's allowance. */
+export function weigh(at: Cursor, weight: number): void {
+  at.weight += weight;
+  if (at.weight > at.maxWeight) {
+    throw tooHeavy();
+  }
+}
+
+const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
+
+/** A Buffer of its own, weighed. */
+export function takeBytes(at: Cursor, b: Uint8Array, start: number, end: number): Buffer {
+  const length = end - start;
+  if (length === 0) {
+    return noBytes;
+  }
+  weigh(at, weightOf.buffer);
+  const copy = Buffer.allocUnsafe(length);
+  if (length > 32) {
+    copy.set(b.subarray(start, end));
+    return copy;
+  }
+  for (let i = 0; i < length; i++) {
+    copy[i] = b[start + i]!;
+  }
+  return copy;
+}
+
+export function truncated(): DecodeError {
+  return new DecodeError("truncated", "expected more bytes of the Protobuf message; was it cut, or written with another schema?");
+}
+
+export function malformed(found: string): DecodeError {
+  return new DecodeError("malformed", `found ${found} in the Protobuf message; was it written with another schema?`);
+}
+
+export function missingField(): DecodeError {
+  return malformed("no value of a field that its schema requires");
+}
+
+export function tooDeep(at: Cursor): DecodeError {
+  return new DecodeError("limit-exceeded", `messages are nested deeper than ${at.maxDepth}; raise limits.maxDepth if they should be`);
+}
+
+export function tooHeavy(): DecodeError {
+  const found = "more messages, maps and byte strings of next to no bytes than any message of its length should";
+  return new DecodeError("limit-exceeded", `the message has ${found}; was it written with another schema?`);
+}

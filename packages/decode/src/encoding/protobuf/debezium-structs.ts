@@ -1,0 +1,26 @@
+import type { ResolvedValueOptions } from "../../options.ts";
+import { conversionFor, type ParseJson } from "../../values/conversion-for.ts";
+import type { ConvertMessage } from "./well-known.ts";
+import type { Message } from "./messages.ts";
+
+/**
+ * Debezium's structs by what is left of them: Confluent's converter drops the names of scalars' meanings, and names a struct's message by
+ * the last part of its name. Only with just these fields is it one.
+ */
+const structs: ReadonlyMap<string, readonly [name: string, fields: readonly string[]]> = new Map([
+  ["VariableScaleDecimal", ["io.debezium.data.VariableScaleDecimal", ["scale", "value"]]],
+  ["Point", ["io.debezium.data.geometry.Point", ["x", "y", "wkb", "srid"]]],
+  ["Geometry", ["io.debezium.data.geometry.Geometry", ["wkb", "srid"]]],
+  ["Geography", ["io.debezium.data.geometry.Geography", ["wkb", "srid"]]],
+]);
+
+/** The conversion of a column that holds one of Debezium's structs, or null. */
+export function debeziumStruct(message: Message, values: ResolvedValueOptions, parseJson: ParseJson): ConvertMessage | null {
+  const found = structs.get(message.fullName.slice(message.fullName.lastIndexOf(".") + 1));
+  if (found === undefined) {
+    return null;
+  }
+  const [name, fields] = found;
+  const isIt = message.fields.length === fields.length && message.fields.every((field) => fields.includes(field.name));
+  return isIt ? (conversionFor({ name, parameters: {} }, values, parseJson)?.struct ?? null) : null;
+}

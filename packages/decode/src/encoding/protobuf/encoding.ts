@@ -1,0 +1,27 @@
+import type { ParsedSchema, SchemaEncoding } from "../schema-encoding.ts";
+import { invalidProto } from "./file.ts";
+import { compileProtobufReader } from "./reader.ts";
+import { ProtobufSchema } from "./schema.ts";
+
+/** Protobuf, proto2 and proto3 and editions, by the `.proto` text or the descriptor that a registry has. */
+export const protobuf: SchemaEncoding = {
+  name: "protobuf",
+  schemaType: "PROTOBUF",
+  parse: (registered, limits): ParsedSchema => {
+    const schema = new ProtobufSchema(registered, limits);
+    return {
+      typeOf: (selected) => {
+        const message = schema.select(selected);
+        return message === null ? null : schema.typeOf(message);
+      },
+      compile: (selected, options) => {
+        const message = schema.select(selected);
+        if (message === null) {
+          throw invalidProto("it has no such message");
+        }
+        const findMessage = (fullName: string) => schema.message(fullName);
+        return compileProtobufReader(message, schema.typeOf(message), { ...options, findMessage });
+      },
+    };
+  },
+};

@@ -1,0 +1,286 @@
+/**
+ * Emits a reader's source: one function a message, which expects the fields in the order of their numbers, as serializers write them, and
+ * hands what comes otherwise to the closures. Values from schemas are scope constants or pass through `quote`; the rest is our own templates.
+ */
+import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { generate, property, quote } from "../codegen.ts";
+import { readText } from "../text-cache.ts";
+import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
+import { type ReadMessage, type ReadPayload, Weaver, whole } from "./closures.ts";
+import * as primitives from "./cursor.ts";
+import type { Cursor } from "./cursor.ts";
+import type { FieldStep, IntegerName, MessageStep, Step } from "./steps.ts";
+import { canBePacked, tagOf, wireOf } from "./wires.ts";
+
+/** The reader of these steps, as generated code. */
+export function generateReader(root: MessageStep, at: Cursor): ReadPayload {
+  return whole(new Emitter(at).reader(root), at, 1);
+}
+
+/** Functions of more fields than this are not optimised well: they are emitted in parts. */
+const fieldsPerFunction = 48;
+
+const readers: Readonly<Record<IntegerName, string>> = {
+  int32: "readInt32",
+  sint32: "readSint32",
+  uint32: "readUint32",
+  int64: "readInt64",
+  sint64: "readSint64",
+  uint64: "readUint64",
+  fixed32: "readFixed32",
+  sfixed32: "readSfixed32",
+  fixed64: "readFixed64",
+  sfixed64: "readSfixed64",
+};
+
+class Emitter {
+  readonly #weaver: Weaver;
+  readonly #scope: Record<string, unknown>;
+  readonly #constants = new Map<unknown, string>();
+  readonly #functions: string[] = [];
+  readonly #names = new Map<MessageStep, string>();
+  readonly #waiting: MessageStep[] = [];
+
+  constructor(at: Cursor) {
+    this.#weaver = new Weaver(at);
+    this.#scope = { ...primitives, at, UNAVAILABLE, readText, addPair };
+  }
+
+  reader(root: MessageStep): ReadMessage {
+    const name = this.#message(root);
+    for (let step = this.#waiting.pop(); step !== undefined; step = this.#waiting.pop()) {
+      this.#functions.push(this.#readMessage(this.#message(step), step)); // not by recursion: messages may reach through many others
+    }
+    return generate(`${this.#functions.join("\n")}\nreturn ${name};`, this.#scope) as ReadMessage; // the source returns one
+  }
+
+  /** The name of a message's function, which is emitted in its turn. */
+  #message(step: MessageStep): string {
+    if (step.special !== null) {
+      return this.#constant(this.#weaver.message(step));
+    }
+    const known = this.#names.get(step);
+    if (known !== undefined) {
+      return known;
+    }
+    const name = `read${this.#names.size}`;
+    this.#names.set(step, name);
+    this.#waiting.push(step);
+    return name;
+  }
+
+  #readMessage(name: string, message: MessageStep): string {
+    const fields = message.fields.filter(({ use }) => use !== "skip");
+    const ordered = [...message.fields].sort((a, b) => a.number - b.number);
+    const open = `function ${name}(b,p,e,d){if(d>at.maxDepth)throw tooDeep(at);weigh(at,${message.weight});const start=p;`;
+    if (message.fields.length > fieldsPerFunction) {
+      return `${this.#wideParts(name, message, ordered)}${open}const o=${this.#literal(fields, (field) => this.#initial(field))};
+${this.#chunkNames(name, ordered)
+  .map((part) => `p=${part}(o,b,p,e,d);`)
+  .join("")}${this.#close(message)}`;
+    }
+    const places = new Map(fields.map((field, i) => [field, `v${i}`]));
+    const locals = fields.map((field) => `${places.get(field)}=${this.#initial(field)}`);
+    const reads = ordered.map((field) => this.#readField(field, message, (target) => places.get(target) ?? ""));
+    return `${open}let c=0,n=0${locals.map((local) => `,${local}`).join("")};
+${reads.join("\n")}
+const o=${this.#literal(fields, (field) => places.get(field) ?? "")};
+${this.#close(message)}`;
+  }
+
+  #close(message: MessageStep): string {
+    const rest = `if(p!==e)${this.#constant(this.#weaver.rest(message))}(o,b,start,p,e,d);`;
+    const required = message.fields.filter(({ isRequired, use }) => isRequired && use !== "skip");
+    const checks = required.map(({ name }) => `o[${quote(name)}]===undefined`);
+    const check = checks.length === 0 ? "" : `if(${checks.join("||")})throw missingField();`;
+    const finish = message.finish === null ? "" : `${this.#constant(message.finish)}(o);`;
+    return `${rest}${check}${finish}return ${message.convert === null ? "o" : `${this.#constant(message.convert)}(o)`};}`;
+  }
+
+  #literal(fields: readonly FieldStep[], value: (field: FieldStep) => string): string {
+    return `{${fields.map((field) => `${property(field.name)}:${value(field)}`).join(",")}}`;
+  }
+
+  #chunkNames(name: string, fields: readonly FieldStep[]): readonly string[] {
+    return Array.from({ length: Math.ceil(fields.length / fieldsPerFunction) }, (_, i) => `${name}_${i}`);
+  }
+
+  /** The object first, with its shape, then its fields, some a function. */
+  #wideParts(name: string, message: MessageStep, ordered: readonly FieldStep[]): string {
+    const parts = this.#chunkNames(name, ordered).map((part, i) => {
+      const fields = ordered.slice(i * fieldsPerFunction, (i + 1) * fieldsPerFunction);
+      const reads = fields.map((field) => this.#readField(field, message, ({ name: target }) => `o[${quote(target)}]`));
+      return `function ${part}(o,b,p,e,d){let c=0,n=0;
+${reads.join("\n")}
+return p;}`;
+    });
+    return parts.join("\n");
+  }
+
+  #initial(field: FieldStep): string {
+    if (field.cardinality === "repeated") {
+      return "[]";
+    }
+    if (field.cardinality === "map") {
+      return hasTextKeys(field.step) ? "Object.create(null)" : "new Map()";
+    }
+    const initial = initialOf(field);
+    if (initial === null || initial === undefined || typeof initial === "boolean" || Object.is(initial, 0)) {
+      return String(initial);
+    }
+    return typeof initial === "string" ? quote(initial) : this.#constant(initial);
+  }
+
+  /** Statements that read a field if it comes next. */
+  #readField(field: FieldStep, message: MessageStep, placeOf: (field: FieldStep) => string): string {
+    const wireType = wireOf(field.step);
+    if (field.use === "skip") {
+      const skip = `p=skipField(at,b,p,e,${wireType});`; // that it is no group's end is all that the number would say
+      return wireType === primitives.wire.groupStart ? "" : this.#when(tagOf(field, wireType), "while", skip);
+    }
+    const target = placeOf(field);
+    if (field.cardinality === "repeated") {
+      return this.#readRepeated(field, target);
+    }
+    if (field.cardinality === "map") {
+      return this.#when(
+        tagOf(field, wireType),
+        "while",
+        this.#readContent(field, "p", (content) => `addPair(${target},${content});`),
+      );
+    }
+    const cleared = message.fields.filter(({ oneof, use }) => field.oneof >= 0 && oneof === field.oneof && use !== "skip");
+    const clear = cleared.flatMap((other) => (other === field ? [] : [`${placeOf(other)}=null;`])).join("");
+    const assign = (value: string): string => `${target}=${value};`;
+    return this.#when(
+      tagOf(field, wireType),
+      "if",
+      clear + (field.step.kind === "message" ? this.#readContent(field, "p", assign) : this.#read(field.step, target, "e")),
+    );
+  }
+
+  #readRepeated(field: FieldStep, target: string): string {
+    const { step } = field;
+    if (step.kind === "message") {
+      return this.#when(
+        tagOf(field, wireOf(step)),
+        "while",
+        this.#readContent(field, "p", (content) => `${target}.push(${content});`),
+      );
+    }
+    const cost = itemCost(step);
+    const charge = cost === 0 ? "" : `weigh(at,${cost});`;
+    const push = (end: string): string => `${charge}let x;${this.#read(step, "x", end)}${target}.push(x);`;
+    const single = this.#when(tagOf(field, wireOf(step)), "while", push("e"));
+    if (!canBePacked(field)) {
+      return single;
+    }
+    const packed = `${length("e")}const f=n;while(p<f){${push("f")}}`;
+    return `${this.#when(tagOf(field, primitives.wire.length), "while", packed)}${single}`;
+  }
+
+  /** Runs statements where (or while) this tag comes next, with `p` behind it. */
+  #when(tag: number, keyword: "if" | "while", statements: string): string {
+    const bytes: number[] = [];
+    for (let rest = tag; ; rest = rest >>> 7) {
+      bytes.push(rest > 127 ? (rest & 127) | 128 : rest);
+      if (rest <= 127) {
+        break;
+      }
+    }
+    const tests = bytes.map((byte, i) => (i === 0 ? `b[p]===${byte}` : `b[p+${i}]===${byte}`));
+    const within = bytes.length === 1 ? "p<e" : `p+${bytes.length - 1}<e`;
+    return `${keyword}(${within}&&${tests.join("&&")}){p+=${bytes.length};${statements}}`;
+  }
+
+  /** Statements that read a message of a field and move `p` behind it. */
+  #readContent(field: FieldStep, position: string, use: (content: string) => string): string {
+    const { step } = field;
+    if (step.kind !== "message") {
+      return "";
+    }
+    const read =
+      field.use === "read" || field.use === "skip" ? this.#message(step.message) : this.#constant(this.#weaver.deferred(field.use));
+    if (step.isGroup) {
+      return `n=groupEnd(at,b,p,e,${tagOf(field, primitives.wire.groupStart)});const g=at.p;${use(`${read}(b,${position},n,d+1)`)}p=g;`;
+    }
+    return `${length("e")}const m=n;${use(`${read}(b,${position},m,d+1)`)}p=m;`;
+  }
+
+  /** Statements that read a value into `target` and move `p`. */
+  #read(step: Exclude<Step, { kind: "message" }>, target: string, end: string): string {
+    switch (step.kind) {
+      case "bool":
+        return `if(p<${end}&&(c=b[p])<128){p++;${target}=c!==0;}else{${target}=readBool(at,b,p,${end});p=at.p;}`;
+      case "float":
+        return this.#fixed("readFloat", step.convert, target, end);
+      case "double":
+        return this.#fixed("readDouble", step.convert, target, end);
+      case "enum": {
+        const symbol = this.#converted(step.convert, "y");
+        return `${varint("c", "readInt32", end)}{const y=${this.#constant(step.names)}.get(c);${target}=y===undefined?c:${symbol};}`;
+      }
+      case "string":
+        return this.#sized(step.placeholder, target, this.#converted(step.convert, "readText(at.texts,b,p,n)"), end);
+      case "bytes": {
+        const bytes = step.convert === null ? "takeBytes(at,b,p,n)" : `${this.#constant(step.convert)}(b,p,n)`;
+        return this.#sized(step.placeholder, target, bytes, end);
+      }
+      default:
+        return this.#integer(step, target, end);
+    }
+  }
+
+  #integer(step: Extract<Step, { kind: IntegerName }>, target: string, end: string): string {
+    const { kind, number, bigint } = step;
+    const isFixed = kind.includes("fixed");
+    const isZigZag = kind.startsWith("s") && !isFixed;
+    const short = isZigZag ? "(c>>>1)^-(c&1)" : "c";
+    const read = isFixed ? `${target}=${readers[kind]}(at,b,p,${end});p=at.p;` : varint(target, readers[kind], end, short);
+    if (number === null && bigint === null) {
+      return read;
+    }
+    return `${read}${target}=typeof ${target}==="number"?${this.#converted(number, target)}:${this.#converted(bigint, target)};`;
+  }
+
+  #fixed(read: string, convert: unknown, target: string, end: string): string {
+    return `${target}=${read}(at,b,p,${end});p=at.p;${convert === null ? "" : `${target}=${this.#converted(convert, target)};`}`;
+  }
+
+  #sized(
+    placeholder: { readonly lengths: readonly number[]; readonly test: unknown } | null,
+    target: string,
+    value: string,
+    end: string,
+  ): string {
+    const lengths = placeholder?.lengths.map((bytes) => `n-p===${bytes}`).join("||");
+    const test = placeholder === null ? "" : `(${lengths})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:`;
+    return `${length(end)}${target}=${test}${value};p=n;`;
+  }
+
+  #converted(convert: unknown, value: string): string {
+    return convert === null ? value : `${this.#constant(convert)}(${value})`;
+  }
+
+  /** The name by which the source calls a value. */
+  #constant(value: unknown): string {
+    const known = this.#constants.get(value);
+    if (known !== undefined) {
+      return known;
+    }
+    const name = `k${this.#constants.size}`;
+    this.#constants.set(value, name);
+    this.#scope[name] = value;
+    return name;
+  }
+}
+
+/** A varint into `target`: one byte in line, more by the function. */
+function varint(target: string, read: string, end: string, short = "c"): string {
+  return `if(p<${end}&&(c=b[p])<128){p++;${target}=${short};}else{${target}=${read}(at,b,p,${end});p=at.p;}`;
+}
+
+/** The end of what a length announces into `n`, with `p` at its start. */
+function length(end: string): string {
+  return `if(p<${end}&&(c=b[p])<128){n=++p+c;if(n>${end})throw truncated();}else{n=readEnd(at,b,p,${end});p=at.p;}`;
+}

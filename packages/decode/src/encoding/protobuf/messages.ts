@@ -1,0 +1,230 @@
+import type { Semantic } from "../../values/conversion.ts";
+import { invalidProto, type ProtoEnum, type ProtoField, type ProtoMessage, shownName } from "./file.ts";
+import type { Named, Names, Place } from "./names.ts";
+import { textOfBytes } from "./tokens.ts";
+
+/** A message with all names resolved. Messages may hold themselves. */
+export interface Message {
+  readonly fullName: string;
+  /** In the order of their declaration. */
+  readonly fields: readonly MessageField[];
+  /** Whether it is one that every schema may use without bringing it. */
+  readonly isBuiltIn: boolean;
+}
+
+export type ScalarName =
+  | "double"
+  | "float"
+  | "int32"
+  | "int64"
+  | "uint32"
+  | "uint64"
+  | "sint32"
+  | "sint64"
+  | "fixed32"
+  | "fixed64"
+  | "sfixed32"
+  | "sfixed64"
+  | "bool"
+  | "string"
+  | "bytes";
+
+export type FieldType =
+  | { readonly kind: ScalarName }
+  | { readonly kind: "enum"; readonly symbols: readonly string[]; readonly names: ReadonlyMap<number, string> }
+  | { readonly kind: "message"; readonly message: Message; readonly isGroup: boolean };
+
+export interface MessageField {
+  readonly name: string;
+  readonly number: number;
+  readonly type: FieldType;
+  readonly cardinality: "single" | "repeated" | "map";
+  /** Whether an absent value differs from the type's zero. */
+  readonly hasPresence: boolean;
+  readonly isRequired: boolean;
+  /** Tells the oneofs of its message apart; -1 outside of one. */
+  readonly oneof: number;
+  /** What an absent value is, where that is not null: a number, a bigint, a text, a boolean, bytes. Undefined where it is. */
+  readonly absent: unknown;
+  readonly semantic: Semantic | null;
+}
+
+const scalars: ReadonlySet<string> = new Set<ScalarName>([
+  "double",
+  "float",
+  "int32",
+  "int64",
+  "uint32",
+  "uint64",
+  "sint32",
+  "sint64",
+  "fixed32",
+  "fixed64",
+  "sfixed32",
+  "sfixed64",
+  "bool",
+  "string",
+  "bytes",
+]);
+
+const mostFieldNumber = 2 ** 29 - 1;
+
+/** Resolves messages, each once, with all that they can reach. */
+export class Resolver {
+  readonly #names: Names;
+  readonly #messages = new Map<ProtoMessage, Message>();
+  readonly #enums = new Map<ProtoEnum, FieldType>();
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(names: Names) {
+    this.#names = names;
+  }
+
+  message(named: Named & { readonly kind: "message" }): Message {
+    const message = this.#shell(named);
+    // Not by recursion: messages may reach each other through a hundred thousand names.
+    for (let fill = this.#waiting.pop(); fill !== undefined; fill = this.#waiting.pop()) {
+      fill();
+    }
+    return message;
+  }
+
+  #shell({ fullName, message: node, place }: Named & { readonly kind: "message" }): Message {
+    const known = this.#messages.get(node);
+    if (known !== undefined) {
+      return known;
+    }
+    const fields: MessageField[] = []; // filled later: the message may hold itself
+    const message: Message = { fullName, fields, isBuiltIn: place.isBuiltIn };
+    this.#messages.set(node, message);
+    this.#waiting.push(() => {
+      checkFields(node, fullName);
+      const inside: Place = node.isMapEntry ? { ...place, syntax: "proto3" } : place; // an absent half is a zero, whatever the file says
+      fields.push(...node.fields.map((field) => this.#field(field, fullName, inside)));
+    });
+    return message;
+  }
+
+  #field(field: ProtoField, scope: string, place: Place): MessageField {
+    const features = { ...place.features, ...field.features };
+    const common = { name: field.name, number: field.number, isRequired: false, oneof: field.oneof, semantic: semanticOf(field) };
+    const collection = { ...common, hasPresence: false, absent: undefined };
+    const named = scalars.has(field.type) ? null : this.#names.find(field.type, scope);
+    const type =
+      named === null ? { kind: field.type as ScalarName } : this.#type(named, field.isGroup || isDelimited(place, features.encoding));
+    if (field.label === "repeated") {
+      const isMap = named?.kind === "message" && (named.message.isMapEntry || looksLikeMapEntry(named.message));
+      return { ...collection, type, cardinality: isMap ? "map" : "repeated" };
+    }
+    const isRequired = field.label === "required" || (place.syntax === "editions" && features.presence === "LEGACY_REQUIRED");
+    const hasPresence = type.kind === "message" || field.oneof >= 0 || isRequired || hasOwnPresence(field, place, features.presence);
+    return { ...common, type, cardinality: "single", hasPresence, isRequired, absent: absentValue(field, type, hasPresence) };
+  }
+
+  #type(named: Named, isGroup: boolean): FieldType {
+    if (named.kind === "message") {
+      return { kind: "message", message: this.#shell(named), isGroup };
+    }
+    const known = this.#enums.get(named.enum);
+    if (known !== undefined) {
+      return known;
+    }
+    const names = new Map<number, string>();
+    for (const { name, number } of named.enum.values) {
+      if (!names.has(number)) {
+        names.set(number, name); // of aliases, the first
+      }
+    }
+    const type: FieldType = { kind: "enum", symbols: named.enum.values.map(({ name }) => name), names };
+    this.#enums.set(named.enum, type);
+    return type;
+  }
+}
+
+function checkFields(node: ProtoMessage, fullName: string): void {
+  const names = new Set<string>();
+  const numbers = new Set<number>();
+  for (const { name, number } of node.fields) {
+    if (!Number.isInteger(number) || number < 1 || number > mostFieldNumber) {
+      throw invalidProto(`field ${shownName(name)} of ${shownName(fullName)} has a number that no field may have`);
+    }
+    if (names.has(name) || numbers.has(number)) {
+      throw invalidProto(`${shownName(fullName)} has two fields of the name ${shownName(name)} or the number ${number}`);
+    }
+    names.add(name);
+    numbers.add(number);
+  }
+}
+
+/** Confluent's converter writes maps as repeated messages of such a name, and reads them back by it. */
+function looksLikeMapEntry({ name, fields }: ProtoMessage): boolean {
+  return (
+    name.endsWith("Entry") &&
+    fields.length === 2 &&
+    fields[0]?.name === "key" &&
+    fields[1]?.name === "value" &&
+    fields.every((field, i) => field.label !== "repeated" && field.number === i + 1)
+  );
+}
+
+function isDelimited(place: Place, encoding: string | undefined): boolean {
+  return place.syntax === "editions" && encoding === "DELIMITED";
+}
+
+function hasOwnPresence(field: ProtoField, { syntax }: Place, presence: string | undefined): boolean {
+  if (syntax === "editions") {
+    return presence !== "IMPLICIT";
+  }
+  return syntax === "proto2" || field.label === "optional";
+}
+
+/** A field without presence is its type's zero where it is absent, one with a stated default is that, any other is null. */
+function absentValue(field: ProtoField, type: FieldType, hasPresence: boolean): unknown {
+  if (type.kind === "message" || (hasPresence && field.default === null)) {
+    return undefined;
+  }
+  const stated = field.default;
+  switch (type.kind) {
+    case "string":
+      return textOfBytes(stated ?? "");
+    case "bytes":
+      return Buffer.from(stated ?? "", "latin1");
+    case "bool":
+      return stated === "true";
+    case "double":
+    case "float":
+      return floatOf(stated ?? "0", type.kind);
+    case "enum":
+      return stated ?? type.names.get(0) ?? 0;
+    default:
+      return integerOf(stated ?? "0");
+  }
+}
+
+function floatOf(text: string, kind: "double" | "float"): number {
+  const sign = text.startsWith("-") ? -1 : 1;
+  const magnitude = text.replace(/^-/, "");
+  const value = magnitude === "inf" ? Number.POSITIVE_INFINITY : magnitude === "nan" ? Number.NaN : Number(magnitude.replace(/f$/i, ""));
+  return kind === "float" ? Math.fround(sign * value) : sign * value;
+}
+
+function integerOf(text: string): number | bigint {
+  const digits = /^(-?)(0x[0-9a-f]{1,16}|\d{1,20})$/i.exec(text);
+  if (digits === null) {
+    throw invalidProto(`${shownName(text)} is not the default of an integer`);
+  }
+  const [, sign, magnitude = ""] = digits;
+  const isOctal = /^0[0-7]+$/.test(magnitude);
+  const value = BigInt(isOctal ? `0o${magnitude.slice(1)}` : magnitude) * (sign === "-" ? -1n : 1n);
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+}
+
+/** What the field means, where its writer noted Connect's name of it. */
+function semanticOf({ params }: ProtoField): Semantic | null {
+  const name = params.get("connect.name");
+  if (name === undefined) {
+    return null;
+  }
+  const parameters: [string, string][] = [...params].filter(([key]) => key !== "connect.name" && key !== "connect.type");
+  return { name, parameters: Object.fromEntries(parameters) };
+}

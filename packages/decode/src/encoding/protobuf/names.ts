@@ -1,0 +1,81 @@
+import { type Features, invalidProto, type ProtoEnum, type ProtoFile, type ProtoMessage, shownName } from "./file.ts";
+
+/** What a full name stands for. */
+export type Named =
+  | { readonly kind: "message"; readonly fullName: string; readonly message: ProtoMessage; readonly place: Place }
+  | { readonly kind: "enum"; readonly fullName: string; readonly enum: ProtoEnum };
+
+/** What declarations inherit of the file and the messages around them. */
+export interface Place {
+  readonly syntax: ProtoFile["syntax"];
+  readonly features: Features;
+  /** Whether the file is one of those that every schema may use. */
+  readonly isBuiltIn: boolean;
+}
+
+/** All messages and enums of a schema's files by their full names. Where two files define one, the first file's is meant. */
+export class Names {
+  readonly #named = new Map<string, Named>();
+
+  addFile(file: ProtoFile, isBuiltIn: boolean): void {
+    const place: Place = { syntax: file.syntax, features: file.features, isBuiltIn };
+    const known = new Set(this.#named.keys());
+    this.#add(file.package, file, place, known);
+  }
+
+  get(fullName: string): Named | undefined {
+    return this.#named.get(fullName);
+  }
+
+  /** A reference, as it is written inside `scope`: looked up there, then further and further outside. */
+  find(reference: string, scope: string): Named {
+    if (reference.startsWith(".")) {
+      return this.#named.get(reference.slice(1)) ?? unknown(reference);
+    }
+    for (let outer = scope; outer !== ""; outer = parentOf(outer)) {
+      const found = this.#named.get(`${outer}.${reference}`);
+      if (found !== undefined) {
+        return found;
+      }
+    }
+    return this.#named.get(reference) ?? unknown(reference);
+  }
+
+  #add(scope: string, { messages, enums }: Pick<ProtoFile, "messages" | "enums">, place: Place, known: ReadonlySet<string>): void {
+    for (const node of enums) {
+      const fullName = join(scope, node.name);
+      this.#define({ kind: "enum", fullName, enum: node }, known);
+    }
+    for (const message of messages) {
+      const fullName = join(scope, message.name);
+      const inside: Place = { ...place, features: { ...place.features, ...message.features } };
+      this.#define({ kind: "message", fullName, message, place: inside }, known);
+      this.#add(fullName, message, inside, known);
+    }
+  }
+
+  #define(named: Named, known: ReadonlySet<string>): void {
+    const { fullName } = named;
+    if (known.has(fullName)) {
+      return; // an earlier file's
+    }
+    if (this.#named.has(fullName)) {
+      throw invalidProto(`it defines ${shownName(fullName)} twice`);
+    }
+    this.#named.set(fullName, named);
+  }
+}
+
+export function join(scope: string, name: string): string {
+  return scope === "" ? name : `${scope}.${name}`;
+}
+
+function parentOf(scope: string): string {
+  return scope.slice(0, Math.max(0, scope.lastIndexOf(".")));
+}
+
+function unknown(reference: string): never {
+  throw invalidProto(
+    `no message or enum is named ${shownName(reference)} in it or its references; does the registry know all files that it imports?`,
+  );
+}

@@ -1,0 +1,38 @@
+import { TextMemo } from "../text-cache.ts";
+import { type Cursor, readEnd, readTag, skipField } from "./cursor.ts";
+import type { DeferStep } from "./steps.ts";
+
+/** Looks into a message for a few of its texts and gives what they resolve to, the same while they are the same. */
+export function peekReader(at: Cursor, { peek, absent, resolve }: DeferStep): (b: Uint8Array, p: number, e: number) => unknown {
+  const places = new Map<number, number>();
+  for (const [place, number] of peek.entries()) {
+    places.set(((number << 3) | 2) >>> 0, place);
+  }
+  const memos = peek.map(() => new TextMemo());
+  let known: readonly (string | null | undefined)[] | null = null;
+  let resolved: unknown;
+  const seen = [...absent];
+  return (b, p, e) => {
+    for (let i = 0; i < absent.length; i++) {
+      seen[i] = absent[i];
+    }
+    let position = p;
+    while (position < e) {
+      const tag = readTag(at, b, position, e);
+      position = at.p;
+      const place = places.get(tag);
+      if (place === undefined) {
+        position = skipField(at, b, position, e, tag);
+      } else {
+        const end = readEnd(at, b, position, e);
+        seen[place] = memos[place]?.read(at.texts, b, at.p, end);
+        position = end;
+      }
+    }
+    if (known === null || !known.every((text, i) => text === seen[i])) {
+      known = [...seen];
+      resolved = resolve(known);
+    }
+    return resolved;
+  };
+}

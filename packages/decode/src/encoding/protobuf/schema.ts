@@ -1,0 +1,123 @@
+import type { ResolvedLimits } from "../../options.ts";
+import type { MessageSelector, RegisteredSchema } from "../../schema-source.ts";
+import type { Type } from "../type.ts";
+import { builtInFiles } from "./built-in.ts";
+import { parseDescriptor } from "./descriptor.ts";
+import { invalidProto, PartCount, type ProtoFile, type ProtoMessage } from "./file.ts";
+import { type Message, Resolver } from "./messages.ts";
+import { join, Names } from "./names.ts";
+import { parseProtoText } from "./text.ts";
+import { TypeBuilder } from "./types.ts";
+
+/** A `.proto` file with all that it refers to. */
+export class ProtobufSchema {
+  readonly #file: ProtoFile;
+  readonly #names: Names;
+  readonly #resolver: Resolver;
+  readonly #types = new TypeBuilder();
+
+  constructor({ schema, references = [] }: RegisteredSchema, limits: Pick<ResolvedLimits, "maxSchemaChars">) {
+    const count = new PartCount();
+    const chars = references.reduce((sum, reference) => sum + reference.schema.length, schema.length);
+    if (chars > limits.maxSchemaChars) {
+      throw invalidProto(`it and its references have more than ${limits.maxSchemaChars} characters (limits.maxSchemaChars)`);
+    }
+    this.#file = parseFile(schema, count);
+    this.#names = new Names();
+    this.#names.addFile(this.#file, false);
+    for (const reference of references) {
+      this.#names.addFile(parseFile(reference.schema, count), isBuiltInFile(reference.name));
+    }
+    for (const file of builtInFiles()) {
+      this.#names.addFile(file, true);
+    }
+    this.#resolver = new Resolver(this.#names);
+  }
+
+  /** The message of one file that a selector chooses, or null where there is none. */
+  select(selected: MessageSelector | null): Message | null {
+    const fullName = this.#selectedName(selected ?? { kind: "path", path: [0] });
+    return fullName === null ? null : this.message(fullName);
+  }
+
+  /** The message of a full name, in any file. */
+  message(fullName: string): Message | null {
+    const named = this.#names.get(fullName);
+    return named?.kind === "message" ? this.#resolver.message(named) : null;
+  }
+
+  typeOf(message: Message): Type {
+    return this.#types.typeOf(message);
+  }
+
+  #selectedName(selected: MessageSelector): string | null {
+    switch (selected.kind) {
+      case "path":
+        return pathName(this.#file, selected);
+      case "name":
+        return selected.name.replace(/^\./, "");
+      case "sorted":
+        return allNames(this.#file).sort(byCodeUnits)[selected.index] ?? null;
+    }
+  }
+}
+
+/** Google's and Confluent's own files mean what ours mean, also where a registry brings them. */
+function isBuiltInFile(name: string): boolean {
+  return /^(?:google\/(?:protobuf|type)|confluent)\//.test(name);
+}
+
+function parseFile(schema: string, count: PartCount): ProtoFile {
+  try {
+    return looksLikeBase64(schema) ? parseDescriptor(Buffer.from(schema, "base64"), count) : parseProtoText(schema, count);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw invalidProto("its text is longer or deeper than can be read");
+    }
+    throw asSchemaInvalid(error);
+  }
+}
+
+/** A descriptor that breaks off is a bad schema, not a bad message. */
+function asSchemaInvalid(error: unknown): unknown {
+  const isOwn = error instanceof Error && "code" in error && error.code !== "schema-invalid";
+  return isOwn ? invalidProto("it is the base64 text of something else than a FileDescriptorProto") : error;
+}
+
+/** Base64 has no blanks and no signs; no `.proto` text of any use goes without them. */
+function looksLikeBase64(schema: string): boolean {
+  return schema.length > 0 && schema.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(schema);
+}
+
+/** The message at a path of places among messages. */
+function pathName(file: ProtoFile, { path, mapEntries = false }: MessageSelector & { readonly kind: "path" }): string | null {
+  let scope = file.package;
+  let messages: readonly ProtoMessage[] = file.messages;
+  for (const index of path) {
+    const message = messages.filter(({ isMapEntry }) => mapEntries || !isMapEntry)[index];
+    if (message === undefined) {
+      return null;
+    }
+    scope = join(scope, message.name);
+    messages = message.messages;
+  }
+  return path.length === 0 ? null : scope;
+}
+
+/** The full names of all of a file's messages, those that maps make among them: Glue counts what descriptors hold. */
+function allNames(file: ProtoFile): string[] {
+  const names: string[] = [];
+  const add = (scope: string, messages: readonly ProtoMessage[]): void => {
+    for (const message of messages) {
+      const fullName = join(scope, message.name);
+      names.push(fullName);
+      add(fullName, message.messages);
+    }
+  };
+  add(file.package, file.messages);
+  return names;
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,114 @@
+import type { ResolvedValueOptions } from "../../options.ts";
+import { calendarFieldsText, daysOf, isOnCalendar, secondsPerDay } from "../../values/calendar.ts";
+import { clockRenderer, dateRenderer, instantRenderer } from "../../values/moment.ts";
+import { fractionText } from "../../values/digits.ts";
+import { valueInvalid } from "../../values/value-invalid.ts";
+import type { Message } from "./messages.ts";
+
+/** What a message that has a meaning of its own becomes, from its fields read raw. */
+export type ConvertMessage = (value: Readonly<Record<string, unknown>>) => unknown;
+
+const wrappers: ReadonlySet<string> = new Set(
+  ["Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"].map((name) => `google.protobuf.${name}Value`),
+);
+
+/** Whether a message is there for its one field to be absent. */
+export function isWrapper(message: Message): boolean {
+  return message.isBuiltIn && wrappers.has(message.fullName);
+}
+
+const times: ReadonlyMap<string, (options: ResolvedValueOptions) => ConvertMessage> = new Map([
+  ["google.protobuf.Timestamp", timestamp],
+  ["google.protobuf.Duration", () => duration],
+  ["google.type.Date", date],
+  ["google.type.TimeOfDay", timeOfDay],
+]);
+
+const plains: ReadonlyMap<string, ConvertMessage> = new Map<string, ConvertMessage>([
+  ["google.protobuf.Struct", ({ fields }) => fields],
+  ["google.protobuf.ListValue", ({ values }) => values],
+  ["google.protobuf.Value", valueOf],
+]);
+
+/** Whether a message is a value of JSON, or one of its parts: what it becomes does not depend on what it is wanted for. */
+export function isJson(message: Message): boolean {
+  return message.isBuiltIn && plains.has(message.fullName);
+}
+
+/** Whether a message is a time or a decimal: one value to those who use it. */
+export function isTimeOrDecimal(message: Message): boolean {
+  return message.isBuiltIn && (times.has(message.fullName) || message.fullName === decimalName);
+}
+
+export const decimalName = "confluent.type.Decimal";
+export const anyName = "google.protobuf.Any";
+
+/** The conversion of Google's own messages; null for all others. */
+export function conversionOf(message: Message, options: ResolvedValueOptions): ConvertMessage | null {
+  if (!message.isBuiltIn) {
+    return null;
+  }
+  const time = options.time === "raw" ? undefined : times.get(message.fullName);
+  return time === undefined ? (plains.get(message.fullName) ?? null) : time(options);
+}
+
+function valueOf(kinds: Readonly<Record<string, unknown>>): unknown {
+  const { number_value, string_value, bool_value, struct_value, list_value } = kinds;
+  return number_value ?? string_value ?? bool_value ?? struct_value ?? list_value ?? null;
+}
+
+const mostNanos = 999_999_999;
+
+function timestamp(options: ResolvedValueOptions): ConvertMessage {
+  const name = "google.protobuf.Timestamp";
+  const render = instantRenderer(options);
+  return (value) => {
+    const seconds = integer(name, value, "seconds", -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    const nanos = integer(name, value, "nanos", 0, mostNanos);
+    const days = Math.floor(seconds / secondsPerDay);
+    return render(days, seconds - days * secondsPerDay, nanos);
+  };
+}
+
+/** `PT90.5S`, as JSON writes `90.5s`: seconds alone, because minutes and hours were not sent. */
+function duration(value: Readonly<Record<string, unknown>>): string {
+  const name = "google.protobuf.Duration";
+  const seconds = integer(name, value, "seconds", -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  const nanos = integer(name, value, "nanos", -mostNanos, mostNanos);
+  if (seconds * nanos < 0) {
+    throw valueInvalid(name, "seconds and nanos of one sign", "two signs");
+  }
+  const sign = seconds < 0 || nanos < 0 ? "-" : "";
+  return `PT${sign}${Math.abs(seconds)}${fractionText(Math.abs(nanos), 9)}S`;
+}
+
+/** Fields of 0 stand for what is not known: those dates stay text in every mode. */
+function date(options: ResolvedValueOptions): ConvertMessage {
+  const name = "google.type.Date";
+  const render = dateRenderer(options);
+  return (value) => {
+    const year = integer(name, value, "year", -999_999_999, 999_999_999);
+    const month = integer(name, value, "month", 0, 12);
+    const day = integer(name, value, "day", 0, 31);
+    return isOnCalendar(year, month, day) ? render(daysOf(year, month, day)) : calendarFieldsText(year, month, day);
+  };
+}
+
+function timeOfDay(options: ResolvedValueOptions): ConvertMessage {
+  const name = "google.type.TimeOfDay";
+  const render = clockRenderer(options);
+  return (value) => {
+    const hours = integer(name, value, "hours", 0, 24);
+    const minutes = integer(name, value, "minutes", 0, 59);
+    const seconds = integer(name, value, "seconds", 0, 60);
+    return render(false, hours * 3600 + minutes * 60 + seconds, integer(name, value, "nanos", 0, mostNanos));
+  };
+}
+
+function integer(name: string, value: Readonly<Record<string, unknown>>, field: string, least: number, most: number): number {
+  const found = value[field];
+  if (typeof found !== "number" || found < least || found > most) {
+    throw valueInvalid(name, `an integer field ${field} from ${least} to ${most}`, "another value");
+  }
+  return found;
+}
