@@ -2,14 +2,15 @@ import zlib from "node:zlib";
 import { DecodeError } from "../errors.ts";
 
 /**
- * How many times a payload may grow, beyond what any may become. A single message that becomes larger than 8 MiB seldom packs ten times; at 16 the bytes before and
- * after, held twice while they are joined, stay within 64 times the message, and what is refused is refused within milliseconds.
+ * How many times a payload may grow, beyond what any may become. A single message that becomes larger than 8 MiB seldom packs ten times; at
+ * 16 the pieces and what they are joined to stay within 64 times the message, and what is refused is refused within milliseconds.
  */
 const largestRatio = 16;
 const freeBytes = 8 * 1024 * 1024;
-// Larger pieces than zlib's own 16 KiB: joining thousands of them takes longer than unpacking.
-const pieceBytes = 1024 * 1024;
-const smallestPieceBytes = 64;
+// Pieces in the size of what most messages become: a larger one is held as long as what was read from it, many small ones cost time.
+const piecesRatio = 4;
+const smallestPieceBytes = 1024;
+const largestPieceBytes = 1024 * 1024;
 
 /** What a payload of this many packed bytes may become: a few bytes must not fill the memory. */
 export function unpackLimit(packedBytes: number, maxBytes: number): number {
@@ -37,7 +38,7 @@ export function unpack(compression: Compression, bytes: Uint8Array, limit: numbe
     );
   }
   try {
-    const chunkSize = Math.max(smallestPieceBytes, Math.min(pieceBytes, limit));
+    const chunkSize = Math.max(smallestPieceBytes, Math.min(largestPieceBytes, piecesRatio * bytes.length));
     const options = { maxOutputLength: Math.max(1, limit), chunkSize, info: true };
     // With `info`, the result tells how much of the input it took: what follows the stream would otherwise be passed over in silence.
     const { buffer, engine } = unpacker(bytes, options) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
