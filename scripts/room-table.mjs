@@ -63,7 +63,7 @@ export const roomTables = {
         "encoding/json/exact-text", // headers carry keys as JSON text
       ],
       // What only several events together tell.
-      stream: ["event:types", "errors", "record:types", "schema-source:types", "values", "encoding/type"],
+      stream: ["event:types", "errors", "record:types", "schema-source:types", "schema-seen:types", "values", "encoding/type"],
       detect: [
         "explanation:types",
         "schema-seen:types",

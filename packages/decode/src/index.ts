@@ -62,3 +62,15 @@ export type { Frame, Framing, Message, MessageChoice, Payload, Side } from "./fr
 export type { ResolvedLimits, ResolvedValueOptions } from "./options.ts";
 export type { MessageSelector } from "./schema-source.ts";
 export type { Semantic } from "./values/conversion.ts";
+// What only several events together tell.
+export type { AssembledItem, AssembledTransaction, MissingEvents, TransactionalEvent } from "./stream/assembled-item.ts";
+export { Deduplicator } from "./stream/deduplicator.ts";
+export type { DeduplicatorOptions, Positions } from "./stream/deduplicator.ts";
+export { KeyChangeLinker } from "./stream/key-change-linker.ts";
+export type { KeyChangeLinkerOptions, LinkedItem } from "./stream/key-change-linker.ts";
+export { TransactionAssembler } from "./stream/transaction-assembler.ts";
+export type { TransactionAssemblerOptions } from "./stream/transaction-assembler.ts";
+export { diffTypes } from "./stream/type-difference.ts";
+export type { ColumnChange, ColumnType } from "./stream/type-difference.ts";
+export { watchSchemas } from "./stream/watch-schemas.ts";
+export type { SchemaChange, SchemaChangeListener, WatchSchemasOptions } from "./stream/watch-schemas.ts";

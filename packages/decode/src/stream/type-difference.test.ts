@@ -3,7 +3,6 @@ import { parseAvroSchema } from "../encoding/avro/schema.ts";
 import { parseConnectSchema } from "../encoding/connect-json/schema.ts";
 import type { RecordType, Type } from "../encoding/type.ts";
 import { limitDefaults } from "../options.ts";
-import { SchemaWatcher } from "./schema-watcher.ts";
 import { type ColumnChange, diffTypes } from "./type-difference.ts";
 
 const nullableText = ["null", "string"];
@@ -12,18 +11,8 @@ function avroRow(fields: readonly unknown[], name = "Value"): unknown {
   return { type: "record", name, fields };
 }
 
-function avroEnvelope(fields: readonly unknown[]): Type {
-  const value = avroRow(fields);
-  const envelope = {
-    type: "record",
-    name: "Envelope",
-    fields: [
-      { name: "before", type: ["null", value] },
-      { name: "after", type: ["null", "Value"] },
-      { name: "op", type: "string" },
-    ],
-  };
-  return parseAvroSchema(JSON.stringify(envelope), [], limitDefaults);
+function avroRowType(fields: readonly unknown[]): Type {
+  return parseAvroSchema(JSON.stringify(avroRow(fields)), [], limitDefaults);
 }
 
 const id = { name: "id", type: "int" };
@@ -49,9 +38,9 @@ function shown(changes: readonly ColumnChange[]): string[] {
 }
 
 describe("the difference between two rows", () => {
-  test("is what was added, changed and removed, inside of an envelope", () => {
-    const previous = avroEnvelope([id, note, { name: "price", type: decimal("2") }, { name: "gone", type: "long" }]);
-    const next = avroEnvelope([
+  test("is what was added, changed and removed", () => {
+    const previous = avroRowType([id, note, { name: "price", type: decimal("2") }, { name: "gone", type: "long" }]);
+    const next = avroRowType([
       { name: "id", type: "long" },
       { name: "note", type: "string" },
       { name: "price", type: ["null", decimal("4")] },
@@ -68,7 +57,7 @@ describe("the difference between two rows", () => {
   });
 
   test("is nothing where columns only changed places, or the same row came in another schema language", () => {
-    expect(diffTypes(avroEnvelope([id, note]), avroEnvelope([note, id]))).toEqual([]);
+    expect(diffTypes(avroRowType([id, note]), avroRowType([note, id]))).toEqual([]);
     const connect = parseConnectSchema(
       {
         type: "struct",
@@ -80,16 +69,16 @@ describe("the difference between two rows", () => {
       "the row",
       64,
     );
-    expect(diffTypes(avroEnvelope([id, note]), connect)).toEqual([]);
+    expect(diffTypes(avroRowType([id, note]), connect)).toEqual([]);
   });
 
   test("takes a renamed column for one removed and one added", () => {
-    const renamed = avroEnvelope([id, { name: "remark", type: nullableText }]);
-    expect(shown(diffTypes(avroEnvelope([id, note]), renamed))).toEqual(["added remark: string", "removed note: string"]);
+    const renamed = avroRowType([id, { name: "remark", type: nullableText }]);
+    expect(shown(diffTypes(avroRowType([id, note]), renamed))).toEqual(["added remark: string", "removed note: string"]);
   });
 
   test("sees through nested types", () => {
-    const nested = (type: string): Type => avroEnvelope([{ name: "address", type: avroRow([{ name: "city", type }], "Address") }]);
+    const nested = (type: string): Type => avroRowType([{ name: "address", type: avroRow([{ name: "city", type }], "Address") }]);
     expect(shown(diffTypes(nested("string"), nested("bytes")))).toEqual([`address: { "city": string } => { "city": bytes }`]);
   });
 
@@ -111,41 +100,5 @@ describe("the difference between two rows", () => {
       };
     }
     expect(shown(diffTypes(row({ kind: "string" }), row(doubled)))[0]?.length).toBeLessThan(40_000);
-  });
-});
-
-describe("a schema watcher", () => {
-  const at = (type: Type, idOfSchema: number, topic = "t") => ({
-    topic,
-    side: "value" as const,
-    table: { name: "orders" },
-    id: idOfSchema,
-    type,
-  });
-
-  test("tells of a change with both ids, and of nothing else", () => {
-    const watcher = new SchemaWatcher();
-    const [one, other, same] = [avroEnvelope([id]), avroEnvelope([id, note]), avroEnvelope([note, id])];
-    expect([watcher.observe(at(one, 1)), watcher.observe(at(one, 1)), watcher.observe(at(other, 9, "another topic"))]).toEqual([
-      null,
-      null,
-      null,
-    ]);
-    expect(watcher.observe(at(other, 2))).toMatchObject({
-      topic: "t",
-      table: { name: "orders" },
-      previousId: 1,
-      nextId: 2,
-      changes: [{ kind: "added", column: "note" }],
-    });
-    expect(watcher.observe(at(same, 3))).toBeNull();
-    expect(watcher.observe(at(one, 1))).toMatchObject({ previousId: 3, changes: [{ kind: "removed", column: "note" }] });
-  });
-
-  test("forgets beyond its bound", () => {
-    const watcher = new SchemaWatcher({ maxSchemas: 1 });
-    watcher.observe(at(avroEnvelope([id]), 1));
-    watcher.observe(at(avroEnvelope([id]), 1, "u"));
-    expect(watcher.observe(at(avroEnvelope([id, note]), 2))).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { type RecordType, type Type, withoutNull } from "../encoding/type.ts";
+import { type Type, withoutNull } from "../encoding/type.ts";
 import type { Semantic } from "../values/conversion.ts";
 import { typeText } from "./type-text.ts";
 
@@ -21,8 +21,8 @@ export type ColumnChange =
   | { readonly kind: "made-required"; readonly column: string };
 
 /**
- * How the row of one schema differs from that of another: the columns of an envelope's `after` (or `before`), of a flattened row, of a key.
- * In the order of the next schema, what was removed last; empty where only the order of columns or something around the row changed.
+ * How the columns of one row differ from those of another: of `SchemaSeen.row`, or of a key. In the order of the next schema, what was
+ * removed last; empty where columns only changed places.
  */
 export function diffTypes(previous: Type, next: Type): readonly ColumnChange[] {
   const before = columnsOf(previous);
@@ -40,22 +40,6 @@ export function diffTypes(previous: Type, next: Type): readonly ColumnChange[] {
   return changes;
 }
 
-/** The row that a type carries: what an envelope has before and after a change, or the record itself. Null where it has none. */
-export function rowTypeOf(type: Type): RecordType | null {
-  const record = withoutNull(type);
-  if (record.kind !== "record") {
-    return null;
-  }
-  for (const name of ["after", "before"]) {
-    const field = record.fields.find((one) => one.name === name);
-    const row = field === undefined ? null : withoutNull(field.type);
-    if (row?.kind === "record") {
-      return row;
-    }
-  }
-  return record;
-}
-
 function changesOf(column: string, from: ColumnType, to: ColumnType): ColumnChange[] {
   const changes: ColumnChange[] = from.text === to.text ? [] : [{ kind: "type-changed", column, from, to }];
   if (from.isNullable !== to.isNullable) {
@@ -64,9 +48,9 @@ function changesOf(column: string, from: ColumnType, to: ColumnType): ColumnChan
   return changes;
 }
 
-function columnsOf(type: Type): ReadonlyMap<string, ColumnType> {
-  const row = rowTypeOf(type);
-  return new Map((row?.fields ?? []).map((field) => [field.name, columnType(field.type)]));
+function columnsOf(row: Type): ReadonlyMap<string, ColumnType> {
+  const record = withoutNull(row);
+  return new Map((record.kind === "record" ? record.fields : []).map((field) => [field.name, columnType(field.type)]));
 }
 
 function columnType(type: Type): ColumnType {

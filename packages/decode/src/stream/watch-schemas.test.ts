@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { createDecoder } from "../decoder.ts";
+import type { SchemaId } from "../schema-source.ts";
+import { type SchemaChange, watchSchemas, type WatchSchemasOptions } from "./watch-schemas.ts";
+
+const int32 = { type: "int32", optional: false };
+const text = { type: "string", optional: true };
+
+/** A JSON record with its schema: the envelope of a row of these columns. */
+function message(columns: Readonly<Record<string, unknown>>, name = "s.public.orders.Value"): Buffer {
+  const row = {
+    type: "struct",
+    optional: true,
+    name,
+    fields: Object.entries(columns).map(([field, type]) => ({ ...(type as object), field })),
+  };
+  const source = {
+    type: "struct",
+    optional: false,
+    field: "source",
+    fields: [
+      { ...text, field: "connector" },
+      { ...text, field: "table" },
+    ],
+  };
+  const schema = {
+    type: "struct",
+    optional: false,
+    name: name.replace("Value", "Envelope"),
+    fields: [{ ...row, field: "before" }, { ...row, field: "after" }, source, { type: "string", optional: false, field: "op" }],
+  };
+  const after = Object.fromEntries(Object.keys(columns).map((column) => [column, null]));
+  const payload = { before: null, after: { ...after, id: 1 }, source: { connector: "postgresql", table: "orders" }, op: "c" };
+  return Buffer.from(JSON.stringify({ schema, payload }));
+}
+
+async function changesOf(
+  values: readonly Buffer[],
+  options?: WatchSchemasOptions,
+  topics: readonly string[] = ["t"],
+): Promise<SchemaChange[]> {
+  const changes: SchemaChange[] = [];
+  const decoder = createDecoder({ onSchema: watchSchemas((change) => changes.push(change), options) });
+  for (const value of values) {
+    for (const topic of topics) {
+      await decoder.decode({ topic, partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] });
+    }
+  }
+  return changes;
+}
+
+describe("a watcher of schemas", () => {
+  const one = message({ id: int32 });
+  const two = message({ id: int32, note: text });
+
+  test("tells of columns that came and went, and not of a schema that was seen before", async () => {
+    const changes = await changesOf([one, one, two, one, two]);
+    expect(changes).toMatchObject([
+      { topic: "t", side: "value", changes: [{ kind: "added", column: "note", type: { kind: "string", isNullable: true } }] },
+    ]);
+  });
+
+  test("keeps topics apart, and the tables of one topic", async () => {
+    expect(await changesOf([one], {}, ["t", "u"])).toEqual([]);
+    expect(await changesOf([one, message({ id: int32, note: text }, "s.public.customers.Value")])).toEqual([]);
+  });
+
+  test("tells nothing of columns that changed places", async () => {
+    expect(await changesOf([two, message({ note: text, id: int32 })])).toEqual([]);
+  });
+
+  test("forgets beyond its bound", async () => {
+    const changes: SchemaChange[] = [];
+    const listener = watchSchemas((change) => changes.push(change), { maxSchemas: 1 });
+    const seen = (topic: string, schemaId: SchemaId, fields: readonly string[]) =>
+      listener({
+        topic,
+        side: "value",
+        schemaId,
+        encoding: "avro",
+        envelope: "none",
+        type: { kind: "null" },
+        row: { kind: "record", name: "r", fields: fields.map((name) => ({ name, type: { kind: "int" } })) },
+      });
+    seen("t", 1, ["a"]);
+    seen("u", 2, ["a"]);
+    seen("t", 3, ["a", "b"]);
+    expect(changes).toEqual([]);
+    seen("t", 4, ["a"]);
+    expect(changes).toMatchObject([{ previousId: 3, nextId: 4, changes: [{ kind: "removed", column: "b" }] }]);
+  });
+});

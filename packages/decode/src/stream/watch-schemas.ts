@@ -1,0 +1,64 @@
+import { type Type, withoutNull } from "../encoding/type.ts";
+import type { SchemaId } from "../schema-source.ts";
+import type { SchemaListener } from "../schema-seen.ts";
+import { resolveBounds } from "./bounds.ts";
+import { RecentMap } from "./recent-map.ts";
+import { type ColumnChange, diffTypes } from "./type-difference.ts";
+
+/** The columns of a table, or of its key, changed from one writer schema to the next. */
+export interface SchemaChange {
+  readonly topic: string;
+  readonly side: "key" | "value";
+  /** Null where the message carries its schema itself. */
+  readonly previousId: SchemaId | null;
+  readonly nextId: SchemaId | null;
+  /** The rows' types. */
+  readonly previous: Type;
+  readonly next: Type;
+  /** Never empty. */
+  readonly changes: readonly ColumnChange[];
+}
+
+export type SchemaChangeListener = (change: SchemaChange) => void;
+
+/** What {@link watchSchemas} may remember. */
+export interface WatchSchemasOptions {
+  /**
+   * Tables of topics whose last schema is remembered.
+   * @default 10_000
+   */
+  readonly maxSchemas?: number;
+}
+
+interface LastRow {
+  readonly id: SchemaId | null;
+  readonly row: Type;
+}
+
+/**
+ * A listener for `createDecoder({ onSchema })` that tells when the columns of a table change, before the first event with them. The first
+ * schema of a table is no change, nor is one whose row is the same. A schema is seen once: while producers of two versions write at once,
+ * the change is told once.
+ */
+export function watchSchemas(listener: SchemaChangeListener, options: WatchSchemasOptions = {}): SchemaListener {
+  const { maxSchemas } = resolveBounds({ maxSchemas: 10_000, ...options }, "watchSchemas");
+  const lastRows = new RecentMap<string, LastRow>(maxSchemas);
+  return ({ topic, side, schemaId, row }) => {
+    if (row === null) {
+      return;
+    }
+    const place = placeOf(topic, side, row);
+    const last = lastRows.get(place);
+    lastRows.set(place, { id: schemaId, row });
+    const changes = last === undefined ? [] : diffTypes(last.row, row);
+    if (last !== undefined && changes.length > 0) {
+      listener({ topic, side, previousId: last.id, nextId: schemaId, previous: last.row, next: row, changes });
+    }
+  };
+}
+
+/** A topic may hold several tables: their rows have different names. */
+function placeOf(topic: string, side: "key" | "value", row: Type): string {
+  const record = withoutNull(row);
+  return JSON.stringify([topic, side, record.kind === "record" ? record.name : null]);
+}
