@@ -1,10 +1,10 @@
 import { DecodeError } from "../../errors.ts";
 import type { MessageSelector, SchemaId } from "../../schema-source.ts";
-import { confluentId, frameLength } from "../confluent/recognise.ts";
+import { readMessageIndexes } from "../confluent/message-indexes.ts";
+import { confluent, confluentId, frameLength } from "../confluent/recognise.ts";
 import type { Frame, Framing, Message } from "../framing.ts";
 import { lastHeader } from "../last-header.ts";
 import { uuidAt } from "../uuid-at.ts";
-import { readZigZag } from "../varint.ts";
 
 const magicByte = 1;
 /** Magic byte and GUID. */
@@ -32,6 +32,7 @@ export const confluentGuid: Framing = {
     schemaId: guidId(bytes, start),
     payloads: [{ bytes, start: start + guidFrameLength, end, count: 1 }],
   }),
+  ...(confluent.choices === undefined ? {} : { choices: confluent.choices }),
 };
 
 function headerOf({ headers, side }: Message): Buffer | null {
@@ -49,21 +50,14 @@ function openHeader(message: Message): Frame {
 
 /** All that stands behind the id. */
 function readIndexes(header: Buffer, at: number): MessageSelector {
-  const count = readZigZag(header, at, header.length);
-  const path: number[] = [];
-  let next = count?.next ?? at;
-  for (let left = count?.value ?? -1; left > 0; left--) {
-    const index = readZigZag(header, next, header.length);
-    if (index === null || index.value < 0) {
-      break;
-    }
-    path.push(index.value);
-    next = index.next;
+  const { path, length } = readMessageIndexes(header, at, header.length);
+  if (at + length !== header.length) {
+    throw new DecodeError(
+      "malformed",
+      "expected the message indexes of a Protobuf schema behind the id in its header, found more than them",
+    );
   }
-  if (count === null || path.length !== count.value || next !== header.length) {
-    throw new DecodeError("malformed", "expected the message indexes of a Protobuf schema behind the id in its header, found other bytes");
-  }
-  return { kind: "path", path: path.length === 0 ? [0] : path };
+  return { kind: "path", path };
 }
 
 /** The id in a header, and where the message indexes begin. */
