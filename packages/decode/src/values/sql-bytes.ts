@@ -26,7 +26,7 @@ export function bytesOfText(name: string, text: string, written: BytesText): Buf
  */
 export function bitsOfText(type: SqlType, dialect: "mysql" | "postgresql", mode: BitsMode): (value: unknown) => unknown {
   const isVarying = type.name !== "bit";
-  const length = type.length ?? (isVarying ? null : 1);
+  const { length } = type; // TiCDC states none: whether it is one bit is not known then
   const digitsOf = dialect === "mysql" ? binaryDigits : writtenDigits;
   return (value) => {
     if (typeof value === "boolean") {

@@ -157,16 +157,19 @@ function memberIndex(value: unknown, elements: readonly string[] | null): number
   return Number.isInteger(index) && index >= 0 && index <= elements.length ? index : null;
 }
 
-/** A SET's members, or the number whose bits stand for them. */
+/** A SET's members, or the number whose bits stand for them; without a list of members it stays a number. */
 function set({ elements }: SqlType): SqlConversion {
   return (value) => {
     const isBits = typeof value === "number" || typeof value === "bigint" || (typeof value === "string" && /^\d{1,20}$/.test(value));
-    if (elements !== null && isBits && !(typeof value === "string" && elements.includes(value))) {
-      const bits = BigInt(value);
-      return elements.filter((_, i) => (bits & (1n << BigInt(i))) !== 0n);
+    if (isBits && !(typeof value === "string" && elements?.includes(value) === true)) {
+      return elements === null ? value : membersOf(BigInt(value), elements);
     }
     return typeof value === "string" ? enumSetConversion.text?.(value) : value;
   };
+}
+
+function membersOf(bits: bigint, elements: readonly string[]): readonly string[] {
+  return elements.filter((_, i) => (bits & (1n << BigInt(i))) !== 0n);
 }
 
 function json({ name }: SqlType, { values, parseJson }: SqlTextOptions): SqlConversion {
