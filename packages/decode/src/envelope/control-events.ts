@@ -25,10 +25,10 @@ export class PlainRow extends RecordEvent implements RowEvent {
   readonly row: Columns;
   readonly table: TableName | null;
 
-  constructor(row: Columns, origin: Origin) {
+  constructor(row: Columns, origin: Origin, table: TableName | null = origin.scope.topicTable) {
     super(origin);
     this.row = row;
-    this.table = origin.scope.topicTable;
+    this.table = table;
   }
 
   get kind(): "row" {

@@ -19,6 +19,8 @@ const primitives: Readonly<Record<string, PrimitiveKind>> = {
   int64: "long",
   float: "float",
   double: "double",
+  float32: "float", // CockroachDB's changefeeds call the two so
+  float64: "double",
   string: "string",
   bytes: "bytes",
 };
@@ -55,6 +57,8 @@ function parseRequired(schema: Record<string, unknown>, where: string, depth: nu
       return { kind: "array", items: parseConnectSchema(schema["items"], `the items of ${where}`, depth - 1), ...meaning };
     case "map":
       return parseMap(schema, where, depth);
+    case "json":
+      return { kind: "any", ...meaning }; // CockroachDB's, for a document that stands there as it is
     case "struct":
       return { kind: "record", name: semantic?.name ?? null, fields: parseFields(schema["fields"], where, depth), ...meaning };
     default: {
@@ -65,7 +69,9 @@ function parseRequired(schema: Record<string, unknown>, where: string, depth: nu
           `expected a Connect type (boolean, int8 to int64, float, double, string, bytes, array, map, struct) at ${where}, found another`,
         );
       }
-      return { kind: primitive, ...meaning };
+      return semantic?.name === "decimal" && kind === "float64"
+        ? { kind: "bytes", semantic: { ...semantic, name: "org.apache.kafka.connect.data.Decimal" } } // CockroachDB's: the number's text is exact
+        : { kind: primitive, ...meaning };
     }
   }
 }

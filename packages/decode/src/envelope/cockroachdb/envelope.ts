@@ -1,0 +1,129 @@
+import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
+import { setProperty } from "../../set-property.ts";
+import { EnvelopedChange } from "../change-event.ts";
+import { Watermark } from "../control-events.ts";
+import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import { bigintOrNull, isBlock, textOrNull } from "../source.ts";
+import { type HybridTime, hybridTimeOf } from "./clock.ts";
+import { recogniseChangefeed } from "./recognise.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+/**
+ * CockroachDB's changefeeds, in each of their envelopes. Only the enriched one names the operation: in the others a row without an image
+ * of before is an update, which may be an insert as well. With `key_only` there is no value, so that every record is a tombstone; with
+ * `row` there is no envelope at all.
+ */
+export const cockroachdb: EnvelopeFormat = {
+  name: "cockroachdb",
+  recognise: (shape) => recogniseChangefeed(shape)?.evidence ?? null,
+  planFor: (shape) => {
+    const isBare = recogniseChangefeed(shape)?.envelope === "bare";
+    return { defer: null, skip: [], rows: isBare ? "self" : ["before", "after"] };
+  },
+  open,
+};
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  if (!isBlock(value)) {
+    return null;
+  }
+  if ("__crdb__" in value) {
+    return isBlock(value["__crdb__"]) ? openBare(value, value["__crdb__"], origin) : null;
+  }
+  if ("resolved" in value) {
+    return openResolved(value["resolved"], origin);
+  }
+  const { after = null, before } = value;
+  if (!isImage(after) || !isImage(before ?? null)) {
+    return null;
+  }
+  return "op" in value ? openEnriched(value, after, origin) : openWrapped(value, after, origin);
+}
+
+function isImage(value: unknown): value is Columns | null {
+  return value === null || isBlock(value);
+}
+
+function openResolved(resolved: unknown, origin: Origin): readonly CdcEvent[] | null {
+  const time = hybridTimeOf(resolved);
+  return time === null ? null : [new Watermark(time.text, time.tsMs, origin)];
+}
+
+/** A row with its metadata in a column. Older feeds say what is resolved there too. */
+function openBare(value: Block, meta: Block, origin: Origin): readonly CdcEvent[] | null {
+  if ("resolved" in meta) {
+    return openResolved(meta["resolved"], origin);
+  }
+  const row: Columns = {};
+  for (const name of Object.keys(value)) {
+    if (name !== "__crdb__") {
+      setProperty(row, name, value[name]);
+    }
+  }
+  const after = Object.keys(row).length === 0 ? null : row;
+  return [change(after === null ? "delete" : "update", null, after, sourceBlock({}, meta, commitTime(meta)), null, origin)];
+}
+
+/** A time of CockroachDB's clock says whose message it is, and so does a key that is a list; a schema has said so by its name. */
+function openWrapped(value: Block, after: Columns | null, origin: Origin): readonly CdcEvent[] | null {
+  const time = commitTime(value);
+  if (time === null && !Array.isArray(origin.key) && origin.route.schemaId === null) {
+    return null;
+  }
+  const before = isBlock(value["before"]) ? value["before"] : null;
+  const isInsert = before === null && "before" in value;
+  const op: Operation = after === null ? "delete" : isInsert ? "create" : "update";
+  return [change(op, before, after, sourceBlock({}, value, time), null, origin)];
+}
+
+const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
+  ["c", "create"],
+  ["u", "update"],
+  ["d", "delete"],
+]);
+
+function openEnriched(value: Block, after: Columns | null, origin: Origin): readonly CdcEvent[] | null {
+  const op = operations.get(value["op"]);
+  const sent = bigintOrNull(value["ts_ns"]);
+  if (op === undefined || sent === null) {
+    return null;
+  }
+  const source = isBlock(value["source"]) ? value["source"] : {};
+  const before = isBlock(value["before"]) ? value["before"] : null;
+  return [change(op, before, after, sourceBlock(source, source, commitTime(source)), Number(sent / 1_000_000n), origin)];
+}
+
+function commitTime(meta: Block): HybridTime | null {
+  return hybridTimeOf(meta["ts_hlc"]) ?? hybridTimeOf(meta["updated"]) ?? hybridTimeOf(meta["mvcc_timestamp"]);
+}
+
+/** What an enriched message says of its source, with the words that every source has; of others, their times. */
+function sourceBlock(source: Block, meta: Block, time: HybridTime | null): Block {
+  const { database_name, schema_name, table_name, db_version, cluster_name } = source;
+  const words = { version: db_version, name: cluster_name, db: database_name, schema: schema_name, table: table_name };
+  const { updated, mvcc_timestamp } = meta;
+  const times = time === null ? {} : { ts_ms: time.tsMs, ts_us: time.tsNs / 1_000n, ts_ns: time.tsNs };
+  const stated = Object.entries({ ...words, updated, mvcc_timestamp }).filter(([, field]) => field !== undefined);
+  return { ...source, ...times, ...Object.fromEntries(stated), connector: "cockroachdb" };
+}
+
+function change(
+  op: Operation,
+  before: Columns | null,
+  after: Columns | null,
+  source: Block,
+  tsMs: number | null,
+  origin: Origin,
+): EnvelopedChange {
+  return new EnvelopedChange(op, tableOf(source, origin), before, after, source, null, tsMs, origin);
+}
+
+function tableOf({ db, schema, table }: Block, origin: Origin): TableName {
+  const name = textOrNull(table);
+  if (name === null) {
+    return origin.scope.topicTable ?? { name: "" };
+  }
+  const [database, container] = [textOrNull(db), textOrNull(schema)];
+  return { ...(database === null ? {} : { database }), ...(container === null ? {} : { schema: container }), name };
+}

@@ -1,0 +1,34 @@
+import type { Shape } from "../envelope.ts";
+
+/** Which of a changefeed's envelopes a shape is. */
+export type ChangefeedEnvelope = "wrapped" | "enriched" | "bare" | "resolved";
+
+export interface RecognisedChangefeed {
+  readonly envelope: ChangefeedEnvelope;
+  readonly evidence: string;
+}
+
+const wrappedFields: ReadonlySet<string> = new Set(["after", "before", "updated", "mvcc_timestamp", "key", "topic"]);
+const enrichedFields: ReadonlySet<string> = new Set(["after", "before", "key", "op", "source", "ts_ns"]);
+
+/** The few names of a changefeed, and no others. Rows may have them as well: values decide. */
+export function recogniseChangefeed({ fields, typeName }: Shape): RecognisedChangefeed | null {
+  if (fields === null) {
+    return null;
+  }
+  const has = (name: string): boolean => fields.includes(name);
+  if (has("__crdb__")) {
+    return { envelope: "bare", evidence: "field __crdb__" };
+  }
+  if (fields.length === 1 && has("resolved")) {
+    return { envelope: "resolved", evidence: "the field resolved alone" };
+  }
+  if (has("after") && has("op") && has("ts_ns") && fields.every((name) => enrichedFields.has(name))) {
+    return { envelope: "enriched", evidence: "fields after, op and ts_ns, and no others than an enriched changefeed has" };
+  }
+  const isNamed = typeName === null || typeName.endsWith("_envelope");
+  if (isNamed && has("after") && fields.every((name) => wrappedFields.has(name))) {
+    return { envelope: "wrapped", evidence: "field after, and no others than a changefeed has" };
+  }
+  return null;
+}

@@ -1,0 +1,113 @@
+import { readEverything } from "../../encoding/reader.ts";
+import { isDecodeError } from "../../errors.ts";
+import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
+import { SchemaChange, UnknownValue } from "../control-events.ts";
+import { DocumentChange, documentOf, documentValue, updateDescriptionOf } from "../document-change.ts";
+import type { EnvelopeFormat, EnvelopeScope, Origin } from "../envelope.ts";
+import { withKey } from "../row-key.ts";
+import { isBlock, numberOrNull, textOrNull } from "../source.ts";
+import { recogniseMongodb } from "./recognise.ts";
+
+type Block = Readonly<Record<string, unknown>>;
+
+/**
+ * Change stream documents, which MongoDB's own Kafka connector passes on: as text in a JSON string, as JSON, or as a record whose
+ * documents are text. The key of a change is its `documentKey`; the connector's own record key is a resume token.
+ */
+export const mongodb: EnvelopeFormat = {
+  name: "mongodb",
+  recognise: recogniseMongodb,
+  planFor: () => readEverything,
+  open,
+};
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  const document = streamDocument(value, origin.scope);
+  if (document === null) {
+    return null;
+  }
+  const operationType = textOrNull(document["operationType"]) ?? "";
+  const op = operations.get(operationType);
+  const { ns } = document;
+  if (op !== undefined) {
+    return isBlock(ns) && typeof ns["db"] === "string" ? [change(op, ns, document, origin)] : null;
+  }
+  if (schemaChanges.has(operationType)) {
+    return isBlock(ns) ? [schemaChange(operationType, ns, document, origin)] : null;
+  }
+  return operationType === "invalidate" && "clusterTime" in document ? [new UnknownValue(document, origin)] : null;
+}
+
+const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ["insert", "create"],
+  ["update", "update"],
+  ["replace", "update"],
+  ["delete", "delete"],
+]);
+
+const schemaChanges: ReadonlySet<string> = new Set([
+  "create",
+  "createIndexes",
+  "drop",
+  "dropDatabase",
+  "dropIndexes",
+  "modify",
+  "rename",
+  "shardCollection",
+  "reshardCollection",
+  "refineCollectionShardKey",
+]);
+
+/** The document as values, or null where the value is none. Text is parsed only where it can hold one. */
+function streamDocument(value: unknown, scope: EnvelopeScope): Block | null {
+  if (typeof value === "string" && !(/^\s*\{/.test(value) && value.includes('"operationType"'))) {
+    return null;
+  }
+  try {
+    const document = documentValue(value, scope);
+    return isBlock(document) ? document : null;
+  } catch (error) {
+    if (isDecodeError(error)) {
+      return null; // text that only looks like JSON
+    }
+    throw error;
+  }
+}
+
+function change(op: Operation, ns: Block, document: Block, origin: Origin): CdcEvent {
+  const { scope } = origin;
+  const isCopied = isBlock(document["_id"]) && document["_id"]["copyingData"] === true;
+  const before = documentOf(document["fullDocumentBeforeChange"], scope);
+  const after = op === "delete" ? null : documentOf(document["fullDocument"], scope);
+  const updated = updateDescriptionOf(document["updateDescription"], scope);
+  const key = documentOf(document["documentKey"], scope);
+  const source = sourceBlock(ns, document, isCopied, scope);
+  return new DocumentChange(isCopied ? "read" : op, tableOf(ns), before, after, source, null, null, updated, withKey(origin, key));
+}
+
+function tableOf({ db, coll }: Block): TableName {
+  const database = textOrNull(db);
+  return { ...(database === null ? {} : { database }), name: textOrNull(coll) ?? "" };
+}
+
+/** MongoDB's facts under the names that Debezium's connector gives them, where it has them too. */
+function sourceBlock({ db, coll }: Block, document: Block, isCopied: boolean, scope: EnvelopeScope): Block {
+  const { _id, wallTime, txnNumber, lsid } = document;
+  const block: Columns = { connector: "mongodb", db, collection: coll, snapshot: isCopied ? "true" : "false" };
+  const clusterTime = documentOf(document["clusterTime"], scope);
+  const seconds = numberOrNull(clusterTime?.["t"]);
+  if (seconds !== null) {
+    Object.assign(block, { ts_ms: seconds * 1000, ord: clusterTime?.["i"] });
+  }
+  const rest = { resumeToken: _id, wallTime, txnNumber, lsid };
+  return Object.assign(block, Object.fromEntries(Object.entries(rest).filter(([, field]) => field !== undefined && field !== null)));
+}
+
+function schemaChange(operationType: string, ns: Block, document: Block, origin: Origin): CdcEvent {
+  const { to, operationDescription } = document;
+  const id = [ns["db"], ns["coll"]].filter((part) => typeof part === "string").join(".");
+  const told = { ...(isBlock(to) ? { to } : {}), ...(isBlock(operationDescription) ? { operationDescription } : {}) };
+  const source = sourceBlock(ns, document, false, origin.scope);
+  const tableChanges = [{ type: operationType, id, ...told }];
+  return new SchemaChange({ ddl: null, databaseName: ns["db"], tableChanges, source, ts_ms: null }, origin);
+}
