@@ -3,14 +3,18 @@ import { registeredConnectJson } from "../encoding/connect-json/encoding.ts";
 import type { PlainEncoding, SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { canal } from "../envelope/canal/envelope.ts";
 import { cloudevents } from "../envelope/cloudevents/envelope.ts";
+import { cockroachdb } from "../envelope/cockroachdb/envelope.ts";
 import { debezium } from "../envelope/debezium/envelope.ts";
+import { deltaforge } from "../envelope/deltaforge/envelope.ts";
 import { dms } from "../envelope/dms/envelope.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
 import { flattened } from "../envelope/flattened/envelope.ts";
 import { goldengate } from "../envelope/goldengate/envelope.ts";
 import { maxwell } from "../envelope/maxwell/envelope.ts";
+import { mongodb } from "../envelope/mongodb/envelope.ts";
 import { none as noEnvelope } from "../envelope/none/envelope.ts";
 import { oracleCdc } from "../envelope/oracle-cdc/envelope.ts";
+import { outbox } from "../envelope/outbox/envelope.ts";
 import { qlik } from "../envelope/qlik/envelope.ts";
 import { ticdcAvro } from "../envelope/ticdc-avro/envelope.ts";
 import { ticdcCanalJson } from "../envelope/ticdc-canal-json/envelope.ts";
@@ -42,6 +46,8 @@ const schemaEncodings: readonly SchemaEncoding[] = [avro, registeredConnectJson]
 const plainEncodings: readonly PlainEncoding[] = [];
 
 const envelopes: readonly EnvelopeFormat[] = [
+  deltaforge,
+  cockroachdb,
   debezium,
   cloudevents,
   ticdcCanalJson,
@@ -55,7 +61,9 @@ const envelopes: readonly EnvelopeFormat[] = [
   dms,
   wal2json,
   qlik,
+  mongodb,
   flattened,
+  outbox,
   noEnvelope,
 ];
 
