@@ -15,11 +15,11 @@ type Row = Readonly<Record<string, unknown>>;
 const operations: Readonly<Record<string, string>> = { c: "create", u: "update", d: "delete", r: "read" };
 
 export function independently(record: KafkaRecord, schemas: SchemaSource): IndependentReading {
-  const key = record.key === null ? null : payloadOf(Buffer.from(record.key), schemas);
+  const key = record.key === null ? null : payloadOf(record, "key", schemas);
   if (record.value === null) {
     return { kind: "tombstone", op: null, key, before: null, after: null };
   }
-  return { key, ...readingOf(payloadOf(Buffer.from(record.value), schemas), record.topic) };
+  return { key, ...readingOf(payloadOf(record, "value", schemas), record.topic) };
 }
 
 function readingOf(value: unknown, topic: string): Omit<IndependentReading, "key"> {
@@ -45,9 +45,16 @@ function readingOf(value: unknown, topic: string): Omit<IndependentReading, "key
   return { kind: "change", op, before: op === "delete" ? columns : null, after: op === "delete" ? null : columns };
 }
 
-function payloadOf(bytes: Buffer, schemas: SchemaSource): unknown {
+function payloadOf({ topic, headers, ...record }: KafkaRecord, side: "key" | "value", schemas: SchemaSource): unknown {
+  const bytes = Buffer.from(record[side] ?? []);
+  const header = headers.findLast(([name]) => name === `apicurio.${side}.globalId`)?.[1];
+  if (header) {
+    return plainly(typeFor(Number(Buffer.from(header).readBigInt64BE(0)), schemas).fromBuffer(bytes));
+  }
   if (bytes[0] === 0 && bytes.length > 5) {
-    return plainly(typeFor(bytes.readInt32BE(1), schemas).fromBuffer(bytes.subarray(5)));
+    const idLength = topic.startsWith("tan.") ? 8 : 4;
+    const id = idLength === 8 ? Number(bytes.readBigInt64BE(1)) : bytes.readInt32BE(1);
+    return plainly(typeFor(id, schemas).fromBuffer(bytes.subarray(1 + idLength)));
   }
   const parsed = JSON.parse(bytes.toString("utf8")) as Row;
   return typeof parsed === "object" && parsed !== null && "schema" in parsed && "payload" in parsed ? parsed["payload"] : parsed;

@@ -91,3 +91,11 @@ describe("a bundle", () => {
     expect(failureOfReading(() => fromBundle(file("x.gz", gzipSync(line(1)).subarray(0, 15)))).message).toContain("cannot be read");
   });
 });
+
+test("Apicurio's ids are found by their number, unless a line has them as they are", async () => {
+  const bundle = fromBundleText([line(5, "five"), line("contentId:5", "content five")].join("\n"));
+  expect(bundle.peek("globalId:5")).toEqual({ id: "globalId:5", schemaType: "AVRO", schema: "five" });
+  expect(await bundle.load("contentId:5")).toEqual({ id: "contentId:5", schemaType: "AVRO", schema: "content five" });
+  expect(bundle.peek("globalId:6")).toBeUndefined();
+  expect(bundle.peek("glue:5")).toBeUndefined();
+});

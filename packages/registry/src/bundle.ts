@@ -42,17 +42,24 @@ class BundleSource implements SchemaSource {
     this.#schemas = schemas;
   }
 
+  /** A file has one space of numbers: `globalId:7` and `contentId:7` are its 7 where no line has them as they are. */
   peek(id: SchemaId): RegisteredSchema | undefined {
-    return this.#schemas.get(id);
+    return this.#schemas.get(id) ?? this.#byNumber(id);
   }
 
   async load(id: SchemaId): Promise<RegisteredSchema> {
-    const schema = this.#schemas.get(id);
+    const schema = this.peek(id);
     if (schema === undefined) {
       const held = `schema bundle ${quoted(this.#name)} has no schema id ${quotedId(id)} among its ${this.#schemas.size}`;
       throw new RegistryError("not-found", `${held}: add a line for it, or ask the registry that it was taken from`, { id });
     }
     return schema;
+  }
+
+  #byNumber(id: SchemaId): RegisteredSchema | undefined {
+    const number = typeof id === "string" ? /^(?:globalId|contentId):(\d{1,15})$/.exec(id)?.[1] : undefined;
+    const schema = number === undefined ? undefined : this.#schemas.get(Number(number));
+    return schema === undefined ? undefined : { ...schema, id };
   }
 }
 

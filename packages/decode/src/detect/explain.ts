@@ -34,7 +34,11 @@ function explainSide(record: KafkaRecord, side: Side, engine: Engine, outcome: O
 }
 
 function explainFramings(message: Message, engine: Engine, route: SideRoute | null): Candidate[] {
-  const verdicts = engine.formats.framings.map((framing) => ({ name: framing.name, evidence: framing.recognise(message) }));
+  // A framing may have several forms, in headers and before the payload: they are one name with one answer.
+  const forms = engine.formats.framings.map((framing) => ({ name: framing.name, evidence: framing.recognise(message) }));
+  const verdicts = [...new Set(forms.map(({ name }) => name))].map(
+    (name) => forms.find((form) => form.name === name && form.evidence !== null) ?? { name, evidence: null },
+  );
   const winner = route?.framing ?? verdicts.find(({ evidence }) => evidence !== null)?.name;
   return verdicts.map(({ name, evidence }) =>
     verdict(message.side, "framing", name, name === winner, evidence, "its mark is not there", winner),

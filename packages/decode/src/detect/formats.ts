@@ -1,5 +1,9 @@
 import { avro } from "../encoding/avro/encoding.ts";
+import { cbor } from "../encoding/cbor/encoding.ts";
 import { registeredConnectJson } from "../encoding/connect-json/encoding.ts";
+import { jsonSchema } from "../encoding/json-schema/encoding.ts";
+import { messagePack } from "../encoding/msgpack/encoding.ts";
+import { protobuf } from "../encoding/protobuf/encoding.ts";
 import type { PlainEncoding, SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { canal } from "../envelope/canal/envelope.ts";
 import { cloudevents } from "../envelope/cloudevents/envelope.ts";
@@ -21,7 +25,13 @@ import { ticdcCanalJson } from "../envelope/ticdc-canal-json/envelope.ts";
 import { ticdcOpen } from "../envelope/ticdc-open/envelope.ts";
 import { ticdcSimple } from "../envelope/ticdc-simple/envelope.ts";
 import { wal2json } from "../envelope/wal2json/envelope.ts";
-import { apicurio } from "../framing/apicurio/recognise.ts";
+import { apicurio, apicurioHeader, apicurioJson } from "../framing/apicurio/recognise.ts";
+import { azure, azureHeader } from "../framing/azure/recognise.ts";
+import { buf } from "../framing/buf/recognise.ts";
+import { confluentGuid, confluentGuidHeader } from "../framing/confluent-guid/recognise.ts";
+import { glue } from "../framing/glue/recognise.ts";
+import { ocf } from "../framing/ocf/recognise.ts";
+import { singleObject } from "../framing/single-object/recognise.ts";
 import { confluent } from "../framing/confluent/recognise.ts";
 import type { Framing } from "../framing/framing.ts";
 import { none as noFraming } from "../framing/none/recognise.ts";
@@ -39,11 +49,26 @@ export interface Formats {
   readonly envelopes: readonly EnvelopeFormat[];
 }
 
-const framings: readonly Framing[] = [ticdc, apicurio, confluent, noFraming];
+const framings: readonly Framing[] = [
+  confluentGuidHeader,
+  apicurioHeader,
+  azureHeader,
+  buf,
+  ocf,
+  singleObject,
+  glue,
+  confluentGuid,
+  ticdc,
+  apicurio,
+  apicurioJson,
+  azure,
+  confluent,
+  noFraming,
+];
 
-const schemaEncodings: readonly SchemaEncoding[] = [avro, registeredConnectJson];
+const schemaEncodings: readonly SchemaEncoding[] = [avro, jsonSchema, protobuf, registeredConnectJson];
 
-const plainEncodings: readonly PlainEncoding[] = [];
+const plainEncodings: readonly PlainEncoding[] = [messagePack, cbor];
 
 const envelopes: readonly EnvelopeFormat[] = [
   deltaforge,

@@ -37,7 +37,9 @@ export class SideDecoder {
 
   constructor(engine: Engine, scope: SideScope) {
     this.#side = scope.side;
-    this.#framings = engine.formats.framings.filter((framing) => framing !== confluent && framing.name !== "none");
+    this.#framings = engine.formats.framings.filter(
+      (framing) => framing.headerNames.length === 0 && framing !== confluent && framing.name !== "none",
+    );
     this.#announced = scope.announced;
     this.#schemas = new SchemaSide(engine, scope);
     this.#json = new JsonSide(engine, scope);

@@ -1,6 +1,7 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Tombstone } from "../envelope/control-events.ts";
 import type { EnvelopeFormat, EnvelopeScope, Origin, Route } from "../envelope/envelope.ts";
+import { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
@@ -79,6 +80,9 @@ export class TopicDecoder {
     if (keyRoute.typeName !== null) {
       checkKeyIdentity(keyRoute, route, this.#scope.topic);
     }
+    if (route.framing === "ticdc" && keyRoute.framing !== "ticdc") {
+      throw unpaired();
+    }
     return value instanceof ManyValues || key instanceof ManyValues
       ? this.#openEach(valuesOf(key), valuesOf(value), route, cursor, failed)
       : this.#open(key, value, route, cursor, failed);
@@ -153,6 +157,11 @@ export class TopicDecoder {
     this.#value = this.#values.forHeaders(names);
     this.#headerNames = names;
   }
+}
+
+/** TiCDC's open protocol says in the key what the value is: eight bytes 00 are an empty value to it, and to nobody else. */
+function unpaired(): DecodeError {
+  return new DecodeError("unknown-format", "expected a key of TiCDC's open protocol before a value of it, found another");
 }
 
 function valuesOf(side: unknown): readonly unknown[] {

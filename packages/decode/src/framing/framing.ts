@@ -19,8 +19,8 @@ export interface Message {
 export interface Framing {
   readonly name: FramingName;
   /**
-   * Names of headers that can announce this framing. Where a record has one of them, the framing is asked before all others, with the
-   * record's headers; bytes that nothing announced are shown to every framing without headers.
+   * Names of headers that can announce this framing. One that has some is asked before all others, and only where a record has one of them;
+   * one that has none is recognised by the message's first bytes alone.
    */
   readonly headerNames: readonly string[];
   /** What in the bytes or headers says that it is this framing, or null. Never throws. */

@@ -1,4 +1,5 @@
 import type { Framing } from "../framing.ts";
+import { confluentChoices, type IndexTolerance } from "./message-indexes.ts";
 
 const magicByte = 0;
 /** Magic byte and id. */
@@ -19,7 +20,10 @@ export const confluent: Framing = {
     schemaId: confluentId(bytes, start, end),
     payloads: [{ bytes, start: start + frameLength, end, count: 1 }],
   }),
+  choices: (bytes, start, end, isTolerant) => confluentChoices(bytes, start, end, isTolerant ? everyTolerance : {}),
 };
+
+const everyTolerance: IndexTolerance = { reversed: true, missing: true, unsigned: true };
 
 /** The schema id of a framed message, or 0 where the bytes are not framed. */
 export function confluentId(bytes: Uint8Array, start: number, end: number): number {
