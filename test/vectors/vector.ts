@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type DecoderOptions, type KafkaRecord, type RegisteredSchema, type SchemaSource, UNAVAILABLE } from "@cdckit/decode";
 
 /** Bytes as a vector writes them: text is UTF-8, null is Kafka's null. */
-type WrittenBytes = string | { readonly hex: string } | { readonly base64: string } | null;
+export type WrittenBytes = string | { readonly hex: string } | { readonly base64: string } | null;
 
 /** One line of a vector file: a record, and what decoding it must give. */
 export interface Vector {

@@ -128,7 +128,7 @@ function ddlEvent(type: string, sql: string, value: Block, tsMs: number, origin:
   const { database, table, def } = value;
   const tableChanges =
     typeof table === "string"
-      ? [{ type: type.slice("table-".length).toUpperCase(), id: `"${database}"."${table}"`, table: def ?? null }]
+      ? [{ type: type.slice("table-".length).toUpperCase(), id: `"${textOrNull(database) ?? ""}"."${table}"`, table: def ?? null }]
       : [];
   const source = sourceBlock(value, "false", tsMs);
   return new SchemaChange({ ddl: sql, databaseName: database, tableChanges, source, ts_ms: tsMs }, origin);
