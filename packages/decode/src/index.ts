@@ -62,12 +62,17 @@ export type { Frame, Framing, Message, MessageChoice, Payload, Side } from "./fr
 export type { ResolvedLimits, ResolvedValueOptions } from "./options.ts";
 export type { MessageSelector } from "./schema-source.ts";
 export type { Semantic } from "./values/conversion.ts";
+export { defaultModes } from "./values/native-column.ts";
+export type { ConnectorModes, NativeColumn } from "./values/native-column.ts";
+export { nativeSemantic } from "./values/native-semantic.ts";
 // What only several events together tell.
 export type { AssembledItem, AssembledTransaction, MissingEvents, TransactionalEvent } from "./stream/assembled-item.ts";
 export { Deduplicator } from "./stream/deduplicator.ts";
 export type { DeduplicatorOptions, Positions } from "./stream/deduplicator.ts";
 export { KeyChangeLinker } from "./stream/key-change-linker.ts";
 export type { KeyChangeLinkerOptions, LinkedItem } from "./stream/key-change-linker.ts";
+export { learnedFromKey, SchemaChangeLearner } from "./stream/learned-columns.ts";
+export type { LearnedColumns, SchemaChangeLearnerOptions } from "./stream/learned-columns.ts";
 export { TransactionAssembler } from "./stream/transaction-assembler.ts";
 export type { TransactionAssemblerOptions } from "./stream/transaction-assembler.ts";
 export { diffTypes } from "./stream/type-difference.ts";

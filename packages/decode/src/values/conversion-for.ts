@@ -1,5 +1,6 @@
 import type { ResolvedValueOptions } from "../options.ts";
 import { bitsConversion } from "./bits.ts";
+import { copyOf } from "./bytes-text.ts";
 import type { Conversion, Semantic } from "./conversion.ts";
 import { dateConversion } from "./date.ts";
 import { avroBigDecimalConversion, decimalConversion, scaleParameter, variableScaleDecimalConversion } from "./decimal.ts";
@@ -96,6 +97,7 @@ const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["avro.decimal", ({ name, parameters }, options) => decimalConversion(name, scaleParameter(parameters["scale"] ?? "0"), options)],
   ["io.debezium.data.VariableScaleDecimal", ({ name }, options) => variableScaleDecimalConversion(name, options)],
   ["avro.big-decimal", ({ name }, options) => avroBigDecimalConversion(name, options)],
+  ["bytes", () => ({ bytes: copyOf })], // what only a hint says: schemas have a type for it
   ["avro.uuid", ({ name }) => uuidConversion(name)],
   ["avro.duration", ({ name }) => avroDurationConversion(name)],
   ["io.debezium.data.Bits", ({ name, parameters }, options) => bitsConversion(name, parameters["length"], options)],

@@ -1,0 +1,145 @@
+import { type Type, withoutNull } from "../encoding/type.ts";
+import type { SchemaChangeEvent, TableName } from "../event.ts";
+import type { Semantic } from "../values/conversion.ts";
+import { type ConnectorModes, defaultModes, type NativeColumn } from "../values/native-column.ts";
+import { nativeSemantic } from "../values/native-semantic.ts";
+import { resolveBounds } from "./bounds.ts";
+import { RecentMap } from "./recent-map.ts";
+
+/** The meanings of columns by their names, for values whose encoding carries no types. */
+export type LearnedColumns = ReadonlyMap<string, Semantic>;
+
+/**
+ * What a key's schema says of columns that the value has under the same names: a topic may have typed keys beside untyped values. Columns
+ * that mean nothing beyond their type, and a key that is no record, teach nothing.
+ */
+export function learnedFromKey(type: Type): LearnedColumns {
+  const record = withoutNull(type);
+  const learned = new Map<string, Semantic>();
+  for (const { name, type: column } of record.kind === "record" ? record.fields : []) {
+    const { semantic } = withoutNull(column);
+    if (semantic !== undefined) {
+      learned.set(name, semantic);
+    }
+  }
+  return learned;
+}
+
+/** What {@link SchemaChangeLearner} relies on, and may remember. */
+export interface SchemaChangeLearnerOptions {
+  /**
+   * The connector's modes, or `"default"` where its configuration says nothing of them. A schema-change record does not state them: what
+   * depends on one that is absent here is not learned.
+   * @default none
+   */
+  readonly modes?: ConnectorModes | "default";
+  /**
+   * Tables that are remembered.
+   * @default 10_000
+   */
+  readonly maxTables?: number;
+  /**
+   * Columns of a table that are learned: those of wider ones are not.
+   * @default 5_000
+   */
+  readonly maxColumns?: number;
+}
+
+/** Learns what the columns of tables mean from a connector's schema-change topic. */
+export class SchemaChangeLearner {
+  readonly #modes: ConnectorModes | "default";
+  readonly #maxColumns: number;
+  readonly #tables: RecentMap<string, LearnedColumns>;
+
+  constructor({ modes = {}, ...bounds }: SchemaChangeLearnerOptions = {}) {
+    const { maxTables, maxColumns } = resolveBounds({ maxTables: 10_000, maxColumns: 5_000, ...bounds }, "SchemaChangeLearner");
+    this.#modes = modes;
+    this.#maxColumns = maxColumns;
+    this.#tables = new RecentMap(maxTables);
+  }
+
+  /** Takes what the event says of its tables: created and altered ones are learned anew, dropped ones forgotten. */
+  learn(event: SchemaChangeEvent): void {
+    const connector = event.source.connector ?? "";
+    const modes = this.#modes === "default" ? defaultModes(connector) : this.#modes;
+    for (const change of event.tables) {
+      const table = tableOf(change["id"], connector, event);
+      const columns = columnsOf(change["table"]);
+      if (table === null) {
+        continue;
+      }
+      if (columns === null || columns.length > this.#maxColumns) {
+        this.#tables.delete(keyOf(table));
+      } else {
+        this.#tables.set(keyOf(table), meaningsOf(columns, connector, modes));
+      }
+    }
+  }
+
+  /** What the table's columns mean, as far as that was learned; null of a table that no event spoke of. */
+  columnsOf(table: TableName): LearnedColumns | null {
+    return this.#tables.get(keyOf(table)) ?? null;
+  }
+}
+
+function meaningsOf(columns: readonly Block[], connector: string, modes: ConnectorModes): LearnedColumns {
+  const learned = new Map<string, Semantic>();
+  for (const column of columns) {
+    const { name } = column;
+    const native = nativeOf(column);
+    const semantic = native === null ? null : nativeSemantic(connector, native, modes);
+    if (typeof name === "string" && semantic !== null) {
+      learned.set(name, semantic);
+    }
+  }
+  return learned;
+}
+
+type Block = Readonly<Record<string, unknown>>;
+
+function isBlock(value: unknown): value is Block {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Null where the table was dropped. */
+function columnsOf(table: unknown): readonly Block[] | null {
+  const columns = isBlock(table) ? table["columns"] : null;
+  return Array.isArray(columns) ? columns.filter(isBlock) : null;
+}
+
+/** Debezium writes a length of -1 for one that a type does not declare, where it does not leave it out. */
+function nativeOf({ typeName, length, scale }: Block): NativeColumn | null {
+  const declared = integerOrNull(length) ?? -1;
+  return typeof typeName === "string" ? { typeName, length: declared < 0 ? null : declared, scale: integerOrNull(scale) } : null;
+}
+
+function integerOrNull(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : null;
+}
+
+/** `"public"."orders"`, `"db"."dbo"."orders"`, or the same without quotes; of two parts, the first is what the connector's tables are in. */
+function tableOf(id: unknown, connector: string, { database, schema }: SchemaChangeEvent): TableName | null {
+  const parts = typeof id === "string" ? partsOf(id) : [];
+  const name = parts.at(-1);
+  if (name === undefined) {
+    return null;
+  }
+  const isInDatabase = connector === "mysql" || connector === "mariadb";
+  const inner = parts.at(-2) ?? (isInDatabase ? database : schema) ?? undefined;
+  const outer = parts.at(-3) ?? (isInDatabase ? undefined : (database ?? undefined));
+  return isInDatabase ? named(inner, undefined, name) : named(outer, inner, name);
+}
+
+function named(database: string | undefined, schema: string | undefined, name: string): TableName {
+  return { ...(database === undefined ? {} : { database }), ...(schema === undefined ? {} : { schema }), name };
+}
+
+function partsOf(id: string): string[] {
+  return Array.from(id.matchAll(/"((?:[^"]|"")*)"|[^."]+/g), ([part, quoted]) =>
+    quoted === undefined ? part : quoted.replaceAll('""', '"'),
+  );
+}
+
+function keyOf({ database, schema, name }: TableName): string {
+  return JSON.stringify([database ?? null, schema ?? null, name]);
+}
