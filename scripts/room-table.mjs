@@ -60,7 +60,7 @@ export const roomTables = {
         "schema-source:types",
         "encoding/type",
         "encoding/reader",
-        "encoding/json/exact-text", // headers carry keys as JSON text
+        "encoding/connect-json/header-json", // headers carry keys as JSON text, with a schema or without
       ],
       // What only several events together tell.
       stream: ["event:types", "errors", "record:types", "schema-source:types", "schema-seen:types", "values", "encoding/type"],

@@ -56,7 +56,7 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   }
 
   get keyChange(): KeyChange | null {
-    return keyChangeOf(this.record.headers);
+    return keyChangeOf(this.headers, this.scope);
   }
 
   get updateDescription(): UpdateDescription | null {

@@ -16,6 +16,7 @@ import type {
 } from "../event.ts";
 import { blockValue, detachBlock } from "./change-event.ts";
 import type { Origin } from "./envelope.ts";
+import { tableOfHeaders } from "./header-values.ts";
 import { RecordEvent } from "./record-event.ts";
 import { isBlock, numberOrNull, plainSource, sourceOf, textOrNull, transactionOf } from "./source.ts";
 
@@ -40,16 +41,14 @@ export class PlainRow extends RecordEvent implements RowEvent {
   }
 }
 
+/** A null value. The headers may say of which table, and that a row was deleted (`__op`): it is a tombstone all the same. */
 export class Tombstone extends RecordEvent implements TombstoneEvent {
-  readonly table: TableName | null;
-
-  constructor(origin: Origin) {
-    super(origin);
-    this.table = origin.scope.topicTable;
-  }
-
   get kind(): "tombstone" {
     return "tombstone";
+  }
+
+  get table(): TableName | null {
+    return tableOfHeaders(this.headers, this.scope);
   }
 
   protected fields(): Record<string, unknown> {

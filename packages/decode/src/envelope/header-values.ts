@@ -1,7 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { parseExactText } from "../encoding/json/exact-text.ts";
-import type { KeyChange } from "../event.ts";
+import { readHeaderJson } from "../encoding/connect-json/header-json.ts";
+import { isDecodeError } from "../errors.ts";
+import type { KeyChange, TableName } from "../event.ts";
 import type { RecordHeaders } from "../record.ts";
+import type { EnvelopeScope } from "./envelope.ts";
 
 /**
  * Values of headers that Debezium writes. Which of three ways they are written in depends on Connect's header converter: bare text, a
@@ -9,18 +11,18 @@ import type { RecordHeaders } from "../record.ts";
  */
 
 /** The text of the last header of that name, or null. */
-export function headerText(headers: RecordHeaders, name: string): string | null {
-  const value = headerValue(headers, name);
+export function headerText(headers: RecordHeaders, name: string, scope: EnvelopeScope): string | null {
+  const value = headerValue(headers, name, scope);
   return typeof value === "string" ? value : null;
 }
 
-/** The other key of a primary-key change, or null where the record is no half of one. */
-export function keyChangeOf(headers: RecordHeaders): KeyChange | null {
-  const newKey = headerValue(headers, "__debezium.newkey");
+/** The other key of a primary-key change, or null where the record is no half of one. A key with its schema is read by it. */
+export function keyChangeOf(headers: RecordHeaders, scope: EnvelopeScope): KeyChange | null {
+  const newKey = headerValue(headers, "__debezium.newkey", scope);
   if (isKey(newKey)) {
     return { kind: "moved-to", key: newKey };
   }
-  const oldKey = headerValue(headers, "__debezium.oldkey");
+  const oldKey = headerValue(headers, "__debezium.oldkey", scope);
   return isKey(oldKey) ? { kind: "moved-from", key: oldKey } : null;
 }
 
@@ -28,26 +30,41 @@ function isKey(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function headerValue(headers: RecordHeaders, name: string): unknown {
+/** The table that ExtractNewRecordState was asked to leave in headers: all that a tombstone says of it. Else what the topic says. */
+export function tableOfHeaders(headers: RecordHeaders, scope: EnvelopeScope): TableName | null {
+  const { topicTable } = scope;
+  const name = headerText(headers, "__table", scope);
+  if (name === null || name === "") {
+    return topicTable;
+  }
+  const fromTopic = topicTable?.name === name ? topicTable : null;
+  const database = headerText(headers, "__db", scope) ?? fromTopic?.database;
+  const schema = headerText(headers, "__schema", scope) ?? fromTopic?.schema;
+  return { ...(database === undefined ? {} : { database }), ...(schema === undefined ? {} : { schema }), name };
+}
+
+function headerValue(headers: RecordHeaders, name: string, scope: EnvelopeScope): unknown {
   for (let i = headers.length - 1; i >= 0; i--) {
     const header = headers[i];
     if (header?.[0] === name && header[1] !== null) {
-      return parsed(header[1]);
+      return parsed(header[1], scope);
     }
   }
   return null;
 }
 
-function parsed(bytes: Uint8Array): unknown {
+function parsed(bytes: Uint8Array, { values, limits }: EnvelopeScope): unknown {
   const first = bytes[0];
   if (first !== quoteByte && first !== openBrace) {
     return bareText(bytes);
   }
   try {
-    const value = parseExactText(bytes);
-    return isKey(value) && Object.hasOwn(value, "schema") && Object.hasOwn(value, "payload") ? value["payload"] : value;
-  } catch {
-    return bareText(bytes); // it only looks like JSON
+    return readHeaderJson(bytes, values, limits);
+  } catch (error) {
+    if (isDecodeError(error)) {
+      return bareText(bytes); // it only looks like JSON
+    }
+    throw error;
   }
 }
 

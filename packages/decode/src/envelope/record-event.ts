@@ -1,7 +1,7 @@
 import type { EncodingName, EnvelopeName, FramingName, RecordRef } from "../event.ts";
-import { SingleRecordBatch } from "../record.ts";
+import { type RecordHeaders, SingleRecordBatch } from "../record.ts";
 import type { SchemaId } from "../schema-source.ts";
-import type { Origin } from "./envelope.ts";
+import type { EnvelopeScope, Origin } from "./envelope.ts";
 import { showAs } from "./show.ts";
 
 /** What all events share: their format, their key and the record that they came from. */
@@ -35,6 +35,15 @@ export abstract class RecordEvent {
   get record(): RecordRef {
     this.#recordRef ??= recordRef(this.#origin);
     return this.#recordRef;
+  }
+
+  protected get headers(): RecordHeaders {
+    const { batch, record } = this.#origin;
+    return this.#recordRef === null ? batch.headersAt(record) : this.#recordRef.headers;
+  }
+
+  protected get scope(): EnvelopeScope {
+    return this.#origin.scope;
   }
 
   detach(): this {

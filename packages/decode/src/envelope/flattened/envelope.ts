@@ -1,5 +1,4 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
-import type { RecordHeaders } from "../../record.ts";
 import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { UnknownValue } from "../control-events.ts";
@@ -7,7 +6,7 @@ import { operationOf } from "../debezium/operation.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { headerText } from "../header-values.ts";
 import { isBlock } from "../source.ts";
-import { isMetaColumn, recogniseFlattened, telling } from "./recognise.ts";
+import { defaultPrefix, metaField, prefixOf, recogniseFlattened, telling } from "./recognise.ts";
 
 /** A row that Debezium's ExtractNewRecordState took out of its envelope, with what it was asked to leave of it. */
 export const flattened: EnvelopeFormat = {
@@ -18,57 +17,85 @@ export const flattened: EnvelopeFormat = {
   open,
 };
 
-function open(value: unknown, origin: Origin): readonly CdcEvent[] {
+/** What was left of the envelope, by the names that it has there: `op`, `table`, `source_ts_ms`, `transaction_id`. */
+type Meta = Readonly<Record<string, unknown>>;
+
+function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(value)) {
     return [new UnknownValue(value, origin)];
   }
+  const names = Object.keys(value);
+  const prefix = prefixOf(names);
   const row: Columns = {};
   const meta: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) {
-    setProperty(isMetaColumn(name) ? meta : row, name, value[name]);
+  addHeaders(meta, origin);
+  for (const name of names) {
+    const field = metaField(name, prefix);
+    if (field === null) {
+      setProperty(row, name, value[name]);
+    } else {
+      meta[field] = value[name] ?? meta[field];
+    }
   }
-  const headers = origin.batch.headersAt(origin.record);
-  const op = flattenedOperation(meta, headers);
-  const isDelete = op === "delete";
-  const table = tableOf(meta, headers, origin.scope.topicTable);
-  const source = sourceBlock(meta, table);
-  return [new EnvelopedChange(op, table, isDelete ? row : null, isDelete ? null : row, source, null, meta["__ts_ms"], origin)];
+  if (prefix !== defaultPrefix && (typeof meta["op"] !== "string" || operationOf(meta["op"]) === null)) {
+    return null; // the columns are the user's own
+  }
+  const op = flattenedOperation(meta);
+  const [before, after] = op === "delete" ? [row, null] : [null, row];
+  const table = tableOf(meta, origin.scope.topicTable);
+  return [new EnvelopedChange(op, table, before, after, sourceBlock(meta, table), transactionBlock(meta), meta["ts_ms"], origin)];
 }
 
-/** `__op` where it was asked for; else all that a flattened row says is whether it is gone: the others are upserts, called updates. */
-function flattenedOperation(meta: Record<string, unknown>, headers: RecordHeaders): Operation {
-  const deleted = meta["__deleted"] ?? headerText(headers, "__deleted");
+/** Fields that were left in headers. A column of the same name has the better type. */
+function addHeaders(meta: Record<string, unknown>, { batch, record, scope }: Origin): void {
+  const headers = batch.headersAt(record);
+  for (const [name] of headers) {
+    const field = name.startsWith(defaultPrefix) ? metaField(name, defaultPrefix) : null;
+    if (field !== null) {
+      meta[field] = headerText(headers, name, scope);
+    }
+  }
+}
+
+/** The letter where it was asked for; else all that a flattened row says is whether it is gone: the others are upserts, called updates. */
+function flattenedOperation({ deleted, op }: Meta): Operation {
   if (deleted === true || deleted === "true") {
     return "delete";
   }
-  const op = meta["__op"] ?? headerText(headers, "__op");
   return (typeof op === "string" ? operationOf(op) : null) ?? "update";
 }
 
-function tableOf(meta: Record<string, unknown>, headers: RecordHeaders, topicTable: TableName | null): TableName {
-  const stated = (name: string): string | undefined => {
-    const text = meta[name] ?? meta[`__source${name.slice(1)}`] ?? headerText(headers, name);
+function tableOf(meta: Meta, topicTable: TableName | null): TableName {
+  const stated = (field: string): string | undefined => {
+    const text = meta[field] ?? meta[`source_${field}`];
     return typeof text === "string" && text !== "" ? text : undefined;
   };
-  const name = stated("__table") ?? stated("__collection") ?? topicTable?.name ?? "";
+  const name = stated("table") ?? stated("collection") ?? topicTable?.name ?? "";
   const fromTopic = topicTable?.name === name ? topicTable : null;
-  const database = stated("__db") ?? fromTopic?.database;
-  const schema = stated("__schema") ?? fromTopic?.schema;
+  const database = stated("keyspace") ?? stated("db") ?? fromTopic?.database;
+  const schema = stated("schema") ?? fromTopic?.schema;
   return { ...(database === undefined ? {} : { database }), ...(schema === undefined ? {} : { schema }), name };
 }
 
-/** The source block as far as the meta columns still tell it, by its own names. */
-function sourceBlock(meta: Record<string, unknown>, table: TableName): Record<string, unknown> {
+/** The source block as far as it was left, by its own names. */
+function sourceBlock(meta: Meta, table: TableName): Record<string, unknown> {
   const block: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(meta)) {
-    if (name.startsWith("__source_")) {
-      setProperty(block, name.slice("__source_".length), value);
-    } else if (!notOfSource.has(name)) {
-      setProperty(block, name.slice(2), value);
+  for (const [field, value] of Object.entries(meta)) {
+    if (field.startsWith("source_")) {
+      setProperty(block, field.slice("source_".length), value);
+    } else if (!notOfSource.has(field) && !field.startsWith("transaction_")) {
+      setProperty(block, field, value);
     }
   }
   return { ...block, ...(table.database === undefined ? {} : { db: table.database }), table: table.name };
 }
 
-/** Meta columns that speak of the event, not of its source. */
-const notOfSource: ReadonlySet<string> = new Set(["__op", "__deleted", "__ts_ms", "__ts_us", "__ts_ns"]);
+/** Fields that speak of the event, not of its source. */
+const notOfSource: ReadonlySet<string> = new Set(["op", "deleted", "ts_ms", "ts_us", "ts_ns"]);
+
+function transactionBlock(meta: Meta): Readonly<Record<string, unknown>> | null {
+  const { transaction_id, transaction_total_order, transaction_data_collection_order } = meta;
+  return transaction_id === undefined || transaction_id === null
+    ? null
+    : { id: transaction_id, total_order: transaction_total_order, data_collection_order: transaction_data_collection_order };
+}

@@ -1,26 +1,53 @@
 import type { Shape } from "../envelope.ts";
 
-/** Source fields that `add.fields` and `add.headers` of ExtractNewRecordState are asked for, with its default prefix before them. */
-const metaNames: ReadonlySet<string> = new Set(
+/** The prefix that `add.fields.prefix` and `add.headers.prefix` have where nobody set them. */
+export const defaultPrefix = "__";
+
+/** Columns or headers that say it alone. `__deleted` is called so whatever the prefix. */
+export const telling: readonly string[] = ["__deleted", "__op", "__table"];
+
+/** Fields of the envelope and its source that ExtractNewRecordState is asked for in `add.fields` and `add.headers`. */
+const metaFields: ReadonlySet<string> = new Set(
   (
     "deleted op table db schema collection keyspace connector name version snapshot sequence ts_ms ts_us ts_ns lsn txId xmin gtid file pos row " +
     "server_id thread query change_lsn commit_lsn event_serial_no scn commit_scn origin origin_lsn"
-  )
-    .split(" ")
-    .map((name) => `__${name}`),
+  ).split(" "),
 );
 
-/** Whether a column is one that the transformation added. A user's own `__v` is not. */
-export function isMetaColumn(name: string): boolean {
-  return metaNames.has(name) || name.startsWith("__source_") || name.startsWith("__transaction_");
+/** The field of the envelope that a column was added for, or null where the column is the row's own, as a user's `__v` is. */
+export function metaField(name: string, prefix: string): string | null {
+  if (name === "__deleted") {
+    return "deleted";
+  }
+  if (!name.startsWith(prefix)) {
+    return null;
+  }
+  const field = name.slice(prefix.length);
+  return metaFields.has(field) || field.startsWith("source_") || field.startsWith("transaction_") ? field : null;
 }
 
-/** Columns or headers that say it alone. */
-export const telling: readonly string[] = ["__deleted", "__op", "__table"];
+/**
+ * The prefix of the columns that were added. One that the user has set shows by the operation beside something else that only the
+ * transformation calls so: `__deleted`, or the time of the source.
+ */
+export function prefixOf(names: readonly string[]): string {
+  const isUsual = names.some((name) => name === "__op" || name === "__table" || name.startsWith("__source_"));
+  return isUsual ? defaultPrefix : (ownPrefix(names) ?? defaultPrefix);
+}
+
+function ownPrefix(names: readonly string[]): string | null {
+  for (const name of names) {
+    const prefix = name.endsWith("op") ? name.slice(0, -"op".length) : "";
+    if (prefix !== "" && (names.includes(`${prefix}source_ts_ms`) || (names.includes("__deleted") && names.includes(`${prefix}table`)))) {
+      return prefix;
+    }
+  }
+  return null;
+}
 
 /** What says that a row was flattened by Debezium's ExtractNewRecordState, or null. */
 export function recogniseFlattened({ fields, headerNames }: Shape): string | null {
-  if (fields === null || (fields.includes("op") && fields.includes("source"))) {
+  if (fields === null) {
     return null;
   }
   const column = telling.find((name) => fields.includes(name)) ?? fields.find((name) => name.startsWith("__source_"));
@@ -28,5 +55,9 @@ export function recogniseFlattened({ fields, headerNames }: Shape): string | nul
     return `column ${column}`;
   }
   const header = telling.find((name) => headerNames.includes(name));
-  return header === undefined ? null : `header ${header}`;
+  if (header !== undefined) {
+    return `header ${header}`;
+  }
+  const prefix = ownPrefix(fields);
+  return prefix === null ? null : `columns ${prefix}op and ${prefix}source_ts_ms`;
 }

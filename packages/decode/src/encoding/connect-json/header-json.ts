@@ -1,0 +1,36 @@
+import type { ResolvedLimits, ResolvedValueOptions } from "../../options.ts";
+import { isJsonObject, NumberText, parseJson } from "../json/parse.ts";
+import { JsonReader } from "../json/reader.ts";
+import { readEverything } from "../reader.ts";
+import { hasConnectType, isConnectSchema, parseConnectSchema } from "./schema.ts";
+
+/**
+ * The JSON text of a record header: a value, or one with its schema, as Connect's header converters write them. Integers are exact; with a
+ * schema, columns are what they mean. Throws a `DecodeError` where it is not JSON, or not what its schema says.
+ */
+export function readHeaderJson(bytes: Uint8Array, values: ResolvedValueOptions, limits: ResolvedLimits): unknown {
+  const { maxDepth } = limits;
+  const value = parseJson(bytes, 0, bytes.length, { maxDepth, texts: null });
+  if (!isJsonObject(value) || !Object.hasOwn(value, "schema") || !Object.hasOwn(value, "payload")) {
+    return withDoubles(value);
+  }
+  const { schema, payload } = value;
+  if (!isConnectSchema(schema) || !hasConnectType(schema)) {
+    return withDoubles(payload);
+  }
+  // Such headers are few: their schema is understood anew for each.
+  const type = parseConnectSchema(schema, "the schema of a header", maxDepth);
+  return new JsonReader("connect-json", type, { values, limits, plan: readEverything, codeGeneration: false }).convert(payload);
+}
+
+function withDoubles(value: unknown): unknown {
+  if (value instanceof NumberText) {
+    return Number(value.text);
+  }
+  if (Array.isArray(value)) {
+    return value.map(withDoubles);
+  }
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withDoubles(item)]))
+    : value;
+}
