@@ -34,7 +34,7 @@ import {
   weightOf,
   wire,
 } from "./cursor.ts";
-import { addPair, initialOf, itemCost } from "./collections.ts";
+import { addPair, type EmptyValue, initialOf, itemCost } from "./collections.ts";
 import { joinParts } from "./merge.ts";
 import { peekReader } from "./peek.ts";
 import type { DeferStep, FieldStep, IntegerName, MessageStep, Special, Step } from "./steps.ts";
@@ -79,6 +79,8 @@ export function whole(read: ReadMessage, at: Cursor, depth: number): ReadPayload
     }
   };
 }
+
+const noBytes = new Uint8Array(0);
 
 const integers: Readonly<Record<IntegerName, (at: Cursor, b: Uint8Array, p: number, e: number) => number | bigint>> = {
   int32: readInt32,
@@ -133,6 +135,12 @@ export class Weaver {
     const part = whole(this.message(step.message), at, 2);
     const peek = peekReader(at, step);
     return (b, p, e) => new Deferred(peek(b, p, e), part, b, p, e);
+  }
+
+  /** What a map's value is in pairs that have none; null where the pair's own reader knows. */
+  emptyValue({ step }: FieldStep): EmptyValue {
+    const value = step.kind === "message" ? step.message.fields.find(({ number }) => number === 2)?.step : undefined;
+    return value?.kind === "message" ? (d) => this.message(value.message)(noBytes, 0, 0, d) : null;
   }
 
   #fieldByField(step: MessageStep): ReadMessage {
@@ -302,9 +310,10 @@ export class Weaver {
     const at = this.#at;
     const { name } = field;
     const content = this.#content(field);
+    const empty = this.emptyValue(field);
     return (target, b, p, e, tag, d) => {
       const { start, end, behind } = contentEnd(at, b, p, e, tag);
-      addPair(target[name], content(b, start, end, d + 1));
+      addPair(target[name], content(b, start, end, d + 1), empty, d + 2);
       return behind;
     };
   }

@@ -17,13 +17,17 @@ export function hasTextKeys(step: Step): boolean {
   return step.kind === "message" && step.message.fields.find(({ number }) => number === 1)?.step.kind === "string";
 }
 
+/** The message that a map's value is where its pair has none. `d` is how deep it is nested. */
+export type EmptyValue = ((d: number) => unknown) | null;
+
 /** Adds the pair that a map's entry is. */
-export function addPair(map: unknown, entry: unknown): void {
+export function addPair(map: unknown, entry: unknown, empty: EmptyValue, d: number): void {
   const { key, value } = entry as { key: unknown; value: unknown }; // what a map's message reads as
+  const content = value === null && empty !== null ? empty(d) : value;
   if (map instanceof Map) {
-    map.set(key, value);
+    map.set(key, content);
   } else {
-    (map as Record<string, unknown>)[key as string] = value; // an object without prototype: its keys are texts
+    (map as Record<string, unknown>)[key as string] = content; // an object without prototype: its keys are texts
   }
 }
 

@@ -143,11 +143,9 @@ return p;}`;
       return this.#readRepeated(field, target);
     }
     if (field.cardinality === "map") {
-      return this.#when(
-        tagOf(field, wireType),
-        "while",
-        this.#readContent(field, "p", (content) => `addPair(${target},${content});`),
-      );
+      const empty = this.#weaver.emptyValue(field);
+      const use = (content: string): string => `addPair(${target},${content},${empty === null ? "null" : this.#constant(empty)},d+2);`;
+      return this.#when(tagOf(field, wireType), "while", this.#readContent(field, "p", use));
     }
     const cleared = message.fields.filter(({ oneof, use }) => field.oneof >= 0 && oneof === field.oneof && use !== "skip");
     const clear = cleared.flatMap((other) => (other === field ? [] : [`${placeOf(other)}=null;`])).join("");

@@ -49,7 +49,7 @@ export interface MessageField {
   readonly semantic: Semantic | null;
 }
 
-const scalars: ReadonlySet<string> = new Set<ScalarName>([
+const scalarNames: readonly ScalarName[] = [
   "double",
   "float",
   "int32",
@@ -65,7 +65,8 @@ const scalars: ReadonlySet<string> = new Set<ScalarName>([
   "bool",
   "string",
   "bytes",
-]);
+];
+const scalarTypes: ReadonlyMap<string, FieldType> = new Map(scalarNames.map((kind) => [kind, { kind }]));
 
 const mostFieldNumber = 2 ** 29 - 1;
 
@@ -100,25 +101,33 @@ export class Resolver {
     this.#waiting.push(() => {
       checkFields(node, fullName);
       const inside: Place = node.isMapEntry ? { ...place, syntax: "proto3" } : place; // an absent half is a zero, whatever the file says
-      fields.push(...node.fields.map((field) => this.#field(field, fullName, inside)));
+      for (const field of node.fields) {
+        fields.push(this.#field(field, fullName, inside));
+      }
     });
     return message;
   }
 
   #field(field: ProtoField, scope: string, place: Place): MessageField {
-    const features = { ...place.features, ...field.features };
-    const common = { name: field.name, number: field.number, isRequired: false, oneof: field.oneof, semantic: semanticOf(field) };
-    const collection = { ...common, hasPresence: false, absent: undefined };
-    const named = scalars.has(field.type) ? null : this.#names.find(field.type, scope);
-    const type =
-      named === null ? { kind: field.type as ScalarName } : this.#type(named, field.isGroup || isDelimited(place, features.encoding));
-    if (field.label === "repeated") {
-      const isMap = named?.kind === "message" && (named.message.isMapEntry || looksLikeMapEntry(named.message));
-      return { ...collection, type, cardinality: isMap ? "map" : "repeated" };
-    }
-    const isRequired = field.label === "required" || (place.syntax === "editions" && features.presence === "LEGACY_REQUIRED");
-    const hasPresence = type.kind === "message" || field.oneof >= 0 || isRequired || hasOwnPresence(field, place, features.presence);
-    return { ...common, type, cardinality: "single", hasPresence, isRequired, absent: absentValue(field, type, hasPresence) };
+    const presence = field.features.presence ?? place.features.presence;
+    const encoding = field.features.encoding ?? place.features.encoding;
+    const scalar = scalarTypes.get(field.type);
+    const named = scalar === undefined ? this.#names.find(field.type, scope) : null;
+    const type = scalar ?? this.#type(this.#names.find(field.type, scope), field.isGroup || isDelimited(place, encoding));
+    const isRequired = field.label === "required" || (place.syntax === "editions" && presence === "LEGACY_REQUIRED");
+    const isSingle = field.label !== "repeated";
+    const hasPresence = isSingle && (type.kind === "message" || field.oneof >= 0 || isRequired || hasOwnPresence(field, place, presence));
+    return {
+      name: field.name,
+      number: field.number,
+      type,
+      cardinality: isSingle ? "single" : isMapEntry(named) ? "map" : "repeated",
+      hasPresence,
+      isRequired: isSingle && isRequired,
+      oneof: field.oneof,
+      absent: isSingle ? absentValue(field, type, hasPresence) : undefined,
+      semantic: semanticOf(field),
+    };
   }
 
   #type(named: Named, isGroup: boolean): FieldType {
@@ -139,6 +148,10 @@ export class Resolver {
     this.#enums.set(named.enum, type);
     return type;
   }
+}
+
+function isMapEntry(named: Named | null): boolean {
+  return named?.kind === "message" && (named.message.isMapEntry || looksLikeMapEntry(named.message));
 }
 
 function checkFields(node: ProtoMessage, fullName: string): void {
@@ -197,7 +210,7 @@ function absentValue(field: ProtoField, type: FieldType, hasPresence: boolean): 
     case "enum":
       return stated ?? type.names.get(0) ?? 0;
     default:
-      return integerOf(stated ?? "0");
+      return stated === null ? 0 : integerOf(stated);
   }
 }
 

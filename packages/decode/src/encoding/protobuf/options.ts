@@ -28,16 +28,21 @@ export function parseOption(tokens: Tokens): Option {
 
 /** `[a = 1, b = 2]` behind a field, or nothing. */
 export function parseFieldOptions(tokens: Tokens): readonly Option[] {
-  const options: Option[] = [];
   if (!tokens.accept("[")) {
-    return options;
+    return noOptions;
   }
+  const options: Option[] = [];
   do {
     options.push(parseOption(tokens));
   } while (tokens.accept(","));
   tokens.expect("]");
   return options;
 }
+
+// One of each for all that have none: a schema may have a hundred thousand fields.
+const noOptions: readonly Option[] = [];
+const noFeatures: Features = {};
+const noParams: ReadonlyMap<string, string> = new Map();
 
 function parseValue(tokens: Tokens, nesting: number): OptionValue {
   if (nesting > maxNesting) {
@@ -105,6 +110,9 @@ export function textOf(options: readonly Option[], name: string): string | null 
 
 /** Those features that reading depends on, in either spelling. */
 export function featuresOf(options: readonly Option[]): Features {
+  if (!options.some(({ name }) => name.startsWith("features"))) {
+    return noFeatures;
+  }
   const within = options.flatMap(({ name, value }): readonly (readonly [string, OptionValue])[] => {
     if (name === "features" && value.kind === "object") {
       return value.entries;
@@ -124,6 +132,9 @@ const metaName = "(confluent.field_meta)";
 
 /** The `params` of `(confluent.field_meta)`, in whichever way they are spelled. */
 export function paramsOf(options: readonly Option[]): ReadonlyMap<string, string> {
+  if (!options.some(({ name }) => name.startsWith(metaName))) {
+    return noParams;
+  }
   const params = new Map<string, string>();
   for (const { name, value } of options) {
     if (name === metaName) {

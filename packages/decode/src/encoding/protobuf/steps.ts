@@ -114,7 +114,9 @@ class Planner {
       const use = defer?.field === field.name ? this.#defer(step, field.type, defer) : skip.includes(field.name) ? "skip" : "read";
       return { ...step, use };
     });
-    return this.#planned(stepOf(fields, null, rows === "self" ? this.#finish(message.fields) : null));
+    return this.#planned(
+      stepOf(fields, null, rows === "self" ? this.#finish(message.fields.filter(({ name }) => !skip.includes(name))) : null),
+    );
   }
 
   #planned(step: MessageStep): MessageStep {
@@ -179,7 +181,9 @@ class Planner {
     const fields: FieldStep[] = [];
     const step = stepOf(fields, convert, inside === "row" ? this.#finish(message.fields) : null, message.fields);
     this.#waiting.push(() => {
-      fields.push(...message.fields.map((field) => this.#field(field, inside, inside === "raw" ? "raw" : "value")));
+      for (const field of message.fields) {
+        fields.push(this.#field(field, inside, inside === "raw" ? "raw" : "value"));
+      }
     });
     return step;
   }

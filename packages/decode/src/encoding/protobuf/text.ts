@@ -185,7 +185,7 @@ class Parser {
 
   #number(): number {
     this.#tokens.expect("=");
-    return Number(this.#tokens.take("number"));
+    return numberOf(this.#tokens.take("number"));
   }
 
   #enum(): ProtoEnum {
@@ -213,7 +213,7 @@ class Parser {
     const name = tokens.take("word");
     tokens.expect("=");
     const sign = tokens.accept("-") ? -1 : 1;
-    const number = sign * Number(tokens.take("number"));
+    const number = sign * numberOf(tokens.take("number"));
     parseFieldOptions(tokens);
     tokens.expect(";");
     return { name, number };
@@ -240,6 +240,11 @@ class Parser {
   }
 }
 
+/** Decimal, `0x` and hexadecimal, or 0 and octal; NaN where it is no number. */
+function numberOf(text: string): number {
+  return /^0[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number(text);
+}
+
 interface Body {
   readonly fields: ProtoField[];
   readonly messages: ProtoMessage[];
@@ -253,5 +258,7 @@ function emptyBody(): Body {
 }
 
 function fieldOf(field: Omit<ProtoField, "default" | "features" | "params">, options: readonly Option[]): ProtoField {
-  return { ...field, default: textOf(options, "default"), features: featuresOf(options), params: paramsOf(options) };
+  const { name, number, label, type, isGroup, oneof } = field;
+  const stated = textOf(options, "default");
+  return { name, number, label, type, isGroup, oneof, default: stated, features: featuresOf(options), params: paramsOf(options) };
 }

@@ -57,7 +57,9 @@ export class TypeBuilder {
     const record: RecordType = { kind: "record", name: message.fullName, fields, ...(isTimeOrDecimal(message) ? { semantic } : {}) };
     this.#records.set(message, record);
     this.#waiting.push(() => {
-      fields.push(...message.fields.map((field) => ({ name: field.name, type: this.#field(field) })));
+      for (const field of message.fields) {
+        fields.push({ name: field.name, type: this.#field(field) });
+      }
     });
     return record;
   }
