@@ -12,8 +12,9 @@ const maxBundleBytes = 268_435_456;
 const lineFeed = 0x0a;
 
 /**
- * The schemas of a file, for where there is no network: lines of `{id, schemaType, schema, references?: [{name, schema}]}`, gzip allowed.
- * Reads it at once, so that every schema is at hand from the start; throws a {@link RegistryError} that names the line which is wrong.
+ * The schemas of a file, for where there is no network: lines of `{id, schemaType, schema, references?: [{name, schema}]}`, gzip allowed. An
+ * id is a number, or a text as `SchemaId` has them, such as `glue:<uuid>`. Reads it at once, so that every schema is at hand from the start;
+ * throws a {@link RegistryError} that names the line which is wrong.
  */
 export function fromBundle(file: string | URL): SchemaSource {
   const name = String(file);
@@ -118,12 +119,13 @@ function readSchema(bytes: Uint8Array): RegisteredSchema | string {
     return 'has no "schema" text';
   }
   if (schemaType === undefined) {
-    return "has a schemaType other than AVRO, JSON and PROTOBUF";
+    return "has a schemaType other than AVRO, JSON, PROTOBUF and KCONNECT";
   }
   if (references === undefined) {
     return "has references that are not a list of name and schema text";
   }
-  return Object.freeze(references.length === 0 ? { id, schemaType, schema } : { id, schemaType, schema, references });
+  const isRuled = line["isRuled"] === true ? { isRuled: true } : {};
+  return Object.freeze({ id, schemaType, schema, ...(references.length === 0 ? {} : { references }), ...isRuled });
 }
 
 function readReferences(value: unknown): readonly SchemaReference[] | undefined {

@@ -2,17 +2,9 @@ import type { SchemaId } from "@cdckit/decode";
 import { isRegistryError, RegistryError } from "./errors.ts";
 import type { Question } from "./http.ts";
 import { quoted } from "./quoted.ts";
+import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
 import { isObject, type ReferenceLink, readSchemaAnswer, type UnresolvedSchema } from "./schema-answer.ts";
-import { isGuid, isNumericId, unusableId } from "./schema-id.ts";
-
-/** One version of a subject, with the id that messages name it by. */
-export interface SubjectVersion extends UnresolvedSchema {
-  readonly id: number;
-  readonly subject: string;
-  readonly version: number;
-}
-
-export type Ask = (question: Question) => Promise<unknown>;
+import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
 
 /** Cheap, and answered by Confluent, Karapace, Redpanda and Apicurio alike: what a reachability check asks for. */
 export const typesQuestion: Question = Object.freeze({ path: "/schemas/types", what: "its schema types" });
@@ -22,17 +14,17 @@ const missingIdHint =
   "content ids: set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry";
 
 /** The Confluent API's paths and the shapes of its answers, in the words of its reference. */
-export class ConfluentApi {
-  readonly #ask: Ask;
+export class ConfluentApi implements RegistryApi<ReferenceLink> {
+  readonly #ask: Asking;
 
-  constructor(ask: Ask) {
+  constructor(ask: Asking) {
     this.#ask = ask;
   }
 
   /** `GET /schemas/ids/{id}`, and `GET /schemas/guids/{guid}` for an id that is one. */
   async schemaById(id: SchemaId): Promise<UnresolvedSchema> {
     const question: Question = { path: pathOfId(id), what: `schema id ${id}`, id, missingHint: missingIdHint };
-    return readSchema(await this.#ask(question), question);
+    return readSchema(await this.#ask.json(question), question);
   }
 
   /** `GET /subjects/{subject}/versions/{version}`, for a schema that another one refers to. */
@@ -44,13 +36,13 @@ export class ConfluentApi {
       missingHint: "register it again, its messages cannot be read without it",
     };
     try {
-      return readSchema(await this.#ask(question), question);
+      return readSchema(await this.#ask.json(question), question);
     } catch (error) {
       if (!isRegistryError(error) || error.code !== "not-found") {
         throw error;
       }
       // A version that was deleted softly is out of the list, but schemas that refer to it still need it.
-      return readSchema(await this.#ask({ ...question, path: `${question.path}?deleted=true` }), question);
+      return readSchema(await this.#ask.json({ ...question, path: `${question.path}?deleted=true` }), question);
     }
   }
 
@@ -58,7 +50,7 @@ export class ConfluentApi {
   async latestVersion(subject: string): Promise<SubjectVersion> {
     const path = `/subjects/${encodeURIComponent(subject)}/versions/latest`;
     const question: Question = { path, what: `the latest version of subject ${quoted(subject)}`, missingHint: "is the subject right" };
-    const answer = await this.#ask(question);
+    const answer = await this.#ask.json(question);
     const schema = readSchema(answer, question);
     const { id, version } = answer as { id?: unknown; version?: unknown }; // readSchema has seen that it is an object
     if (!isNumericId(id) || !isNumericId(version)) {
@@ -70,7 +62,7 @@ export class ConfluentApi {
   /** `GET /subjects`. */
   async subjects(): Promise<readonly string[]> {
     const question: Question = { path: "/subjects", what: "the list of subjects" };
-    const answer = await this.#ask(question);
+    const answer = await this.#ask.json(question);
     if (!isTextList(answer)) {
       throw unusable("is not a list of names", question);
     }
@@ -86,8 +78,9 @@ function pathOfId(id: SchemaId): string {
   if (isNumericId(id)) {
     return `/schemas/ids/${id}`;
   }
-  if (isGuid(id)) {
-    return `/schemas/guids/${id}`;
+  const guid = guidOf(id);
+  if (guid !== null) {
+    return `/schemas/guids/${guid}`;
   }
   throw unusableId(id, "a non-negative integer or a GUID");
 }

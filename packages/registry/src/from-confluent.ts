@@ -2,7 +2,7 @@ import type { SchemaId, SchemaSource } from "@cdckit/decode";
 import { adaptedSource } from "./adapted-source.ts";
 import { type AdapterOptions, resolveAdapterOptions } from "./options.ts";
 import type { ReferenceLink } from "./schema-answer.ts";
-import { isGuid, isNumericId, unusableId } from "./schema-id.ts";
+import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
 
 /** A `SchemaRegistryClient` of `@confluentinc/schemaregistry` 1, as far as we use it. */
 export interface ConfluentClient {
@@ -40,8 +40,9 @@ export function fromConfluentClient(confluent: ConfluentClient, options: Conflue
       if (isNumericId(id)) {
         return confluent.getBySubjectAndId(subject, id);
       }
-      if (confluent.getByGuid !== undefined && isGuid(id)) {
-        return confluent.getByGuid(id);
+      const guid = guidOf(id);
+      if (confluent.getByGuid !== undefined && guid !== null) {
+        return confluent.getByGuid(guid);
       }
       throw unusableId(id, confluent.getByGuid === undefined ? "a non-negative integer" : "a non-negative integer or a GUID");
     },

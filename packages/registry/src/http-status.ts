@@ -12,7 +12,7 @@ export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question
   const { url } = endpoint;
   const about = { url, status, id: question.id, retryAfterMs };
   const errorCode = readErrorCode(answer.body);
-  const told = errorCode === undefined ? `${status}` : `${status}, error_code ${errorCode}`;
+  const told = errorCode === undefined ? `${status}` : `${status}, ${errorCode}`;
   if (status === 404) {
     return new RegistryError(
       "not-found",
@@ -31,9 +31,9 @@ export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-function adviceWhenMissing(errorCode: number | undefined, question: Question): string {
+function adviceWhenMissing(errorCode: string | undefined, question: Question): string {
   if (errorCode === undefined) {
-    return "it did not answer as a schema registry does, so is url the root of its Confluent API (Apicurio: /apis/ccompat/v7)";
+    return "it did not answer as a schema registry does, so is url the root of its API (Apicurio: /apis/ccompat/v7 or /apis/registry/v3)";
   }
   return question.missingHint ?? "is this the registry that the producer wrote to";
 }
@@ -48,11 +48,14 @@ function adviceWhenRefused(status: number): string {
   return "is url the root of a Confluent-compatible schema registry";
 }
 
-/** Only the number is taken from an error: its text is the server's, and may quote what we sent. */
-function readErrorCode(body: Uint8Array): number | undefined {
+/** Only a number or the name of a class is taken from an error: its text is the server's, and may quote what we sent. */
+function readErrorCode(body: Uint8Array): string | undefined {
   try {
-    const parsed = parseJson(body) as { error_code?: unknown } | null;
-    return typeof parsed?.error_code === "number" ? parsed.error_code : undefined;
+    const { error_code: code, name } = parseJson(body) as { error_code?: unknown; name?: unknown };
+    if (typeof code === "number") {
+      return `error_code ${code}`;
+    }
+    return typeof name === "string" && /^[A-Za-z]{1,60}Exception$/.test(name) ? name : undefined;
   } catch {
     return undefined; // a proxy's page, or nothing: the status has to do
   }

@@ -4,8 +4,10 @@ export type { Registry, RegistryStats } from "./registry.ts";
 export type { RegistryOptions, RetryOptions, SchemaCacheOptions } from "./options.ts";
 export type { RegistryAuth } from "./endpoint.ts";
 export type { RegistryPing } from "./ping.ts";
-export type { SubjectVersion } from "./confluent-api.ts";
-export type { ReferenceLink, UnresolvedSchema } from "./schema-answer.ts";
+export type { RegistryDialect } from "./dialect.ts";
+export type { ApicurioIdSpace } from "./schema-id.ts";
+export type { SubjectVersion } from "./registry-api.ts";
+export type { ReferenceLink, ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
 
 // Schemas from a file, and through clients that the user has already.
 export { fromBundle, fromBundleText } from "./bundle.ts";

@@ -10,11 +10,16 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw new SyntaxError(`JSON nested deeper than ${maxDepth}`);
   }
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(parseText(bytes));
   } catch {
     // The original message quotes the text.
     throw new SyntaxError("not JSON in UTF-8");
   }
+}
+
+/** The text of bytes that are UTF-8, or a `TypeError` that quotes none of it. */
+export function parseText(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
 function depthExceeds(bytes: Uint8Array, bound: number): boolean {

@@ -1,11 +1,27 @@
 import { type Clock, systemClock } from "./clock.ts";
+import { type RegistryDialect, resolveDialect } from "./dialect.ts";
 import { Endpoint, isHeaderValue, type RegistryAuth } from "./endpoint.ts";
+import type { ApicurioIdSpace } from "./schema-id.ts";
 
 export interface RegistryOptions {
-  /** The root of the registry's Confluent API, such as `http://localhost:8081`; Apicurio's ends in `/apis/ccompat/v7`. */
+  /**
+   * The root of the registry's API: of the Confluent API, such as `http://localhost:8081` (Apicurio's ends in `/apis/ccompat/v7`), or of
+   * Apicurio's own, which ends in `/apis/registry/v3` or `/apis/registry/v2`.
+   */
   readonly url?: string | URL | undefined;
   /** Several addresses of one registry: the next is asked where one does not answer. Instead of `url`. */
   readonly urls?: readonly (string | URL)[] | undefined;
+  /**
+   * Which API stands there.
+   * @default "apicurio" where the url ends in `/apis/registry/v3` or `/apis/registry/v2`, else "confluent"
+   */
+  readonly dialect?: RegistryDialect;
+  /**
+   * What ids that are mere numbers count where the registry is Apicurio: contents, or versions of artifacts. Messages in Confluent's framing
+   * do not say; version 3 of Apicurio's serializers writes content ids there, version 2 global ids.
+   * @default "contentId"
+   */
+  readonly numericIds?: ApicurioIdSpace;
   /** Credentials; a user name and password may also stand in the url. */
   readonly auth?: RegistryAuth | undefined;
   /** Sent with every request, and treated as secrets. */
@@ -98,6 +114,8 @@ export interface AdapterOptions {
 
 export interface ResolvedRegistryOptions {
   readonly endpoints: readonly Endpoint[];
+  readonly dialect: RegistryDialect;
+  readonly numericIds: ApicurioIdSpace;
   readonly timeoutMs: number;
   readonly cache: Readonly<Required<SchemaCacheOptions>>;
   readonly retry: Readonly<Required<RetryOptions>>;
@@ -128,9 +146,12 @@ const longestTimerMs = 2_147_483_647;
 
 /** Every option present and checked, or a `TypeError` or `RangeError` that names the one that is wrong. */
 export function resolveRegistryOptions(options: RegistryOptions): ResolvedRegistryOptions {
+  const endpoints = resolveEndpoints(options);
   return Object.freeze({
     ...resolveAdapterOptions({ ...options, timeoutMs: options.timeoutMs ?? 10_000 }),
-    endpoints: resolveEndpoints(options),
+    endpoints,
+    dialect: resolveDialect(endpoints, requireChoice("dialect", options.dialect, ["confluent", "apicurio"])),
+    numericIds: requireChoice("numericIds", options.numericIds, ["contentId", "globalId"]) ?? "contentId",
     retry: resolveRetryOptions(options.retry),
     concurrency: requireInteger("concurrency", options.concurrency ?? 8, 1),
     userAgent: requireUserAgent(options.userAgent ?? "cdckit-registry"),
@@ -179,6 +200,13 @@ function resolveRetryOptions(retry: RetryOptions = {}): Readonly<Required<RetryO
 function requireInteger(name: string, value: number, min: number, max: number = Number.MAX_SAFE_INTEGER): number {
   if (!Number.isSafeInteger(value) || value < min || value > max) {
     throw new RangeError(`${name} must be an integer from ${min} to ${max}, got ${String(value)}`);
+  }
+  return value;
+}
+
+function requireChoice<Choice extends string>(name: string, value: Choice | undefined, choices: readonly Choice[]): Choice | undefined {
+  if (value !== undefined && !choices.includes(value)) {
+    throw new TypeError(`${name} must be one of ${choices.join(", ")}, got ${String(value)}`);
   }
   return value;
 }

@@ -1,6 +1,9 @@
+import { apicurioInfoQuestion } from "./apicurio-api.ts";
 import { isTextList, typesQuestion } from "./confluent-api.ts";
+import type { RegistryDialect } from "./dialect.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isRegistryError } from "./errors.ts";
+import { isObject } from "./schema-answer.ts";
 import type { Transport } from "./transport.ts";
 
 /** Whether one address answers as a schema registry, in words. */
@@ -12,24 +15,34 @@ export interface RegistryPing {
 }
 
 /** Asks one address once. Never rejects: what is wrong is the answer. */
-export async function pingEndpoint(endpoint: Endpoint, transport: Transport): Promise<RegistryPing> {
+export async function pingEndpoint(endpoint: Endpoint, dialect: RegistryDialect, transport: Transport): Promise<RegistryPing> {
   const { url } = endpoint;
   try {
-    const types = await transport.askOnce(endpoint, typesQuestion);
-    if (!isTextList(types)) {
-      return {
-        url,
-        ok: false,
-        status: 200,
-        detail: `${url} answers, but not as a schema registry does: is url the root of its Confluent API`,
-      };
-    }
-    const known = types.filter((type) => /^[A-Z]{1,20}$/.test(type)).slice(0, 8);
-    return { url, ok: true, status: 200, detail: `${url} answers as a schema registry (${known.join(", ")})` };
+    const found =
+      dialect === "apicurio"
+        ? infoOf(await transport.jsonOnce(endpoint, apicurioInfoQuestion))
+        : typesOf(await transport.jsonOnce(endpoint, typesQuestion));
+    return found === null
+      ? { url, ok: false, status: 200, detail: `${url} answers, but not as a schema registry does: is url the root of its API` }
+      : { url, ok: true, status: 200, detail: `${url} answers as a schema registry (${found})` };
   } catch (error) {
     if (!isRegistryError(error)) {
       throw error;
     }
     return { url, ok: false, status: error.status, detail: error.detail };
   }
+}
+
+function typesOf(types: unknown): string | null {
+  return isTextList(types)
+    ? types
+        .filter((type) => /^[A-Z]{1,20}$/.test(type))
+        .slice(0, 8)
+        .join(", ")
+    : null;
+}
+
+function infoOf(info: unknown): string | null {
+  const version = isObject(info) ? info["version"] : undefined;
+  return typeof version === "string" ? `Apicurio${/^[\w.+-]{1,40}$/.test(version) ? ` ${version}` : ""}` : null;
 }

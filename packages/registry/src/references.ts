@@ -1,7 +1,7 @@
 import type { RegisteredSchema, SchemaId, SchemaReference } from "@cdckit/decode";
 import { RegistryError } from "./errors.ts";
 import { quoted } from "./quoted.ts";
-import type { ReferenceLink, UnresolvedSchema } from "./schema-answer.ts";
+import type { ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
 
 export interface ReferenceBounds {
   readonly maxReferences: number;
@@ -9,43 +9,46 @@ export interface ReferenceBounds {
   readonly maxBytes: number;
 }
 
-export type FetchVersion = (link: ReferenceLink) => Promise<UnresolvedSchema>;
+export type FetchVersion<Place extends ReferencePlace> = (link: Place) => Promise<UnresolvedSchema<Place>>;
 
 /**
  * Fetches everything that a schema refers to, directly or through others: each once, what is referred to before what refers to it. Ends at
  * the bounds and at a circle, before it fetches more.
  */
-export async function resolveReferences(
+export async function resolveReferences<Place extends ReferencePlace>(
   id: SchemaId,
-  root: UnresolvedSchema,
+  root: UnresolvedSchema<Place>,
   bounds: ReferenceBounds,
-  fetchVersion: FetchVersion,
+  fetchVersion: FetchVersion<Place>,
 ): Promise<RegisteredSchema> {
   const walk = new ReferenceWalk(id, bounds, fetchVersion);
   walk.weigh(root.schema);
   await walk.follow(root.references, []);
   const { schema, schemaType } = root;
-  if (walk.resolved.length === 0) {
-    return Object.freeze({ id, schemaType, schema });
-  }
-  return Object.freeze({ id, schemaType, schema, references: Object.freeze(walk.resolved) });
+  return Object.freeze({
+    id,
+    schemaType,
+    schema,
+    ...(walk.resolved.length === 0 ? {} : { references: Object.freeze(walk.resolved) }),
+    ...(root.isRuled === true ? { isRuled: true } : {}),
+  });
 }
 
-class ReferenceWalk {
+class ReferenceWalk<Place extends ReferencePlace> {
   readonly resolved: SchemaReference[] = [];
   readonly #id: SchemaId;
   readonly #bounds: ReferenceBounds;
-  readonly #fetchVersion: FetchVersion;
+  readonly #fetchVersion: FetchVersion<Place>;
   readonly #seen = new Set<string>();
   #bytes = 0;
 
-  constructor(id: SchemaId, bounds: ReferenceBounds, fetchVersion: FetchVersion) {
+  constructor(id: SchemaId, bounds: ReferenceBounds, fetchVersion: FetchVersion<Place>) {
     this.#id = id;
     this.#bounds = bounds;
     this.#fetchVersion = fetchVersion;
   }
 
-  async follow(links: readonly ReferenceLink[], path: readonly string[]): Promise<void> {
+  async follow(links: readonly Place[], path: readonly string[]): Promise<void> {
     if (this.#seen.size + links.length > this.#bounds.maxReferences) {
       // Counted before the first of them is fetched; some may repeat, but none of such a schema's lists is worth a request.
       this.#checkCount(links);
@@ -62,7 +65,7 @@ class ReferenceWalk {
     }
   }
 
-  async #resolve(link: ReferenceLink, path: readonly string[]): Promise<void> {
+  async #resolve(link: Place, path: readonly string[]): Promise<void> {
     const place = `${quoted(link.subject)} version ${link.version}`;
     if (path.includes(place)) {
       throw this.#refused(`refers to itself in a circle (${[...path, place].join(", then ")})`);
@@ -79,7 +82,7 @@ class ReferenceWalk {
     this.resolved.push(Object.freeze({ name: link.name, schema: found.schema }));
   }
 
-  #checkCount(links: readonly ReferenceLink[]): void {
+  #checkCount(links: readonly Place[]): void {
     const all = new Set([...this.#seen, ...links.map(keyOf)]);
     if (all.size > this.#bounds.maxReferences) {
       throw this.#refused(`refers to more than ${this.#bounds.maxReferences} other schemas (maxReferences)`);
@@ -91,6 +94,6 @@ class ReferenceWalk {
   }
 }
 
-function keyOf(link: ReferenceLink): string {
+function keyOf(link: ReferencePlace): string {
   return JSON.stringify([link.name, link.subject, link.version]);
 }

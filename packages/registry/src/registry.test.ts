@@ -127,7 +127,7 @@ describe("an id that the registry does not have", () => {
     const server = await serve((_, response) => response.writeHead(404).end("<html>nothing here</html>"));
     const failure = await failureOf(createRegistry({ url: server.url }).load(1));
     expect(failure.code).toBe("not-found");
-    expect(failure.message).toContain("is url the root of its Confluent API (Apicurio: /apis/ccompat/v7)");
+    expect(failure.message).toContain("is url the root of its API (Apicurio: /apis/ccompat/v7 or /apis/registry/v3)");
     expect(failure.message).not.toContain("html");
   });
 });
@@ -191,7 +191,7 @@ describe("what else a registry tells", () => {
     const pings = await registry.ping();
     expect(pings.map((ping) => ping.ok)).toEqual([true, false, false, false]);
     expect(pings[0]?.detail).toBe(`${good.url} answers as a schema registry (JSON, PROTOBUF, AVRO)`);
-    expect(pings[1]?.detail).toContain("is url the root of its Confluent API");
+    expect(pings[1]?.detail).toContain("is url the root of its API");
     expect(pings[2]?.detail).toContain("not as a schema registry does");
     expect(pings[3]?.detail).toContain("(ECONNREFUSED): is it running, and are host and port right");
     expect(good.requests.length).toBe(1);

@@ -2,11 +2,12 @@ import { setMaxListeners } from "node:events";
 import { inspect } from "node:util";
 import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
 import { CachingSource } from "./caching-source.ts";
-import { ConfluentApi, type SubjectVersion } from "./confluent-api.ts";
+import { apiFor } from "./api-for.ts";
 import { RegistryError } from "./errors.ts";
 import { type RegistryOptions, type ResolvedRegistryOptions, resolveRegistryOptions } from "./options.ts";
 import { pingEndpoint, type RegistryPing } from "./ping.ts";
 import { resolveReferences } from "./references.ts";
+import type { RegistryApi, SubjectVersion } from "./registry-api.ts";
 import { Transport } from "./transport.ts";
 
 /** A schema registry over HTTP. Rejects with a {@link RegistryError} only. */
@@ -38,7 +39,10 @@ export interface RegistryStats {
   readonly retries: number;
 }
 
-/** A client of a schema registry that speaks the Confluent API: Confluent, Karapace, Redpanda, Apicurio (`/apis/ccompat/v7`). */
+/**
+ * A client of a schema registry that speaks the Confluent API (Confluent, Karapace, Redpanda, Apicurio at `/apis/ccompat/v7`) or Apicurio's
+ * own (`/apis/registry/v3`).
+ */
 export function createRegistry(options: RegistryOptions): Registry {
   return new HttpRegistry(resolveRegistryOptions(options));
 }
@@ -47,14 +51,14 @@ class HttpRegistry implements Registry {
   readonly #options: ResolvedRegistryOptions;
   readonly #closing = new AbortController();
   readonly #transport: Transport;
-  readonly #api: ConfluentApi;
+  readonly #api: RegistryApi;
   readonly #source: CachingSource;
 
   constructor(options: ResolvedRegistryOptions) {
     this.#options = options;
     setMaxListeners(0, this.#closing.signal); // every request listens, and there may be any number of them
     this.#transport = new Transport(options, this.#closing.signal);
-    this.#api = new ConfluentApi((question) => this.#transport.ask(question));
+    this.#api = apiFor(options, this.#transport);
     const { cache, clock, random } = options;
     this.#source = new CachingSource({ cache, clock, random, fetchSchema: (id) => this.#fetchSchema(id) });
   }
@@ -76,7 +80,7 @@ class HttpRegistry implements Registry {
   }
 
   ping(): Promise<readonly RegistryPing[]> {
-    return Promise.all(this.#options.endpoints.map((endpoint) => pingEndpoint(endpoint, this.#transport)));
+    return Promise.all(this.#options.endpoints.map((endpoint) => pingEndpoint(endpoint, this.#options.dialect, this.#transport)));
   }
 
   stats(): RegistryStats {

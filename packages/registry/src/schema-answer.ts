@@ -1,17 +1,24 @@
 import type { SchemaType } from "@cdckit/decode";
 
 /** A schema as a registry writes it: its references are names of other subjects' versions. */
-export interface UnresolvedSchema {
+export interface UnresolvedSchema<Place extends ReferencePlace = ReferenceLink> {
   readonly schemaType: SchemaType;
   readonly schema: string;
-  readonly references: readonly ReferenceLink[];
+  readonly references: readonly Place[];
+  /** Whether rules stand beside it by which producers change what they write. */
+  readonly isRuled?: boolean;
 }
 
-/** Where a reference leads. */
-export interface ReferenceLink {
+/** Where a reference leads, whatever the registry calls it. */
+export interface ReferencePlace {
   /** How the referring schema calls it. */
   readonly name: string;
   readonly subject: string;
+  readonly version: number | string;
+}
+
+/** Where a reference of the Confluent API leads. */
+export interface ReferenceLink extends ReferencePlace {
   readonly version: number;
 }
 
@@ -29,12 +36,23 @@ export function readSchemaAnswer(answer: unknown): UnresolvedSchema | string {
     return 'has no "schema" text';
   }
   if (schemaType === undefined) {
-    return "has a schemaType other than AVRO, JSON and PROTOBUF";
+    return "has a schemaType other than AVRO, JSON, PROTOBUF and KCONNECT";
   }
   if (references === undefined) {
     return "has references that are not a list of name, subject and version";
   }
-  return { schema, schemaType, references };
+  return hasRules(answer["ruleSet"]) ? { schema, schemaType, references, isRuled: true } : { schema, schemaType, references };
+}
+
+/** Rules of the kind that change a message while it is written; conditions only look at it. */
+function hasRules(ruleSet: unknown): boolean {
+  const { domainRules, encodingRules } = isObject(ruleSet) ? ruleSet : {};
+  return [domainRules, encodingRules].some((rules) => Array.isArray(rules) && rules.some(changesMessages));
+}
+
+function changesMessages(rule: unknown): boolean {
+  const { kind, disabled } = isObject(rule) ? rule : {};
+  return kind === "TRANSFORM" && disabled !== true;
 }
 
 /** Registries leave the type out where it is AVRO. */
@@ -42,7 +60,7 @@ export function readSchemaType(value: unknown): SchemaType | undefined {
   if (value === undefined || value === null) {
     return "AVRO";
   }
-  return value === "AVRO" || value === "JSON" || value === "PROTOBUF" ? value : undefined;
+  return value === "AVRO" || value === "JSON" || value === "PROTOBUF" || value === "KCONNECT" ? value : undefined;
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

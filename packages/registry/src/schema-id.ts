@@ -2,20 +2,50 @@ import type { SchemaId } from "@cdckit/decode";
 import { RegistryError } from "./errors.ts";
 import { quoted } from "./quoted.ts";
 
-const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const guid = /^(?:guid:)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+const apicurioId = /^(contentId|globalId):([0-9]{1,19})$/;
+
+/** What Apicurio counts from 1 on: contents, and versions of artifacts. The same number means different things in each. */
+export type ApicurioIdSpace = "contentId" | "globalId";
 
 /** Whether an id is a number as the Confluent API gives them. */
 export function isNumericId(id: unknown): id is number {
   return Number.isSafeInteger(id) && (id as number) >= 0;
 }
 
-/** Whether an id is a GUID, by which the Confluent API names a schema independently of the registry that holds it. */
-export function isGuid(id: SchemaId): id is string {
-  return typeof id === "string" && guid.test(id);
+/** The GUID by which the Confluent API names a schema independently of the registry that holds it; null for any other id. */
+export function guidOf(id: SchemaId): string | null {
+  return typeof id === "string" ? (guid.exec(id)?.[1] ?? null) : null;
 }
 
+/** The number of an id that says which of Apicurio's number spaces it is of; null for any other id. */
+export function apicurioIdOf(id: SchemaId): { readonly space: ApicurioIdSpace; readonly number: string } | null {
+  const [, space, number] = typeof id === "string" ? (apicurioId.exec(id) ?? []) : [];
+  return space === undefined || number === undefined ? null : { space: space as ApicurioIdSpace, number };
+}
+
+const kinds: ReadonlyMap<string, string> = new Map([
+  ["guid", "a GUID of Confluent's registry"],
+  ["contentId", "a content id of Apicurio"],
+  ["globalId", "a global id of Apicurio"],
+  ["contentHash", "a content hash of Apicurio"],
+  ["artifact", "an artifact of Apicurio"],
+  ["glue", "a schema version of AWS Glue"],
+  ["azure", "a schema of Azure Schema Registry"],
+  ["buf", "a commit of the Buf Schema Registry"],
+  ["fingerprint", "an Avro fingerprint"],
+]);
+
+/**
+ * The error for an id that is not to be had here. One of a kind that exists is "not found": no such schema is here, and the bytes that named
+ * it may after all be something else. Anything else is nothing that a message names.
+ */
 export function unusableId(id: SchemaId, expected: string): RegistryError {
-  return new RegistryError("refused", `there are no schema ids of this kind here: expected ${expected}, found ${quoted(String(id))}`, {
-    id,
-  });
+  const kind = typeof id === "string" ? kinds.get(id.split(":", 1)[0] ?? "") : undefined;
+  const detail = `there are no schema ids of this kind here: expected ${expected}, found ${quoted(String(id))}`;
+  if (kind === undefined) {
+    return new RegistryError("refused", detail, { id });
+  }
+  const advice = "put the schema under this id into a bundle (fromBundle), or pass a SchemaSource of your own that knows it";
+  return new RegistryError("not-found", `${detail}, ${kind}: ${advice}`, { id });
 }

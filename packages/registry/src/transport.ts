@@ -4,12 +4,13 @@ import { Failover } from "./failover.ts";
 import { Gate } from "./gate.ts";
 import { type HttpAnswer, type Question, sendRequest } from "./http.ts";
 import { failureOfStatus } from "./http-status.ts";
-import { parseJson } from "./json.ts";
+import { parseJson, parseText } from "./json.ts";
 import type { ResolvedRegistryOptions } from "./options.ts";
+import type { Asking } from "./registry-api.ts";
 import { withRetry } from "./retry.ts";
 
 /** Asks a question until there is an answer or no hope: so many at once, each address in turn, again after a pause. */
-export class Transport {
+export class Transport implements Asking {
   readonly #options: ResolvedRegistryOptions;
   readonly #closed: AbortSignal;
   readonly #gate: Gate;
@@ -29,23 +30,37 @@ export class Transport {
   }
 
   /** The JSON of the answer. */
-  ask(question: Question): Promise<unknown> {
-    const { retry, clock, random } = this.#options;
-    const tools = { clock, random, closed: this.#closed, onRetry: () => this.#retries++ };
-    return withRetry(retry, tools, () => this.#failover.ask((endpoint) => this.askOnce(endpoint, question), this.#closed));
+  json(question: Question): Promise<unknown> {
+    return this.#ask(question, parseJson, "JSON");
   }
 
-  /** One request to one address, neither repeated nor passed on. */
-  async askOnce(endpoint: Endpoint, question: Question): Promise<unknown> {
+  /** The answer as text. */
+  text(question: Question): Promise<string> {
+    return this.#ask(question, parseText, "text in UTF-8");
+  }
+
+  /** The JSON of one request to one address, neither repeated nor passed on. */
+  jsonOnce(endpoint: Endpoint, question: Question): Promise<unknown> {
+    return this.#askOnce(endpoint, question, parseJson, "JSON");
+  }
+
+  #ask<T>(question: Question, parse: (body: Uint8Array) => T, format: string): Promise<T> {
+    const { retry, clock, random } = this.#options;
+    const tools = { clock, random, closed: this.#closed, onRetry: () => this.#retries++ };
+    const send = (endpoint: Endpoint): Promise<T> => this.#askOnce(endpoint, question, parse, format);
+    return withRetry(retry, tools, () => this.#failover.ask(send, this.#closed));
+  }
+
+  async #askOnce<T>(endpoint: Endpoint, question: Question, parse: (body: Uint8Array) => T, format: string): Promise<T> {
     const answer = await this.#gate.run(() => this.#send(endpoint, question));
     const failure = failureOfStatus(answer, endpoint, question);
     if (failure !== undefined) {
       throw failure;
     }
     try {
-      return parseJson(answer.body);
+      return parse(answer.body);
     } catch (cause) {
-      const detail = `${endpoint.url} answered ${question.what} with something else than JSON: is url the root of a schema registry`;
+      const detail = `${endpoint.url} answered ${question.what} with something else than ${format}: is url the root of a schema registry`;
       throw new RegistryError("refused", detail, { url: endpoint.url, id: question.id, status: answer.status, cause });
     }
   }

@@ -1,0 +1,57 @@
+import type { SchemaId } from "@cdckit/decode";
+import { ApicurioApi, type ArtifactPlace } from "./apicurio-api.ts";
+import { ConfluentApi } from "./confluent-api.ts";
+import { apicurioVersion, isApicurioCompatible } from "./dialect.ts";
+import type { ResolvedRegistryOptions } from "./options.ts";
+import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
+import type { ReferenceLink, ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
+import { apicurioIdOf } from "./schema-id.ts";
+
+/** What the registry behind the options is asked through. */
+export function apiFor({ endpoints, dialect, numericIds }: ResolvedRegistryOptions, ask: Asking): RegistryApi {
+  if (dialect === "apicurio") {
+    return new ApicurioApi(ask, { version: apicurioVersion(endpoints[0]), numericIds });
+  }
+  const confluent = new ConfluentApi(ask);
+  return isApicurioCompatible(endpoints)
+    ? new CompatibleApi(confluent, new ApicurioApi(ask, { version: "v2", numericIds, prefix: besideCompatible }))
+    : confluent;
+}
+
+// Versions 2 and 3 of Apicurio both answer it. fetch takes the dots away before it asks.
+const besideCompatible = "/../../registry/v2";
+const apicurioOnly = /^(?:contentHash|artifact):/;
+
+/**
+ * Apicurio behind its stand-in for the Confluent API: numbers are asked for there, ids that only Apicurio has by its own API beside it.
+ */
+class CompatibleApi implements RegistryApi {
+  readonly #confluent: ConfluentApi;
+  readonly #apicurio: ApicurioApi;
+
+  constructor(confluent: ConfluentApi, apicurio: ApicurioApi) {
+    this.#confluent = confluent;
+    this.#apicurio = apicurio;
+  }
+
+  schemaById(id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
+    const isApicurios = apicurioIdOf(id) !== null || (typeof id === "string" && apicurioOnly.test(id));
+    return isApicurios ? this.#apicurio.schemaById(id) : this.#confluent.schemaById(id);
+  }
+
+  referencedVersion(place: ReferencePlace, id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
+    return isLink(place) ? this.#confluent.referencedVersion(place, id) : this.#apicurio.referencedVersion(place as ArtifactPlace, id);
+  }
+
+  latestVersion(subject: string): Promise<SubjectVersion> {
+    return this.#confluent.latestVersion(subject);
+  }
+
+  subjects(): Promise<readonly string[]> {
+    return this.#confluent.subjects();
+  }
+}
+
+function isLink(place: ReferencePlace): place is ReferenceLink {
+  return typeof place.version === "number";
+}

@@ -1,0 +1,213 @@
+import type { SchemaId, SchemaType } from "@cdckit/decode";
+import { isRegistryError, RegistryError } from "./errors.ts";
+import type { Question } from "./http.ts";
+import { quoted } from "./quoted.ts";
+import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
+import { isObject, type ReferencePlace, readSchemaType, type UnresolvedSchema } from "./schema-answer.ts";
+import { type ApicurioIdSpace, apicurioIdOf, isNumericId, unusableId } from "./schema-id.ts";
+import { sniffSchemaType } from "./sniff-schema-type.ts";
+
+/** Where an Apicurio reference leads: `subject` is group and artifact, each percent-encoded, as paths have them. */
+export interface ArtifactPlace extends ReferencePlace {
+  readonly version: string;
+}
+
+/** The versions of Apicurio's own API that are spoken here. */
+export type ApicurioApiVersion = "v2" | "v3";
+
+export interface ApicurioApiOptions {
+  readonly version: ApicurioApiVersion;
+  /** What ids that are mere numbers count. */
+  readonly numericIds: ApicurioIdSpace;
+  /** Before every path. */
+  readonly prefix?: string;
+}
+
+/** The words of each version. */
+const dialects = {
+  v2: { search: "/search/artifacts", found: "artifacts", type: "type", latest: "", meta: "/meta" },
+  v3: { search: "/search/versions", found: "versions", type: "artifactType", latest: "/versions/branch=latest", meta: "" },
+} as const;
+
+const expectedIds = "a number, contentId:<number>, globalId:<number>, contentHash:<hash> or artifact:<group>/<artifact>/<version>";
+const missingHint =
+  "is this the registry that the producer wrote to, and does the producer write this kind of id (apicurio.registry.use-id)? " +
+  "Ids that are mere numbers are read as numericIds says";
+const subjectsAtOnce = 500;
+const mostSubjects = 100_000;
+
+/** Apicurio's own API: content ids and global ids, each by its own path. */
+export class ApicurioApi implements RegistryApi<ArtifactPlace> {
+  readonly #ask: Asking;
+  readonly #options: ApicurioApiOptions;
+
+  constructor(ask: Asking, options: ApicurioApiOptions) {
+    this.#ask = ask;
+    this.#options = options;
+  }
+
+  /** `GET /ids/contentIds/{id}`, `/ids/globalIds/{id}`, `/ids/contentHashes/{hash}`, or one version of an artifact. */
+  async schemaById(id: SchemaId): Promise<UnresolvedSchema<ArtifactPlace>> {
+    const numbered = isNumericId(id) ? { space: this.#options.numericIds, number: String(id) } : apicurioIdOf(id);
+    if (numbered !== null) {
+      return this.#numbered(numbered.space, numbered.number, id);
+    }
+    const [, hash] = typeof id === "string" ? (/^contentHash:([0-9A-Za-z]{1,128})$/.exec(id) ?? []) : [];
+    if (hash !== undefined) {
+      return this.#content(`/ids/contentHashes/${hash}`, id);
+    }
+    const parts = typeof id === "string" && id.startsWith("artifact:") ? id.slice("artifact:".length).split("/") : [];
+    const [group, artifact, version] = parts;
+    if (parts.length === 3 && parts.every(isPathPart) && version !== undefined) {
+      return this.referencedVersion({ name: "", subject: `${group}/${artifact}`, version }, id);
+    }
+    throw unusableId(id, expectedIds);
+  }
+
+  async referencedVersion({ subject, version }: ArtifactPlace, id: SchemaId): Promise<UnresolvedSchema<ArtifactPlace>> {
+    const [group, artifact] = subject.split("/");
+    const path = `/groups/${group}/artifacts/${artifact}/versions/${version}${dialects[this.#options.version].meta}`;
+    const what = `artifact ${quoted(subject)} version ${quoted(version)}, which schema id ${id} needs`;
+    const meta = await this.#json({ path, what, id, missingHint: "register it again, its messages cannot be read without it" });
+    return this.#numbered("globalId", this.#numberIn(meta, "globalId", what), id);
+  }
+
+  async latestVersion(subject: string): Promise<SubjectVersion> {
+    const [group, artifact] = placeOfSubject(subject).split("/");
+    const { latest, meta } = dialects[this.#options.version];
+    const what = `the latest version of artifact ${quoted(subject)}`;
+    const path = `/groups/${group}/artifacts/${artifact}${latest}${meta}`;
+    const answer = await this.#json({ path, what, missingHint: "is the artifact right (group/artifact, or artifact alone)" });
+    const schema = await this.#numbered("globalId", this.#numberIn(answer, "globalId", what), subject);
+    const version = Number(isObject(answer) ? answer["version"] : undefined);
+    if (!isNumericId(version)) {
+      throw unusable("has a version that is no number", what);
+    }
+    const id = Number(this.#numberIn(answer, this.#options.numericIds, what));
+    return { schemaType: schema.schemaType, schema: schema.schema, references: [], id, version, subject };
+  }
+
+  /** The artifacts of the group "default" by their names, those of other groups as group/artifact. */
+  async subjects(): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (let offset = 0; offset < mostSubjects; offset += subjectsAtOnce) {
+      const what = "the list of artifacts";
+      const answer = await this.#json({ path: `/search/artifacts?limit=${subjectsAtOnce}&offset=${offset}`, what });
+      const page = isObject(answer) ? answer["artifacts"] : undefined;
+      if (!Array.isArray(page)) {
+        throw unusable("is no list of artifacts", what);
+      }
+      names.push(...page.map(subjectOfArtifact).filter((name) => name !== null));
+      if (page.length < subjectsAtOnce) {
+        break;
+      }
+    }
+    return names;
+  }
+
+  async #numbered(space: ApicurioIdSpace, number: string, id: SchemaId): Promise<UnresolvedSchema<ArtifactPlace>> {
+    const { search, found, type } = dialects[this.#options.version];
+    const what = `the type of ${space} ${number}`;
+    const answer = this.#json({ path: `${search}?${space}=${number}`, what, id });
+    const [schema, versions] = await Promise.all([this.#content(`/ids/${space}s/${number}`, id), answer.catch(noneWhereMissing)]);
+    const list: unknown = isObject(versions) ? versions[found] : undefined;
+    const types = new Set(Array.isArray(list) ? list.map((version: unknown) => (isObject(version) ? version[type] : undefined)) : []);
+    if (types.size > 1) {
+      throw unusable("names versions of several types: ask by the global id of one of them", what);
+    }
+    const [stated] = types;
+    return stated === undefined ? schema : { ...schema, schemaType: typeOf(stated, what) };
+  }
+
+  async #content(path: string, id: SchemaId): Promise<UnresolvedSchema<ArtifactPlace>> {
+    const question: Question = { path: this.#path(path), what: `schema id ${id}`, id, missingHint };
+    const [schema, references] = await Promise.all([
+      this.#ask.text(question),
+      this.#json({ path: `${path}/references`, what: `the references of schema id ${id}`, id, missingHint }),
+    ]);
+    const places = readPlaces(references);
+    if (places === null) {
+      throw unusable("is no list of references", `the references of schema id ${id}`);
+    }
+    return { schemaType: sniffSchemaType(schema), schema, references: places };
+  }
+
+  #numberIn(answer: unknown, field: ApicurioIdSpace, what: string): string {
+    const number = isObject(answer) ? answer[field] : undefined;
+    if (!isNumericId(number)) {
+      throw unusable(`has no ${field}`, what);
+    }
+    return String(number);
+  }
+
+  #json(question: Question): Promise<unknown> {
+    return this.#ask.json({ ...question, path: this.#path(question.path) });
+  }
+
+  #path(path: string): string {
+    return `${this.#options.prefix ?? ""}${path}`;
+  }
+}
+
+/** What is reachable, for a check: answered by both versions. */
+export const apicurioInfoQuestion: Question = Object.freeze({ path: "/system/info", what: "its version" });
+
+/** A search that a registry does not offer, or not to us, says nothing of the type; the content itself then has to do. */
+function noneWhereMissing(error: unknown): null {
+  if (isRegistryError(error) && error.code !== "unavailable") {
+    return null;
+  }
+  throw error;
+}
+
+function typeOf(stated: unknown, what: string): SchemaType {
+  const schemaType = stated === null ? undefined : readSchemaType(stated);
+  if (schemaType === undefined) {
+    throw unusable("is a type other than AVRO, JSON, PROTOBUF and KCONNECT", what);
+  }
+  return schemaType;
+}
+
+function readPlaces(value: unknown): readonly ArtifactPlace[] | null {
+  if (!Array.isArray(value)) {
+    return null;
+  }
+  const places = value.map((reference: unknown): ArtifactPlace | null => {
+    const { groupId, artifactId, version, name } = isObject(reference) ? reference : {};
+    const group = groupId ?? "default";
+    if (!isName(group) || !isName(artifactId) || !isName(version) || !isName(name)) {
+      return null;
+    }
+    const parts = [group, artifactId, version].map(encodeURIComponent);
+    return parts.every(isPathPart) ? { name, subject: parts.slice(0, 2).join("/"), version: parts[2] ?? "" } : null;
+  });
+  return places.includes(null) ? null : (places as readonly ArtifactPlace[]);
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= 4_096;
+}
+
+/** One part of a path, percent-encoded: none that leads elsewhere. */
+function isPathPart(part: string): boolean {
+  return /^[\w.!~*'()%-]{1,4096}$/.test(part) && part !== "." && part !== "..";
+}
+
+function placeOfSubject(subject: string): string {
+  const slash = subject.indexOf("/");
+  const [group, artifact] = slash === -1 ? ["default", subject] : [subject.slice(0, slash), subject.slice(slash + 1)];
+  return `${encodeURIComponent(group)}/${encodeURIComponent(artifact)}`;
+}
+
+function subjectOfArtifact(found: unknown): string | null {
+  const { groupId, artifactId, id } = isObject(found) ? found : {};
+  const artifact = artifactId ?? id; // v2 calls it so
+  if (!isName(artifact)) {
+    return null;
+  }
+  return isName(groupId) && groupId !== "default" ? `${groupId}/${artifact}` : artifact;
+}
+
+function unusable(what: string, asked: string): RegistryError {
+  return new RegistryError("refused", `the answer to ${asked} ${what}: is url the root of Apicurio's own API, such as /apis/registry/v3`);
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import { createRegistry } from "./registry.ts";
+import { answers, failureOf, json, recordAnswer, serve } from "./registry-server.contract.ts";
+
+const order = '{"type":"record","name":"Order","fields":[{"name":"to","type":"n.Address"}]}';
+const address = '{"type":"record","name":"Address","namespace":"n","fields":[]}';
+const root = "/apis/registry/v3";
+
+/** What Apicurio 3.0.9 answers, cut to what is read. */
+const apicurio: Readonly<Record<string, unknown>> = {
+  [`${root}/ids/contentIds/5`]: JSON.parse(order),
+  [`${root}/ids/contentIds/5/references`]: [{ groupId: "g 1", artifactId: "addr", version: "1", name: "n.Address" }],
+  [`${root}/search/versions?contentId=5`]: { count: 1, versions: [{ artifactType: "AVRO", globalId: 9, contentId: 5 }] },
+  [`${root}/ids/globalIds/5`]: { type: "struct", fields: [], optional: false },
+  [`${root}/ids/globalIds/5/references`]: [],
+  [`${root}/search/versions?globalId=5`]: { count: 1, versions: [{ artifactType: "KCONNECT", globalId: 5, contentId: 2 }] },
+  [`${root}/groups/g%201/artifacts/addr/versions/1`]: { artifactType: "AVRO", globalId: 3, contentId: 1, version: "1" },
+  [`${root}/ids/globalIds/3`]: JSON.parse(address),
+  [`${root}/ids/globalIds/3/references`]: [],
+  [`${root}/search/versions?globalId=3`]: { count: 1, versions: [{ artifactType: "AVRO" }] },
+  [`${root}/ids/contentHashes/abc`]: { type: "object", properties: {} },
+  [`${root}/ids/contentHashes/abc/references`]: [],
+  [`${root}/groups/default/artifacts/orders/versions/branch=latest`]: { artifactType: "AVRO", globalId: 3, contentId: 1, version: "2" },
+  [`${root}/search/artifacts?limit=500&offset=0`]: {
+    artifacts: [
+      { groupId: "default", artifactId: "orders" },
+      { groupId: "g 1", artifactId: "addr" },
+    ],
+  },
+  [`${root}/system/info`]: { name: "Apicurio Registry (In Memory)", version: "3.0.9" },
+};
+
+describe("a registry asked by Apicurio's own API", () => {
+  test("a content id and a global id of the same number are two schemas", async () => {
+    const server = await serve(answers(apicurio));
+    const registry = createRegistry({ url: server.url + root });
+    expect(await registry.load("contentId:5")).toEqual({
+      id: "contentId:5",
+      schemaType: "AVRO",
+      schema: order,
+      references: [{ name: "n.Address", schema: address }],
+    });
+    expect(await registry.load("globalId:5")).toMatchObject({ id: "globalId:5", schemaType: "KCONNECT" });
+    expect(registry.peek("contentId:5")?.schemaType).toBe("AVRO");
+  });
+
+  test.each([
+    [undefined, "AVRO"],
+    ["contentId", "AVRO"],
+    ["globalId", "KCONNECT"],
+  ] as const)("an id that is a mere number is what numericIds says: %s", async (numericIds, schemaType) => {
+    const server = await serve(answers(apicurio));
+    const registry = createRegistry({ url: server.url + root, ...(numericIds === undefined ? {} : { numericIds }) });
+    expect(await registry.load(5)).toMatchObject({ id: 5, schemaType });
+  });
+
+  test("a content hash has the type of its text, and an artifact that of its version", async () => {
+    const server = await serve(answers(apicurio));
+    const registry = createRegistry({ url: server.url + root });
+    expect(await registry.load("contentHash:abc")).toMatchObject({ schemaType: "JSON" });
+    expect(await registry.load("artifact:g%201/addr/1")).toMatchObject({ schemaType: "AVRO", schema: address });
+  });
+
+  test("a schema that it does not have is not found, by its own words for that", async () => {
+    const server = await serve((_, response) => json(response, 404, { name: "ContentNotFoundException", detail: "secret", status: 404 }));
+    const error = await failureOf(createRegistry({ url: server.url + root }).load("contentId:7"));
+    expect(error.code).toBe("not-found");
+    expect(error.message).toContain("ContentNotFoundException");
+    expect(error.message).toContain("apicurio.registry.use-id");
+    expect(error.message).not.toContain("secret");
+  });
+
+  test.each(["artifact:../subjects/1", "artifact:a/../1", "artifact:a/b?c/1", "artifact:a/b", "contentId:x", "contentHash:../a"])(
+    "%s leads nowhere, and is not asked for",
+    async (id) => {
+      const server = await serve(answers(apicurio));
+      const error = await failureOf(createRegistry({ url: server.url + root }).load(id));
+      expect(error.code).toBe("not-found");
+      expect(server.paths).toEqual([]);
+    },
+  );
+
+  test("its subjects are artifacts, with their group where it is not the default", async () => {
+    const server = await serve(answers(apicurio));
+    const registry = createRegistry({ url: server.url + root });
+    expect(await registry.subjects()).toEqual(["orders", "g 1/addr"]);
+    expect(await registry.latest("orders")).toMatchObject({ subject: "orders", id: 1, version: 2, schemaType: "AVRO" });
+    expect(await registry.ping()).toMatchObject([{ ok: true, detail: expect.stringContaining("Apicurio 3.0.9") }]);
+  });
+});
+
+describe("Apicurio asked by the Confluent API", () => {
+  test("numbers go there, and ids that only Apicurio has to its own API beside it", async () => {
+    const server = await serve(
+      answers({
+        "/apis/ccompat/v7/schemas/ids/5": recordAnswer("Compatible"),
+        "/apis/registry/v2/ids/globalIds/5": JSON.parse(address),
+        "/apis/registry/v2/ids/globalIds/5/references": [],
+        "/apis/registry/v2/search/artifacts?globalId=5": { artifacts: [{ type: "AVRO" }], count: 1 },
+      }),
+    );
+    const registry = createRegistry({ url: `${server.url}/apis/ccompat/v7` });
+    expect((await registry.load(5)).schema).toContain("Compatible");
+    expect((await registry.load("globalId:5")).schema).toBe(address);
+  });
+});
+
+describe("ids of others", () => {
+  test.each([
+    "glue:b7b4a7f0-9c96-4e4a-a687-fb5de9ef0c63",
+    `azure:${"0".repeat(32)}`,
+    "fingerprint:7275d51a3f395c8f",
+    "buf:4c2c",
+    "contentId:5",
+  ])("%s is not found in a registry of the Confluent API, and the error says who can help", async (id) => {
+    const server = await serve(answers({}));
+    const error = await failureOf(createRegistry({ url: server.url }).load(id));
+    expect(error.code).toBe("not-found");
+    expect(error.message).toContain("fromBundle");
+    expect(server.paths).toEqual([]);
+  });
+});
+
+describe("which API is asked", () => {
+  test("addresses of two APIs are no registry", () => {
+    expect(() => createRegistry({ urls: ["http://a/apis/registry/v3", "http://b"] })).toThrow("one API");
+  });
+
+  test("Apicurio's own API must be named by its root", () => {
+    expect(() => createRegistry({ url: "http://a", dialect: "apicurio" })).toThrow("/apis/registry/v3");
+  });
+
+  test("rules that change messages are told, conditions are not", async () => {
+    const rule = (kind: string, disabled = false): unknown => ({ ruleSet: { domainRules: [{ name: "r", kind, disabled }] } });
+    const server = await serve(
+      answers({
+        "/schemas/ids/1": { ...recordAnswer("A"), ...(rule("TRANSFORM") as object) },
+        "/schemas/ids/2": { ...recordAnswer("B"), ...(rule("CONDITION") as object) },
+        "/schemas/ids/3": { ...recordAnswer("C"), ...(rule("TRANSFORM", true) as object) },
+        "/schemas/ids/4": { ...recordAnswer("D"), ruleSet: { encodingRules: [{ kind: "TRANSFORM" }] } },
+      }),
+    );
+    const registry = createRegistry({ url: server.url });
+    const loaded = await Promise.all([1, 2, 3, 4].map((id) => registry.load(id)));
+    expect(loaded.map(({ isRuled }) => isRuled)).toEqual([true, undefined, undefined, true]);
+  });
+});
