@@ -350,6 +350,9 @@ function hinted(value: unknown, conversion: Conversion, convert: Convert): unkno
   if (typeof value === "string") {
     return hintedText(value, conversion);
   }
+  if (Array.isArray(value) && conversion.array !== undefined) {
+    return conversion.array(typedItems(value));
+  }
   if (typeof value === "object" && value !== null && !Array.isArray(value) && conversion.struct !== undefined) {
     return conversion.struct(typedFields(value as Record<string, unknown>)); // an object that is no list is a parsed one
   }
@@ -368,6 +371,10 @@ function typedFields(struct: Record<string, unknown>): Record<string, unknown> {
   return typed;
 }
 
+function typedItems(items: readonly unknown[]): unknown[] {
+  return items.map((item) => typedField("", item));
+}
+
 function typedField(name: string, field: unknown): unknown {
   if (field instanceof NumberText) {
     return finite(field.text, `the field ${name} of a hinted column`);
@@ -375,7 +382,10 @@ function typedField(name: string, field: unknown): unknown {
   if (typeof field === "string" && byteFields.has(name)) {
     return fromBase64(field, "a hinted column");
   }
-  const isStruct = typeof field === "object" && field !== null && !Array.isArray(field);
+  if (Array.isArray(field)) {
+    return typedItems(field); // a map whose keys are no text: a list of pairs
+  }
+  const isStruct = typeof field === "object" && field !== null;
   return isStruct ? typedFields(field as Record<string, unknown>) : field; // parsed JSON, so its depth is bounded already
 }
 

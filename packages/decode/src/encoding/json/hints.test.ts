@@ -30,6 +30,25 @@ describe("a hint on a plain JSON column", () => {
     }
   });
 
+  test("reads vectors as numbers, however other numbers are kept", async () => {
+    for (const numbers of ["double", "exact"] as const) {
+      expect(await decodeColumn("[0.1,2,-3.5]", "io.debezium.data.DoubleVector", numbers)).toEqual([0.1, 2, -3.5]);
+      expect(await decodeColumn("[0.1,2]", "io.debezium.data.FloatVector", numbers)).toEqual([Math.fround(0.1), 2]);
+      expect(await decodeColumn(`{"dimensions":25,"vector":[[1,0.5],[24,-2]]}`, "io.debezium.data.SparseDoubleVector", numbers)).toEqual({
+        dimensions: 25,
+        vector: new Map([
+          [1, 0.5],
+          [24, -2],
+        ]),
+      });
+      expect(await decodeColumn(`{"a":1,"b":-0.5,"c":2.25}`, "io.debezium.data.geometry.Line", numbers)).toEqual({
+        a: 1,
+        b: -0.5,
+        c: 2.25,
+      });
+    }
+  });
+
   test("leaves a UUID the text that it is", async () => {
     const uuid = "3f2504e0-4f89-11d3-9a0c-0305e82c3301";
     expect(await decodeColumn(`"${uuid}"`, "io.debezium.data.Uuid")).toBe(uuid);
