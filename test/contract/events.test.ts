@@ -14,7 +14,7 @@ import { describe, expect, test } from "vitest";
 import { canonical } from "../fuzz/canonical.ts";
 import { inPlace } from "./in-place.ts";
 
-const recordings = bundledRecordings().filter(({ name }) => !/\/(tan|tah)\./.test(name));
+const recordings = bundledRecordings();
 
 async function recordsOf(name: string): Promise<KafkaRecord[]> {
   return (await loadRecording(bundledRecording(name).file)).slice(0, 30);

@@ -8,21 +8,30 @@ import { ConsumerError } from "./errors.ts";
 import { Counters } from "./observe/counters.ts";
 import type { Health } from "./observe/health.ts";
 import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOptions } from "./options.ts";
-import type { AnyHandler, ControlEvents, ControlKind, EventHandler, TableHandlers } from "./routing/handlers.ts";
+import type { AnyHandler, ControlEvents, ControlKind, EventHandler, KeyOf, RowOf, TableHandlers } from "./routing/handlers.ts";
 import { Router } from "./routing/router.ts";
+import type { RowChecks } from "./routing/row-checks.ts";
 import { onStopSignals } from "./stop-signals.ts";
 
-/** Decoded change events of a consumer group: handled first, then committed. */
-export interface Consumer {
+/**
+ * Decoded change events of a consumer group: handled first, then committed. `Tables` maps the patterns of tables to the types of their
+ * rows and keys ({@link TableTypes}), as `cdc-bench types` writes it.
+ */
+export interface Consumer<Tables extends object = Record<never, never>> {
   /** Handles events that belong to no table, by kind: `"heartbeat"`, `"transaction"`, ... */
-  on<Kind extends ControlKind>(kind: Kind, handler: EventHandler<ControlEvents[Kind]>): Consumer;
+  on<Kind extends ControlKind>(kind: Kind, handler: EventHandler<ControlEvents[Kind]>): this;
   /** Handles every event that no other handler takes. */
-  on(pattern: "*", handler: AnyHandler): Consumer;
+  on(pattern: "*", handler: AnyHandler): this;
   /**
    * Handles the events of a table: `"schema.table"`, or `"database.table"` where the source has no schemas; three parts are exact; `"*"`
-   * takes what no other handler took.
+   * takes what no other handler took. `checks`: validators that rows and keys pass before a handler sees them.
    */
-  on<Row = Columns, Key = Columns>(pattern: string, handlers: TableHandlers<Row, Key>): Consumer;
+  on<Name extends keyof Tables & string>(
+    pattern: Name,
+    handlers: TableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
+    checks?: RowChecks<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
+  ): this;
+  on<Row = Columns, Key = Columns>(pattern: string, handlers: TableHandlers<Row, Key>, checks?: RowChecks<Row, Key>): this;
   /** Consumes until it is stopped. Resolves after a stop; rejects with the error that halted it. */
   run(): Promise<void>;
   /**
@@ -39,8 +48,8 @@ export interface Consumer {
 const maxBlockMs = 50;
 
 /** A consumer with these options. Nothing is connected before `run()` or `stream()`. Throws a `ConsumerError` that names a wrong option. */
-export function createConsumer(options: ConsumerOptions): Consumer {
-  return new CdcConsumer(resolveConsumerOptions(options));
+export function createConsumer<Tables extends object = Record<never, never>>(options: ConsumerOptions): Consumer<Tables> {
+  return new CdcConsumer<Tables>(resolveConsumerOptions(options));
 }
 
 /** What decodes, and how to let go of what was made for it. */
@@ -67,7 +76,7 @@ function isSchemaSource(registry: object): registry is SchemaSource {
 
 async function nothingToRelease(): Promise<void> {}
 
-class CdcConsumer implements Consumer {
+class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   readonly #options: ResolvedConsumerOptions;
   readonly #decoding: DecodingParts;
   readonly #counters: Counters = new Counters();
@@ -80,11 +89,11 @@ class CdcConsumer implements Consumer {
     this.#engine = new ConsumerEngine(options, this.#counters);
   }
 
-  on(pattern: string, handlers: unknown): this {
+  on(pattern: string, handlers: unknown, checks?: RowChecks): this {
     if (this.#engine.phase !== "idle") {
       throw new ConsumerError("wrong-phase", "on() must be called before run(): events that came earlier would have been filtered");
     }
-    this.#router.add(pattern, handlers);
+    this.#router.add(pattern, handlers, checks);
     return this;
   }
 

@@ -12,6 +12,8 @@ export type ConsumerErrorCode =
   | "wrong-phase"
   /** A handler threw or rejected; what it threw is the cause. */
   | "handler-failed"
+  /** A row or a key did not pass the validator of its table; the validator's issues are in the cause. */
+  | "invalid-row"
   /** The decoder failed in a way that is not a `DecodeError`; what it threw is the cause. */
   | "decoder-failed"
   /** The driver failed with something that is not an `Error`. */

@@ -17,8 +17,10 @@ export type {
   ReadEvent,
   TableEvent,
   TableHandlers,
+  TableTypes,
   UpdateEvent,
 } from "./routing/handlers.ts";
+export type { RowChecks, StandardResult, StandardSchema } from "./routing/row-checks.ts";
 
 // What it says of itself.
 export type { Health, PartitionHealth } from "./observe/health.ts";

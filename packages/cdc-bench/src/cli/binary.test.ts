@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { bundledRecording, bundledRecordings } from "@cdckit/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exitCodes } from "../exit-codes.ts";
@@ -12,7 +13,6 @@ import { exitCodes } from "../exit-codes.ts";
 const binary = fileURLToPath(new URL("../../bin/cdc-bench.js", import.meta.url));
 const unreachableBroker = "127.0.0.1:1";
 const small = bundledRecording("postgres-debezium-3.5/tav.inv.composite_pk");
-const undecodable = bundledRecording("postgres-debezium-3.5/tan.inv.composite_pk");
 const large = bundledRecording("salesorderdetail/json");
 
 interface Ended {
@@ -22,15 +22,31 @@ interface Ended {
 }
 
 let folder: string;
+/** The small recording, its values compressed by their producer. */
+let undecodable: { readonly file: string; readonly schemasFile: string };
 
 beforeAll(async () => {
   expect(existsSync(fileURLToPath(new URL("../../dist/main.js", import.meta.url))), "build first: npm run build").toBe(true);
   folder = await mkdtemp(join(tmpdir(), "cdc-bench-"));
+  undecodable = { file: join(folder, "compressed.ndjson"), schemasFile: small.schemasFile };
+  await writeFile(undecodable.file, compressed(await readFile(small.file, "utf8")));
 });
 
 afterAll(async () => {
   await rm(folder, { recursive: true });
 });
+
+function compressed(recording: string): string {
+  const lines = recording.trimEnd().split("\n");
+  const records = lines.map((line) => JSON.parse(line) as { value: string | null });
+  return records
+    .map((record) => ({
+      ...record,
+      value: record.value === null ? null : gzipSync(Buffer.from(record.value, "base64")).toString("base64"),
+    }))
+    .map((record) => `${JSON.stringify(record)}\n`)
+    .join("");
+}
 
 /** Runs the program to its end. `watch` sees the process while it runs. */
 function cdcBench(args: readonly string[], watch: (child: ChildProcess, seen: Ended) => void = () => {}): Promise<Ended> {
@@ -142,14 +158,13 @@ describe("inspect", () => {
   test("prints a line for a record that cannot be decoded too, goes on, and ends with exit code 5", async () => {
     const ended = await cdcBench(["inspect", "--file", undecodable.file, "--schemas", undecodable.schemasFile, "--json"]);
     expect(ended.code).toBe(exitCodes.decodeErrors);
-    // Seven values in Apicurio's framing, and two tombstones whose keys are.
     const lines = ended.stdout
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line) as { kind: unknown; error: { code: string } });
     expect(lines).toHaveLength(9);
     expect(lines[0]).toMatchObject({
-      topic: "tan.inv.composite_pk",
+      topic: "tav.inv.composite_pk",
       partition: 0,
       offset: 0,
       kind: null,
@@ -269,10 +284,7 @@ describe("demo", () => {
       compared: { title: string }[];
     };
     expect(report.detected).toHaveLength(bundledRecordings().length - 3); // the three large ones are compared
-    expect(report.detected.filter(({ error }) => error !== null).map(({ topic }) => topic)).toEqual([
-      "tah.inv.composite_pk",
-      "tan.inv.composite_pk",
-    ]);
+    expect(report.detected.filter(({ error }) => error !== null)).toEqual([]);
     expect(report.compared.map(({ title }) => title)).toEqual(["JSON with schema", "JSON", "Confluent Avro"]);
   });
 

@@ -1,5 +1,5 @@
 import { isDecodeError, type RecordCoordinates } from "@cdckit/decode";
-import { ConsumerError } from "../errors.ts";
+import { ConsumerError, isConsumerError } from "../errors.ts";
 
 /** The error that `run()` rejects with when a record could not be decoded. */
 export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
@@ -9,8 +9,11 @@ export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
   return new ConsumerError("decoder-failed", `the decoder failed at ${place(at)}; the cause says why`, { cause: error, at });
 }
 
-/** The error that `run()` rejects with when a handler threw or rejected. */
+/** The error that `run()` rejects with when a handler threw or rejected. A row that was refused before its handler saw it says so itself. */
 export function handlerFailure(error: unknown, at: RecordCoordinates): Error {
+  if (isConsumerError(error) && error.code === "invalid-row") {
+    return error;
+  }
   return new ConsumerError("handler-failed", `a handler failed at ${place(at)}; the cause says why, and the record was not committed`, {
     cause: error,
     at,

@@ -43,6 +43,15 @@ export interface TableHandlers<Row = Columns, Key = Columns> {
   readonly batch?: EventHandler<readonly TableEvent<Row, Key>[]>;
 }
 
+/** The types of a table's rows and keys, as `cdc-bench types` writes them. */
+export interface TableTypes<Row = unknown, Key = unknown> {
+  readonly row: Row;
+  readonly key: Key;
+}
+
+export type RowOf<Table> = Table extends { readonly row: infer Row } ? Row : Columns;
+export type KeyOf<Table> = Table extends { readonly key: infer Key } ? Key : Columns;
+
 /** Events that belong to no table, by kind; and the tombstones that no table handler took. */
 export interface ControlEvents {
   readonly heartbeat: HeartbeatEvent;

@@ -1,6 +1,7 @@
 import type { CdcEvent, TableName } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
 import { type AnyHandler, type EventHandler, isControlKind, type TableHandlers } from "./handlers.ts";
+import { checkedTarget, type RowChecks, resolveRowChecks } from "./row-checks.ts";
 import { matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
 
 /** Where events go: to a handler at once, or together with the others of their fetched batch. */
@@ -47,11 +48,11 @@ export class Router {
   }
 
   /** Registers what `on` was given. */
-  add(pattern: string, handlers: unknown): void {
-    if (typeof handlers === "function") {
+  add(pattern: string, handlers: unknown, checks?: RowChecks): void {
+    if (typeof handlers === "function" && checks === undefined) {
       this.#addFunction(pattern, handlers as AnyHandler);
     } else if (typeof handlers === "object" && handlers !== null && !isControlKind(pattern)) {
-      this.#addTable(pattern, handlers as TableHandlers);
+      this.#addTable(pattern, handlers as TableHandlers, resolveRowChecks(pattern, checks));
     } else {
       throw new ConsumerError("invalid-handler", `on(${JSON.stringify(pattern)}) expects ${expectation(pattern)}`);
     }
@@ -86,8 +87,10 @@ export class Router {
     }
   }
 
-  #addTable(text: string, handlers: TableHandlers): void {
-    const targets = targetsOf(text, handlers);
+  #addTable(text: string, handlers: TableHandlers, checks: RowChecks | null): void {
+    const unchecked = targetsOf(text, handlers);
+    const targets =
+      checks === null ? unchecked : new Map([...unchecked].map(([slot, target]) => [slot, checkedTarget(target, checks, text)]));
     const pattern = parseTablePattern(text);
     for (const other of this.#registrations) {
       const taken = samePattern(other.pattern, pattern) ? [...targets.keys()].find((slot) => other.targets.has(slot)) : undefined;

@@ -1,0 +1,107 @@
+import { createConsumer, isConsumerError, type StandardSchema } from "@cdckit/consumer";
+import { memory } from "@cdckit/testkit";
+import { type } from "arktype";
+import * as v from "valibot";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+
+interface Product {
+  readonly id: number;
+  readonly name: string;
+}
+
+const good = JSON.stringify({
+  op: "u",
+  before: { id: 1, name: "nut" },
+  after: { id: 1, name: "bolt" },
+  source: { connector: "postgresql", schema: "inventory", table: "products" },
+});
+const bad = good.replace('"bolt"', "7");
+
+const validators: readonly (readonly [string, StandardSchema<Product>])[] = [
+  ["zod", z.object({ id: z.number(), name: z.string() })],
+  ["valibot", v.object({ id: v.number(), name: v.string() })],
+  ["arktype", type({ id: "number", name: "string" })],
+];
+
+async function consume(
+  values: readonly string[],
+  row: StandardSchema<Product>,
+  batch = false,
+): Promise<{ seen: unknown[]; error: unknown; committed: bigint | null }> {
+  const driver = memory({ topics: { t: 1 } });
+  for (const value of values) {
+    driver.broker.append("t", { key: '{"id":1}', value });
+  }
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], signals: false });
+  const seen: unknown[] = [];
+  const see = (event: unknown): void => {
+    seen.push(event);
+    if (seen.length === values.length) {
+      void consumer.stop();
+    }
+  };
+  const handlers = batch ? { batch: (events: readonly unknown[]) => events.forEach(see) } : { update: see };
+  consumer.on("inventory.products", handlers, { row });
+  const error: unknown = await consumer.run().catch((thrown: unknown) => thrown);
+  return { seen, error, committed: driver.broker.committed("g", "t", 0) };
+}
+
+describe.each(validators)("rows checked by %s", (_name, row) => {
+  test("an event that passes reaches its handler", async () => {
+    const { seen, error } = await consume([good, good], row);
+    expect(error).toBeUndefined();
+    expect(seen).toMatchObject([{ after: { id: 1, name: "bolt" } }, { after: { id: 1, name: "bolt" } }]);
+  });
+
+  test.each([false, true])("one that does not halts the consumer before it, without saying the value (in a batch: %s)", async (batch) => {
+    const { seen, error, committed } = await consume([good, bad], row, batch);
+    expect(isConsumerError(error) && error.code).toBe("invalid-row");
+    expect((error as Error).message).toContain("name");
+    expect((error as Error).message).not.toContain("7");
+    expect(seen.length).toBe(batch ? 0 : 1);
+    expect(committed).toBe(batch ? 0n : 1n);
+  });
+});
+
+test("what a validator gives takes the row's place, also where it takes its time", async () => {
+  const row = z.object({ id: z.number(), name: z.string().transform(async (name) => name.toUpperCase()) });
+  const { seen } = await consume([good], row);
+  expect(seen).toMatchObject([{ before: { name: "NUT" }, after: { name: "BOLT" } }]);
+});
+
+test("a before image of the key alone is not checked, and a truncate passes", async () => {
+  const gone = JSON.stringify({ op: "d", before: { id: 1, name: null }, after: null, source: { schema: "inventory", table: "products" } });
+  const { seen, error } = await consume([gone], z.object({ id: z.number(), name: z.string() }), true);
+  expect(error).toBeUndefined();
+  expect(seen).toMatchObject([{ op: "delete", before: { id: 1, name: null } }]);
+});
+
+test("a validator that is none is named when it is given", () => {
+  const consumer = createConsumer({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] });
+  const refused = (checks: unknown) => () => consumer.on("a.b", { create: () => {} }, checks as never);
+  expect(refused({ row: {} })).toThrow(/"row" is no Standard Schema/);
+  expect(refused({ rows: z.string() })).toThrow(/"rows" is unknown/);
+});
+
+test("the types of tables come from a map of them, or from validators", () => {
+  interface Tables {
+    readonly "inventory.products": { readonly row: Product; readonly key: { readonly id: number } };
+  }
+  const consumer = createConsumer<Tables>({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] });
+  consumer.on("inventory.products", {
+    create: (event) => {
+      expectTypeOf(event.after).toEqualTypeOf<Product>();
+      expectTypeOf(event.key).toEqualTypeOf<{ readonly id: number } | null>();
+    },
+  });
+  consumer.on(
+    "inventory.orders",
+    {
+      create: (event) => {
+        expectTypeOf(event.after).toEqualTypeOf<{ total: string }>();
+      },
+    },
+    { row: z.object({ total: z.string() }) },
+  );
+});
