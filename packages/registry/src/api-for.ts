@@ -1,6 +1,7 @@
 import type { SchemaId } from "@cdckit/decode";
 import { ApicurioApi, type ArtifactPlace } from "./apicurio-api.ts";
 import { ConfluentApi } from "./confluent-api.ts";
+import { isRegistryError } from "./errors.ts";
 import { apicurioVersion, isApicurioCompatible } from "./dialect.ts";
 import type { ResolvedRegistryOptions } from "./options.ts";
 import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
@@ -34,9 +35,25 @@ class CompatibleApi implements RegistryApi {
     this.#apicurio = apicurio;
   }
 
-  schemaById(id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
-    const isApicurios = apicurioIdOf(id) !== null || (typeof id === "string" && apicurioOnly.test(id));
-    return isApicurios ? this.#apicurio.schemaById(id) : this.#confluent.schemaById(id);
+  async schemaById(id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
+    if (apicurioIdOf(id) !== null || (typeof id === "string" && apicurioOnly.test(id))) {
+      return this.#apicurio.schemaById(id);
+    }
+    const schema = await this.#confluent.schemaById(id);
+    return schema.references.length === 0 ? schema : this.#withGroups(schema, id);
+  }
+
+  /** The Confluent API has no groups, so that references into others than the default one lead nowhere: Apicurio's own API has them. */
+  async #withGroups(schema: UnresolvedSchema, id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
+    try {
+      const same = await this.#apicurio.schemaById(id);
+      return same.schema === schema.schema ? { ...schema, references: same.references } : schema;
+    } catch (error) {
+      if (isRegistryError(error) && error.code !== "unavailable") {
+        return schema; // it is not there, or not for us
+      }
+      throw error;
+    }
   }
 
   referencedVersion(place: ReferencePlace, id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
