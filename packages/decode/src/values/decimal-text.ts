@@ -16,6 +16,8 @@ const zeros = "0".repeat(mostScale - leastScale);
 const mostSmallScale = 15;
 const powers: readonly number[] = Object.freeze(Array.from({ length: mostSmallScale + 1 }, (_, n) => 10 ** n));
 
+const zeroTexts: readonly string[] = Object.freeze(powers.map((_, scale) => (scale === 0 ? "0" : `0.${"0".repeat(scale)}`)));
+
 /** Whether a scale is an integer within bounds. */
 export function isScale(scale: unknown): scale is number {
   return typeof scale === "number" && Number.isInteger(scale) && scale >= leastScale && scale <= mostScale;
@@ -23,6 +25,9 @@ export function isScale(scale: unknown): scale is number {
 
 /** The text of an unscaled value that a double holds exactly. */
 export function smallDecimalText(unscaled: number, scale: number): string {
+  if (unscaled === 0 && scale >= 0 && scale <= mostSmallScale) {
+    return zeroTexts[scale] as string; // discounts, balances, defaults
+  }
   if (unscaled < 0) {
     return `-${smallDecimalText(-unscaled, scale)}`;
   }

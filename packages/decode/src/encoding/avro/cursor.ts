@@ -200,22 +200,34 @@ export function skipInt(b: Uint8Array, p: number, e: number): number {
   throw malformed("an int of more than 32 bits");
 }
 
-/** The position behind a varint of at most 64 bits. */
+/**
+ * The position behind a varint of at most 64 bits. Bytes are looked at together: a bit that all of them have says that none is the last.
+ */
 export function skipLong(b: Uint8Array, p: number, e: number): number {
-  const last = p + mostVarintBytes - 1;
-  const watched = last < e ? last : e; // up to where a byte may be read without a look at its value
-  while (p < watched) {
-    if (b[p++]! < 0x80) {
+  if (e - p < 8) {
+    return skipLongWatched(b, p, e, mostVarintBytes);
+  }
+  if ((b[p]! & b[p + 1]! & b[p + 2]! & b[p + 3]!) < 0x80) {
+    return b[p]! < 0x80 ? p + 1 : b[p + 1]! < 0x80 ? p + 2 : b[p + 2]! < 0x80 ? p + 3 : p + 4;
+  }
+  if ((b[p + 4]! & b[p + 5]! & b[p + 6]! & b[p + 7]!) < 0x80) {
+    return b[p + 4]! < 0x80 ? p + 5 : b[p + 5]! < 0x80 ? p + 6 : b[p + 6]! < 0x80 ? p + 7 : p + 8;
+  }
+  return skipLongWatched(b, p + 8, e, mostVarintBytes - 8);
+}
+
+/** The same near the end, watching for it at every byte; `most` of them are left. */
+function skipLongWatched(b: Uint8Array, p: number, e: number, most: number): number {
+  for (let left = most; left > 0; left--) {
+    if (p >= e) {
+      throw truncated();
+    }
+    const byte = b[p++]!;
+    if (byte < 0x80 && (left > 1 || byte <= 1)) {
       return p;
     }
   }
-  if (p >= e) {
-    throw truncated();
-  }
-  if (b[p]! > 1) {
-    throw malformed("a long of more than 64 bits");
-  }
-  return p + 1;
+  throw malformed("a long of more than 64 bits");
 }
 
 /** The length of a string or of bytes, which are there. */
