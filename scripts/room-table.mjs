@@ -47,6 +47,7 @@ export const roomTables = {
       event: ["record:types", "schema-source:types"],
       explanation: [], // what explain() answers with
       "schema-seen": ["encoding/type:types", "event:types", "schema-source:types"], // what a schema listener is told
+      position: ["event:types"], // where a change stands in its source
       values: ["errors", "options", "set-property"],
       encoding: ["values", "errors", "options", "set-property", "schema-source:types", "event:types"],
       framing: ["errors", "record", "schema-source:types", "event:types"],
@@ -100,6 +101,7 @@ export const roomTables = {
         "schema-seen:types",
         "stream",
         "decoder",
+        "position",
         "detect",
         "framing",
         "encoding",

@@ -43,6 +43,8 @@ export type {
 } from "./options.ts";
 export type { KafkaRecord, RecordBatch, RecordBytes, RecordCursor, RecordHeaders, RecordWalk } from "./record.ts";
 export { headerNamesEqual, RecordObjectsWalk } from "./record.ts";
+export { comparePosition, positionOf } from "./position/position.ts";
+export type { SourcePosition } from "./position/position.ts";
 export type { RegisteredSchema, SchemaId, SchemaLoadFailure, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 export { applyTo, UNAVAILABLE } from "./values/unavailable.ts";
 export { describeSchema } from "./detect/describe-schema.ts";

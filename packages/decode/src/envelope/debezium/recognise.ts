@@ -11,6 +11,9 @@ export interface Recognised {
 const transactionFields: ReadonlySet<string> = new Set(["status", "id", "event_count", "data_collections", "ts_ms"]);
 const notificationFields: readonly string[] = ["id", "type", "aggregate_type", "additional_data", "timestamp"];
 
+/** One of these stands beside op and source; what has no row (a truncate, TiDB's watermark) has a time. */
+const changeFields: readonly string[] = ["before", "after", "message", "ts_ms"];
+
 /** Names decide: Debezium's control records have few fields, always the same. */
 export function recogniseDebezium({ topic, typeName, fields }: Shape): Recognised | null {
   if (fields === null) {
@@ -20,14 +23,10 @@ export function recogniseDebezium({ topic, typeName, fields }: Shape): Recognise
   if (has("ddl") && has("source") && (has("tableChanges") || has("databaseName"))) {
     return { record: "schema-change", evidence: "fields ddl, source and tableChanges" };
   }
-  if (has("op") && has("source")) {
+  const image = has("op") && has("source") ? changeFields.find(has) : undefined;
+  if (image !== undefined) {
     const byName = typeName?.endsWith(".Envelope") === true ? `, schema named ${typeName}` : "";
-    if (has("before") || has("after") || has("message")) {
-      return { record: "change", evidence: `fields op, source and before, after or message${byName}` };
-    }
-    if (has("ts_ms")) {
-      return { record: "change", evidence: `fields op, source and ts_ms${byName}` };
-    }
+    return { record: "change", evidence: `fields op, source and ${image}${byName}` };
   }
   if (has("status") && has("id") && has("event_count") && fields.every((name) => transactionFields.has(name))) {
     return { record: "transaction", evidence: "exactly the fields of transaction metadata" };
