@@ -12,7 +12,7 @@ import {
   shown,
 } from "./vectors.contract.ts";
 
-const files = ["framing.ndjson", "glue.ndjson", "avro-files.ndjson"];
+const files = ["framing.ndjson", "glue.ndjson", "avro-files.ndjson", "apicurio.ndjson"];
 const hasZstd = "zstdDecompressSync" in zlib;
 
 describe.each(files)("%s", (file) => {
@@ -31,6 +31,14 @@ describe.each(files)("%s", (file) => {
       return; // another suite says what it opens to
     }
     const frame = framing.open(message);
+    if (vector.chosen !== undefined) {
+      expect(frame.schemaId).toBe(vector.schemaId);
+      expect(offers(framing, frame, vector.tolerant === true)).toContainEqual({
+        ...vector.chosen,
+        payload: bytesOf(vector.chosen.payload).toString("hex"),
+      });
+      return;
+    }
     expect(shown(frame)).toEqual({
       schemaId: vector.schemaId,
       schema: vector.schema,
@@ -87,6 +95,13 @@ function outcomes(message: ReturnType<typeof messageOf>): unknown {
       return [evidence, String(error)];
     }
   });
+}
+
+/** Every message that a payload may be, with what is then left of it. */
+function offers(framing: Framing, { message, payloads }: Frame, isTolerant: boolean): unknown {
+  const [{ bytes, start, end } = { bytes: Buffer.alloc(0), start: 0, end: 0 }] = payloads;
+  const choices = message === undefined ? framing.choices?.(bytes, start, end, isTolerant) : [{ message, length: 0 }];
+  return choices?.map((choice) => ({ message: choice.message, payload: bytes.toString("hex", start + choice.length, end) }));
 }
 
 function expectTyped(vector: FramingVector, bytes: Buffer): void {

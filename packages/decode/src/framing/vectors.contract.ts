@@ -54,6 +54,10 @@ export interface FramingVector {
   readonly needs?: "zstd";
   /** What `choices` makes of the payload. */
   readonly choices?: unknown;
+  /** Whether only the tolerant choices have it. */
+  readonly tolerant?: boolean;
+  /** A message of a Protobuf schema that the frame or its choices must offer, and what is then left of the payload. */
+  readonly chosen?: { readonly message: unknown; readonly payload: WrittenBytes };
   /** The code of the `DecodeError` that opening ends in. */
   readonly error?: string;
 }
