@@ -174,7 +174,8 @@ class TypeBuilder {
     const nodes = places.map((place) => place.node as Record<string, unknown>);
     const place = places.find((part) => own(part.node as Record<string, unknown>, "items") !== undefined);
     const items = place === undefined ? undefined : own(place.node as Record<string, unknown>, "items");
-    if (place === undefined || items === undefined || Array.isArray(items)) {
+    const isTuple = Array.isArray(items) || nodes.some((part) => Object.hasOwn(part, "prefixItems"));
+    if (place === undefined || items === undefined || isTuple) {
       return { kind: "array", items: { kind: "any" } };
     }
     const inner = this.#contained(node, SchemaDocuments.inside(items, place));

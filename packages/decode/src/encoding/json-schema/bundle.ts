@@ -1,0 +1,167 @@
+import { DecodeError } from "../../errors.ts";
+import { setProperty } from "../../set-property.ts";
+import { isJsonObject } from "../json/parse.ts";
+import { own, type Place, SchemaDocuments } from "./documents.ts";
+import { schemaInvalid } from "./schema-invalid.ts";
+
+/** Code is generated for each part, and that takes its time. */
+const mostParts = 10_000;
+const maxNesting = 256;
+
+/** The keyword that counts how often a part is gone through; our own, so no text can hold it. */
+export const stepsKeyword = "cdckit-steps";
+
+/** A schema and all that it refers to in one, with nothing but what checks values. */
+export interface Bundle {
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** Where in its own text each part stands. */
+  readonly paths: ReadonlyMap<unknown, string>;
+}
+
+const plainKeywords = [
+  ...["type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength"],
+  ...["pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties", "required"],
+  ...["dependentRequired"],
+];
+const schemaKeywords = [
+  ...["items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "contains", "not"],
+  ...["if", "then", "else", "propertyNames", "allOf", "anyOf", "oneOf"],
+];
+const mapKeywords = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
+const referenceKeywords = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/**
+ * One schema in the words of draft 2019-09, whatever draft it was written in, whose references are all to parts of itself. What a validator
+ * need not know (names, addresses, defaults, other vocabularies' keywords) is left out: it is the sender's text, and cannot do anything here.
+ */
+export function bundleSchema(documents: SchemaDocuments): Bundle {
+  const bundler = new Bundler(documents);
+  return bundler.bundle();
+}
+
+class Bundler {
+  readonly #documents: SchemaDocuments;
+  readonly #numbers = new Map<unknown, number>();
+  readonly #places: Place[] = [];
+  readonly #names: string[] = [];
+  readonly #paths = new Map<unknown, string>();
+  readonly #areSiblingsIgnored: boolean;
+  #parts = 0;
+
+  constructor(documents: SchemaDocuments) {
+    this.#documents = documents;
+    const { node } = documents.root;
+    const draft = isJsonObject(node) ? own(node, "$schema") : undefined;
+    this.#areSiblingsIgnored = typeof draft === "string" && /draft-0?[3-7]/.test(draft);
+  }
+
+  bundle(): Bundle {
+    const definitions: Record<string, unknown> = {};
+    const root = this.#reference(this.#documents.root, "#");
+    for (let i = 0; i < this.#places.length; i++) {
+      definitions[`r${i}`] = {
+        [stepsKeyword]: true,
+        allOf: [this.#convert(this.#places[i] as Place, this.#names[i] as string, maxNesting)],
+      };
+    }
+    return { schema: { ...root, $defs: definitions }, paths: this.#paths };
+  }
+
+  #reference(place: Place, name: string): Record<string, unknown> {
+    let number = this.#numbers.get(place.node);
+    if (number === undefined) {
+      number = this.#places.length;
+      this.#places.push(place);
+      this.#names.push(name.includes("#") ? name : `${name}#`);
+      this.#numbers.set(place.node, number);
+    }
+    return { $ref: `#/$defs/r${number}` };
+  }
+
+  #convert(place: Place, path: string, nesting: number): unknown {
+    const { node } = place;
+    if (typeof node === "boolean") {
+      return node;
+    }
+    if (!isJsonObject(node)) {
+      throw schemaInvalid("something that is neither an object nor true or false stands for a schema");
+    }
+    if (++this.#parts > mostParts || nesting <= 0) {
+      throw new DecodeError(
+        "limit-exceeded",
+        `expected a schema of at most ${mostParts} parts, nested no deeper than ${maxNesting}, as values are to be checked, found more; set validation to "off"`,
+      );
+    }
+    const references = this.#references(place, node);
+    if (references.length > 0 && this.#areSiblingsIgnored) {
+      return references[0];
+    }
+    const converted = this.#keywords(place, node, path, nesting);
+    this.#paths.set(converted, path);
+    if (references.length > 0) {
+      const all = own(converted, "allOf");
+      converted["allOf"] = [...references, ...(Array.isArray(all) ? (all as unknown[]) : [])];
+    }
+    return converted;
+  }
+
+  #references(place: Place, node: Record<string, unknown>): unknown[] {
+    const texts = referenceKeywords.map((keyword) => own(node, keyword)).filter((text) => typeof text === "string");
+    return texts.map((text) => {
+      const target = this.#documents.resolve(text, place);
+      return typeof target.node === "boolean" ? target.node : this.#reference(target, text);
+    });
+  }
+
+  #keywords(place: Place, node: Record<string, unknown>, path: string, nesting: number): Record<string, unknown> {
+    const inner = (part: unknown, at: string): unknown => this.#convert(SchemaDocuments.inside(part, place), `${path}/${at}`, nesting - 1);
+    const converted: Record<string, unknown> = {};
+    for (const keyword of plainKeywords.filter((name) => Object.hasOwn(node, name))) {
+      converted[keyword] = node[keyword];
+    }
+    for (const keyword of schemaKeywords.filter((name) => Object.hasOwn(node, name))) {
+      const value = node[keyword];
+      converted[keyword] = Array.isArray(value) ? value.map((part, i) => inner(part, `${keyword}/${i}`)) : inner(value, keyword);
+    }
+    for (const keyword of mapKeywords) {
+      const map = own(node, keyword);
+      if (isJsonObject(map)) {
+        converted[keyword] = convertMap(map, (part, name) => inner(part, `${keyword}/${name}`));
+      }
+    }
+    return inOneDraft(converted, own(node, "prefixItems"), inner);
+  }
+}
+
+type Inner = (part: unknown, at: string) => unknown;
+
+/** A dependency may be a list of names instead of a schema. */
+function convertMap(map: Record<string, unknown>, inner: Inner): Record<string, unknown> {
+  const converted: Record<string, unknown> = {};
+  for (const [name, part] of Object.entries(map)) {
+    setProperty(converted, name, Array.isArray(part) ? part : inner(part, name));
+  }
+  return converted;
+}
+
+/** What draft 4 and draft 2020-12 call otherwise. */
+function inOneDraft(node: Record<string, unknown>, prefix: unknown, inner: Inner): Record<string, unknown> {
+  if (Array.isArray(prefix)) {
+    const rest = own(node, "items");
+    node["items"] = prefix.map((part, i) => inner(part, `prefixItems/${i}`));
+    if (rest !== undefined) {
+      node["additionalItems"] = rest;
+    }
+  }
+  for (const [bound, exclusive] of [["maximum", "exclusiveMaximum"] as const, ["minimum", "exclusiveMinimum"] as const]) {
+    const isExclusive = own(node, exclusive);
+    if (typeof isExclusive === "boolean") {
+      delete node[exclusive];
+      if (isExclusive && Object.hasOwn(node, bound)) {
+        node[exclusive] = node[bound];
+        delete node[bound];
+      }
+    }
+  }
+  return node;
+}

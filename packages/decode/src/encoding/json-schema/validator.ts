@@ -1,0 +1,148 @@
+import type { Ajv2019, ErrorObject, ValidateFunction } from "ajv/dist/2019.js";
+import { DecodeError, isDecodeError } from "../../errors.ts";
+import { BoundedPattern } from "./bounded-pattern.ts";
+import { type Bundle, bundleSchema, stepsKeyword } from "./bundle.ts";
+import type { SchemaDocuments } from "./documents.ts";
+import { schemaInvalid } from "./schema-invalid.ts";
+import { canonicalText } from "./canonical-text.ts";
+
+/** Throws a `DecodeError` of code `value-invalid` where a value breaks a rule of its schema. `length`: of the message, in bytes. */
+export type Validate = (value: unknown, length: number) => void;
+
+type AjvClass = typeof Ajv2019;
+
+/** ajv, once it was asked for. */
+let loaded: AjvClass | null = null;
+
+export function isValidatorLoaded(): boolean {
+  return loaded !== null;
+}
+
+/** Brings ajv, which takes longer than all else that JSON Schemas need: only where values are to be checked. */
+export async function loadValidator(): Promise<void> {
+  loaded ??= (await import("ajv/dist/2019.js")).Ajv2019;
+}
+
+/**
+ * The rules of a schema as code. `format` is not among them (it is an annotation), and nothing is changed in values: no defaults, no
+ * coercion. Throws where the schema cannot be checked, or code cannot be generated.
+ */
+export function compileValidator(documents: SchemaDocuments, codeGeneration: boolean): Validate {
+  if (loaded === null) {
+    throw new DecodeError(
+      "unsupported-format",
+      'expected ajv to be loaded before values are checked against a schema, found validation "on" without it',
+    );
+  }
+  if (!codeGeneration) {
+    throw new DecodeError(
+      "unsupported-format",
+      'expected a runtime that lets ajv generate code, as values are to be checked against their JSON Schema, found one that forbids it (--disallow-code-generation-from-strings): set validation to "off", or allow it',
+    );
+  }
+  const bundle = bundleSchema(documents);
+  const budget = new Budget();
+  const check = compile(loaded, bundle, budget);
+  return (value, length) => {
+    budget.refill(length);
+    if (!isValid(check, value)) {
+      const error = broken(check.errors?.[0], bundle);
+      check.errors = null; // they hold the value
+      throw error;
+    }
+  };
+}
+
+function compile(ajvClass: AjvClass, bundle: Bundle, budget: Budget): ValidateFunction {
+  const regExp = Object.assign((pattern: string) => new BoundedPattern(pattern, budget.spend), { code: "boundedPattern" });
+  try {
+    const ajv = new ajvClass({
+      strict: false,
+      meta: false,
+      validateSchema: false,
+      validateFormats: false,
+      addUsedSchema: false,
+      inlineRefs: false, // a part that stands in a thousand places is compiled once
+      ownProperties: true, // nothing inherited counts as there
+      messages: false,
+      verbose: true, // tells which part of the schema an error is of
+      logger: false,
+      code: { regExp },
+    });
+    // What would be looked for in every other item, or in every other value of the list, is looked up.
+    for (const keyword of ["uniqueItems", "enum"]) {
+      ajv.removeKeyword(keyword);
+    }
+    ajv.addKeyword({ keyword: "uniqueItems", type: "array", schemaType: "boolean", validate: areUnique, errors: false });
+    ajv.addKeyword({ keyword: "enum", schemaType: "array", compile: isListed, errors: false });
+    ajv.addKeyword({ keyword: stepsKeyword, schemaType: "boolean", before: "not", validate: budget.step, errors: false });
+    return ajv.compile(bundle.schema);
+  } catch (error) {
+    if (isDecodeError(error)) {
+      throw error;
+    }
+    throw schemaInvalid(`ajv cannot make a check of it (${(error as Error).name})`); // its message would quote the text
+  }
+}
+
+function isValid(check: ValidateFunction, value: unknown): boolean {
+  try {
+    return check(value) as boolean; // no part is asynchronous: `$async` was left out
+  } catch (error) {
+    if (isDecodeError(error)) {
+      throw error;
+    }
+    throw new DecodeError(
+      "limit-exceeded",
+      `expected a value that can be checked against its schema, found one too deep (${(error as Error).name})`,
+    );
+  }
+}
+
+/** Says which rule it was, by its place in the schema; where in the value is left out, as names may be data. */
+function broken(error: ErrorObject | undefined, { paths }: Bundle): DecodeError {
+  const path = `${paths.get(error?.parentSchema) ?? "#"}/${error?.keyword ?? ""}`;
+  const rule = path.length > 200 ? `...${path.slice(-200)}` : path;
+  return new DecodeError(
+    "value-invalid",
+    `expected a value that its JSON Schema allows, found one that breaks the rule ${JSON.stringify(rule)}`,
+  );
+}
+
+function areUnique(isAsked: boolean, items: readonly unknown[]): boolean {
+  return !isAsked || new Set(items.map(canonicalText)).size === items.length;
+}
+
+function isListed(list: readonly unknown[]): (value: unknown) => boolean {
+  const texts = new Set(list.map(canonicalText));
+  return (value) => texts.has(canonicalText(value));
+}
+
+const leastBudget = 65_536;
+
+/**
+ * The steps that checking one message may take: alternatives inside of alternatives that hold themselves double with every level, and a
+ * pattern takes as many as the text has characters.
+ */
+class Budget {
+  #left = 0;
+
+  refill(length: number): void {
+    this.#left = Math.max(length, leastBudget);
+  }
+
+  readonly spend = (steps: number): void => {
+    this.#left -= steps;
+    if (this.#left < 0) {
+      throw new DecodeError(
+        "limit-exceeded",
+        'expected a value that its JSON Schema can be checked against in time, found that its alternatives or patterns take more steps than it has bytes: simplify them, or set validation to "off"',
+      );
+    }
+  };
+
+  readonly step = (): boolean => {
+    this.spend(1);
+    return true;
+  };
+}
