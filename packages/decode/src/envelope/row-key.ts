@@ -19,10 +19,14 @@ export function keyColumns(row: Columns | null, names: readonly string[]): Colum
 
 /** The origin with the key that the envelope states; the record's own stays where it states none. */
 export function withKey(origin: Origin, key: Columns | null): Origin {
-  return key === null ? origin : { ...origin, key };
+  const { route, batch, record, scope } = origin;
+  return key === null ? origin : { key, route, batch, record, scope };
 }
+
+/** More columns than a key of any database has: a list of a message's length would be looked through for each of its rows. */
+const mostKeyColumns = 64;
 
 /** A list of names, as envelopes state their primary keys; empty where there is none. */
 export function namesOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+  return Array.isArray(value) && value.length <= mostKeyColumns ? value.filter((name) => typeof name === "string") : [];
 }

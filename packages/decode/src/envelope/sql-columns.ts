@@ -22,12 +22,16 @@ export function sqlTextsOf(scope: EnvelopeScope, dialect: SqlDialect, bytes: Byt
   return texts;
 }
 
-/** A row with each column converted by its type; a column of no type stays as it is. */
+/**
+ * A row with each column converted by its type; a column of no type stays as it is. What was read belongs to nobody else: it is converted
+ * where it stands, so that a message of many rows is not built twice.
+ */
 export function convertColumns(row: Columns, conversionOf: (name: string) => SqlConversion | null): Columns {
-  const converted: Columns = {};
   for (const name of Object.keys(row)) {
     const convert = conversionOf(name);
-    setProperty(converted, name, convert === null ? row[name] : convert(row[name]));
+    if (convert !== null) {
+      setProperty(row, name, convert(row[name]));
+    }
   }
-  return converted;
+  return row;
 }

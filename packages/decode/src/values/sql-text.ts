@@ -26,7 +26,11 @@ export interface SqlTextOptions {
 export type SqlConversion = (value: unknown) => unknown;
 
 const mostTypes = 256;
-const longestRememberedType = 256;
+const longestRememberedType = 1_024;
+/** MySQL's bound for a SET. */
+const mostSetMembers = 64;
+/** PostgreSQL's bound for the scale of a column. */
+const mostScale = 1_000;
 
 /** The conversions of one envelope on one topic, by the type's text. */
 export class SqlTexts {
@@ -94,8 +98,9 @@ function integer({ name }: SqlType, convert: (value: number | bigint | string) =
 }
 
 function decimal({ name, scale, length }: SqlType, { values }: SqlTextOptions): SqlConversion {
-  // A precision alone means that there are no fraction digits.
-  const { text, int, bigint } = decimalConversion(name, scale ?? (length === null ? null : 0), values);
+  // A precision alone means that there are no fraction digits. Every digit of a scale is a zero that a short number asks for.
+  const stated = scale ?? (length === null ? null : 0);
+  const { text, int, bigint } = decimalConversion(name, stated === null || stated > mostScale ? null : stated, values);
   return (value) => {
     if (typeof value === "string") {
       return text?.(value);
@@ -142,27 +147,21 @@ function boolean(type: SqlType): SqlConversion {
 
 /** Some writers send the number of a member instead of its text; 0 is MySQL's mark of an invalid one. */
 function enumeration({ elements }: SqlType): SqlConversion {
+  const members = new Set(elements);
   return (value) => {
-    const index = memberIndex(value, elements);
-    return index === null ? value : index === 0 ? "" : elements?.[index - 1];
+    const isIndex = typeof value === "number" || (typeof value === "string" && /^\d{1,5}$/.test(value) && !members.has(value));
+    const index = isIndex ? Number(value) : -1;
+    return index === 0 && elements !== null ? "" : (elements?.[index - 1] ?? value);
   };
-}
-
-function memberIndex(value: unknown, elements: readonly string[] | null): number | null {
-  if (elements === null || (typeof value === "string" && elements.includes(value))) {
-    return null;
-  }
-  const isIndex = typeof value === "number" || (typeof value === "string" && /^\d{1,5}$/.test(value));
-  const index = isIndex ? Number(value) : Number.NaN;
-  return Number.isInteger(index) && index >= 0 && index <= elements.length ? index : null;
 }
 
 /** A SET's members, or the number whose bits stand for them; without a list of members it stays a number. */
 function set({ elements }: SqlType): SqlConversion {
+  const members = elements !== null && elements.length <= mostSetMembers ? elements : null;
   return (value) => {
     const isBits = typeof value === "number" || typeof value === "bigint" || (typeof value === "string" && /^\d{1,20}$/.test(value));
-    if (isBits && !(typeof value === "string" && elements?.includes(value) === true)) {
-      return elements === null ? value : membersOf(BigInt(value), elements);
+    if (isBits && !(typeof value === "string" && members?.includes(value) === true)) {
+      return members === null ? value : membersOf(BigInt(value), members);
     }
     return typeof value === "string" ? enumSetConversion.text?.(value) : value;
   };

@@ -31,7 +31,17 @@ export function openFlatMessage(value: unknown, origin: Origin, position: (messa
   if (op === undefined || !Array.isArray(data)) {
     return data === null && /^[A-Z_]+$/.test(type) ? [new UnknownValue(value, origin)] : null;
   }
-  return data.every(isBlock) ? rowEvents(op, table, data, value, source, origin) : null;
+  return data.every(isRow) ? rowEvents(op, table, data, value, source, origin) : null;
+}
+
+/** A row has columns. */
+function isRow(value: unknown): value is Columns {
+  if (isBlock(value)) {
+    for (const name in value) {
+      return Object.hasOwn(value, name);
+    }
+  }
+  return false;
 }
 
 function rowEvents(op: Operation, table: TableName, data: readonly Columns[], value: Block, source: Block, origin: Origin): CdcEvent[] {
@@ -48,13 +58,22 @@ function rowEvents(op: Operation, table: TableName, data: readonly Columns[], va
   });
 }
 
-/** What each column's text becomes, by MySQL's type or, where that is missing, by JDBC's. */
+/**
+ * What each column's text becomes, by MySQL's type or, where that is missing, by JDBC's. Looked up once a message: a type may be as long
+ * as one, and rows are many.
+ */
 function conversions(value: Block, { scope }: Origin): (name: string) => SqlConversion | null {
   const texts = sqlTextsOf(scope, "mysql", "latin1");
   const { mysqlType, sqlType } = value;
+  const byName = new Map<string, SqlConversion | null>();
   return (name) => {
-    const type = isBlock(mysqlType) && Object.hasOwn(mysqlType, name) ? mysqlType[name] : jdbcTypeOf(sqlType, name);
-    return typeof type === "string" ? texts.of(type) : null;
+    let conversion = byName.get(name);
+    if (conversion === undefined) {
+      const type = isBlock(mysqlType) && Object.hasOwn(mysqlType, name) ? mysqlType[name] : jdbcTypeOf(sqlType, name);
+      conversion = typeof type === "string" ? texts.of(type) : null;
+      byName.set(name, conversion);
+    }
+    return conversion;
   };
 }
 

@@ -97,7 +97,7 @@ function conversionOf(dataType: unknown, texts: SqlTexts): SqlConversion {
     isUnsigned: unsigned === true,
     length: name === "bit" || hasScale ? numberOrNull(length) : null,
     scale: hasScale ? (numberOrNull(decimal) ?? 0) : null,
-    elements: Array.isArray(elements) ? namesOf(elements) : null,
+    elements: Array.isArray(elements) ? elements.filter((one) => typeof one === "string") : null,
   });
   const zoned = texts.of("timestamp with time zone");
   return (value) => (isBlock(value) ? fromStruct(value, convert, zoned) : convert(value));

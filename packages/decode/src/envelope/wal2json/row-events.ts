@@ -76,22 +76,26 @@ export function tableOf(value: Block): TableName {
   return { ...(schema === null ? {} : { schema }), name: textOrNull(value["table"]) ?? "" };
 }
 
-/** Debezium's names for what both formats say of their transaction. An LSN is a number there: the two halves are its 64 bits. */
-export function sourceBlock(transaction: Block, table: TableName | null): Block {
-  const block: Record<string, unknown> = { connector: "postgresql", ...(table?.schema === undefined ? {} : { schema: table.schema }) };
-  if (table !== null) {
-    block["table"] = table.name;
-  }
-  const tsMs = millisOf(transaction["timestamp"]);
+/**
+ * Debezium's names for what a message says of its transaction: all that its changes have in common. An LSN is a number there: the two
+ * halves are its 64 bits.
+ */
+export function transactionSource(transaction: Block): Block {
   const stated = {
-    ts_ms: tsMs ?? undefined,
+    connector: "postgresql",
+    ts_ms: millisOf(transaction["timestamp"]) ?? undefined,
     txId: transaction["xid"],
     lsn: lsnOf(transaction["lsn"]),
     nextlsn: lsnOf(transaction["nextlsn"]),
     origin: transaction["origin"],
     transactional: transaction["transactional"],
   };
-  return { ...block, ...Object.fromEntries(Object.entries(stated).filter(([, field]) => field !== undefined)) };
+  return Object.fromEntries(Object.entries(stated).filter(([, field]) => field !== undefined));
+}
+
+/** The same of one table's change. */
+export function tableSource(source: Block, { schema, name }: TableName): Block {
+  return schema === undefined ? { ...source, table: name } : { ...source, schema, table: name };
 }
 
 function lsnOf(value: unknown): number | bigint | undefined {

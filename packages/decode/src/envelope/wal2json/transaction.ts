@@ -1,10 +1,10 @@
-import type { CdcEvent, Operation } from "../../event.ts";
+import type { CdcEvent, Operation, TableName } from "../../event.ts";
 import { Truncate, UnknownValue } from "../control-events.ts";
 import type { Origin } from "../envelope.ts";
 import { millisOf } from "../instant-text.ts";
 import { namesOf } from "../row-key.ts";
 import { isBlock } from "../source.ts";
-import { type Block, type Column, messageEvent, rowEvent, sourceBlock, tableOf, transactionId } from "./row-events.ts";
+import { type Block, type Column, messageEvent, rowEvent, tableOf, tableSource, transactionId, transactionSource } from "./row-events.ts";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["insert", "create"],
@@ -18,33 +18,42 @@ export function openTransaction(changes: readonly unknown[], transaction: Block,
     return null;
   }
   const id = transactionId(transaction);
+  const source = transactionSource(transaction);
   const tsMs = millisOf(transaction["timestamp"]);
-  return (changes as readonly Block[]).map((one, i) =>
-    changeEvent(one, transaction, id === null ? null : { id, total_order: i + 1 }, tsMs, origin),
-  );
+  let last: Common | null = null;
+  return (changes as readonly Block[]).map((one, i) => {
+    // Changes of one table follow each other: they share what says so.
+    if (last === null || last.table.schema !== (one["schema"] ?? undefined) || last.table.name !== one["table"]) {
+      const table = tableOf(one);
+      last = { table, source, tableSource: tableSource(source, table), tsMs };
+    }
+    return changeEvent(one, last, id === null ? null : { id, total_order: i + 1 }, origin);
+  });
 }
 
-function changeEvent(change: Block, transaction: Block, position: Block | null, tsMs: number | null, origin: Origin): CdcEvent {
-  const table = tableOf(change);
+/** What changes of a transaction to one table share. */
+interface Common {
+  readonly table: TableName;
+  readonly source: Block;
+  readonly tableSource: Block;
+  readonly tsMs: number | null;
+}
+
+function changeEvent(change: Block, common: Common, position: Block | null, origin: Origin): CdcEvent {
+  const { table, source, tsMs } = common;
   const op = operations.get(change["kind"]);
   if (op !== undefined) {
     const columns = columnsIn(change, "columnnames", "columntypes", "columnvalues");
     const { oldkeys, pk } = change;
     const identity = isBlock(oldkeys) ? columnsIn(oldkeys, "keynames", "keytypes", "keyvalues") : null;
     const primaryKey = isBlock(pk) ? namesOf(pk["pknames"]) : null;
-    return rowEvent({ op, table, columns, identity, primaryKey }, sourceBlock(transaction, table), position, tsMs, origin);
+    return rowEvent({ op, table, columns, identity, primaryKey }, common.tableSource, position, tsMs, origin);
   }
   if (change["kind"] === "truncate") {
-    return new Truncate(table, { source: sourceBlock(transaction, table), transaction: position, ts_ms: tsMs }, origin);
+    return new Truncate(table, { source: common.tableSource, transaction: position, ts_ms: tsMs }, origin);
   }
   return change["kind"] === "message" && typeof change["prefix"] === "string"
-    ? messageEvent(
-        change["prefix"],
-        change["content"],
-        sourceBlock({ ...transaction, transactional: change["transactional"] }, null),
-        tsMs,
-        origin,
-      )
+    ? messageEvent(change["prefix"], change["content"], { ...source, transactional: change["transactional"] }, tsMs, origin)
     : new UnknownValue(change, origin);
 }
 

@@ -2,7 +2,7 @@ import type { CdcEvent, Operation } from "../../event.ts";
 import { TransactionBoundary, Truncate } from "../control-events.ts";
 import type { Origin } from "../envelope.ts";
 import { millisOf } from "../instant-text.ts";
-import { type Block, columnsOf, messageEvent, rowEvent, sourceBlock, tableOf, transactionId } from "./row-events.ts";
+import { type Block, columnsOf, messageEvent, rowEvent, tableOf, tableSource, transactionId, transactionSource } from "./row-events.ts";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["I", "create"],
@@ -21,16 +21,18 @@ export function openTuple(value: Block, origin: Origin): readonly CdcEvent[] | n
   switch (action) {
     case "B":
     case "C": {
-      const block = { id: transactionId(value) ?? "", ts_ms: tsMs, source: sourceBlock(value, null) };
+      const block = { id: transactionId(value) ?? "", ts_ms: tsMs, source: transactionSource(value) };
       return [new TransactionBoundary(action === "B" ? "begin" : "end", block, origin)];
     }
     case "T": {
       const table = tableOf(value);
-      return table.name === "" ? null : [new Truncate(table, { source: sourceBlock(value, table), ts_ms: tsMs }, origin)];
+      return table.name === ""
+        ? null
+        : [new Truncate(table, { source: tableSource(transactionSource(value), table), ts_ms: tsMs }, origin)];
     }
     case "M":
       return typeof value["prefix"] === "string"
-        ? [messageEvent(value["prefix"], value["content"], sourceBlock(value, null), tsMs, origin)]
+        ? [messageEvent(value["prefix"], value["content"], transactionSource(value), tsMs, origin)]
         : null;
     default:
       return null;
@@ -47,5 +49,13 @@ function openRow(op: Operation, value: Block, tsMs: number | null, origin: Origi
   const pk = columnsOf(value["pk"]);
   const primaryKey = pk === null ? null : pk.map(({ name }) => String(name));
   const id = transactionId(value);
-  return [rowEvent({ op, table, columns, identity, primaryKey }, sourceBlock(value, table), id === null ? null : { id }, tsMs, origin)];
+  return [
+    rowEvent(
+      { op, table, columns, identity, primaryKey },
+      tableSource(transactionSource(value), table),
+      id === null ? null : { id },
+      tsMs,
+      origin,
+    ),
+  ];
 }
