@@ -41,16 +41,27 @@ export function paddedText(value: number, width: number): string {
   }
 }
 
-/** The same behind a decimal point. Two digits, as money has, are the common case. */
+/** The same behind a decimal point. Two digits, as money has, are the common case; four and six follow. */
 export function pointedText(value: number, width: number): string {
-  if (width === 2) {
-    return pointed[value] as string;
+  switch (width) {
+    case 2:
+      return pointed[value] as string;
+    case 4:
+      return (pointedFour ??= fourPointedDigits())[value] as string;
+    case 6: {
+      const high = (value / 100) | 0;
+      return ((pointedFour ??= fourPointedDigits())[high] as string) + (doubled[value - high * 100] as string);
+    }
+    default:
+      return `.${paddedText(value, width)}`;
   }
-  if (width === 4) {
-    const high = (value / 100) | 0;
-    return (pointed[high] as string) + (doubled[value - high * 100] as string);
-  }
-  return `.${paddedText(value, width)}`;
+}
+
+/** Made when the first such fraction is: a process may never see one. */
+let pointedFour: readonly string[] | null = null;
+
+function fourPointedDigits(): readonly string[] {
+  return Array.from({ length: 10_000 }, (_, n) => `.${String(n).padStart(4, "0")}`);
 }
 
 /** A fraction of `width` digits with its point and without trailing zeros; nothing for zero. */
