@@ -71,4 +71,9 @@ export interface EnvelopeFormat {
    * next one that recognises itself is asked then.
    */
   open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEvent[] | null;
+  /**
+   * The events of a value that `open` declined, read again with nothing deferred or skipped: the envelope is this one, but what is in it is
+   * unknown. Null where it is another's.
+   */
+  openWhole?(value: unknown, origin: Origin): readonly CdcEvent[] | null;
 }
