@@ -1,8 +1,15 @@
+import type { EnvelopeFormat } from "../envelope/envelope.ts";
 import type { Framing } from "../framing/framing.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { SideDecoder } from "./side-decoder.ts";
 import type { SideScope } from "./side-route.ts";
+
+/** An envelope to read for, and whether with its plan or with none. */
+export interface Instead {
+  readonly envelope: EnvelopeFormat;
+  readonly isWhole: boolean;
+}
 
 /** A topic has few kinds of records that only their headers tell apart; a sender who makes up more gains nothing. */
 const mostKinds = 16;
@@ -21,17 +28,28 @@ export class SideDecoders {
     this.#scope = scope;
   }
 
-  forHeaders(names: readonly string[]): SideDecoder {
+  /** `instead`: the envelope that a value is read for again, after the one that its shape is in has declined it. */
+  forHeaders(names: readonly string[], instead: Instead | null = null): SideDecoder {
     const announced = this.#engine.formats.framings.filter((framing) => announces(framing, names));
     const headerNames = this.#scope.side === "key" ? [] : names.filter((name) => this.#engine.envelopeHeaders.has(name));
-    const kind = JSON.stringify([headerNames, announced.map(({ name }) => name)]);
+    const other = instead === null ? [] : [this.#engine.formats.envelopes.indexOf(instead.envelope), instead.isWhole];
+    const kind = JSON.stringify([headerNames, announced.map(({ name }) => name), other]);
     let decoder = this.#decoders.get(kind);
     if (decoder === undefined) {
-      decoder = new SideDecoder(this.#engine, { ...this.#scope, headerNames, announced, inside: null });
+      decoder = new SideDecoder(this.#engine, {
+        ...this.#scope,
+        headerNames,
+        announced,
+        inside: instead === null ? null : formatOf(instead),
+      });
       this.#decoders.set(kind, decoder);
     }
     return decoder;
   }
+}
+
+function formatOf({ envelope, isWhole }: Instead): EnvelopeFormat {
+  return isWhole ? { ...envelope, planFor: (shape) => ({ ...envelope.planFor(shape), defer: null, skip: [] }) } : envelope;
 }
 
 function announces({ headerNames }: Framing, names: readonly string[]): boolean {

@@ -6,12 +6,12 @@ import type { CdcEvent, TableName } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
 import type { Engine } from "./engine.ts";
-import { openValue } from "./open-value.ts";
+import { openByNext } from "./open-by-next.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
 import { debeziumNamespace, identityError } from "./schema-identity.ts";
 import { SideDecoder } from "./side-decoder.ts";
 import { ManyValues, nothingStated, rawRoute, type SideRoute, type StatedFormat } from "./side-route.ts";
-import { SideDecoders } from "./side-decoders.ts";
+import { type Instead, SideDecoders } from "./side-decoders.ts";
 
 /** What the user has said of a topic, in the form that readers use. */
 export interface ResolvedHints {
@@ -23,6 +23,7 @@ export interface ResolvedHints {
 }
 
 const noRoute = rawRoute("bytes");
+const noBytes = new Uint8Array(0);
 
 /** Reads the records of one topic. */
 export class TopicDecoder {
@@ -85,22 +86,44 @@ export class TopicDecoder {
     }
     return value instanceof ManyValues || key instanceof ManyValues
       ? this.#openEach(valuesOf(key), valuesOf(value), route, cursor, failed)
-      : this.#open(key, value, route, cursor, failed);
+      : this.#open(key, value, route, cursor, failed, null);
   }
 
-  #open(key: unknown, value: unknown, route: SideRoute, cursor: RecordCursor, failed: Failures | null): readonly CdcEvent[] | null {
+  /** `nth`: which of a record's several values it is; null where it is the only one. */
+  #open(
+    key: unknown,
+    value: unknown,
+    route: SideRoute,
+    cursor: RecordCursor,
+    failed: Failures | null,
+    nth: number | null,
+  ): readonly CdcEvent[] | null {
     const origin = this.#origin(key, route, cursor);
     if (value === null && route.encoding === "connect-json") {
       return [new Tombstone(origin)];
     }
     const inside = route.opens.inner?.(value) ?? null;
     if (inside === null) {
-      return openValue(value, origin, route, this.#engine.formats.envelopes);
+      return route.opens.open(value, origin) ?? this.#openByNext(origin, route, cursor, failed, nth);
     }
     const inner = this.#innerDecoder(route.opens);
     const bytes = this.#engine.buffer(inside);
     const innerValue = inner.read(bytes, 0, bytes.length, cursor, failed);
-    return innerValue === pendingValue ? this.#wait(inner) : openValue(value, origin, route, this.#engine.formats.envelopes, innerValue);
+    return innerValue === pendingValue
+      ? this.#wait(inner)
+      : (route.opens.open(value, origin, innerValue) ?? this.#openByNext(origin, route, cursor, failed, nth));
+  }
+
+  #openByNext(origin: Origin, route: SideRoute, cursor: RecordCursor, failed: Failures | null, nth: number | null): readonly CdcEvent[] {
+    return openByNext(origin, route, this.#engine.formats.envelopes, (instead) => this.#readAgain(instead, cursor, failed, nth));
+  }
+
+  /** The value as another envelope wants it. Its schema is at hand: it has been read once. */
+  #readAgain(instead: Instead, cursor: RecordCursor, failed: Failures | null, nth: number | null): unknown {
+    const decoder = this.#values.forHeaders(this.#headerNames, instead);
+    const bytes = this.#engine.buffer(cursor.valueBytes ?? noBytes);
+    const value = decoder.read(bytes, cursor.valueStart, cursor.valueEnd, cursor, failed);
+    return value instanceof ManyValues && nth !== null ? value.values[nth] : value;
   }
 
   /** Several values of one record, each with its own key where the key has as many. */
@@ -114,7 +137,7 @@ export class TopicDecoder {
     const events: CdcEvent[] = [];
     for (const [i, value] of values.entries()) {
       const key = keys.length === values.length ? keys[i] : (keys[0] ?? null);
-      const opened = this.#open(key, value, route, cursor, failed);
+      const opened = this.#open(key, value, route, cursor, failed, i);
       if (opened === null) {
         return null;
       }

@@ -6,8 +6,8 @@ import { openMongodbChange } from "./mongodb.ts";
 import { openTidbChange } from "./tidb.ts";
 import { openYugabytedbChange } from "./yugabytedb.ts";
 
-/** How a connector that writes changes in its own way is read. */
-export type Dialect = (op: string, change: Change, table: TableName, origin: Origin) => readonly CdcEvent[];
+/** How a connector that writes changes in its own way is read; null where the operation is none that it has. */
+export type Dialect = (op: string, change: Change, table: TableName, origin: Origin) => readonly CdcEvent[] | null;
 
 const dialects: ReadonlyMap<string, Dialect> = new Map([
   ["mongodb", openMongodbChange],

@@ -3,7 +3,7 @@ import type { CdcEvent } from "../../event.ts";
 import { Heartbeat, Notification, SchemaChange, TransactionBoundary, UnknownValue } from "../control-events.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { isBlock } from "../source.ts";
-import { type Change, openChange, unknownChange } from "./change.ts";
+import { type Change, openChange } from "./change.ts";
 import { openMongodbChange } from "./mongodb.ts";
 import { changePlan, noSource, type SourceHead } from "./plan.ts";
 import { recogniseDebezium } from "./recognise.ts";
@@ -17,6 +17,7 @@ export const debezium: EnvelopeFormat = {
   recognise: (shape) => recogniseDebezium(shape)?.evidence ?? null,
   planFor: (shape) => (recogniseDebezium(shape)?.record === "change" ? changePlan() : readEverything),
   open,
+  openWhole,
 };
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
@@ -25,13 +26,20 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const { op, source } = value;
   if (source instanceof Deferred || source === null) {
-    return typeof op === "string" ? openDebeziumChange(op, value, origin) : [unknownChange(value, origin)];
+    return typeof op === "string" ? openDebeziumChange(op, value, origin) : null;
   }
   return openControl(value, origin);
 }
 
+/** A change that is not understood, with everything that was sent. A row whose column `source` is no record is not Debezium's. */
+function openWhole(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  return isBlock(value) && "op" in value && (value["source"] === null || isBlock(value["source"]))
+    ? [new UnknownValue(value, origin)]
+    : null;
+}
+
 /** The events of a change, in the dialect of its connector. */
-export function openDebeziumChange(op: string, change: Change, origin: Origin): readonly CdcEvent[] {
+export function openDebeziumChange(op: string, change: Change, origin: Origin): readonly CdcEvent[] | null {
   const { source } = change;
   const head = source instanceof Deferred ? (source.peeked as SourceHead) : noSource; // the plan's own head
   const table = head.table.name === "" && origin.scope.topicTable !== null ? origin.scope.topicTable : head.table;

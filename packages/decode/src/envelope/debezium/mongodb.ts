@@ -3,17 +3,17 @@ import { isDecodeError } from "../../errors.ts";
 import { DocumentChange, documentValue, updateDescriptionOf } from "../document-change.ts";
 import type { EnvelopeScope, Origin } from "../envelope.ts";
 import { isBlock } from "../source.ts";
-import { type Change, unknownChange } from "./change.ts";
+import type { Change } from "./change.ts";
 import { operationOf } from "./operation.ts";
 
 /** Documents are the text of Extended JSON, in both images and in the key's `id`. */
-export function openMongodbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] {
+export function openMongodbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   const { scope } = origin;
   const operation = operationOf(op);
   const before = imageOf(change["before"], scope);
   const after = imageOf(change["after"], scope);
   if (operation === null || before === undefined || after === undefined) {
-    return [unknownChange(change, origin)];
+    return null;
   }
   const { source, transaction, ts_ms } = change;
   const updated = updateDescriptionOf(change["updateDescription"], scope);

@@ -7,7 +7,7 @@ import { tsoOf } from "../tso.ts";
 import { type Change, openChange } from "./change.ts";
 
 /** TiCDC's watermarks have the letter of PostgreSQL's messages, and no message. */
-export function openTidbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] {
+export function openTidbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   if (op !== "m" || isBlock(change["message"])) {
     return openChange(op, change, change["before"] ?? null, change["after"] ?? null, table, origin);
   }

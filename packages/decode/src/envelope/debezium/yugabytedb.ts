@@ -5,7 +5,7 @@ import { isCell, withoutCells } from "./cells.ts";
 import { type Change, openChange } from "./change.ts";
 
 /** YugabyteDB's gRPC connector wraps each column, unless its transformation PGCompatible took the wrappers off. */
-export function openYugabytedbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] {
+export function openYugabytedbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   return openChange(op, change, unwrapped(change["before"] ?? null), unwrapped(change["after"] ?? null), table, origin);
 }
 

@@ -29,7 +29,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
 }
 
 /** Statements have the letter of a snapshot's read. PostgreSQL's TRUNCATE is one, without the statement's own words. */
-function openDdl(ddl: Block, value: Block, origin: Origin): readonly CdcEvent[] {
+function openDdl(ddl: Block, value: Block, origin: Origin): readonly CdcEvent[] | null {
   const sql = textOrNull(ddl["sql"]);
   if (sql === "TRUNCATE") {
     return openDebeziumChange("t", value, origin);
