@@ -106,7 +106,9 @@ export class PlainCursor {
   buffer(length: number): Buffer {
     this.#spend(bufferWeight);
     const start = this.take(length);
-    return Buffer.from(this.bytes.subarray(start, start + length));
+    const copy = Buffer.allocUnsafe(length);
+    this.bytes.copy(copy, 0, start, start + length);
+    return copy;
   }
 
   /** A count of items that take at least so many bytes each. */

@@ -1,5 +1,4 @@
 import { dateText, secondsPerDay, timestampText } from "../../values/calendar.ts";
-import { hexText } from "../../values/bytes-text.ts";
 import { decimalText, isScale } from "../../values/decimal-text.ts";
 import { uuidText } from "../../values/uuid.ts";
 import type { PlainCursor } from "../plain-cursor.ts";
@@ -59,7 +58,7 @@ function wideInteger(c: PlainCursor, item: unknown): bigint {
     throw c.invalid(`a byte string of at most ${mostIntegerBytes} bytes behind a tag for a wide integer`);
   }
   c.convert();
-  return item.length === 0 ? 0n : BigInt(`0x${hexText(item, 0, item.length)}`);
+  return item.length === 0 ? 0n : BigInt(`0x${item.toString("hex")}`);
 }
 
 function narrowed(value: bigint): number | bigint {
@@ -114,5 +113,5 @@ function uuid(c: PlainCursor, item: Buffer): string {
     throw c.invalid("16 bytes behind tag 37, a UUID");
   }
   c.convert();
-  return uuidText(hexText(item, 0, 16));
+  return uuidText(item.toString("hex"));
 }

@@ -4,8 +4,8 @@ import { isJsonObject } from "../json/parse.ts";
 import { own, type Place, SchemaDocuments } from "./documents.ts";
 import { schemaInvalid } from "./schema-invalid.ts";
 
-/** Code is generated for each part, and that takes its time. */
-const mostParts = 10_000;
+/** Code is generated for each part, and that takes more time than in proportion: a third of a second for as many. */
+const mostParts = 1_500;
 const maxNesting = 256;
 
 /** The keyword that counts how often a part is gone through; our own, so no text can hold it. */

@@ -16,12 +16,13 @@ const maxNesting = 256;
 /** The address of a text that states none. It leads nowhere: nothing is ever fetched. */
 const nowhere = "schema:///";
 
-const listKeywords = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const mapKeywords = ["properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies"];
-const schemaKeywords = [
-  ...["items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "contains", "not"],
-  ...["if", "then", "else", "propertyNames", "contentSchema"],
-];
+/** The keywords that hold schemas: by name, or one or a list of them. */
+const holdsMap: ReadonlyMap<string, boolean> = new Map([
+  ...["properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies"].map((name) => [name, true] as const),
+  ...["allOf", "anyOf", "oneOf", "prefixItems", "items", "additionalItems", "additionalProperties"].map((name) => [name, false] as const),
+  ...["unevaluatedItems", "unevaluatedProperties", "contains", "not", "if", "then", "else"].map((name) => [name, false] as const),
+  ...["propertyNames", "contentSchema"].map((name) => [name, false] as const),
+]);
 
 /** The text of a schema and those that it refers to, by all the names that references may use. */
 export class SchemaDocuments {
@@ -112,10 +113,19 @@ function parseText(text: string): unknown {
   }
 }
 
+/** The schemas in a schema, in whatever keyword. */
 function partsOf(node: Record<string, unknown>): unknown[] {
-  const lists = [...listKeywords, ...schemaKeywords].map((keyword) => own(node, keyword));
-  const maps = mapKeywords.map((keyword) => own(node, keyword));
-  return [...lists.flat(), ...maps.flatMap((map) => (isJsonObject(map) ? Object.values(map) : []))];
+  return Object.keys(node).flatMap((keyword) => {
+    const value = node[keyword];
+    switch (holdsMap.get(keyword)) {
+      case true:
+        return isJsonObject(value) ? Object.values(value) : [];
+      case false:
+        return value; // one, or a list
+      default:
+        return [];
+    }
+  });
 }
 
 /** A keyword's value. A schema's names are data: nothing is looked up in prototypes. */

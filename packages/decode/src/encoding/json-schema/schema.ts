@@ -223,14 +223,14 @@ class TypeBuilder {
   }
 }
 
-const tellingKeywords = [
+const tellingKeywords: ReadonlySet<string> = new Set([
   ...["type", "connect.type", "properties", "patternProperties", "additionalProperties", "required", "items", "prefixItems"],
   ...["enum", "const", "anyOf", "oneOf", "format"],
-];
+]);
 
 /** Whether a schema says something of its values' type itself. */
 function isTelling(node: Record<string, unknown>): boolean {
-  return tellingKeywords.some((keyword) => Object.hasOwn(node, keyword));
+  return Object.keys(node).some((keyword) => tellingKeywords.has(keyword));
 }
 
 /** Whether the schemas say what is inside of the types that they state: alternatives beside that only restrict it. */
