@@ -2,7 +2,7 @@
 export interface Contender {
   readonly name: string;
   /** Does the work once over the whole corpus and returns something that depends on all of it. */
-  readonly pass: () => number;
+  readonly pass: () => number | Promise<number>;
   readonly messages: number;
 }
 
@@ -26,12 +26,15 @@ export interface MeasureOptions {
 let consumed = 0;
 
 /** Runs the contenders in turn, round after round, so that whatever disturbs the machine disturbs them alike. */
-export function measure(contenders: readonly Contender[], options: MeasureOptions): readonly Measured[] {
-  const repeats = contenders.map((contender) => repeatsFor(contender, options));
+export async function measure(contenders: readonly Contender[], options: MeasureOptions): Promise<readonly Measured[]> {
+  const repeats: number[] = [];
+  for (const contender of contenders) {
+    repeats.push(await repeatsFor(contender, options));
+  }
   const rounds: number[][] = contenders.map(() => []);
   for (let round = -options.warmUpRounds; round < options.rounds; round++) {
     for (const [i, contender] of contenders.entries()) {
-      const elapsedNs = timeNs(contender, repeats[i] as number);
+      const elapsedNs = await timeNs(contender, repeats[i] as number);
       if (round >= 0) {
         rounds[i]?.push(elapsedNs / ((repeats[i] as number) * contender.messages));
       }
@@ -44,16 +47,17 @@ export function consumedTotal(): number {
   return consumed;
 }
 
-function repeatsFor(contender: Contender, { roundMs }: MeasureOptions): number {
-  timeNs(contender, 1);
-  const onceNs = timeNs(contender, 1);
+async function repeatsFor(contender: Contender, { roundMs }: MeasureOptions): Promise<number> {
+  await timeNs(contender, 1);
+  const onceNs = await timeNs(contender, 1);
   return Math.max(1, Math.ceil((roundMs * 1e6) / onceNs));
 }
 
-function timeNs(contender: Contender, repeats: number): number {
+async function timeNs(contender: Contender, repeats: number): Promise<number> {
   const start = process.hrtime.bigint();
   for (let i = 0; i < repeats; i++) {
-    consumed += contender.pass();
+    const read = contender.pass();
+    consumed += typeof read === "number" ? read : await read; // nobody waits who need not
   }
   return Number(process.hrtime.bigint() - start);
 }
