@@ -1,24 +1,37 @@
+import { Breaker, type BreakerBounds } from "./breaker.ts";
+import type { Clock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isRegistryError, RegistryError } from "./errors.ts";
 
+export interface FailoverTools {
+  readonly breaker: BreakerBounds;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+interface Address {
+  readonly endpoint: Endpoint;
+  readonly breaker: Breaker;
+}
+
 /** The addresses of one registry. The one that answered last is asked first, and the next where it does not answer. */
 export class Failover {
-  readonly #endpoints: readonly Endpoint[];
+  readonly #addresses: readonly Address[];
   #good = 0;
 
-  constructor(endpoints: readonly Endpoint[]) {
-    this.#endpoints = endpoints;
+  constructor(endpoints: readonly Endpoint[], { breaker, clock, random }: FailoverTools) {
+    this.#addresses = endpoints.map((endpoint) => ({ endpoint, breaker: new Breaker(breaker, clock, random) }));
   }
 
   /** Asks each address at most once. Only what may pass leads to the next one: "no such schema" and "not for you" are answers. */
   async ask<T>(send: (endpoint: Endpoint) => Promise<T>, closed: AbortSignal): Promise<T> {
     const failures: RegistryError[] = [];
     const first = this.#good;
-    for (let step = 0; step < this.#endpoints.length; step++) {
-      const index = (first + step) % this.#endpoints.length;
+    for (let step = 0; step < this.#addresses.length; step++) {
+      const index = (first + step) % this.#addresses.length;
+      const { endpoint, breaker } = this.#addresses[index] as Address; // below the length, which is at least one
       try {
-        // The index is below the length, which is at least one.
-        const answer = await send(this.#endpoints[index] as Endpoint);
+        const answer = await askThrough(breaker, endpoint, send);
         this.#good = index;
         return answer;
       } catch (error) {
@@ -30,6 +43,28 @@ export class Failover {
       }
     }
     throw joined(failures);
+  }
+}
+
+async function askThrough<T>(breaker: Breaker, endpoint: Endpoint, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {
+  const waitMs = breaker.waitMs();
+  if (waitMs > 0) {
+    const detail = `${endpoint.url} has not answered several times in a row, and is left alone for another ${waitMs} ms: is it down`;
+    throw new RegistryError("unavailable", detail, { url: endpoint.url });
+  }
+  try {
+    const answer = await send(endpoint);
+    breaker.succeeded();
+    return answer;
+  } catch (error) {
+    if (!isRegistryError(error)) {
+      breaker.abandoned();
+    } else if (error.retriable) {
+      breaker.failed();
+    } else {
+      breaker.succeeded(); // "no" is an answer
+    }
+    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 // Schemas over HTTP.
 export { createRegistry } from "./registry.ts";
 export type { Registry, RegistryStats } from "./registry.ts";
-export type { RegistryOptions, RetryOptions, SchemaCacheOptions } from "./options.ts";
+export type { BreakerOptions, RegistryOptions, RetryOptions, SchemaCacheOptions } from "./options.ts";
 export type { RegistryAuth } from "./endpoint.ts";
 export type { RegistryPing } from "./ping.ts";
 export type { RegistryDialect } from "./dialect.ts";

@@ -33,6 +33,7 @@ export interface RegistryOptions {
   readonly timeoutMs?: number;
   readonly cache?: SchemaCacheOptions;
   readonly retry?: RetryOptions;
+  readonly breaker?: BreakerOptions;
   /**
    * Requests under way at once.
    * @default 8
@@ -88,6 +89,20 @@ export interface RetryOptions {
   readonly maxDelayMs?: number;
 }
 
+/** When an address that does not answer is left alone. */
+export interface BreakerOptions {
+  /**
+   * Requests in a row without an answer, of whatever schemas, after which none is sent for a while.
+   * @default 10
+   */
+  readonly failures?: number;
+  /**
+   * How long that is; up to a quarter longer, at random. Then one request shows whether the address answers again.
+   * @default 5_000
+   */
+  readonly coolDownMs?: number;
+}
+
 /** For the adapters, whose requests are another client's: what that client may cost. */
 export interface AdapterOptions {
   readonly cache?: SchemaCacheOptions;
@@ -119,6 +134,7 @@ export interface ResolvedRegistryOptions {
   readonly timeoutMs: number;
   readonly cache: Readonly<Required<SchemaCacheOptions>>;
   readonly retry: Readonly<Required<RetryOptions>>;
+  readonly breaker: Readonly<Required<BreakerOptions>>;
   readonly concurrency: number;
   readonly maxBodyBytes: number;
   readonly maxReferences: number;
@@ -153,6 +169,7 @@ export function resolveRegistryOptions(options: RegistryOptions): ResolvedRegist
     dialect: resolveDialect(endpoints, requireChoice("dialect", options.dialect, ["confluent", "apicurio"])),
     numericIds: requireChoice("numericIds", options.numericIds, ["contentId", "globalId"]) ?? "contentId",
     retry: resolveRetryOptions(options.retry),
+    breaker: resolveBreakerOptions(options.breaker),
     concurrency: requireInteger("concurrency", options.concurrency ?? 8, 1),
     userAgent: requireUserAgent(options.userAgent ?? "cdckit-registry"),
     fetch: options.fetch ?? globalThis.fetch,
@@ -195,6 +212,13 @@ function resolveRetryOptions(retry: RetryOptions = {}): Readonly<Required<RetryO
     throw new RangeError(`retry.baseDelayMs (${baseDelayMs}) exceeds retry.maxDelayMs (${maxDelayMs}): raise the latter`);
   }
   return resolved;
+}
+
+function resolveBreakerOptions({ failures = 10, coolDownMs = 5_000 }: BreakerOptions = {}): Readonly<Required<BreakerOptions>> {
+  return Object.freeze({
+    failures: requireInteger("breaker.failures", failures, 1),
+    coolDownMs: requireInteger("breaker.coolDownMs", coolDownMs, 0, longestTimerMs),
+  });
 }
 
 function requireInteger(name: string, value: number, min: number, max: number = Number.MAX_SAFE_INTEGER): number {

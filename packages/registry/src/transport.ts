@@ -22,7 +22,7 @@ export class Transport implements Asking {
     this.#options = options;
     this.#closed = closed;
     this.#gate = new Gate(options.concurrency);
-    this.#failover = new Failover(options.endpoints);
+    this.#failover = new Failover(options.endpoints, options);
   }
 
   get counts(): { readonly requests: number; readonly retries: number } {

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { createRegistry } from "./registry.ts";
+import { failureOf, json, recordAnswer, serve, TestClock } from "./registry-server.contract.ts";
+
+const options = { retry: { attempts: 1 }, random: () => 0 };
+
+test("an address that is down is left alone after so many requests, and one shows whether it is back", async () => {
+  let isDown = true;
+  const server = await serve((_, response) => (isDown ? json(response, 503, {}) : json(response, 200, recordAnswer("Back"))));
+  const clock = new TestClock();
+  const registry = createRegistry({ ...options, url: server.url, clock, breaker: { failures: 3, coolDownMs: 60_000 } });
+  for (const id of [1, 2, 3]) {
+    expect((await failureOf(registry.load(id))).status).toBe(503);
+  }
+  const error = await failureOf(registry.load(4));
+  expect(error.code).toBe("unavailable");
+  expect(error.message).toContain("left alone for another 60000 ms");
+  expect(server.paths).toHaveLength(3);
+
+  clock.advance(60_000);
+  expect((await failureOf(registry.load(5))).status).toBe(503); // still down: the cool-down begins again
+  await failureOf(registry.load(6));
+  expect(server.paths).toHaveLength(4);
+
+  clock.advance(60_000);
+  isDown = false;
+  expect((await registry.load(7)).schema).toContain("Back");
+  expect((await registry.load(8)).schema).toContain("Back");
+});
+
+test("while one request shows whether an address is back, no other is sent", async () => {
+  const waiting: (() => void)[] = [];
+  const server = await serve((_, response, count) => {
+    if (count <= 2) {
+      json(response, 500, {});
+    } else {
+      waiting.push(() => json(response, 200, recordAnswer("Back")));
+    }
+  });
+  const clock = new TestClock();
+  const registry = createRegistry({ ...options, url: server.url, clock, breaker: { failures: 2, coolDownMs: 60_000 } });
+  await failureOf(registry.load(1));
+  await failureOf(registry.load(2));
+  clock.advance(60_000);
+  const first = registry.load(3);
+  await server.arrived(3);
+  expect((await failureOf(registry.load(4))).message).toContain("left alone");
+  waiting.forEach((answer) => answer());
+  expect((await first).schema).toContain("Back");
+  expect(server.paths).toHaveLength(3);
+});
+
+test("what is missing or refused is an answer, and opens no breaker", async () => {
+  const server = await serve((_, response, count) => json(response, count % 2 === 0 ? 404 : 401, { error_code: 40403 }));
+  const registry = createRegistry({ ...options, url: server.url, breaker: { failures: 1 } });
+  for (const id of [1, 2, 3, 4]) {
+    await failureOf(registry.load(id));
+  }
+  expect(server.paths).toHaveLength(4);
+});
+
+test("the next address is asked while the first is left alone", async () => {
+  const down = await serve((_, response) => json(response, 503, {}));
+  const up = await serve((_, response) => json(response, 200, recordAnswer("Up")));
+  const registry = createRegistry({ ...options, urls: [down.url, up.url], breaker: { failures: 1 } });
+  await registry.load(1);
+  await registry.load(2);
+  expect([down.paths.length, up.paths.length]).toEqual([1, 2]);
+});
