@@ -6,11 +6,12 @@ import { addDoctor } from "./doctor.ts";
 import { explainFailure } from "./failure.ts";
 import { addInspect } from "./inspect.ts";
 import { addRun } from "./run.ts";
+import { addTypes } from "./types.ts";
 
 /** Adds one command to the program; `settle` takes the exit code that the command ends with. */
 export type AddCommand = (program: Command, terminal: Terminal, settle: (code: ExitCode) => void) => void;
 
-const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addDoctor];
+const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addTypes, addDoctor];
 
 const exitCodeHelp = `
 Results go to stdout, progress to stderr. MB is 10^6 bytes.

@@ -129,7 +129,7 @@ export class ConnectSide {
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
     const plan = side === "key" ? readEverything : opens.planFor(shape);
     if (inside === null) {
-      const row = side === "key" ? type : rowTypeOf(type, plan);
+      const row = side === "key" ? type : rowTypeOf(type, plan, opens);
       this.#engine.onSchema?.({
         topic: this.#scope.topic,
         side,

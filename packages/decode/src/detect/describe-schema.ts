@@ -29,6 +29,6 @@ export async function describeSchema(
   }
   const shape = shapeOfType(type, { topic, headerNames: [] });
   const opens = side === "key" ? none : engine.envelopeFor(shape);
-  const row = side === "key" ? type : rowTypeOf(type, opens.planFor(shape));
+  const row = side === "key" ? type : rowTypeOf(type, opens.planFor(shape), opens);
   return { topic, side, schemaId: registered.id, encoding: encoding.name, envelope: opens.name, type, row };
 }

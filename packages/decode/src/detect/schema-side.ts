@@ -196,7 +196,7 @@ export class SchemaSide {
     const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
     const reader = known.parsed.compile(message, this.#engine.compileOptions(plan));
     if (inside === null) {
-      const row = side === "key" ? type : rowTypeOf(type, plan);
+      const row = side === "key" ? type : rowTypeOf(type, plan, opens);
       this.#engine.onSchema?.({ topic, side, schemaId: known.id, encoding: reader.encoding, envelope: opens.name, type, row });
     }
     return {

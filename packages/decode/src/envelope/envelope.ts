@@ -62,6 +62,11 @@ export interface EnvelopeFormat {
   /** What of the value the envelope wants, asked for once a schema. */
   planFor(shape: Shape): ReadPlan;
   /**
+   * Whether a column of a row that is not wrapped is the envelope's own and taken out of the row; `names` are all of its columns.
+   * @default none is
+   */
+  isMetaColumn?(name: string, names: readonly string[]): boolean;
+  /**
    * The bytes of a message inside of this value (a CloudEvent's `data`), framed or not, which is decoded first (with this envelope's plan
    * for the inner shape) and handed to `open`; null where this value has none.
    */

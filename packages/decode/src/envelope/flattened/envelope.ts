@@ -14,6 +14,7 @@ export const flattened: EnvelopeFormat = {
   headerNames: telling,
   recognise: recogniseFlattened,
   planFor: () => ({ defer: null, skip: [], rows: "self" }),
+  isMetaColumn: (name, names) => metaField(name, prefixOf(names)) !== null,
   open,
 };
 

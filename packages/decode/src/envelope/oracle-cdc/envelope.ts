@@ -14,6 +14,7 @@ export const oracleCdc: EnvelopeFormat = {
   name: "oracle-cdc",
   recognise: recogniseOracleCdc,
   planFor: () => ({ defer: null, skip: [], rows: "self" }),
+  isMetaColumn: (name) => metaColumns.has(name),
   open,
 };
 

@@ -13,6 +13,7 @@ export const ticdcAvro: EnvelopeFormat = {
   name: "ticdc-avro",
   recognise: recogniseTicdcAvro,
   planFor: () => ({ defer: null, skip: [], rows: "self" }),
+  isMetaColumn: isExtension,
   open,
 };
 

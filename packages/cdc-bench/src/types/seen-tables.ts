@@ -1,0 +1,105 @@
+import {
+  type CdcEvent,
+  createDecoder,
+  type DecodeError,
+  type Decoder,
+  isDecodeError,
+  type KafkaRecord,
+  type SchemaSeen,
+  type SchemaSource,
+  type TableName,
+  type Type,
+} from "@cdckit/decode";
+import { inferredType } from "./inferred-type.ts";
+
+/** A table, and what its messages say of its rows. */
+export interface SeenTable {
+  readonly table: TableName;
+  /** Null where only tombstones were seen. */
+  readonly row: Type | null;
+  readonly key: Type | null;
+  /** How many rows the types were inferred from; null where schemas state them. */
+  readonly inferredFrom: number | null;
+  /** Whether a column can be UNAVAILABLE: of Debezium's changes it can. */
+  readonly isDebezium: boolean;
+}
+
+interface Gathered {
+  readonly table: TableName;
+  row: Type | null;
+  key: Type | null;
+  isDebezium: boolean;
+  readonly rows: unknown[];
+  readonly keys: unknown[];
+}
+
+/** Rows without a schema that are looked at: more seldom show more. */
+const mostRows = 10_000;
+
+/** Gathers tables from records. The newest schema of each table counts; of tables without one, the rows themselves. */
+export class SeenTables {
+  failures = 0;
+  readonly #decoder: Decoder;
+  readonly #newest = new Map<string, SchemaSeen>();
+  readonly #tables = new Map<string, Gathered>();
+
+  constructor(schemas: SchemaSource | undefined) {
+    this.#decoder = createDecoder({
+      ...(schemas === undefined ? {} : { schemas }),
+      onSchema: (seen) => this.#newest.set(`${seen.side} ${seen.topic}`, seen),
+    });
+  }
+
+  /** Errors of the schema source are thrown; a record that does not decode is counted. */
+  async add(record: KafkaRecord, isFatal: (error: DecodeError) => boolean): Promise<void> {
+    try {
+      for (const event of await this.#decoder.decode(record)) {
+        this.#addEvent(event, record.topic);
+      }
+    } catch (error) {
+      if (!isDecodeError(error) || isFatal(error)) {
+        throw error;
+      }
+      this.failures++;
+    }
+  }
+
+  /** By their names in order. */
+  tables(): readonly SeenTable[] {
+    return [...this.#tables.values()]
+      .filter(({ row, rows }) => row !== null || rows.length > 0)
+      .map((gathered) => ({
+        table: gathered.table,
+        row: gathered.row ?? inferredType(gathered.rows),
+        key: gathered.key ?? (gathered.keys.length === 0 ? null : inferredType(gathered.keys)),
+        inferredFrom: gathered.row === null ? gathered.rows.length : null,
+        isDebezium: gathered.isDebezium,
+      }))
+      .sort((a, b) => (patternOf(a.table) < patternOf(b.table) ? -1 : 1));
+  }
+
+  #addEvent(event: CdcEvent, topic: string): void {
+    if ((event.kind !== "change" && event.kind !== "row") || event.table === null) {
+      return;
+    }
+    const pattern = patternOf(event.table);
+    const gathered = this.#tables.get(pattern) ?? { table: event.table, row: null, key: null, isDebezium: false, rows: [], keys: [] };
+    this.#tables.set(pattern, gathered);
+    gathered.row = this.#newest.get(`value ${topic}`)?.row ?? gathered.row;
+    gathered.key = this.#newest.get(`key ${topic}`)?.row ?? gathered.key;
+    gathered.isDebezium ||= event.envelope === "debezium";
+    const row = event.kind === "row" ? event.row : (event.after ?? event.before);
+    if (gathered.row === null && row !== null && gathered.rows.length < mostRows) {
+      gathered.rows.push(row);
+    }
+    if (gathered.key === null && event.key !== null && gathered.keys.length < mostRows) {
+      gathered.keys.push(event.key);
+    }
+  }
+}
+
+/** The table as `consumer.on` takes it: by two parts where it has two, by three only where two would not do. */
+export function patternOf({ database, schema, name }: TableName): string {
+  const owner = schema ?? database;
+  return owner === undefined ? name : `${owner}.${name}`;
+}

@@ -1,0 +1,180 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createDecoder, UNAVAILABLE } from "@cdckit/decode";
+import { fromBundle } from "@cdckit/registry";
+import { bundledRecordings, loadRecording } from "@cdckit/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { declarationsOf } from "./declarations.ts";
+import { inferredType } from "./inferred-type.ts";
+import { patternOf, type SeenTable, SeenTables } from "./seen-tables.ts";
+import { rowInterface, type ValueChoices, valueType } from "./value-type.ts";
+
+const values: ValueChoices = { int64: "safe", decimal: "string", time: "iso", json: "text", bits: "string" };
+const options = { values, importFrom: "@cdckit/decode", withUnavailable: true };
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
+const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+
+let folder: string;
+
+beforeAll(async () => {
+  const cache = join(root, "node_modules/.cache");
+  await mkdir(cache, { recursive: true });
+  folder = await mkdtemp(join(cache, "types-"));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+/** A decoded value as an expression of TypeScript: what the compiler then holds against the written types. */
+function expression(value: unknown): string {
+  if (value === UNAVAILABLE) {
+    return "UNAVAILABLE";
+  }
+  if (typeof value === "bigint" || typeof value === "number") {
+    return typeof value === "bigint"
+      ? `${value}n`
+      : Number.isFinite(value)
+        ? String(value)
+        : `Number.${Number.isNaN(value) ? "NaN" : "POSITIVE_INFINITY"}`;
+  }
+  if (Buffer.isBuffer(value)) {
+    return `Buffer.from(${JSON.stringify(value.toString("hex"))}, "hex")`;
+  }
+  if (Array.isArray(value)) {
+    return `[${value.map(expression).join()}]`;
+  }
+  if (value instanceof Map) {
+    return `new Map([${[...value].map(([key, item]) => `[${expression(key)}, ${expression(item)}]`).join()}])`;
+  }
+  return typeof value === "object" && value !== null
+    ? `{${Object.entries(value)
+        .map(([name, item]) => `${JSON.stringify(name)}: ${expression(item)}`)
+        .join()}}`
+    : JSON.stringify(value);
+}
+
+async function compile(text: string): Promise<string> {
+  const file = join(folder, "rows.ts");
+  await writeFile(file, text);
+  const flags = [
+    "--ignoreConfig",
+    "--noEmit",
+    "--strict",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2023",
+    "--types",
+    "node",
+    "--skipLibCheck",
+  ];
+  return promisify(execFile)(process.execPath, [compiler, ...flags, "--allowImportingTsExtensions", file], { cwd: root }).then(
+    () => "",
+    (error: { stdout: string }) => error.stdout,
+  );
+}
+
+test("the rows of every recorded table are of the types that are written for it", async () => {
+  const lines = ['import { UNAVAILABLE } from "@cdckit/decode";', 'import type * as rows from "./tables.ts";'];
+  const every: SeenTable[] = [];
+  const statements: string[] = [];
+  for (const [i, { name, file, schemasFile }] of bundledRecordings().entries()) {
+    const schemas = fromBundle(schemasFile);
+    const seen = new SeenTables(schemas);
+    const records = (await loadRecording(file)).slice(0, 60);
+    for (const record of records) {
+      await seen.add(record, () => true);
+    }
+    // One table stands in many topics: each topic's own types are written here.
+    for (const table of seen.tables()) {
+      every.push({
+        ...table,
+        table: { schema: `r${i}_${name.replaceAll(/\W/g, "_")}`, name: patternOf(table.table).replaceAll(".", "_") },
+      });
+    }
+    const decoder = createDecoder({ schemas });
+    for (const record of records) {
+      for (const event of await decoder.decode(record)) {
+        if ((event.kind === "change" || event.kind === "row") && event.table !== null && !name.includes("evolve")) {
+          const pattern = `r${i}_${name.replaceAll(/\W/g, "_")}.${patternOf(event.table).replaceAll(".", "_")}`;
+          const [row, whole] = event.kind === "row" ? [event.row, true] : [event.after, event.op !== "delete"];
+          if (whole && row !== null) {
+            statements.push(`const row${statements.length}: rows.Tables[${JSON.stringify(pattern)}]["row"] = ${expression(row)};`);
+            statements.push(
+              `const key${statements.length}: rows.Tables[${JSON.stringify(pattern)}]["key"] | null = ${expression(event.key)};`,
+            );
+          }
+        }
+      }
+    }
+  }
+  await writeFile(join(folder, "tables.ts"), declarationsOf(every, options));
+  expect(statements.length).toBeGreaterThan(400);
+  expect(await compile([...lines, ...statements].join("\n"))).toBe("");
+  // The compiler does look: a wrong row is refused.
+  const wrong = statements.map((statement) => statement.replace(/"id": \d+n?/, '"id": "one"'));
+  expect(await compile([...lines, ...wrong].join("\n"))).toContain("TS2322");
+});
+
+describe("types of values", () => {
+  const decimal = { kind: "bytes", semantic: { name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "2" } } } as const;
+  const time = { kind: "long", semantic: { name: "io.debezium.time.MicroTimestamp", parameters: {} } } as const;
+
+  test.each([
+    [{ kind: "long" } as const, {}, "number | bigint"],
+    [{ kind: "long" } as const, { int64: "string" }, "string"],
+    [decimal, {}, "string"],
+    [decimal, { decimal: "number" }, "number"],
+    [time, {}, "string"],
+    [time, { time: "raw", int64: "bigint" }, "bigint"],
+    [{ kind: "array", items: { kind: "union", branches: [{ kind: "null" }, { kind: "int" }] } } as const, {}, "readonly (number | null)[]"],
+    [{ kind: "map", keys: null, values: { kind: "double" } } as const, {}, "Readonly<Record<string, number>>"],
+    [{ kind: "map", keys: { kind: "int" }, values: { kind: "string" } } as const, {}, "ReadonlyMap<number, string>"],
+    [{ kind: "union", branches: [{ kind: "null" }, { kind: "any" }] } as const, {}, "unknown"],
+  ])("%j with %j", (type, choices, expected) => {
+    expect(valueType(type, { ...values, ...choices } as ValueChoices)).toBe(expected);
+  });
+
+  test("names of columns are names, whatever they hold", () => {
+    const fields = ["id", "two words", "__proto__", "a: string }; evil(); interface B { b", "*/"].map((name) => ({
+      name,
+      type: { kind: "int" } as const,
+    }));
+    const text = rowInterface("Row", { kind: "record", name: null, fields }, values, false);
+    expect(text.split("\n")).toEqual([
+      "export interface Row {",
+      "  readonly id: number;",
+      '  readonly "two words": number;',
+      "  readonly __proto__: number;",
+      '  readonly "a: string }; evil(); interface B { b": number;',
+      '  readonly "*/": number;',
+      "}",
+      "",
+    ]);
+  });
+
+  test("a record that holds itself ends", () => {
+    const node: { kind: "record"; name: string; fields: { name: string; type: unknown }[] } = { kind: "record", name: "Node", fields: [] };
+    node.fields.push({ name: "next", type: { kind: "union", branches: [{ kind: "null" }, node] } });
+    expect(valueType(node as never, values)).toBe("{ readonly next: unknown }");
+  });
+
+  test("rows without a schema show what they hold", () => {
+    const type = inferredType([
+      { a: 1, b: "x", c: 1 },
+      { a: 9007199254740993n, b: null, c: "y" },
+      { a: 2, b: UNAVAILABLE, d: true },
+    ]);
+    expect(rowInterface("Row", type, values, false).split("\n").slice(1, 5)).toEqual([
+      "  readonly a: number | bigint;",
+      "  readonly b: string | null;",
+      "  readonly c: unknown;",
+      "  readonly d: boolean | null;",
+    ]);
+  });
+});
