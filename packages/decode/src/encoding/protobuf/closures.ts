@@ -169,7 +169,7 @@ export class Weaver {
 
   #special(special: Special): ReadMessage {
     const at = this.#at;
-    if (special.kind === "decimal") {
+    if (special.kind === "in-place") {
       const { read } = special;
       return (b, p, e) => read(at, b, p, e);
     }
@@ -182,7 +182,7 @@ export class Weaver {
     if (d > at.maxDepth) {
       throw tooDeep(at);
     }
-    weigh(at, weightOf.object + 2 * weightOf.slot);
+    weigh(at, weightOf.any);
     let typeUrl = "";
     let start = p;
     let end = p;
@@ -209,27 +209,29 @@ export class Weaver {
   #weaveRest(step: MessageStep): ReadRest {
     const at = this.#at;
     const byNumber = new Map(step.fields.map((field) => [field.number, field]));
-    const applies = new Map(step.fields.map((field) => [field.number, this.#field(field, step)]));
-    const isMergeable = (field: FieldStep | undefined): field is FieldStep =>
-      field !== undefined && field.cardinality === "single" && field.step.kind === "message" && field.use !== "skip";
+    const ways = new Map(step.fields.map((field) => [field.number, this.#way(field)]));
+    const hasOneofs = step.fields.some(({ oneof }) => oneof >= 0);
     return (target, b, start, p, e, d) => {
       let merged: ReadonlyMap<FieldStep, Uint8Array> | null = null;
+      const chosen = hasOneofs ? new Map<number, FieldStep>() : null;
       let position = p;
       while (position < e) {
         const tag = readTag(at, b, position, e);
         position = at.p;
-        const field = byNumber.get(tag >>> 3);
-        const isMessage = isMergeable(field) && (tag & 7) === wireOf(field.step);
-        if (isMessage && merged === null && target[field.name] !== null && target[field.name] !== undefined) {
+        const way = ways.get(tag >>> 3);
+        // A value on the wire as this field's cannot be is a field that the schema does not know.
+        if (way === undefined || ((tag & 7) !== way.wire && (tag & 7) !== way.packedWire)) {
+          position = skipField(at, b, position, e, tag);
+          continue;
+        }
+        const { field } = way;
+        if (chosen !== null && field.oneof >= 0) {
+          choose(target, step, field, chosen);
+        }
+        if (way.isMergeable && merged === null && target[field.name] !== null && target[field.name] !== undefined) {
           merged = joinParts(at, b, start, e, byNumber);
         }
-        if (isMessage && merged?.has(field)) {
-          clearOneof(target, step, field);
-          position = skipField(at, b, position, e, tag);
-        } else {
-          const apply = applies.get(tag >>> 3);
-          position = apply === undefined ? skipField(at, b, position, e, tag) : apply(target, b, position, e, tag, d);
-        }
+        position = merged?.has(field) ? skipField(at, b, position, e, tag) : way.apply(target, b, position, e, tag, d);
       }
       for (const [field, whole] of merged ?? []) {
         setProperty(target, field.name, this.#content(field)(whole, 0, whole.length, d + 1));
@@ -237,36 +239,26 @@ export class Weaver {
     };
   }
 
-  #field(field: FieldStep, of: MessageStep): Apply {
-    const at = this.#at;
-    if (field.use === "skip") {
-      return (_target, b, p, e, tag) => skipField(at, b, p, e, tag);
-    }
-    const apply =
-      field.cardinality === "single" ? this.#single(field, of) : field.cardinality === "map" ? this.#map(field) : this.#repeated(field);
-    const expected = wireOf(field.step);
-    const packed = canBePacked(field);
-    // A value on the wire as this field's cannot be is a field that the schema does not know.
-    return (target, b, p, e, tag, d) =>
-      (tag & 7) === expected || (packed && (tag & 7) === wire.length) ? apply(target, b, p, e, tag, d) : skipField(at, b, p, e, tag);
+  #way(field: FieldStep): Way {
+    const { cardinality, step, use } = field;
+    return {
+      field,
+      wire: use === "skip" ? -1 : wireOf(step),
+      packedWire: use !== "skip" && canBePacked(field) ? wire.length : -1,
+      isMergeable: cardinality === "single" && step.kind === "message",
+      apply: cardinality === "single" ? this.#single(field) : cardinality === "map" ? this.#map(field) : this.#repeated(field),
+    };
   }
 
-  #single(field: FieldStep, of: MessageStep): Apply {
+  #single(field: FieldStep): Apply {
     const at = this.#at;
     const { name, step } = field;
     if (step.kind === "message") {
       const content = this.#content(field);
-      return (target, b, p, e, tag, d) => {
-        clearOneof(target, of, field);
-        const end = contentEnd(at, b, p, e, tag);
-        const { behind, start } = end;
-        setProperty(target, name, content(b, start, end.end, d + 1));
-        return behind;
-      };
+      return this.#bounded(step.isGroup, (target, b, p, e, d) => setProperty(target, name, content(b, p, e, d)));
     }
     const read = this.#read(step);
     return (target, b, p, e, _tag, d) => {
-      clearOneof(target, of, field);
       const value = read(b, p, e, d);
       const behind = at.p;
       setProperty(target, name, value);
@@ -279,42 +271,57 @@ export class Weaver {
     const { name, step } = field;
     if (step.kind === "message") {
       const content = this.#content(field);
-      return (target, b, p, e, tag, d) => {
-        const { start, end, behind } = contentEnd(at, b, p, e, tag);
-        (target[name] as unknown[]).push(content(b, start, end, d + 1)); // a list since the object was made
-        return behind;
-      };
+      return this.#bounded(step.isGroup, (target, b, p, e, d) => {
+        (target[name] as unknown[]).push(content(b, p, e, d)); // a list since the object was made
+      });
     }
     const read = this.#read(step);
     const cost = itemCost(step);
+    const packable = canBePacked(field);
     return (target, b, p, e, tag, d) => {
       const items = target[name] as unknown[]; // a list since the object was made
-      const isPacked = (tag & 7) === wire.length && canBePacked(field);
+      const isPacked = packable && (tag & 7) === wire.length;
       const end = isPacked ? readEnd(at, b, p, e) : e;
       let position = isPacked ? at.p : p;
-      do {
-        if (isPacked && position === end) {
-          break; // packed, and nothing in it
-        }
+      while (!isPacked || position < end) {
         if (cost > 0) {
           weigh(at, cost);
         }
         items.push(read(b, position, end, d));
         position = at.p;
-      } while (isPacked);
+        if (!isPacked) {
+          break;
+        }
+      }
       return position;
     };
   }
 
   #map(field: FieldStep): Apply {
     const at = this.#at;
-    const { name } = field;
+    const { name, step } = field;
     const content = this.#content(field);
     const empty = this.emptyValue(field);
-    return (target, b, p, e, tag, d) => {
-      const { start, end, behind } = contentEnd(at, b, p, e, tag);
-      addPair(target[name], content(b, start, end, d + 1), empty, d + 2);
-      return behind;
+    return this.#bounded(step.kind === "message" && step.isGroup, (target, b, p, e, d) => {
+      addPair(at, target[name], content(b, p, e, d), empty, d + 1);
+    });
+  }
+
+  /** A message between its length and its end, or a group between its tags; `use` gets its content and how deep that is nested. */
+  #bounded(isGroup: boolean, use: (target: Target, b: Uint8Array, p: number, e: number, d: number) => void): Apply {
+    const at = this.#at;
+    if (isGroup) {
+      return (target, b, p, e, tag, d) => {
+        const end = groupEnd(at, b, p, e, tag);
+        const behind = at.p;
+        use(target, b, p, end, d + 1);
+        return behind;
+      };
+    }
+    return (target, b, p, e, _tag, d) => {
+      const end = readEnd(at, b, p, e);
+      use(target, b, at.p, end, d + 1);
+      return end;
     };
   }
 
@@ -417,24 +424,29 @@ export class Weaver {
   }
 }
 
-/** Where a message's or a group's content begins and ends, and what comes behind it. */
-function contentEnd(at: Cursor, b: Uint8Array, p: number, e: number, tag: number): { start: number; end: number; behind: number } {
-  if ((tag & 7) === wire.groupStart) {
-    const end = groupEnd(at, b, p, e, tag);
-    return { start: p, end, behind: at.p };
-  }
-  const end = readEnd(at, b, p, e);
-  return { start: at.p, end, behind: end };
+/** How one field is read where it may come at any time. */
+interface Way {
+  readonly field: FieldStep;
+  /** -1 where the field is skipped. */
+  readonly wire: number;
+  /** The wire type of many values behind one length; -1 where there is none. */
+  readonly packedWire: number;
+  /** Whether it may come in parts. */
+  readonly isMergeable: boolean;
+  readonly apply: Apply;
 }
 
-/** A oneof's field takes the place of the others. */
-function clearOneof(target: Target, { fields }: MessageStep, field: FieldStep): void {
-  if (field.oneof < 0) {
+/** A oneof's field takes the place of the one before it; of any other, where none was seen yet here. */
+function choose(target: Target, { fields }: MessageStep, field: FieldStep, chosen: Map<number, FieldStep>): void {
+  const before = chosen.get(field.oneof);
+  if (before === field) {
     return;
   }
-  for (const other of fields) {
-    if (other.oneof === field.oneof && other !== field && other.use !== "skip") {
+  const others = before === undefined ? fields.filter(({ oneof, use }) => oneof === field.oneof && use !== "skip") : [before];
+  for (const other of others) {
+    if (other !== field) {
       setProperty(target, other.name, null);
     }
   }
+  chosen.set(field.oneof, field);
 }

@@ -1,4 +1,4 @@
-import { weightOf } from "./cursor.ts";
+import { type Cursor, weigh, weightOf } from "./cursor.ts";
 import type { FieldStep, Step } from "./steps.ts";
 
 /** What a field is before any of it was read. Required ones are undefined until then. */
@@ -21,7 +21,8 @@ export function hasTextKeys(step: Step): boolean {
 export type EmptyValue = ((d: number) => unknown) | null;
 
 /** Adds the pair that a map's entry is. */
-export function addPair(map: unknown, entry: unknown, empty: EmptyValue, d: number): void {
+export function addPair(at: Cursor, map: unknown, entry: unknown, empty: EmptyValue, d: number): void {
+  weigh(at, weightOf.pair);
   const { key, value } = entry as { key: unknown; value: unknown }; // what a map's message reads as
   const content = value === null && empty !== null ? empty(d) : value;
   if (map instanceof Map) {

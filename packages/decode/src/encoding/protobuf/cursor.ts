@@ -61,6 +61,19 @@ export function readTag(at: Cursor, b: Uint8Array, p: number, e: number): number
   throw malformed("a tag of more than 32 bits");
 }
 
+/** The number of the field that comes next: a glance, before anything is read. 0 where the bytes break off. */
+export function peekNumber(b: Uint8Array, p: number, e: number): number {
+  let tag = 0;
+  for (let shift = 0; shift < 35 && p < e; shift += 7) {
+    const byte = b[p++]!;
+    tag |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      return tag >>> 3;
+    }
+  }
+  return 0;
+}
+
 /** The low 32 bits of a varint, signed. */
 export function readInt32(at: Cursor, b: Uint8Array, p: number, e: number): number {
   let bits = 0;
@@ -404,8 +417,8 @@ export function weightAllowance(length: number): number {
   return 1_048_576 + length * 44;
 }
 
-/** About what things take in memory, in bytes. */
-export const weightOf = { object: 24, slot: 8, array: 32, map: 256, buffer: 128, converted: 64 } as const;
+/** About what things take in memory, in bytes; more for what takes longer to make than its bytes say. */
+export const weightOf = { object: 24, slot: 8, array: 40, map: 256, pair: 400, buffer: 176, text: 128, any: 512, converted: 64 } as const;
 
 /** Takes what an object weighs from the message's allowance. */
 export function weigh(at: Cursor, weight: number): void {

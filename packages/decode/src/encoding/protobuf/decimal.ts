@@ -1,12 +1,9 @@
 import type { ResolvedValueOptions } from "../../options.ts";
-import { decimalConversion } from "../../values/decimal.ts";
-import { isScale, leastScale, mostScale } from "../../values/decimal-text.ts";
-import { valueInvalid } from "../../values/value-invalid.ts";
-import { type Cursor, readEnd, readInt32, readTag, skipField } from "./cursor.ts";
+import { decimalConversion, variableScaleDecimalConversion } from "../../values/decimal.ts";
+import { isScale } from "../../values/decimal-text.ts";
+import { readEnd, readInt32, readTag, skipField } from "./cursor.ts";
+import type { ReadInPlace } from "./steps.ts";
 import { decimalName } from "./well-known.ts";
-
-/** Reads a `confluent.type.Decimal` in place. */
-export type ReadDecimal = (at: Cursor, b: Uint8Array, p: number, e: number) => unknown;
 
 type ConvertUnscaled = (bytes: Uint8Array, start: number, end: number) => unknown;
 
@@ -14,10 +11,27 @@ type ConvertUnscaled = (bytes: Uint8Array, start: number, end: number) => unknow
 const valueTag = 0x0a;
 const scaleTag = 0x18;
 const noBytes = new Uint8Array(0);
+/** Scales that are remembered: a table's columns have a few, a message made to cost has all. */
+const mostScales = 32;
 
-export function decimalReader(options: ResolvedValueOptions): ReadDecimal {
+/** Reads a `confluent.type.Decimal`. */
+export function decimalReader(options: ResolvedValueOptions): ReadInPlace {
+  const byScale = new Map<number, ConvertUnscaled>();
+  const any = variableScaleDecimalConversion(decimalName, options);
+  const conversionAt = (scale: number): ConvertUnscaled => {
+    const known = byScale.get(scale);
+    if (known !== undefined) {
+      return known;
+    }
+    const fresh = isScale(scale) && byScale.size < mostScales ? decimalConversion(decimalName, scale, options).bytes : undefined;
+    if (fresh === undefined) {
+      return (bytes, start, end) => any.struct?.({ scale, value: bytes.subarray(start, end) });
+    }
+    byScale.set(scale, fresh);
+    return fresh;
+  };
   let lastScale = 0;
-  let last = conversionAt(0, options);
+  let last = conversionAt(0);
   return (at, b, p, e) => {
     let start = 0;
     let end = -1;
@@ -37,17 +51,9 @@ export function decimalReader(options: ResolvedValueOptions): ReadDecimal {
       }
     }
     if (scale !== lastScale) {
-      last = conversionAt(scale, options);
+      last = conversionAt(scale);
       lastScale = scale;
     }
     return end < 0 ? last(noBytes, 0, 0) : last(b, start, end);
   };
-}
-
-function conversionAt(scale: number, options: ResolvedValueOptions): ConvertUnscaled {
-  const convert = isScale(scale) ? decimalConversion(decimalName, scale, options).bytes : undefined;
-  if (convert === undefined) {
-    throw valueInvalid(decimalName, `a scale from ${leastScale} to ${mostScale}`, "another one");
-  }
-  return convert;
 }

@@ -20,6 +20,9 @@ export function generateReader(root: MessageStep, at: Cursor): ReadPayload {
 /** Functions of more fields than this are not optimised well: they are emitted in parts. */
 const fieldsPerFunction = 48;
 
+/** The fields of a oneof that are read by generated code. */
+const mostInOneof = 32;
+
 const readers: Readonly<Record<IntegerName, string>> = {
   int32: "readInt32",
   sint32: "readSint32",
@@ -75,9 +78,7 @@ class Emitter {
     const open = `function ${name}(b,p,e,d){if(d>at.maxDepth)throw tooDeep(at);weigh(at,${message.weight});const start=p;`;
     if (message.fields.length > fieldsPerFunction) {
       return `${this.#wideParts(name, message, ordered)}${open}const o=${this.#literal(fields, (field) => this.#initial(field))};
-${this.#chunkNames(name, ordered)
-  .map((part) => `p=${part}(o,b,p,e,d);`)
-  .join("")}${this.#close(message)}`;
+${this.#chunkCalls(name, ordered)}${this.#close(message)}`;
     }
     const places = new Map(fields.map((field, i) => [field, `v${i}`]));
     const locals = fields.map((field) => `${places.get(field)}=${this.#initial(field)}`);
@@ -103,6 +104,15 @@ ${this.#close(message)}`;
 
   #chunkNames(name: string, fields: readonly FieldStep[]): readonly string[] {
     return Array.from({ length: Math.ceil(fields.length / fieldsPerFunction) }, (_, i) => `${name}_${i}`);
+  }
+
+  /** Most messages of many fields have few of them: parts that the next field is behind are passed over at a glance. */
+  #chunkCalls(name: string, fields: readonly FieldStep[]): string {
+    const calls = this.#chunkNames(name, fields).map((part, i) => {
+      const last = fields[Math.min(fields.length, (i + 1) * fieldsPerFunction) - 1];
+      return `if(p<e&&peekNumber(b,p,e)<=${last?.number ?? 0})p=${part}(o,b,p,e,d);`;
+    });
+    return calls.join("\n");
   }
 
   /** The object first, with its shape, then its fields, some a function. */
@@ -144,11 +154,14 @@ return p;}`;
     }
     if (field.cardinality === "map") {
       const empty = this.#weaver.emptyValue(field);
-      const use = (content: string): string => `addPair(${target},${content},${empty === null ? "null" : this.#constant(empty)},d+2);`;
+      const use = (content: string): string => `addPair(at,${target},${content},${empty === null ? "null" : this.#constant(empty)},d+2);`;
       return this.#when(tagOf(field, wireType), "while", this.#readContent(field, "p", use));
     }
-    const cleared = message.fields.filter(({ oneof, use }) => field.oneof >= 0 && oneof === field.oneof && use !== "skip");
-    const clear = cleared.flatMap((other) => (other === field ? [] : [`${placeOf(other)}=null;`])).join("");
+    const others = field.oneof < 0 ? [] : message.fields.filter(({ oneof, use }) => oneof === field.oneof && use !== "skip");
+    if (others.length > mostInOneof) {
+      return ""; // each takes out all the others: that much code is left to the closures
+    }
+    const clear = others.flatMap((other) => (other.number < field.number ? [`${placeOf(other)}=null;`] : [])).join("");
     const assign = (value: string): string => `${target}=${value};`;
     return this.#when(
       tagOf(field, wireType),

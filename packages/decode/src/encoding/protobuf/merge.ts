@@ -6,11 +6,6 @@ import { type Cursor, groupEnd, lookAgain, readEnd, readTag, skipField, wire } f
 import type { FieldStep } from "./steps.ts";
 import { wireOf } from "./wires.ts";
 
-interface Part {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** The message fields of the message from `p` to `e` that come in several parts, each joined. */
 export function joinParts(
   at: Cursor,
@@ -20,15 +15,15 @@ export function joinParts(
   fields: ReadonlyMap<number, FieldStep>,
 ): ReadonlyMap<FieldStep, Uint8Array> {
   lookAgain(at, e - p);
-  const parts = new Map<FieldStep, Part[]>();
+  const parts = new Map<FieldStep, number[]>(); // of each the starts and ends, in turn
   const inOneof = new Map<number, FieldStep>();
   let position = p;
   while (position < e) {
     const tag = readTag(at, b, position, e);
     position = at.p;
     const field = fields.get(tag >>> 3);
-    const part = field === undefined ? null : partOf(at, b, position, e, tag, field);
-    position = part === null ? skipField(at, b, position, e, tag) : at.p;
+    const start = position;
+    position = skipField(at, b, position, e, tag);
     if (field === undefined || field.cardinality !== "single" || (tag & 7) !== wireOf(field.step)) {
       continue;
     }
@@ -36,43 +31,37 @@ export function joinParts(
       parts.delete(inOneof.get(field.oneof) ?? field); // another field of the oneof takes it out
       inOneof.set(field.oneof, field);
     }
-    if (part !== null) {
-      const known = parts.get(field);
-      if (known === undefined) {
-        parts.set(field, [part]);
-      } else {
-        known.push(part);
-      }
+    if (field.step.kind === "message") {
+      const known = parts.get(field) ?? [];
+      parts.set(field, known);
+      known.push(...contentOf(at, b, start, position, tag));
     }
   }
-  return new Map([...parts].filter(([, { length }]) => length > 1).map(([field, found]) => [field, joined(at, b, found)]));
+  return new Map([...parts].filter(([, { length }]) => length > 2).map(([field, found]) => [field, joined(at, b, found)]));
 }
 
-/** Where the content stands of a message field that is on the wire as it should be; the position behind it is left in `Cursor.p`. */
-function partOf(at: Cursor, b: Uint8Array, p: number, e: number, tag: number, field: FieldStep): Part | null {
-  if (field.cardinality !== "single" || field.step.kind !== "message") {
-    return null;
+/** Where the content of a message or a group stands, which was skipped just now. */
+function contentOf(at: Cursor, b: Uint8Array, p: number, behind: number, tag: number): [start: number, end: number] {
+  if ((tag & 7) === wire.groupStart) {
+    return [p, groupEnd(at, b, p, behind, tag)];
   }
-  if (field.step.isGroup) {
-    return (tag & 7) === wire.groupStart ? { start: p, end: groupEnd(at, b, p, e, tag) } : null;
-  }
-  if ((tag & 7) !== wire.length) {
-    return null;
-  }
-  const end = readEnd(at, b, p, e);
-  const start = at.p;
-  at.p = end;
-  return { start, end };
+  const end = readEnd(at, b, p, behind);
+  return [at.p, end];
 }
 
-function joined(at: Cursor, b: Uint8Array, parts: readonly Part[]): Uint8Array {
-  const length = parts.reduce((sum, { start, end }) => sum + end - start, 0);
+function joined(at: Cursor, b: Uint8Array, parts: readonly number[]): Uint8Array {
+  let length = 0;
+  for (let i = 0; i < parts.length; i += 2) {
+    length += (parts[i + 1] ?? 0) - (parts[i] ?? 0);
+  }
   lookAgain(at, length);
   const whole = new Uint8Array(length);
   let p = 0;
-  for (const { start, end } of parts) {
-    whole.set(b.subarray(start, end), p);
-    p += end - start;
+  for (let i = 0; i < parts.length; i += 2) {
+    const end = parts[i + 1] ?? 0;
+    for (let from = parts[i] ?? 0; from < end; from++) {
+      whole[p++] = b[from] ?? 0;
+    }
   }
   return whole;
 }

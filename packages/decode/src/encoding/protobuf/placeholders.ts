@@ -1,13 +1,9 @@
 import { setProperty } from "../../set-property.ts";
 import type { Conversion } from "../../values/conversion.ts";
-import { UNAVAILABLE, type UnavailableTests, unavailableTests } from "../../values/unavailable.ts";
+import { type PlaceholderBytes, UNAVAILABLE, type UnavailableTests, unavailableTests } from "../../values/unavailable.ts";
 import type { MessageField } from "./messages.ts";
 
-/** The placeholder in place, told from most values by its length. */
-export interface PlaceholderBytes {
-  readonly lengths: readonly number[];
-  readonly test: (bytes: Uint8Array, start: number, end: number) => boolean;
-}
+export type { PlaceholderBytes } from "../../values/unavailable.ts";
 
 type Finish = (row: Record<string, unknown>) => void;
 
@@ -19,15 +15,8 @@ export class Placeholders {
 
   constructor(placeholder: string) {
     this.#tests = unavailableTests(placeholder);
-    const { bytes } = this.#tests;
-    const length = Buffer.byteLength(placeholder);
-    const hstore = unavailableTests(JSON.stringify({ [placeholder]: placeholder })).bytes; // an hstore that is handled as JSON
-    const hstoreLength = Buffer.byteLength(JSON.stringify({ [placeholder]: placeholder }));
-    this.bytes = { lengths: [length], test: bytes };
-    this.text = {
-      lengths: [length, hstoreLength],
-      test: (b, start, end) => bytes(b, start, end) || (placeholder !== "" && hstore(b, start, end)),
-    };
+    this.bytes = { lengths: [Buffer.byteLength(placeholder)], test: this.#tests.bytes };
+    this.text = this.#tests.textBytes;
   }
 
   /** What is done to a list or a map of a row when all of it is there, or null. */

@@ -7,12 +7,13 @@ import type { ResolvedValueOptions } from "../../options.ts";
 import type { Conversion, Semantic } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
 import type { DeferredField, ReadPlan } from "../reader.ts";
-import { weightOf } from "./cursor.ts";
+import { type Cursor, weightOf } from "./cursor.ts";
 import { debeziumStruct } from "./debezium-structs.ts";
-import { decimalReader, type ReadDecimal } from "./decimal.ts";
+import { decimalReader } from "./decimal.ts";
 import type { FieldType, Message, MessageField, ScalarName } from "./messages.ts";
 import { Placeholders, type PlaceholderBytes } from "./placeholders.ts";
-import { anyName, conversionOf, decimalName, isJson, isWrapper } from "./well-known.ts";
+import { timestampReader } from "./timestamp.ts";
+import { anyName, conversionOf, decimalName, isJson, isWrapper, timestampName } from "./well-known.ts";
 
 export type IntegerName = Exclude<ScalarName, "double" | "float" | "bool" | "string" | "bytes">;
 
@@ -44,9 +45,12 @@ export interface MessageStep {
 }
 
 export type Special =
-  | { readonly kind: "decimal"; readonly read: ReadDecimal }
+  | { readonly kind: "in-place"; readonly read: ReadInPlace }
   /** Any message, by its name; null where the schema has none of it. */
   | { readonly kind: "any"; readonly find: (fullName: string) => MessageStep | null };
+
+/** Reads a message from `p` to `e` into one value. */
+export type ReadInPlace = (at: Cursor, b: Uint8Array, p: number, e: number) => unknown;
 
 export interface FieldStep {
   readonly name: string;
@@ -128,8 +132,8 @@ class Planner {
   }
 
   #isSpecial(message: Message): boolean {
-    const isAnyOrDecimal = message.isBuiltIn && (message.fullName === anyName || message.fullName === decimalName);
-    return isAnyOrDecimal || isWrapper(message) || conversionOf(message, this.#options.values) !== null;
+    const { values } = this.#options;
+    return specialOf(message, values, () => null) !== null || isWrapper(message) || conversionOf(message, values) !== null;
   }
 
   #message(message: Message, use: Use): MessageStep {
@@ -144,11 +148,9 @@ class Planner {
 
   #newMessage(message: Message, use: Use): MessageStep {
     const { values } = this.#options;
-    if (use !== "raw" && message.isBuiltIn && message.fullName === decimalName) {
-      return { ...stepOf([], null, null), special: { kind: "decimal", read: decimalReader(values) } };
-    }
-    if (use !== "raw" && message.isBuiltIn && message.fullName === anyName) {
-      return { ...stepOf([], null, null), special: { kind: "any", find: (fullName) => this.#find(fullName) } };
+    const special = use === "raw" ? null : specialOf(message, values, (fullName) => this.#find(fullName));
+    if (special !== null) {
+      return { ...stepOf([], null, null), special };
     }
     const [wrapped] = message.fields;
     if (isWrapper(message) && wrapped !== undefined) {
@@ -264,6 +266,19 @@ class Planner {
       return finish === null ? [] : [finish];
     });
     return finishes.length === 0 ? null : (row) => finishes.forEach((finish) => finish(row));
+  }
+}
+
+function specialOf(message: Message, values: ResolvedValueOptions, find: (fullName: string) => MessageStep | null): Special | null {
+  switch (message.isBuiltIn ? message.fullName : null) {
+    case anyName:
+      return { kind: "any", find };
+    case decimalName:
+      return { kind: "in-place", read: decimalReader(values) };
+    case timestampName:
+      return values.time === "raw" ? null : { kind: "in-place", read: timestampReader(values) };
+    default:
+      return null;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ResolvedValueOptions } from "../../options.ts";
-import { calendarFieldsText, daysOf, isOnCalendar, secondsPerDay } from "../../values/calendar.ts";
-import { clockRenderer, dateRenderer, instantRenderer } from "../../values/moment.ts";
+import { calendarFieldsText, daysOf, isOnCalendar } from "../../values/calendar.ts";
+import { clockRenderer, dateRenderer } from "../../values/moment.ts";
 import { fractionText } from "../../values/digits.ts";
 import { valueInvalid } from "../../values/value-invalid.ts";
 import type { Message } from "./messages.ts";
@@ -18,7 +18,6 @@ export function isWrapper(message: Message): boolean {
 }
 
 const times: ReadonlyMap<string, (options: ResolvedValueOptions) => ConvertMessage> = new Map([
-  ["google.protobuf.Timestamp", timestamp],
   ["google.protobuf.Duration", () => duration],
   ["google.type.Date", date],
   ["google.type.TimeOfDay", timeOfDay],
@@ -37,9 +36,10 @@ export function isJson(message: Message): boolean {
 
 /** Whether a message is a time or a decimal: one value to those who use it. */
 export function isTimeOrDecimal(message: Message): boolean {
-  return message.isBuiltIn && (times.has(message.fullName) || message.fullName === decimalName);
+  return message.isBuiltIn && (times.has(message.fullName) || message.fullName === decimalName || message.fullName === timestampName);
 }
 
+export const timestampName = "google.protobuf.Timestamp";
 export const decimalName = "confluent.type.Decimal";
 export const anyName = "google.protobuf.Any";
 
@@ -58,17 +58,6 @@ function valueOf(kinds: Readonly<Record<string, unknown>>): unknown {
 }
 
 const mostNanos = 999_999_999;
-
-function timestamp(options: ResolvedValueOptions): ConvertMessage {
-  const name = "google.protobuf.Timestamp";
-  const render = instantRenderer(options);
-  return (value) => {
-    const seconds = integer(name, value, "seconds", -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-    const nanos = integer(name, value, "nanos", 0, mostNanos);
-    const days = Math.floor(seconds / secondsPerDay);
-    return render(days, seconds - days * secondsPerDay, nanos);
-  };
-}
 
 /** `PT90.5S`, as JSON writes `90.5s`: seconds alone, because minutes and hours were not sent. */
 function duration(value: Readonly<Record<string, unknown>>): string {
