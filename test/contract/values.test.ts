@@ -117,6 +117,8 @@ describe("what was not sent because it did not change", () => {
     ["text", text, placeholder],
     ["an hstore as JSON", { type: "string", name: "io.debezium.data.Json" }, JSON.stringify({ [placeholder]: placeholder })],
     ["bytea", { type: "bytes" }, bytes],
+    ["a BLOB as base64", text, bytes.toString("base64")], // MySQL's and Oracle's, by binary.handling.mode
+    ["a BLOB as hex", text, bytes.toString("hex")],
     ["text[]", { type: "array", items: text }, [placeholder]],
     ["jsonb[]", { type: "array", items: { type: "string", name: "io.debezium.data.Json" } }, [placeholder]],
     ["bytea[]", { type: "array", items: { type: "bytes" } }, [bytes]],

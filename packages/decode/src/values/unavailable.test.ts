@@ -27,6 +27,17 @@ describe("the placeholder of an unavailable column is known", () => {
     expect(tests.text(`{"${placeholder}":"other"}`)).toBe(false);
   });
 
+  test("as the base64 or hex text that a binary column becomes, in place too", () => {
+    const hex = Buffer.from(placeholder).toString("hex");
+    for (const text of [placeholder, `{"${placeholder}":"${placeholder}"}`, base64, hex]) {
+      const bytes = Buffer.from(`x${text}x`);
+      expect([tests.text(text), tests.textBytes.test(bytes, 1, bytes.length - 1)]).toEqual([true, true]);
+      expect(tests.textBytes.lengths).toContain(text.length);
+      expect(tests.textBytes.test(bytes, 1, bytes.length)).toBe(false);
+    }
+    expect(unavailableTests("???>").text("Pz8_Pg==")).toBe(true); // Java's alphabet for URLs keeps its padding
+  });
+
   test("as bytes in place, and as their base64 text", () => {
     expect(ofBytes(Buffer.from(base64, "base64"))).toBe(true);
     expect(ofBytes(Buffer.from(placeholder.slice(1)))).toBe(false);
@@ -82,6 +93,7 @@ describe("the placeholder of an unavailable column is known", () => {
     const none = unavailableTests("");
     expect([
       none.text(""),
+      none.textBytes.test(Buffer.alloc(0), 0, 0),
       none.base64(""),
       none.bytes(Buffer.alloc(0), 0, 0),
       none.array([]),

@@ -23,10 +23,18 @@ export function applyTo<Row extends object>(row: Row | null, previous: Partial<R
   return merged ?? row;
 }
 
+/** A form in place, told from most values by its length. */
+export interface PlaceholderBytes {
+  readonly lengths: readonly number[];
+  readonly test: (bytes: Uint8Array, start: number, end: number) => boolean;
+}
+
 /** One test for each form that Debezium gives its placeholder. All are false at the first difference, which most values show at once. */
 export interface UnavailableTests {
-  /** Text, and the JSON text that an hstore becomes. */
+  /** Text, the JSON text that an hstore becomes, and what binary columns are as text (`binary.handling.mode` of base64 or hex). */
   readonly text: (value: string) => boolean;
+  /** The same in place. */
+  readonly textBytes: PlaceholderBytes;
   /** The base64 text of the bytes form, for encodings that carry no types. */
   readonly base64: (value: string) => boolean;
   /** Bytes in place. */
@@ -40,18 +48,18 @@ export interface UnavailableTests {
 /** The tests for one placeholder text. An empty one is no placeholder: nothing is unavailable then. */
 export function unavailableTests(placeholder: string): UnavailableTests {
   if (placeholder === "") {
-    return { text: never, base64: never, bytes: never, array: never, map: never };
+    return { text: never, textBytes: { lengths: [0], test: never }, base64: never, bytes: never, array: never, map: never };
   }
   const encoded = Buffer.from(placeholder, "utf8");
   const base64Text = encoded.toString("base64");
   const quoted = JSON.stringify(placeholder);
-  const hstoreJson = `{${quoted}:${quoted}}`;
+  const texts = [...new Set([placeholder, `{${quoted}:${quoted}}`, base64Text, urlSafeText(base64Text), encoded.toString("hex")])];
   const bytes = bytesTest(encoded);
   const item = itemTest(placeholder, encoded, base64Text, bytes);
   const integers = integersTest(new Int8Array(encoded)); // Java's bytes have signs
   return {
-    text: (value) =>
-      (value.length === placeholder.length && value === placeholder) || (value.length === hstoreJson.length && value === hstoreJson),
+    text: (value) => texts.some((text) => text.length === value.length && text === value),
+    textBytes: textBytesTest(texts),
     base64: (value) => value.length === base64Text.length && value === base64Text,
     bytes,
     array: (value) => (value.length === 1 ? item(value[0]) : integers(value)),
@@ -75,6 +83,20 @@ function bytesTest(expected: Uint8Array): (bytes: Uint8Array, start: number, end
     }
     return true;
   };
+}
+
+function textBytesTest(texts: readonly string[]): PlaceholderBytes {
+  const encoded = texts.map((text) => Buffer.from(text));
+  const tests = encoded.map(bytesTest);
+  return {
+    lengths: encoded.map(({ length }) => length),
+    test: (bytes, start, end) => tests.some((test) => test(bytes, start, end)),
+  };
+}
+
+/** Java's alphabet for URLs keeps the padding that Node's leaves out. */
+function urlSafeText(base64: string): string {
+  return base64.replaceAll("+", "-").replaceAll("/", "_");
 }
 
 /** The one item that lists of text, bytes and UUIDs hold. */

@@ -3,7 +3,7 @@
  * two equal.
  */
 import { setProperty } from "../../set-property.ts";
-import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
 import {
   allowance,
@@ -24,7 +24,7 @@ import {
 import { type Extent, measureSteps } from "./extent.ts";
 import type { PayloadReads, ReadPayload } from "./generate.ts";
 import { enter, type Peeked, skipBoolean, SkipWeaver, weighBranch } from "./skip-closures.ts";
-import type { ArrayStep, DeferStep, FieldStep, MapStep, PlaceholderBytes, PlaceholderStep, RecordStep, Step } from "./steps.ts";
+import type { ArrayStep, DeferStep, FieldStep, MapStep, PlaceholderStep, RecordStep, Step } from "./steps.ts";
 import { readText } from "../text-cache.ts";
 import { type Weights, weighSteps } from "./weight.ts";
 

@@ -2,24 +2,14 @@
  * Emits a reader's source: one function a record, an array and a map, everything else in line with the position in a local variable.
  * Values from schemas are scope constants or pass through `quote`; the rest is our own templates.
  */
-import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
 import { generate, property, quote } from "../codegen.ts";
 import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 import { canExceedDepth, type Extent, measureSteps, spendsItself } from "./extent.ts";
 import { type UnionStep, type Weights, weighSteps } from "./weight.ts";
-import type {
-  ArrayStep,
-  CollectionStep,
-  DeferStep,
-  FieldStep,
-  MapStep,
-  PlaceholderBytes,
-  PlaceholderStep,
-  RecordStep,
-  Step,
-} from "./steps.ts";
+import type { ArrayStep, CollectionStep, DeferStep, FieldStep, MapStep, PlaceholderStep, RecordStep, Step } from "./steps.ts";
 import { readText, TextMemo } from "../text-cache.ts";
 
 /** Reads a payload in place, and accepts only one that fills its bytes. */

@@ -6,10 +6,9 @@ import { DecodeError } from "../../errors.ts";
 import type { ResolvedValueOptions } from "../../options.ts";
 import type { Conversion } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
-import { type UnavailableTests, unavailableTests } from "../../values/unavailable.ts";
+import { type PlaceholderBytes, type UnavailableTests, unavailableTests } from "../../values/unavailable.ts";
 import type { DeferredField, ReadPlan } from "../reader.ts";
 import { type MapType, type RecordType, type Type, withoutNull } from "../type.ts";
-import { sameBytes } from "./cursor.ts";
 
 export type Step =
   | { readonly kind: "null" | "boolean" }
@@ -30,12 +29,6 @@ type ArrayType = Extract<Type, { kind: "array" }>;
 /** Null where the value is handed on as it is. */
 type Convert<T> = ((value: T) => unknown) | null;
 type ConvertBytes = ((bytes: Uint8Array, start: number, end: number) => unknown) | null;
-
-/** The placeholder in place, told from most values by its length. */
-export interface PlaceholderBytes {
-  readonly lengths: readonly number[];
-  readonly test: (bytes: Uint8Array, start: number, end: number) => boolean;
-}
 
 export interface ArrayStep {
   readonly kind: "array";
@@ -113,15 +106,10 @@ class Planner {
     this.#options = options;
     const placeholder = options.values.unavailablePlaceholder;
     this.#unavailable = unavailableTests(placeholder);
-    const { bytes } = this.#unavailable;
-    const hstore = Buffer.from(JSON.stringify({ [placeholder]: placeholder })); // an hstore that is handled as JSON
     const length = Buffer.byteLength(placeholder);
     this.#placeholderLength = length;
-    this.#bytesPlaceholder = { lengths: [length], test: bytes };
-    this.#textPlaceholder = {
-      lengths: [length, hstore.length],
-      test: (b, start, end) => bytes(b, start, end) || sameBytes(hstore, b, start, end),
-    };
+    this.#bytesPlaceholder = { lengths: [length], test: this.#unavailable.bytes };
+    this.#textPlaceholder = this.#unavailable.textBytes;
   }
 
   /** The record at the top: the only one that the plan speaks of. */
