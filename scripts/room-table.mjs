@@ -64,7 +64,7 @@ export const roomTables = {
         "encoding/connect-json/header-json", // headers carry keys as JSON text, with a schema or without
       ],
       // What only several events together tell.
-      stream: ["event:types", "errors", "record:types", "schema-source:types", "schema-seen:types", "values", "encoding/type"],
+      stream: ["event:types", "errors", "record:types", "schema-source:types", "schema-seen:types", "values", "encoding/type", "position"],
       detect: [
         "explanation:types",
         "schema-seen:types",

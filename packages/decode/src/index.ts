@@ -75,6 +75,7 @@ export { KeyChangeLinker } from "./stream/key-change-linker.ts";
 export type { KeyChangeLinkerOptions, LinkedItem } from "./stream/key-change-linker.ts";
 export { learnedFromKey, SchemaChangeLearner } from "./stream/learned-columns.ts";
 export type { LearnedColumns, SchemaChangeLearnerOptions } from "./stream/learned-columns.ts";
+export { sourcePositions } from "./stream/source-positions.ts";
 export { TransactionAssembler } from "./stream/transaction-assembler.ts";
 export type { TransactionAssemblerOptions } from "./stream/transaction-assembler.ts";
 export { diffTypes } from "./stream/type-difference.ts";

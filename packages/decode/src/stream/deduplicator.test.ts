@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CdcEvent, ChangeEvent } from "../event.ts";
 import { Deduplicator, type Positions } from "./deduplicator.ts";
+import { sourcePositions } from "./source-positions.ts";
 import { changeOf, eventOf } from "./stream.contract.ts";
 
 /** PostgreSQL's log, for as long as it is the same server's. */
@@ -74,6 +75,25 @@ describe("never a duplicate is", () => {
   test("what was forgotten beyond the bounds", () => {
     expect(kept([at(1), at(1, 1, "u", "b"), at(1)], { maxPositions: 1 }).length).toBe(3);
     expect(kept([at(1, 1), at(1, 2), at(1, 2)], { maxAtPosition: 1 }).length).toBe(3);
+  });
+});
+
+describe("the positions of source blocks", () => {
+  const change = (source: Readonly<Record<string, unknown>>, id: number, headers = {}): CdcEvent =>
+    eventOf("t", { id }, { op: "u", before: null, after: { id }, source: { name: "s", db: "d", table: "a", ...source } }, headers);
+
+  test("tell what MySQL sent again, row by row", () => {
+    const at = (pos: number, row: number): CdcEvent => change({ connector: "mysql", file: "binlog.000001", pos, row }, row);
+    const events = [at(4, 0), at(4, 1), at(90, 0), at(4, 1), at(90, 0), at(90, 1)];
+    const deduplicator = new Deduplicator(sourcePositions);
+    expect(events.map((event) => deduplicator.isDuplicate(event))).toEqual([false, false, false, true, true, false]);
+  });
+
+  test("keep the second change of a row where they say no more than its transaction", () => {
+    const at = (commit: number, id: number): CdcEvent => change({ connector: "TiCDC", commit_ts: commit }, id);
+    const events = [at(5, 1), at(5, 1), at(6, 1), at(5, 1)];
+    const deduplicator = new Deduplicator(sourcePositions);
+    expect(events.map((event) => deduplicator.isDuplicate(event))).toEqual([false, false, false, true]);
   });
 });
 

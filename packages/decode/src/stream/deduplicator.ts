@@ -9,6 +9,12 @@ export interface Positions<Position> {
   positionOf(event: ChangeEvent): Position | null;
   /** Below zero where `one` is before `other`, above where it is after; null where they cannot be compared (another log, another server). */
   compare(one: Position, other: Position): number | null;
+  /**
+   * Whether two changes of one row may stand at this position, as where a source states transactions alone. They cannot be told from one
+   * that was sent again, so that at the last position nothing is a duplicate then: rather twice than lost.
+   * @default false
+   */
+  isShared?(position: Position): boolean;
 }
 
 /** What a {@link Deduplicator} may remember. */
@@ -65,7 +71,8 @@ export class Deduplicator<Position> {
       this.#last.set(place, { position, changes: new Set([changeOf(event)]) });
       return false;
     }
-    return order < 0 || this.#isKnownAt(last, event);
+    const isShared = this.#positions.isShared?.(position) === true;
+    return order < 0 || (!isShared && this.#isKnownAt(last, event));
   }
 
   #isKnownAt(last: Last<Position>, event: ChangeEvent): boolean {
