@@ -1,4 +1,4 @@
-import { DecodeError } from "../../errors.ts";
+import type { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import { PlainCursor } from "../plain-cursor.ts";
 import { halfFloat } from "./half-float.ts";
