@@ -412,6 +412,133 @@ const qlik: EnvelopeCase = {
   })),
 };
 
+const flattened: EnvelopeCase = {
+  envelope: "flattened",
+  messages: each((op, before, after) => ({
+    key: idKey,
+    value: json({
+      schema: {
+        type: "struct",
+        name: "p.inv.orders.Value",
+        fields: [
+          ...connectFields,
+          { field: "__deleted", type: "string", optional: true },
+          { field: "__op", type: "string", optional: true },
+          { field: "__table", type: "string", optional: true },
+        ],
+      },
+      payload: {
+        ...(connectValues(after ?? before) as object),
+        __deleted: String(after === null),
+        __op: letters[op],
+        __table: "orders",
+      },
+    }),
+  })),
+  exempt: [{ why: "it has the row as it is now, or as it was when it went", fields: { update: { before: null } } }],
+};
+
+const deltaforge: EnvelopeCase = {
+  envelope: "deltaforge",
+  messages: each((op, before, after) => ({
+    key: idKey,
+    value: json({
+      before,
+      after,
+      source: { version: "deltaforge-0.1.0", connector: "mysql", name: "p", ts_ms: 1, db: "inv", table: "orders" },
+      op: letters[op],
+      ts_ms: 1,
+      event_id: "0198e4a4-6f3c-7b6e-9f0a-1d2c3b4a5f60",
+      tx_end: true,
+    }),
+  })),
+};
+
+/** Extended JSON. MongoDB has no timestamp without a zone. */
+function document(row: Row | null): unknown {
+  return row === null
+    ? null
+    : {
+        ...row,
+        id: { $numberInt: String(row.id) },
+        big: { $numberLong: String(row.big) },
+        price: { $numberDecimal: row.price },
+        at: { $date: { $numberLong: "1709208000500" } },
+      };
+}
+const instants: Exemption = { why: "MongoDB has instants alone", columns: { at: "2024-02-29T12:00:00.5Z" } };
+
+const debeziumMongodb: EnvelopeCase = {
+  envelope: "debezium",
+  messages: each((op, before, after) => ({
+    key: json({ id: "7" }),
+    value: json({
+      before: before === null ? null : json(document(before)),
+      after: after === null ? null : json(document(after)),
+      updateDescription: null,
+      source: { connector: "mongodb", name: "p", db: "inv", collection: "orders", ord: 1 },
+      op: letters[op],
+      ts_ms: 1,
+      transaction: null,
+    }),
+  })),
+  exempt: [instants],
+};
+
+const mongodb: EnvelopeCase = {
+  envelope: "mongodb",
+  messages: each((op, before, after) => ({
+    key: json({ _id: json({ _data: "82636D39C8" }) }),
+    value: json(
+      json({
+        _id: { _data: "82636D39C8" },
+        operationType: words[op],
+        ns: { db: "inv", coll: "orders" },
+        documentKey: { id: { $numberInt: "7" } },
+        ...(after === null ? {} : { fullDocument: document(after) }),
+        ...(before === null ? {} : { fullDocumentBeforeChange: document(before) }),
+      }),
+    ),
+  })),
+  exempt: [instants],
+};
+
+const cockroachTypes: Readonly<Record<keyof Row, object>> = {
+  id: { type: "int64" },
+  big: { type: "int64" },
+  price: { type: "float64", name: "decimal", parameters: { precision: "10", scale: "2" } },
+  name: { type: "string" },
+  note: { type: "string" },
+  born: { type: "string", name: "date" },
+  at: { type: "string", name: "timestamp" },
+};
+const cockroachRow = (field: string): object => ({
+  field,
+  type: "struct",
+  optional: true,
+  name: `orders.${field}.value`,
+  fields: Object.entries(cockroachTypes).map(([name, type]) => ({ field: name, optional: true, ...type })),
+});
+
+const cockroachdb: EnvelopeCase = {
+  envelope: "cockroachdb",
+  messages: each((op, before, after) => ({
+    key: idKey,
+    value: json({
+      payload: { before: pricedRow(before), after: pricedRow(after), op: letters[op], ts_ns: 1_747_243_394_886_231_000n },
+      schema: {
+        type: "struct",
+        name: "cockroachdb.envelope",
+        fields: [cockroachRow("before"), cockroachRow("after"), { field: "ts_ns", type: "int64" }, { field: "op", type: "string" }],
+      },
+    }),
+  })),
+};
+
+function pricedRow(row: Row | null): unknown {
+  return row === null ? null : { ...row, price: `#${String(row.price)}#` };
+}
+
 /** Every envelope that carries changes. */
 export const cases: readonly EnvelopeCase[] = [
   debezium,
@@ -427,6 +554,11 @@ export const cases: readonly EnvelopeCase[] = [
   oracleCdc,
   dms,
   qlik,
+  flattened,
+  deltaforge,
+  debeziumMongodb,
+  mongodb,
+  cockroachdb,
 ];
 
 /** The record of a message, on a topic that names the table where the message does not. */
