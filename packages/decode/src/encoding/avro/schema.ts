@@ -2,6 +2,7 @@ import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { SchemaReference } from "../../schema-source.ts";
 import type { Semantic } from "../../values/conversion.ts";
+import { detailsOf, setDetails, setFieldDetails } from "./details.ts";
 import type { Field, PrimitiveKind, RecordType, Type } from "../type.ts";
 
 /** Deepest nesting of types in a schema text. */
@@ -188,7 +189,7 @@ function parseRecord(node: Node, place: Place): Type {
   const connectName = node["connect.name"];
   const name = typeof connectName === "string" ? connectName : fullName;
   const record: RecordType = semantic === null ? { kind: "record", name, fields } : { kind: "record", name, fields, semantic };
-  define(fullName, record, place.names);
+  define(fullName, record, node, place.names);
   if (node["connect.internal.type"] === "MapEntry" || mapEntryNames.has(fullName)) {
     place.names.mapEntries.add(fields);
   }
@@ -218,7 +219,9 @@ function parseField(node: unknown, place: Place): Field {
   }
   const type = parseType(node["type"], place);
   const parameters = parametersOf(node); // of the field: the converter puts them there where its type was defined elsewhere
-  return { name, type: parameters === null ? type : withParameters(type, parameters) };
+  const field: Field = { name, type: parameters === null ? type : withParameters(type, parameters) };
+  setFieldDetails(field, { aliases: aliasesOf(node), defaultValue: Object.hasOwn(node, "default") ? { json: node["default"] } : null });
+  return field;
 }
 
 function parseEnum(node: Node, place: Place): Type {
@@ -229,7 +232,7 @@ function parseEnum(node: Node, place: Place): Type {
   }
   countParts(place.names, symbols.length);
   const type = withSemantic({ kind: "enum", symbols: [...symbols] }, semanticOf(node));
-  define(fullName, type, place.names);
+  define(fullName, type, node, place.names);
   return type;
 }
 
@@ -240,7 +243,7 @@ function parseFixed(node: Node, place: Place): Type {
     throw invalid(`fixed ${describe(fullName)} has no size`);
   }
   const type = withSemantic({ kind: "fixed", size }, semanticOf(node));
-  define(fullName, type, place.names);
+  define(fullName, type, node, place.names);
   return type;
 }
 
@@ -273,7 +276,7 @@ function qualified(name: string, namespace: string): string {
   return namespace === "" ? name : `${namespace}.${name}`;
 }
 
-function define(fullName: string, type: Type, names: Names): void {
+function define(fullName: string, type: Type, node: Node, names: Names): void {
   if (primitives.has(fullName)) {
     throw invalid(`${describe(fullName)} is a primitive type and cannot be defined`);
   }
@@ -281,6 +284,13 @@ function define(fullName: string, type: Type, names: Names): void {
     throw invalid(`${describe(fullName)} is defined twice`);
   }
   names.types.set(fullName, type);
+  const defaultSymbol = typeof node["default"] === "string" ? node["default"] : null;
+  setDetails(type, { fullName, aliases: aliasesOf(node), defaultSymbol });
+}
+
+function aliasesOf(node: Node): readonly string[] {
+  const aliases = node["aliases"];
+  return Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === "string") : [];
 }
 
 function deeper(place: Place): Place {
@@ -326,7 +336,15 @@ function withParameters(type: Type, parameters: Record<string, string>): Type {
   if (type.kind === "union") {
     return { kind: "union", branches: type.branches.map((branch) => withParameters(branch, parameters)) };
   }
-  return type.semantic === undefined ? type : { ...type, semantic: { name: type.semantic.name, parameters } };
+  if (type.semantic === undefined) {
+    return type;
+  }
+  const own = { ...type, semantic: { name: type.semantic.name, parameters } };
+  const details = detailsOf(type);
+  if (details !== null) {
+    setDetails(own, details); // the same type, at another place
+  }
+  return own;
 }
 
 /**

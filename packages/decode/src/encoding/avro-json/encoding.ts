@@ -1,0 +1,44 @@
+import { avro } from "../avro/encoding.ts";
+import { compileWriter } from "../avro/write.ts";
+import { parseJson } from "../json/parse.ts";
+import type { CompileOptions, PayloadReader } from "../reader.ts";
+import type { SchemaEncoding } from "../schema-encoding.ts";
+import { TextCache } from "../text-cache.ts";
+import type { Type } from "../type.ts";
+
+/**
+ * Avro's JSON encoding: unions name their branch (`{"string":"a"}`), bytes are text of ISO-8859-1. It is asked for by name alone, as its
+ * schemas are those of the binary encoding.
+ * https://avro.apache.org/docs/1.12.0/specification/#json-encoding
+ */
+export const avroJson: SchemaEncoding = {
+  name: "avro-json",
+  schemaType: "AVRO",
+  parse: (schema, limits) => {
+    const parsed = avro.parse(schema, limits);
+    return {
+      typeOf: (selected) => parsed.typeOf(selected),
+      compile: (selected, options) => {
+        const reader = parsed.compile(selected, { ...options, bareBytes: false });
+        return compile(parsed.typeOf(selected), reader, options);
+      },
+    };
+  },
+};
+
+/** The value is written in the binary encoding and read from there: one reader knows what values mean, and what they may cost. */
+function compile(type: Type | null, reader: PayloadReader, { limits, texts = new TextCache() }: CompileOptions): PayloadReader {
+  const write = compileWriter(type ?? { kind: "null" }, "named");
+  const parse = { maxDepth: limits.maxDepth * levelsOfUnion, texts };
+  return {
+    encoding: "avro-json",
+    type: reader.type,
+    read: (bytes, start, end) => {
+      const binary = write(parseJson(bytes, start, end, parse));
+      return reader.read(binary, 0, binary.length);
+    },
+  };
+}
+
+/** A value in a union stands in an object that names its branch. */
+const levelsOfUnion = 2;

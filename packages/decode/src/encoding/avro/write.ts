@@ -1,0 +1,286 @@
+/**
+ * Writes parsed JSON as Avro: messages in Avro's JSON encoding, and the defaults of schemas, which then are read as any value is, with the
+ * same meanings and the same bounds.
+ */
+import { DecodeError } from "../../errors.ts";
+import { isJsonObject, NumberText } from "../json/parse.ts";
+import type { RecordType, Type, UnionType } from "../type.ts";
+import { branchName } from "./details.ts";
+
+/** How a union's value is written: with the name of its branch, as in messages, or as a value of one of the branches, as in defaults. */
+export type UnionForm = "named" | "bare";
+
+type Write = (value: unknown, out: Writer) => void;
+
+/** A function that writes values of a type. */
+export function compileWriter(type: Type, unions: UnionForm): (value: unknown) => Buffer {
+  const write = new WriterWeaver(unions).write(type, "the value");
+  return (value) => {
+    const out = new Writer();
+    write(value, out);
+    return out.bytes();
+  };
+}
+
+class Writer {
+  #buffer = Buffer.allocUnsafe(1_024);
+  #length = 0;
+
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#buffer[this.#length++] = value;
+  }
+
+  long(value: number | bigint): void {
+    let bits = BigInt(value);
+    bits = bits < 0n ? (-bits << 1n) - 1n : bits << 1n;
+    for (; bits > 127n; bits >>= 7n) {
+      this.byte(Number(bits & 127n) | 128);
+    }
+    this.byte(Number(bits));
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  sized(bytes: Uint8Array): void {
+    this.long(bytes.length);
+    this.raw(bytes);
+  }
+
+  float(value: number): void {
+    this.#reserve(4);
+    this.#length = this.#buffer.writeFloatLE(value, this.#length);
+  }
+
+  double(value: number): void {
+    this.#reserve(8);
+    this.#length = this.#buffer.writeDoubleLE(value, this.#length);
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + count));
+      larger.set(this.#buffer.subarray(0, this.#length));
+      this.#buffer = larger;
+    }
+  }
+}
+
+class WriterWeaver {
+  readonly #unions: UnionForm;
+  readonly #records = new Map<unknown, Write>();
+
+  constructor(unions: UnionForm) {
+    this.#unions = unions;
+  }
+
+  write(type: Type, where: string): Write {
+    switch (type.kind) {
+      case "null":
+        return (value) => {
+          expect(value === null, "null", where);
+        };
+      case "boolean":
+        return (value, out) => {
+          expect(typeof value === "boolean", "a boolean", where);
+          out.byte(value === true ? 1 : 0);
+        };
+      case "int":
+      case "long":
+        return writeInteger(type.kind === "int" ? 31n : 63n, where);
+      case "float":
+        return (value, out) => out.float(asDouble(value, where));
+      case "double":
+        return (value, out) => out.double(asDouble(value, where));
+      case "string":
+        return (value, out) => out.sized(utf8(asText(value, where), where));
+      case "bytes":
+        return (value, out) => out.sized(asBytes(value, where));
+      case "fixed":
+        return (value, out) => {
+          const bytes = asBytes(value, where);
+          expect(bytes.length === type.size, `${type.size} bytes`, where);
+          out.raw(bytes);
+        };
+      case "enum": {
+        const indexes = new Map(type.symbols.map((symbol, i) => [symbol, i]));
+        return (value, out) => out.long(indexes.get(asText(value, where)) ?? fail("a symbol of the enum", where));
+      }
+      case "array":
+        return this.#writeArray(this.write(type.items, `an item of ${where}`), where);
+      case "map":
+        return type.keys === null
+          ? this.#writeMap(this.write(type.values, `a value of ${where}`), where)
+          : this.#writeArray(
+              this.#writeFields(
+                [
+                  ["key", this.write(type.keys, `a key of ${where}`)],
+                  ["value", this.write(type.values, `a value of ${where}`)],
+                ],
+                where,
+              ),
+              where,
+            );
+      case "record":
+        return this.#writeRecord(type, where);
+      case "union":
+        return this.#unions === "named" ? this.#writeNamed(type, where) : this.#writeBare(type, where);
+      case "any":
+        return fail("a type", where);
+    }
+  }
+
+  #writeArray(item: Write, where: string): Write {
+    return (value, out) => {
+      if (!Array.isArray(value)) {
+        return fail("an array", where);
+      }
+      if (value.length > 0) {
+        out.long(value.length);
+        for (const one of value) {
+          item(one, out);
+        }
+      }
+      out.byte(0);
+    };
+  }
+
+  #writeMap(item: Write, where: string): Write {
+    return (value, out) => {
+      const names = isJsonObject(value) ? Object.keys(value) : fail("an object", where);
+      if (names.length > 0) {
+        out.long(names.length);
+        for (const name of names) {
+          out.sized(utf8(name, where));
+          item((value as Record<string, unknown>)[name], out); // an object: its names were just listed
+        }
+      }
+      out.byte(0);
+    };
+  }
+
+  #writeRecord(type: RecordType, where: string): Write {
+    const known = this.#records.get(type.fields);
+    if (known !== undefined) {
+      return known;
+    }
+    let compiled: Write | null = null;
+    this.#records.set(type.fields, (value, out) => compiled?.(value, out)); // nothing is written before this one is compiled
+    compiled = this.#writeFields(
+      type.fields.map((field) => [field.name, this.write(field.type, `${where}.${field.name}`)] as const),
+      where,
+    );
+    return compiled;
+  }
+
+  #writeFields(fields: readonly (readonly [name: string, write: Write])[], where: string): Write {
+    return (value, out) => {
+      if (!isJsonObject(value)) {
+        return fail("an object", where);
+      }
+      expect(Object.keys(value).length === fields.length, "an object with just the fields of the record", where);
+      for (const [name, write] of fields) {
+        expect(Object.hasOwn(value, name), "an object with all fields of the record", where);
+        write(value[name], out);
+      }
+    };
+  }
+
+  #writeNamed(type: UnionType, where: string): Write {
+    const writes = type.branches.map((branch) => this.write(branch, where));
+    const indexes = new Map(type.branches.map((branch, i) => [branchName(branch), i]));
+    return (value, out) => {
+      const [name = "null", ...more] = isJsonObject(value) ? Object.keys(value) : [];
+      const index = indexes.get(name);
+      if (index === undefined || more.length > 0 || (name === "null" && value !== null)) {
+        return fail("null, or an object that names a branch of the union", where);
+      }
+      out.long(index);
+      writes[index]?.(value === null ? null : (value as Record<string, unknown>)[name], out); // not null: an object with that name
+    };
+  }
+
+  /** A default is of the first branch; newer schemas take any that it fits. */
+  #writeBare(type: UnionType, where: string): Write {
+    const writes = type.branches.map((branch) => this.write(branch, where));
+    return (value, out) => {
+      const index = writes.findIndex((write) => fits(write, value));
+      out.long(index >= 0 ? index : fail("a value of a branch of the union", where));
+      writes[index]?.(value, out);
+    };
+  }
+}
+
+function fits(write: Write, value: unknown): boolean {
+  try {
+    write(value, new Writer());
+    return true;
+  } catch (error) {
+    if (error instanceof DecodeError) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+function writeInteger(bits: bigint, where: string): Write {
+  const most = (1n << bits) - 1n;
+  return (value, out) => {
+    const isWhole = typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value));
+    const whole = isWhole ? BigInt(value) : fail("an integer", where);
+    expect(whole <= most && whole >= -most - 1n, `an integer of ${bits + 1n} bits`, where);
+    out.long(whole);
+  };
+}
+
+/** What Jackson writes for the doubles that JSON has no number for. */
+const nonFinite: ReadonlyMap<unknown, number> = new Map([
+  ["NaN", Number.NaN],
+  ["Infinity", Number.POSITIVE_INFINITY],
+  ["-Infinity", Number.NEGATIVE_INFINITY],
+]);
+
+function asDouble(value: unknown, where: string): number {
+  const double = value instanceof NumberText ? Number(value.text) : typeof value === "bigint" ? Number(value) : value;
+  if (typeof double === "number" && Number.isFinite(double)) {
+    return double;
+  }
+  return nonFinite.get(value) ?? fail("a number within a double's range", where);
+}
+
+function asText(value: unknown, where: string): string {
+  return typeof value === "string" ? value : fail("a string", where);
+}
+
+/** Half of a surrogate pair, which JSON's escapes can write, has no bytes in UTF-8. */
+function utf8(text: string, where: string): Buffer {
+  expect(!/\p{Surrogate}/u.test(text), "text of whole characters", where);
+  return Buffer.from(text, "utf8");
+}
+
+/** Each character is a byte: ISO-8859-1. */
+function asBytes(value: unknown, where: string): Buffer {
+  const text = asText(value, where);
+  for (let i = 0; i < text.length; i++) {
+    expect(text.charCodeAt(i) <= 0xff, "text of characters up to U+00FF, a byte each", where);
+  }
+  return Buffer.from(text, "latin1");
+}
+
+function expect(condition: boolean, expected: string, where: string): void {
+  if (!condition) {
+    fail(expected, where);
+  }
+}
+
+function fail(expected: string, where: string): never {
+  throw new DecodeError("value-invalid", `expected ${expected} in ${where}, as its Avro schema says, found another kind of JSON value`);
+}
