@@ -8,7 +8,7 @@ const names = (seen: SchemaSeen | undefined): string[] => (seen?.row?.kind === "
 test.each(["tav", "tjs"])("a listener is told of each schema of %s once, with the type of its rows", async (prefix) => {
   const { file, schemasFile } = bundledRecording(`postgres-debezium-3.5/${prefix}.inv.evolve`);
   const seen: SchemaSeen[] = [];
-  const decoder = createDecoder({ schemas: await fromBundle(schemasFile), onSchema: (one) => seen.push(one) });
+  const decoder = createDecoder({ schemas: fromBundle(schemasFile), onSchema: (one) => seen.push(one) });
   const rows: string[][] = [];
   for (const record of await loadRecording(file)) {
     const [event] = await decoder.decode(record);
@@ -24,7 +24,7 @@ test.each(["tav", "tjs"])("a listener is told of each schema of %s once, with th
 
 test("a registered schema is described without any message, as decoding describes it", async () => {
   const { file, schemasFile } = bundledRecording("postgres-debezium-3.5/tav.inv.alltypes");
-  const source = await fromBundle(schemasFile);
+  const source = fromBundle(schemasFile);
   const seen: SchemaSeen[] = [];
   const decoder = createDecoder({ schemas: source, onSchema: (one) => seen.push(one) });
   for (const record of await loadRecording(file)) {

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { createDecoder, UNAVAILABLE } from "@cdckit/decode";
+import { type CdcEvent, createDecoder, UNAVAILABLE } from "@cdckit/decode";
 import { fromBundle } from "@cdckit/registry";
 import { bundledRecordings, loadRecording } from "@cdckit/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -79,6 +79,18 @@ async function compile(text: string): Promise<string> {
   );
 }
 
+/** The event's row and key, as constants of the types that were written for its table. Rows of a table that changed have older columns. */
+function assignments(event: CdcEvent, topic: string): string[] {
+  if ((event.kind !== "change" && event.kind !== "row") || event.table === null || topic.includes("evolve")) {
+    return [];
+  }
+  const table = `rows.Tables[${JSON.stringify(`${topic}.${patternOf(event.table).replaceAll(".", "_")}`)}]`;
+  const row = event.kind === "row" ? event.row : event.after;
+  return row === null
+    ? []
+    : [`{ const row: ${table}["row"] = ${expression(row)}; }`, `{ const key: ${table}["key"] | null = ${expression(event.key)}; }`];
+}
+
 test("the rows of every recorded table are of the types that are written for it", async () => {
   const lines = ['import { UNAVAILABLE } from "@cdckit/decode";', 'import type * as rows from "./tables.ts";'];
   const every: SeenTable[] = [];
@@ -99,18 +111,8 @@ test("the rows of every recorded table are of the types that are written for it"
     }
     const decoder = createDecoder({ schemas });
     for (const record of records) {
-      for (const event of await decoder.decode(record)) {
-        if ((event.kind === "change" || event.kind === "row") && event.table !== null && !name.includes("evolve")) {
-          const pattern = `r${i}_${name.replaceAll(/\W/g, "_")}.${patternOf(event.table).replaceAll(".", "_")}`;
-          const [row, whole] = event.kind === "row" ? [event.row, true] : [event.after, event.op !== "delete"];
-          if (whole && row !== null) {
-            statements.push(`const row${statements.length}: rows.Tables[${JSON.stringify(pattern)}]["row"] = ${expression(row)};`);
-            statements.push(
-              `const key${statements.length}: rows.Tables[${JSON.stringify(pattern)}]["key"] | null = ${expression(event.key)};`,
-            );
-          }
-        }
-      }
+      const events = await decoder.decode(record);
+      statements.push(...events.flatMap((event) => assignments(event, `r${i}_${name.replaceAll(/\W/g, "_")}`)));
     }
   }
   await writeFile(join(folder, "tables.ts"), declarationsOf(every, options));

@@ -188,13 +188,13 @@ export class SchemaSide {
   }
 
   #compile(known: KnownSchema, framing: string, message: MessageSelector | null, type: Type, choice: Buffer): SchemaRoute {
-    const { topic, side, inside, trustsSchemas } = this.#scope;
+    const { topic, side, inside, columns, trustsSchemas } = this.#scope;
     const shape = shapeOfType(type, this.#scope);
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
     const plan = side === "key" ? readEverything : opens.planFor(shape);
     const namespace = debeziumNamespace(shape.typeName);
     const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
-    const reader = known.parsed.compile(message, this.#engine.compileOptions(plan));
+    const reader = known.parsed.compile(message, { ...this.#engine.compileOptions(plan), ...(side === "key" ? {} : { columns }) });
     if (inside === null) {
       const row = side === "key" ? type : rowTypeOf(type, plan, opens);
       this.#engine.onSchema?.({ topic, side, schemaId: known.id, encoding: reader.encoding, envelope: opens.name, type, row });

@@ -1,5 +1,6 @@
 import * as zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
+import type { Frame, Framing } from "./framing.ts";
 import {
   bytesOf,
   codeOf,

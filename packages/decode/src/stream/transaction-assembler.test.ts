@@ -194,7 +194,7 @@ describe("whatever the interleaving", () => {
         );
         const complete = shown(items.filter(({ kind }) => kind === "transaction")).sort();
         expect(complete).toEqual(counts.map((count, i) => `complete t${i}: ${ordersTo(count).join(" ")}`).sort());
-        const events = items.flatMap((item) => (item.kind === "single" ? [item.event] : item.transaction.events));
+        const events = items.flatMap((item): readonly unknown[] => (item.kind === "single" ? [item.event] : item.transaction.events));
         expect(new Set(events).size).toBe(events.length);
         expect(events.length).toBe(order.filter(({ isPart }) => isPart).length);
         expect([assembler.openTransactions, assembler.bufferedEvents, assembler.bufferedBytes]).toEqual([0, 0, 0]);
@@ -216,7 +216,7 @@ describe("whatever the interleaving", () => {
           ),
           ...assembler.drain(),
         ];
-        const events = items.flatMap((item) => (item.kind === "single" ? [item.event] : item.transaction.events));
+        const events = items.flatMap((item): readonly unknown[] => (item.kind === "single" ? [item.event] : item.transaction.events));
         expect(new Set(events).size).toBe(events.length);
         expect(events.length).toBe(kept.filter(({ isPart }) => isPart).length);
       }),
