@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { DecoderOptions, KafkaRecord, RegisteredSchema, SchemaSource } from "@cdckit/decode";
+import type { Attack } from "./attacks.ts";
+import type { Seeds } from "./corpus.ts";
+
+const mib = 2 ** 20;
+
+/** An attack that needs more of the decoder's options than a source of schemas. */
+export interface ValidationAttack extends Attack {
+  readonly options: Pick<DecoderOptions, "validation">;
+}
+
+const nothing: object = {};
+const object = (properties: object, more: object = nothing): object => ({ type: "object", properties, ...more });
+const framed = (text: string): Buffer => Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), Buffer.from(text)]);
+const repeated = (item: string): string => `{"a":[${`${item},`.repeat(Math.floor(mib / (item.length + 1)))}${item}]}`;
+
+/** What is known to cost where JSON is read by a schema. */
+export function jsonSchemaAttacks(): readonly Attack[] {
+  const list = (items: object): object => object({ a: { type: "array", items } });
+  const cases: readonly (readonly [name: string, schema: object, text: string])[] = [
+    ["fractions for integers", list({ type: "integer" }), repeated("1.0")],
+    ["exponents for integers", list({ type: "integer" }), repeated("1e15")],
+    ["exponents of a thousand digits", list({ type: "integer" }), repeated("1e1000")],
+    ["maps as objects of key and value", object({ a: pairs }), repeated('{"key":1,"value":1}')],
+    ["empty maps", list({ type: "object", additionalProperties: { type: "integer" } }), repeated("{}")],
+    ["base64", list({ type: "string", "connect.type": "bytes" }), repeated('"AA=="')],
+    [
+      "decimals",
+      list({ type: "string", title: decimal, "connect.type": "bytes", "connect.parameters": { scale: "2" } }),
+      repeated('"AQ=="'),
+    ],
+    ["a record in itself, too deep", object({ a: { $ref: "#" } }), `${'{"a":'.repeat(mib / 6)}null${"}".repeat(mib / 6)}`],
+    ["records that hold themselves", object({ a: { type: "array", items: { $ref: "#" } } }), repeated('{"a":[]}')],
+    ["1,000 columns, none of them there", list(object(numbered(1_000, {}))), repeated("{}")],
+  ];
+  return cases.map(([name, schema, text]) => ({ name: `JSON Schema: ${name}`, value: framed(text), schemas: sourceOf(schema) }));
+}
+
+const decimal = "org.apache.kafka.connect.data.Decimal";
+const pairs: object = { type: "array", "connect.type": "map", items: object({ key: { type: "integer" }, value: { type: "integer" } }) };
+const numbered = (count: number, schema: object): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, schema]));
+
+/** What is known to cost where values are checked against their schema as well. */
+export function validationAttacks(): readonly ValidationAttack[] {
+  const self = object({ n: { $ref: "#" } });
+  const text = (pattern: string): object => object({ a: { type: "string", pattern } });
+  const cases: readonly (readonly [name: string, schema: object, text: string])[] = [
+    ["a catastrophic pattern", text("^(a+)+$"), `{"a":"${"a".repeat(mib)}!"}`],
+    ["a pattern that begins everywhere", text("a*a*a*a*b"), `{"a":"${"a".repeat(mib)}"}`],
+    ["a pattern for each of many texts", object({ a: { items: { pattern: "^[a-z]+$" } } }), repeated('"a"')],
+    ["alternatives that double", { oneOf: [self, self] }, `${'{"n":'.repeat(60)}1${"}".repeat(60)}`],
+    [
+      "unique items",
+      object({ a: { type: "array", uniqueItems: true } }),
+      `{"a":[${Array.from({ length: 90_000 }, (_, i) => `{"a":${i}}`).join()}]}`,
+    ],
+    ["an enum of ten thousand", object({ a: { items: { enum: Array.from({ length: 10_000 }, (_, i) => i) } } }), repeated("9999")],
+    [
+      "names against patterns",
+      { type: "object", patternProperties: { "(x+x+)+y": {} } },
+      `{${Array.from({ length: 50_000 }, (_, i) => `"xxxxxx${i}":1`).join()}}`,
+    ],
+    ["items that refer", object({ a: { items: { $ref: "#/$defs/i" } } }, { $defs: { i: { type: "integer" } } }), repeated("1")],
+  ];
+  return cases.map(([name, schema, value]) => ({
+    name: `JSON Schema, checked: ${name}`,
+    value: framed(value),
+    schemas: sourceOf(schema),
+    options: { validation: "on" },
+  }));
+}
+
+function sourceOf(schema: object): SchemaSource {
+  const registered: RegisteredSchema = { id: 1, schemaType: "JSON", schema: JSON.stringify(schema) };
+  return { peek: () => registered, load: () => Promise.resolve(registered) };
+}
+
+interface ConfluentVector {
+  readonly schemaId: number;
+  readonly base64: string;
+  readonly schema: string;
+  readonly references: readonly { readonly name: string; readonly schema: string }[];
+}
+
+/** Real messages of Confluent's serializer, to be mutated. */
+export function jsonSchemaSeeds(): Seeds {
+  const file = join(import.meta.dirname, "../vectors/json-schema/confluent.ndjson");
+  const lines = readFileSync(file, "utf8").split("\n");
+  const vectors = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as ConfluentVector); // as its generator writes it
+  const schemas = new Map(
+    vectors.map(({ schemaId, schema, references }) => [schemaId, { id: schemaId, schemaType: "JSON" as const, schema, references }]),
+  );
+  return {
+    name: "json-schema",
+    records: vectors.map(({ base64 }, i) => record("json-schema", i, Buffer.from(base64, "base64"))),
+    schemas: {
+      peek: (id) => schemas.get(Number(id)),
+      load: () => Promise.reject(Object.assign(new Error("there is no such schema"), { code: "not-found" })),
+    },
+  };
+}
+
+/** A record without a key. */
+export function record(topic: string, offset: number, value: Buffer): KafkaRecord {
+  return { topic, partition: 0, offset: BigInt(offset), timestamp: 1_700_000_000_000n, key: null, value, headers: [] };
+}
