@@ -1,9 +1,10 @@
 import type { KafkaRecord, SchemaSource } from "@cdckit/decode";
 import { fromBundle } from "@cdckit/registry";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
+import { protobufCorpus } from "./protobuf-corpus.ts";
 
 /** 2,000 rows of one table, written by the same connector through one converter each. */
-export type CorpusName = "json-with-schema" | "json" | "confluent-avro";
+export type CorpusName = "json-with-schema" | "json" | "confluent-avro" | "confluent-protobuf";
 
 export interface Corpus {
   readonly name: CorpusName;
@@ -12,6 +13,9 @@ export interface Corpus {
 }
 
 export async function loadCorpus(name: CorpusName): Promise<Corpus> {
+  if (name === "confluent-protobuf") {
+    return protobufCorpus(await loadCorpus("confluent-avro"));
+  }
   const { file, schemasFile } = bundledRecording(`salesorderdetail/${name}`);
   return { name, records: await loadRecording(file), schemas: fromBundle(schemasFile) };
 }

@@ -3,6 +3,7 @@ import { avscTypes } from "../avsc-peer.ts";
 import { confluentPeer } from "../confluent-peer.ts";
 import { type Corpus, type CorpusName, loadCorpus, readRow, type SalesOrderDetail } from "../corpus.ts";
 import type { Contender } from "../measure.ts";
+import { protobufTypes } from "../protobuf-corpus.ts";
 
 /** One corpus, and those who decode it: ours, ours with `source` read, and the peers. */
 export interface DecodeCase {
@@ -31,6 +32,13 @@ const corpora: readonly { readonly name: CorpusName; readonly peers: readonly Pe
     peers: [
       { name: "avsc with a BigInt long", target: 3.5, passOf: avscPass },
       { name: "@kafkajs/confluent-schema-registry with a BigInt long", target: 4.5, passOf: confluentPass },
+    ],
+  },
+  {
+    name: "confluent-protobuf",
+    peers: [
+      { name: "protobufjs' toObject(decode()), longs as strings", target: 3, passOf: protobufObjectPass },
+      { name: "protobufjs' bare decode()", target: 1, passOf: protobufPass },
     ],
   },
 ];
@@ -118,6 +126,52 @@ async function confluentPass({ records, schemas }: Corpus): Promise<() => Promis
     }
     return sum;
   };
+}
+
+/** Behind the id and the one byte that chooses the first message. */
+const protobufStart = 6;
+
+function protobufPass({ records }: Corpus): () => number {
+  const types = protobufTypes();
+  return () =>
+    sumOf(records, ({ key, value }) => {
+      const decodedKey: object = types.key.decode((key as Buffer).subarray(protobufStart));
+      return readProtobuf(decodedKey, types.envelope.decode((value as Buffer).subarray(protobufStart)) as never);
+    });
+}
+
+function protobufObjectPass({ records }: Corpus): () => number {
+  const types = protobufTypes();
+  const options = { longs: String, defaults: true } as const;
+  const read = (type: typeof types.key, bytes: Uint8Array | null): object =>
+    type.toObject(type.decode((bytes as Buffer).subarray(protobufStart)), options);
+  return () => sumOf(records, ({ key, value }) => readProtobuf(read(types.key, key), read(types.envelope, value) as never));
+}
+
+/** The peer hands decimals out as messages. */
+function readProtobuf(key: object, { op, source, before, after }: PlainEnvelope): number {
+  return op.length + source.table.length + readKey(key) + readMessage(before) + readMessage(after);
+}
+
+function readMessage(row: SalesOrderDetail | null): number {
+  if (row === null) {
+    return 0;
+  }
+  const lengthOf = (decimal: unknown): number => (decimal as { readonly value: { readonly length: number } }).value.length;
+  return (
+    lengthOf(row.unitprice) +
+    lengthOf(row.unitpricediscount) +
+    lengthOf(row.linetotal) +
+    (row.id === 0 ? 0 : 1) +
+    (row.salesorderid === 0 ? 0 : 1) +
+    (row.salesorderdetailid === 0 ? 0 : 1) +
+    (row.carriertrackingnumber === null ? 0 : row.carriertrackingnumber.length) +
+    (row.orderqty === 0 ? 0 : 1) +
+    (row.productid === 0 ? 0 : 1) +
+    (row.specialofferid === 0 ? 0 : 1) +
+    row.rowguid.length +
+    (row.modifieddate === null ? 0 : 1)
+  );
 }
 
 function sumOf(records: readonly KafkaRecord[], read: (record: KafkaRecord) => number): number {
