@@ -48,11 +48,16 @@ describe("patterns", () => {
     ["^[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", true],
     ["", "", true],
     ["constructor", "constructor", true],
+    ["^[a-z]+$", "abc", true],
+    ["^[a-z]+$", "abC", false],
+    ["^\\-{2}a", "--ab", true],
   ])("%s on %s", (source, subject, expected) => {
     expect(matches(source, subject)).toBe(expected);
   });
 
   test.each([
+    "^a*b",
+    "^[ab]*a{50}c$",
     "(a+)+$",
     "(a*)*b",
     "(a|a)*b",

@@ -18,18 +18,26 @@ export class BoundedPattern {
   readonly #pattern: string;
   readonly #program: readonly Instruction[];
   readonly #spend: Spend;
+  /** The runtime's own, where it cannot go astray. */
+  readonly #quick: RegExp | null;
 
   constructor(pattern: string, spend: Spend) {
     this.#pattern = pattern;
     this.#spend = spend;
     const program: Instruction[] = [];
-    emit(parsePattern(pattern), program);
+    const structure = parsePattern(pattern);
+    this.#quick = isStraight(structure) ? quickPattern(pattern) : null;
+    emit(structure, program);
     push(program, { kind: "match" });
     this.#program = program;
   }
 
   /** Whether the pattern is found anywhere in the text. */
   test(text: string): boolean {
+    if (this.#quick !== null) {
+      this.#spend(1 + text.length / charactersPerStep);
+      return this.#quick.test(text);
+    }
     const { length } = this.#program;
     let states = new StateSet(length);
     let next = new StateSet(length);
@@ -81,6 +89,28 @@ export class BoundedPattern {
   /** ajv tells patterns apart by their text. */
   toString(): string {
     return `/${this.#pattern}/`;
+  }
+}
+
+const charactersPerStep = 16;
+
+/**
+ * Whether all matching goes one way from the text's start: single characters, of which at most one is repeated as often as it fits. Dates,
+ * codes and UUIDs are written so.
+ */
+function isStraight(node: PatternNode): boolean {
+  const [first, ...rest] = node.kind === "sequence" ? node.parts : [];
+  const repeats = rest.filter((part) => part.kind === "repeat");
+  const areSingle = rest.every((part) => (part.kind === "repeat" ? part.part.kind === "set" : part.kind === "set" || part.kind === "end"));
+  return first?.kind === "start" && areSingle && repeats.filter(({ least, most }) => least !== most).length <= 1;
+}
+
+/** Null where the runtime reads patterns more strictly. */
+function quickPattern(pattern: string): RegExp | null {
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    return null;
   }
 }
 

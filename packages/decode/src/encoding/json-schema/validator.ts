@@ -119,6 +119,10 @@ function isListed(list: readonly unknown[]): (value: unknown) => boolean {
 }
 
 const leastBudget = 65_536;
+/** Patterns go through a text a few times. */
+const stepsPerByte = 4;
+/** A part of the schema that is gone through takes as long as several characters of a pattern. */
+const stepsOfPart = 4;
 
 /**
  * The steps that checking one message may take: alternatives inside of alternatives that hold themselves double with every level, and a
@@ -128,7 +132,7 @@ class Budget {
   #left = 0;
 
   refill(length: number): void {
-    this.#left = Math.max(length, leastBudget);
+    this.#left = stepsPerByte * Math.max(length, leastBudget);
   }
 
   readonly spend = (steps: number): void => {
@@ -142,7 +146,7 @@ class Budget {
   };
 
   readonly step = (): boolean => {
-    this.spend(1);
+    this.spend(stepsOfPart);
     return true;
   };
 }

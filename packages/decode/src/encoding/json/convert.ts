@@ -7,7 +7,6 @@ import { UNAVAILABLE, type UnavailableTests } from "../../values/unavailable.ts"
 import { type RecordType, type Type, withoutNull } from "../type.ts";
 import { base64Length, decodeBase64 } from "./base64.ts";
 import { setProperty } from "../../set-property.ts";
-import { mostDigits } from "./cursor.ts";
 import { isJsonObject, NumberText } from "./parse.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
@@ -96,10 +95,18 @@ function compileInteger(kind: "int" | "long", conversion: Conversion | null, con
   };
 }
 
+/** An exponent makes digits of next to no bytes: no column that holds integers has more. */
+const mostExponentDigits = 40;
+
 /** Some writers make 1.0 or 1e3 of an integer, which JSON Schema allows. Null where there is a fraction, or too many digits. */
 function wholeNumber(text: string): number | bigint | null {
-  const parsed = parseDecimal(text);
-  const whole = parsed === null || parsed.digits.length > mostDigits || parsed.scale < -mostDigits ? null : rescale(parsed, 0);
+  const double = Number(text);
+  // In so few characters there are no digits that a double loses; of what is nearly nothing it makes 0.
+  if (text.length <= 15 && double !== 0 && Number.isSafeInteger(double)) {
+    return double;
+  }
+  const parsed = Math.abs(double) < 10 ** mostExponentDigits ? parseDecimal(text) : null;
+  const whole = parsed === null ? null : rescale(parsed, 0);
   if (whole === null) {
     return null;
   }
@@ -275,26 +282,36 @@ function rawValues(values: ResolvedValueOptions): ResolvedValueOptions {
 }
 
 /** A record from its columns, in the schema's order; what the schema does not know follows as it is. */
-export function recordConvert(columns: readonly (readonly [name: string, convert: Convert])[], extra: Convert, where: string): Convert {
+export function recordConvert(columns: readonly Column[], extra: Convert, where: string): Convert {
   if (columns.length === 0) {
     return (value) => convertFields(asObject(value, where), extra);
   }
-  const known = new Set(columns.map(([name]) => name));
+  const places = new Map(columns.map(([name], i) => [name, i]));
   return (value) => {
     const object = asObject(value, where);
+    const names = Object.keys(object);
     const record: Record<string, unknown> = {};
-    for (const [name, convert] of columns) {
+    const isSparse = names.length < columns.length / 4;
+    for (const [name, convert] of isSparse ? columnsAmong(names, columns, places) : columns) {
       if (Object.hasOwn(object, name)) {
         setProperty(record, name, convert(object[name]));
       }
     }
-    for (const name of Object.keys(object)) {
-      if (!known.has(name)) {
+    for (const name of names) {
+      if (!places.has(name)) {
         setProperty(record, name, extra(object[name]));
       }
     }
     return record;
   };
+}
+
+type Column = readonly [name: string, convert: Convert];
+
+/** The columns that an object of few names has, in their order: one of a thousand columns must not cost a thousand looks. */
+function columnsAmong(names: readonly string[], columns: readonly Column[], places: ReadonlyMap<string, number>): Column[] {
+  const found = names.map((name) => places.get(name)).filter((place) => place !== undefined);
+  return found.sort((one, other) => one - other).map((place) => columns[place] as Column); // places are of columns
 }
 
 /** JSON's own types: integers exact, other numbers as `numbers` says, and a hinted meaning applied to whatever arrives. */

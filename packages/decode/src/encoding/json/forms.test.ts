@@ -58,12 +58,15 @@ describe("integers that are written as other numbers", () => {
     ["120e-1", 12],
     ["9007199254740991.0", 9_007_199_254_740_991],
     ["9007199254740993.0", 9_007_199_254_740_993n],
+    ["0e5", 0],
+    ["-1.50e1", -15],
+    ["1.000000000000000000000", 1],
     ["1E+20", 100_000_000_000_000_000_000n],
   ])("%s is exact", (text, value) => {
     expect(values(type, `{"n":${text}}`)).toEqual([{ n: value }, { n: value }]);
   });
 
-  test.each(["1.5", "1e-1", "1e400000", "1e999999999"])("%s is none", (text) => {
+  test.each(["1.5", "1e-1", "1e-400", "1e41", "1e400000", "1e999999999"])("%s is none", (text) => {
     expect(codes(type, `{"n":${text}}`)).toEqual(["value-invalid"]);
   });
 
@@ -117,4 +120,19 @@ test("a number of any size is exact where its type allows integers and fractions
     expect(values(type, `{"n":${text}}`)).toEqual([{ n: value }, { n: value }]);
   }
   expect(values(type, '{"n":1.50}', { numbers: "exact" })).toEqual([{ n: "1.50" }, { n: "1.50" }]);
+});
+
+test("an object of few of many columns has them in their order, and what no column knows behind them", () => {
+  const type = record(
+    "R",
+    Array.from({ length: 100 }, (_, i) => ({ name: `c${i}`, type: { kind: "int" } as const })),
+  );
+  for (const value of values(type, '{"c7":7,"x":1,"c3":3,"c99":99}')) {
+    expect(Object.entries(value as object)).toEqual([
+      ["c3", 3],
+      ["c7", 7],
+      ["c99", 99],
+      ["x", 1],
+    ]);
+  }
 });
