@@ -44,6 +44,11 @@ export interface Subscription {
   readonly logger: Logger;
   /** Aborted when nobody waits for the connection any more: `connect` then gives up and rejects soon. */
   readonly signal?: AbortSignal;
+  /**
+   * Asked at each assignment, after `assigned` and before a record of it is handed over: where partitions start whose position is kept
+   * elsewhere, in the transaction of a sink. What is left out starts at the group's commit, or else where `from` says. It never rejects.
+   */
+  readonly startAt?: (assignments: readonly PartitionAssignment[]) => Promise<readonly OffsetCommit[]>;
 }
 
 /** What a driver calls. None of these throws. */
@@ -70,6 +75,27 @@ export interface OffsetCommit {
   readonly offset: bigint;
 }
 
+/** A record to write, in the bytes that go to the broker. */
+export interface OutgoingRecord {
+  readonly topic: string;
+  /** Without one, the client's own partitioner chooses by the key. */
+  readonly partition?: number;
+  readonly key: Uint8Array | null;
+  readonly value: Uint8Array | null;
+  readonly headers: readonly (readonly [name: string, value: Uint8Array | null])[];
+  /** Milliseconds since the epoch; the moment of sending without one. */
+  readonly timestamp?: bigint;
+}
+
+/** What of a partition the broker has at this moment. */
+export interface LogRange {
+  readonly assignment: PartitionAssignment;
+  /** The first offset that is still there. */
+  readonly start: bigint;
+  /** The offset after the last readable record. */
+  readonly end: bigint;
+}
+
 /** A membership in the group, from `connect` to `close`. */
 export interface DriverSession {
   /** Commits. An entry whose assignment is not current any more is left out, without an error. */
@@ -77,6 +103,12 @@ export interface DriverSession {
   /** No batch of these partitions is handed over until `resume`, save one that is already under way. */
   pause(assignments: readonly PartitionAssignment[]): void;
   resume(assignments: readonly PartitionAssignment[]): void;
+  /** Writes, and resolves when every in-sync replica has every record. Absent where the client cannot write. */
+  send?(records: readonly OutgoingRecord[]): Promise<void>;
+  /** Writes and commits in one Kafka transaction: both or neither. Absent where the client has no transactions. */
+  transact?(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void>;
+  /** Asks the brokers, on a connection that fetches do not use. Absent where the client cannot. */
+  ranges?(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]>;
   /** Leaves the group and lets go of everything, at the latest after `deadlineMs`. Idempotent; no sink call follows. Never rejects. */
   close(deadlineMs: number): Promise<void>;
 }

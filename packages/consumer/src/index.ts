@@ -30,6 +30,13 @@ export type { Phase } from "./lifecycle.ts";
 export type { Logger } from "./observe/logger.ts";
 export { silentLogger } from "./observe/logger.ts";
 
+// For sinks.
+export type { Sink, SinkBatch } from "./sink.ts";
+
+// For tests that own the clock.
+export type { Clock } from "./clock.ts";
+export { systemClock } from "./clock.ts";
+
 // For drivers.
 export type {
   Compression,
@@ -38,7 +45,9 @@ export type {
   DriverSink,
   FetchedBatch,
   KafkaDriver,
+  LogRange,
   OffsetCommit,
+  OutgoingRecord,
   PartitionAssignment,
   Subscription,
 } from "./driver.ts";

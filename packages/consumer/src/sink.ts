@@ -1,0 +1,31 @@
+/**
+ * The port to what keeps rows and offsets together: where both move in one transaction, a record is applied once, whatever is killed when.
+ */
+import type { CdcEvent } from "@cdckit/decode";
+import type { OffsetCommit, PartitionAssignment } from "./driver.ts";
+
+/** Events of one partition, in order, and the offset that they bring it to. */
+export interface SinkBatch {
+  readonly assignment: PartitionAssignment;
+  readonly events: readonly CdcEvent[];
+  /** The sink's checkpoint once they are applied. It moves also where a batch holds no event: all of its records were filtered. */
+  readonly nextOffset: bigint;
+}
+
+/** A place to write changes to, with a checkpoint of its own in each partition. */
+export interface Sink {
+  /** As it appears in logs and errors, and beside the checkpoint: two sinks of a consumer must not share it. */
+  readonly name: string;
+  /**
+   * These partitions are this member's: from here on, whoever held them before cannot apply anything. Resolves with the checkpoints that
+   * there are; a partition left out has none.
+   */
+  claim(groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]>;
+  /**
+   * Applies all of it and moves the checkpoint, or does neither and rejects. Batches of one assignment come one after the other. An
+   * error with `code: "fenced"` says that another member has claimed the partition since.
+   */
+  apply(batch: SinkBatch): Promise<void>;
+  /** Lets go of connections. Idempotent. */
+  close(): Promise<void>;
+}
