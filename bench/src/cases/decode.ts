@@ -153,8 +153,8 @@ function readProtobuf(key: object, { op, source, before, after }: PlainEnvelope)
   return op.length + source.table.length + readKey(key) + readMessage(before) + readMessage(after);
 }
 
-function readMessage(row: SalesOrderDetail | null): number {
-  if (row === null) {
+function readMessage(row: SalesOrderDetail | null | undefined): number {
+  if (row === null || row === undefined) {
     return 0;
   }
   const lengthOf = (decimal: unknown): number => (decimal as { readonly value: { readonly length: number } }).value.length;
@@ -165,7 +165,7 @@ function readMessage(row: SalesOrderDetail | null): number {
     (row.id === 0 ? 0 : 1) +
     (row.salesorderid === 0 ? 0 : 1) +
     (row.salesorderdetailid === 0 ? 0 : 1) +
-    (row.carriertrackingnumber === null ? 0 : row.carriertrackingnumber.length) +
+    (row.carriertrackingnumber?.length ?? 0) + // absent, not null, where the peer makes an object of it
     (row.orderqty === 0 ? 0 : 1) +
     (row.productid === 0 ? 0 : 1) +
     (row.specialofferid === 0 ? 0 : 1) +
