@@ -1,6 +1,7 @@
 import { isConnectSchema } from "../encoding/connect-json/schema.ts";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
 import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
+import { none } from "../envelope/none/envelope.ts";
 import type { CdcEvent } from "../event.ts";
 import type { Candidate } from "../explanation.ts";
 import type { Message, Side } from "../framing/framing.ts";
@@ -40,22 +41,32 @@ function explainFramings(message: Message, engine: Engine, route: SideRoute | nu
     (name) => forms.find((form) => form.name === name && form.evidence !== null) ?? { name, evidence: null },
   );
   const winner = route?.framing ?? verdicts.find(({ evidence }) => evidence !== null)?.name;
-  return verdicts.map(({ name, evidence }) =>
-    verdict(message.side, "framing", name, name === winner, evidence, "its mark is not there", winner),
-  );
+  const said = { without: "its mark is not there", declined: "what it names does not read the message" };
+  return judged(message.side, "framing", verdicts, winner, said);
 }
 
-function verdict(
+interface Verdict {
+  readonly name: string;
+  /** What it was recognised by, or null. */
+  readonly evidence: string | null;
+}
+
+/** Formats in the order of asking: what was recognised before the winner was asked first, and did not take the message. */
+function judged(
   side: Side,
   layer: Candidate["layer"],
-  name: string,
-  won: boolean,
-  evidence: string | null,
-  without: string,
+  verdicts: readonly Verdict[],
   winner: string | undefined,
-): Candidate {
-  const beaten = evidence === null ? without : `${evidence}; ${winner ?? "another"} is more specific`;
-  return { side, layer, name, won, evidence: won ? (evidence ?? "it read the message to its last byte") : beaten };
+  said: { readonly without: string; readonly declined: string },
+): Candidate[] {
+  const place = verdicts.findIndex(({ name }) => name === winner);
+  return verdicts.map(({ name, evidence }, i): Candidate => {
+    if (i === place) {
+      return { side, layer, name, won: true, evidence: evidence ?? "it read the message to its last byte" };
+    }
+    const beaten = place === -1 || i < place ? said.declined : `${winner} is more specific`;
+    return { side, layer, name, won: false, evidence: evidence === null ? said.without : `${evidence}; ${beaten}` };
+  });
 }
 
 function explainEncodings(
@@ -140,10 +151,10 @@ function explainEnvelopes(record: KafkaRecord, { bytes }: Message, engine: Engin
   const verdicts = engine.formats.envelopes.map((envelope) => ({ name: envelope.name, evidence: envelope.recognise(shape) }));
   // By its values an envelope may decline what it was recognised by: then the events say which one took it.
   const opened = outcome.error === null ? outcome.events[0]?.envelope : undefined;
-  const winner = opened ?? route?.envelope ?? verdicts.find(({ evidence }) => evidence !== null)?.name;
-  return verdicts.map(({ name, evidence }) =>
-    verdict("value", "envelope", name, name === winner, evidence, "its fields are not there", winner),
-  );
+  // Of a value that does not decode, its fields may say what it would have been; that they say nothing does not make it a row.
+  const seen = verdicts.find(({ name, evidence }) => evidence !== null && name !== none.name)?.name;
+  const declined = outcome.error === null ? "its values say otherwise" : "the message does not decode";
+  return judged("value", "envelope", verdicts, opened ?? route?.envelope ?? seen, { without: "its fields are not there", declined });
 }
 
 /** What can be seen of a value that does not decode. */
