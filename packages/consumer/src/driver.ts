@@ -17,7 +17,10 @@ export interface PartitionAssignment {
   readonly epoch: number;
 }
 
-/** Records of one partition that were fetched together, in offset order. */
+/**
+ * Records of one partition that were fetched together, in offset order. There may be none: where nothing but control records or holes of
+ * compaction was fetched, the batch says how far the partition was read, or its lag would never end.
+ */
 export interface FetchedBatch extends RecordBatch {
   readonly assignment: PartitionAssignment;
   /** Starts before the first record; every call starts a walk of its own. */
@@ -65,7 +68,10 @@ export interface DriverSink {
    * may come does not mean that this one is handled: only `commit` says so.
    */
   batch(batch: FetchedBatch): Promise<void> | undefined;
-  /** The driver cannot go on by itself. No calls follow; the consumer closes the session. */
+  /**
+   * The driver cannot go on by itself. No calls follow; the consumer closes the session. An error whose `code` is `"offset-out-of-range"`
+   * has a {@link LostRange} as `lost`.
+   */
   failed(error: Error): void;
 }
 
@@ -96,6 +102,24 @@ export interface LogRange {
   readonly end: bigint;
 }
 
+/**
+ * A position that the log does not have: records are gone that this group has not handled. No driver goes on by itself there. To go on
+ * all the same, connect anew with a `startAt` that says where.
+ */
+export interface LostRange {
+  readonly topic: string;
+  readonly partition: number;
+  /** The offset that was to be read next, and is not there. */
+  readonly firstMissing: bigint;
+  /**
+   * The first offset that is there. Above `firstMissing`, retention took what lies between; below it, the topic was truncated or made
+   * anew, and what the offsets mean has changed.
+   */
+  readonly firstAvailable: bigint;
+  /** The offset after the last readable record. */
+  readonly end: bigint;
+}
+
 /** A membership in the group, from `connect` to `close`. */
 export interface DriverSession {
   /** Commits. An entry whose assignment is not current any more is left out, without an error. */
@@ -105,7 +129,9 @@ export interface DriverSession {
   resume(assignments: readonly PartitionAssignment[]): void;
   /** Writes, and resolves when every in-sync replica has every record. Absent where the client cannot write. */
   send?(records: readonly OutgoingRecord[]): Promise<void>;
-  /** Writes and commits in one Kafka transaction: both or neither. Absent where the client has no transactions. */
+  /**
+   * Writes and commits in one Kafka transaction: both or neither. Where an assignment is not current any more it rejects, and nothing is
+   * written: a record of an old owner must not come out. Absent where the client has no transactions. */
   transact?(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void>;
   /** Asks the brokers, on a connection that fetches do not use. Absent where the client cannot. */
   ranges?(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]>;
@@ -139,7 +165,8 @@ export interface KafkaDriver {
   readonly name: string;
   readonly capabilities: DriverCapabilities;
   /**
-   * Joins the group. Rejects with an error that says in words what is wrong: brokers that cannot be reached, a topic that does not exist.
+   * Joins the group. Rejects with an error that says in words what is wrong: brokers that cannot be reached, a topic that does not exist,
+   * a committed offset that is out of range (as {@link DriverSink.failed} tells it; with a `startAt` it is told there, after the answer).
    * `assigned` and `batch` may be called before the promise resolves.
    */
   connect(subscription: Subscription, sink: DriverSink): Promise<DriverSession>;

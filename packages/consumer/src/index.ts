@@ -46,6 +46,7 @@ export type {
   FetchedBatch,
   KafkaDriver,
   LogRange,
+  LostRange,
   OffsetCommit,
   OutgoingRecord,
   PartitionAssignment,
