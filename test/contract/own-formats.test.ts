@@ -1,4 +1,6 @@
 import {
+  type CdcEvent,
+  createDecoder,
   DecodeError,
   EnvelopedChange,
   type EnvelopeFormat,
@@ -130,3 +132,17 @@ const samples: readonly FormatSample[] = [
 ];
 
 testFormatContract("formats of one's own", { describe, test, expect }, { samples });
+
+test("a framing of one's own may begin with a brace", () => {
+  const braced: Framing = {
+    ...named,
+    recognise: ({ bytes, start, end }) => (end - start > 3 && bytes.toString("latin1", start, start + 2) === "{#" ? "text {#" : null),
+    open: ({ bytes, start, end }) => ({ schemaId: null, payloads: [{ bytes, start: start + 2, end, count: 1 }] }),
+  };
+  const decoder = createDecoder({ formats: { framings: [braced] } });
+  const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, headers: [] };
+  for (const side of [Buffer.from('{#{"a":1}'), Buffer.from('{"a":1}')]) {
+    const [event] = decoder.decode({ ...record, key: side, value: side }) as readonly CdcEvent[];
+    expect(event).toMatchObject({ kind: "row", key: { a: 1 }, row: { a: 1 } });
+  }
+});

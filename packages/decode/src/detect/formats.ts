@@ -92,6 +92,11 @@ const envelopes: readonly EnvelopeFormat[] = [
   noEnvelope,
 ];
 
+/** Whether a framing is one of those above, of which it is known what they begin with. */
+export function isBuiltInFraming(framing: Framing): boolean {
+  return framings.includes(framing);
+}
+
 /** The built-in formats, with the user's own before them. */
 export function formatsWith(own: Partial<Formats> = {}): Formats {
   return {

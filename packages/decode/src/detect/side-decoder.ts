@@ -7,6 +7,7 @@ import type { Frame, Framing, Message, Payload, Side } from "../framing/framing.
 import { undecodableFormat } from "../framing/undecodable.ts";
 import type { RecordCursor, RecordHeaders } from "../record.ts";
 import type { Engine } from "./engine.ts";
+import { isBuiltInFraming } from "./formats.ts";
 import { JsonSide } from "./json-side.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
 import { type NamedSchema, SchemaSide } from "./schema-side.ts";
@@ -34,12 +35,15 @@ export class SideDecoder {
   readonly #stated: StatedSide | null;
   readonly #maxBytes: number;
   readonly #hasSource: boolean;
+  /** Of the built-in framings, one alone may begin with a brace, and its ninth byte tells. */
+  readonly #bracesAreJson: boolean;
 
   constructor(engine: Engine, scope: SideScope) {
     this.#side = scope.side;
     this.#framings = engine.formats.framings.filter(
       (framing) => framing.headerNames.length === 0 && framing !== confluent && framing.name !== "none",
     );
+    this.#bracesAreJson = this.#framings.every(isBuiltInFraming);
     this.#announced = scope.announced;
     this.#schemas = new SchemaSide(engine, scope);
     this.#json = new JsonSide(engine, scope);
@@ -74,8 +78,8 @@ export class SideDecoder {
     if (id !== 0) {
       return this.#readPrefixed(id, bytes, start, end, failed);
     }
-    if (bytes[start] === 0x7b && end > start && this.#side === "value" && bytes[start + lastOfSchemaId] !== 0x49) {
-      return this.#readJson(bytes, start, end);
+    if (bytes[start] === 0x7b && end > start && this.#bracesAreJson && bytes[start + lastOfSchemaId] !== 0x49) {
+      return this.#side === "value" ? this.#readJson(bytes, start, end) : this.#readKeyLikeJson(bytes, start, start, end);
     }
     return this.#readOther(bytes, start, end, failed);
   }
@@ -143,17 +147,22 @@ export class SideDecoder {
       return this.#readFrameOrRow(frame, bytes, start, end, failed);
     }
     const textStart = skipByteOrderMark(bytes, start, end);
-    if (mayBeJson(bytes, textStart, end)) {
-      try {
-        return this.#readJson(bytes, textStart, end);
-      } catch (error) {
-        // Most plain-text keys do not begin like JSON; one that does and is none is text all the same.
-        if (this.#side === "value" || !isDecodeError(error) || !notJson.has(error.code)) {
-          throw error;
-        }
-      }
+    if (this.#side === "value") {
+      return mayBeJson(bytes, textStart, end) ? this.#readJson(bytes, textStart, end) : unknownFormat(bytes, start, end);
     }
-    return this.#side === "key" ? this.#readRawKey(bytes, start, end) : unknownFormat(bytes, start, end);
+    return mayBeJson(bytes, textStart, end) ? this.#readKeyLikeJson(bytes, start, textStart, end) : this.#readRawKey(bytes, start, end);
+  }
+
+  /** Most plain-text keys do not begin like JSON; one that does and is none is text all the same. */
+  #readKeyLikeJson(bytes: Buffer, start: number, textStart: number, end: number): unknown {
+    try {
+      return this.#readJson(bytes, textStart, end);
+    } catch (error) {
+      if (!isDecodeError(error) || !notJson.has(error.code)) {
+        throw error;
+      }
+      return this.#readRawKey(bytes, start, end);
+    }
   }
 
   /** A user's own row may have just the columns schemaId and payload: then nobody knows its id. */
