@@ -4,8 +4,9 @@ import { parseArgs } from "node:util";
 import { runConsume } from "./suites/consume.ts";
 import { runDecode } from "./suites/decode.ts";
 import { runHeap } from "./suites/heap.ts";
+import { runLayers } from "./suites/layers.ts";
 
-const usage = `usage: npm run bench -- [decode|heap|consume]... [options]
+const usage = `usage: npm run bench -- [decode|layers|heap|consume]... [options]
   --rounds N     rounds per contender (default 15)
   --round-ms N   shortest time of one round in milliseconds (default 150)
   --messages N   messages of the heap suite (default 1000000) and of each consume pass (200000)
@@ -20,12 +21,13 @@ interface SuiteOptions {
 
 const suites: Readonly<Record<string, (options: SuiteOptions) => Promise<{ readonly text: string; readonly result: object }>>> = {
   decode: runDecode,
+  layers: runLayers,
   heap: runHeap,
   consume: runConsume,
 };
 
 /** What runs when nothing is named: the suites that need no stack. */
-const withoutStack: readonly string[] = ["decode", "heap"];
+const withoutStack: readonly string[] = ["decode", "layers", "heap"];
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({

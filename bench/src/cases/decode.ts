@@ -25,8 +25,8 @@ interface PeerPass {
 }
 
 const corpora: readonly { readonly name: CorpusName; readonly peers: readonly PeerPass[] }[] = [
-  { name: "json-with-schema", peers: [{ name: "JSON.parse(buffer.toString())", target: 6, passOf: jsonParsePass }] },
-  { name: "json", peers: [{ name: "JSON.parse(buffer.toString())", target: 1, passOf: jsonParsePass }] },
+  { name: "json-with-schema", peers: [{ name: "JSON.parse(buffer.toString())", target: 9, passOf: jsonParsePass }] },
+  { name: "json", peers: [{ name: "JSON.parse(buffer.toString())", target: 1.5, passOf: jsonParsePass }] },
   {
     name: "confluent-avro",
     peers: [
