@@ -165,8 +165,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       decoder: this.#decoding.decoder,
       router: this.#router,
       counters: this.#counters,
-      now: () => performance.now(),
-      breathe: () => new Promise((resolve) => setImmediate(resolve)),
+      clock: this.#options.clock,
       maxBlockMs,
     };
   }

@@ -1,8 +1,10 @@
+import type { Clock } from "./clock.ts";
+
 /** Resolves with whether `work` settled within the time. A rejection counts as settled: whoever started the work reports it. */
-export async function settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
+export async function settledWithin(work: Promise<unknown>, timeoutMs: number, clock: Clock): Promise<boolean> {
+  let takeBack = (): void => {};
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
+    takeBack = clock.after(timeoutMs, () => resolve(false));
   });
   const settled = work.then(
     () => true as const,
@@ -11,6 +13,6 @@ export async function settledWithin(work: Promise<unknown>, timeoutMs: number): 
   try {
     return await Promise.race([settled, late]);
   } finally {
-    clearTimeout(timer);
+    takeBack();
   }
 }

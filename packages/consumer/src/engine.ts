@@ -34,6 +34,7 @@ export class ConsumerEngine implements DriverSink {
     this.#committer = new Committer({
       ledgers: this.#ledgers,
       logger: options.logger,
+      clock: options.clock,
       checkpoint: () => this.#intake?.checkpoint(),
     });
   }
@@ -79,7 +80,7 @@ export class ConsumerEngine implements DriverSink {
   }
 
   progress(): void {
-    this.#lastProgressMs = Date.now();
+    this.#lastProgressMs = this.#options.clock.wallMs();
   }
 
   health(): Health {
@@ -106,11 +107,11 @@ export class ConsumerEngine implements DriverSink {
     if (how === "revoked") {
       // At once, because not every client waits: kafkajs joins again while its own heartbeat's answer is still being told.
       void this.#committer.commit();
-      const inTime = await settledWithin(drained, this.#options.shutdownTimeoutMs);
+      const inTime = await this.#settledWithin(drained, this.#options.shutdownTimeoutMs);
       if (!inTime) {
         this.#options.logger.warn({ partitions: assignments.map(describe) }, "partitions go with events in flight: those come again");
       }
-      await settledWithin(this.#committer.commit(), this.#options.shutdownTimeoutMs);
+      await this.#settledWithin(this.#committer.commit(), this.#options.shutdownTimeoutMs);
     }
     this.#ledgers.release(assignments);
   }
@@ -190,7 +191,7 @@ export class ConsumerEngine implements DriverSink {
   async #drain(): Promise<void> {
     const { shutdownTimeoutMs } = this.#options;
     const drained = (this.#intake?.drain() ?? Promise.resolve()).then(() => this.#committer.commit());
-    if (await settledWithin(drained, shutdownTimeoutMs)) {
+    if (await this.#settledWithin(drained, shutdownTimeoutMs)) {
       this.#dispatch({ type: "drained" });
     } else {
       this.force(`the stop took longer than ${shutdownTimeoutMs} ms`);
@@ -201,19 +202,23 @@ export class ConsumerEngine implements DriverSink {
     const { shutdownTimeoutMs, logger, driver } = this.#options;
     const closeMs = this.#state.error === null ? shutdownTimeoutMs : Math.min(forcedCloseMs, shutdownTimeoutMs);
     this.#connectAbort.abort();
-    if (!(await settledWithin(this.#connecting, closeMs))) {
+    if (!(await this.#settledWithin(this.#connecting, closeMs))) {
       // Nobody waits for it any more, but a session that still comes about must not stay in the group.
       void this.#connecting.then(() => this.#session?.close(closeMs));
       logger.warn({ driver: driver.name }, "the driver was still connecting when the consumer stopped");
     }
     this.#committer.stop();
-    await settledWithin(this.#committer.commit(), closeMs);
+    await this.#settledWithin(this.#committer.commit(), closeMs);
     const closed = this.#session?.close(closeMs) ?? Promise.resolve();
-    if (!(await settledWithin(closed, closeMs))) {
+    if (!(await this.#settledWithin(closed, closeMs))) {
       logger.warn({ driver: driver.name, closeMs }, "the driver did not close in time");
     }
     this.#ledgers.release([...this.#ledgers.held()].map(({ assignment }) => assignment));
     this.#dispatch({ type: "closed" });
+  }
+
+  #settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+    return settledWithin(work, timeoutMs, this.#options.clock);
   }
 }
 

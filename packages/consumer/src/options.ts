@@ -1,5 +1,6 @@
 import type { Decoder, DecoderOptions, SchemaSource } from "@cdckit/decode";
 import type { RegistryOptions } from "@cdckit/registry";
+import { type Clock, systemClock } from "./clock.ts";
 import type { KafkaDriver } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import { type Logger, silentLogger } from "./observe/logger.ts";
@@ -67,6 +68,11 @@ export interface ConsumerOptions {
    * @default 10_000
    */
   readonly shutdownTimeoutMs?: number;
+  /**
+   * Where all time comes from; meant for tests that own it.
+   * @default systemClock
+   */
+  readonly clock?: Clock;
 }
 
 /** Every option present: the only form that the rest of the package sees. */
@@ -82,6 +88,7 @@ export interface ResolvedConsumerOptions {
   readonly logger: Logger;
   readonly signals: readonly NodeJS.Signals[];
   readonly shutdownTimeoutMs: number;
+  readonly clock: Clock;
 }
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -109,6 +116,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
     "logger",
     "signals",
     "shutdownTimeoutMs",
+    "clock",
     "telemetry",
   ],
   delivery: ["order", "concurrency", "maxInFlightBytes", "commitIntervalMs", "batch"],
@@ -141,6 +149,7 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
     logger: options.logger ?? silentLogger,
     signals: Object.freeze([...(options.signals === false ? [] : (options.signals ?? ["SIGTERM", "SIGINT"]))]),
     shutdownTimeoutMs,
+    clock: options.clock ?? systemClock,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { CdcEvent, Decoder, RecordCoordinates, RecordWalk } from "@cdckit/decode";
+import type { Clock } from "../clock.ts";
 import type { FetchedBatch } from "../driver.ts";
 import { decodeFailure, handlerFailure } from "../failure/halt.ts";
 import type { Counters } from "../observe/counters.ts";
@@ -12,10 +13,7 @@ export interface BatchRunParts {
   readonly decoder: Decoder;
   readonly router: Router;
   readonly counters: Counters;
-  /** Milliseconds; only differences count. */
-  readonly now: () => number;
-  /** Lets timers, sockets and signals have their turn. */
-  readonly breathe: () => Promise<void>;
+  readonly clock: Clock;
   /** How long records are handled before the event loop has a turn. */
   readonly maxBlockMs: number;
 }
@@ -57,7 +55,7 @@ export class BatchRun {
     this.#stretch = ledger.take();
     this.#walk = batch.walk();
     this.#parts = parts;
-    this.#turnStartedAt = parts.now();
+    this.#turnStartedAt = parts.clock.nowMs();
   }
 
   /** Ends the run at the next event boundary. What is handled by then can be committed; the rest comes again. */
@@ -196,12 +194,12 @@ export class BatchRun {
       return false;
     }
     this.#untilClock = recordsPerClockReading;
-    return this.#parts.now() - this.#turnStartedAt >= this.#parts.maxBlockMs;
+    return this.#parts.clock.nowMs() - this.#turnStartedAt >= this.#parts.maxBlockMs;
   }
 
   #breathe(): Promise<void> {
-    return this.#parts.breathe().then(() => {
-      this.#turnStartedAt = this.#parts.now();
+    return this.#parts.clock.breathe().then(() => {
+      this.#turnStartedAt = this.#parts.clock.nowMs();
     });
   }
 

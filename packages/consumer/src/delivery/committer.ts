@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import type { DriverSession } from "../driver.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
@@ -5,6 +6,7 @@ import type { PartitionLedgers } from "./partition-ledgers.ts";
 export interface CommitterParts {
   readonly ledgers: PartitionLedgers;
   readonly logger: Logger;
+  readonly clock: Clock;
   /** Brings the ledgers up to what is handled at this moment, also in the middle of a batch. */
   readonly checkpoint: () => void;
 }
@@ -13,7 +15,7 @@ export interface CommitterParts {
 export class Committer {
   readonly #parts: CommitterParts;
   #session: DriverSession | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTick: () => void = () => {};
   #underWay: Promise<void> = Promise.resolve();
   #waiting = false;
   /** What the last commit failed with; null after one that succeeded. */
@@ -25,12 +27,12 @@ export class Committer {
 
   start(session: DriverSession, intervalMs: number): void {
     this.#session = session;
-    this.#timer = setInterval(() => this.#tick(), intervalMs);
+    this.#tickEvery(intervalMs);
   }
 
   /** No commit by itself any more; {@link commit} still works. */
   stop(): void {
-    clearInterval(this.#timer);
+    this.#cancelTick();
   }
 
   /** Commits everything that is handled now. Never rejects: a failed commit is logged, and the next one tries again. */
@@ -38,6 +40,13 @@ export class Committer {
     const next = this.#underWay.then(() => this.#commitNow());
     this.#underWay = next;
     return next;
+  }
+
+  #tickEvery(intervalMs: number): void {
+    this.#cancelTick = this.#parts.clock.after(intervalMs, () => {
+      this.#tickEvery(intervalMs);
+      this.#tick();
+    });
   }
 
   #tick(): void {
