@@ -14,8 +14,11 @@ export interface SchemaEncoding {
    */
   isLoaded?(validation?: ValidationMode): boolean;
   load?(validation?: ValidationMode): Promise<void>;
-  /** The schema, understood once. Throws a `DecodeError` of code `schema-invalid` (or `unsupported-format`, `limit-exceeded`). */
-  parse(schema: RegisteredSchema, limits: ResolvedLimits): ParsedSchema;
+  /**
+   * The schema, understood once. Throws a `DecodeError` of code `schema-invalid` (or `unsupported-format`, `limit-exceeded`). `readAs` is
+   * the schema that values are wanted in, for encodings that have rules for it; what `ParsedSchema` tells is then told of that one.
+   */
+  parse(schema: RegisteredSchema, limits: ResolvedLimits, readAs?: RegisteredSchema | null): ParsedSchema;
 }
 
 export interface ParsedSchema {

@@ -23,10 +23,10 @@ import {
 } from "./cursor.ts";
 import { type Extent, measureSteps } from "./extent.ts";
 import type { PayloadReads, ReadPayload } from "./generate.ts";
-import { enter, type Peeked, skipBoolean, SkipWeaver, weighBranch } from "./skip-closures.ts";
+import { enter, type Peeked, refuse, skipBoolean, SkipWeaver, weighBranch } from "./skip-closures.ts";
 import type { ArrayStep, DeferStep, FieldStep, MapStep, PlaceholderStep, RecordStep, Step } from "./steps.ts";
 import { readText } from "../text-cache.ts";
-import { type Weights, weighSteps } from "./weight.ts";
+import { type UnionStep, type Weights, weighSteps } from "./weight.ts";
 
 /** Reads the value at `p`, and leaves the position behind it in `Cursor.p`. `d` is how deep the value is nested. */
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
@@ -135,15 +135,13 @@ class Weaver {
         const { symbols } = step;
         return this.#then(step.convert, (b, p, e) => symbols[readIndex(at, b, p, e, symbols.length)] ?? "");
       }
-      case "union": {
-        const branches = step.branches.map((branch) => this.#read(branch));
-        const weights = this.#weights.branches(step);
-        return (b, p, e, d) => {
-          const branch = readIndex(at, b, p, e, branches.length);
-          weighBranch(at, weights, branch);
-          return branches[branch]?.(b, at.p, e, d);
-        };
-      }
+      case "union":
+        return this.#readUnion(
+          step,
+          step.branches.map((branch) => this.#read(branch)),
+        );
+      case "mismatch":
+        return refuse(step);
       case "record":
         return this.#readRecord(step);
       case "array":
@@ -213,9 +211,13 @@ class Weaver {
     const at = this.#at;
     const fields: ((target: Record<string, unknown>, b: Uint8Array, p: number, e: number, d: number) => void)[] = [];
     const charge = this.#extent.charge(record);
+    const { order, defaults } = placesOf(record);
     const read = this.#then<Record<string, unknown>>(record.convert, (b, p, e, d) => {
       enter(at, d, charge);
       const target: Record<string, unknown> = {};
+      for (const name of order) {
+        setProperty(target, name, defaults.get(name)?.make()); // the others are read below, into their places
+      }
       at.p = p;
       for (const field of fields) {
         field(target, b, at.p, e, d + 1);
@@ -246,8 +248,12 @@ class Weaver {
     if (record === null || step.kind !== "union") {
       return this.#deferred(step, defer);
     }
-    const at = this.#at;
     const branches = step.branches.map((branch) => (branch === record ? this.#deferred(record, defer) : this.#read(branch)));
+    return this.#readUnion(step, branches);
+  }
+
+  #readUnion(step: UnionStep, branches: readonly Read[]): Read {
+    const at = this.#at;
     const weights = this.#weights.branches(step);
     return (b, p, e, d) => {
       const branch = readIndex(at, b, p, e, branches.length);
@@ -327,4 +333,13 @@ class Weaver {
       return worthALook && test(raw(b, p, e, d) as object) ? UNAVAILABLE : read(b, p, e, d);
     };
   }
+}
+
+/** Where the reader's own schema has an order and defaults, the names that a record's object has, in that order. */
+function placesOf({ fields, projected }: RecordStep): NonNullable<RecordStep["projected"]> {
+  if (projected === undefined) {
+    return { order: [], defaults: new Map() };
+  }
+  const read = new Set(fields.filter((field) => field.use !== "skip").map((field) => field.name));
+  return { order: projected.order.filter((name) => read.has(name) || projected.defaults.has(name)), defaults: projected.defaults };
 }

@@ -40,6 +40,7 @@ export function measureSteps(root: Step): Extent {
 function leastBytes(step: Step, parts: readonly number[]): number {
   switch (step.kind) {
     case "null":
+    case "mismatch":
       return 0;
     case "float":
       return 4;

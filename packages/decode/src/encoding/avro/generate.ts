@@ -97,6 +97,8 @@ return o;`;
         return `${index(step.symbols.length)}${target}=${this.#converted(step.convert, `${this.#constant(step.symbols)}[c]`)};`;
       case "union":
         return this.#branches(step, (branch) => this.#read(branch, target, depth));
+      case "mismatch":
+        return `throw ${this.#constant(step.error)}();`;
       default:
         return `${target}=${this.#reads(step)}(b,p,e${this.#depthArgument(depth)});p=at.p;`;
     }
@@ -124,6 +126,8 @@ return o;`;
         return index(step.symbols.length);
       case "union":
         return this.#branches(step, (branch) => this.#skip(branch, depth));
+      case "mismatch":
+        return `throw ${this.#constant(step.error)}();`;
       default:
         return `p=${this.#skips(step)}(b,p,e${this.#depthArgument(depth)});`;
     }
@@ -197,22 +201,32 @@ return o;`;
     }
     const values = new Map(fields.map((field, i) => [field, `v${i}`]));
     const reads = record.fields.map((field) => this.#readField(field, values.get(field) ?? ""));
-    const literal = fields.map((field) => `${property(field.name)}:${values.get(field)}`);
+    const literal = this.#literal(record, (field) => values.get(field) ?? "");
     const locals = fields.length === 0 ? "" : `let ${[...values.values()].join(",")};`;
-    const made = this.#converted(record.convert, `{${literal.join(",")}}`);
+    const made = this.#converted(record.convert, `{${literal}}`);
     return `${this.#open(name)}${locals}${this.#charge(record)}\n${reads.join("\n")}\nconst o=${made};at.p=p;return o;}`;
+  }
+
+  /** The properties of a record's object, in the order in which its schema names them. */
+  #literal({ fields, projected }: RecordStep, valueOf: (field: FieldStep) => string): string {
+    const values = new Map(fields.filter((field) => field.use !== "skip").map((field) => [field.name, valueOf(field)]));
+    for (const [name, { make }] of projected?.defaults ?? []) {
+      values.set(name, `${this.#constant(make)}()`);
+    }
+    const names = projected?.order.filter((name) => values.has(name)) ?? [...values.keys()];
+    return names.map((name) => `${property(name)}:${values.get(name)}`).join(",");
   }
 
   /** The object first, with its shape, then its fields, some a function. */
   #readWideRecord(name: string, record: RecordStep): string {
-    const literal = record.fields.filter((field) => field.use !== "skip").map((field) => `${property(field.name)}:null`);
+    const literal = this.#literal(record, () => "null");
     const calls = chunks(record.fields).map((part, i) => {
       const reads = part.map((field) => `${this.#readField(field, "v")}${field.use === "skip" ? "" : `o[${quote(field.name)}]=v;`}`);
       this.#functions.push(`function ${name}_${i}(o,b,p,e,d){let c=0,n=0,v;\n${reads.join("\n")}\nreturn p;}`);
       return `p=${name}_${i}(o,b,p,e,d);`;
     });
     const made = this.#converted(record.convert, "o");
-    return `${this.#open(name)}${this.#charge(record)}const o={${literal.join(",")}};${calls.join("")}const r=${made};at.p=p;return r;}`;
+    return `${this.#open(name)}${this.#charge(record)}const o={${literal}};${calls.join("")}const r=${made};at.p=p;return r;}`;
   }
 
   #readField({ step, use }: FieldStep, target: string): string {

@@ -1,25 +1,42 @@
 import type { ConvertContext } from "../json/convert.ts";
 import { convertContext } from "../json/reader.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
-import { TextCache } from "../text-cache.ts";
+import { readText, TextCache } from "../text-cache.ts";
 import type { Type } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { copyBytes, Cursor } from "./cursor.ts";
 import { countSteps } from "./extent.ts";
-import { generateReader, type PayloadReads } from "./generate.ts";
+import { generateReader, type PayloadReads, type ReadPayload } from "./generate.ts";
+import { planProjection } from "./projection.ts";
 import { planSteps, type Step } from "./steps.ts";
 
 /** Schemas of more steps than this are read by closures: generating and compiling their code costs more than it saves. */
 const mostGeneratedSteps = 5_000;
 
-/** The reader of payloads that a schema of this type wrote. */
-export function compileAvroReader(type: Type, options: CompileOptions): PayloadReader {
-  const root = planSteps(type, { ...options, parseJson: jsonParser(options) });
+/** The reader of payloads that a schema of this type wrote, as values of the type that is wanted. */
+export function compileAvroReader(type: Type, options: CompileOptions, wanted: Type = type): PayloadReader {
+  const steps = { ...options, parseJson: jsonParser(options) };
+  const root = wanted === type ? planSteps(type, steps) : planProjection(type, wanted, steps);
   const reads = compileReads(root, options);
-  if (root.kind === "bytes" && options.bareBytes !== false) {
-    return { encoding: "avro", type, read: root.convert ?? copyBytes, readSequence: reads.readSequence };
+  const readBare = type.kind === "bytes" && options.bareBytes !== false ? bareReader(root, options) : null;
+  return { encoding: "avro", type: wanted, read: readBare ?? reads.read, readSequence: reads.readSequence };
+}
+
+/** Reads bytes without their length. */
+function bareReader(root: Step, { texts = new TextCache() }: CompileOptions): ReadPayload | null {
+  switch (root.kind) {
+    case "bytes":
+      return root.convert ?? copyBytes;
+    case "string": {
+      const { convert } = root; // the schema that values are wanted in has text
+      return (bytes, start, end) => {
+        const text = readText(texts, bytes, start, end);
+        return convert === null ? text : convert(text);
+      };
+    }
+    default:
+      return null;
   }
-  return { encoding: "avro", type, ...reads };
 }
 
 function compileReads(root: Step, options: CompileOptions): PayloadReads {

@@ -16,7 +16,7 @@ import {
 } from "./cursor.ts";
 import type { Extent } from "./extent.ts";
 import { spendsItself } from "./extent.ts";
-import type { CollectionStep, RecordStep, Step } from "./steps.ts";
+import type { CollectionStep, MismatchStep, RecordStep, Step } from "./steps.ts";
 import { TextMemo } from "../text-cache.ts";
 import type { UnionStep, Weights } from "./weight.ts";
 
@@ -73,6 +73,8 @@ export class SkipWeaver {
         const branches = step.branches.map((branch) => this.skip(branch));
         return this.#branch(step, branches);
       }
+      case "mismatch":
+        return refuse(step);
       case "record":
         return this.#skipRecord(step);
       case "array": {
@@ -192,6 +194,13 @@ export function enter(at: Cursor, depth: number, charge: number): void {
   if (charge > 0) {
     spend(at, charge);
   }
+}
+
+/** Reads no value of the writer's that the reader's schema has no place for. */
+export function refuse({ error }: MismatchStep): () => never {
+  return () => {
+    throw error();
+  };
 }
 
 /** A branch of a union that a message can read more than once weighs what it holds. */

@@ -20,7 +20,8 @@ export type Step =
   | { readonly kind: "enum"; readonly symbols: readonly string[]; readonly convert: Convert<string> }
   | CollectionStep
   | RecordStep
-  | { readonly kind: "union"; readonly branches: readonly Step[] };
+  | { readonly kind: "union"; readonly branches: readonly Step[] }
+  | MismatchStep;
 
 type Kind<K extends Type["kind"]> = Type & { readonly kind: K };
 type ScalarType = Kind<"int" | "long" | "float" | "double" | "string" | "bytes" | "fixed" | "enum">;
@@ -56,8 +57,24 @@ export interface PlaceholderStep {
 
 export interface RecordStep {
   readonly kind: "record";
+  /** In the order of their bytes. */
   readonly fields: readonly FieldStep[];
   readonly convert: Convert<Readonly<Record<string, unknown>>>;
+  /** What the reader's own schema has besides, and the order in which it names its fields; absent where there is none. */
+  readonly projected?: { readonly defaults: ReadonlyMap<string, DefaultValue>; readonly order: readonly string[] };
+}
+
+/** The value of a field that only the reader's own schema has. */
+export interface DefaultValue {
+  readonly make: () => unknown;
+  /** What making it weighs, as bytes that are read are weighed. */
+  readonly weight: number;
+}
+
+/** A value that the reader's own schema has no place for: an error, once one arrives. */
+export interface MismatchStep {
+  readonly kind: "mismatch";
+  readonly error: () => DecodeError;
 }
 
 export interface FieldStep {
@@ -85,7 +102,7 @@ export interface StepOptions {
 const mostFields = 400_000;
 
 /** How the values of a type are wanted: converted, as a column of a row, or raw for the conversion of the struct around them. */
-type Use = "value" | "row" | "column" | "raw";
+export type Use = "value" | "row" | "column" | "raw";
 
 /** The steps that read a schema's payload. */
 export function planSteps(type: Type, options: StepOptions): Step {
@@ -93,7 +110,8 @@ export function planSteps(type: Type, options: StepOptions): Step {
   return type.kind === "record" ? planner.root(type) : planner.step(type, options.plan.rows === "self" ? "row" : "value");
 }
 
-class Planner {
+/** Plans how values of a type are read. */
+export class Planner {
   readonly #options: StepOptions;
   readonly #placeholderLength: number;
   readonly #textPlaceholder: PlaceholderBytes;
@@ -119,8 +137,8 @@ class Planner {
       return this.step(type, "value"); // one value, and no fields to plan for
     }
     const fields = type.fields.map((field): FieldStep => {
-      const step = this.step(field.type, rows === "self" ? "column" : rows.includes(field.name) ? "row" : "value");
-      return { name: field.name, step, use: this.#use(field.name, field.type, step) };
+      const step = this.step(field.type, topFieldUse(field.name, rows));
+      return { name: field.name, step, use: this.use(field.name, step) };
     });
     return { kind: "record", fields, convert: null };
   }
@@ -180,17 +198,11 @@ class Planner {
       return planned;
     }
     const convert = this.#conversion(type, use)?.struct ?? null;
-    const inside: Use = convert !== null || use === "raw" ? "raw" : use === "row" ? "column" : "value";
+    const inside = insideUse(use, convert !== null);
     const fields: FieldStep[] = []; // filled below: the record may hold itself
     const step: RecordStep = { kind: "record", fields, convert };
     this.#records[use].set(type, step);
-    this.#fields += type.fields.length;
-    if (this.#fields > mostFields) {
-      throw new DecodeError(
-        "schema-invalid",
-        `the Avro schema uses its records in so many ways that they have more than ${mostFields} fields`,
-      );
-    }
+    this.count(type.fields.length);
     for (const field of type.fields) {
       fields.push({ name: field.name, step: this.step(field.type, inside), use: "read" });
     }
@@ -228,19 +240,49 @@ class Planner {
       : conversionFor(type.semantic, this.#options.values, this.#options.parseJson);
   }
 
-  #use(name: string, type: Type, step: Step): FieldStep["use"] {
+  /** Counts fields that are planned: a short schema can name a long record often. */
+  count(fields: number): void {
+    this.#fields += fields;
+    if (this.#fields > mostFields) {
+      throw new DecodeError(
+        "schema-invalid",
+        `the Avro schema uses its records in so many ways that they have more than ${mostFields} fields`,
+      );
+    }
+  }
+
+  /** Whether a top-level field is read, skipped or deferred. */
+  use(name: string, step: Step): FieldStep["use"] {
     const { skip, defer } = this.#options.plan;
     if (defer?.field !== name) {
       return skip.includes(name) ? "skip" : "read";
     }
-    const recordType = withoutNull(type);
     const record = recordStepOf(step);
-    const fields = recordType.kind === "record" && record !== null ? recordType.fields : [];
+    const fields = record?.fields ?? [];
     const peek = defer.peek.map((peeked) =>
-      fields.findIndex((field) => field.name === peeked && withoutNull(field.type).kind === "string"),
+      fields.findIndex((field) => field.name === peeked && field.use === "read" && isText(field.step)),
     );
     return { record, peek, resolve: defer.resolve };
   }
+}
+
+/** How a top-level field is wanted. */
+export function topFieldUse(name: string, rows: ReadPlan["rows"]): Use {
+  if (rows === "self") {
+    return "column";
+  }
+  return rows.includes(name) ? "row" : "value";
+}
+
+/** How what is inside of a value is wanted, for a conversion of the whole or for itself. */
+export function insideUse(use: Use, isConverted: boolean): Use {
+  return isConverted || use === "raw" ? "raw" : use === "row" ? "column" : "value";
+}
+
+/** Text, or null. */
+function isText(step: Step): boolean {
+  const branches = step.kind === "union" ? step.branches : [step];
+  return branches.some(({ kind }) => kind === "string") && branches.every(({ kind }) => kind === "string" || kind === "null");
 }
 
 function recordStepOf(step: Step): RecordStep | null {

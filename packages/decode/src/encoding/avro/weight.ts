@@ -44,7 +44,8 @@ export function weighSteps(root: Step): Weights {
       return cached;
     }
     known.set(step, 0); // met again inside itself, with nothing between: no message has one
-    const weight = step.fields.reduce((sum, field) => sum + fieldWeight + weightOf(field.step), ownWeight(step));
+    const defaults = [...(step.projected?.defaults.values() ?? [])].reduce((sum, { weight }) => sum + fieldWeight + weight, 0);
+    const weight = step.fields.reduce((sum, field) => sum + fieldWeight + weightOf(field.step), ownWeight(step) + defaults);
     known.set(step, weight);
     return weight;
   };
@@ -61,6 +62,7 @@ function ownWeight(step: Step): number {
   switch (step.kind) {
     case "null":
     case "boolean":
+    case "mismatch":
     case "union":
       return 0; // a union is weighed by its branch
     case "map":
@@ -86,7 +88,7 @@ function plainWeight(kind: keyof typeof converted): number {
   }
 }
 
-function isConverted(step: Exclude<Step, { kind: "null" | "boolean" | "union" | "map" }>): boolean {
+function isConverted(step: Exclude<Step, { kind: "null" | "boolean" | "union" | "map" | "mismatch" }>): boolean {
   return step.kind === "long" ? step.number !== null || step.bigint !== null : step.convert !== null;
 }
 
