@@ -19,6 +19,7 @@ import {
 import { type KafkaRecord, type RecordCursor, SingleRecordBatch } from "./record.ts";
 import type { SchemaListener } from "./schema-seen.ts";
 import type { SchemaId, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
+import type { SchemaChangeLearner } from "./stream/learned-columns.ts";
 import type { Semantic } from "./values/conversion.ts";
 
 /** What a topic's bytes cannot say by themselves. */
@@ -62,6 +63,24 @@ export interface SideHints {
   readonly messageIndexes?: "standard" | "tolerant";
 }
 
+/**
+ * From what the meanings of columns are learned where Debezium's values carry none: JSON without a schema, Protobuf. What a record's values
+ * contradict is not used for it, and a record that was decoded before stays as it was.
+ */
+export interface LearnOptions {
+  /**
+   * Whether the schema of a record's key tells what the columns of those names in its value mean: the same column of the same row.
+   * @default true
+   */
+  readonly keys?: boolean;
+  /**
+   * Told of each schema-change event that is decoded, and asked what the columns of a table mean. Rows mean more once their table's schema
+   * change was read: read that topic first, or hand over a learner that has. A key's schema goes before it.
+   * @default none
+   */
+  readonly schemaChanges?: SchemaChangeLearner;
+}
+
 export interface DecoderOptions {
   /** Where schema ids lead; without it, only messages that carry their schema or need none decode. */
   readonly schemas?: SchemaSource;
@@ -74,6 +93,8 @@ export interface DecoderOptions {
    * @default "off"
    */
   readonly validation?: ValidationMode;
+  /** What else tells the meanings of columns whose values come without types; a topic's `columns` go before all of it. */
+  readonly learn?: LearnOptions;
   /** Formats of one's own, asked before the built-in ones of their layer. */
   readonly formats?: Partial<Formats>;
   /**
@@ -112,6 +133,7 @@ class DetectingDecoder implements Decoder {
       formats: formatsWith(options.formats),
       validation: resolveValidation(options.validation),
       onSchema: options.onSchema ?? null,
+      learn: { keys: options.learn?.keys ?? true, schemaChanges: options.learn?.schemaChanges ?? null },
     });
     this.#hints = options.topics ?? {};
     this.#topics = new BoundedMap(this.#engine.limits.maxTopics);
@@ -125,11 +147,21 @@ class DetectingDecoder implements Decoder {
     const { topic } = cursor.batch;
     const decoder = this.#last !== null && this.#lastTopic === topic ? this.#last : this.#decoderFor(topic);
     try {
-      return decoder.read(cursor, null) ?? this.#whenLoaded(decoder, decoder.pending, positionOf(cursor));
+      const events = decoder.read(cursor, null);
+      return events === null ? this.#whenLoaded(decoder, decoder.pending, positionOf(cursor)).then(this.#learn) : this.#learn(events);
     } catch (error) {
       throw located(error, cursor);
     }
   }
+
+  /** What a schema change says is learned before its event is given out. */
+  readonly #learn = (events: readonly CdcEvent[]): readonly CdcEvent[] => {
+    const learner = this.#engine.learn.schemaChanges;
+    if (learner !== null && events[0]?.kind === "schema-change") {
+      learnAll(learner, events);
+    }
+    return events;
+  };
 
   async explain(record: KafkaRecord): Promise<Explanation> {
     const decoder = new TopicDecoder(this.#engine, record.topic, this.#hintsFor(record.topic));
@@ -221,4 +253,12 @@ function located(error: unknown, { batch, record }: RecordCursor): Error {
     return error.locatedAt({ topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) });
   }
   return error instanceof Error ? error : new Error(String(error));
+}
+
+function learnAll(learner: SchemaChangeLearner, events: readonly CdcEvent[]): void {
+  for (const event of events) {
+    if (event.kind === "schema-change") {
+      learner.learn(event);
+    }
+  }
 }

@@ -1,5 +1,5 @@
 export { createDecoder } from "./decoder.ts";
-export type { Decoder, DecoderOptions, SideHints, TopicHints } from "./decoder.ts";
+export type { Decoder, DecoderOptions, LearnOptions, SideHints, TopicHints } from "./decoder.ts";
 export type { Candidate, Explanation } from "./explanation.ts";
 export { DecodeError, isDecodeError } from "./errors.ts";
 export type { DecodeErrorCode, DecodeErrorOptions, RecordCoordinates } from "./errors.ts";

@@ -147,6 +147,7 @@ export class ConnectSide {
       schemaId: null,
       opens,
       shape,
+      type,
       typeName: recordName(type),
       namespaceToCheck: null,
       reader: new JsonReader("connect-json", type, this.#engine.compileOptions(plan)),

@@ -20,6 +20,7 @@ export async function describeSchema(
     formats: formatsWith(formats),
     validation: "off",
     onSchema: null,
+    learn: { keys: false, schemaChanges: null },
   });
   const encoding = engine.schemaEncoding(registered.schemaType, undefined);
   const failure = encoding.isLoaded?.("off") === false ? await load(engine, pendingEncoding(encoding)) : null;

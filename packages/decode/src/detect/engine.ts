@@ -10,6 +10,7 @@ import type { EncodingName } from "../event.ts";
 import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
 import type { SchemaListener } from "../schema-seen.ts";
 import type { SchemaSource, SchemaType } from "../schema-source.ts";
+import type { MeaningSources } from "./column-meanings.ts";
 import type { Formats } from "./formats.ts";
 
 export interface EngineOptions {
@@ -19,6 +20,7 @@ export interface EngineOptions {
   readonly formats: Formats;
   readonly validation: ValidationMode;
   readonly onSchema: SchemaListener | null;
+  readonly learn: MeaningSources;
 }
 
 /** What all topics of one decoder share. */
@@ -29,6 +31,7 @@ export class Engine {
   readonly formats: Formats;
   readonly validation: ValidationMode;
   readonly onSchema: SchemaListener | null;
+  readonly learn: MeaningSources;
   /** Every header name that some envelope is recognised by. */
   readonly envelopeHeaders: ReadonlySet<string>;
   readonly texts: TextCache = new TextCache();
@@ -39,7 +42,7 @@ export class Engine {
   #lastBytes: Uint8Array | null = null;
   #lastBuffer: Buffer = Buffer.alloc(0);
 
-  constructor({ values, limits, schemas, formats, validation, onSchema }: EngineOptions) {
+  constructor({ values, limits, schemas, formats, validation, onSchema, learn }: EngineOptions) {
     this.values = values;
     this.limits = limits;
     this.schemas = schemas;
@@ -49,6 +52,7 @@ export class Engine {
     this.codeGeneration = codeGenerationAllowed();
     this.validation = validation;
     this.onSchema = onSchema;
+    this.learn = learn;
     this.parseJson = convertContext(this.compileOptions(readEverything), this.parse).parseJson;
   }
 

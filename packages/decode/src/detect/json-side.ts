@@ -1,31 +1,45 @@
+import type { ColumnHints } from "../encoding/json/learn.ts";
 import { type ParseOptions, parseJson } from "../encoding/json/parse.ts";
 import { notQuick } from "../encoding/json/reader.ts";
 import type { EncodingName } from "../event.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import { type ConnectMessage, ConnectSide, isConnectMessage, isHalved, notConnect, notPayload } from "./connect-side.ts";
 import type { Engine } from "./engine.ts";
 import { PlainSide } from "./plain-side.ts";
 import { rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
+
+/** How many tables of one topic are read with meanings of their own at a time. */
+const mostMeanings = 16;
 
 /** Reads one side of a topic whose bytes are JSON text: with its schema, or plain. */
 export class JsonSide {
   /** How the last value was read. */
   route: SideRoute = rawRoute("json");
   readonly #connect: ConnectSide;
-  readonly #plain: PlainSide;
+  readonly #engine: Engine;
+  readonly #scope: SideScope;
   readonly #parse: ParseOptions;
+  /** What columns are read with; each has its own readers. */
+  #columns: ColumnHints;
+  readonly #plains: BoundedMap<ColumnHints, PlainSide> = new BoundedMap(mostMeanings);
+  #plain: PlainSide;
   /** How messages without a schema are parsed. */
-  readonly #plainParse: ParseOptions;
+  #plainParse: ParseOptions;
 
   constructor(engine: Engine, scope: SideScope) {
     this.#connect = new ConnectSide(engine, scope);
-    this.#plain = new PlainSide(engine, scope);
+    this.#engine = engine;
+    this.#scope = scope;
     this.#parse = engine.parse;
-    const { numbers, int64 } = engine.values;
-    const asDoubles = numbers === "double" && int64 === "safe" && scope.columns.size === 0;
-    this.#plainParse = asDoubles ? { ...engine.parse, asDoubles } : engine.parse;
+    this.#columns = scope.meanings.columns;
+    this.#plain = this.#plainFor(this.#columns);
+    this.#plainParse = this.#plainParseFor(this.#columns);
   }
 
   read(bytes: Buffer, start: number, end: number): unknown {
+    if (this.#columns !== this.#scope.meanings.columns) {
+      this.#turnTo(this.#scope.meanings.columns);
+    }
     const connect = this.#connect.readRecent(bytes, start, end);
     if (connect !== notConnect) {
       return this.#fromConnect(connect, bytes, start, end);
@@ -36,8 +50,33 @@ export class JsonSide {
 
   /** A value of an encoding that has JSON's kinds of values and no schema either. */
   readParsed(encoding: EncodingName, parsed: unknown): unknown {
+    if (this.#columns !== this.#scope.meanings.columns) {
+      this.#turnTo(this.#scope.meanings.columns);
+    }
     const value = this.#plain.convert(encoding, parsed, () => parsed, false);
     return this.#from(this.#plain, value);
+  }
+
+  #turnTo(columns: ColumnHints): void {
+    this.#columns = columns;
+    this.#plain = this.#plainFor(columns);
+    this.#plainParse = this.#plainParseFor(columns);
+  }
+
+  #plainFor(columns: ColumnHints): PlainSide {
+    let plain = this.#plains.get(columns);
+    if (plain === undefined) {
+      plain = new PlainSide(this.#engine, this.#scope, columns);
+      this.#plains.set(columns, plain);
+    }
+    return plain;
+  }
+
+  /** Meanings want integers as they are written; without any, the engine's own parser may make doubles of them. */
+  #plainParseFor(columns: ColumnHints): ParseOptions {
+    const { values, parse } = this.#engine;
+    const asDoubles = values.numbers === "double" && values.int64 === "safe" && columns.size === 0;
+    return asDoubles ? { ...parse, asDoubles } : parse;
   }
 
   #readUnseen(bytes: Buffer, start: number, end: number): unknown {

@@ -1,4 +1,4 @@
-import { areManyNames, learnType } from "../encoding/json/learn.ts";
+import { areManyNames, type ColumnHints, learnType } from "../encoding/json/learn.ts";
 import { isJsonObject } from "../encoding/json/parse.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
 import { readEverything } from "../encoding/reader.ts";
@@ -37,12 +37,14 @@ export class PlainSide {
   route: PlainRoute | null = null;
   readonly #engine: Engine;
   readonly #scope: SideScope;
+  readonly #columns: ColumnHints;
   #recent: PlainRoute[] = [];
   readonly #shapes: BoundedMap<string, LearnedShape> = new BoundedMap(rememberedShapes);
 
-  constructor(engine: Engine, scope: SideScope) {
+  constructor(engine: Engine, scope: SideScope, columns: ColumnHints) {
     this.#engine = engine;
     this.#scope = scope;
+    this.#columns = columns;
   }
 
   /** The value of a text that is spelled as a recent one was, or `notQuick`. */
@@ -93,11 +95,11 @@ export class PlainSide {
   }
 
   #learn(encoding: EncodingName, parsed: unknown, names: readonly string[] | null): PlainRoute {
-    const { side, inside, columns } = this.#scope;
+    const { side, inside } = this.#scope;
     const shape = shapeOfValue(parsed, this.#scope);
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
     const plan = side === "key" ? readEverything : opens.planFor(shape);
-    const type: Type = isJsonObject(parsed) && names !== null ? learnType(parsed, names, plan, columns) : { kind: "any" };
+    const type: Type = isJsonObject(parsed) && names !== null ? learnType(parsed, names, plan, this.#columns) : { kind: "any" };
     return {
       framing: "none",
       encoding,
@@ -105,6 +107,7 @@ export class PlainSide {
       schemaId: null,
       opens,
       shape,
+      type: null,
       typeName: null,
       namespaceToCheck: null,
       reader: new JsonReader(encoding, type, this.#engine.compileOptions(plan)),

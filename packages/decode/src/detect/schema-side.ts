@@ -1,3 +1,4 @@
+import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Deferred, type PayloadReader, readEverything } from "../encoding/reader.ts";
 import type { ParsedSchema, SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
@@ -30,6 +31,8 @@ export interface NamedSchema {
 interface SchemaRoute extends SideRoute {
   readonly schemaId: SchemaId;
   readonly reader: PayloadReader;
+  /** The meanings that it reads columns with; null where the schema states all there are. */
+  readonly columns: ColumnHints | null;
   /** The payload's first bytes that chose the message: none where the schema has but one. */
   readonly choice: Buffer;
 }
@@ -40,8 +43,14 @@ interface KnownSchema {
   readonly encoding: SchemaEncoding;
   readonly parsed: ParsedSchema;
   readonly isRuled: boolean;
-  readonly routes: BoundedMap<string, SchemaRoute>;
+  /** By what columns are read with, then by how the framing and the payload choose the message. */
+  readonly routes: BoundedMap<ColumnHints | null, BoundedMap<string, SchemaRoute>>;
+  /** What the listener was told of: the same keys. */
+  readonly told: BoundedMap<string, true>;
 }
+
+/** How many tables of one topic are read with meanings of their own at a time. */
+const mostMeanings = 16;
 
 const noChoice: Buffer = Buffer.alloc(0);
 const theOnlyMessage: readonly MessageChoice[] = [];
@@ -67,10 +76,16 @@ export class SchemaSide {
   /** The value of a message behind Confluent's prefix, whose payload is from `start` to `end`; or {@link pendingValue}. */
   readPrefixed(id: number, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
     const route = this.route;
-    if (route === null || route.schemaId !== id || route.framing !== "confluent" || !standsAt(bytes, start, end, route.choice)) {
+    const isLast = route !== null && route.schemaId === id && route.framing === "confluent" && this.#isAsWanted(route);
+    if (!isLast || !standsAt(bytes, start, end, route.choice)) {
       return this.read({ framing: confluent, id }, bytes, start, end, 1, failed);
     }
     return this.#readBy(route, bytes, start + route.choice.length, end);
+  }
+
+  /** Whether the route reads columns with the meanings that are to be read with now. */
+  #isAsWanted({ columns }: SchemaRoute): boolean {
+    return columns === null || columns === this.#scope.meanings.columns;
   }
 
   /** One value, or an array of them where `count` is not 1; or {@link pendingValue} where something must be loaded first. */
@@ -157,7 +172,14 @@ export class SchemaSide {
       return this.#wait(pendingEncoding(encoding), failed);
     }
     const parsed = encoding.parse(registered, limits);
-    const known = { id, encoding, parsed, isRuled: false, routes: new BoundedMap<string, SchemaRoute>(limits.maxSchemas) };
+    const known: KnownSchema = {
+      id,
+      encoding,
+      parsed,
+      isRuled: false,
+      routes: new BoundedMap(mostMeanings),
+      told: new BoundedMap(limits.maxSchemas),
+    };
     this.#known.set(id, known);
     return known;
   }
@@ -174,7 +196,13 @@ export class SchemaSide {
   /** How a message of the schema is read; null where the schema has no such message. */
   #routeFor(known: KnownSchema, framing: string, message: MessageSelector | null, choice: Buffer): SchemaRoute | null {
     const key = `${framing} ${message === null ? choice.toString("latin1") : JSON.stringify(message)} ${choice.length}`;
-    const cached = known.routes.get(key);
+    const columns = known.encoding.name === "protobuf" ? this.#scope.meanings.columns : null;
+    let routes = known.routes.get(columns);
+    if (routes === undefined) {
+      routes = new BoundedMap(this.#engine.limits.maxSchemas);
+      known.routes.set(columns, routes);
+    }
+    const cached = routes.get(key);
     if (cached !== undefined) {
       return cached;
     }
@@ -182,23 +210,38 @@ export class SchemaSide {
     if (type === null) {
       return null;
     }
-    const route = this.#compile(known, framing, message, type, Buffer.from(choice));
-    known.routes.set(key, route);
+    const route = this.#compile(known, framing, message, type, columns, Buffer.from(choice));
+    routes.set(key, route);
+    this.#tell(known, key, route, type);
     return route;
   }
 
-  #compile(known: KnownSchema, framing: string, message: MessageSelector | null, type: Type, choice: Buffer): SchemaRoute {
-    const { topic, side, inside, columns, trustsSchemas } = this.#scope;
+  /** Of a schema that is read with other meanings anew, nothing new is to be told. */
+  #tell(known: KnownSchema, key: string, { opens, shape, encoding }: SchemaRoute, type: Type): void {
+    const { topic, side, inside } = this.#scope;
+    if (inside !== null || this.#engine.onSchema === null || known.told.get(key) === true) {
+      return;
+    }
+    known.told.set(key, true);
+    const row = side === "key" ? type : rowTypeOf(type, opens.planFor(shape), opens);
+    this.#engine.onSchema({ topic, side, schemaId: known.id, encoding, envelope: opens.name, type, row });
+  }
+
+  #compile(
+    known: KnownSchema,
+    framing: string,
+    message: MessageSelector | null,
+    type: Type,
+    columns: ColumnHints | null,
+    choice: Buffer,
+  ): SchemaRoute {
+    const { topic, side, inside, trustsSchemas } = this.#scope;
     const shape = shapeOfType(type, this.#scope);
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
     const plan = side === "key" ? readEverything : opens.planFor(shape);
     const namespace = debeziumNamespace(shape.typeName);
     const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
-    const reader = known.parsed.compile(message, { ...this.#engine.compileOptions(plan), ...(side === "key" ? {} : { columns }) });
-    if (inside === null) {
-      const row = side === "key" ? type : rowTypeOf(type, plan, opens);
-      this.#engine.onSchema?.({ topic, side, schemaId: known.id, encoding: reader.encoding, envelope: opens.name, type, row });
-    }
+    const reader = known.parsed.compile(message, { ...this.#engine.compileOptions(plan), ...(columns === null ? {} : { columns }) });
     return {
       framing,
       encoding: reader.encoding,
@@ -206,8 +249,10 @@ export class SchemaSide {
       schemaId: known.id,
       opens,
       shape,
+      type,
       typeName: recordName(type),
       reader,
+      columns,
       choice,
       namespaceToCheck: isKnown ? null : namespace,
     };

@@ -1,9 +1,10 @@
-import type { ColumnHints } from "../encoding/json/learn.ts";
+import type { Type } from "../encoding/type.ts";
 import type { EnvelopeFormat, Route, Shape } from "../envelope/envelope.ts";
 import { none } from "../envelope/none/envelope.ts";
 import type { EncodingName, FramingName } from "../event.ts";
 import type { Framing, Side } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
+import type { ColumnMeanings } from "./column-meanings.ts";
 import { emptyShape } from "./shape.ts";
 
 /** What one side decoder reads, and what its user has said of it. */
@@ -16,7 +17,7 @@ export interface SideScope {
   readonly announced: readonly Framing[];
   /** The envelope that asked for this value, which is a message inside of another; null where the value is the record's own. */
   readonly inside: EnvelopeFormat | null;
-  readonly columns: ColumnHints;
+  readonly meanings: ColumnMeanings;
   readonly stated: StatedFormat;
   readonly trustsSchemas: boolean;
 }
@@ -37,6 +38,8 @@ export interface SideRoute extends Route {
   readonly opens: EnvelopeFormat;
   /** What the envelope was recognised by. */
   readonly shape: Shape;
+  /** The type that the schema states, or null where there is no schema. */
+  readonly type: Type | null;
   /** The schema's full name, or null where there is no schema. */
   readonly typeName: string | null;
   /** The namespace of a Debezium schema that is not the topic's: the message must then belong to it by its own words. Null: nothing to check. */
@@ -46,7 +49,7 @@ export interface SideRoute extends Route {
 /** The route of bytes that are neither framed nor JSON. */
 export function rawRoute(encoding: EncodingName, framing: FramingName = "none"): SideRoute {
   const shape = emptyShape({ topic: "", headerNames: [] });
-  return { framing, encoding, envelope: "none", schemaId: null, opens: none, shape, typeName: null, namespaceToCheck: null };
+  return { framing, encoding, envelope: "none", schemaId: null, opens: none, shape, type: null, typeName: null, namespaceToCheck: null };
 }
 
 /** The values of a record that holds several, in their order. */

@@ -5,9 +5,11 @@ import { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
+import { ColumnMeanings, losesMeanings } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
 import { openByNext } from "./open-by-next.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
+import { readAsWanted, readLearned } from "./read-learned.ts";
 import { debeziumNamespace, identityError } from "./schema-identity.ts";
 import { SideDecoder } from "./side-decoder.ts";
 import { ManyValues, nothingStated, rawRoute, type SideRoute, type StatedFormat } from "./side-route.ts";
@@ -32,6 +34,7 @@ export class TopicDecoder {
   readonly #engine: Engine;
   readonly #hints: ResolvedHints;
   readonly #scope: EnvelopeScope;
+  readonly #meanings: ColumnMeanings;
   readonly #keys: SideDecoders;
   readonly #values: SideDecoders;
   /** Of these, the ones for the last record's headers. */
@@ -46,9 +49,10 @@ export class TopicDecoder {
     this.#hints = hints;
     const { values, limits, parseJson } = engine;
     this.#scope = Object.freeze({ topic, topicTable: hints.table ?? tableOfTopic(topic), values, limits, parseJson });
-    const { trustsSchemas, columns } = hints;
-    this.#keys = new SideDecoders(engine, { topic, side: "key", columns: new Map(), stated: hints.key, trustsSchemas });
-    this.#values = new SideDecoders(engine, { topic, side: "value", columns, stated: hints.value, trustsSchemas });
+    const { trustsSchemas } = hints;
+    this.#meanings = new ColumnMeanings(hints.columns, engine.learn);
+    this.#keys = new SideDecoders(engine, { topic, side: "key", meanings: new ColumnMeanings(), stated: hints.key, trustsSchemas });
+    this.#values = new SideDecoders(engine, { topic, side: "value", meanings: this.#meanings, stated: hints.value, trustsSchemas });
     this.#key = this.#keys.forHeaders([]);
     this.#value = this.#values.forHeaders([]);
   }
@@ -73,6 +77,28 @@ export class TopicDecoder {
     if (valueBytes === null) {
       return [new Tombstone(this.#origin(key, withoutSchema(keyRoute), cursor))];
     }
+    const meanings = this.#meanings;
+    if (meanings.areLearned) {
+      const read = (): readonly CdcEvent[] | null => this.#readValue(key, keyRoute, valueBytes, cursor, failed);
+      return readLearned(meanings, read, (events) => meanings.wantedFor(events, keyRoute.type, this.#value.route));
+    }
+    const events = this.#readValue(key, keyRoute, valueBytes, cursor, failed);
+    if (events === null || !meanings.learns || !losesMeanings(this.#value.route)) {
+      return events;
+    }
+    const wanted = meanings.wantedFor(events, keyRoute.type, this.#value.route);
+    return wanted === meanings.columns
+      ? events
+      : readAsWanted(meanings, events, wanted, () => this.#readValue(key, keyRoute, valueBytes, cursor, failed));
+  }
+
+  #readValue(
+    key: unknown,
+    keyRoute: SideRoute,
+    valueBytes: Uint8Array,
+    cursor: RecordCursor,
+    failed: Failures | null,
+  ): readonly CdcEvent[] | null {
     const value = this.#value.read(this.#engine.buffer(valueBytes), cursor.valueStart, cursor.valueEnd, cursor, failed);
     if (value === pendingValue) {
       return this.#wait(this.#value);
@@ -154,6 +180,7 @@ export class TopicDecoder {
   #innerDecoder(inside: EnvelopeFormat): SideDecoder {
     if (this.#inner?.inside !== inside) {
       const { columns, trustsSchemas } = this.#hints;
+      const meanings = new ColumnMeanings(columns);
       const { topic } = this.#scope;
       const scope = {
         topic,
@@ -161,7 +188,7 @@ export class TopicDecoder {
         headerNames: [],
         announced: [],
         inside,
-        columns,
+        meanings,
         stated: nothingStated,
         trustsSchemas,
       } as const;

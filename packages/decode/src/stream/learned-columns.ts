@@ -49,7 +49,8 @@ export interface SchemaChangeLearnerOptions {
 export class SchemaChangeLearner {
   readonly #modes: ConnectorModes | "default";
   readonly #maxColumns: number;
-  readonly #tables: RecentMap<string, LearnedColumns>;
+  /** By what a table is in and its name, then by its full name: a topic's name says no more than the former. */
+  readonly #tables: RecentMap<string, RecentMap<string, LearnedColumns>>;
 
   constructor({ modes = {}, ...bounds }: SchemaChangeLearnerOptions = {}) {
     const { maxTables, maxColumns } = resolveBounds({ maxTables: 10_000, maxColumns: 5_000, ...bounds }, "SchemaChangeLearner");
@@ -69,17 +70,41 @@ export class SchemaChangeLearner {
         continue;
       }
       if (columns === null || columns.length > this.#maxColumns) {
-        this.#tables.delete(keyOf(table));
+        this.#tables.get(placeOf(table))?.delete(keyOf(table));
       } else {
-        this.#tables.set(keyOf(table), meaningsOf(columns, connector, modes));
+        this.#namesakesOf(table).set(keyOf(table), meaningsOf(columns, connector, modes));
       }
     }
   }
 
-  /** What the table's columns mean, as far as that was learned; null of a table that no event spoke of. */
+  /**
+   * What the table's columns mean, as far as that was learned; null of a table that no event spoke of. Of a table without its database, as
+   * a topic names it (`server.public.orders`, `server.inventory.orders`), the only one of that schema or database is meant.
+   */
   columnsOf(table: TableName): LearnedColumns | null {
-    return this.#tables.get(keyOf(table)) ?? null;
+    const namesakes = this.#tables.get(placeOf(table));
+    if (namesakes === undefined) {
+      return null;
+    }
+    const isShort = table.database === undefined || table.schema === undefined;
+    const only = isShort && namesakes.size === 1 ? (namesakes.entries().next().value?.[1] ?? null) : null;
+    return namesakes.get(keyOf(table)) ?? only;
   }
+
+  #namesakesOf(table: TableName): RecentMap<string, LearnedColumns> {
+    const place = placeOf(table);
+    const namesakes = this.#tables.get(place) ?? new RecentMap<string, LearnedColumns>(mostNamesakes);
+    this.#tables.set(place, namesakes);
+    return namesakes;
+  }
+}
+
+/** Tables of one name in schemas of one name, in as many databases. */
+const mostNamesakes = 16;
+
+/** What a topic's name says of a table. */
+function placeOf({ database, schema, name }: TableName): string {
+  return JSON.stringify([schema ?? database ?? null, name]);
 }
 
 function meaningsOf(columns: readonly Block[], connector: string, modes: ConnectorModes): LearnedColumns {

@@ -1,0 +1,93 @@
+import type { ColumnHints } from "../encoding/json/learn.ts";
+import type { Type } from "../encoding/type.ts";
+import type { CdcEvent, EnvelopeName, TableName } from "../event.ts";
+import { type LearnedColumns, learnedFromKey, type SchemaChangeLearner } from "../stream/learned-columns.ts";
+import type { SideRoute } from "./side-route.ts";
+
+/** What meanings are learned from, beside what the user has stated. */
+export interface MeaningSources {
+  readonly keys: boolean;
+  readonly schemaChanges: SchemaChangeLearner | null;
+}
+
+const nothing: ColumnHints = new Map();
+
+/** The envelopes whose rows are written as Debezium's schemas say: what it says of a column is wrong of another system's. */
+const taught: ReadonlySet<EnvelopeName> = new Set<EnvelopeName>(["debezium", "flattened", "none"]);
+
+/**
+ * The meanings that the columns of a topic's values are read with, where their encoding carries none: what the user has stated, and what
+ * was learned of the table that the last record was of. That is a guess: only a record that was read names its table.
+ */
+export class ColumnMeanings {
+  /** What the next value is read with: one object for as long as it stays the same. */
+  columns: ColumnHints;
+  readonly stated: ColumnHints;
+  readonly #sources: MeaningSources;
+  readonly #ofKeys = new WeakMap<Type, LearnedColumns>();
+  /** What was stated over a key's over a table's. */
+  readonly #merged = new WeakMap<LearnedColumns, WeakMap<LearnedColumns, ColumnHints>>();
+
+  constructor(stated: ColumnHints = nothing, sources: MeaningSources = { keys: false, schemaChanges: null }) {
+    this.columns = stated;
+    this.stated = stated;
+    this.#sources = sources;
+  }
+
+  /** Whether anything can be learned. */
+  get learns(): boolean {
+    return this.#sources.keys || this.#sources.schemaChanges !== null;
+  }
+
+  /** Whether the next value is read with more than the user has stated. */
+  get areLearned(): boolean {
+    return this.columns !== this.stated;
+  }
+
+  /** What a record should be read with, now that it was: its events name its table. */
+  wantedFor(events: readonly CdcEvent[], keyType: Type | null, route: SideRoute): ColumnHints {
+    if (!losesMeanings(route)) {
+      return this.columns; // nothing was read with them, and the next record may well want them
+    }
+    const event = events[0];
+    if (event === undefined || (event.kind !== "change" && event.kind !== "row") || !taught.has(event.envelope)) {
+      return this.stated;
+    }
+    return this.#merge(this.#learnedFrom(keyType), this.#learnedOf(event.table));
+  }
+
+  #learnedFrom(keyType: Type | null): LearnedColumns {
+    if (keyType === null || !this.#sources.keys) {
+      return nothing;
+    }
+    let learned = this.#ofKeys.get(keyType);
+    if (learned === undefined) {
+      learned = learnedFromKey(keyType);
+      this.#ofKeys.set(keyType, learned);
+    }
+    return learned;
+  }
+
+  #learnedOf(table: TableName | null): LearnedColumns {
+    return (table === null ? null : this.#sources.schemaChanges?.columnsOf(table)) ?? nothing;
+  }
+
+  #merge(ofKey: LearnedColumns, ofTable: LearnedColumns): ColumnHints {
+    if (ofKey.size === 0 && ofTable.size === 0) {
+      return this.stated;
+    }
+    const merged = this.#merged.get(ofKey) ?? new WeakMap<LearnedColumns, ColumnHints>();
+    this.#merged.set(ofKey, merged);
+    let columns = merged.get(ofTable);
+    if (columns === undefined) {
+      columns = new Map([...ofTable, ...ofKey, ...this.stated]);
+      merged.set(ofTable, columns);
+    }
+    return columns;
+  }
+}
+
+/** Whether the encoding of a value leaves out what its columns mean. */
+export function losesMeanings({ schemaId, encoding, type }: SideRoute): boolean {
+  return encoding === "protobuf" || (schemaId === null && type === null);
+}
