@@ -1,5 +1,9 @@
+import { type Clock, systemClock } from "@cdckit/consumer";
 import type { KafkaRecord, RecordHeaders } from "@cdckit/decode";
+import { MemoryFaults } from "./memory-faults.ts";
 import { MemoryGroup } from "./memory-group.ts";
+import { MemoryLog } from "./memory-log.ts";
+import { MemoryTransaction } from "./memory-transaction.ts";
 
 /** A record to append. What is left out is decided as a broker and a producer would. */
 export interface AppendedRecord {
@@ -23,20 +27,45 @@ export interface CommittedOffset {
   readonly offset: bigint;
 }
 
-interface PartitionLog {
-  readonly records: KafkaRecord[];
-  nextOffset: bigint;
+export interface MemoryBrokerOptions {
+  /**
+   * What its turns and delays go through. With a `virtualClock` a test runs in no time, and each run alike.
+   * @default systemClock
+   */
+  readonly clock?: Clock;
+  /**
+   * Whether a rebalance takes only the partitions that move, or all of them from everybody, as kafkajs' does.
+   * @default "cooperative"
+   */
+  readonly rebalance?: "cooperative" | "eager";
+  /**
+   * How long a rebalance waits for members to finish what they handle; then their partitions go without it.
+   * @default Infinity
+   */
+  readonly rebalanceTimeoutMs?: number;
 }
 
-/** A Kafka broker in memory: topics, partitions, consumer groups with committed offsets. For tests and demonstrations. */
+/**
+ * A Kafka broker in memory: topics, partitions, consumer groups with committed offsets, transactions, retention, and every fault that a
+ * test asks for. For tests and demonstrations.
+ */
 export class MemoryBroker {
   /** Every commit it took, in order. */
   readonly commits: CommittedOffset[] = [];
-  readonly #topics = new Map<string, PartitionLog[]>();
+  /** What goes wrong. */
+  readonly faults: MemoryFaults;
+  readonly clock: Clock;
+  readonly rebalance: "cooperative" | "eager";
+  readonly rebalanceTimeoutMs: number;
+  readonly #topics = new Map<string, MemoryLog[]>();
   readonly #groups = new Map<string, MemoryGroup>();
-  readonly #committed = new Map<string, bigint>();
+  readonly #committed = new Map<string, CommittedOffset>();
 
-  constructor(topics: Readonly<Record<string, number>> = {}) {
+  constructor(topics: Readonly<Record<string, number>> = {}, options: MemoryBrokerOptions = {}) {
+    this.clock = options.clock ?? systemClock;
+    this.faults = new MemoryFaults(this.clock);
+    this.rebalance = options.rebalance ?? "cooperative";
+    this.rebalanceTimeoutMs = options.rebalanceTimeoutMs ?? Infinity;
     for (const [name, partitions] of Object.entries(topics)) {
       this.createTopic(name, partitions);
     }
@@ -51,11 +80,35 @@ export class MemoryBroker {
     }
     this.#topics.set(
       name,
-      Array.from({ length: partitions }, () => ({ records: [], nextOffset: 0n })),
+      Array.from({ length: partitions }, () => new MemoryLog()),
     );
-    for (const group of this.#groups.values()) {
-      void group.rebalance();
+    this.#rebalanceGroups();
+  }
+
+  /** The partitions are lost to whoever holds them, and the groups' commits go with them, as Kafka's do. */
+  deleteTopic(name: string, { keepCommits = false }: { readonly keepCommits?: boolean } = {}): void {
+    this.#topic(name);
+    this.#topics.delete(name);
+    for (const [key, { topic }] of keepCommits ? [] : this.#committed) {
+      if (topic === name) {
+        this.#committed.delete(key);
+      }
     }
+    for (const group of this.#groups.values()) {
+      void group.forget(name);
+    }
+  }
+
+  /** Makes the topic longer: `partitions` in all. */
+  addPartitions(name: string, partitions: number): void {
+    const logs = this.#topic(name);
+    if (partitions <= logs.length) {
+      throw new RangeError(`topic ${name} has ${logs.length} partitions, it cannot get ${partitions}`);
+    }
+    while (logs.length < partitions) {
+      logs.push(new MemoryLog());
+    }
+    this.#rebalanceGroups();
   }
 
   topics(): readonly string[] {
@@ -68,32 +121,63 @@ export class MemoryBroker {
 
   /** Appends records, and returns them as they are stored. */
   append(topic: string, ...records: readonly AppendedRecord[]): readonly KafkaRecord[] {
-    const stored = records.map((record) => this.#append(topic, record));
-    for (const group of this.#groups.values()) {
-      group.wake();
-    }
+    const stored = records.map((record) => this.store(topic, record));
+    this.wake();
     return stored;
   }
 
-  /** The records from an offset on, at most `max`. */
+  /** Opens a transaction. What it appends is read once it is committed. */
+  transaction(): MemoryTransaction {
+    return new MemoryTransaction(this);
+  }
+
+  /** As retention does: everything before the offset goes. */
+  deleteBefore(topic: string, partition: number, offset: bigint): void {
+    this.log(topic, partition).deleteBefore(offset);
+    this.wake();
+  }
+
+  /** As an unclean leader election does: the log ends at the offset. */
+  truncateTo(topic: string, partition: number, offset: bigint): void {
+    this.log(topic, partition).truncateTo(offset);
+    this.wake();
+  }
+
+  /** As compaction does in the end: the last record of each key stays, at its offset. */
+  compact(topic: string, partition: number): void {
+    this.log(topic, partition).compact();
+  }
+
+  /** The committed records from an offset on, at most `max`. */
   read(topic: string, partition: number, from: bigint, max: number): readonly KafkaRecord[] {
-    const { records } = this.#log(topic, partition);
-    const start = firstAtOrAfter(records, from);
-    return records.slice(start, start + max);
+    return this.log(topic, partition).read(from, max).records;
   }
 
   /** The offset that the next record gets. */
   endOffset(topic: string, partition: number): bigint {
-    return this.#log(topic, partition).nextOffset;
+    return this.log(topic, partition).end;
+  }
+
+  log(topic: string, partition: number): MemoryLog {
+    const log = this.#topic(topic)[partition];
+    if (log === undefined) {
+      throw new RangeError(`topic ${topic} has ${this.partitions(topic)} partitions, there is no ${partition}`);
+    }
+    return log;
+  }
+
+  hasPartition(topic: string, partition: number): boolean {
+    return this.#topics.get(topic)?.[partition] !== undefined;
   }
 
   /** What the group has committed, or null. */
   committed(groupId: string, topic: string, partition: number): bigint | null {
-    return this.#committed.get(commitKey(groupId, topic, partition)) ?? null;
+    return this.#committed.get(commitKey(groupId, topic, partition))?.offset ?? null;
   }
 
+  /** Takes a commit as it comes; a test may watch it by overriding. */
   commit(commit: CommittedOffset): void {
-    this.#committed.set(commitKey(commit.groupId, commit.topic, commit.partition), commit.offset);
+    this.#committed.set(commitKey(commit.groupId, commit.topic, commit.partition), commit);
     this.commits.push(commit);
   }
 
@@ -106,13 +190,14 @@ export class MemoryBroker {
     return group;
   }
 
-  #append(topic: string, record: AppendedRecord): KafkaRecord {
+  /** Stores one record, and wakes nobody. */
+  store(topic: string, record: AppendedRecord, transaction?: MemoryTransaction): KafkaRecord {
     const key = bytesOf(record.key ?? null);
     const partition = record.partition ?? partitionFor(key, this.partitions(topic));
-    const log = this.#log(topic, partition);
-    const offset = record.offset ?? log.nextOffset;
-    if (offset < log.nextOffset) {
-      throw new RangeError(`${topic}[${partition}] is at offset ${log.nextOffset}, a record cannot get ${offset}`);
+    const log = this.log(topic, partition);
+    const offset = record.offset ?? log.end;
+    if (offset < log.end) {
+      throw new RangeError(`${topic}[${partition}] is at offset ${log.end}, a record cannot get ${offset}`);
     }
     const stored: KafkaRecord = {
       topic,
@@ -123,25 +208,29 @@ export class MemoryBroker {
       value: bytesOf(record.value),
       headers: record.headers ?? [],
     };
-    log.records.push(stored);
-    log.nextOffset = offset + 1n;
+    log.append(stored, transaction);
     return stored;
   }
 
-  #topic(name: string): PartitionLog[] {
+  /** There may be something to fetch. */
+  wake(): void {
+    for (const group of this.#groups.values()) {
+      group.wake();
+    }
+  }
+
+  #rebalanceGroups(): void {
+    for (const group of this.#groups.values()) {
+      void group.rebalance();
+    }
+  }
+
+  #topic(name: string): MemoryLog[] {
     const topic = this.#topics.get(name);
     if (topic === undefined) {
       throw new RangeError(`there is no topic ${name}; there are: ${this.topics().join(", ") || "none"}`);
     }
     return topic;
-  }
-
-  #log(topic: string, partition: number): PartitionLog {
-    const log = this.#topic(topic)[partition];
-    if (log === undefined) {
-      throw new RangeError(`topic ${topic} has ${this.partitions(topic)} partitions, there is no ${partition}`);
-    }
-    return log;
   }
 }
 
@@ -160,19 +249,4 @@ function partitionFor(key: Uint8Array | null, partitions: number): number {
     hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   }
   return hash % partitions;
-}
-
-function firstAtOrAfter(records: readonly KafkaRecord[], offset: bigint): number {
-  let low = 0;
-  let high = records.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const record = records[middle];
-    if (record !== undefined && record.offset < offset) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }

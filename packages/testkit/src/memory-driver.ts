@@ -1,5 +1,6 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { MemoryBroker } from "./memory-broker.ts";
+import { lostRangeError, MemoryBrokerError } from "./memory-error.ts";
 import { MemoryMember } from "./memory-member.ts";
 
 export interface MemoryOptions {
@@ -12,6 +13,11 @@ export interface MemoryOptions {
    * @default 500
    */
   readonly maxBatchRecords?: number;
+  /**
+   * How many partitions are handed over at a time. Each keeps its order.
+   * @default 1
+   */
+  readonly partitionsConsumedConcurrently?: number;
 }
 
 /** A driver on a broker in memory. */
@@ -21,56 +27,90 @@ export interface MemoryDriver extends KafkaDriver {
   fail(error: Error): void;
 }
 
-const capabilities: DriverCapabilities = Object.freeze({
-  metadataCommit: false,
-  cooperative: true,
-  kip848: false,
-  leaderEpoch: false,
-  codecs: Object.freeze(["none"] as const),
-  crc: false,
-  offsetResetNone: false,
-});
-
 /** A driver that reads from memory: no broker, no network, the same consumer. */
 export function memory(options: MemoryOptions = {}): MemoryDriver {
   if (options.broker !== undefined && options.topics !== undefined) {
     throw new RangeError("memory() takes a broker or topics, not both: create the topics on the broker");
   }
-  const { maxBatchRecords = 500 } = options;
-  if (!Number.isSafeInteger(maxBatchRecords) || maxBatchRecords < 1) {
-    throw new RangeError(`maxBatchRecords must be a positive integer, got ${maxBatchRecords}`);
+  const { maxBatchRecords = 500, partitionsConsumedConcurrently = 1 } = options;
+  for (const [name, value] of Object.entries({ maxBatchRecords, partitionsConsumedConcurrently })) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RangeError(`${name} must be a positive integer, got ${value}`);
+    }
   }
-  return new BrokerDriver(options.broker ?? new MemoryBroker(options.topics), maxBatchRecords);
+  return new BrokerDriver(options.broker ?? new MemoryBroker(options.topics), { maxBatchRecords, partitionsConsumedConcurrently });
+}
+
+interface FetchTuning {
+  readonly maxBatchRecords: number;
+  readonly partitionsConsumedConcurrently: number;
 }
 
 class BrokerDriver implements MemoryDriver {
   readonly name = "memory";
-  readonly capabilities: DriverCapabilities = capabilities;
+  readonly capabilities: DriverCapabilities;
   readonly broker: MemoryBroker;
-  readonly #maxBatchRecords: number;
+  readonly #tuning: FetchTuning;
   readonly #members = new Set<MemoryMember>();
 
-  constructor(broker: MemoryBroker, maxBatchRecords: number) {
+  constructor(broker: MemoryBroker, tuning: FetchTuning) {
     this.broker = broker;
-    this.#maxBatchRecords = maxBatchRecords;
+    this.#tuning = tuning;
+    this.capabilities = Object.freeze({
+      metadataCommit: false,
+      cooperative: broker.rebalance === "cooperative",
+      kip848: false,
+      leaderEpoch: false,
+      codecs: Object.freeze(["none"] as const),
+      crc: false,
+      offsetResetNone: true,
+    });
   }
 
   async connect(subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
+    await this.#reach(subscription);
     const existing = this.broker.topics();
     const missing = subscription.topics.filter((topic) => typeof topic === "string" && !existing.includes(topic));
     if (missing.length > 0) {
       throw new RangeError(`there is no topic ${missing.join(", ")}; there are: ${existing.join(", ") || "none"}`);
     }
-    const member = new MemoryMember(this.broker, subscription, sink, this.#maxBatchRecords);
+    const member = new MemoryMember({ broker: this.broker, subscription, sink, ...this.#tuning });
+    if (subscription.startAt === undefined) {
+      this.#refuseLostRange(member);
+    }
     this.#members.add(member);
-    await this.broker.group(subscription.groupId).join(member);
     void member.fetchUntilClosed().finally(() => this.#members.delete(member));
+    await this.broker.group(subscription.groupId).join(member);
     return member;
   }
 
   fail(error: Error): void {
     for (const member of this.#members) {
       member.fail(error);
+    }
+  }
+
+  /** A turn of the network, or what a test has made of it; nobody waits longer than the consumer does. */
+  async #reach({ groupId, signal }: Subscription): Promise<void> {
+    const reached = this.broker.faults.perform({ operation: "connect", groupId }, () => {});
+    let giveUp = (): void => {};
+    const aborted = new Promise<never>((_, reject) => {
+      const refuse = (): void => reject(new MemoryBrokerError("aborted", "nobody waits for the connection any more"));
+      // What is reached in this turn is reached.
+      giveUp = () => void this.broker.clock.breathe().then(refuse);
+    });
+    signal?.addEventListener("abort", giveUp);
+    await Promise.race([reached, aborted]).finally(() => signal?.removeEventListener("abort", giveUp));
+  }
+
+  #refuseLostRange(member: MemoryMember): void {
+    for (const topic of this.broker.topics().filter((name) => member.subscribes(name))) {
+      for (let partition = 0; partition < this.broker.partitions(topic); partition++) {
+        const start = member.startOf(topic, partition);
+        if (typeof start !== "bigint") {
+          throw lostRangeError(start);
+        }
+      }
     }
   }
 }

@@ -2,10 +2,18 @@ import type { PartitionAssignment } from "@cdckit/consumer";
 import type { MemoryBroker } from "./memory-broker.ts";
 import type { MemoryMember } from "./memory-member.ts";
 
+interface Owner {
+  readonly member: MemoryMember;
+  readonly assignment: PartitionAssignment;
+}
+
 /** A consumer group: who is in it, and who has which partition. */
 export class MemoryGroup {
   readonly groupId: string;
   readonly #broker: MemoryBroker;
+  /** What the coordinator has given out. A member that was evicted may hold something else for a while. */
+  readonly #owners = new Map<string, Owner>();
+  readonly #evicted = new Set<MemoryMember>();
   #members: MemoryMember[] = [];
   #epoch = 0;
   #rebalancing: Promise<void> = Promise.resolve();
@@ -15,6 +23,17 @@ export class MemoryGroup {
     this.groupId = groupId;
   }
 
+  /** In the order in which they joined. */
+  get members(): readonly MemoryMember[] {
+    return this.#members;
+  }
+
+  /** Whether the coordinator takes commits of this assignment from this member. */
+  owns(member: MemoryMember, assignment: PartitionAssignment): boolean {
+    const owner = this.#owners.get(keyOf(assignment));
+    return owner?.member === member && owner.assignment === assignment;
+  }
+
   /** Resolves when the member has its partitions. */
   join(member: MemoryMember): Promise<void> {
     this.#members.push(member);
@@ -22,7 +41,8 @@ export class MemoryGroup {
   }
 
   leave(member: MemoryMember): Promise<void> {
-    this.#members = this.#members.filter((other) => other !== member);
+    this.#evicted.delete(member);
+    this.#remove(member);
     return this.rebalance();
   }
 
@@ -38,27 +58,131 @@ export class MemoryGroup {
    */
   expire(): Promise<void> {
     this.#rebalancing = this.#rebalancing
-      .then(() => Promise.all(this.#members.map((member) => member.lose(member.assignments()))))
+      .then(() => Promise.all(this.#members.map((member) => this.#lose(member, member.assignments()))))
       .then(() => this.#rebalanceNow());
     return this.#rebalancing;
   }
 
-  wake(): void {
+  /**
+   * Revokes everything and gives it out anew at once, while the members still drain: kafkajs does so, because it joins again whatever its
+   * listeners do.
+   */
+  bounce(): Promise<void> {
+    this.#rebalancing = this.#rebalancing.then(() => {
+      for (const member of this.#members) {
+        const going = member.assignments();
+        void member.revoke(going);
+        this.#drop(member, going);
+      }
+      this.#assign(this.#ownership());
+    });
+    return this.#rebalancing;
+  }
+
+  /**
+   * Makes a zombie: the group goes on without the member, and the member does not know. It fetches, handles and tries to commit, until a
+   * commit is refused or the returned function is called; then it loses what it held, and joins again.
+   */
+  evict(member: MemoryMember): () => Promise<void> {
+    this.#remove(member);
+    this.#evicted.add(member);
+    void this.rebalance();
+    return () => this.readmit(member);
+  }
+
+  /** Tells an evicted member, once. */
+  async readmit(member: MemoryMember): Promise<void> {
+    if (this.#evicted.delete(member)) {
+      await member.lose(member.assignments());
+      await this.join(member);
+    }
+  }
+
+  /** The topic is gone. */
+  forget(topic: string): Promise<void> {
     for (const member of this.#members) {
+      void this.#lose(
+        member,
+        member.assignments().filter((assignment) => assignment.topic === topic),
+      );
+    }
+    return this.rebalance();
+  }
+
+  wake(): void {
+    for (const member of [...this.#members, ...this.#evicted]) {
       member.wake();
     }
   }
 
   async #rebalanceNow(): Promise<void> {
     const owners = this.#ownership();
+    const isEager = this.#broker.rebalance === "eager";
     await Promise.all(
-      this.#members.map((member) => member.revoke(member.assignments().filter((assignment) => owners.get(keyOf(assignment)) !== member))),
+      this.#members.map((member) =>
+        this.#revoke(
+          member,
+          member.assignments().filter((assignment) => isEager || owners.get(keyOf(assignment)) !== member),
+        ),
+      ),
     );
+    this.#assign(owners);
+  }
+
+  #assign(owners: ReadonlyMap<string, MemoryMember>): void {
     this.#epoch++;
     for (const member of this.#members) {
       const held = new Set(member.assignments().map(keyOf));
       const gained = [...owners].filter(([key, owner]) => owner === member && !held.has(key)).map(([key]) => this.#assignmentOf(key));
-      member.assign(gained);
+      // A topic may have gone while its partitions were waited for.
+      const present = gained.filter(({ topic, partition }) => this.#broker.hasPartition(topic, partition));
+      for (const assignment of present) {
+        this.#owners.set(keyOf(assignment), { member, assignment });
+      }
+      member.assign(present);
+    }
+  }
+
+  async #revoke(member: MemoryMember, assignments: readonly PartitionAssignment[]): Promise<void> {
+    const { clock, rebalanceTimeoutMs } = this.#broker;
+    const revoked = member.revoke(assignments);
+    if (rebalanceTimeoutMs === Infinity) {
+      await revoked;
+    } else {
+      let cancel = (): void => {};
+      const late = new Promise<void>((resolve) => {
+        cancel = clock.after(rebalanceTimeoutMs, resolve);
+      });
+      await Promise.race([revoked, late]);
+      cancel();
+    }
+    this.#drop(member, assignments);
+  }
+
+  async #lose(member: MemoryMember, assignments: readonly PartitionAssignment[]): Promise<void> {
+    this.#disown(member, assignments);
+    await member.lose(assignments);
+  }
+
+  #drop(member: MemoryMember, assignments: readonly PartitionAssignment[]): void {
+    this.#disown(member, assignments);
+    member.drop(assignments);
+  }
+
+  #remove(member: MemoryMember): void {
+    this.#members = this.#members.filter((other) => other !== member);
+    for (const [key, owner] of this.#owners) {
+      if (owner.member === member) {
+        this.#owners.delete(key);
+      }
+    }
+  }
+
+  #disown(member: MemoryMember, assignments: readonly PartitionAssignment[]): void {
+    for (const assignment of assignments) {
+      if (this.owns(member, assignment)) {
+        this.#owners.delete(keyOf(assignment));
+      }
     }
   }
 

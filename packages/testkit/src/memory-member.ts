@@ -1,161 +1,262 @@
-import type { DriverSession, DriverSink, OffsetCommit, PartitionAssignment, Subscription } from "@cdckit/consumer";
-import type { MemoryBroker } from "./memory-broker.ts";
-import { RecordArrayBatch } from "./record-array-batch.ts";
+import type {
+  DriverSession,
+  DriverSink,
+  LogRange,
+  LostRange,
+  OffsetCommit,
+  OutgoingRecord,
+  PartitionAssignment,
+  Subscription,
+} from "@cdckit/consumer";
+import type { AppendedRecord, MemoryBroker } from "./memory-broker.ts";
+import { lostRangeAt, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
+import type { BrokerOperation } from "./memory-faults.ts";
+import { type FetchPosition, MemoryFetcher } from "./memory-fetcher.ts";
+import type { MemoryGroup } from "./memory-group.ts";
 
-/** One member of a group: it fetches from its partitions in turn and hands the batches over. */
+export interface MemberParts {
+  readonly broker: MemoryBroker;
+  readonly subscription: Subscription;
+  readonly sink: DriverSink;
+  readonly maxBatchRecords: number;
+  readonly partitionsConsumedConcurrently: number;
+}
+
+/** One member of a group: what it holds, and what it asks the broker for. */
 export class MemoryMember implements DriverSession {
-  readonly #broker: MemoryBroker;
-  readonly #subscription: Subscription;
-  readonly #sink: DriverSink;
-  readonly #maxBatchRecords: number;
-  readonly #positions = new Map<PartitionAssignment, bigint>();
-  readonly #paused = new Set<PartitionAssignment>();
-  #wake: () => void = () => {};
-  #isWoken = false;
+  readonly #parts: MemberParts;
+  readonly #group: MemoryGroup;
+  readonly #fetcher: MemoryFetcher;
+  readonly #held = new Map<PartitionAssignment, FetchPosition>();
+  /** Requests on one connection are answered in the order in which they were sent. */
+  readonly #coordinator: RequestLine = new RequestLine();
+  readonly #writer: RequestLine = new RequestLine();
   #closing: Promise<void> | undefined;
+  #hasFailed = false;
 
-  constructor(broker: MemoryBroker, subscription: Subscription, sink: DriverSink, maxBatchRecords: number) {
-    this.#broker = broker;
-    this.#subscription = subscription;
-    this.#sink = sink;
-    this.#maxBatchRecords = maxBatchRecords;
+  constructor(parts: MemberParts) {
+    this.#parts = parts;
+    this.#group = parts.broker.group(parts.subscription.groupId);
+    this.#fetcher = new MemoryFetcher({
+      ...parts,
+      groupId: parts.subscription.groupId,
+      positions: this.#held,
+      failed: (error) => this.fail(error),
+    });
   }
 
   /** Hands over batches until it is closed. */
-  async fetchUntilClosed(): Promise<void> {
-    while (this.#closing === undefined) {
-      this.#isWoken = false;
-      if (!(await this.#fetchOnce())) {
-        await this.#sleep();
-      }
-    }
+  fetchUntilClosed(): Promise<void> {
+    return this.#fetcher.run();
   }
 
   subscribes(topic: string): boolean {
-    return this.#subscription.topics.some((wanted) => (typeof wanted === "string" ? wanted === topic : topic.search(wanted) !== -1));
+    return this.#parts.subscription.topics.some((wanted) => (typeof wanted === "string" ? wanted === topic : topic.search(wanted) !== -1));
   }
 
   assignments(): readonly PartitionAssignment[] {
-    return [...this.#positions.keys()];
+    return [...this.#held.keys()];
   }
 
   assign(assignments: readonly PartitionAssignment[]): void {
-    if (assignments.length === 0) {
+    if (assignments.length === 0 || this.#isOver) {
       return;
     }
     for (const assignment of assignments) {
-      this.#positions.set(assignment, this.#startOf(assignment));
+      this.#held.set(assignment, { assignment, offset: null, isPaused: false, isBusy: false });
     }
-    this.#sink.assigned(assignments);
-    this.wake();
+    this.#parts.sink.assigned(assignments);
+    const { startAt } = this.#parts.subscription;
+    if (startAt === undefined) {
+      this.#start(assignments, []);
+    } else {
+      void startAt(assignments).then((starts) => this.#start(assignments, starts));
+    }
   }
 
+  /** Resolves when the consumer is done with them; they are held until `drop`. */
   async revoke(assignments: readonly PartitionAssignment[]): Promise<void> {
-    if (assignments.length === 0) {
-      return;
+    if (assignments.length > 0 && !this.#isOver) {
+      this.pause(assignments);
+      await this.#parts.sink.revoked(assignments, "revoked");
     }
-    this.pause(assignments);
-    await this.#sink.revoked(assignments, "revoked");
-    this.#drop(assignments);
   }
 
   async lose(assignments: readonly PartitionAssignment[]): Promise<void> {
-    this.#drop(assignments);
-    if (assignments.length > 0) {
-      await this.#sink.revoked(assignments, "lost");
+    this.drop(assignments);
+    if (assignments.length > 0 && !this.#isOver) {
+      await this.#parts.sink.revoked(assignments, "lost");
+    }
+  }
+
+  drop(assignments: readonly PartitionAssignment[]): void {
+    for (const assignment of assignments) {
+      this.#held.delete(assignment);
     }
   }
 
   /** There may be something to fetch. */
   wake(): void {
-    this.#isWoken = true;
-    this.#wake();
+    this.#fetcher.wake();
   }
 
   /** The driver's end, as when a client gives up. */
   fail(error: Error): void {
-    if (this.#closing === undefined) {
-      this.#sink.failed(error);
+    if (!this.#isOver) {
+      this.#hasFailed = true;
+      this.#fetcher.stop();
+      this.#parts.sink.failed(error);
     }
   }
 
-  async commit(offsets: readonly OffsetCommit[]): Promise<void> {
-    for (const { assignment, offset } of offsets) {
-      if (this.#positions.has(assignment)) {
-        const { topic, partition } = assignment;
-        this.#broker.commit({ groupId: this.#subscription.groupId, topic, partition, offset });
-      }
-    }
+  commit(offsets: readonly OffsetCommit[]): Promise<void> {
+    return this.#coordinator.send(() => this.#request("commit", () => this.#commitNow(offsets)));
+  }
+
+  send(records: readonly OutgoingRecord[]): Promise<void> {
+    return this.#writer.send(() =>
+      this.#request("send", () => {
+        for (const record of records) {
+          this.#parts.broker.append(record.topic, this.#appended(record));
+        }
+      }),
+    );
+  }
+
+  transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    return this.#writer.send(() => this.#request("transact", () => this.#transactNow(records, offsets)));
+  }
+
+  ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
+    return this.#request("ranges", () =>
+      assignments.map((assignment) => {
+        const { start, stableEnd } = this.#parts.broker.log(assignment.topic, assignment.partition);
+        return { assignment, start, end: stableEnd };
+      }),
+    );
   }
 
   pause(assignments: readonly PartitionAssignment[]): void {
-    for (const assignment of assignments) {
-      this.#paused.add(assignment);
-    }
+    this.#setPaused(assignments, true);
   }
 
   resume(assignments: readonly PartitionAssignment[]): void {
-    for (const assignment of assignments) {
-      this.#paused.delete(assignment);
-    }
+    this.#setPaused(assignments, false);
     this.wake();
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#leave();
+  close(deadlineMs: number): Promise<void> {
+    this.#closing ??= this.#leave(deadlineMs);
     return this.#closing;
   }
 
-  async #leave(): Promise<void> {
-    this.#drop(this.assignments());
-    this.wake();
-    await this.#broker.group(this.#subscription.groupId).leave(this);
+  /** Where a partition goes on without anybody else's word, or what is gone there. */
+  startOf(topic: string, partition: number): bigint | LostRange {
+    const { broker, subscription } = this.#parts;
+    const { start, stableEnd } = broker.log(topic, partition);
+    const committed = broker.committed(subscription.groupId, topic, partition);
+    return committed === null
+      ? subscription.from === "earliest"
+        ? start
+        : stableEnd
+      : (lostRangeAt(broker, { topic, partition, offset: committed }) ?? committed);
   }
 
-  /** One batch of each partition that has something. */
-  async #fetchOnce(): Promise<boolean> {
-    let fetched = false;
-    for (const [assignment, position] of [...this.#positions]) {
-      const records = this.#isFetched(assignment) ? this.#recordsFrom(assignment, position) : [];
-      if (records.length > 0) {
-        fetched = true;
-        const highWatermark = this.#broker.endOffset(assignment.topic, assignment.partition);
-        const batch = new RecordArrayBatch({ assignment, records, highWatermark });
-        this.#positions.set(assignment, batch.nextOffset);
-        // A turn of the event loop between batches, as a fetch from a socket would give.
-        await (this.#sink.batch(batch) ?? new Promise((resolve) => setImmediate(resolve)));
-      }
-    }
-    return fetched;
+  get #isOver(): boolean {
+    return this.#hasFailed || this.#closing !== undefined;
   }
 
-  #recordsFrom({ topic, partition }: PartitionAssignment, position: bigint): ReturnType<MemoryBroker["read"]> {
-    return this.#broker.read(topic, partition, position, this.#maxBatchRecords);
+  #request<T>(operation: BrokerOperation, work: () => T): Promise<T> {
+    return this.#parts.broker.faults.perform({ operation, groupId: this.#group.groupId }, work);
   }
 
-  #isFetched(assignment: PartitionAssignment): boolean {
-    return this.#closing === undefined && this.#positions.has(assignment) && !this.#paused.has(assignment);
-  }
-
-  #startOf({ topic, partition }: PartitionAssignment): bigint {
-    const committed = this.#broker.committed(this.#subscription.groupId, topic, partition);
-    return committed ?? (this.#subscription.from === "earliest" ? 0n : this.#broker.endOffset(topic, partition));
-  }
-
-  #drop(assignments: readonly PartitionAssignment[]): void {
+  #start(assignments: readonly PartitionAssignment[], starts: readonly OffsetCommit[]): void {
+    const given = new Map(starts.map(({ assignment, offset }) => [assignment, offset]));
     for (const assignment of assignments) {
-      this.#positions.delete(assignment);
-      this.#paused.delete(assignment);
+      const position = this.#held.get(assignment);
+      if (position !== undefined && this.#parts.broker.hasPartition(assignment.topic, assignment.partition)) {
+        const offset = given.get(assignment);
+        const start = offset === undefined ? this.startOf(assignment.topic, assignment.partition) : this.#checked(assignment, offset);
+        if (typeof start !== "bigint") {
+          this.fail(lostRangeError(start));
+          return;
+        }
+        position.offset = start;
+      }
+    }
+    this.wake();
+  }
+
+  #checked({ topic, partition }: PartitionAssignment, offset: bigint): bigint | LostRange {
+    return lostRangeAt(this.#parts.broker, { topic, partition, offset }) ?? offset;
+  }
+
+  #commitNow(offsets: readonly OffsetCommit[]): void {
+    const { groupId } = this.#group;
+    for (const { assignment, offset } of offsets) {
+      if (this.#held.has(assignment)) {
+        this.#refuseZombie(assignment);
+        this.#parts.broker.commit({ groupId, topic: assignment.topic, partition: assignment.partition, offset });
+      }
     }
   }
 
-  #sleep(): Promise<void> {
-    // What came while the last look was under way must not be slept through.
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-      if (this.#isWoken) {
-        resolve();
+  #transactNow(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): void {
+    for (const { assignment } of offsets) {
+      this.#refuseZombie(assignment);
+    }
+    const transaction = this.#parts.broker.transaction();
+    for (const record of records) {
+      transaction.append(record.topic, this.#appended(record));
+    }
+    transaction.commit();
+    this.#commitNow(offsets);
+  }
+
+  #refuseZombie(assignment: PartitionAssignment): void {
+    if (!this.#group.owns(this, assignment)) {
+      void this.#group.readmit(this);
+      const { topic, partition } = assignment;
+      throw new MemoryBrokerError(
+        "fenced",
+        `group ${this.#group.groupId} has gone on without this member, ${topic}[${partition}] is not its own`,
+      );
+    }
+  }
+
+  #appended({ key, value, headers, partition, timestamp }: OutgoingRecord): AppendedRecord {
+    const time = timestamp ?? BigInt(Math.trunc(this.#parts.broker.clock.wallMs()));
+    return { key, value, headers, timestamp: time, ...(partition === undefined ? {} : { partition }) };
+  }
+
+  #setPaused(assignments: readonly PartitionAssignment[], isPaused: boolean): void {
+    for (const assignment of assignments) {
+      const position = this.#held.get(assignment);
+      if (position !== undefined) {
+        position.isPaused = isPaused;
       }
+    }
+  }
+
+  async #leave(deadlineMs: number): Promise<void> {
+    this.drop(this.assignments());
+    this.#fetcher.stop();
+    let cancel = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#parts.broker.clock.after(deadlineMs, resolve);
     });
+    await Promise.race([this.#group.leave(this), late]);
+    cancel();
+  }
+}
+
+/** One request after the other; what fails does not hold up the next. */
+class RequestLine {
+  #last: Promise<unknown> = Promise.resolve();
+
+  send<T>(request: () => Promise<T>): Promise<T> {
+    const answer = this.#last.then(request);
+    this.#last = answer.catch(() => {});
+    return answer;
   }
 }

@@ -1,0 +1,48 @@
+import type { LostRange } from "@cdckit/consumer";
+import type { MemoryBroker } from "./memory-broker.ts";
+
+/** Every way in which the broker in memory refuses a client. A code is written here and nowhere else. */
+export type MemoryBrokerErrorCode =
+  /** What was to be read next is not in the log: see `lost`. */
+  | "offset-out-of-range"
+  /** The group has gone on without this member: what it held is another's. */
+  | "fenced"
+  /** A fault that the test asked for: nothing was done. */
+  | "fault"
+  /** A fault that the test asked for: it was done, and the answer did not come. */
+  | "answer-lost"
+  /** Nobody waits for the connection any more. */
+  | "aborted";
+
+/** What a client of the broker in memory is told. */
+export class MemoryBrokerError extends Error {
+  override readonly name = "MemoryBrokerError";
+  readonly code: MemoryBrokerErrorCode;
+  /** With `offset-out-of-range`: what is gone. */
+  readonly lost: LostRange | null;
+
+  constructor(code: MemoryBrokerErrorCode, detail: string, lost: LostRange | null = null) {
+    super(`[${code}] ${detail}`);
+    this.code = code;
+    this.lost = lost;
+  }
+}
+
+/** The error of a position that the log does not have. */
+export function lostRangeError(lost: LostRange): MemoryBrokerError {
+  const { topic, partition, firstMissing, firstAvailable, end } = lost;
+  const what =
+    firstMissing < firstAvailable
+      ? `the records from ${firstMissing} to ${firstAvailable - 1n} are gone`
+      : `the log ends at ${end}, before offset ${firstMissing}: the topic was made anew or truncated`;
+  return new MemoryBrokerError("offset-out-of-range", `${topic}[${partition}]: ${what}`, lost);
+}
+
+/** What the log lacks at a position, or null. */
+export function lostRangeAt(
+  broker: MemoryBroker,
+  { topic, partition, offset }: { readonly topic: string; readonly partition: number; readonly offset: bigint },
+): LostRange | null {
+  const { start, end } = broker.log(topic, partition);
+  return offset >= start && offset <= end ? null : { topic, partition, firstMissing: offset, firstAvailable: start, end };
+}
