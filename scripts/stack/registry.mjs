@@ -5,9 +5,9 @@ import { ensureJars } from "./jars.mjs";
 import { smallJvm } from "./kafka.mjs";
 import { startJava } from "./java.mjs";
 import { freePorts } from "./ports.mjs";
-import { logTail, stopProcess } from "./process.mjs";
+import { stopProcess } from "./process.mjs";
+import { untilServing } from "./service.mjs";
 import { registryJars, versions } from "./versions.mjs";
-import { waitUntil } from "./wait.mjs";
 
 /**
  * @typedef {object} RunningRegistry
@@ -19,13 +19,7 @@ import { waitUntil } from "./wait.mjs";
 
 /**
  * Starts Apicurio Registry in memory on 127.0.0.1.
- * @param {object} options
- * @param {string} options.dir
- * @param {string} [options.cacheDir]
- * @param {boolean} [options.outlive]
- * @param {import("./jars.mjs").Log} [options.log]
- * @param {AbortSignal | undefined} [options.signal]
- * @param {(record: import("./process.mjs").ProcessRecord) => void} [options.onSpawn]
+ * @param {import("./service.mjs").ServiceOptions} options
  * @returns {Promise<RunningRegistry>}
  */
 export async function startRegistry({ dir, cacheDir, outlive = false, log, signal, onSpawn }) {
@@ -40,24 +34,12 @@ export async function startRegistry({ dir, cacheDir, outlive = false, log, signa
     run: ["-jar", join(home, `apicurio-registry-app-${versions.apicurio}-runner.jar`)],
     outlive,
   });
-  onSpawn?.(running.record);
   const stop = async () => {
     await stopProcess(running.record, { signal: "SIGKILL" }); // it keeps everything in memory
   };
   const origin = `http://127.0.0.1:${port}`;
-  try {
-    await waitUntil({
-      what: `Apicurio Registry at ${origin}`,
-      check: async () => (await fetch(`${origin}/apis/ccompat/v7/subjects`)).ok,
-      deadlineMs: 120_000,
-      giveUp: running.assertAlive,
-      hint: () => logTail(running.record.log),
-      signal,
-    });
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const check = async () => (await fetch(`${origin}/apis/ccompat/v7/subjects`)).ok;
+  await untilServing({ what: `Apicurio Registry at ${origin}`, running, check, deadlineMs: 120_000, stop }, { signal, onSpawn });
   return { url: `${origin}/apis/ccompat/v7`, converterUrl: `${origin}/apis/registry/v2`, record: running.record, stop };
 }
 

@@ -19,6 +19,7 @@ import { waitUntil } from "./wait.mjs";
  * @property {string} [tables] which the connectors follow, `schema.table` separated by commas
  * @property {(parts: { postgres: import("./postgres.mjs").Database, registryUrl: string }) => Promise<void>} [prepare] runs after
  *   docker/postgres/init.sql and before the connectors start
+ * @property {readonly import("./versions.mjs").JarSet[]} [plugins] connectors over the one for PostgreSQL
  * @property {boolean} [outlive] whether the services go on after this process has ended
  * @property {readonly string[]} [jvm] for Kafka and Connect
  * @property {import("./jars.mjs").Log} [log]
@@ -80,7 +81,7 @@ export async function startStack(options) {
  * @param {{ stop(): Promise<void> }[]} started grows by every service that is ready
  */
 async function startServices(options, started) {
-  const { dir, outlive = false, jvm = smallJvm, log = () => {}, signal, onSpawn = () => {} } = options;
+  const { dir, outlive = false, jvm = smallJvm, plugins = [], log = () => {}, signal, onSpawn = () => {} } = options;
   const cache = cacheOf(options);
   const failure = new AbortController();
   const shared = { dir, outlive, log, signal: signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]) };
@@ -102,7 +103,7 @@ async function startServices(options, started) {
   };
   const startPipeline = async () => {
     const kafka = await start("kafka", (own) => startKafka({ ...own, ...cache, jvm }));
-    const connect = await start("connect", (own) => startConnect({ ...own, ...cache, jvm, brokers: kafka.brokers }));
+    const connect = await start("connect", (own) => startConnect({ ...own, ...cache, jvm, plugins, brokers: kafka.brokers }));
     return { kafka, connect };
   };
   const postgres = start("postgres", startPostgres);

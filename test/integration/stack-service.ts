@@ -3,12 +3,15 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ensureJars } from "../../scripts/stack/jars.mjs";
 import { startKafka } from "../../scripts/stack/kafka.mjs";
 import { defaultTables } from "../../scripts/stack/connectors.mjs";
+import { type Mariadb, startMariadb } from "../../scripts/stack/mariadb.mjs";
 import { withDatabase } from "../../scripts/stack/postgres.mjs";
-import { isMissingRequirement } from "../../scripts/stack/stack-error.mjs";
+import { isMissingRequirement, StackError } from "../../scripts/stack/stack-error.mjs";
 import { startStack } from "../../scripts/stack/start-stack.mjs";
 import type { StackAddresses } from "../../scripts/stack/state.mjs";
+import { debeziumMariadbJars } from "../../scripts/stack/versions.mjs";
 import { endToEndDdl, endToEndTables } from "./end-to-end-columns.ts";
 
 /** What a test is told when it asks for a part of the stack: where it is, or why this machine cannot have it. */
@@ -25,6 +28,9 @@ export interface SharedKafka {
 export interface SharedStack extends StackAddresses {
   readonly classPath: string;
 }
+
+/** MariaDB beside the stack, whose Connect has the connector for it. */
+export type SharedMariadb = Mariadb;
 
 interface Started<Part> {
   readonly part: Part;
@@ -72,6 +78,8 @@ function startPart(path: string, root: string, log: (line: string) => void): Pro
       return startSharedKafka(root, log);
     case "/stack":
       return startSharedStack(root, log);
+    case "/mariadb":
+      return startSharedMariadb(root, log);
     default:
       throw new Error(`no part of the stack is called ${path}`);
   }
@@ -86,6 +94,10 @@ async function startSharedStack(root: string, log: (line: string) => void): Prom
   const stack = await startStack({
     dir: join(root, "stack"),
     tables: `${defaultTables},${endToEndTables}`,
+    plugins: await mariadbConnector(log).then(
+      (set) => [set],
+      () => [], // who asks for MariaDB is told why
+    ),
     log,
     async prepare({ postgres, registryUrl }) {
       await withDatabase(postgres, (client) => client.query(endToEndDdl));
@@ -93,6 +105,21 @@ async function startSharedStack(root: string, log: (line: string) => void): Prom
     },
   });
   return { part: { ...stack.addresses, classPath: stack.classPath }, stop: () => stack.stop() };
+}
+
+async function startSharedMariadb(root: string, log: (line: string) => void): Promise<Started<SharedMariadb>> {
+  await mariadbConnector(log);
+  const { home, database, stop } = await startMariadb({ dir: join(root, "mariadb"), log });
+  return { part: { home, database }, stop };
+}
+
+async function mariadbConnector(log: (line: string) => void): Promise<typeof debeziumMariadbJars> {
+  try {
+    await ensureJars(debeziumMariadbJars, { log });
+    return debeziumMariadbJars;
+  } catch (cause) {
+    throw new StackError("mariadb-missing", cause instanceof Error ? cause.message : String(cause), { cause });
+  }
 }
 
 /**

@@ -1,8 +1,8 @@
 import { get } from "node:http";
 import { describe, inject } from "vitest";
-import type { Answer, SharedKafka, SharedStack } from "./stack-service.ts";
+import type { Answer, SharedKafka, SharedMariadb, SharedStack } from "./stack-service.ts";
 
-export type { SharedKafka, SharedStack } from "./stack-service.ts";
+export type { SharedKafka, SharedMariadb, SharedStack } from "./stack-service.ts";
 
 /** The part asked for, or the sentence that says why the tests which need it are skipped. */
 export type Found<Part> = { readonly skip: false; readonly part: Part } | { readonly skip: string };
@@ -18,6 +18,11 @@ export function withKafka(): Promise<Found<SharedKafka>> {
 /** The whole stack that this run's integration tests share: Kafka, registry, PostgreSQL, Connect with Debezium and three connectors. */
 export function withStack(): Promise<Found<SharedStack>> {
   return ask("/stack");
+}
+
+/** The MariaDB that this run's integration tests share, beside the stack. */
+export function withMariadb(): Promise<Found<SharedMariadb>> {
+  return ask("/mariadb");
 }
 
 /** A suite that runs against the shared broker, or is reported as skipped with the reason. */
