@@ -1,5 +1,6 @@
 import { DecodeError } from "../../errors.ts";
 import { asciiText, freshText, latin1, type TextCache } from "../text-cache.ts";
+import { exactInteger } from "./exact-integer.ts";
 
 /**
  * Where a reader stands in JSON text. The quick readers below never throw on text that is not what they expect: they set `pos` to
@@ -162,7 +163,7 @@ export function readInteger(c: JsonCursor): number | bigint | null {
   }
   c.pos = p;
   if (value > Number.MAX_SAFE_INTEGER) {
-    return BigInt(latin1(bytes, pos, p));
+    return exactInteger(bytes, pos, p);
   }
   return negative ? 0 - value : value;
 }
@@ -177,17 +178,9 @@ function miss(c: JsonCursor): null {
 }
 
 /** 1 where a byte can stand in a JSON number. */
-const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+export const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
   (byte >= 0x30 && byte <= 0x39) || byte === 0x2b || byte === minus || byte === 0x2e || byte === 0x45 || byte === 0x65 ? 1 : 0,
 );
-
-/** Where the run of number characters at `p` ends. */
-export function numberEnd(bytes: Uint8Array, p: number, end: number): number {
-  while (p < end && numberBytes[bytes[p] as number] === 1) {
-    p++;
-  }
-  return p;
-}
 
 /*
  * number = [ "-" ] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ( "e" / "E" ) [ "+" / "-" ] 1*digit ]      (RFC 8259, section 6)

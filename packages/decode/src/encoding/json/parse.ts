@@ -1,7 +1,8 @@
 import { DecodeError } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
 import { asciiText, latin1, type TextCache } from "../text-cache.ts";
-import { type JsonCursor, jsonNumberEnd, missed, mostDigits, numberEnd, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
+import { type JsonCursor, jsonNumberEnd, missed, mostDigits, numberBytes, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
+import { exactInteger } from "./exact-integer.ts";
 
 /** A JSON number that has a fraction or an exponent, as it was written. */
 export class NumberText {
@@ -53,6 +54,7 @@ export function parseNested(c: JsonCursor, options: ParseOptions): unknown {
   }
 }
 
+const space = 0x20;
 const quoteByte = 0x22;
 const comma = 0x2c;
 const minus = 0x2d;
@@ -84,7 +86,10 @@ class Parser {
   }
 
   value(depth: number): unknown {
-    const byte = this.#peek();
+    let byte = this.#pos < this.#end ? (this.#bytes[this.#pos] as number) : -1;
+    if (byte <= space) {
+      byte = this.#peek();
+    }
     if (byte === quoteByte) {
       return this.#string();
     }
@@ -153,9 +158,12 @@ class Parser {
 
   /** Whether another item follows; the closing bracket is taken where none does. */
   #more(close: number, expected: string): boolean {
-    const byte = this.#peek();
+    let byte = this.#pos < this.#end ? (this.#bytes[this.#pos] as number) : -1;
     if (byte !== comma && byte !== close) {
-      throw this.#unexpected(expected);
+      byte = this.#peek();
+      if (byte !== comma && byte !== close) {
+        throw this.#unexpected(expected);
+      }
     }
     this.#pos++;
     return byte === comma;
@@ -179,16 +187,14 @@ class Parser {
     return stringText(this.#bytes, open, close);
   }
 
+  /** Nearly every number has few digits: read in one pass, without making text of it. */
   #number(): unknown {
-    return this.#smallInteger() ?? this.#anyNumber();
-  }
-
-  /** An integer that a double holds, without making text of it; null, and nothing read, for any other number. */
-  #smallInteger(): number | null {
     const bytes = this.#bytes;
-    const isNegative = bytes[this.#pos] === minus;
-    const first = this.#pos + (isNegative ? 1 : 0);
-    const most = Math.min(first + mostSmallDigits, this.#end);
+    const end = this.#end;
+    const start = this.#pos;
+    const isNegative = start < end && bytes[start] === minus;
+    const first = isNegative ? start + 1 : start;
+    const most = first + mostSmallDigits < end ? first + mostSmallDigits : end;
     let value = 0;
     let p = first;
     for (; p < most; p++) {
@@ -198,12 +204,38 @@ class Parser {
       }
       value = value * 10 + digit;
     }
-    const isLeadingZero = p - first > 1 && bytes[first] === zero;
-    if (p === first || isLeadingZero || numberEnd(bytes, p, this.#end) !== p) {
-      return null;
+    if (p === first || (p - first > 1 && bytes[first] === zero)) {
+      return this.#anyNumber();
+    }
+    const next = p < end ? (bytes[p] as number) : 0;
+    if (numberBytes[next] === 0) {
+      this.#pos = p;
+      return isNegative ? -value : value;
+    }
+    return next === point && this.#asDoubles ? this.#fraction(value, isNegative, p + 1, most) : this.#anyNumber();
+  }
+
+  /**
+   * The double of a short decimal fraction whose digits before the point are read. All its digits and the power of ten are exact in a
+   * double, so their quotient is the double that is nearest to the text.
+   */
+  #fraction(whole: number, isNegative: boolean, first: number, most: number): unknown {
+    const bytes = this.#bytes;
+    let value = whole;
+    let p = first;
+    for (; p < most; p++) {
+      const digit = (bytes[p] as number) - zero;
+      if (digit < 0 || digit > 9) {
+        break;
+      }
+      value = value * 10 + digit;
+    }
+    if (p === first || (p < this.#end && numberBytes[bytes[p] as number] === 1)) {
+      return this.#anyNumber();
     }
     this.#pos = p;
-    return isNegative ? -value : value;
+    const double = value / (powersOfTen[p - first] as number);
+    return isNegative ? -double : double;
   }
 
   #anyNumber(): unknown {
@@ -212,30 +244,29 @@ class Parser {
     if (close === missed) {
       throw this.#unexpected("a JSON value");
     }
-    if (this.#asDoubles) {
-      const short = shortDouble(this.#bytes, start, close);
-      if (short !== null) {
-        this.#pos = close;
-        return short;
-      }
-    }
-    const text = latin1(this.#bytes, start, close);
     this.#pos = close;
-    const digits = digitsOf(text);
+    const digits = integerDigits(this.#bytes, start, close);
     if (digits === 0) {
-      return this.#asDoubles && Number.isFinite(Number(text)) ? Number(text) : new NumberText(text);
+      const text = latin1(this.#bytes, start, close);
+      const double = this.#asDoubles ? Number(text) : Number.NaN;
+      return Number.isFinite(double) ? double : new NumberText(text);
     }
     if (digits > mostDigits) {
       throw new DecodeError("limit-exceeded", `expected an integer of at most ${mostDigits} digits, found ${digits}`);
     }
-    return exactInteger(text);
+    return exactInteger(this.#bytes, start, close);
   }
 
   #word(first: number): unknown {
-    const [text, value] = first === 0x74 ? trueWord : first === 0x66 ? falseWord : nullWord;
-    const close = this.#pos + text.length;
-    if (close > this.#end || latin1(this.#bytes, this.#pos, close) !== text) {
+    const [letters, value] = first === 0x74 ? trueWord : first === 0x66 ? falseWord : nullWord;
+    const close = this.#pos + letters.length;
+    if (close > this.#end) {
       throw this.#unexpected("a JSON value");
+    }
+    for (let i = 1; i < letters.length; i++) {
+      if (this.#bytes[this.#pos + i] !== letters[i]) {
+        throw this.#unexpected("a JSON value");
+      }
     }
     this.#pos = close;
     return value;
@@ -272,55 +303,24 @@ class Parser {
   }
 }
 
-const mostExactDigits = 15;
-const powersOfTen: readonly number[] = Array.from({ length: mostExactDigits + 1 }, (_, exponent) => 10 ** exponent);
+const powersOfTen: readonly number[] = Array.from({ length: mostSmallDigits + 1 }, (_, exponent) => 10 ** exponent);
 
-/**
- * The double of a short decimal fraction, without making text of it. Both its digits and the power of ten are exact in a double, so their
- * quotient is the double that is nearest to the text. Null for a number that is longer, or has an exponent, or no point.
- */
-function shortDouble(bytes: Uint8Array, start: number, end: number): number | null {
-  const isNegative = bytes[start] === minus;
-  let digits = 0;
-  let pointAt = -1;
-  for (let p = isNegative ? start + 1 : start; p < end; p++) {
-    const byte = bytes[p] as number;
-    if (byte === point) {
-      pointAt = p;
-    } else if (byte >= zero && byte <= 0x39) {
-      digits = digits * 10 + (byte - zero);
-    } else {
-      return null;
-    }
-  }
-  if (pointAt < 0 || end - start > mostExactDigits) {
-    return null;
-  }
-  const value = digits / (powersOfTen[end - pointAt - 1] as number);
-  return isNegative ? -value : value;
-}
-
-/** How many digits an integer has; 0 for a number with a fraction or an exponent. */
-function digitsOf(text: string): number {
-  const first = text.charCodeAt(0) === minus ? 1 : 0;
-  for (let i = first; i < text.length; i++) {
-    if (text.charCodeAt(i) < zero || text.charCodeAt(i) > 0x39) {
+/** How many digits the number between two places has; 0 for one with a fraction or an exponent. */
+function integerDigits(bytes: Uint8Array, start: number, end: number): number {
+  const first = bytes[start] === minus ? start + 1 : start;
+  for (let p = first; p < end; p++) {
+    const digit = (bytes[p] as number) - zero;
+    if (digit < 0 || digit > 9) {
       return 0;
     }
   }
-  return text.length - first;
+  return end - first;
 }
 
-const trueWord = ["true", true] as const;
-const falseWord = ["false", false] as const;
-const nullWord = ["null", null] as const;
+const trueWord = [Buffer.from("true"), true] as const;
+const falseWord = [Buffer.from("false"), false] as const;
+const nullWord = [Buffer.from("null"), null] as const;
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-/** The integer of a JSON number without fraction: -0 stays what `JSON.parse` makes of it. */
-function exactInteger(text: string): number | bigint {
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : BigInt(text);
 }
