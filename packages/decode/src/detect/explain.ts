@@ -93,10 +93,12 @@ function explainEncodings(
   });
 }
 
-function whyWon({ framing, encoding, schemaId, typeName }: SideRoute, bytes: Buffer): string {
+function whyWon({ framing, encoding, schemaId, typeName, isRuled = false }: SideRoute, bytes: Buffer): string {
   if (schemaId !== null) {
     const named = typeName === null ? "" : ` (${typeName})`;
-    return `schema id ${schemaId}${named} consumes all payload bytes of ${bytes.length}${framing === "none" ? "" : `, behind the ${framing} frame`}`;
+    const behind = framing === "none" ? "" : `, behind the ${framing} frame`;
+    const ruled = isRuled ? "; the registry keeps rules beside it, by which producers may have encrypted fields" : "";
+    return `schema id ${schemaId}${named} consumes all payload bytes of ${bytes.length}${behind}${ruled}`;
   }
   switch (encoding) {
     case "connect-json":

@@ -176,7 +176,7 @@ export class SchemaSide {
       id,
       encoding,
       parsed,
-      isRuled: false,
+      isRuled: registered.isRuled === true,
       routes: new BoundedMap(mostMeanings),
       told: new BoundedMap(limits.maxSchemas),
     };
@@ -249,6 +249,7 @@ export class SchemaSide {
       schemaId: known.id,
       opens,
       shape,
+      isRuled: known.isRuled,
       type,
       typeName: recordName(type),
       reader,
@@ -300,10 +301,25 @@ function noSuchMessage(id: SchemaId): DecodeError {
   return new DecodeError("schema-mismatch", `expected schema id ${id} to have the message that this record names, found none`);
 }
 
-/** A schema that is not the topic's and does not fit is most likely not the one that the message was written with. */
-function explained(error: unknown, { schemaId, typeName, namespaceToCheck }: SchemaRoute): unknown {
+/**
+ * Why a schema does not fit: rules that changed the bytes, or, of one that is not the topic's, that it is most likely not the one that the
+ * message was written with.
+ */
+function explained(error: unknown, { schemaId, typeName, namespaceToCheck, isRuled }: SchemaRoute): unknown {
+  if (isRuled && isDecodeError(error) && error.code !== "schema-mismatch") {
+    return ruledError(schemaId, error);
+  }
   const isMisfit = isDecodeError(error) && error.code !== "schema-mismatch" && namespaceToCheck !== null;
   return isMisfit
     ? identityError(schemaId, typeName, `which does not fit these bytes (${error.code}) and is not named after the topic`, error)
     : error;
+}
+
+function ruledError(id: SchemaId, cause: DecodeError): DecodeError {
+  return new DecodeError(
+    "unsupported-format",
+    `expected bytes that schema id ${id} fits, found others (${cause.code}): the registry keeps rules beside that schema by which producers ` +
+      "change what they write, encryption above all, and these rules are not undone here. Undo them before decoding",
+    { cause },
+  );
 }

@@ -38,6 +38,10 @@ export interface SideRoute extends Route {
   readonly opens: EnvelopeFormat;
   /** What the envelope was recognised by. */
   readonly shape: Shape;
+  /** Whether the registry keeps rules beside the schema by which producers change what they write. */
+  readonly isRuled?: boolean;
+  /** The framing that the message was first taken for, and was not of after all. */
+  readonly declined?: { readonly framing: FramingName; readonly why: string };
   /** The type that the schema states, or null where there is no schema. */
   readonly type: Type | null;
   /** The schema's full name, or null where there is no schema. */

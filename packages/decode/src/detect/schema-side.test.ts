@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { createDecoder } from "../decoder.ts";
+import { isDecodeError } from "../errors.ts";
+import type { KafkaRecord } from "../record.ts";
+import type { SchemaSource } from "../schema-source.ts";
+
+const schema = JSON.stringify({ type: "record", name: "Row", fields: [{ name: "secret", type: "string" }] });
+
+function sourceOf(isRuled: boolean): SchemaSource {
+  return { peek: (id) => ({ id, schemaType: "AVRO", schema, isRuled }), load: () => expect.unreachable() };
+}
+
+function recordOf(payload: string): KafkaRecord {
+  const value = Buffer.from(`0000000001${payload}`, "hex");
+  return { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+}
+
+function codeOf(payload: string, isRuled: boolean): unknown {
+  try {
+    createDecoder({ schemas: sourceOf(isRuled) }).decode(recordOf(payload));
+    return null;
+  } catch (error) {
+    return isDecodeError(error) ? [error.code, isDecodeError(error.cause) ? error.cause.code : null] : error;
+  }
+}
+
+test.each([
+  ["ends too early", "0c6869", "truncated"],
+  ["goes on", "0468690000", "trailing-bytes"],
+  ["is no text", "04ff00", "invalid-utf8"],
+])("a payload that %s is not to blame where rules changed it, and the error says so", (_, payload, code) => {
+  expect([codeOf(payload, false), codeOf(payload, true)]).toEqual([
+    [code, null],
+    ["unsupported-format", code],
+  ]);
+});
+
+test("a payload that fits its schema in spite of rules is read, and explain tells of them", async () => {
+  const { candidates } = await createDecoder({ schemas: sourceOf(true) }).explain(recordOf("046869"));
+  const won = candidates.find(({ layer, won }) => layer === "encoding" && won);
+  expect(won?.evidence).toContain("keeps rules beside it");
+});
