@@ -51,6 +51,12 @@ export interface SideHints {
   /** That schema itself. */
   readonly schema?: { readonly schemaType: SchemaType; readonly schema: string; readonly references?: readonly SchemaReference[] };
   /**
+   * The Avro schema that values are wanted in, whatever schema each was written with: its names, its defaults, its promotions, by Avro's
+   * rules of schema resolution.
+   * @default the schema that each value was written with
+   */
+  readonly readerSchema?: string;
+  /**
    * The full name of the Protobuf message.
    * @default the schema's first
    */
@@ -223,12 +229,14 @@ class DetectingDecoder implements Decoder {
 function statedFormat(
   topic: string,
   side: "key" | "value",
-  { encoding, schemaId, schema, message, messageIndexes }: SideHints = {},
+  { encoding, schemaId, schema, readerSchema, message, messageIndexes }: SideHints = {},
 ): StatedFormat {
   return {
     encoding: encoding ?? null,
     schemaId: schemaId ?? null,
     schema: schema === undefined ? null : { id: schemaId ?? `topics["${topic}"].${side}.schema`, ...schema },
+    readerSchema:
+      readerSchema === undefined ? null : { id: `topics["${topic}"].${side}.readerSchema`, schemaType: "AVRO", schema: readerSchema },
     message: message === undefined ? null : { kind: "name", name: message },
     isTolerant: messageIndexes === "tolerant",
   };

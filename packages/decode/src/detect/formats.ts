@@ -1,4 +1,5 @@
 import { avro } from "../encoding/avro/encoding.ts";
+import { avroJson } from "../encoding/avro-json/encoding.ts";
 import { cbor } from "../encoding/cbor/encoding.ts";
 import { registeredConnectJson } from "../encoding/connect-json/encoding.ts";
 import { jsonSchema } from "../encoding/json-schema/encoding.ts";
@@ -66,7 +67,7 @@ const framings: readonly Framing[] = [
   noFraming,
 ];
 
-const schemaEncodings: readonly SchemaEncoding[] = [avro, jsonSchema, protobuf, registeredConnectJson];
+const schemaEncodings: readonly SchemaEncoding[] = [avro, avroJson, jsonSchema, protobuf, registeredConnectJson];
 
 const plainEncodings: readonly PlainEncoding[] = [messagePack, cbor];
 

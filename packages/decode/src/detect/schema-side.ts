@@ -90,7 +90,7 @@ export class SchemaSide {
 
   /** One value, or an array of them where `count` is not 1; or {@link pendingValue} where something must be loaded first. */
   read(named: NamedSchema, bytes: Buffer, start: number, end: number, count: number, failed: Failures | null): unknown {
-    const known = this.#known.get(named.id) ?? this.#understand(named, failed);
+    const known = this.#known.get(keyOf(named)) ?? this.#understand(named, failed);
     if (known === null) {
       return pendingValue;
     }
@@ -155,7 +155,8 @@ export class SchemaSide {
   }
 
   /** The schema, or null where something must be loaded first. */
-  #understand({ id, schema, encoding: stated }: NamedSchema, failed: Failures | null): KnownSchema | null {
+  #understand(named: NamedSchema, failed: Failures | null): KnownSchema | null {
+    const { id, schema, encoding: stated } = named;
     const { schemas, limits } = this.#engine;
     if (schema === undefined && schemas === null) {
       throw new DecodeError(
@@ -171,7 +172,7 @@ export class SchemaSide {
     if (encoding.isLoaded?.(this.#engine.validation) === false) {
       return this.#wait(pendingEncoding(encoding), failed);
     }
-    const parsed = encoding.parse(registered, limits);
+    const parsed = encoding.parse(registered, limits, this.#scope.stated.readerSchema);
     const known: KnownSchema = {
       id,
       encoding,
@@ -180,7 +181,7 @@ export class SchemaSide {
       routes: new BoundedMap(mostMeanings),
       told: new BoundedMap(limits.maxSchemas),
     };
-    this.#known.set(id, known);
+    this.#known.set(keyOf(named), known);
     return known;
   }
 
@@ -241,7 +242,11 @@ export class SchemaSide {
     const plan = side === "key" ? readEverything : opens.planFor(shape);
     const namespace = debeziumNamespace(shape.typeName);
     const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
-    const reader = known.parsed.compile(message, { ...this.#engine.compileOptions(plan), ...(columns === null ? {} : { columns }) });
+    const reader = known.parsed.compile(message, {
+      ...this.#engine.compileOptions(plan),
+      bareBytes: writesBareBytes(framing),
+      ...(columns === null ? {} : { columns }),
+    });
     return {
       framing,
       encoding: reader.encoding,
@@ -272,9 +277,19 @@ export class SchemaSide {
   }
 }
 
+/** What a schema is known by: messages of one schema may be written in two encodings. */
+function keyOf({ id, encoding }: NamedSchema): SchemaId {
+  return encoding === undefined ? id : `${encoding} ${id}`;
+}
+
 function recordName(type: Type): string | null {
   const record = withoutNull(type);
   return record.kind === "record" ? record.name : null;
+}
+
+/** Confluent's serializers leave out the length of a value that is all bytes; what others write has it. */
+function writesBareBytes(framing: string): boolean {
+  return framing === "confluent" || framing === "confluent-guid";
 }
 
 function standsAt(bytes: Buffer, start: number, end: number, choice: Buffer): boolean {

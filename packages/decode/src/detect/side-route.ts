@@ -27,11 +27,20 @@ export interface StatedFormat {
   readonly encoding: EncodingName | null;
   readonly schemaId: SchemaId | null;
   readonly schema: RegisteredSchema | null;
+  /** What values are wanted in, where that is not the schema that they were written with. */
+  readonly readerSchema: RegisteredSchema | null;
   readonly message: MessageSelector | null;
   readonly isTolerant: boolean;
 }
 
-export const nothingStated: StatedFormat = { encoding: null, schemaId: null, schema: null, message: null, isTolerant: false };
+export const nothingStated: StatedFormat = {
+  encoding: null,
+  schemaId: null,
+  schema: null,
+  readerSchema: null,
+  message: null,
+  isTolerant: false,
+};
 
 /** How one side of a topic's records is read, once decided: the format, and the envelope that opens its values. */
 export interface SideRoute extends Route {

@@ -14,13 +14,14 @@ import type { Type } from "../type.ts";
 export const avroJson: SchemaEncoding = {
   name: "avro-json",
   schemaType: "AVRO",
-  parse: (schema, limits) => {
-    const parsed = avro.parse(schema, limits);
+  parse: (schema, limits, readAs) => {
+    const written = avro.parse(schema, limits);
+    const parsed = avro.parse(schema, limits, readAs);
     return {
       typeOf: (selected) => parsed.typeOf(selected),
       compile: (selected, options) => {
         const reader = parsed.compile(selected, { ...options, bareBytes: false });
-        return compile(parsed.typeOf(selected), reader, options);
+        return compile(written.typeOf(selected), reader, options);
       },
     };
   },

@@ -1,4 +1,8 @@
+import { DecodeError, isDecodeError } from "../../errors.ts";
+import type { ResolvedLimits } from "../../options.ts";
+import type { RegisteredSchema } from "../../schema-source.ts";
 import type { SchemaEncoding } from "../schema-encoding.ts";
+import type { Type } from "../type.ts";
 import { compileAvroReader } from "./reader.ts";
 import { parseAvroSchema } from "./schema.ts";
 
@@ -8,7 +12,15 @@ export const avro: SchemaEncoding = {
   schemaType: "AVRO",
   parse: ({ schema, references }, limits, readAs = null) => {
     const type = parseAvroSchema(schema, references ?? [], limits);
-    const wanted = readAs === null ? type : parseAvroSchema(readAs.schema, readAs.references ?? [], limits);
+    const wanted = readAs === null ? type : parseWanted(readAs, limits);
     return { typeOf: () => wanted, compile: (_, options) => compileAvroReader(type, options, wanted) };
   },
 };
+
+function parseWanted({ id, schema, references }: RegisteredSchema, limits: ResolvedLimits): Type {
+  try {
+    return parseAvroSchema(schema, references ?? [], limits);
+  } catch (error) {
+    throw isDecodeError(error) ? new DecodeError(error.code, `${error.detail} (${id}, which values are wanted in)`) : error;
+  }
+}
