@@ -1,7 +1,7 @@
 /**
  * The port to what keeps rows and offsets together: where both move in one transaction, a record is applied once, whatever is killed when.
  */
-import type { CdcEvent } from "@cdckit/decode";
+import type { CdcEvent, SchemaSeen } from "@cdckit/decode";
 import type { OffsetCommit, PartitionAssignment } from "./driver.ts";
 
 /** Events of one partition, in order, and the offset that they bring it to. */
@@ -26,6 +26,8 @@ export interface Sink {
    * error with `code: "fenced"` says that another member has claimed the partition since.
    */
   apply(batch: SinkBatch): Promise<void>;
+  /** Told of each schema before the first events of it are applied. Absent where the sink takes rows as they come. */
+  schemaSeen?(seen: SchemaSeen): void;
   /** Lets go of connections. Idempotent. */
   close(): Promise<void>;
 }
