@@ -109,6 +109,8 @@ function whyWon({ framing, encoding, schemaId, typeName, isRuled = false }: Side
       return "neither framed nor JSON, and valid UTF-8";
     case "bytes":
       return "neither framed nor JSON, and not UTF-8";
+    case "avro":
+      return `the ${framing} frame carries its schema, and holds no value`;
     default:
       return "stated for this topic, and all bytes are one value";
   }

@@ -27,6 +27,7 @@ export class SideDecoder {
   route: SideRoute;
   /** What `read` returned {@link pendingValue} for. */
   pending: Pending | null = null;
+  readonly #engine: Engine;
   readonly #side: Side;
   readonly #framings: readonly Framing[];
   readonly #announced: readonly Framing[];
@@ -39,6 +40,7 @@ export class SideDecoder {
   readonly #bracesAreJson: boolean;
 
   constructor(engine: Engine, scope: SideScope) {
+    this.#engine = engine;
     this.#side = scope.side;
     this.#framings = engine.formats.framings.filter(
       (framing) => framing.headerNames.length === 0 && framing !== confluent && framing.name !== "none",
@@ -191,6 +193,9 @@ export class SideDecoder {
 
   #readFrame({ framing, frame }: Framed, failed: Failures | null): unknown {
     const values: unknown[] = [];
+    if (frame.payloads.length === 0) {
+      this.route = this.#routeOfNothing(framing, frame); // a file without records
+    }
     for (const payload of frame.payloads) {
       const value = this.#readPayload(framing, frame, payload, failed);
       if (value === pendingValue) {
@@ -202,6 +207,10 @@ export class SideDecoder {
       values.push(...(payload.count === 1 ? [value] : (value as readonly unknown[])));
     }
     return new ManyValues(values);
+  }
+
+  #routeOfNothing({ name }: Framing, { schema, encoding = "bytes" }: Frame): SideRoute {
+    return rawRoute(schema === undefined ? encoding : this.#engine.schemaEncoding(schema.schemaType, undefined).name, name);
   }
 
   #readPayload(framing: Framing, frame: Frame, { bytes, start, end, count }: Payload, failed: Failures | null): unknown {

@@ -56,6 +56,7 @@ describe("which message", () => {
     const references = [{ name: "r.proto", schema: 'syntax = "proto3"; package r; message R {}' }];
     expect(nameOf(nested, { kind: "name", name: "p.q.B.C" })).toBe("p.q.B.C");
     expect(nameOf(nested, { kind: "name", name: "r.R" }, references)).toBe("r.R");
+    expect(nameOf(nested, { kind: "name", name: "B.C" })).toBe("p.q.B.C");
     expect(nameOf(nested, { kind: "name", name: "p.q.E" })).toBeNull();
     expect(nameOf(nested, { kind: "name", name: "__proto__" })).toBeNull();
   });

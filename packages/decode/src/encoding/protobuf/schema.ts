@@ -55,10 +55,15 @@ export class ProtobufSchema {
       case "path":
         return pathName(this.#file, selected);
       case "name":
-        return selected.name.replace(/^\./, "");
+        return this.#fullName(selected.name.replace(/^\./, ""));
       case "sorted":
         return allNames(this.#file).sort(byCodeUnits)[selected.index] ?? null;
     }
+  }
+
+  /** A name may leave the file's package out: Apicurio's serializer does. */
+  #fullName(name: string): string {
+    return this.#names.get(name)?.kind === "message" ? name : join(this.#file.package, name);
   }
 }
 
