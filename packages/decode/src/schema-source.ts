@@ -53,7 +53,8 @@ export interface SchemaReference {
  * Where schemas come from: the port that the decoder asks and `@cdckit/registry` implements.
  *
  * `load` rejects with an error that has `code`: `"not-found"` (there is no such id), `"unavailable"` (ask again later) or `"refused"`
- * (asking again will not help).
+ * (asking again will not help). Bytes that only look framed are taken for what else they can be where their id is not found; an error with
+ * `isCertain: false` says that the id itself may exist (something it refers to is missing, or who answered was no registry), and none are.
  */
 export interface SchemaSource {
   /** The schema if it is at hand. Never waits. */

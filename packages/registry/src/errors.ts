@@ -13,6 +13,7 @@ export interface RegistryErrorOptions {
   readonly url?: string | undefined;
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
+  readonly isCertain?: boolean | undefined;
 }
 
 // Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
@@ -35,6 +36,8 @@ export class RegistryError extends Error {
   readonly status: number | undefined;
   /** How long the registry asked us to stay away. */
   readonly retryAfterMs: number | undefined;
+  /** Whether "not found" is a registry's answer about the id itself: not about what it refers to, nor from a proxy in front. */
+  readonly isCertain: boolean;
 
   constructor(code: SchemaLoadFailure, detail: string, options: RegistryErrorOptions = {}) {
     super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
@@ -44,6 +47,7 @@ export class RegistryError extends Error {
     this.url = options.url;
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
+    this.isCertain = options.isCertain ?? true;
     Object.defineProperty(this, brand, { value: true });
   }
 

@@ -14,11 +14,10 @@ export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question
   const errorCode = readErrorCode(answer.body);
   const told = errorCode === undefined ? `${status}` : `${status}, ${errorCode}`;
   if (status === 404) {
-    return new RegistryError(
-      "not-found",
-      `${url} does not have ${question.what} (${told}): ${adviceWhenMissing(errorCode, question)}`,
-      about,
-    );
+    return new RegistryError("not-found", `${url} does not have ${question.what} (${told}): ${adviceWhenMissing(errorCode, question)}`, {
+      ...about,
+      isCertain: errorCode !== undefined,
+    });
   }
   if (isTransient(status)) {
     return new RegistryError("unavailable", `${url} could not answer ${question.what} (${told}): ask again later`, about);

@@ -1,5 +1,5 @@
 import type { RegisteredSchema, SchemaId, SchemaReference } from "@cdckit/decode";
-import { RegistryError } from "./errors.ts";
+import { isRegistryError, RegistryError } from "./errors.ts";
 import { quoted } from "./quoted.ts";
 import type { ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
 
@@ -75,11 +75,22 @@ class ReferenceWalk<Place extends ReferencePlace> {
       return;
     }
     this.#seen.add(key);
-    const found = await this.#fetchVersion(link);
+    const found = await this.#fetchReferred(link);
     this.weigh(found.schema);
     this.weigh(link.name);
     await this.follow(found.references, [...path, place]);
     this.resolved.push(Object.freeze({ name: link.name, schema: found.schema }));
+  }
+
+  /** That a schema is missing which another one refers to does not mean that there is no other one. */
+  async #fetchReferred(link: Place): Promise<UnresolvedSchema<Place>> {
+    try {
+      return await this.#fetchVersion(link);
+    } catch (error) {
+      throw isRegistryError(error)
+        ? new RegistryError(error.code, error.detail, { ...error, isCertain: false, cause: error.cause })
+        : error;
+    }
   }
 
   #checkCount(links: readonly Place[]): void {

@@ -3,6 +3,18 @@ import { describe, expect, test } from "vitest";
 import { createRegistry } from "./index.ts";
 import { answers, failureOf, json, recordAnswer, serve, TestClock } from "./registry-server.contract.ts";
 
+describe("a 404", () => {
+  test("in a registry's words says for certain that there is no such schema, and a proxy's does not", async () => {
+    const registry = await serve(answers({}));
+    const proxy = await serve((_, response) => response.writeHead(404).end("<h1>default backend</h1>"));
+    const failures = [registry, proxy].map(({ url }) => failureOf(createRegistry({ url }).load(7)));
+    expect((await Promise.all(failures)).map(({ code, isCertain }) => [code, isCertain])).toEqual([
+      ["not-found", true],
+      ["not-found", false],
+    ]);
+  });
+});
+
 describe("a registry that does not answer", () => {
   test("is given up when its time is over, and asked again", async () => {
     const server = await serve((_, response, count) => {

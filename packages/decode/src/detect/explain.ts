@@ -42,7 +42,7 @@ function explainFramings(message: Message, engine: Engine, route: SideRoute | nu
   );
   const winner = route?.framing ?? verdicts.find(({ evidence }) => evidence !== null)?.name;
   const said = { without: "its mark is not there", declined: "what it names does not read the message" };
-  return judged(message.side, "framing", verdicts, winner, said);
+  return judged(message.side, "framing", verdicts, winner, said, route?.declined);
 }
 
 interface Verdict {
@@ -58,11 +58,15 @@ function judged(
   verdicts: readonly Verdict[],
   winner: string | undefined,
   said: { readonly without: string; readonly declined: string },
+  declined?: SideRoute["declined"],
 ): Candidate[] {
   const place = verdicts.findIndex(({ name }) => name === winner);
   return verdicts.map(({ name, evidence }, i): Candidate => {
     if (i === place) {
       return { side, layer, name, won: true, evidence: evidence ?? "it read the message to its last byte" };
+    }
+    if (evidence !== null && name === declined?.framing) {
+      return { side, layer, name, won: false, evidence: `${evidence}; ${declined.why}` };
     }
     const beaten = place === -1 || i < place ? said.declined : `${winner} is more specific`;
     return { side, layer, name, won: false, evidence: evidence === null ? said.without : `${evidence}; ${beaten}` };

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
 import { DecodeError, type DecodeErrorCode, isDecodeError } from "../errors.ts";
-import type { EncodingName } from "../event.ts";
+import type { EncodingName, FramingName } from "../event.ts";
 import { confluent, confluentId, frameLength } from "../framing/confluent/recognise.ts";
 import type { Frame, Framing, Message, Payload, Side } from "../framing/framing.ts";
 import { undecodableFormat } from "../framing/undecodable.ts";
@@ -17,6 +17,7 @@ import { type StatedSide, statedSide } from "./stated-side.ts";
 const noHeaders: RecordHeaders = [];
 /** Where Apicurio's `{"schemaId":` differs from Connect's `{"schema":`. */
 const lastOfSchemaId = 8;
+const firstOfText = 0x20;
 
 /**
  * Reads one side (key or value) of one topic's records. The first bytes say which way to take, for every record anew: what a topic is
@@ -36,6 +37,8 @@ export class SideDecoder {
   readonly #stated: StatedSide | null;
   readonly #maxBytes: number;
   readonly #hasSource: boolean;
+  /** The framings that a schema has confirmed: what looks like them again is no accident. */
+  readonly #confirmed = new Set<FramingName>();
   /** Of the built-in framings, one alone may begin with a brace, and its ninth byte tells. */
   readonly #bracesAreJson: boolean;
 
@@ -67,9 +70,15 @@ export class SideDecoder {
       const headers = cursor.batch.headersAt(cursor.record);
       const frame = this.#recognise(this.#announced, { side: this.#side, bytes, start, end, headers, maxBytes: this.#maxBytes });
       if (frame !== null) {
-        return this.#readFrame(frame, failed);
+        return frame.frame.isWeak === true
+          ? this.#readFrameOr(frame, failed, () => this.#readBytes(bytes, start, end, failed))
+          : this.#readFrame(frame, failed);
       }
     }
+    return this.#readBytes(bytes, start, end, failed);
+  }
+
+  #readBytes(bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
     return this.#stated === null
       ? this.#readUnannounced(bytes, start, end, failed)
       : this.#readStated(this.#stated, bytes, start, end, failed);
@@ -112,14 +121,15 @@ export class SideDecoder {
       }
       return this.#readWithoutSchema(error, bytes, start, end, failed);
     }
-    return this.#fromSchema(value);
+    return this.#fromSchema(value, confluent);
   }
 
-  #fromSchema(value: unknown): unknown {
+  #fromSchema(value: unknown, { name }: Framing): unknown {
     if (value === pendingValue) {
       this.pending = this.#schemas.pending;
-    } else {
+    } else if (this.route !== this.#schemas.route) {
       this.route = this.#schemas.route ?? this.route;
+      this.#confirmed.add(name);
     }
     return value;
   }
@@ -129,24 +139,26 @@ export class SideDecoder {
    * sixteen bytes, a plain long or UUID. Then nobody knows the id. A message that its own schema does not fit is no such thing.
    */
   #readWithoutSchema(error: DecodeError, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
-    if (error.code !== "schema-not-found") {
+    if (!isCertainlyUnknown(error)) {
       throw error;
     }
     const frame = this.#recogniseBytes(bytes, start, end);
     if (frame !== null) {
-      return this.#readFrame(frame, failed);
+      return this.#readFrameOrOwn(frame, bytes, start, end, failed);
     }
     const length = end - start;
-    if (this.#side === "value" || (length !== 8 && length !== 16)) {
+    if (this.#side === "value" || (length !== 8 && length !== 16) || this.#confirmed.has("confluent")) {
       throw error;
     }
-    return this.#raw("bytes", Buffer.from(bytes.subarray(start, end)));
+    const key = this.#readKeyLikeFrame(bytes, start, end);
+    this.#decline("confluent");
+    return key;
   }
 
   #readOther(bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
     const frame = this.#recogniseBytes(bytes, start, end);
     if (frame !== null && (this.#hasSource || this.#side === "value" || isSelfContained(frame.frame))) {
-      return this.#readFrameOrRow(frame, bytes, start, end, failed);
+      return this.#readFrameOrOwn(frame, bytes, start, end, failed);
     }
     const textStart = skipByteOrderMark(bytes, start, end);
     if (this.#side === "value") {
@@ -167,19 +179,41 @@ export class SideDecoder {
     }
   }
 
-  /** A user's own row may have just the columns schemaId and payload: then nobody knows its id. */
-  #readFrameOrRow(framed: Framed, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
-    if (bytes[start] !== 0x7b) {
-      return this.#readFrame(framed, failed);
+  /**
+   * A user's own row may have just the columns schemaId and payload, and a user's own key may be bytes of any kind (a hash, ids side by
+   * side) that begin like a frame: then nobody knows the id.
+   */
+  #readFrameOrOwn(framed: Framed, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
+    if (bytes[start] === 0x7b) {
+      return this.#readFrameOr(framed, failed, () => this.#readJson(bytes, start, end));
     }
+    return this.#side === "key"
+      ? this.#readFrameOr(framed, failed, () => this.#readKeyLikeFrame(bytes, start, end))
+      : this.#readFrame(framed, failed);
+  }
+
+  /** What is in the frame; or, where its schema certainly does not exist and the frame may be none, what else the bytes are to the last one. */
+  #readFrameOr(framed: Framed, failed: Failures | null, readOther: () => unknown): unknown {
     try {
       return this.#readFrame(framed, failed);
     } catch (error) {
-      if (!isDecodeError(error) || error.code !== "schema-not-found") {
+      const { name } = framed.framing;
+      if (!isCertainlyUnknown(error) || this.#confirmed.has(name)) {
         throw error;
       }
-      return this.#readJson(bytes, start, end);
+      const value = attempt(readOther);
+      if (isDecodeError(value)) {
+        throw value.retriable ? value : error;
+      }
+      if (value !== pendingValue) {
+        this.#decline(name);
+      }
+      return value;
     }
+  }
+
+  #decline(framing: FramingName): void {
+    this.route = { ...this.route, declined: { framing, why: "the source knows no such schema, and all bytes can be read without it" } };
   }
 
   #recogniseBytes(bytes: Buffer, start: number, end: number): Framed | null {
@@ -218,7 +252,7 @@ export class SideDecoder {
     const id = schema?.id ?? schemaId;
     if (id !== null) {
       const named: NamedSchema = { framing, id, schema, encoding, message };
-      return this.#fromSchema(this.#schemas.read(named, bytes, start, end, count, failed));
+      return this.#fromSchema(this.#schemas.read(named, bytes, start, end, count, failed), framing);
     }
     const value = this.#readJson(bytes, skipByteOrderMark(bytes, start, end), end);
     this.route = { ...this.route, framing: framing.name };
@@ -230,6 +264,13 @@ export class SideDecoder {
     return isUtf8(key) ? this.#raw("text", key.toString("utf8")) : this.#raw("bytes", Buffer.from(key));
   }
 
+  /** Most frames begin with a control character, as numbers and hashes may and no text does. */
+  #readKeyLikeFrame(bytes: Buffer, start: number, end: number): unknown {
+    return (bytes[start] as number) < firstOfText
+      ? this.#raw("bytes", Buffer.from(bytes.subarray(start, end)))
+      : this.#readRawKey(bytes, start, end);
+  }
+
   #raw(encoding: EncodingName, value: unknown): unknown {
     this.route = rawRoute(encoding);
     return value;
@@ -239,6 +280,26 @@ export class SideDecoder {
 interface Framed {
   readonly framing: Framing;
   readonly frame: Frame;
+}
+
+/** Whether a source has answered that there is no such schema, rather than that it could not find out. */
+function isCertainlyUnknown(error: unknown): error is DecodeError {
+  if (!isDecodeError(error) || error.code !== "schema-not-found") {
+    return false;
+  }
+  const { cause } = error;
+  return !(typeof cause === "object" && cause !== null && "isCertain" in cause && cause.isCertain === false);
+}
+
+function attempt(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    if (!isDecodeError(error)) {
+      throw error;
+    }
+    return error;
+  }
 }
 
 /** Whether a frame needs no source to be read. */

@@ -45,6 +45,11 @@ export interface Frame {
   readonly encoding?: EncodingName;
   /** Which of the schema's messages it is, where the frame states it. */
   readonly message?: MessageSelector;
+  /**
+   * Whether others may well write the same mark: then a message whose schema no source knows is read as if it were not there.
+   * @default false
+   */
+  readonly isWeak?: boolean;
   /** The payload, in the message's own bytes or in unpacked ones; several where one record holds many. */
   readonly payloads: readonly Payload[];
 }

@@ -22,7 +22,8 @@ export const azureHeader: Framing = {
   recognise: (message) => headerEvidence(message)?.evidence ?? null,
   open: (message) => {
     const { bytes, start, end } = message;
-    return frame(headerEvidence(message)?.id ?? "", { bytes, start, end, count: 1 });
+    const { id, isWeak } = headerEvidence(message) ?? { id: "", isWeak: true };
+    return { ...frame(id, { bytes, start, end, count: 1 }), isWeak };
   },
 };
 
@@ -47,17 +48,18 @@ function frame(id: string, payload: Payload): Frame {
   return { schemaId: `azure:${id}`, payloads: [payload] };
 }
 
-function headerEvidence({ headers, side }: Message): Named | null {
+/** A header `schemaId` may be anybody's. */
+function headerEvidence({ headers, side }: Message): (Named & { readonly isWeak: boolean }) | null {
   if (side === "key") {
     return null;
   }
   const contentType = lastHeaderText(headers, "content-type");
   if (contentType?.startsWith(contentTypePrefix)) {
     const id = idOf(contentType.slice(contentTypePrefix.length));
-    return id === null ? null : { evidence: `header content-type is ${contentTypePrefix} and the id ${id}`, id };
+    return id === null ? null : { evidence: `header content-type is ${contentTypePrefix} and the id ${id}`, id, isWeak: false };
   }
   const id = idOf(lastHeaderText(headers, "schemaId"));
-  return id === null ? null : { evidence: `header schemaId is ${id}`, id };
+  return id === null ? null : { evidence: `header schemaId is ${id}`, id, isWeak: true };
 }
 
 function prefixEvidence({ bytes, start, end }: Message): (Named & { readonly length: number }) | null {

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { createDecoder, type DecoderOptions } from "../decoder.ts";
+import { isDecodeError } from "../errors.ts";
+import type { CdcEvent, RowEvent } from "../event.ts";
+import type { KafkaRecord, RecordHeaders } from "../record.ts";
+import type { RegisteredSchema, SchemaId, SchemaSource } from "../schema-source.ts";
+
+const md5 = "0123456789abcdef0123456789abcdef";
+const schemaIdHeader: RecordHeaders = [["schemaId", Buffer.from(md5)]];
+const schema = JSON.stringify({ type: "record", name: "Key", fields: [{ name: "id", type: "int" }] });
+
+type Failure = "not-found" | "not-found-for-certain" | "unavailable" | "refused";
+
+/** Knows the ids that it was given, and fails for all others in one way. */
+function sourceOf(failure: Failure, known: readonly SchemaId[] = []): SchemaSource {
+  const answers = new Map<SchemaId, RegisteredSchema>(known.map((id) => [id, { id, schemaType: "AVRO", schema }]));
+  return {
+    peek: (id) => answers.get(id),
+    load: () => {
+      const certainty = failure === "not-found" ? { isCertain: false } : {};
+      const code = failure === "not-found-for-certain" ? "not-found" : failure;
+      return Promise.reject(Object.assign(new Error("no"), { code, ...certainty }));
+    },
+  };
+}
+
+function recordOf({ key = null, value, headers = [] }: { key?: Buffer | null; value: string; headers?: RecordHeaders }): KafkaRecord {
+  return { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key, value: Buffer.from(value), headers };
+}
+
+async function decode(record: KafkaRecord, options: DecoderOptions): Promise<unknown> {
+  try {
+    return (await createDecoder(options).decode(record))[0];
+  } catch (error) {
+    return isDecodeError(error) ? error.code : error;
+  }
+}
+
+const id = "0102030405060708090a0b0c0d0e0f10";
+const glueLike = Buffer.from(`0300${id}a1a2a3a4`, "hex");
+const guidLike = Buffer.from(`01${id}a1a2a3`, "hex");
+const longIdLike = Buffer.from("0000000000000000ff00000000000000aa", "hex").subarray(0, 12);
+const glueId = "glue:01020304-0506-0708-090a-0b0c0d0e0f10";
+
+describe("a header schemaId that is the user's own", () => {
+  const row = recordOf({ value: '{"id":1}', headers: schemaIdHeader });
+
+  test("beside JSON leaves the JSON what it is, where no source knows the id", async () => {
+    const event = await decode(row, { schemas: sourceOf("not-found-for-certain") });
+    expect(event).toMatchObject({ kind: "row", framing: "none", encoding: "json", schemaId: null });
+    expect((event as RowEvent).row).toEqual({ id: 1 });
+    expect(await decode(row, {})).toMatchObject({ framing: "none", encoding: "json" });
+  });
+
+  test("is told by explain, with what spoke for it", async () => {
+    const { candidates } = await createDecoder({ schemas: sourceOf("not-found-for-certain") }).explain(row);
+    const azure = candidates.find(({ side, name }) => side === "value" && name === "azure");
+    expect(azure?.evidence).toMatch(/^header schemaId is 0123.*; the source knows no such schema, and all bytes can be read without it$/);
+  });
+
+  test.each<[Failure, string]>([
+    ["unavailable", "schema-unavailable"],
+    ["refused", "schema-refused"],
+    ["not-found", "schema-not-found"],
+  ])("is not taken for that where the source fails (%s)", async (failure, code) => {
+    expect(await decode(row, { schemas: sourceOf(failure) })).toBe(code);
+  });
+
+  test("beside bytes that are nothing else stays the error that its schema is not found", async () => {
+    const record = recordOf({ value: '{"id":1}x', headers: schemaIdHeader });
+    expect(await decode(record, { schemas: sourceOf("not-found-for-certain") })).toBe("schema-not-found");
+  });
+
+  test("waits for the schema that the bytes themselves name, and tells where that cannot be had", async () => {
+    const framed: KafkaRecord = { ...recordOf({ value: "", headers: schemaIdHeader }), value: Buffer.from([0, 0, 0, 0, 7, 2]) };
+    expect(await decode(framed, { schemas: sourceOf("not-found-for-certain", [7]) })).toMatchObject({ framing: "confluent", schemaId: 7 });
+    const down: SchemaSource = {
+      peek: () => undefined,
+      load: (asked) => Promise.reject(Object.assign(new Error("no"), { code: asked === 7 ? "unavailable" : "not-found" })),
+    };
+    expect(await decode(framed, { schemas: down })).toBe("schema-unavailable");
+  });
+});
+
+describe("a key of the user's own bytes that begin like a frame", () => {
+  test.each([
+    ["glue", glueLike],
+    ["confluent-guid", guidLike],
+    ["apicurio", longIdLike],
+  ])("of %s is bytes where its schema certainly does not exist, and explain tells why", async (framing, key) => {
+    const record = recordOf({ key, value: "{}" });
+    expect(await decode(record, { schemas: sourceOf("not-found-for-certain") })).toMatchObject({ key });
+    const { candidates } = await createDecoder({ schemas: sourceOf("not-found-for-certain") }).explain(record);
+    const verdict = candidates.find(({ side, layer, name }) => side === "key" && layer === "framing" && name === framing);
+    expect(verdict?.evidence).toContain("the source knows no such schema");
+    for (const failure of ["unavailable", "refused", "not-found"] as const) {
+      expect(await decode(record, { schemas: sourceOf(failure) })).toBe(`schema-${failure}`);
+    }
+  });
+
+  test("is no such thing where the topic's keys were framed so before", async () => {
+    const decoder = createDecoder({ schemas: sourceOf("not-found-for-certain", [glueId]) });
+    const known = recordOf({ key: Buffer.from(`0300${id}02`, "hex"), value: "{}" });
+    expect(((await decoder.decode(known)) as CdcEvent[])[0]?.key).toEqual({ id: 1 });
+    const other = recordOf({ key: Buffer.from(`0300ff${id.slice(2)}02`, "hex"), value: "{}" });
+    await expect(decoder.decode(other)).rejects.toMatchObject({ code: "schema-not-found" });
+  });
+});
