@@ -12,6 +12,7 @@ export const packageTable = {
   registry: ["decode:types"],
   consumer: ["decode", "registry"],
   kafkajs: ["consumer:types", "decode"],
+  postgres: ["consumer:types", "decode"],
   testkit: ["decode", "registry", "consumer"],
   cdckit: ["decode", "registry", "consumer", "kafkajs"],
   "cdc-bench": ["decode", "registry", "consumer", "kafkajs", "testkit", "cdckit"],

@@ -1,0 +1,115 @@
+import { type Type, withoutNull } from "@cdckit/decode";
+
+/** The column type that holds every value of a type, by what it means, else by what it is. */
+export function columnTypeOf(type: Type): string {
+  const inner = withoutNull(type);
+  const meaning = inner.semantic === undefined ? undefined : byMeaning[inner.semantic.name];
+  return meaning ?? byKind(inner);
+}
+
+/** The column type for a value that came without a schema; null where it does not tell. */
+export function columnTypeFor(value: unknown): string | null {
+  switch (typeof value) {
+    case "string":
+      return "text";
+    case "boolean":
+      return "boolean";
+    case "bigint":
+      return "numeric";
+    case "number":
+      return Number.isInteger(value) ? "bigint" : "double precision";
+    default:
+      return value === null || value === undefined ? null : value instanceof Uint8Array ? "bytea" : "jsonb";
+  }
+}
+
+/**
+ * The type that holds both, where a column of the first becomes one of the second; null where it holds that already, or where none does
+ * without a change of what is there.
+ */
+export function widerType(present: string, wanted: string): string | null {
+  const ladder = ladders.find((steps) => steps.includes(bare(present)) && steps.includes(bare(wanted)));
+  if (ladder === undefined) {
+    return null;
+  }
+  return ladder.indexOf(bare(wanted)) > ladder.indexOf(bare(present)) ? wanted : null;
+}
+
+/** Each holds every value of those before it. */
+const ladders: readonly (readonly string[])[] = [
+  ["smallint", "integer", "bigint", "numeric"],
+  ["real", "double precision"],
+  ["character varying", "text"],
+];
+
+function bare(type: string): string {
+  return type.replace(/\(.*\)$/, "");
+}
+
+function byKind(type: Type): string {
+  switch (type.kind) {
+    case "boolean":
+      return "boolean";
+    case "int":
+      return "integer";
+    case "long":
+      return "bigint";
+    case "float":
+      return "real";
+    case "double":
+      return "double precision";
+    case "string":
+    case "enum":
+    case "null":
+      return "text";
+    case "bytes":
+    case "fixed":
+      return "bytea";
+    case "array": {
+      const items = columnTypeOf(type.items);
+      return items.endsWith("[]") || items === "jsonb" ? "jsonb" : `${items}[]`;
+    }
+    default:
+      return "jsonb";
+  }
+}
+
+/** By the names of semantic types. Decimals have no bound on their digits here: a source's may grow. */
+const byMeaning: Readonly<Record<string, string>> = {
+  "io.debezium.time.Date": "date",
+  "io.debezium.time.IsoDate": "date",
+  "org.apache.kafka.connect.data.Date": "date",
+  "avro.date": "date",
+  "io.debezium.time.Time": "text", // MySQL's hours go from -838 to 838
+  "io.debezium.time.MicroTime": "text",
+  "io.debezium.time.NanoTime": "text",
+  "io.debezium.time.IsoTime": "text",
+  "org.apache.kafka.connect.data.Time": "time",
+  "avro.time-millis": "time",
+  "avro.time-micros": "time",
+  "io.debezium.time.Timestamp": "timestamp",
+  "io.debezium.time.MicroTimestamp": "timestamp",
+  "io.debezium.time.NanoTimestamp": "text", // PostgreSQL keeps microseconds
+  "io.debezium.time.IsoTimestamp": "timestamp",
+  "org.apache.kafka.connect.data.Timestamp": "timestamp",
+  "avro.timestamp-millis": "timestamptz",
+  "avro.timestamp-micros": "timestamptz",
+  "avro.local-timestamp-millis": "timestamp",
+  "avro.local-timestamp-micros": "timestamp",
+  "io.debezium.time.ZonedTimestamp": "timestamptz",
+  "io.debezium.time.ZonedTime": "timetz",
+  "io.debezium.time.MicroDuration": "bigint",
+  "io.debezium.time.Interval": "interval",
+  "org.apache.kafka.connect.data.Decimal": "numeric",
+  "avro.decimal": "numeric",
+  "io.debezium.data.VariableScaleDecimal": "numeric",
+  "io.debezium.data.Json": "json",
+  "io.debezium.data.Uuid": "uuid",
+  "avro.uuid": "uuid",
+  "io.debezium.data.Xml": "text",
+  "io.debezium.data.Bits": "varbit",
+  "io.debezium.data.EnumSet": "text",
+  "io.debezium.data.geometry.Point": "jsonb",
+  "io.debezium.data.geometry.Geometry": "jsonb",
+  "io.debezium.data.geometry.Geography": "jsonb",
+};

@@ -1,0 +1,107 @@
+import { applyTo, type CdcEvent, type Columns, type TableName, UNAVAILABLE } from "@cdckit/decode";
+import { PostgresSinkError } from "./errors.ts";
+
+/** What is to happen to a row: its columns written, or it deleted. */
+export interface PendingRow {
+  readonly key: Columns;
+  /** Null: deleted. A column that is UNAVAILABLE stays as the table has it. */
+  readonly row: Columns | null;
+}
+
+/** Changes to one table, the last of each row alone; emptied before them where the table was truncated among them. */
+export interface PendingTable {
+  readonly table: TableName;
+  readonly topic: string;
+  readonly isTruncated: boolean;
+  readonly rows: readonly PendingRow[];
+}
+
+interface OpenTable {
+  readonly table: TableName;
+  readonly topic: string;
+  isTruncated: boolean;
+  readonly rows: Map<string, PendingRow>;
+}
+
+/** Reduces events to what they leave behind: of each row its last state, table by table, in the order in which tables are first met. */
+export function pendingTables(events: readonly CdcEvent[]): readonly PendingTable[] {
+  const tables = new Map<string, OpenTable>();
+  for (const event of events) {
+    if ("table" in event && event.table !== null) {
+      add(event, openTable(tables, event.table, event.record.topic));
+    }
+  }
+  return [...tables.values()].map(({ rows, ...table }) => ({ ...table, rows: [...rows.values()] }));
+}
+
+function openTable(tables: Map<string, OpenTable>, table: TableName, topic: string): OpenTable {
+  const name = `${table.database ?? ""}\0${table.schema ?? ""}\0${table.name}`;
+  let open = tables.get(name);
+  if (open === undefined) {
+    open = { table, topic, isTruncated: false, rows: new Map() };
+    tables.set(name, open);
+  }
+  return open;
+}
+
+function add(event: CdcEvent, open: OpenTable): void {
+  const { rows, table } = open;
+  switch (event.kind) {
+    case "change": {
+      const key = keyOf(event.key, table);
+      if (event.op === "delete") {
+        put(rows, { key, row: null });
+        return;
+      }
+      const moved = event.op === "update" ? movedFrom(event.before, key) : null;
+      if (moved !== null) {
+        put(rows, { key: moved, row: null });
+      }
+      put(rows, { key, row: event.after });
+      return;
+    }
+    case "row":
+      put(rows, { key: keyOf(event.key, table), row: event.row });
+      return;
+    case "tombstone":
+      // Behind a delete it says the same again; of a compacted topic of rows it is the delete.
+      put(rows, { key: keyOf(event.key, table), row: null });
+      return;
+    case "truncate":
+      rows.clear();
+      open.isTruncated = true;
+      return;
+    default: // no other kind has a table
+  }
+}
+
+function put(rows: Map<string, PendingRow>, pending: PendingRow): void {
+  const name = nameOf(pending.key);
+  const previous = rows.get(name)?.row ?? null;
+  rows.set(name, pending.row === null ? pending : { key: pending.key, row: applyTo(pending.row, previous) });
+}
+
+/** A key whose row now has another one: systems that write one event for it, not two. */
+function movedFrom(before: Columns | null, key: Columns): Columns | null {
+  if (before === null) {
+    return null;
+  }
+  const names = Object.keys(key);
+  const isKnown = names.every((name) => Object.hasOwn(before, name) && before[name] !== UNAVAILABLE && before[name] !== null);
+  const old = Object.fromEntries(names.map((name) => [name, before[name]]));
+  return isKnown && nameOf(old) !== nameOf(key) ? old : null;
+}
+
+function keyOf(key: unknown, table: TableName): Columns {
+  if (typeof key !== "object" || key === null || key instanceof Uint8Array || Array.isArray(key) || Object.keys(key).length === 0) {
+    throw new PostgresSinkError(
+      "key-missing",
+      `a change of ${table.name} has no key of named columns; give the source table a primary key, or its connector message.key.columns`,
+    );
+  }
+  return key as Columns;
+}
+
+function nameOf(key: Columns): string {
+  return JSON.stringify(Object.entries(key), (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
+}

@@ -1,0 +1,9 @@
+/** A name as SQL writes it, whatever it holds. https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A table with its schema. */
+export function quoteTable({ schema, name }: { readonly schema: string; readonly name: string }): string {
+  return `${quoteName(schema)}.${quoteName(name)}`;
+}

@@ -1,0 +1,149 @@
+import type { Columns, SchemaSeen } from "@cdckit/decode";
+import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
+import { columnTypeFor, columnTypeOf, widerType } from "./column-type.ts";
+import { PostgresSinkError } from "./errors.ts";
+import type { PostgresClient, ResolvedPostgresOptions } from "./options.ts";
+import type { PendingRow } from "./pending-rows.ts";
+import { quoteName, quoteTable } from "./quote.ts";
+
+export interface Target {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/**
+ * Column name to its type, without its length: a cast to `varchar(3)` cuts a value off in silence, where writing it to such a column is an
+ * error.
+ */
+export type TableColumns = ReadonlyMap<string, string>;
+
+/** What the sink knows of the tables that it writes, and what it makes of them where it was asked to. */
+export class Tables {
+  readonly #options: Pick<ResolvedPostgresOptions, "create" | "widen">;
+  readonly #columns = new Map<string, TableColumns>();
+  /** By topic: what its schemas say of its rows' columns. */
+  readonly #wanted = new Map<string, Map<string, string>>();
+  /** Tables to look at again: a schema has come since. */
+  readonly #stale = new Set<string>();
+
+  constructor(options: Pick<ResolvedPostgresOptions, "create" | "widen">) {
+    this.#options = options;
+  }
+
+  schemaSeen({ topic, row, side }: SchemaSeen): void {
+    const record = row === null ? null : withoutNull(row);
+    if (record?.kind !== "record") {
+      return;
+    }
+    const wanted = this.#wanted.get(topic) ?? new Map<string, string>();
+    for (const { name, type } of record.fields) {
+      if (side === "value" || !wanted.has(name)) {
+        wanted.set(name, columnTypeOf(type));
+      }
+    }
+    this.#wanted.set(topic, wanted);
+    this.#stale.add(topic);
+  }
+
+  /** The columns of the table, with those that the rows need made where they are not there. */
+  async columnsFor(client: PostgresClient, target: Target, topic: string, rows: readonly PendingRow[]): Promise<TableColumns> {
+    const name = quoteTable(target);
+    const known = this.#columns.get(name);
+    if (known !== undefined && !this.#stale.has(topic) && rows.every(({ row, key }) => hasAll(known, row ?? key))) {
+      return known;
+    }
+    const wanted = this.#wantedOf(topic, rows);
+    let present = await columnsOf(client, target);
+    if (present.size === 0) {
+      await this.#create(client, target, wanted, rows);
+      present = await columnsOf(client, target);
+    }
+    if (await this.#widen(client, target, present, wanted)) {
+      present = await columnsOf(client, target);
+    }
+    this.#stale.delete(topic);
+    this.#columns.set(name, present);
+    return present;
+  }
+
+  /** Asked anew with the next batch: what PostgreSQL refused may be another table by now. */
+  forget(target: Target): void {
+    this.#columns.delete(quoteTable(target));
+  }
+
+  #wantedOf(topic: string, rows: readonly PendingRow[]): ReadonlyMap<string, string> {
+    const wanted = new Map(this.#wanted.get(topic));
+    for (const { key, row } of rows) {
+      for (const [name, value] of Object.entries(row ?? key)) {
+        const type = wanted.has(name) || value === UNAVAILABLE ? null : columnTypeFor(value);
+        if (type !== null) {
+          wanted.set(name, type);
+        }
+      }
+    }
+    return wanted;
+  }
+
+  async #create(client: PostgresClient, target: Target, wanted: ReadonlyMap<string, string>, rows: readonly PendingRow[]): Promise<void> {
+    const [first] = rows;
+    if (!this.#options.create || first === undefined) {
+      throw new PostgresSinkError(
+        "schema-mismatch",
+        `there is no table ${quoteTable(target)}; create it, name another by tableFor, or let the sink create it (create: true)`,
+      );
+    }
+    const keys = Object.keys(first.key);
+    const names = [...keys, ...[...wanted.keys()].filter((name) => !keys.includes(name))];
+    const columns = names.map((name) => `${quoteName(name)} ${wanted.get(name) ?? "text"}`);
+    await client.query({ text: `create schema if not exists ${quoteName(target.schema)}` });
+    await client.query({
+      text: `create table if not exists ${quoteTable(target)} (${columns.join(", ")}, primary key (${keys.map(quoteName).join(", ")}))`,
+    });
+  }
+
+  /** Whether anything was changed. */
+  async #widen(client: PostgresClient, target: Target, present: TableColumns, wanted: ReadonlyMap<string, string>): Promise<boolean> {
+    const changes = [...wanted].flatMap(([name, type]): string[] => {
+      const there = present.get(name);
+      if (there === undefined) {
+        return [`add column if not exists ${quoteName(name)} ${type}`];
+      }
+      const wider = widerType(there, type);
+      return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
+    });
+    if (changes.length === 0) {
+      return false;
+    }
+    const missing = [...wanted.keys()].filter((name) => !present.has(name));
+    if (!this.#options.widen && missing.length > 0) {
+      throw new PostgresSinkError(
+        "schema-mismatch",
+        `${quoteTable(target)} has no column ${missing.map(quoteName).join(", ")}; add it, or let the sink do so (widen: true)`,
+      );
+    }
+    if (!this.#options.widen) {
+      return false; // what does not fit, PostgreSQL refuses
+    }
+    await client.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
+    return true;
+  }
+}
+
+function hasAll(columns: TableColumns, row: Columns): boolean {
+  for (const name in row) {
+    if (!columns.has(name) && row[name] !== null) {
+      return false;
+    }
+  }
+  return true;
+}
+
+async function columnsOf(client: PostgresClient, target: Target): Promise<TableColumns> {
+  const { rows } = await client.query({
+    text:
+      "select attname, format_type(atttypid, -1) as type from pg_attribute " +
+      "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attgenerated = '' order by attnum",
+    values: [quoteTable(target)],
+  });
+  return new Map(rows.map((row) => [String(row["attname"]), String(row["type"])]));
+}

@@ -1,0 +1,83 @@
+import { PostgresSinkError } from "./errors.ts";
+
+/** How a value stands in SQL: as the text that PostgreSQL's own input function of the column's type reads. Null stays null. */
+export function valueText(value: unknown, type: string): string | null {
+  if (value === null || value === undefined) {
+    return null;
+  }
+  switch (typeof value) {
+    case "string":
+      return isMoment(type) ? momentText(value) : value;
+    case "boolean":
+      return value ? "t" : "f";
+    case "number":
+    case "bigint":
+      return String(value);
+    case "object":
+      return objectText(value, type);
+    default:
+      throw new PostgresSinkError("schema-mismatch", `a value of type ${typeof value} has no text in a column of type ${type}`);
+  }
+}
+
+function objectText(value: object, type: string): string {
+  if (value instanceof Uint8Array) {
+    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`;
+  }
+  if (value instanceof Date) {
+    return value.toISOString();
+  }
+  if (Array.isArray(value)) {
+    return arrayText(value, type);
+  }
+  if (type === "point" && "x" in value && "y" in value) {
+    return `(${String(value.x)},${String(value.y)})`;
+  }
+  return jsonText(value);
+}
+
+/** A list in a column of lists; a set of words, as MySQL has it, in a column of text. */
+function arrayText(values: readonly unknown[], type: string): string {
+  if (type.endsWith("[]")) {
+    const element = type.slice(0, -2);
+    const texts = values.map((value) => {
+      const text = Array.isArray(value) ? arrayText(value, type) : valueText(value, element);
+      return text === null || Array.isArray(value) ? (text ?? "NULL") : `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+    });
+    return `{${texts.join(",")}}`;
+  }
+  const isJson = type === "json" || type === "jsonb";
+  return !isJson && values.every((value) => typeof value === "string") ? values.join(",") : jsonText(values);
+}
+
+/** Integers beyond 2^53 stay as they are, bytes are base64. */
+function jsonText(value: unknown): string {
+  if (typeof value === "bigint") {
+    return String(value);
+  }
+  if (typeof value !== "object" || value === null) {
+    return JSON.stringify(value) ?? "null";
+  }
+  if (value instanceof Uint8Array) {
+    return JSON.stringify(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64"));
+  }
+  if (Array.isArray(value)) {
+    return `[${value.map(jsonText).join(",")}]`;
+  }
+  const entries: Iterable<readonly [unknown, unknown]> = value instanceof Map ? value : Object.entries(value);
+  return `{${[...entries].map(([name, part]) => `${JSON.stringify(String(name))}:${jsonText(part)}`).join(",")}}`;
+}
+
+function isMoment(type: string): boolean {
+  return type === "date" || type.startsWith("timestamp");
+}
+
+/** ISO's expanded years, which PostgreSQL writes with BC: year 0 is 1 BC. */
+function momentText(text: string): string {
+  const expanded = /^([+-])(\d{4,6})(-.*)$/.exec(text);
+  if (expanded === null) {
+    return text;
+  }
+  const [, sign, year = "", rest = ""] = expanded;
+  return sign === "+" ? `${Number(year)}${rest}` : `${String(Number(year) + 1).padStart(4, "0")}${rest} BC`;
+}

@@ -1,0 +1,297 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CdcEvent, type ChangeEvent, type Columns, createDecoder, type Decoder, type SchemaSeen, UNAVAILABLE } from "@cdckit/decode";
+import { postgres, type PostgresOptions, type PostgresSink } from "@cdckit/postgres";
+import { fromBundle } from "@cdckit/registry";
+import { bundledRecordings, readRecording } from "@cdckit/testkit";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
+
+const dir = mkdtempSync(join(tmpdir(), "cdckit-sink-"));
+const partition = Object.freeze({ topic: "shop.public.orders", partition: 0, epoch: 1 });
+let server: RunningPostgres;
+let pool: pg.Pool;
+const sinks: PostgresSink[] = [];
+
+beforeAll(async () => {
+  server = await startPostgres({ dir });
+  pool = new pg.Pool({ ...server.database });
+  pool.on("error", () => {}); // the server ends idle connections when it is stopped
+});
+
+afterAll(async () => {
+  await Promise.all(sinks.map((sink) => sink.close()));
+  await pool.end();
+  await server.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  await pool.query("drop schema if exists copy cascade");
+});
+
+function sinkOf(options: PostgresOptions = {}): PostgresSink {
+  const sink = postgres({ pool: pool as never, schema: "copy", create: true, ...options });
+  sinks.push(sink);
+  return sink;
+}
+
+async function claimed(options: PostgresOptions = {}): Promise<PostgresSink> {
+  await pool.query("create schema if not exists copy");
+  const sink = sinkOf(options);
+  await sink.claim("g", [partition]);
+  return sink;
+}
+
+function change(op: string, key: Columns, after: Columns | null, before: Columns | null = null): CdcEvent {
+  const table = { schema: "public", name: "orders" };
+  return { kind: "change", op, table, key, before, after, record: { topic: partition.topic } } as unknown as CdcEvent; // what a sink reads
+}
+
+const created = (id: number, more: Columns = {}): CdcEvent => change("create", { id }, { id, ...more });
+const apply = (sink: PostgresSink, nextOffset: bigint, ...events: CdcEvent[]): Promise<void> =>
+  sink.apply({ assignment: partition, events, nextOffset });
+
+async function rows(sql = "select * from copy.orders order by id"): Promise<readonly Record<string, unknown>[]> {
+  return (await pool.query<Record<string, unknown>>(sql)).rows;
+}
+
+describe("rows", () => {
+  test("are written by their keys, the last state of each, and deleted", async () => {
+    const sink = await claimed();
+    await apply(sink, 3n, created(1, { note: "a" }), created(2, { note: "b" }), change("update", { id: 1 }, { id: 1, note: "c" }));
+    await apply(sink, 5n, change("delete", { id: 2 }, null), created(3, { note: "d" }));
+    expect(await rows()).toEqual([
+      { id: "1", note: "c" },
+      { id: "3", note: "d" },
+    ]);
+  });
+
+  test("keep the columns that an update could not tell of", async () => {
+    const sink = await claimed();
+    await apply(sink, 1n, created(1, { note: "a", big: "long text" }), created(2, { note: "a", big: "too" }));
+    await apply(sink, 2n, change("update", { id: 1 }, { id: 1, note: "b", big: UNAVAILABLE }));
+    await apply(sink, 4n, created(3, { note: "x", big: "y" }), change("update", { id: 3 }, { id: 3, note: "z", big: UNAVAILABLE }));
+    expect(await rows()).toEqual([
+      { id: "1", note: "b", big: "long text" },
+      { id: "2", note: "a", big: "too" },
+      { id: "3", note: "z", big: "y" },
+    ]);
+  });
+
+  test("move where one event changes their key", async () => {
+    const sink = await claimed();
+    await apply(sink, 1n, created(1, { note: "a" }));
+    await apply(sink, 2n, change("update", { id: 9 }, { id: 9, note: "a" }, { id: 1, note: "a" }));
+    expect(await rows()).toEqual([{ id: "9", note: "a" }]);
+  });
+
+  test("go with a truncate, and those behind it stay", async () => {
+    const sink = await claimed();
+    await apply(sink, 1n, created(1), created(2));
+    const truncate = { ...change("delete", { id: 1 }, null), kind: "truncate" } as CdcEvent;
+    await apply(sink, 4n, created(3), truncate, created(4));
+    expect(await rows()).toEqual([{ id: "4" }]);
+  });
+
+  test("without a key are refused, and nothing is written", async () => {
+    const sink = await claimed();
+    await expect(apply(sink, 2n, created(1), change("create", null as unknown as Columns, { id: 2 }))).rejects.toMatchObject({
+      code: "key-missing",
+    });
+    expect(await rows("select next_offset from copy.cdckit_checkpoints")).toEqual([{ next_offset: null }]);
+  });
+
+  test("may have any names", async () => {
+    const sink = await claimed();
+    const row = JSON.parse('{"id":1,"a\\"b":"x","__proto__":"y","select":"z"}') as Columns;
+    await apply(sink, 1n, change("create", { id: 1 }, row));
+    expect((await rows('select "a""b" as a, "__proto__" as p, "select" as s from copy.orders'))[0]).toEqual({ a: "x", p: "y", s: "z" });
+  });
+
+  test("that PostgreSQL refuses are told by their table and its code, without a value", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint primary key, note varchar(3) not null)");
+    const refused = apply(sink, 1n, created(1, { note: "a secret" }));
+    await expect(refused).rejects.toMatchObject({ code: "rejected", retriable: false });
+    await expect(refused).rejects.toThrow(/"copy"\."orders".*22001/);
+    await expect(refused).rejects.not.toThrow(/secret/);
+  });
+});
+
+describe("values", () => {
+  test.each<[string, unknown, string]>([
+    ["bigint", 9_007_199_254_740_993n, "9007199254740993"],
+    ["numeric", "0.100000", "0.100000"],
+    ["double precision", Number.NaN, "NaN"],
+    ["double precision", Number.NEGATIVE_INFINITY, "-Infinity"],
+    ["date", "-0043-03-15", "0044-03-15 BC"],
+    ["date", "infinity", "infinity"],
+    ["timestamp", "+12024-01-01T00:00:00.5", "12024-01-01 00:00:00.5"],
+    ["timestamptz", "2024-02-29T12:00:00Z", "2024-02-29 12:00:00+00"],
+    ["interval", "P1Y2M3DT4H5M6.789S", "1 year 2 mons 3 days 04:05:06.789"],
+    ["bytea", Buffer.from([0, 255]), "\\x00ff"],
+    ["varbit", "1010", "1010"],
+    ["text[]", ['a"b', null, "\\", "c,d"], '{"a\\"b",NULL,"\\\\","c,d"}'],
+    [
+      "integer[]",
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      "{{1,2},{3,4}}",
+    ],
+    ["jsonb", { n: 9_007_199_254_740_993n, a: [1, "x"] }, '{"a": [1, "x"], "n": 9007199254740993}'],
+    ["json", '{"a": 1}', '{"a": 1}'],
+    ["text", ["a", "b"], "a,b"],
+    ["point", { x: 1, y: 2.5, srid: null, wkb: Buffer.alloc(0) }, "(1,2.5)"],
+    ["boolean", true, "true"],
+    ["uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
+  ])("a column of %s takes %o", async (type, value, text) => {
+    const sink = await claimed({ create: false });
+    await pool.query(`create table copy.orders (id bigint primary key, v ${type})`);
+    await apply(sink, 1n, created(1, { v: value }));
+    expect(await rows("select v::text from (select v from copy.orders, (select set_config('timezone', 'UTC', false)) x) y")).toEqual([
+      { v: text },
+    ]);
+  });
+});
+
+describe("checkpoints", () => {
+  test("move with the rows or not at all", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint primary key check (id < 5))");
+    await apply(sink, 2n, created(1));
+    await expect(apply(sink, 4n, created(2), created(7))).rejects.toMatchObject({ code: "rejected" });
+    expect(await rows()).toEqual([{ id: "1" }]);
+    expect(await sink.claim("g", [partition])).toEqual([{ assignment: partition, offset: 2n }]);
+  });
+
+  test("move over what holds no event", async () => {
+    const sink = await claimed();
+    await apply(sink, 7n);
+    expect(await sinkOf().claim("g", [partition])).toEqual([{ assignment: partition, offset: 7n }]);
+  });
+
+  test("fence whoever held the partition before", async () => {
+    const [before, after] = [await claimed(), sinkOf()];
+    await apply(before, 1n, created(1));
+    const again = Object.freeze({ ...partition, epoch: 2 });
+    expect(await after.claim("g", [again])).toEqual([{ assignment: again, offset: 1n }]);
+    await expect(apply(before, 2n, created(2))).rejects.toMatchObject({ code: "fenced" });
+    await after.apply({ assignment: again, events: [created(3)], nextOffset: 2n });
+    expect(await rows()).toEqual([{ id: "1" }, { id: "3" }]);
+  });
+
+  test("wait for the transaction under way", async () => {
+    const [before, after] = [await claimed({ create: false }), sinkOf()];
+    await pool.query("create table copy.orders (id bigint primary key)");
+    const lock = await pool.connect();
+    await lock.query("begin; lock table copy.orders in access exclusive mode");
+    const applying = apply(before, 5n, created(1));
+    while ((await rows("select 1 from pg_locks where not granted")).length === 0) {
+      // Until the batch waits for the table, its checkpoint moved and not committed.
+    }
+    const claiming = after.claim("g", [partition]);
+    await lock.query("commit");
+    lock.release();
+    await applying;
+    expect(await claiming).toEqual([{ assignment: partition, offset: 5n }]);
+  });
+
+  test("are of one group and one sink", async () => {
+    const sink = await claimed();
+    await apply(sink, 3n, created(1));
+    expect(await sinkOf().claim("other", [partition])).toEqual([]);
+    expect(await sinkOf({ name: "second" }).claim("g", [partition])).toEqual([]);
+  });
+
+  test("are Kafka's where delivery is at least once", async () => {
+    const sink = await claimed({ delivery: "at-least-once" });
+    await apply(sink, 1n, created(1));
+    expect(await sink.claim("g", [partition])).toEqual([]);
+    expect(await rows()).toEqual([{ id: "1" }]);
+  });
+});
+
+describe("tables", () => {
+  test("are refused where they are not there", async () => {
+    const sink = await claimed({ create: false });
+    await expect(apply(sink, 1n, created(1))).rejects.toMatchObject({ code: "schema-mismatch" });
+  });
+
+  test("get the columns that rows come with, where that is asked for", async () => {
+    const [narrow, wide] = [await claimed(), await claimed({ widen: true })];
+    await apply(wide, 1n, created(1));
+    await expect(apply(narrow, 2n, created(2, { more: "x" }))).rejects.toMatchObject({ code: "fenced" });
+    await apply(wide, 2n, created(2, { more: "x" }));
+    expect(await rows()).toEqual([
+      { id: "1", more: null },
+      { id: "2", more: "x" },
+    ]);
+  });
+
+  test("become wider with their schema", async () => {
+    const sink = await claimed({ widen: true });
+    const seen = (kind: "int" | "long"): SchemaSeen =>
+      ({
+        topic: partition.topic,
+        side: "value",
+        row: {
+          kind: "record",
+          name: "Value",
+          fields: [
+            { name: "id", type: { kind: "long" } },
+            { name: "n", type: { kind } },
+          ],
+        },
+      }) as unknown as SchemaSeen; // what a sink reads
+    sink.schemaSeen(seen("int"));
+    await apply(sink, 1n, created(1, { n: 1 }));
+    sink.schemaSeen(seen("long"));
+    await apply(sink, 2n, created(2, { n: 9_007_199_254_740_993n }));
+    expect(await rows("select n::text, pg_typeof(n)::text as t from copy.orders order by id")).toEqual([
+      { n: "1", t: "bigint" },
+      { n: "9007199254740993", t: "bigint" },
+    ]);
+  });
+
+  test("are made from the schemas of real messages, and hold their rows", async () => {
+    const sink = await claimed({ widen: true });
+    const recordings = bundledRecordings().filter(({ name }) => name.startsWith("postgres-debezium-3.5/tav."));
+    const schemas = fromBundle(recordings[0]?.schemasFile ?? "");
+    const decoder = createDecoder({ schemas, onSchema: (seen) => sink.schemaSeen(seen) });
+    const present = new Map<string, boolean>();
+    let written = 0n;
+    for (const { file } of recordings) {
+      for (const event of await changesOf(file, decoder)) {
+        await apply(sink, ++written, event);
+        present.set(`${event.table.name}\0${nameOf(event.key)}`, event.after !== null);
+      }
+    }
+    const counts = new Map<string, number>();
+    for (const [key, isThere] of present) {
+      const [table = ""] = key.split("\0");
+      counts.set(table, (counts.get(table) ?? 0) + (isThere ? 1 : 0));
+    }
+    expect(counts.size).toBeGreaterThan(3);
+    for (const [name, count] of counts) {
+      expect([name, await rows(`select count(*)::int as n from copy."${name.replaceAll('"', '""')}"`)]).toEqual([name, [{ n: count }]]);
+    }
+  });
+});
+
+async function changesOf(file: string, decoder: Decoder): Promise<readonly ChangeEvent[]> {
+  const changes: ChangeEvent[] = [];
+  for await (const record of readRecording(file)) {
+    const events = await decoder.decode(record);
+    changes.push(...events.filter((event) => event.kind === "change").filter(({ key }) => key !== null));
+  }
+  return changes;
+}
+
+function nameOf(key: unknown): string {
+  return JSON.stringify(key, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
+}
