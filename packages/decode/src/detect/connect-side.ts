@@ -91,7 +91,7 @@ export class ConnectSide {
   /** The payload half alone. Where it is no payload, the message may still be JSON: a row with a column more, a name that stands twice. */
   #readPayload(route: PrefixRoute, bytes: Buffer, payloadStart: number, end: number): unknown {
     try {
-      const value = route.reader.read(bytes, payloadStart, end - 1);
+      const value = route.reader.readPart(bytes, payloadStart, end - 1);
       this.route = route;
       return value;
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { type ParseOptions, parseJson } from "../encoding/json/parse.ts";
 import { notQuick } from "../encoding/json/reader.ts";
+import { checkJsonWeight } from "../encoding/json/weight.ts";
 import type { EncodingName } from "../event.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { type ConnectMessage, ConnectSide, isConnectMessage, isHalved, notConnect, notPayload } from "./connect-side.ts";
@@ -40,6 +41,7 @@ export class JsonSide {
     if (this.#columns !== this.#scope.meanings.columns) {
       this.#turnTo(this.#scope.meanings.columns);
     }
+    checkJsonWeight(bytes, start, end, this.#engine.limits);
     const connect = this.#connect.readRecent(bytes, start, end);
     if (connect !== notConnect) {
       return this.#fromConnect(connect, bytes, start, end);

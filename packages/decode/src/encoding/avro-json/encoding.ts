@@ -1,6 +1,7 @@
 import { avro } from "../avro/encoding.ts";
 import { compileWriter } from "../avro/write.ts";
 import { parseJson } from "../json/parse.ts";
+import { checkJsonWeight } from "../json/weight.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { SchemaEncoding } from "../schema-encoding.ts";
 import { TextCache } from "../text-cache.ts";
@@ -35,6 +36,7 @@ function compile(type: Type | null, reader: PayloadReader, { limits, texts = new
     encoding: "avro-json",
     type: reader.type,
     read: (bytes, start, end) => {
+      checkJsonWeight(bytes, start, end, limits);
       const binary = write(parseJson(bytes, start, end, parse));
       return reader.read(binary, 0, binary.length);
     },

@@ -1,5 +1,6 @@
 import { setProperty } from "../../set-property.ts";
 import type { EncodingName } from "../../event.ts";
+import type { ResolvedLimits } from "../../options.ts";
 import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, type ReadPlan } from "../reader.ts";
 import { TextCache } from "../text-cache.ts";
 import { type RecordType, type Type, withoutNull } from "../type.ts";
@@ -8,6 +9,7 @@ import { type Convert, type ConvertContext, compileAny, compileColumn, compileCo
 import { JsonCursor, missed } from "./cursor.ts";
 import { generateQuickReader, type QuickReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
+import { checkJsonWeight } from "./weight.ts";
 
 /** What a quick read returns where the text is not as expected. */
 export const notQuick: unique symbol = Symbol("not quick");
@@ -26,6 +28,7 @@ export class JsonReader implements PayloadReader {
   readonly #cursor: JsonCursor;
   readonly #slow: Convert;
   readonly #parse: ParseOptions;
+  readonly #limits: ResolvedLimits;
   // Generated when the first text is read: what is only converted needs none.
   #quick: QuickReader | null | undefined = undefined;
   readonly #generate: () => QuickReader | null;
@@ -35,6 +38,7 @@ export class JsonReader implements PayloadReader {
   constructor(encoding: EncodingName, type: Type, options: CompileOptions) {
     this.encoding = encoding;
     this.type = type;
+    this.#limits = options.limits;
     const texts = options.texts ?? new TextCache();
     this.#parse = { maxDepth: options.limits.maxDepth, texts };
     const context = convertContext(options, this.#parse);
@@ -46,6 +50,12 @@ export class JsonReader implements PayloadReader {
   }
 
   read(bytes: Uint8Array, start: number, end: number): unknown {
+    checkJsonWeight(bytes, start, end, this.#limits);
+    return this.readPart(bytes, start, end);
+  }
+
+  /** The same for a part of a message that is weighed already. */
+  readPart(bytes: Uint8Array, start: number, end: number): unknown {
     const value = this.readQuick(bytes, start, end);
     return value === notQuick ? this.#slow(parseJson(bytes, start, end, this.#parse)) : value;
   }
@@ -99,6 +109,7 @@ export function convertContext(options: CompileOptions, parse: ParseOptions): Co
     records: new Map(),
     parseJson: (text) => {
       const bytes = Buffer.from(text, "utf8");
+      checkJsonWeight(bytes, 0, bytes.length, options.limits);
       return compileAny(undefined, context)(parseJson(bytes, 0, bytes.length, parse));
     },
   };

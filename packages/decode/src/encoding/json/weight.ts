@@ -1,0 +1,191 @@
+import { randomInt } from "node:crypto";
+import { DecodeError } from "../../errors.ts";
+import type { ResolvedLimits } from "../../options.ts";
+
+/** Where the weights of a message are counted against its length, a short one counts as this long. */
+const leastBytes = 1_048_576;
+/** Text of fewer bytes costs less than a message may, whatever it says: it is not looked at. */
+const leastWeighedBytes = 131_072;
+
+/** What values cost, in nanoseconds or so, their garbage counted in. */
+const numberWeight = 40;
+/** A number of more characters may be a bigint, or one that is read by its text. */
+const mostShortNumber = 15;
+const longNumberWeight = 400;
+const textWeight = 80;
+const escapedTextWeight = 300;
+const arrayWeight = 100;
+const objectWeight = 300;
+const propertyWeight = 50;
+/** A name beyond those that rows have: the runtime remembers each, and each order of them that objects have. */
+const furtherNameWeight = 1_400;
+
+/** Names are told apart by so many bytes: of longer ones there are not many in a message. */
+const tellingBytes = 64;
+
+const space = 0x20;
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+
+/**
+ * Refuses JSON text whose values cost more than its length allows (`limits.maxWeightPerByte`), before any of it is read: whichever reader
+ * is to read it, and whether it can be read at all, the answer is the same.
+ */
+export function checkJsonWeight(bytes: Uint8Array, start: number, end: number, limits: ResolvedLimits): void {
+  const length = end - start;
+  if (length < leastWeighedBytes) {
+    return;
+  }
+  const most = limits.maxWeightPerByte * Math.max(length, leastBytes);
+  const scale = new Scale(bytes, end);
+  if (scale.weigh(start, most) > most) {
+    throw new DecodeError(
+      "limit-exceeded",
+      `expected JSON whose values cost at most ${limits.maxWeightPerByte} ns for each byte of the message, found more: ${scale.counts}; raise limits.maxWeightPerByte if this message may`,
+    );
+  }
+}
+
+/** 1 where a byte can stand in a number. */
+const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9+\-.eE]/.test(String.fromCharCode(byte)) ? 1 : 0));
+
+class Scale {
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
+  readonly #names = new NameSet();
+  #objects = 0;
+  #arrays = 0;
+  #values = 0;
+  #weight = 0;
+
+  constructor(bytes: Uint8Array, end: number) {
+    this.#bytes = bytes;
+    this.#end = end;
+  }
+
+  /** What was found, for who must decide whether the message may cost that. */
+  get counts(): string {
+    const { further } = this.#names;
+    const names = further > 0 ? ` and ${further} names beyond the first ${mostNames}` : "";
+    return `${this.#objects} objects, ${this.#arrays} lists, ${this.#values} texts and numbers${names} when it was given up`;
+  }
+
+  /** The weight of all that stands there; of no more than it takes to be above `most`. */
+  weigh(start: number, most: number): number {
+    const bytes = this.#bytes;
+    const end = this.#end;
+    let p = start;
+    while (p < end && this.#weight <= most) {
+      const byte = bytes[p] as number;
+      if (byte === comma || byte === colon) {
+        p++;
+      } else if (byte === quote) {
+        p = this.#text(p + 1);
+      } else if (numberBytes[byte] === 1) {
+        p = this.#number(p + 1);
+      } else {
+        this.#other(byte);
+        p++;
+      }
+    }
+    return this.#weight;
+  }
+
+  #number(first: number): number {
+    const bytes = this.#bytes;
+    let p = first;
+    while (p < this.#end && numberBytes[bytes[p] as number] === 1) {
+      p++;
+    }
+    this.#values++;
+    this.#weight += p - first < mostShortNumber ? numberWeight : longNumberWeight;
+    return p;
+  }
+
+  /** Brackets and the words that JSON has. */
+  #other(byte: number): void {
+    if (byte === 0x7b) {
+      this.#objects++;
+      this.#weight += objectWeight;
+    } else if (byte === 0x5b) {
+      this.#arrays++;
+      this.#weight += arrayWeight;
+    } else if (byte === 0x74 || byte === 0x6e) {
+      this.#weight += numberWeight; // true, null; "false" is long enough
+    }
+  }
+
+  /** A name or a text, and the space behind it. */
+  #text(first: number): number {
+    const bytes = this.#bytes;
+    const telling = Math.min(this.#end, first + tellingBytes);
+    let hash = 0;
+    let isPlain = true;
+    let p = first;
+    let byte = 0;
+    while (p < telling && (byte = bytes[p] as number) !== quote) {
+      hash = (Math.imul(hash, hashFactor) + byte) | 0;
+      isPlain &&= byte !== backslash && byte < 0x80;
+      p += byte === backslash ? 2 : 1;
+    }
+    const next = spaceEnd(bytes, quoteAt(bytes, p, this.#end) + 1, this.#end);
+    this.#values++;
+    this.#weight += isPlain ? textWeight : escapedTextWeight;
+    if (next < this.#end && bytes[next] === colon) {
+      this.#weight += propertyWeight + (this.#names.has(hash) ? 0 : furtherNameWeight) - textWeight;
+    }
+    return next;
+  }
+}
+
+/** Where the text that is open at `p` is closed. */
+function quoteAt(bytes: Uint8Array, p: number, end: number): number {
+  while (p < end) {
+    const byte = bytes[p] as number;
+    if (byte === quote) {
+      return p;
+    }
+    p += byte === backslash ? 2 : 1;
+  }
+  return p;
+}
+
+function spaceEnd(bytes: Uint8Array, p: number, end: number): number {
+  while (p < end && (bytes[p] as number) <= space) {
+    p++;
+  }
+  return p;
+}
+
+/** Odd, and not known to a sender, who could else find names that are told to be the same. */
+const hashFactor: number = randomInt(2 ** 20, 2 ** 30) * 2 + 1;
+const mostNames = 1_024;
+const places = 4_096;
+
+/** The names that were met, by their hashes: those that one message's rows have, and not more. */
+class NameSet {
+  readonly #hashes = new Int32Array(places);
+  #count = 0;
+  further = 0;
+
+  /** Whether the name is known, or is one of the first ones and known from now on. */
+  has(hash: number): boolean {
+    const wanted = hash === 0 ? 1 : hash | 0;
+    let place = (wanted ^ (wanted >>> 12)) & (places - 1);
+    while (this.#hashes[place] !== 0) {
+      if (this.#hashes[place] === wanted) {
+        return true;
+      }
+      place = (place + 1) & (places - 1);
+    }
+    if (this.#count === mostNames) {
+      this.further++;
+      return false;
+    }
+    this.#count++;
+    this.#hashes[place] = wanted;
+    return true;
+  }
+}
