@@ -51,7 +51,7 @@ export const roomTables = {
       position: ["event:types"], // where a change stands in its source
       values: ["errors", "options", "set-property"],
       encoding: ["values", "errors", "options", "set-property", "schema-source:types", "event:types"],
-      framing: ["errors", "record", "schema-source:types", "event:types"],
+      framing: ["errors", "record", "options:types", "schema-source:types", "event:types"],
       envelope: [
         "event",
         "errors",

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "./decoder.ts";
 import type { CdcEvent, ChangeEvent, RowEvent } from "./event.ts";
-import type { ValueOptions } from "./options.ts";
+import type { ApicurioIdSpace, ValueOptions } from "./options.ts";
+import type { SchemaSource } from "./schema-source.ts";
 
 function decode(value: string | Buffer, options: DecoderOptions = {}, topic = "p.inv.t"): CdcEvent {
   const record = { topic, partition: 0, offset: 0n, timestamp: 0n, key: null, value: Buffer.from(value as string), headers: [] };
@@ -34,6 +35,23 @@ test("an optional envelope that is null is not an empty object", () => {
   const schema = JSON.stringify(["null", { type: "record", name: "Envelope", fields }]);
   const schemas = { peek: (id: number | string) => ({ id, schemaType: "AVRO" as const, schema }), load: () => expect.unreachable() };
   expect(decode(Buffer.from([0, 0, 0, 0, 1, 0]), { schemas })).toMatchObject({ kind: "unknown", envelope: "debezium", value: null });
+});
+
+test("Apicurio's ids of eight bytes are global ids, or content ids where that is said", () => {
+  const asked: unknown[] = [];
+  const schemas: SchemaSource = {
+    peek: (id) => {
+      asked.push(id);
+      return { id, schemaType: "AVRO", schema: '{"type":"record","name":"R","fields":[{"name":"id","type":"int"}]}' };
+    },
+    load: () => expect.unreachable(),
+  };
+  const value = Buffer.from("00000000000000000702", "hex");
+  decode(value, { schemas });
+  decode(value, { schemas, apicurioIds: "contentId" });
+  expect(asked).toEqual(["globalId:7", "contentId:7"]);
+  const apicurioIds = "artifactId" as ApicurioIdSpace;
+  expect(() => createDecoder({ apicurioIds })).toThrow(/^apicurioIds must be globalId or contentId/);
 });
 
 test("a function is an option's value for decimals alone", () => {

@@ -9,7 +9,9 @@ import { type ResolvedHints, TopicDecoder } from "./detect/topic-decoder.ts";
 import { type DecodeError, isDecodeError } from "./errors.ts";
 import type { CdcEvent, EncodingName } from "./event.ts";
 import {
+  type ApicurioIdSpace,
   type DecodeLimits,
+  resolveApicurioIds,
   resolveLimits,
   resolveValidation,
   resolveValueOptions,
@@ -101,6 +103,12 @@ export interface DecoderOptions {
   readonly validation?: ValidationMode;
   /** What else tells the meanings of columns whose values come without types; a topic's `columns` go before all of it. */
   readonly learn?: LearnOptions;
+  /**
+   * What the ids of eight bytes count that Apicurio's serializers write in front of payloads; nothing in them says it. Version 3 writes
+   * content ids, unless `apicurio.registry.use-id` says `globalId`; version 2 writes global ids.
+   * @default "globalId"
+   */
+  readonly apicurioIds?: ApicurioIdSpace;
   /** Formats of one's own, asked before the built-in ones of their layer. */
   readonly formats?: Partial<Formats>;
   /**
@@ -136,7 +144,7 @@ class DetectingDecoder implements Decoder {
       values: resolveValueOptions(options.values),
       limits: resolveLimits(options.limits),
       schemas: options.schemas ?? null,
-      formats: formatsWith(options.formats),
+      formats: formatsWith(options.formats, resolveApicurioIds(options.apicurioIds)),
       validation: resolveValidation(options.validation),
       onSchema: options.onSchema ?? null,
       learn: { keys: options.learn?.keys ?? true, schemaChanges: options.learn?.schemaChanges ?? null },

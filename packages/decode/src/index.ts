@@ -30,6 +30,7 @@ export type {
   WatermarkEvent,
 } from "./event.ts";
 export type {
+  ApicurioIdSpace,
   BitsMode,
   DecimalMode,
   DecodeLimits,

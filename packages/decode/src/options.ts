@@ -11,6 +11,9 @@ export type BitsMode = "string" | "bytes" | "bigint";
 /** Whether values are checked against the rules of their JSON Schema: never, one message in a hundred, or each. */
 export type ValidationMode = "off" | "sampled" | "on";
 
+/** What an Apicurio id of eight bytes counts: versions of artifacts (global ids), or contents (content ids), each from 1 on. */
+export type ApicurioIdSpace = "globalId" | "contentId";
+
 /** The value table of the README, column by column. */
 export interface ValueOptions {
   /** @default "safe" */
@@ -158,4 +161,12 @@ export function resolveValidation(mode: ValidationMode = "off"): ValidationMode 
     throw new TypeError(`validation must be one of off, sampled, on, got ${String(mode)}`);
   }
   return mode;
+}
+
+/** The number space, or a `TypeError` that names the ones there are. */
+export function resolveApicurioIds(space: ApicurioIdSpace = "globalId"): ApicurioIdSpace {
+  if (space !== "globalId" && space !== "contentId") {
+    throw new TypeError(`apicurioIds must be globalId or contentId, got ${String(space)}`);
+  }
+  return space;
 }

@@ -26,7 +26,7 @@ import { ticdcCanalJson } from "../envelope/ticdc-canal-json/envelope.ts";
 import { ticdcOpen } from "../envelope/ticdc-open/envelope.ts";
 import { ticdcSimple } from "../envelope/ticdc-simple/envelope.ts";
 import { wal2json } from "../envelope/wal2json/envelope.ts";
-import { apicurio, apicurioHeader, apicurioJson } from "../framing/apicurio/recognise.ts";
+import { apicurio, apicurioHeader, apicurioJson, apicurioWith } from "../framing/apicurio/recognise.ts";
 import { azure, azureHeader } from "../framing/azure/recognise.ts";
 import { buf } from "../framing/buf/recognise.ts";
 import { confluentGuid, confluentGuidHeader } from "../framing/confluent-guid/recognise.ts";
@@ -37,6 +37,7 @@ import { confluent } from "../framing/confluent/recognise.ts";
 import type { Framing } from "../framing/framing.ts";
 import { none as noFraming } from "../framing/none/recognise.ts";
 import { ticdc } from "../framing/ticdc/recognise.ts";
+import type { ApicurioIdSpace } from "../options.ts";
 
 /** Every format that a decoder knows, layer by layer, most specific first. */
 export interface Formats {
@@ -93,15 +94,19 @@ const envelopes: readonly EnvelopeFormat[] = [
   noEnvelope,
 ];
 
+/** Apicurio's in place of the one above, where that is stated. */
+const apicurioByContent: Framing = apicurioWith("contentId");
+
 /** Whether a framing is one of those above, of which it is known what they begin with. */
 export function isBuiltInFraming(framing: Framing): boolean {
-  return framings.includes(framing);
+  return framings.includes(framing) || framing === apicurioByContent;
 }
 
 /** The built-in formats, with the user's own before them. */
-export function formatsWith(own: Partial<Formats> = {}): Formats {
+export function formatsWith(own: Partial<Formats> = {}, apicurioIds: ApicurioIdSpace = "globalId"): Formats {
+  const builtIn = apicurioIds === "globalId" ? framings : framings.map((framing) => (framing === apicurio ? apicurioByContent : framing));
   return {
-    framings: [...(own.framings ?? []), ...framings],
+    framings: [...(own.framings ?? []), ...builtIn],
     schemaEncodings: [...(own.schemaEncodings ?? []), ...schemaEncodings],
     plainEncodings: [...(own.plainEncodings ?? []), ...plainEncodings],
     envelopes: [...(own.envelopes ?? []), ...envelopes],

@@ -1,4 +1,5 @@
 import { DecodeError } from "../../errors.ts";
+import type { ApicurioIdSpace } from "../../options.ts";
 import type { RecordHeaders } from "../../record.ts";
 import type { RegisteredSchema, SchemaId } from "../../schema-source.ts";
 import type { Frame, Framing, Message, Side } from "../framing.ts";
@@ -10,9 +11,6 @@ import { messageChoices, typeRef } from "./type-ref.ts";
 /** Magic byte and an id of eight bytes. */
 const longFrameLength = 9;
 
-/** What an id of eight bytes counts: Apicurio numbers versions of artifacts (global ids) and contents (content ids), each from 1 on. */
-export type LongIdSpace = "globalId" | "contentId";
-
 /**
  * Apicurio's ids of eight bytes: `00 | id: int64, big-endian | payload`. Taken where the first four bytes of the id are zero, as its
  * OptimisticFallbackIdHandler takes them; the form with four bytes is Confluent's.
@@ -20,7 +18,7 @@ export type LongIdSpace = "globalId" | "contentId";
  * Nothing says which kind of id it is. Global ids unless said otherwise: version 2 of Apicurio's serializers writes eight bytes and global
  * ids by default, version 3 writes four, and eight only where it is told to.
  */
-export function apicurioWith(longIds: LongIdSpace): Framing {
+export function apicurioWith(longIds: ApicurioIdSpace): Framing {
   return {
     name: "apicurio",
     headerNames: [],
