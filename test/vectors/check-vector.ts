@@ -33,6 +33,8 @@ async function expectVector(vector: Vector, decoder: { decode(record: KafkaRecor
   const { events } = outcome as { events: readonly CdcEvent[] };
   expect(events).toHaveLength(wanted.length);
   for (const [i, event] of events.entries()) {
+    const found = [event.framing, event.encoding, event.envelope].join("+");
+    expect(found).toBe(vector.formats ?? found);
     expectEvent(wanted[i] ?? {}, event);
   }
 }

@@ -10,6 +10,14 @@ export interface Vector {
   readonly name: string;
   /** Where the bytes or the rule come from. */
   readonly from: string;
+  /** The program and its version that wrote these bytes; without it they were written by hand, after what `from` names. */
+  readonly writtenBy?: string;
+  /** Whose published messages these are, where the producer's version is not known. */
+  readonly publishedIn?: string;
+  /** The value's framing, encoding and envelope, joined by "+"; the framing alone where it does not decode. */
+  readonly formats?: string;
+  /** The key's framing and encoding. */
+  readonly keyFormats?: string;
   readonly topic?: string;
   readonly headers?: readonly (readonly [string, WrittenBytes])[];
   readonly key?: WrittenBytes;

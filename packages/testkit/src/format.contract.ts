@@ -20,10 +20,15 @@ export interface FormatSample {
 export interface FormatContractOptions {
   readonly samples: readonly FormatSample[];
   /**
-   * Changes made to each sample's bytes, beside cutting it off at every length.
+   * Changes made to each sample's bytes, beside cutting them off.
    * @default 200
    */
   readonly changes?: number;
+  /**
+   * Lengths at which each sample's bytes are cut off, evenly spread where the sample has more bytes.
+   * @default all
+   */
+  readonly cuts?: number;
   /**
    * Where the changes start: the same seed, the same changes.
    * @default 1
@@ -99,11 +104,13 @@ const trials: Readonly<Record<string, Trial>> = {
     expect(shown(detached, sample)).toEqual(meant(sample));
   },
 
-  "cut off anywhere, it gives events or a typed error": async (sample, { expect }) => {
+  "cut off anywhere, it gives events or a typed error": async (sample, { expect }, { cuts = Number.POSITIVE_INFINITY }) => {
     const { value } = sample.record;
+    const bytes = value?.length ?? 0;
+    const step = Math.max(1, bytes / cuts);
     const untyped: unknown[] = [];
-    for (let length = 0; length < (value?.length ?? 0); length++) {
-      untyped.push(...(await untypedError(sample, value?.subarray(0, length) ?? null)));
+    for (let length = 0; length < bytes; length += step) {
+      untyped.push(...(await untypedError(sample, value?.subarray(0, Math.floor(length)) ?? null)));
     }
     expect(untyped).toEqual([]);
   },

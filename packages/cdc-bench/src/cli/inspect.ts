@@ -2,12 +2,13 @@ import type { Command } from "commander";
 import { createDecoder, isDecodeError, type Candidate, type CdcEvent, type Decoder, type KafkaRecord } from "@cdckit/decode";
 import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { readHints } from "../load/hints.ts";
 import { openRecordFeed } from "../load/record-feed.ts";
 import { missingSchemasHint, openSchemas } from "../load/schemas.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
 import { createInspectTally, type InspectTally } from "../report/inspect-tally.ts";
-import { eventText, failureText, explanationText } from "../report/inspect-text.ts";
-import { eventLine, failureLine, type DecodeFailure } from "../report/inspect-line.ts";
+import { eventText, failureText, explanationText, silenceText } from "../report/inspect-text.ts";
+import { eventLine, failureLine, silenceLine, type DecodeFailure } from "../report/inspect-line.ts";
 import { createProgress } from "../report/progress.ts";
 import { openResultSink } from "../report/result-sink.ts";
 import type { Terminal } from "../terminal.ts";
@@ -17,6 +18,7 @@ import { addClusterFlags, addFileFlags, resolveSource, type SourceFlags } from "
 interface InspectFlags extends SourceFlags {
   readonly json?: boolean;
   readonly explain?: boolean;
+  readonly hints?: string;
   readonly limit?: number;
   readonly output?: string;
 }
@@ -26,6 +28,7 @@ export function addInspect(program: Command, terminal: Terminal, settle: (code: 
   addFileFlags(addClusterFlags(command))
     .option("--json", "one JSON object a line for every event, and for every record that cannot be decoded")
     .option("--explain", "for every record, which formats were tried and why each won or lost")
+    .option("--hints <file>", "what the bytes of topics cannot say: JSON, the `topics` of createDecoder")
     .option("--limit <count>", "stop after this many records", parseCount)
     .option("-o, --output <file>", "write the results to a file in place of stdout")
     .action(async (flags: InspectFlags) => settle(await inspect(flags, terminal)));
@@ -35,7 +38,8 @@ export function addInspect(program: Command, terminal: Terminal, settle: (code: 
 async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCode> {
   const source = resolveSource(flags, terminal.env);
   const schemas = openSchemas(source);
-  const decoder = createDecoder(schemas === undefined ? {} : { schemas });
+  const topics = flags.hints === undefined ? {} : { topics: readHints(flags.hints) };
+  const decoder = createDecoder({ ...(schemas && { schemas }), ...topics });
   const sink = await openResultSink(terminal, flags.output);
   const progress = createProgress(terminal);
   const tally = createInspectTally();
@@ -75,6 +79,9 @@ async function look(record: KafkaRecord, decoder: Decoder, isExplained: boolean)
   try {
     const events = await decoder.decode(record);
     const lines = events.map((event) => eventLine(event, more));
+    if (isExplained && events.length === 0) {
+      lines.push(silenceLine(record, more));
+    }
     return { record, events, lines, failure: null, candidates };
   } catch (error) {
     // Without a way to its schema no record is looked at: that is no news about the records.
@@ -91,7 +98,7 @@ function jsonOf(seen: Inspected): string {
 }
 
 function textOf({ record, events, failure, candidates }: Inspected): string {
-  const said = failure === null ? events.map(eventText).join("") : failureText(record, failure);
+  const said = failure === null ? events.map(eventText).join("") || silenceText(record) : failureText(record, failure);
   return said + explanationText(candidates);
 }
 

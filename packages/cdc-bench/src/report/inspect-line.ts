@@ -19,6 +19,15 @@ export function eventLine(event: CdcEvent, more: Line = {}): string {
 
 /** The line of `inspect --json` for a record that could not be decoded. */
 export function failureLine(record: KafkaRecord, error: DecodeFailure, more: Line = {}): string {
+  return eventlessLine(record, error, more);
+}
+
+/** The line of `inspect --json --explain` for a record that gives no events: without it, nobody would read its explanation. */
+export function silenceLine(record: KafkaRecord, more: Line = {}): string {
+  return eventlessLine(record, null, more);
+}
+
+function eventlessLine(record: KafkaRecord, error: DecodeFailure | null, more: Line): string {
   const { topic, partition, offset } = record;
   const unknown = { framing: null, encoding: null, envelope: null, schemaId: null, kind: null };
   const columns = { op: null, table: null, key: null, before: null, after: null };

@@ -22,6 +22,11 @@ export function failureText(record: KafkaRecord, error: DecodeFailure): string {
   return `${record.topic}[${record.partition}]@${record.offset}  cannot be decoded\n    ${error.message}\n`;
 }
 
+/** A record that says nothing, such as a transaction without changes. */
+export function silenceText(record: KafkaRecord): string {
+  return `${record.topic}[${record.partition}]@${record.offset}  no events\n`;
+}
+
 /** What detection tried, the winners marked. */
 export function explanationText(candidates: readonly Candidate[]): string {
   return candidates

@@ -1,0 +1,99 @@
+/**
+ * The README's tables of what is detected and decoded, made of what the format contract has passed (`test/contract/format-results.json`).
+ * Run as a program, it runs the contract and writes both anew.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { capture, repositoryRoot, toolPath } from "./set-up.mjs";
+
+/**
+ * @typedef {object} FormatResult
+ * @property {Record<string, number>} writtenBy
+ * @property {Record<string, number>} publishedIn
+ * @property {number} byHand
+ * @property {number} keys
+ * @property {number} values
+ * @property {string[]} kinds
+ */
+
+const begin = "<!-- generated: what the format contract has passed; node scripts/format-tables.mjs writes it -->";
+const end = "<!-- /generated -->";
+const contract = "test/contract/format-contract.test.ts";
+
+/**
+ * What is wrong with the README's tables; an empty text if nothing.
+ * @param {string} root
+ * @returns {string}
+ */
+export function checkFormatTables(root) {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  return withTables(root, readme) === readme
+    ? ""
+    : "README.md: its tables of formats are not what the contract has passed: node scripts/format-tables.mjs";
+}
+
+/**
+ * The README with the tables that the results make.
+ * @param {string} root
+ * @param {string} readme
+ */
+function withTables(root, readme) {
+  const [start, stop] = [readme.indexOf(begin), readme.indexOf(end)];
+  if (start === -1 || stop < start) {
+    throw new Error(`README.md has no lines "${begin}" and "${end}"`);
+  }
+  return `${readme.slice(0, start)}${begin}\n\n${tablesOf(root)}\n${readme.slice(stop)}`;
+}
+
+/** @param {string} root */
+function tablesOf(root) {
+  const results = JSON.parse(readFileSync(join(root, "test/contract/format-results.json"), "utf8"));
+  return ["framing", "encoding", "envelope"].map((layer) => tableOf(layer, results[layer])).join("\n");
+}
+
+/**
+ * @param {string} layer
+ * @param {Record<string, FormatResult>} formats
+ */
+function tableOf(layer, formats) {
+  const rows = Object.entries(formats).map(([name, result]) => {
+    const { keys, values, kinds } = result;
+    return `| \`${name}\` | ${writersOf(result)} | ${layer === "envelope" ? "" : `${shown(keys)} | `}${shown(values)} | ${kinds.join(", ")} |`;
+  });
+  const columns = layer === "envelope" ? ["messages", "events"] : ["keys", "values", "events"];
+  const head = [layer, "whose messages, and how many", ...columns];
+  return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows, ""].join("\n");
+}
+
+/**
+ * No format claims a producer that has not written a message of it.
+ * @param {FormatResult} result
+ */
+function writersOf({ writtenBy, publishedIn, byHand }) {
+  const written = Object.entries(writtenBy).map(([name, count]) => `${name} (${count})`);
+  const published = Object.entries(publishedIn).map(([name, count]) => `published in ${name} (${count})`);
+  return [...written, ...published, ...(byHand === 0 ? [] : [`from its documentation (${byHand})`])].join(", ");
+}
+
+/** @param {number} count */
+function shown(count) {
+  return count === 0 ? "" : String(count);
+}
+
+/** Runs the contract, which writes what it has passed, and puts the tables into the README. */
+function writeTables() {
+  process.env["CDCKIT_WRITE_FORMAT_RESULTS"] = "1";
+  const { status, output } = capture(toolPath("vitest"), ["run", contract]);
+  if (status !== 0) {
+    console.log(output);
+    throw new Error(`${contract} has failed: nothing is written`);
+  }
+  const path = join(repositoryRoot, "README.md");
+  writeFileSync(path, withTables(repositoryRoot, readFileSync(path, "utf8")));
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  writeTables();
+}

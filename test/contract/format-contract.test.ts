@@ -1,0 +1,60 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createDecoder } from "@cdckit/decode";
+import { type FormatSample, type TestFramework, testFormatContract } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { decoderOptions, type Sample } from "../vectors/sample.ts";
+import { allSamples } from "../vectors/samples.ts";
+import { formatResults } from "./format-results.ts";
+
+/** What has passed last time; the README's tables are made of it. */
+const resultsFile = join(import.meta.dirname, "format-results.json");
+
+/** A record of nulls is in no format. */
+const samples = (await allSamples()).filter(({ events, formats, keyFormats, record }) =>
+  record.value === null ? keyFormats.length === 2 : events !== null && formats.length === 3,
+);
+const failed = new Set<Sample>();
+
+const files = [...new Set(samples.map(({ file }) => file))];
+for (const file of files) {
+  for (const sample of samples.filter((one) => one.file === file)) {
+    testFormatContract(file, noting(sample), { samples: [contractSample(sample)], changes: 20, cuts: 30 });
+  }
+}
+
+test("every built-in format has passed", async () => {
+  const { candidates } = await createDecoder().explain({ ...(samples[0] as Sample).record, value: Buffer.from("{}") });
+  const passed = formatResults(samples.filter((sample) => !failed.has(sample)));
+  const missing = candidates.filter(({ layer, name }) => passed[layer][name] === undefined);
+  expect(missing.map(({ layer, name }) => `${layer} ${name}`)).toEqual([]);
+});
+
+test("the README tells what has passed: node scripts/format-tables.mjs writes it anew", () => {
+  const results = `${JSON.stringify(formatResults(samples.filter((sample) => !failed.has(sample))), null, 2)}\n`;
+  if (process.env["CDCKIT_WRITE_FORMAT_RESULTS"] !== undefined) {
+    writeFileSync(resultsFile, results);
+  }
+  expect(JSON.parse(results)).toEqual(JSON.parse(readFileSync(resultsFile, "utf8")));
+});
+
+function contractSample(sample: Sample): FormatSample {
+  const { name, record, formats, keyFormats, events } = sample;
+  const [framing = "", encoding = "", envelope = "none"] = record.value === null ? keyFormats : formats;
+  return { name, record, options: decoderOptions(sample), framing, encoding, envelope, events: events ?? [] };
+}
+
+/** The test framework, which notes what a sample did not pass. */
+function noting(sample: Sample): TestFramework {
+  const run = (name: string, body: () => Promise<void>): void => {
+    test(name, async () => {
+      try {
+        await body();
+      } catch (error) {
+        failed.add(sample);
+        throw error;
+      }
+    });
+  };
+  return { describe, expect, test: Object.assign(run, { skip: test.skip }) };
+}

@@ -1,0 +1,105 @@
+import type { RegisteredSchema } from "@cdckit/decode";
+import { linesOf } from "./lines.ts";
+import { type Sample, valueRecord } from "./sample.ts";
+import { expected } from "./vector.ts";
+
+type Written = { readonly hex: string } | { readonly text: string } | { readonly base64: string };
+
+/** A line of `framing/`: one side of a record, and what its framing must say. */
+interface Line {
+  readonly name: string;
+  readonly writtenBy?: string;
+  readonly side?: "key" | "value";
+  readonly headers?: readonly (readonly [string, Written | null])[];
+  readonly value: Written;
+  readonly framing: string;
+  readonly schemaId?: number | string | null;
+  readonly payload?: Written;
+  readonly payloads?: readonly { readonly count: number }[];
+  readonly schema?: unknown;
+  readonly tolerant?: boolean;
+  readonly needs?: string;
+  readonly choices?: unknown;
+  readonly chosen?: { readonly message: { readonly kind: string } };
+  readonly error?: string;
+}
+
+/** Of which schema the messages of a file are, by the beginnings of their names, and what they say. */
+interface Meaning extends Omit<RegisteredSchema, "id"> {
+  readonly file: string;
+  readonly names: string;
+  readonly encoding: string;
+  readonly row: unknown;
+}
+
+const files = ["confluent.ndjson", "apicurio.ndjson", "glue.ndjson", "avro-files.ndjson", "framing.ndjson"];
+
+/** The vectors of framings as records. Those that not every runtime can read are left out. */
+export function framingSamples(): readonly Sample[] {
+  const meanings = linesOf<Meaning>("framing/schemas.ndjson");
+  return files.flatMap((file) =>
+    linesOf<Line>(`framing/${file}`)
+      .filter(({ needs }) => needs === undefined)
+      .map((line) => {
+        const stated = meanings.find((meaning) => meaning.file === file && line.name.startsWith(meaning.names));
+        return sampleOf(`framing/${file}`, line, stated ?? meaningOf(line));
+      }),
+  );
+}
+
+/** What a message means whose line does not say more than its framing. */
+function meaningOf({ name, schemaId, schema, payload, choices, error }: Line): Omit<Meaning, "file" | "names"> | null {
+  if (name.startsWith("Apicurio's JSON with a schema id")) {
+    return { encoding: "json-schema", schemaType: "JSON", schema: "{}", row: undefined };
+  }
+  const isOne = payload !== undefined && "hex" in payload && payload.hex === "02";
+  const carries = schema !== undefined;
+  return error === undefined && choices === undefined && isOne && (carries || (schemaId ?? null) !== null)
+    ? { encoding: "avro", schemaType: "AVRO", schema: oneInteger, row: { id: 1 } }
+    : null;
+}
+
+const oneInteger = '{"type":"record","name":"R","fields":[{"name":"id","type":"int"}]}';
+
+function sampleOf(file: string, line: Line, meaning: Omit<Meaning, "file" | "names"> | null): Sample {
+  const { name, side = "value", framing, schemaId = null, payloads, tolerant = false, error = null } = line;
+  const bytes = bytesOf(line.value);
+  const headers = (line.headers ?? []).map(([header, value]) => [header, value === null ? null : bytesOf(value)] as const);
+  const record = valueRecord(null, { [side]: bytes, headers });
+  const isFile = payloads !== undefined && meaning === null;
+  const encoding = isFile ? "avro" : meaning?.encoding;
+  const isKey = side === "key";
+  // Four bytes of an id are both registries'; the name of a message behind them is Apicurio's alone.
+  const framedBy = framing === "confluent" && line.chosen?.message.kind === "name" ? "apicurio" : framing;
+  return {
+    file,
+    name,
+    record,
+    schemas: meaning === null || schemaId === null ? [] : [{ id: schemaId, schemaType: meaning.schemaType, schema: meaning.schema }],
+    options: tolerant ? { topics: { [record.topic]: { value: { messageIndexes: "tolerant" } } } } : {},
+    formats: isKey ? [] : [framedBy, ...(encoding === undefined ? [] : [encoding, "none"])],
+    keyFormats: isKey ? [framing, ...(encoding === undefined ? [] : [encoding])] : [],
+    events: eventsOf(line, isFile, encoding, meaning?.row),
+    error,
+    writtenBy: line.writtenBy ?? null,
+    publishedIn: null,
+  };
+}
+
+function eventsOf({ side, payloads = [] }: Line, isFile: boolean, encoding: string | undefined, row: unknown): Sample["events"] {
+  if (isFile) {
+    const count = payloads.reduce((sum, payload) => sum + payload.count, 0);
+    return Array.from({ length: count }, () => ({ kind: "row" }));
+  }
+  if (row === undefined) {
+    return encoding === undefined ? null : [{}];
+  }
+  return side === "key" ? [{ kind: "tombstone", key: expected(row) }] : [{ kind: "row", row: expected(row) }];
+}
+
+function bytesOf(written: Written): Buffer {
+  if ("text" in written) {
+    return Buffer.from(written.text);
+  }
+  return "hex" in written ? Buffer.from(written.hex.replaceAll(" ", ""), "hex") : Buffer.from(written.base64, "base64");
+}
