@@ -1,39 +1,26 @@
-import type { DriverSession, FetchedBatch, KafkaDriver, Subscription } from "@cdckit/consumer";
-import { silentLogger } from "@cdckit/consumer";
-import type { AppendedRecord } from "./memory-broker.ts";
-import { commitOf, ProbeSink } from "./probe-sink.ts";
+import {
+  type DriverContractOptions,
+  firstOffset,
+  firstRecord,
+  join,
+  latch,
+  lines,
+  pause,
+  type TestFramework,
+  text,
+  topicOf,
+  type Trial,
+} from "./driver-trial.ts";
+import { logTrials } from "./driver-log.contract.ts";
+import { writeTrials } from "./driver-write.contract.ts";
+import { commitOf } from "./probe-sink.ts";
 
-/** The part of a test framework that the contract needs: vitest's and jest's own functions fit. */
-export interface TestFramework {
-  readonly describe: (name: string, body: () => void) => void;
-  readonly test: ((name: string, body: () => Promise<void>) => void) & { readonly skip: (name: string, body: () => Promise<void>) => void };
-  readonly expect: (actual: unknown) => { toEqual(expected: unknown): void };
-}
-
-/** A broker that a driver can be tried on. */
-export interface DriverHarness {
-  /** A new client of the broker each time. Heartbeats should be fast: rebalances wait for them. */
-  driver(): KafkaDriver;
-  createTopic(name: string, partitions: number): Promise<void>;
-  produce(topic: string, records: readonly (AppendedRecord & { readonly partition: number })[]): Promise<void>;
-  /** What the group has committed, or null. */
-  committed(groupId: string, topic: string, partition: number): Promise<bigint | null>;
-  /** A name for a topic or a group that nobody else uses. */
-  uniqueName(prefix: string): string;
-}
-
-export interface DriverContractOptions {
-  readonly harness: DriverHarness;
-  /** Tests that this driver cannot pass, by name, each with its reason. */
-  readonly skip?: readonly { readonly test: string; readonly reason: string }[];
-}
-
-type Trial = (harness: DriverHarness, framework: TestFramework) => Promise<void>;
+export type { TestFramework } from "./driver-trial.ts";
 
 /** What the consumer relies on, as tests. Every driver passes them; an exemption has a reason. */
 export function testDriverContract(name: string, framework: TestFramework, { harness, skip = [] }: DriverContractOptions): void {
   framework.describe(`the driver contract: ${name}`, () => {
-    for (const [sentence, trial] of Object.entries(trials)) {
+    for (const [sentence, trial] of Object.entries({ ...trials, ...logTrials, ...writeTrials })) {
       const exemption = skip.find(({ test }) => test === sentence);
       if (exemption === undefined) {
         framework.test(sentence, () => trial(harness, framework));
@@ -237,53 +224,3 @@ const trials: Readonly<Record<string, Trial>> = {
     expect(sink.failures).toEqual([]);
   },
 };
-
-interface Joined {
-  readonly sink: ProbeSink;
-  readonly session: DriverSession;
-}
-
-async function join(harness: DriverHarness, change: Partial<Subscription>, prepare?: (sink: ProbeSink) => void): Promise<Joined> {
-  const sink = new ProbeSink();
-  prepare?.(sink);
-  const groupId = change.groupId ?? harness.uniqueName("group");
-  const session = await harness.driver().connect({ from: "earliest", topics: [], logger: silentLogger, ...change, groupId }, sink);
-  return { sink, session };
-}
-
-async function topicOf(harness: DriverHarness, partitions: number): Promise<string> {
-  const topic = harness.uniqueName("contract");
-  await harness.createTopic(topic, partitions);
-  return topic;
-}
-
-function lines(partition: number, count: number): (AppendedRecord & { readonly partition: number })[] {
-  return Array.from({ length: count }, (_, i) => ({ partition, value: `line ${i}` }));
-}
-
-function firstRecord(sink: ProbeSink): number {
-  const walk = sink.batches[0]?.walk();
-  return walk?.next() === true ? walk.record : -1;
-}
-
-function firstOffset(batch: FetchedBatch): bigint | null {
-  const walk = batch.walk();
-  return walk.next() ? batch.offsetAt(walk.record) : null;
-}
-
-function text(bytes: Uint8Array | null): string | null {
-  return bytes === null ? null : Buffer.from(bytes).toString();
-}
-
-function latch(): { readonly promise: Promise<void>; readonly open: () => void } {
-  let open = (): void => {};
-  const promise = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { promise, open };
-}
-
-/** Time for a driver to do what it must not do; a correct one passes however long this is. */
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

@@ -16,6 +16,14 @@ testDriverContract(
       driver: () => memory({ broker, maxBatchRecords: 3 }),
       createTopic: async (name, partitions) => broker.createTopic(name, partitions),
       produce: async (topic, records) => void broker.append(topic, ...records),
+      produceInTransaction: async (topic, records, end) => {
+        const transaction = broker.transaction();
+        transaction.append(topic, ...records);
+        transaction[end]();
+      },
+      deleteBefore: async (topic, partition, offset) => broker.deleteBefore(topic, partition, offset),
+      deleteTopic: async (topic) => broker.deleteTopic(topic),
+      addPartitions: async (topic, partitions) => broker.addPartitions(topic, partitions),
       committed: async (groupId, topic, partition) => broker.committed(groupId, topic, partition),
       uniqueName: (prefix) => `${prefix}-${++names}`,
     },

@@ -1,0 +1,190 @@
+import type { LostRange, OffsetCommit, PartitionAssignment, Subscription } from "@cdckit/consumer";
+import { type DriverHarness, join, latch, lines, pause, text, topicOf, type Trial } from "./driver-trial.ts";
+import type { ProbeSink } from "./probe-sink.ts";
+
+/** What the consumer relies on of the log: where it starts, where it ends, what is missing in it. */
+export const logTrials: Readonly<Record<string, Trial>> = {
+  "ranges tell where the log starts and ends": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    await harness.produce(topic, lines(0, 6));
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ held, records }) => held.length === 2 && records.length >= 6);
+    await harness.deleteBefore(topic, 0, 4n);
+    const ranges = (await session.ranges?.(sink.held)) ?? [];
+    const told = ranges.map(({ assignment, start, end }) => [sink.held.includes(assignment), assignment.partition, start, end]);
+    expect(told.sort((a, b) => Number(a[1]) - Number(b[1]))).toEqual([
+      [true, 0, 4n, 6n],
+      [true, 1, 0n, 0n],
+    ]);
+    await session.close(5_000);
+  },
+
+  "startAt decides where a partition starts; without its word the commit does": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, [...lines(0, 8), ...lines(1, 8)]);
+    await commitAt(harness, { topic, groupId }, 2n);
+    const asked: number[] = [];
+    const startAt = async (assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> => {
+      asked.push(...assignments.map(({ partition }) => partition));
+      return assignments.filter(({ partition }) => partition === 0).map((assignment) => ({ assignment, offset: 5n }));
+    };
+    const { sink, session } = await join(harness, { topics: [topic], groupId, startAt });
+    await sink.until(({ records }) => records.length >= 9);
+    expect([offsetsOf(sink, 0)[0], offsetsOf(sink, 1)[0]]).toEqual([5n, 2n]);
+    expect(asked.sort((a, b) => a - b)).toEqual([0, 1]);
+    await session.close(5_000);
+  },
+
+  "nothing of a partition is handed over before startAt has answered": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 8));
+    const answer = latch();
+    const startAt = async (assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> => {
+      await answer.promise;
+      return assignments.map((assignment) => ({ assignment, offset: 0n }));
+    };
+    const { sink, session } = await join(harness, { topics: [topic], from: "latest", startAt });
+    await sink.until(({ held }) => held.length === 1);
+    await pause(50);
+    expect(sink.batches.length).toEqual(0);
+    answer.open();
+    await sink.until(({ records }) => records.length >= 8);
+    expect(sink.records[0]?.offset).toEqual(0n);
+    await session.close(5_000);
+  },
+
+  "a startAt that the log does not have is an error with what is missing": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 8));
+    await harness.deleteBefore(topic, 0, 4n);
+    for (const offset of [2n, 20n]) {
+      const startAt = async (assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> =>
+        assignments.map((assignment) => ({ assignment, offset }));
+      const failure = await failureOf(harness, { topics: [topic], startAt });
+      expect(failure).toEqual({ topic, partition: 0, firstMissing: offset, firstAvailable: 4n, end: 8n });
+    }
+  },
+
+  "a committed offset that retention has overtaken is an error with what is missing, and stays": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, lines(0, 8));
+    await commitAt(harness, { topic, groupId }, 2n);
+    await harness.deleteBefore(topic, 0, 5n);
+    const failure = await failureOf(harness, { topics: [topic], groupId });
+    expect(failure).toEqual({ topic, partition: 0, firstMissing: 2n, firstAvailable: 5n, end: 8n });
+    expect(await harness.committed(groupId, topic, 0)).toEqual(2n);
+  },
+
+  "what retention takes before it was read is an error with what is missing": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 4));
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ records }) => records.length >= 4);
+    session.pause(sink.held);
+    // A fetch may be under way.
+    await pause(300);
+    await harness.produce(topic, lines(0, 4));
+    await harness.deleteBefore(topic, 0, 6n);
+    session.resume(sink.held);
+    await sink.until(({ failures }) => failures.length > 0);
+    expect(lostOf(sink.failures[0])).toEqual({ topic, partition: 0, firstMissing: 4n, firstAvailable: 6n, end: 8n });
+    expect(sink.records.length).toEqual(4);
+    await session.close(5_000);
+  },
+
+  "a topic that was made anew is read from its start, or is an error": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 4));
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ records }) => records.length >= 4);
+    await harness.deleteTopic(topic);
+    await pause(300);
+    await harness.createTopic(topic, 1);
+    await harness.produce(
+      topic,
+      lines(0, 8).map((line) => ({ ...line, value: "anew" })),
+    );
+    const isAnew = ({ value }: { readonly value: Uint8Array | null }): boolean => text(value) === "anew";
+    await sink.until(({ records, failures }) => failures.length > 0 || records.some(isAnew));
+    expect(sink.failures.length > 0 || sink.records.find(isAnew)?.offset === 0n).toEqual(true);
+    await session.close(5_000);
+  },
+
+  "aborted records are not handed over, and what is not a record moves the partition on": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produceInTransaction(topic, lines(0, 2), "commit");
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ batches }) => batches.at(-1)?.nextOffset === 3n);
+    await harness.produceInTransaction(topic, lines(0, 2), "abort");
+    await sink.until(({ batches }) => batches.at(-1)?.nextOffset === 6n);
+    expect(sink.records.map(({ offset }) => offset)).toEqual([0n, 1n]);
+    await harness.produce(topic, lines(0, 1));
+    await sink.until(({ records }) => records.length >= 3);
+    expect(sink.records.at(-1)?.offset).toEqual(6n);
+    await session.close(5_000);
+  },
+
+  "partitions that are added are found": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 2));
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ records }) => records.length >= 2);
+    await harness.addPartitions(topic, 2);
+    await harness.produce(topic, lines(1, 2));
+    await sink.until(({ records }) => records.some(({ partition }) => partition === 1));
+    expect(offsetsOf(sink, 1)[0]).toEqual(0n);
+    await session.close(5_000);
+  },
+
+  "a topic that a regular expression matches later is found": async (harness, { expect }) => {
+    const prefix = harness.uniqueName("later");
+    await harness.createTopic(`${prefix}.a`, 1);
+    const { sink, session } = await join(harness, { topics: [new RegExp(`^${prefix}\\.`)] });
+    await sink.until(({ held }) => held.length === 1);
+    await harness.createTopic(`${prefix}.b`, 1);
+    await harness.produce(`${prefix}.b`, lines(0, 2));
+    await sink.until(({ records }) => records.length >= 2);
+    expect(sink.records.map(({ topic, offset }) => [topic, offset])).toEqual([
+      [`${prefix}.b`, 0n],
+      [`${prefix}.b`, 1n],
+    ]);
+    await session.close(5_000);
+  },
+};
+
+/** Commits every partition of a topic at an offset, as a member that then leaves. */
+async function commitAt(
+  harness: DriverHarness,
+  { topic, groupId }: { readonly topic: string; readonly groupId: string },
+  offset: bigint,
+): Promise<void> {
+  const { sink, session } = await join(harness, { topics: [topic], groupId });
+  await sink.until(
+    ({ batches, held }) => held.length > 0 && held.every((assignment) => batches.some((batch) => batch.assignment === assignment)),
+  );
+  await session.commit(sink.held.map((assignment) => ({ assignment, offset })));
+  await session.close(5_000);
+}
+
+/** What is missing where a member starts: told by `connect`, or by `failed`. */
+async function failureOf(harness: DriverHarness, change: Partial<Subscription>): Promise<LostRange | null> {
+  try {
+    const { sink, session } = await join(harness, change);
+    await sink.until(({ failures, records }) => failures.length > 0 || records.length > 0);
+    await session.close(5_000);
+    return lostOf(sink.failures[0]);
+  } catch (error) {
+    return lostOf(error);
+  }
+}
+
+function lostOf(error: unknown): LostRange | null {
+  const { code, lost } = (error ?? {}) as { readonly code?: unknown; readonly lost?: LostRange };
+  return code === "offset-out-of-range" ? (lost ?? null) : null;
+}
+
+function offsetsOf(sink: ProbeSink, of: number): readonly bigint[] {
+  return sink.records.filter(({ partition }) => partition === of).map(({ offset }) => offset);
+}

@@ -1,0 +1,144 @@
+import type { OutgoingRecord } from "@cdckit/consumer";
+import { type DriverHarness, join, type Joined, lines, text, topicOf, type Trial } from "./driver-trial.ts";
+
+/** What the consumer relies on where it writes. */
+export const writeTrials: Readonly<Record<string, Trial>> = {
+  "what is sent is in the log when the promise resolves, as it was given": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const { session } = await join(harness, { topics: [topic] });
+    await session.send?.([
+      outgoing(topic, {
+        key: Buffer.from("k"),
+        value: Buffer.from([0, 255]),
+        timestamp: 1_700_000_000_123n,
+        headers: [
+          ["a", Buffer.from("1")],
+          ["b", null],
+          ["a", Buffer.from("2")],
+        ],
+      }),
+      outgoing(topic, { value: null }),
+      outgoing(topic, { key: new Uint8Array(0), value: new Uint8Array(0) }),
+    ]);
+    const reader = await join(harness, { topics: [topic] });
+    await reader.sink.until(({ records }) => records.length >= 3);
+    const [first, second, third] = reader.sink.records;
+    expect([text(first?.key ?? null), [...(first?.value ?? [])], first?.timestamp]).toEqual(["k", [0, 255], 1_700_000_000_123n]);
+    // The order among names that repeat is what some clients cannot keep.
+    expect(first?.headers.filter(([name]) => name === "a").map(([, value]) => text(value))).toEqual(["1", "2"]);
+    expect(first?.headers.filter(([name]) => name === "b").map(([, value]) => value)).toEqual([null]);
+    expect([second?.key, second?.value, text(third?.key ?? null), text(third?.value ?? null)]).toEqual([null, null, "", ""]);
+    await Promise.all([session.close(5_000), reader.session.close(5_000)]);
+  },
+
+  "what is sent one after the other stands in that order": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const { session } = await join(harness, { topics: [topic] });
+    const numbers = Array.from({ length: 20 }, (_, i) => String(i));
+    await Promise.all(numbers.map((value) => session.send?.([outgoing(topic, { value: Buffer.from(value) })])));
+    const reader = await join(harness, { topics: [topic] });
+    await reader.sink.until(({ records }) => records.length >= numbers.length);
+    expect(reader.sink.records.map(({ value }) => text(value))).toEqual(numbers);
+    await Promise.all([session.close(5_000), reader.session.close(5_000)]);
+  },
+
+  "records of one key are sent to one partition": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 4);
+    const { session } = await join(harness, { topics: [topic] });
+    await session.send?.(Array.from({ length: 8 }, () => outgoing(topic, { key: Buffer.from("the same"), value: Buffer.from("v") })));
+    const reader = await join(harness, { topics: [topic] });
+    await reader.sink.until(({ records }) => records.length >= 8);
+    expect(new Set(reader.sink.records.map(({ partition }) => partition)).size).toEqual(1);
+    await Promise.all([session.close(5_000), reader.session.close(5_000)]);
+  },
+
+  "sending to a topic that does not exist is an error, and the next send works": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const missing = harness.uniqueName("missing");
+    const { session } = await join(harness, { topics: [topic] });
+    const error = await session.send?.([outgoing(missing, { value: null })]).then(
+      () => null,
+      (caught: unknown) => caught,
+    );
+    expect(error instanceof Error && error.message.includes(missing)).toEqual(true);
+    await session.send?.([outgoing(topic, { value: Buffer.from("v") })]);
+    await session.close(5_000);
+  },
+
+  "a transaction writes and commits": async (harness, { expect }) => {
+    const { reads, writes, groupId, joined } = await transfer(harness);
+    const assignment = joined.sink.held[0];
+    await joined.session.transact?.(
+      [outgoing(writes, { value: Buffer.from("a") })],
+      assignment === undefined ? [] : [{ assignment, offset: 2n }],
+    );
+    await joined.session.transact?.(
+      [outgoing(writes, { value: Buffer.from("b") })],
+      assignment === undefined ? [] : [{ assignment, offset: 4n }],
+    );
+    expect(await harness.committed(groupId, reads, 0)).toEqual(4n);
+    const reader = await join(harness, { topics: [writes] });
+    await reader.sink.until(({ records }) => records.length >= 2);
+    expect(reader.sink.records.map(({ value }) => text(value))).toEqual(["a", "b"]);
+    await Promise.all([joined.session.close(5_000), reader.session.close(5_000)]);
+  },
+
+  "a transaction of an assignment that is over writes nothing and commits nothing": async (harness, { expect }) => {
+    const { reads, writes, groupId, joined } = await transfer(harness);
+    const stale = { topic: reads, partition: 0, epoch: (joined.sink.held[0]?.epoch ?? 0) - 1 };
+    const refused = await joined.session
+      .transact?.([outgoing(writes, { value: Buffer.from("zombie") })], [{ assignment: stale, offset: 4n }])
+      .then(
+        () => false,
+        () => true,
+      );
+    expect(refused).toEqual(true);
+    expect(await harness.committed(groupId, reads, 0)).toEqual(null);
+    await harness.produce(writes, [{ partition: 0, value: "later" }]);
+    const reader = await join(harness, { topics: [writes] });
+    await reader.sink.until(({ records }) => records.length >= 1);
+    expect(reader.sink.records.map(({ value }) => text(value))).toEqual(["later"]);
+    await Promise.all([joined.session.close(5_000), reader.session.close(5_000)]);
+  },
+
+  "who takes a partition over goes on where the last transaction of it ended": async (harness, { expect }) => {
+    const { reads, writes, groupId, joined } = await transfer(harness);
+    const [assignment] = joined.sink.held;
+    await joined.session.transact?.(
+      [outgoing(writes, { value: Buffer.from("a") })],
+      assignment === undefined ? [] : [{ assignment, offset: 3n }],
+    );
+    await joined.session.close(5_000);
+    const next = await join(harness, { topics: [reads], groupId });
+    await next.sink.until(({ records }) => records.length >= 1);
+    expect(next.sink.records[0]?.offset).toEqual(3n);
+    const [taken] = next.sink.held;
+    await next.session.transact?.(
+      [outgoing(writes, { value: Buffer.from("b") })],
+      taken === undefined ? [] : [{ assignment: taken, offset: 4n }],
+    );
+    expect(await harness.committed(groupId, reads, 0)).toEqual(4n);
+    await next.session.close(5_000);
+  },
+};
+
+interface Transfer {
+  readonly reads: string;
+  readonly writes: string;
+  readonly groupId: string;
+  readonly joined: Joined;
+}
+
+/** A member that has read four records of one topic and is to write to another. */
+async function transfer(harness: DriverHarness): Promise<Transfer> {
+  const [reads, writes] = [await topicOf(harness, 1), await topicOf(harness, 1)];
+  const groupId = harness.uniqueName("group");
+  await harness.produce(reads, lines(0, 4));
+  const joined = await join(harness, { topics: [reads], groupId });
+  await joined.sink.until(({ records }) => records.length >= 4);
+  return { reads, writes, groupId, joined };
+}
+
+function outgoing(topic: string, record: Partial<OutgoingRecord>): OutgoingRecord {
+  return { topic, key: null, value: null, headers: [], ...record };
+}
