@@ -75,7 +75,7 @@ export class TopicDecoder {
     }
     const keyRoute = keyBytes === null ? noRoute : this.#key.route;
     if (valueBytes === null) {
-      return [new Tombstone(this.#origin(key, withoutSchema(keyRoute), cursor))];
+      return valuesOf(key).map((one) => new Tombstone(this.#origin(one, withoutSchema(keyRoute), cursor)));
     }
     const meanings = this.#meanings;
     if (meanings.areLearned) {

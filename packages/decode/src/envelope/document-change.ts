@@ -2,7 +2,7 @@ import type { Columns, Operation, TableName, UpdateDescription } from "../event.
 import { extendedJson } from "../values/extended-json.ts";
 import { EnvelopedChange } from "./change-event.ts";
 import type { EnvelopeScope, Origin } from "./envelope.ts";
-import { isBlock, numberOrNull } from "./source.ts";
+import { isBlock, numberOrNull, scalarText } from "./source.ts";
 
 /** A change of a document, which may come with a list of what was changed in it. */
 export class DocumentChange extends EnvelopedChange {
@@ -50,7 +50,7 @@ export function updateDescriptionOf(value: unknown, scope: EnvelopeScope): Updat
     removedFields: Array.isArray(removedFields) ? removedFields.filter((name) => typeof name === "string") : [],
     truncatedArrays: Array.isArray(truncatedArrays)
       ? truncatedArrays.filter(isBlock).map((cut) => ({
-          field: String(cut["field"]),
+          field: scalarText(cut["field"]) ?? "",
           size: numberOrNull(cut["size"] ?? cut["newSize"]) ?? 0,
         }))
       : [],

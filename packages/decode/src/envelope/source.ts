@@ -93,14 +93,10 @@ export function transactionOf(value: unknown): TransactionPosition | null {
     return null;
   }
   return {
-    id: idText(value["id"]),
+    id: scalarText(value["id"]) ?? "",
     totalOrder: bigintOrNull(value["total_order"]) ?? 0n,
     dataCollectionOrder: bigintOrNull(value["data_collection_order"]) ?? 0n,
   };
-}
-
-function idText(id: unknown): string {
-  return typeof id === "string" || typeof id === "number" || typeof id === "bigint" ? String(id) : "";
 }
 
 export function isBlock(value: unknown): value is Block {
@@ -109,6 +105,11 @@ export function isBlock(value: unknown): value is Block {
 
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
+}
+
+/** Text, or a number as text. `String` of anything else asks the value itself, whose names came from bytes: `{"toString":1}` throws. */
+export function scalarText(value: unknown): string | null {
+  return typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : null;
 }
 
 /** A point in time or a count, whichever way the int64 option has it. */

@@ -4,7 +4,7 @@ import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, UnknownValue } from "../control-events.ts";
 import type { Origin } from "../envelope.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
-import { isBlock, textOrNull } from "../source.ts";
+import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { convertColumns, sqlTextsOf } from "../sql-columns.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -78,7 +78,7 @@ function conversions(value: Block, { scope }: Origin): (name: string) => SqlConv
 }
 
 function jdbcTypeOf(sqlType: unknown, name: string): string | undefined {
-  return isBlock(sqlType) && Object.hasOwn(sqlType, name) ? jdbcTypes.get(Number(sqlType[name])) : undefined;
+  return isBlock(sqlType) && Object.hasOwn(sqlType, name) ? jdbcTypes.get(numberOrNull(sqlType[name]) ?? Number.NaN) : undefined;
 }
 
 /** `java.sql.Types`. A bit is MySQL's `tinyint(1)` there. */

@@ -1,4 +1,4 @@
-import { isBlock } from "../source.ts";
+import { isBlock, textOrNull } from "../source.ts";
 import { isStructured } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -18,8 +18,9 @@ export function innerMessage(value: unknown): Buffer | null {
   if (isBlock(data)) {
     return isMessage(data) ? Buffer.from(jsonText(data)) : null;
   }
-  const isReadable = /avro|json/i.test(String(value["datacontenttype"]));
-  const text = typeof data === "string" && /avro/i.test(String(value["datacontenttype"])) ? data : data_base64;
+  const contentType = textOrNull(value["datacontenttype"]) ?? "";
+  const isReadable = /avro|json/i.test(contentType);
+  const text = typeof data === "string" && /avro/i.test(contentType) ? data : data_base64;
   return isReadable && typeof text === "string" && text !== "" ? Buffer.from(text, "base64") : null;
 }
 

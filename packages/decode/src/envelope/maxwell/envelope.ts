@@ -4,7 +4,7 @@ import { EnvelopedChange } from "../change-event.ts";
 import { Heartbeat, SchemaChange, UnknownValue } from "../control-events.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
-import { isBlock, numberOrNull, textOrNull } from "../source.ts";
+import { isBlock, numberOrNull, scalarText, textOrNull } from "../source.ts";
 import { recogniseMaxwell } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -120,7 +120,7 @@ function transactionBlock(value: Block): Block | null {
 
 /** When it was sent: seconds with a fraction. */
 function pushedMs(value: Block): number | null {
-  const pushed = Number(value["push_ts"] ?? value["pushTs"] ?? Number.NaN);
+  const pushed = Number(scalarText(value["push_ts"] ?? value["pushTs"]) ?? Number.NaN);
   return Number.isFinite(pushed) ? Math.round(pushed * 1000) : null;
 }
 

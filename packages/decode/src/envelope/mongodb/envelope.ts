@@ -1,6 +1,6 @@
 import { readEverything } from "../../encoding/reader.ts";
 import { isDecodeError } from "../../errors.ts";
-import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
+import type { CdcEvent, Operation, TableName } from "../../event.ts";
 import { SchemaChange, UnknownValue } from "../control-events.ts";
 import { DocumentChange, documentOf, documentValue, updateDescriptionOf } from "../document-change.ts";
 import type { EnvelopeFormat, EnvelopeScope, Origin } from "../envelope.ts";
@@ -93,14 +93,12 @@ function tableOf({ db, coll }: Block): TableName {
 /** MongoDB's facts under the names that Debezium's connector gives them, where it has them too. */
 function sourceBlock({ db, coll }: Block, document: Block, isCopied: boolean, scope: EnvelopeScope): Block {
   const { _id, wallTime, txnNumber, lsid } = document;
-  const block: Columns = { connector: "mongodb", db, collection: coll, snapshot: isCopied ? "true" : "false" };
   const clusterTime = documentOf(document["clusterTime"], scope);
   const seconds = numberOrNull(clusterTime?.["t"]);
-  if (seconds !== null) {
-    Object.assign(block, { ts_ms: seconds * 1000, ord: clusterTime?.["i"] });
-  }
+  const moment = seconds === null ? {} : { ts_ms: seconds * 1000, ord: clusterTime?.["i"] };
+  const block = { connector: "mongodb", db, collection: coll, snapshot: isCopied ? "true" : "false", ...moment };
   const rest = { resumeToken: _id, wallTime, txnNumber, lsid };
-  return Object.assign(block, Object.fromEntries(Object.entries(rest).filter(([, field]) => field !== undefined && field !== null)));
+  return Object.fromEntries(Object.entries({ ...block, ...rest }).filter(([, field]) => field !== undefined && field !== null));
 }
 
 function schemaChange(operationType: string, ns: Block, document: Block, origin: Origin): CdcEvent {

@@ -3,7 +3,7 @@ import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Truncate } from "../control-events.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
-import { isBlock, numberOrNull } from "../source.ts";
+import { isBlock, numberOrNull, scalarText } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
 import { metaColumns, recogniseOracleCdc } from "./recognise.ts";
 
@@ -26,7 +26,7 @@ const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>(
 ]);
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
-  if (!isBlock(value) || typeof value["table"] !== "string" || !/^\d{1,20}$/.test(String(value["scn"]))) {
+  if (!isBlock(value) || typeof value["table"] !== "string" || !/^\d{1,20}$/.test(scalarText(value["scn"]) ?? "")) {
     return null;
   }
   const table = tableOfText(value["table"]);

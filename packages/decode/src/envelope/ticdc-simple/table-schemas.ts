@@ -1,7 +1,7 @@
 import type { SqlConversion, SqlTexts } from "../../values/sql-text.ts";
 import type { EnvelopeScope } from "../envelope.ts";
 import { namesOf } from "../row-key.ts";
-import { isBlock, numberOrNull } from "../source.ts";
+import { isBlock, numberOrNull, scalarText } from "../source.ts";
 import { sqlTextsOf } from "../sql-columns.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -64,7 +64,7 @@ export function learnSchema(schema: unknown, scope: EnvelopeScope): void {
   }
   const texts = sqlTextsOf(scope, "mysql", "base64");
   const columns = schema["columns"].filter(isBlock);
-  const conversions = new Map(columns.map((column) => [String(column["name"]), conversionOf(column["dataType"], texts)]));
+  const conversions = new Map(columns.map((column) => [scalarText(column["name"]) ?? "", conversionOf(column["dataType"], texts)]));
   schemas.set(versionOf(schema["schema"] ?? schema["database"], schema["table"], schema["version"]), {
     conversions,
     primaryKey: primaryKeyOf(schema["indexes"]),
@@ -77,7 +77,7 @@ export function schemaFor(message: Block, scope: EnvelopeScope): TableSchema | u
 }
 
 function versionOf(database: unknown, table: unknown, version: unknown): string {
-  return JSON.stringify([database, table, String(version)]);
+  return JSON.stringify([database, table, version].map(scalarText));
 }
 
 function primaryKeyOf(indexes: unknown): readonly string[] {

@@ -2,6 +2,7 @@ import type { CdcEvent, Operation } from "../../event.ts";
 import { TransactionBoundary, Truncate } from "../control-events.ts";
 import type { Origin } from "../envelope.ts";
 import { millisOf } from "../instant-text.ts";
+import { scalarText } from "../source.ts";
 import { type Block, columnsOf, messageEvent, rowEvent, tableOf, tableSource, transactionId, transactionSource } from "./row-events.ts";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
@@ -47,7 +48,7 @@ function openRow(op: Operation, value: Block, tsMs: number | null, origin: Origi
     return null;
   }
   const pk = columnsOf(value["pk"]);
-  const primaryKey = pk === null ? null : pk.map(({ name }) => String(name));
+  const primaryKey = pk === null ? null : pk.map(({ name }) => scalarText(name) ?? "");
   const id = transactionId(value);
   return [
     rowEvent(
