@@ -31,7 +31,7 @@ export const avroJson: SchemaEncoding = {
 /** The value is written in the binary encoding and read from there: one reader knows what values mean, and what they may cost. */
 function compile(type: Type | null, reader: PayloadReader, { limits, texts = new TextCache() }: CompileOptions): PayloadReader {
   const write = compileWriter(type ?? { kind: "null" }, "named");
-  const parse = { maxDepth: limits.maxDepth * levelsOfUnion, texts };
+  const parse = { maxDepth: limits.maxDepth * levelsOfUnion, texts, asDoubles: true };
   return {
     encoding: "avro-json",
     type: reader.type,

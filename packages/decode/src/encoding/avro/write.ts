@@ -36,12 +36,24 @@ class Writer {
   }
 
   long(value: number | bigint): void {
+    if (typeof value === "number" && value === (value | 0)) {
+      this.#varint(((value << 1) ^ (value >> 31)) >>> 0);
+      return;
+    }
     let bits = BigInt(value);
     bits = bits < 0n ? (-bits << 1n) - 1n : bits << 1n;
     for (; bits > 127n; bits >>= 7n) {
       this.byte(Number(bits & 127n) | 128);
     }
     this.byte(Number(bits));
+  }
+
+  #varint(bits: number): void {
+    let rest = bits;
+    for (; rest > 127; rest >>>= 7) {
+      this.byte((rest & 127) | 128);
+    }
+    this.byte(rest);
   }
 
   raw(bytes: Uint8Array): void {
@@ -234,6 +246,10 @@ function fits(write: Write, value: unknown): boolean {
 function writeInteger(bits: bigint, where: string): Write {
   const most = (1n << bits) - 1n;
   return (value, out) => {
+    if (typeof value === "number" && value === (value | 0)) {
+      out.long(value);
+      return;
+    }
     const isWhole = typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value));
     const whole = isWhole ? BigInt(value) : fail("an integer", where);
     expect(whole <= most && whole >= -most - 1n, `an integer of ${bits + 1n} bits`, where);
