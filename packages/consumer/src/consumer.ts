@@ -6,6 +6,8 @@ import { type Delivery, StreamIntake } from "./delivery/stream-intake.ts";
 import { ConsumerEngine } from "./engine.ts";
 import { ConsumerError } from "./errors.ts";
 import { Counters } from "./observe/counters.ts";
+import { DeadLetters } from "./failure/dead-letters.ts";
+import { Recovery } from "./failure/recovery.ts";
 import type { Health } from "./observe/health.ts";
 import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOptions } from "./options.ts";
 import type { AnyHandler, ControlEvents, ControlKind, EventHandler, KeyOf, RowOf, TableHandlers } from "./routing/handlers.ts";
@@ -82,11 +84,13 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   readonly #counters: Counters = new Counters();
   readonly #router: Router = new Router();
   readonly #engine: ConsumerEngine;
+  readonly #recovery: Recovery;
 
   constructor(options: ResolvedConsumerOptions) {
     this.#options = options;
     this.#decoding = decodingOf(options);
     this.#engine = new ConsumerEngine(options, this.#counters);
+    this.#recovery = recoveryOf(options, this.#counters, this.#engine);
   }
 
   on(pattern: string, handlers: unknown, checks?: RowChecks): this {
@@ -133,7 +137,9 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     const intake = new StreamIntake({
       decoder: this.#decoding.decoder,
       counters: this.#counters,
-      maxInFlightBytes: this.#options.maxInFlightBytes,
+      recovery: this.#recovery,
+      clock: this.#options.clock,
+      maxInFlightBytes: this.#options.delivery.maxInFlightBytes,
       progress: () => engine.progress(),
     });
     const stopped = engine.run(intake);
@@ -165,10 +171,26 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       decoder: this.#decoding.decoder,
       router: this.#router,
       counters: this.#counters,
+      recovery: this.#recovery,
       clock: this.#options.clock,
       maxBlockMs,
     };
   }
+}
+
+function recoveryOf(
+  { failure, groupId, clock, random, logger }: ResolvedConsumerOptions,
+  counters: Counters,
+  engine: ConsumerEngine,
+): Recovery {
+  const parts = { options: failure, clock, random, counters, logger };
+  const { deadLetterTopic: topic } = failure;
+  if (topic === null) {
+    return new Recovery({ ...parts, deadLetters: null });
+  }
+  const deadLetters = new DeadLetters({ ...parts, topic, groupId, send: (records) => engine.send(records) });
+  engine.onRelease((assignments) => deadLetters.parkedKeys.release(assignments));
+  return new Recovery({ ...parts, deadLetters });
 }
 
 async function* deliveriesOf(intake: StreamIntake, engine: ConsumerEngine): AsyncGenerator<Delivery, void, void> {

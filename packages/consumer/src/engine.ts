@@ -2,7 +2,7 @@ import { settledWithin } from "./deadline.ts";
 import { Committer } from "./delivery/committer.ts";
 import type { Intake } from "./delivery/intake.ts";
 import { PartitionLedgers } from "./delivery/partition-ledgers.ts";
-import type { DriverSession, DriverSink, FetchedBatch, PartitionAssignment } from "./driver.ts";
+import type { DriverSession, DriverSink, FetchedBatch, OutgoingRecord, PartitionAssignment } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
 import type { Counters } from "./observe/counters.ts";
@@ -27,6 +27,7 @@ export class ConsumerEngine implements DriverSink {
   #session: DriverSession | undefined;
   #connecting: Promise<void> = Promise.resolve();
   #lastProgressMs: number | null = null;
+  readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
 
   constructor(options: ResolvedConsumerOptions, counters: Counters) {
     this.#options = options;
@@ -79,6 +80,16 @@ export class ConsumerEngine implements DriverSink {
     this.#dispatch({ type: "fail", error });
   }
 
+  /** Writes through the driver. Resolves when every replica has the records. */
+  async send(records: readonly OutgoingRecord[]): Promise<void> {
+    await this.#session?.send?.(records);
+  }
+
+  /** Calls whenever partitions are not held any more. */
+  onRelease(call: (assignments: readonly PartitionAssignment[]) => void): void {
+    this.#onRelease.push(call);
+  }
+
   progress(): void {
     this.#lastProgressMs = this.#options.clock.wallMs();
   }
@@ -113,7 +124,7 @@ export class ConsumerEngine implements DriverSink {
       }
       await this.#settledWithin(this.#committer.commit(), this.#options.shutdownTimeoutMs);
     }
-    this.#ledgers.release(assignments);
+    this.#release(assignments);
   }
 
   batch(batch: FetchedBatch): Promise<void> | undefined {
@@ -177,11 +188,12 @@ export class ConsumerEngine implements DriverSink {
   }
 
   async #connect(): Promise<void> {
-    const { driver, groupId, topics, from, logger, commitIntervalMs } = this.#options;
+    const { driver, groupId, topics, from, logger, delivery } = this.#options;
     try {
       const { signal } = this.#connectAbort;
       this.#session = await driver.connect({ groupId, topics, from, logger, signal }, this);
-      this.#committer.start(this.#session, commitIntervalMs);
+      this.#refuseWhatItCannot(this.#session);
+      this.#committer.start(this.#session, delivery.commitIntervalMs);
       this.#dispatch({ type: "connected" });
     } catch (error) {
       this.failed(error);
@@ -213,8 +225,25 @@ export class ConsumerEngine implements DriverSink {
     if (!(await this.#settledWithin(closed, closeMs))) {
       logger.warn({ driver: driver.name, closeMs }, "the driver did not close in time");
     }
-    this.#ledgers.release([...this.#ledgers.held()].map(({ assignment }) => assignment));
+    this.#release([...this.#ledgers.held()].map(({ assignment }) => assignment));
     this.#dispatch({ type: "closed" });
+  }
+
+  #release(assignments: readonly PartitionAssignment[]): void {
+    this.#ledgers.release(assignments);
+    for (const call of this.#onRelease) {
+      call(assignments);
+    }
+  }
+
+  #refuseWhatItCannot(session: DriverSession): void {
+    const { failure, driver } = this.#options;
+    if (failure.deadLetterTopic !== null && session.send === undefined) {
+      throw new ConsumerError(
+        "unsupported-by-driver",
+        `failure.poison ${JSON.stringify(failure.poison)} writes dead letters, and the ${driver.name} driver cannot write; set poison to "halt", or use a driver that can`,
+      );
+    }
   }
 
   #settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {

@@ -18,6 +18,12 @@ export type ConsumerErrorCode =
   | "decoder-failed"
   /** The driver failed with something that is not an `Error`. */
   | "driver-failed"
+  /** The driver lacks what the options ask for: it cannot write, so there can be no dead letters. */
+  | "unsupported-by-driver"
+  /** A record that was to be set aside could not be written to the dead-letter topic; what the driver said is the cause. */
+  | "dead-letter-failed"
+  /** So many records failed that single records cannot be to blame; the last failure is the cause. */
+  | "failures-systemic"
   /** The deadline of a stop, or a second signal, came before the work in flight was handled. */
   | "work-abandoned";
 

@@ -1,7 +1,9 @@
 // The consumer.
 export { createConsumer } from "./consumer.ts";
 export type { Consumer } from "./consumer.ts";
-export type { ConsumerOptions, DeliveryOptions, FailureOptions } from "./options.ts";
+export type { ConsumerOptions } from "./options.ts";
+export type { BatchOptions, DeliveryOptions } from "./delivery/delivery-options.ts";
+export type { BreakerOptions, FailureOptions, RetryOptions } from "./failure/failure-options.ts";
 export type { Delivery } from "./delivery/stream-intake.ts";
 export { ConsumerError, isConsumerError } from "./errors.ts";
 export type { ConsumerErrorCode, ConsumerErrorOptions } from "./errors.ts";
@@ -21,6 +23,11 @@ export type {
   UpdateEvent,
 } from "./routing/handlers.ts";
 export type { RowChecks, StandardResult, StandardSchema } from "./routing/row-checks.ts";
+
+// Dead letters.
+export { deadLetterOf, redriveOf } from "./failure/dead-letter-origin.ts";
+export type { DeadLetterOrigin } from "./failure/dead-letter-origin.ts";
+export type { IsRetriable } from "./failure/classify.ts";
 
 // What it says of itself.
 export type { Health, PartitionHealth } from "./observe/health.ts";

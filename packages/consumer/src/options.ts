@@ -1,41 +1,12 @@
 import type { Decoder, DecoderOptions, SchemaSource } from "@cdckit/decode";
 import type { RegistryOptions } from "@cdckit/registry";
 import { type Clock, systemClock } from "./clock.ts";
+import { type DeliveryOptions, type ResolvedDeliveryOptions, resolveDeliveryOptions } from "./delivery/delivery-options.ts";
 import type { KafkaDriver } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
+import { type FailureOptions, type ResolvedFailureOptions, resolveFailureOptions } from "./failure/failure-options.ts";
 import { type Logger, silentLogger } from "./observe/logger.ts";
-
-export interface DeliveryOptions {
-  /**
-   * What keeps its order. Partitions are handled in order throughout, so keys are too.
-   * @default "key"
-   */
-  readonly order?: "key" | "partition";
-  /**
-   * How many events of a partition are handled at a time. Only 1 is built.
-   * @default 1
-   */
-  readonly concurrency?: number;
-  /**
-   * `stream()` takes batches from the driver until those with events that are not done hold this much; one batch is always taken. `run()`
-   * takes the next batch of a partition when the last one is handled.
-   * @default 67_108_864
-   */
-  readonly maxInFlightBytes?: number;
-  /**
-   * How often what is handled is committed. A stop and a rebalance commit at once.
-   * @default 1_000
-   */
-  readonly commitIntervalMs?: number;
-}
-
-export interface FailureOptions {
-  /**
-   * What happens at a record that cannot be decoded or handled: the consumer stops in front of it, and `run()` rejects. Only this is built.
-   * @default "halt"
-   */
-  readonly poison?: "halt";
-}
+import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts";
 
 export interface ConsumerOptions {
   /** The Kafka client: `kafkajs({ brokers })`, `memory({ topics })`, ... */
@@ -73,6 +44,11 @@ export interface ConsumerOptions {
    * @default systemClock
    */
   readonly clock?: Clock;
+  /**
+   * Numbers from 0 to below 1, for the jitter of retries; meant for tests that must run alike.
+   * @default Math.random
+   */
+  readonly random?: () => number;
 }
 
 /** Every option present: the only form that the rest of the package sees. */
@@ -83,73 +59,61 @@ export interface ResolvedConsumerOptions {
   readonly from: "earliest" | "latest";
   readonly registry: RegistryOptions | SchemaSource | undefined;
   readonly decoder: Pick<DecoderOptions, "values" | "topics" | "limits"> | Decoder;
-  readonly maxInFlightBytes: number;
-  readonly commitIntervalMs: number;
+  readonly delivery: ResolvedDeliveryOptions;
+  readonly failure: ResolvedFailureOptions;
   readonly logger: Logger;
   readonly signals: readonly NodeJS.Signals[];
   readonly shutdownTimeoutMs: number;
   readonly clock: Clock;
+  readonly random: () => number;
 }
 
 type Plain = Readonly<Record<string, unknown>>;
 
-const deliveryDefaults = Object.freeze({ order: "key", concurrency: 1, maxInFlightBytes: 67_108_864, commitIntervalMs: 1_000 });
-
-/** Options of the public contract that are not carried out yet. Taking them in silence would promise what does not happen. */
-const notBuilt: Readonly<Record<string, string>> = {
-  "delivery.batch": "batches are the driver's fetched batches for now",
-  "failure.retry": "a failing handler halts the consumer for now; retry inside the handler",
-  "failure.deadLetterTopic": "a poison record halts the consumer for now",
-  telemetry: "read consumer.health() for now",
-};
-
-const known: Readonly<Record<string, readonly string[]>> = {
-  "": [
-    "driver",
-    "groupId",
-    "topics",
-    "from",
-    "registry",
-    "decoder",
-    "delivery",
-    "failure",
-    "logger",
-    "signals",
-    "shutdownTimeoutMs",
-    "clock",
-    "telemetry",
-  ],
-  delivery: ["order", "concurrency", "maxInFlightBytes", "commitIntervalMs", "batch"],
-  failure: ["poison", "retry", "deadLetterTopic"],
-};
+const members = [
+  "driver",
+  "groupId",
+  "topics",
+  "from",
+  "registry",
+  "decoder",
+  "delivery",
+  "failure",
+  "logger",
+  "signals",
+  "shutdownTimeoutMs",
+  "clock",
+  "random",
+  "telemetry",
+];
 
 /** Every option present and checked, or a `ConsumerError` that names the one that is wrong and says what to do. */
 export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsumerOptions {
-  const delivery = { ...deliveryDefaults, ...options.delivery };
-  refuseUnknown("", options as unknown as Plain);
-  refuseUnknown("delivery", (options.delivery ?? {}) as Plain);
-  refuseUnknown("failure", (options.failure ?? {}) as Plain);
+  checkMembers("", options, members);
+  refuseUnbuilt(options as unknown as Plain);
   checkDriver(options.driver);
   checkTopics(options.topics);
-  checkDelivery(delivery);
   check(typeof options.groupId === "string" && options.groupId !== "", "groupId", "a name for the consumer group", options.groupId);
-  check(options.from === undefined || ["earliest", "latest"].includes(options.from), "from", '"earliest" or "latest"', options.from);
-  checkChoice("failure.poison", options.failure?.poison ?? "halt", "halt", ["dead-letter", "park-key"]);
-  const shutdownTimeoutMs = options.shutdownTimeoutMs ?? 10_000;
+  const { from = "earliest", shutdownTimeoutMs = 10_000 } = options;
+  checkChoice("from", from, ["earliest", "latest"]);
   checkCount("shutdownTimeoutMs", shutdownTimeoutMs);
+  const delivery = resolveDeliveryOptions(options.delivery);
+  const failure = resolveFailureOptions(options.failure);
+  refuseOwnDeadLetters(options.topics, failure.deadLetterTopic);
   return Object.freeze({
     driver: options.driver,
     groupId: options.groupId,
     topics: Object.freeze([...options.topics]),
-    from: options.from ?? "earliest",
+    from,
     registry: options.registry,
     decoder: options.decoder ?? {},
-    maxInFlightBytes: delivery.maxInFlightBytes,
-    commitIntervalMs: delivery.commitIntervalMs,
+    delivery,
+    failure,
     logger: options.logger ?? silentLogger,
     signals: Object.freeze([...(options.signals === false ? [] : (options.signals ?? ["SIGTERM", "SIGINT"]))]),
     shutdownTimeoutMs,
     clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
   });
 }
 
@@ -166,49 +130,26 @@ function checkTopics(topics: unknown): void {
   check(fits, "topics", "at least one topic name or regular expression", topics);
 }
 
-function checkDelivery(delivery: Readonly<Record<keyof typeof deliveryDefaults, unknown>>): void {
-  checkCount("delivery.concurrency", delivery.concurrency);
-  checkCount("delivery.maxInFlightBytes", delivery.maxInFlightBytes);
-  checkCount("delivery.commitIntervalMs", delivery.commitIntervalMs);
-  check(["key", "partition"].includes(delivery.order as string), "delivery.order", '"key" or "partition"', delivery.order);
-  if (delivery.concurrency !== 1) {
-    refuse("delivery.concurrency", "events of a partition are handled one after the other for now; leave it at 1");
+/** A dead letter that came back to the consumer that wrote it would become a dead letter again, without end. */
+function refuseOwnDeadLetters(topics: readonly (string | RegExp)[], deadLetterTopic: string | null): void {
+  const own = topics.find((topic) =>
+    typeof topic === "string" ? topic === deadLetterTopic : (deadLetterTopic?.search(topic) ?? -1) !== -1,
+  );
+  if (deadLetterTopic !== null && own !== undefined) {
+    throw new ConsumerError(
+      "invalid-option",
+      `topics ${String(own)} takes in failure.deadLetterTopic ${JSON.stringify(deadLetterTopic)}: dead letters would come back to whoever wrote them; exclude it`,
+    );
   }
 }
 
-function refuseUnknown(group: string, given: Plain): void {
-  for (const [name, value] of Object.entries(given)) {
-    const path = group === "" ? name : `${group}.${name}`;
-    if (value === undefined) {
-      continue;
-    }
-    if (!known[group]?.includes(name)) {
-      throw new ConsumerError("invalid-option", `${path} is no option; there are ${known[group]?.join(", ")}`);
-    }
-    if (Object.hasOwn(notBuilt, path)) {
-      refuse(path, notBuilt[path] ?? "");
-    }
+/** Options of the public contract that are not carried out yet. Taking them in silence would promise what does not happen. */
+function refuseUnbuilt(options: Plain): void {
+  if (options["telemetry"] !== undefined) {
+    throw new ConsumerError("unsupported-option", "telemetry is not carried out by this version: read consumer.health() for now");
   }
-}
-
-function checkChoice(path: string, value: unknown, built: string, planned: readonly string[]): void {
-  if (planned.includes(value as string)) {
-    refuse(path, `${JSON.stringify(value)} is not built; use ${JSON.stringify(built)}`);
+  const { concurrency = 1, batch } = (options["delivery"] ?? {}) as DeliveryOptions;
+  if (concurrency !== 1 || batch !== undefined) {
+    throw new ConsumerError("unsupported-option", "delivery.concurrency and delivery.batch are not carried out by this version");
   }
-  check(value === built, path, JSON.stringify(built), value);
-}
-
-function checkCount(path: string, value: unknown): void {
-  check(Number.isSafeInteger(value) && (value as number) >= 1, path, "a positive integer", value);
-}
-
-function check(fits: boolean, path: string, expected: string, found: unknown): void {
-  if (!fits) {
-    const text = typeof found === "string" ? JSON.stringify(found) : String(found);
-    throw new ConsumerError("invalid-option", `${path} must be ${expected}, got ${text}`);
-  }
-}
-
-function refuse(path: string, instead: string): never {
-  throw new ConsumerError("unsupported-option", `${path} is not carried out by this version: ${instead}`);
 }

@@ -1,20 +1,23 @@
-import type { CdcEvent, Decoder, RecordCoordinates, RecordWalk } from "@cdckit/decode";
+import type { CdcEvent, Decoder, RecordWalk } from "@cdckit/decode";
 import type { Clock } from "../clock.ts";
 import type { FetchedBatch } from "../driver.ts";
-import { decodeFailure, handlerFailure } from "../failure/halt.ts";
+import type { Failure, RecordPlace } from "../failure/failure.ts";
+import type { Recovery } from "../failure/recovery.ts";
+import type { Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
-import type { EventHandler } from "../routing/handlers.ts";
 import type { Router } from "../routing/router.ts";
+import { Fence } from "./fence.ts";
 import { HeldEvents } from "./held-events.ts";
+import { isThenable } from "./is-thenable.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
-import { Wakeup } from "./wakeup.ts";
 
 export interface BatchRunParts {
   readonly decoder: Decoder;
   readonly router: Router;
   readonly counters: Counters;
+  readonly recovery: Recovery;
   readonly clock: Clock;
-  /** How long records are handled before the event loop has a turn. */
+  /** How long records are handled before timers, sockets and signals have a turn. */
   readonly maxBlockMs: number;
 }
 
@@ -25,10 +28,13 @@ const noEvents: readonly CdcEvent[] = [];
 
 /**
  * Handles the records of one batch in order. It is a loop that can be left and entered again: `step` goes on synchronously until
- * something must be awaited, so that synchronous handlers cost no promise and no timer an event.
+ * something must be awaited, so that synchronous handlers cost no promise and no timer an event. Where a step throws, or rejects, it stands
+ * at what failed; `tryAgain` and `skip` say how it goes on.
  */
 export class BatchRun {
   readonly batch: FetchedBatch;
+  /** Closed when the run is cancelled. */
+  readonly fence: Fence;
   readonly #parts: BatchRunParts;
   readonly #ledger: OffsetLedger;
   readonly #stretch: Stretch;
@@ -40,17 +46,21 @@ export class BatchRun {
   /** The walk stands at a record that is not handled, or not yet known to be. */
   #recordOpen = false;
   #walked = false;
-  #awaiting: "decoder" | "handler" = "handler";
+  #stage: Failure["stage"] = "read";
   /** What the current record holds is not known yet. */
   #isDecoding = false;
+  /** The current record is decoded again before the walk goes on. */
+  #decodesAgain = false;
+  /** Of the current record; null while nothing failed. */
+  #tries: Tries | null = null;
   #turnStartedAt: number;
   #untilClock = recordsPerClockReading;
-  #cancelled = false;
-  readonly #onCancel: Wakeup = new Wakeup();
+  #halted = false;
   #done = false;
 
   constructor(batch: FetchedBatch, ledger: OffsetLedger, parts: BatchRunParts) {
     this.batch = batch;
+    this.fence = new Fence(parts.clock);
     this.#ledger = ledger;
     this.#stretch = ledger.take();
     this.#walk = batch.walk();
@@ -60,30 +70,35 @@ export class BatchRun {
 
   /** Ends the run at the next event boundary. What is handled by then can be committed; the rest comes again. */
   cancel(): void {
-    this.#cancelled = true;
-    this.#onCancel.wake();
+    this.fence.close();
+  }
+
+  /** Ends the run where it failed. */
+  halt(): void {
+    this.checkpoint();
+    this.#halted = true;
   }
 
   /** Brings the ledger up to what is handled by now. */
   checkpoint(): void {
-    if (this.#done || !this.#begun) {
+    if (this.#done || this.#halted || !this.#begun) {
       return;
     }
     const current = this.batch.offsetAt(this.#walk.record);
     this.#ledger.advance(this.#stretch, this.#held.firstOffset ?? (this.#recordOpen ? current : current + 1n));
   }
 
-  /** Goes on until the batch is done or cancelled (null), or something must be awaited. Throws what halts the consumer. */
+  /** Goes on until the batch is done, cancelled or halted (null), or something must be awaited. Throws what failed. */
   step(): PromiseLike<unknown> | null {
     for (;;) {
-      if (this.#cancelled && this.#isDecoding) {
+      if (this.#halted || (this.fence.isClosed && this.#isDecoding)) {
         return null;
       }
       const pending = this.#handleEvents();
       if (pending !== null) {
         return pending;
       }
-      if (this.#cancelled) {
+      if (this.fence.isClosed) {
         return null;
       }
       if (this.#walked || this.#isTimeToBreathe()) {
@@ -96,23 +111,63 @@ export class BatchRun {
     }
   }
 
-  /** What an awaited step failed with, as the error that halts the consumer. */
-  failureOf(error: unknown): Error {
-    const at = this.#coordinates();
-    return this.#awaiting === "decoder" ? decodeFailure(error, at) : handlerFailure(error, at);
+  /** What a step failed with, and how often it has. */
+  failureOf(error: unknown): { readonly failure: Failure; readonly tries: Tries } {
+    const group = this.#walked ? this.#held.current : undefined;
+    const record = group?.records[0] ?? this.#walk.record;
+    const event = group?.events[0] ?? this.#events[this.#nextEvent - 1] ?? null;
+    this.#tries ??= { failures: 0, firstFailedMs: 0 };
+    const place: RecordPlace = { assignment: this.batch.assignment, batch: this.batch, record };
+    const failure: Failure = { stage: this.#stage, error, place, event: this.#stage === "handle" ? event : null };
+    return { failure, tries: group?.tries ?? this.#tries };
+  }
+
+  /** What failed is to be done again by the next step. */
+  tryAgain(): void {
+    this.#isDecoding = false;
+    if (this.#stage === "decode") {
+      this.#decodesAgain = true;
+    } else if (this.#walked) {
+      this.#held.putBack();
+    } else {
+      this.#nextEvent--;
+      this.#parts.counters.events--;
+      this.#parts.counters.handled--;
+    }
+  }
+
+  /** Whether what failed are several records. Then they are to be done again one by one. */
+  isolate(): boolean {
+    const records = this.#walked ? (this.#held.current?.records ?? []) : [];
+    const isSeveral = records.some((record) => record !== records[0]);
+    if (isSeveral) {
+      this.#held.isolate();
+    }
+    return isSeveral;
+  }
+
+  /** The record that failed is handled in another way; the next step goes on behind it. */
+  skip(): void {
+    const group = this.#walked ? this.#held.current : undefined;
+    this.#parts.counters.handled -= this.#stage === "handle" ? (group?.events.length ?? 1) : 0;
+    this.#isDecoding = false;
+    this.#nextEvent = this.#events.length;
+    this.#tries = null;
   }
 
   /** Hands on the events of the current record, until one must be awaited. */
   #handleEvents(): PromiseLike<unknown> | null {
+    if (this.#decodesAgain) {
+      return null;
+    }
     const events = this.#events;
     while (this.#nextEvent < events.length) {
-      if (this.#cancelled) {
+      if (this.fence.isClosed) {
         return null;
       }
       const event = events[this.#nextEvent++] as CdcEvent; // within bounds
       const pending = this.#handle(event);
       if (isThenable(pending)) {
-        this.#awaiting = "handler";
         return pending;
       }
     }
@@ -122,32 +177,29 @@ export class BatchRun {
 
   #handle(event: CdcEvent): unknown {
     const { counters, router } = this.#parts;
+    this.#stage = "handle";
     counters.events++;
+    counters.handled++;
     const target = router.targetOf(event);
     if (typeof target === "string") {
+      counters.handled--;
       counters.filtered[target]++;
       return undefined;
     }
-    counters.handled++;
     if (target.kind === "batch") {
       this.#held.add(target.handle, event, this.batch, this.#walk.record);
       return undefined;
     }
-    return this.#call(target.handle, event);
-  }
-
-  #call<Argument>(handle: EventHandler<Argument>, argument: Argument): unknown {
-    try {
-      return handle(argument);
-    } catch (error) {
-      throw handlerFailure(error, this.#coordinates());
-    }
+    return target.handle(event);
   }
 
   /** Moves to the next record and decodes it. A schema that must be fetched first is awaited. */
   #decodeNext(): PromiseLike<unknown> | null {
-    this.#events = noEvents;
-    this.#nextEvent = 0;
+    if (this.#decodesAgain) {
+      this.#decodesAgain = false;
+      return this.#decode();
+    }
+    this.#endRecord();
     if (!this.#walk.next()) {
       this.#walked = true;
       return null;
@@ -155,32 +207,54 @@ export class BatchRun {
     this.#begun = true;
     this.#recordOpen = true;
     this.#parts.counters.records++;
-    let decoded: readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
-    try {
-      decoded = this.#parts.decoder.decodeAt(this.#walk);
-    } catch (error) {
-      throw decodeFailure(error, this.#coordinates());
+    return this.#parts.recovery.hasParkedKeys ? this.#parkOrDecode() : this.#decode();
+  }
+
+  #endRecord(): void {
+    this.#stage = "read";
+    this.#events = noEvents;
+    this.#nextEvent = 0;
+    if (this.#tries !== null) {
+      this.#tries = null;
+      this.#parts.recovery.recovered();
     }
+  }
+
+  #parkOrDecode(): PromiseLike<unknown> | null {
+    const place: RecordPlace = { assignment: this.batch.assignment, batch: this.batch, record: this.#walk.record };
+    const { recovery } = this.#parts;
+    const behind = recovery.parkedBehind(place);
+    if (behind === undefined) {
+      return this.#decode();
+    }
+    this.#isDecoding = true;
+    return recovery.park(place, behind, this.fence).then((isParked) => {
+      this.#isDecoding = !isParked;
+    });
+  }
+
+  #decode(): PromiseLike<unknown> | null {
+    this.#stage = "decode";
+    const decoded = this.#parts.decoder.decodeAt(this.#walk);
     if (!isThenable(decoded)) {
       this.#events = decoded;
       return null;
     }
-    this.#awaiting = "decoder";
     this.#isDecoding = true;
     const known = decoded.then((events) => {
       this.#events = events;
       this.#isDecoding = false;
     });
     // No handler is at work: whoever cancels need not wait for a registry that is slow or down.
-    return Promise.race([known, this.#onCancel.wait()]);
+    return this.fence.orClosed(known);
   }
 
   /** Hands on what was held for batch handlers, then settles the batch. */
   #finish(): PromiseLike<unknown> | null {
+    this.#stage = "handle";
     for (let group = this.#held.take(); group !== undefined; group = this.#held.take()) {
-      const pending = this.#call(group.handle, group.events);
+      const pending = group.handle(group.events);
       if (isThenable(pending)) {
-        this.#awaiting = "handler";
         return pending;
       }
     }
@@ -202,14 +276,4 @@ export class BatchRun {
       this.#turnStartedAt = this.#parts.clock.nowMs();
     });
   }
-
-  #coordinates(): RecordCoordinates {
-    const { topic, partition } = this.batch;
-    const offset = this.#walked ? this.#held.firstOffset : undefined;
-    return { topic, partition, offset: offset ?? this.batch.offsetAt(this.#walk.record) };
-  }
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

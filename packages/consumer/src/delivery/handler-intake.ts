@@ -15,6 +15,8 @@ export class HandlerIntake implements Intake {
   readonly #fail: (error: Error) => void;
   readonly #progress: () => void;
   readonly #underWay = new Map<BatchRun, Promise<void>>();
+  /** What runs wait for that failed. */
+  readonly #waits = new Map<BatchRun, string>();
 
   constructor(parts: BatchRunParts, fail: (error: Error) => void, progress: () => void) {
     this.#parts = parts;
@@ -53,10 +55,10 @@ export class HandlerIntake implements Intake {
   }
 
   blockedBy(): string | null {
-    return null;
+    return [...this.#waits.values()][0] ?? null;
   }
 
-  /** One synchronous stretch of the run; what it throws halts the consumer. */
+  /** One synchronous stretch of the run. What it throws is recovered from, or halts the consumer. */
   #stepOf(run: BatchRun): PromiseLike<unknown> | null {
     try {
       const pending = run.step();
@@ -66,9 +68,7 @@ export class HandlerIntake implements Intake {
       }
       return pending;
     } catch (error) {
-      run.checkpoint();
-      this.#fail(error as Error); // a step throws errors only
-      return null;
+      return this.#recover(run, error);
     }
   }
 
@@ -77,10 +77,36 @@ export class HandlerIntake implements Intake {
       try {
         await pending;
       } catch (error) {
-        run.checkpoint();
-        this.#fail(run.failureOf(error));
-        return;
+        await this.#recover(run, error);
       }
     }
+  }
+
+  /** Leaves the run so that its next step goes on from what failed, or ends it. Null where there is nothing to wait for. */
+  #recover(run: BatchRun, error: unknown): Promise<void> | null {
+    const { recovery } = this.#parts;
+    const { failure, tries } = run.failureOf(error);
+    const remedy = recovery.judge(failure, tries);
+    if (remedy.kind === "halt") {
+      this.#halt(run, remedy.error);
+      return null;
+    }
+    if (remedy.kind === "again") {
+      run.tryAgain();
+      this.#waits.set(run, remedy.why);
+      return run.fence.pause(remedy.delayMs).then(() => void this.#waits.delete(run));
+    }
+    if (run.isolate()) {
+      return settled;
+    }
+    return recovery.setAside(failure, tries, run.fence).then(
+      (isSetAside) => (isSetAside ? run.skip() : run.halt()),
+      (fatal: Error) => this.#halt(run, fatal),
+    );
+  }
+
+  #halt(run: BatchRun, error: Error): void {
+    run.halt();
+    this.#fail(error);
   }
 }

@@ -1,4 +1,5 @@
 import type { CdcEvent, RecordBatch } from "@cdckit/decode";
+import type { Tries } from "../failure/retry-policy.ts";
 import type { EventHandler } from "../routing/handlers.ts";
 
 type BatchHandler = EventHandler<readonly CdcEvent[]>;
@@ -6,6 +7,9 @@ type BatchHandler = EventHandler<readonly CdcEvent[]>;
 export interface HeldGroup {
   readonly handle: BatchHandler;
   readonly events: CdcEvent[];
+  /** The batch's handle of each event's record. */
+  readonly records: number[];
+  readonly tries: Tries;
 }
 
 /** The events of one fetched batch that wait for its end, because their handler takes them together. */
@@ -19,13 +23,19 @@ export class HeldEvents {
     return this.#firstOffset;
   }
 
+  /** The group that was taken last. */
+  get current(): HeldGroup | undefined {
+    return this.#groups[this.#taken - 1];
+  }
+
   add(handle: BatchHandler, event: CdcEvent, batch: RecordBatch, record: number): void {
     this.#firstOffset ??= batch.offsetAt(record);
     const group = this.#groups.find((candidate) => candidate.handle === handle);
     if (group === undefined) {
-      this.#groups.push({ handle, events: [event] });
+      this.#groups.push({ handle, events: [event], records: [record], tries: { failures: 0, firstFailedMs: 0 } });
     } else {
       group.events.push(event);
+      group.records.push(record);
     }
   }
 
@@ -33,4 +43,33 @@ export class HeldEvents {
   take(): HeldGroup | undefined {
     return this.#groups[this.#taken++];
   }
+
+  /** The group that was taken last comes again. */
+  putBack(): void {
+    this.#taken--;
+  }
+
+  /** The group that was taken last comes again, one record at a time, so that only the one to blame is set aside. */
+  isolate(): void {
+    const group = this.current;
+    if (group !== undefined) {
+      this.#taken--;
+      this.#groups.splice(this.#taken, 1, ...singlesOf(group));
+    }
+  }
+}
+
+function singlesOf({ handle, events, records }: HeldGroup): HeldGroup[] {
+  const singles: HeldGroup[] = [];
+  for (const [i, event] of events.entries()) {
+    const record = records[i] as number; // one for each event
+    const last = singles.at(-1);
+    if (last !== undefined && last.records[0] === record) {
+      last.events.push(event);
+      last.records.push(record);
+    } else {
+      singles.push({ handle, events: [event], records: [record], tries: { failures: 0, firstFailedMs: 0 } });
+    }
+  }
+  return singles;
 }

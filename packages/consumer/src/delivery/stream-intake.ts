@@ -1,8 +1,13 @@
 import type { CdcEvent, Decoder, RecordWalk } from "@cdckit/decode";
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
-import { decodeFailure } from "../failure/halt.ts";
+import type { Clock } from "../clock.ts";
+import type { Failure } from "../failure/failure.ts";
+import type { Recovery } from "../failure/recovery.ts";
+import type { Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Intake } from "./intake.ts";
+import { Fence } from "./fence.ts";
+import { isThenable } from "./is-thenable.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { Wakeup } from "./wakeup.ts";
@@ -17,6 +22,8 @@ export interface Delivery {
 export interface StreamIntakeParts {
   readonly decoder: Decoder;
   readonly counters: Counters;
+  readonly recovery: Recovery;
+  readonly clock: Clock;
   /** Batches are taken until those with events that are not done hold this much. */
   readonly maxInFlightBytes: number;
   readonly progress: () => void;
@@ -29,6 +36,8 @@ interface TakenBatch {
   readonly ledger: OffsetLedger;
   /** Handed out and not done. */
   outstanding: number;
+  /** Closed when nothing more of it is to be handed out. */
+  readonly fence: Fence;
   /** More of it is to be handed out. */
   queued: boolean;
 }
@@ -49,6 +58,9 @@ export class StreamIntake implements Intake {
   #record: OpenRecord | undefined;
   #events: readonly CdcEvent[] = [];
   #nextEvent = 0;
+  #decoding: Promise<readonly CdcEvent[]> | null = null;
+  /** What the next record waits for that failed. */
+  #waitsFor: string | null = null;
   #inFlightBytes = 0;
   #closed = false;
   #abandoned = false;
@@ -61,7 +73,14 @@ export class StreamIntake implements Intake {
   }
 
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
-    const taken: TakenBatch = { batch, walk: batch.walk(), ledger: held.ledger, outstanding: 0, queued: true };
+    const taken: TakenBatch = {
+      batch,
+      walk: batch.walk(),
+      ledger: held.ledger,
+      outstanding: 0,
+      queued: true,
+      fence: new Fence(this.#parts.clock),
+    };
     this.#taken.add(taken);
     this.#queue.push(taken);
     this.#inFlightBytes += batch.byteLength;
@@ -88,7 +107,7 @@ export class StreamIntake implements Intake {
   }
 
   blockedBy(): string | null {
-    return this.#isFull() ? `${this.#inFlightBytes} bytes of events wait for done()` : null;
+    return this.#isFull() ? `${this.#inFlightBytes} bytes of events wait for done()` : this.#waitsFor;
   }
 
   /** The next delivery; null once the intake was drained. Rejects with what could not be decoded. */
@@ -113,6 +132,9 @@ export class StreamIntake implements Intake {
     }
     this.#closed = true;
     this.#abandoned = true;
+    for (const { fence } of this.#taken) {
+      fence.close();
+    }
     this.#onBatch.wake();
     this.#onRoom.wake();
     this.#onDone.wake();
@@ -148,17 +170,11 @@ export class StreamIntake implements Intake {
     const offset = taken.batch.offsetAt(taken.walk.record);
     const stretch = taken.ledger.take();
     this.#record = { taken, stretch, next: offset + 1n, open: 0 };
-    const decoded = this.#decode(taken, offset);
-    if ("then" in decoded) {
-      // Nobody at the other end may wait for a registry that is slow or down once the record is not to be handed out.
-      const known = await Promise.race([decoded, this.#letGoOf(taken)]);
-      if (known === null) {
-        return;
-      }
-      this.#events = known;
-    } else {
-      this.#events = decoded;
+    const events = this.#decodeAtOnce(taken) ?? (await this.#decodeInTime(taken));
+    if (events === null) {
+      return;
     }
+    this.#events = events;
     this.#record.open = this.#events.length;
     this.#parts.counters.records++;
     this.#parts.counters.events += this.#events.length;
@@ -168,29 +184,65 @@ export class StreamIntake implements Intake {
     }
   }
 
-  async #letGoOf(taken: TakenBatch): Promise<null> {
-    while (taken.queued && !this.#closed) {
-      await this.#onBatch.wait();
+  /** The record's events, where they are known at once. */
+  #decodeAtOnce(taken: TakenBatch): readonly CdcEvent[] | null {
+    this.#decoding = null;
+    try {
+      const decoded = this.#parts.decoder.decodeAt(taken.walk);
+      if (!isThenable(decoded)) {
+        return decoded;
+      }
+      this.#decoding = decoded;
+    } catch (error) {
+      this.#decoding = Promise.reject(error as Error);
+      this.#decoding.catch(ignore); // looked at later, or not at all where the partition has gone by then
     }
     return null;
   }
 
-  #decode(taken: TakenBatch, offset: bigint): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {
-    const { topic, partition } = taken.batch;
-    const located = (error: unknown): never => {
-      throw decodeFailure(error, { topic, partition, offset });
-    };
-    try {
-      const decoded = this.#parts.decoder.decodeAt(taken.walk);
-      return "then" in decoded ? decoded.catch(located) : decoded;
-    } catch (error) {
-      return located(error);
+  /**
+   * The record's events, tried again while that can help; none for one that was set aside. Null where it is not to be handed out any more:
+   * nobody at the other end may wait for a registry that is slow or down. Rejects with what halts the consumer.
+   */
+  async #decodeInTime(taken: TakenBatch): Promise<readonly CdcEvent[] | null> {
+    const { recovery } = this.#parts;
+    const tries: Tries = { failures: 0, firstFailedMs: 0 };
+    while (!taken.fence.isClosed) {
+      let events: readonly CdcEvent[] | null = null;
+      try {
+        const decoding = (this.#decoding ?? Promise.resolve([])).then((known) => {
+          events = known;
+        });
+        await taken.fence.orClosed(decoding);
+        return events;
+      } catch (error) {
+        const place = { assignment: taken.batch.assignment, batch: taken.batch, record: taken.walk.record };
+        const failure: Failure = { stage: "decode", error, place, event: null };
+        const remedy = recovery.judge(failure, tries);
+        if (remedy.kind === "halt") {
+          throw remedy.error;
+        }
+        if (remedy.kind === "set-aside") {
+          return (await recovery.setAside(failure, tries, taken.fence)) ? [] : null;
+        }
+        this.#waitsFor = remedy.why;
+        await taken.fence.pause(remedy.delayMs);
+        this.#waitsFor = null;
+        this.#decodeAgain(taken);
+      }
     }
+    return null;
+  }
+
+  #decodeAgain(taken: TakenBatch): void {
+    const known = this.#decodeAtOnce(taken);
+    this.#decoding ??= Promise.resolve(known ?? []);
   }
 
   /** Nothing more of the batch is handed out: it was all, or its partition goes and the rest comes again to whoever holds it next. */
   #unqueue(taken: TakenBatch): void {
     taken.queued = false;
+    taken.fence.close();
     this.#queue = this.#queue.filter((other) => other !== taken);
     this.#letGo(taken);
     this.#onBatch.wake();
@@ -238,3 +290,5 @@ class OpenDelivery implements Delivery {
     settle?.();
   }
 }
+
+function ignore(): void {}

@@ -6,6 +6,10 @@ export interface Counts {
   readonly events: number;
   readonly handled: number;
   readonly filtered: Readonly<Record<FilterReason, number>>;
+  /** Attempts that failed and were repeated. */
+  readonly retries: number;
+  /** Records that were written to the dead-letter topic. */
+  readonly deadLettered: number;
 }
 
 /** Counts as plain fields: they are raised for every event. */
@@ -13,6 +17,8 @@ export class Counters {
   records = 0;
   events = 0;
   handled = 0;
+  retries = 0;
+  deadLettered = 0;
   readonly filtered: Record<FilterReason, number> = {
     "table-without-handler": 0,
     "operation-without-handler": 0,
@@ -20,6 +26,7 @@ export class Counters {
   };
 
   snapshot(): Counts {
-    return { records: this.records, events: this.events, handled: this.handled, filtered: { ...this.filtered } };
+    const { records, events, handled, retries, deadLettered } = this;
+    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered };
   }
 }

@@ -1,0 +1,385 @@
+import { type CdcEvent, DecodeError, type Decoder, type RecordCursor } from "@cdckit/decode";
+import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { type Consumer, createConsumer } from "./consumer.ts";
+import { deadLetterOf } from "./failure/dead-letter-origin.ts";
+import type { ConsumerOptions } from "./options.ts";
+
+/** Decodes every record to one event; words that begin with "broken" do not decode, "outage" and "unknown" fail so often before they do. */
+class WordDecoder implements Decoder {
+  readonly #failures = new Map<string, number>();
+
+  decode(): never {
+    throw new Error("not used");
+  }
+
+  decodeAt({ batch, record, valueBytes }: RecordCursor): CdcEvent[] | Promise<CdcEvent[]> {
+    const word = Buffer.from(valueBytes ?? []).toString();
+    const offset = batch.offsetAt(record);
+    const [kind, times = "0"] = word.split(":");
+    if (kind === "broken") {
+      throw new DecodeError("malformed", "not a word");
+    }
+    const place = `${batch.partition}:${offset}`;
+    const failed = this.#failures.get(place) ?? 0;
+    if ((kind === "outage" || kind === "unknown") && failed < Number(times)) {
+      this.#failures.set(place, failed + 1);
+      return Promise.reject(new DecodeError(kind === "outage" ? "schema-unavailable" : "schema-not-found", "no schema"));
+    }
+    const ref = { topic: batch.topic, partition: batch.partition, offset };
+    return [{ kind: "change", op: "create", table: { schema: "s", name: "t" }, word, schemaId: null, record: ref } as unknown as CdcEvent];
+  }
+
+  explain(): never {
+    throw new Error("not used");
+  }
+}
+
+interface Setup {
+  readonly clock: VirtualClock;
+  readonly broker: MemoryBroker;
+  readonly consumer: Consumer;
+}
+
+function setUp(records: readonly (string | readonly [key: string, value: string])[], options: Partial<ConsumerOptions> = {}): Setup {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1, dead: 1 }, { clock });
+  broker.append("t", ...records.map((record) => (typeof record === "string" ? { value: record } : { key: record[0], value: record[1] })));
+  const consumer = createConsumer({
+    driver: memory({ broker, maxBatchRecords: 4 }),
+    groupId: "g",
+    topics: ["t"],
+    decoder: new WordDecoder(),
+    signals: false,
+    clock,
+    random: () => 0.5,
+    ...options,
+  });
+  return { clock, broker, consumer };
+}
+
+const deadLetters = { poison: "dead-letter", deadLetterTopic: "dead", breaker: false } as const;
+
+/** Calls `handle` for every event, and stops the consumer once all of them are handled or dead. */
+async function runToTheEnd(
+  { clock, broker, consumer }: Setup,
+  handle: (word: string, event: CdcEvent) => void | Promise<void>,
+): Promise<void> {
+  consumer.on("*", (event) => handle((event as unknown as { word: string }).word, event));
+  const running = consumer.run();
+  const watch = (): void =>
+    void clock.after(50, () => {
+      if (broker.committed("g", "t", 0) === broker.endOffset("t", 0)) {
+        void consumer.stop();
+      } else {
+        watch();
+      }
+    });
+  watch();
+  await clock.run(running);
+}
+
+function deadWords(broker: MemoryBroker): string[] {
+  return broker.read("dead", 0, 0n, 1_000).map(({ value }) => Buffer.from(value ?? []).toString());
+}
+
+async function failureOf(work: Promise<unknown>): Promise<Error> {
+  return work.then(
+    () => new Error("it did not fail"),
+    (error: Error) => error,
+  );
+}
+
+describe("retry", () => {
+  test("a record is tried again in its place, and nothing overtakes it", async () => {
+    for (const how of ["throws", "rejects"]) {
+      const setup = setUp(["a", "b", "c"]);
+      const seen: string[] = [];
+      await runToTheEnd(setup, (word) => {
+        seen.push(word);
+        if (word === "b" && seen.length < 5) {
+          if (how === "throws") {
+            throw new Error("not yet");
+          }
+          return Promise.reject(new Error("not yet"));
+        }
+        return undefined;
+      });
+      expect(seen).toEqual(["a", "b", "b", "b", "b", "c"]);
+      expect(setup.consumer.health().counts).toMatchObject({ handled: 3, events: 3, records: 3, retries: 3 });
+      // Half of 100, 200 and 400 ms.
+      expect(setup.clock.nowMs()).toBeGreaterThanOrEqual(350);
+    }
+  });
+
+  test("after so many attempts the consumer halts in front of it", async () => {
+    const setup = setUp(["a", "b", "c"], { failure: { retry: { attempts: 3 } } });
+    let tried = 0;
+    const error = await failureOf(
+      runToTheEnd(setup, (word) => {
+        if (word === "b") {
+          tried++;
+          throw new Error("never");
+        }
+      }),
+    );
+    expect(error).toMatchObject({ code: "handler-failed", at: { offset: 1n } });
+    expect(tried).toBe(3);
+    expect(setup.broker.committed("g", "t", 0)).toBe(1n);
+  });
+
+  test("a programmer's mistake is not tried again", async () => {
+    const setup = setUp(["a"]);
+    let tried = 0;
+    const error = await failureOf(
+      runToTheEnd(setup, () => {
+        tried++;
+        throw new TypeError("x is not a function");
+      }),
+    );
+    expect(error).toMatchObject({ code: "handler-failed" });
+    expect(tried).toBe(1);
+  });
+
+  test("a stop does not wait for the next attempt", async () => {
+    const setup = setUp(["a", "b"], {
+      failure: { retry: { attempts: 100, initialDelayMs: 500_000, maxDelayMs: 500_000, jitter: "none" } },
+    });
+    const { clock, consumer, broker } = setup;
+    const running = runToTheEnd(setup, (word) => {
+      if (word === "b") {
+        clock.after(10, () => void consumer.stop());
+        throw new Error("no");
+      }
+    });
+    await running;
+    expect(clock.nowMs()).toBeLessThan(1_000);
+    expect(broker.committed("g", "t", 0)).toBe(1n);
+  });
+
+  test("a batch that fails is tried again as a whole", async () => {
+    const setup = setUp(["a", "b", "c"]);
+    const { clock, consumer, broker } = setup;
+    const seen: number[] = [];
+    consumer.on("s.t", {
+      batch: (events) => {
+        seen.push(events.length);
+        if (seen.length === 1) {
+          throw new Error("not yet");
+        }
+        void consumer.stop();
+      },
+    });
+    await clock.run(consumer.run());
+    expect(seen).toEqual([3, 3]);
+    expect(broker.committed("g", "t", 0)).toBe(3n);
+  });
+});
+
+describe("dead letters", () => {
+  test("what does not decode, and what cannot be handled, is written with its bytes and passed", async () => {
+    const setup = setUp(["a", "broken", "b", "bad", "c"], { failure: deadLetters });
+    const seen: string[] = [];
+    await runToTheEnd(setup, (word) => {
+      if (word === "bad") {
+        throw new Error("no");
+      }
+      seen.push(word);
+    });
+    expect(seen).toEqual(["a", "b", "c"]);
+    expect(deadWords(setup.broker)).toEqual(["broken", "bad"]);
+    const origins = setup.broker.read("dead", 0, 0n, 10).map((record) => deadLetterOf(record));
+    expect(origins).toMatchObject([
+      { topic: "t", partition: 0, offset: 1n, stage: "VALUE_CONVERTER", attempts: 1, groupId: "g" },
+      { topic: "t", partition: 0, offset: 3n, stage: "TASK_PUT", attempts: 5, groupId: "g" },
+    ]);
+    expect(setup.consumer.health().counts).toMatchObject({ records: 5, handled: 3, deadLettered: 2 });
+  });
+
+  test("of a batch that fails, only the record that is to blame dies", async () => {
+    const setup = setUp(["a", "bad", "b"], { failure: { ...deadLetters, retry: false } });
+    const { clock, consumer, broker } = setup;
+    const seen: string[] = [];
+    consumer.on("s.t", {
+      batch: (events) => {
+        const words = events.map((event) => (event as unknown as { word: string }).word);
+        if (words.includes("bad")) {
+          throw new Error("no");
+        }
+        seen.push(...words);
+        if (seen.includes("b")) {
+          void consumer.stop();
+        }
+      },
+    });
+    await clock.run(consumer.run());
+    expect(seen).toEqual(["a", "b"]);
+    expect(deadWords(broker)).toEqual(["bad"]);
+    expect(broker.committed("g", "t", 0)).toBe(3n);
+  });
+
+  test("the offset does not move before the dead letter is acknowledged", async () => {
+    const setup = setUp(["a", "broken", "b"], { failure: deadLetters });
+    setup.broker.faults.inject({ on: "send", how: { lateMs: 5_000 } });
+    const commits: (bigint | null)[] = [];
+    setup.clock.after(4_000, () => commits.push(setup.broker.committed("g", "t", 0)));
+    await runToTheEnd(setup, () => {});
+    expect(commits).toEqual([1n]);
+    expect(setup.broker.committed("g", "t", 0)).toBe(3n);
+  });
+
+  test("a dead letter that cannot be written halts the consumer in front of its record, after attempts of its own", async () => {
+    const setup = setUp(["a", "broken", "b"], { failure: { ...deadLetters, retry: { attempts: 3 } } });
+    setup.broker.faults.inject({ on: "send", how: "fails", times: 3 });
+    const error = await failureOf(runToTheEnd(setup, () => {}));
+    expect(error).toMatchObject({ code: "dead-letter-failed", at: { offset: 1n } });
+    expect(setup.broker.committed("g", "t", 0)).toBe(1n);
+    expect(setup.broker.faults.met).toBe(3);
+  });
+
+  test("nothing that is not the record's fault dies: the consumer halts", async () => {
+    const setup = setUp(["a", "b"], { failure: deadLetters });
+    const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    const error = await failureOf(
+      runToTheEnd(setup, () => {
+        throw refused;
+      }),
+    );
+    expect(error).toMatchObject({ code: "handler-failed", cause: refused, at: { offset: 0n } });
+    expect(deadWords(setup.broker)).toEqual([]);
+  });
+
+  test("too many of them halt the consumer, and the last one is not committed", async () => {
+    const setup = setUp(["broken", "broken", "broken", "broken"], { failure: { ...deadLetters, breaker: { maxInARow: 2 } } });
+    const error = await failureOf(runToTheEnd(setup, () => {}));
+    expect(error).toMatchObject({ code: "failures-systemic", at: { offset: 2n }, cause: { code: "malformed" } });
+    expect(deadWords(setup.broker)).toHaveLength(2);
+    expect(setup.broker.committed("g", "t", 0)).toBe(2n);
+  });
+
+  test("a driver that cannot write is refused at the start, before anything is read", async () => {
+    const clock = virtualClock();
+    const own = memory({ broker: new MemoryBroker({ t: 1 }, { clock }) });
+    own.broker.append("t", { value: "broken" });
+    const readOnly: ConsumerOptions["driver"] = {
+      ...own,
+      name: "read-only",
+      capabilities: own.capabilities,
+      connect: async (subscription, sink) => {
+        const session = await own.connect(subscription, sink);
+        return {
+          commit: (offsets) => session.commit(offsets),
+          pause: (assignments) => session.pause(assignments),
+          resume: (assignments) => session.resume(assignments),
+          close: (deadlineMs) => session.close(deadlineMs),
+        };
+      },
+    };
+    const { consumer } = setUp([], { driver: readOnly, clock, failure: deadLetters });
+    const error = await failureOf(clock.run(consumer.on("*", () => {}).run()));
+    expect(error).toMatchObject({ code: "unsupported-by-driver" });
+    expect(error.message).toContain("read-only");
+  });
+});
+
+describe("parked keys", () => {
+  const parking = { ...deadLetters, poison: "park-key" } as const;
+
+  test("later records of a key follow the dead one, in order; other keys go on", async () => {
+    const setup = setUp(
+      [
+        ["k1", "a"],
+        ["k2", "broken"],
+        ["k1", "b"],
+        ["k2", "c"],
+        ["k2", "d"],
+        ["k3", "e"],
+      ],
+      { failure: parking },
+    );
+    const seen: string[] = [];
+    await runToTheEnd(setup, (word) => void seen.push(word));
+    expect(seen).toEqual(["a", "b", "e"]);
+    expect(deadWords(setup.broker)).toEqual(["broken", "c", "d"]);
+    const behind = setup.broker.read("dead", 0, 0n, 10).map((record) => deadLetterOf(record)?.parkedBehind);
+    expect(behind).toEqual([null, 1n, 1n]);
+  });
+
+  test("records without a key have no order to keep", async () => {
+    const setup = setUp(["a", "broken", "b"], { failure: parking });
+    const seen: string[] = [];
+    await runToTheEnd(setup, (word) => void seen.push(word));
+    expect(seen).toEqual(["a", "b"]);
+  });
+
+  test("too many keys halt the consumer", async () => {
+    const setup = setUp(
+      [
+        ["k1", "broken"],
+        ["k2", "broken"],
+        ["k3", "a"],
+      ],
+      { failure: { ...parking, maxParkedKeys: 1 } },
+    );
+    const error = await failureOf(runToTheEnd(setup, () => {}));
+    expect(error).toMatchObject({ code: "failures-systemic", at: { offset: 1n } });
+    expect(error.message).toContain("maxParkedKeys");
+    expect(setup.broker.committed("g", "t", 0)).toBe(1n);
+  });
+});
+
+describe("a registry that is down", () => {
+  test("is waited for, however long it takes; nothing dies, and health says why nothing moves", async () => {
+    const setup = setUp(["a", "outage:40", "b"], { failure: { ...deadLetters, retry: false } });
+    const seen: string[] = [];
+    const reasons: (readonly string[])[] = [];
+    setup.clock.after(60_000, () => reasons.push(setup.consumer.health().reasons));
+    await runToTheEnd(setup, (word) => void seen.push(word));
+    expect(seen).toEqual(["a", "outage:40", "b"]);
+    expect(deadWords(setup.broker)).toEqual([]);
+    expect(reasons).toEqual([[expect.stringContaining("schema-unavailable")]]);
+  });
+
+  test("is waited for by a stream, too", async () => {
+    const { clock, consumer } = setUp(["a", "outage:3", "b"]);
+    const seen: bigint[] = [];
+    const reading = async (): Promise<void> => {
+      for await (const delivery of consumer.stream()) {
+        seen.push(delivery.event.record.offset);
+        delivery.done();
+        if (seen.length === 3) {
+          break;
+        }
+      }
+    };
+    await clock.run(reading());
+    expect(seen).toEqual([0n, 1n, 2n]);
+  });
+
+  test("a schema that becomes known in time is read, and one that does not is a dead letter", async () => {
+    const setup = setUp(["unknown:3", "a", "unknown:1000000", "b"], { failure: { ...deadLetters, unknownSchemaGraceMs: 20_000 } });
+    const seen: string[] = [];
+    await runToTheEnd(setup, (word) => void seen.push(word));
+    expect(seen).toEqual(["unknown:3", "a", "b"]);
+    expect(deadWords(setup.broker)).toEqual(["unknown:1000000"]);
+    expect(setup.clock.nowMs()).toBeGreaterThan(20_000);
+  });
+
+  test("a stream sets aside what does not decode", async () => {
+    const { clock, broker, consumer } = setUp(["a", "broken", "b"], { failure: deadLetters });
+    const seen: bigint[] = [];
+    const reading = async (): Promise<void> => {
+      for await (const delivery of consumer.stream()) {
+        seen.push(delivery.event.record.offset);
+        delivery.done();
+        if (seen.length === 2) {
+          break;
+        }
+      }
+    };
+    await clock.run(reading());
+    expect(seen).toEqual([0n, 2n]);
+    expect(deadWords(broker)).toEqual(["broken"]);
+    expect(broker.committed("g", "t", 0)).toBe(3n);
+  });
+});

@@ -1,0 +1,103 @@
+import { checkChoice, checkCount, checkMembers, checkNumber } from "../option-checks.ts";
+
+/** When a batch of events is handed on: at whichever of these comes first. */
+export interface BatchOptions {
+  /** @default no bound */
+  readonly maxEvents?: number;
+  /**
+   * Bytes of the records' keys and values.
+   * @default no bound
+   */
+  readonly maxBytes?: number;
+  /**
+   * How long the first event of a batch waits for others.
+   * @default 1_000
+   */
+  readonly maxMs?: number;
+}
+
+export interface DeliveryOptions {
+  /**
+   * What keeps its order under concurrency: the records of one key, all records of a partition, or nothing. Records without a key keep
+   * theirs among each other with `"key"`. Kept through retries: what must come after a record waits until it is handled.
+   * @default "key"
+   */
+  readonly order?: "key" | "partition" | "none";
+  /**
+   * How many records of a partition are handled at a time, at most: 1 to 256. With 1, or with order `"partition"`, they are handled one
+   * after the other.
+   * @default 1
+   */
+  readonly concurrency?: number;
+  /**
+   * For `batch` handlers and sinks: what is handed on together.
+   * @default the events of one fetched batch
+   */
+  readonly batch?: BatchOptions;
+  /**
+   * How many fetched batches of a partition are in memory at a time: the one that is handled, and those that are read ahead of it.
+   * @default 1; 2 with concurrency; 64 with `batch`, whose events may come from many fetches
+   */
+  readonly maxInFlight?: number;
+  /**
+   * Fetched batches are taken until those that are not handled hold this much, over all partitions; one batch is always taken.
+   * @default 67_108_864
+   */
+  readonly maxInFlightBytes?: number;
+  /**
+   * How far reading may run ahead of the first record of a partition that is not handled, in records: the most that a restart repeats.
+   * @default 10_000
+   */
+  readonly maxOutOfOrder?: number;
+  /**
+   * How often what is handled is committed. A stop and a rebalance commit at once.
+   * @default 1_000
+   */
+  readonly commitIntervalMs?: number;
+}
+
+/** The bounds of a batch; null for the events of one fetched batch. */
+export type BatchLimits = Required<BatchOptions> | null;
+
+export interface ResolvedDeliveryOptions {
+  readonly order: "key" | "partition" | "none";
+  readonly concurrency: number;
+  readonly batch: BatchLimits;
+  readonly maxInFlight: number;
+  readonly maxInFlightBytes: number;
+  readonly maxOutOfOrder: number;
+  readonly commitIntervalMs: number;
+}
+
+const members = ["order", "concurrency", "batch", "maxInFlight", "maxInFlightBytes", "maxOutOfOrder", "commitIntervalMs"];
+
+/** Every option present and checked. */
+export function resolveDeliveryOptions(options: DeliveryOptions = {}): ResolvedDeliveryOptions {
+  checkMembers("delivery", options, members);
+  const { order = "key", concurrency = 1, maxInFlightBytes = 67_108_864, maxOutOfOrder = 10_000, commitIntervalMs = 1_000 } = options;
+  const batch = resolveBatchLimits("delivery.batch", options.batch);
+  const { maxInFlight = batch === null ? Math.min(concurrency, 2) : 64 } = options;
+  checkChoice("delivery.order", order, ["key", "partition", "none"]);
+  checkCount("delivery.concurrency", concurrency);
+  checkNumber("delivery.concurrency", concurrency, 1, 256);
+  checkCount("delivery.maxInFlight", maxInFlight);
+  checkCount("delivery.maxInFlightBytes", maxInFlightBytes);
+  checkCount("delivery.maxOutOfOrder", maxOutOfOrder);
+  checkCount("delivery.commitIntervalMs", commitIntervalMs);
+  return Object.freeze({ order, concurrency, batch, maxInFlight, maxInFlightBytes, maxOutOfOrder, commitIntervalMs });
+}
+
+/** The bounds of a batch, checked; null where none are given. */
+export function resolveBatchLimits(path: string, options: BatchOptions | undefined): BatchLimits {
+  if (options === undefined) {
+    return null;
+  }
+  checkMembers(path, options, ["maxEvents", "maxBytes", "maxMs"]);
+  for (const name of ["maxEvents", "maxBytes", "maxMs"] as const) {
+    if (options[name] !== undefined) {
+      checkCount(`${path}.${name}`, options[name]);
+    }
+  }
+  const { maxEvents = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY, maxMs = 1_000 } = options;
+  return Object.freeze({ maxEvents, maxBytes, maxMs });
+}

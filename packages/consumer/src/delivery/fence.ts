@@ -1,0 +1,58 @@
+import type { Clock } from "../clock.ts";
+
+/** Whether work on a partition may still have effects. Once it is closed it stays closed, and every wait behind it ends. */
+export class Fence {
+  readonly #clock: Clock;
+  readonly #onClose = new Set<() => void>();
+  #isClosed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const end of [...this.#onClose]) {
+      end();
+    }
+  }
+
+  /** Resolves after so long, or when the fence is closed. */
+  pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#isClosed) {
+        resolve();
+        return;
+      }
+      const end = (): void => {
+        this.#onClose.delete(end);
+        takeBack();
+        resolve();
+      };
+      const takeBack = this.#clock.after(delayMs, end);
+      this.#onClose.add(end);
+    });
+  }
+
+  /** Resolves when `work` does, or when the fence is closed. Rejects as `work` does. */
+  orClosed(work: PromiseLike<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.#onClose.delete(end);
+        resolve();
+      };
+      if (this.#isClosed) {
+        resolve();
+      }
+      this.#onClose.add(end);
+      work.then(end, (error: unknown) => {
+        this.#onClose.delete(end);
+        reject(error as Error);
+      });
+    });
+  }
+}

@@ -1,0 +1,52 @@
+import { DecodeError } from "@cdckit/decode";
+import { describe, expect, test } from "vitest";
+import { ConsumerError } from "../errors.ts";
+import { classify, type FailureKind } from "./classify.ts";
+
+function errorWith(fields: object, message = "no"): Error {
+  return Object.assign(new Error(message), fields);
+}
+
+describe("what kind of trouble an error is", () => {
+  const cases: readonly (readonly [string, unknown, FailureKind])[] = [
+    ["bytes that do not decode", new DecodeError("malformed", "x"), "poison"],
+    ["a schema that does not fit", new DecodeError("schema-mismatch", "x"), "poison"],
+    ["a registry that is down", new DecodeError("schema-unavailable", "x"), "outage"],
+    ["a schema id that nobody knows", new DecodeError("schema-not-found", "x"), "unknown-schema"],
+    ["a registry that refuses us", new DecodeError("schema-refused", "x"), "systemic"],
+    ["a row that its validator refuses", new ConsumerError("invalid-row", "x"), "poison"],
+    ["a refused connection", errorWith({ code: "ECONNREFUSED" }), "transient"],
+    ["fetch hiding a refused connection", new TypeError("fetch failed", { cause: errorWith({ code: "ECONNREFUSED" }) }), "transient"],
+    ["PostgreSQL: deadlock", errorWith({ code: "40P01" }), "transient"],
+    ["PostgreSQL: the server shuts down", errorWith({ code: "57P01" }), "transient"],
+    ["PostgreSQL: unique violation", errorWith({ code: "23505" }), "poison"],
+    ["PostgreSQL: wrong password", errorWith({ code: "28P01" }), "systemic"],
+    ["PostgreSQL: no such table", errorWith({ code: "42P01" }), "unclear"],
+    ["HTTP 503", errorWith({ status: 503 }), "transient"],
+    ["HTTP 429", errorWith({ statusCode: 429 }), "transient"],
+    ["HTTP 422", errorWith({ status: 422 }), "poison"],
+    ["HTTP 403", errorWith({ status: 403 }), "systemic"],
+    ["a client that says it can be retried", errorWith({ retriable: true }), "transient"],
+    ["a sink that was fenced", errorWith({ code: "fenced" }), "systemic"],
+    ["a programmer's mistake", new TypeError("x is not a function"), "poison"],
+    ["anything else", new Error("no"), "unclear"],
+    ["something that is no error", "no", "unclear"],
+    ["nothing at all", undefined, "unclear"],
+  ];
+
+  test.each(cases)("%s", (_name, error, kind) => {
+    expect(classify(error)).toBe(kind);
+  });
+
+  test("the user is asked first", () => {
+    expect(classify(new TypeError("x"), () => true)).toBe("unclear");
+    expect(classify(errorWith({ code: "ECONNRESET" }), () => false)).toBe("poison");
+    expect(classify(errorWith({ code: "ECONNRESET" }), () => undefined)).toBe("transient");
+  });
+
+  test("causes that lead back to themselves end", () => {
+    const error = new Error("a");
+    error.cause = error;
+    expect(classify(error)).toBe("unclear");
+  });
+});

@@ -1,0 +1,136 @@
+import { type DecodeErrorCode, isDecodeError } from "@cdckit/decode";
+import { isConsumerError } from "../errors.ts";
+
+/** What kind of trouble an error is: whether trying again can help, and whether the record is to blame. */
+export type FailureKind =
+  /** The registry cannot be asked. No record is to blame: the partition waits for as long as it takes. */
+  | "outage"
+  /** The registry has no such schema yet; whoever registers it may be late. */
+  | "unknown-schema"
+  /** Something outside of the record is wrong and stays wrong: credentials, a partition that another member has. */
+  | "systemic"
+  /** Known to pass: network, time-out, deadlock, 5xx, 429. No record is to blame. */
+  | "transient"
+  /** It may pass, and it may be the record. */
+  | "unclear"
+  /** The record itself: trying again gives the same. */
+  | "poison";
+
+/** Decides before the table does; undefined leaves it to the table. */
+export type IsRetriable = (error: unknown) => boolean | undefined;
+
+const kindByDecodeCode: Readonly<Record<DecodeErrorCode, FailureKind>> = {
+  truncated: "poison",
+  "trailing-bytes": "poison",
+  malformed: "poison",
+  "invalid-utf8": "poison",
+  "limit-exceeded": "poison",
+  "value-invalid": "poison",
+  "unknown-format": "poison",
+  "unsupported-format": "poison",
+  "schema-not-found": "unknown-schema",
+  "schema-unavailable": "outage",
+  "schema-refused": "systemic",
+  "schema-invalid": "poison",
+  "schema-mismatch": "poison",
+};
+
+/** `code` of errors of Node, undici and database clients. */
+const kindByCode: Readonly<Record<string, FailureKind>> = {
+  ECONNREFUSED: "transient",
+  ECONNRESET: "transient",
+  ECONNABORTED: "transient",
+  ENOTCONN: "transient",
+  EPIPE: "transient",
+  ETIMEDOUT: "transient",
+  ESOCKETTIMEDOUT: "transient",
+  EHOSTUNREACH: "transient",
+  ENETUNREACH: "transient",
+  ENETDOWN: "transient",
+  ENOTFOUND: "transient",
+  EAI_AGAIN: "transient",
+  EBUSY: "transient",
+  EMFILE: "transient",
+  ENOSPC: "transient",
+  UND_ERR_CONNECT_TIMEOUT: "transient",
+  UND_ERR_HEADERS_TIMEOUT: "transient",
+  UND_ERR_BODY_TIMEOUT: "transient",
+  UND_ERR_SOCKET: "transient",
+  ER_LOCK_DEADLOCK: "transient",
+  ER_LOCK_WAIT_TIMEOUT: "transient",
+  PROTOCOL_CONNECTION_LOST: "transient",
+  fenced: "systemic",
+};
+
+/** SQLSTATE classes, as PostgreSQL's clients give them in `code`. Those left out are unclear. */
+const kindBySqlClass: Readonly<Record<string, FailureKind>> = {
+  "08": "transient", // connection
+  "22": "poison", // data
+  "23": "poison", // integrity constraints
+  "28": "systemic", // authorization
+  "40": "transient", // serialization, deadlock
+  "53": "transient", // resources
+  "55": "transient", // a lock is not to be had
+  "57": "transient", // an operator intervened, the server shuts down
+  "58": "transient", // the server's own system
+};
+
+/** What a programmer's mistake throws: the next attempt throws it again. */
+const programmersErrors: readonly string[] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError", "EvalError", "URIError"];
+
+const maxCauses = 8;
+
+/** The kind of what was thrown. Causes count: `fetch` hides a refused connection in a `TypeError`. */
+export function classify(error: unknown, isRetriable?: IsRetriable): FailureKind {
+  const stated = isRetriable?.(error);
+  if (stated !== undefined) {
+    return stated ? "unclear" : "poison";
+  }
+  for (let cause = error, depth = 0; isObject(cause) && depth < maxCauses; cause = cause["cause"], depth++) {
+    const kind = kindOf(cause);
+    if (kind !== null) {
+      return kind;
+    }
+  }
+  return isObject(error) && programmersErrors.includes(String(error["name"])) ? "poison" : "unclear";
+}
+
+function kindOf(error: Readonly<Record<string, unknown>>): FailureKind | null {
+  if (isDecodeError(error)) {
+    return kindByDecodeCode[error.code];
+  }
+  if (isConsumerError(error)) {
+    return error.code === "invalid-row" || error.code === "decoder-failed" ? "poison" : null;
+  }
+  const { code, retriable } = error;
+  if (typeof code === "string") {
+    const kind = Object.hasOwn(kindByCode, code) ? kindByCode[code] : sqlKind(code);
+    if (kind !== undefined) {
+      return kind;
+    }
+  }
+  // kafkajs and its kin say it themselves.
+  if (typeof retriable === "boolean") {
+    return retriable ? "transient" : "unclear";
+  }
+  return statusKind(error["status"] ?? error["statusCode"]);
+}
+
+function sqlKind(code: string): FailureKind | undefined {
+  const sqlClass = code.slice(0, 2);
+  return /^[0-9A-Z]{5}$/.test(code) && Object.hasOwn(kindBySqlClass, sqlClass) ? kindBySqlClass[sqlClass] : undefined;
+}
+
+function statusKind(status: unknown): FailureKind | null {
+  if (typeof status !== "number" || status < 400 || status > 599) {
+    return null;
+  }
+  if (status === 401 || status === 403) {
+    return "systemic";
+  }
+  return status >= 500 || status === 408 || status === 425 || status === 429 ? "transient" : "poison";
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,114 @@
+import type { KafkaRecord, RecordHeaders } from "@cdckit/decode";
+import type { OutgoingRecord } from "../driver.ts";
+import { cdckitHeader, connectHeader } from "./dead-letter-record.ts";
+
+/** Where a dead letter comes from, and what happened to it there. What the writer did not say is null. */
+export interface DeadLetterOrigin {
+  readonly writer: "cdckit" | "connect" | "spring";
+  readonly topic: string;
+  readonly partition: number | null;
+  readonly offset: bigint | null;
+  /** The connector's name, or the consumer group. */
+  readonly groupId: string | null;
+  /** Connect's word: `KEY_CONVERTER`, `VALUE_CONVERTER`, `TASK_PUT`, ... */
+  readonly stage: string | null;
+  readonly exception: { readonly name: string | null; readonly message: string | null; readonly stack: string | null };
+  readonly attempts: number | null;
+  readonly schemaId: string | null;
+  /** The offset of the record, of the same key and partition, behind which this one was parked. */
+  readonly parkedBehind: bigint | null;
+}
+
+const springPrefix = "kafka_dlt-";
+const ownPrefixes: readonly string[] = ["__connect.errors.", "cdckit.", springPrefix, "retry_topic-"];
+
+/** What the headers of a dead letter say, as Kafka Connect, Spring Kafka or this consumer write them; null where it is none. */
+export function deadLetterOf({ headers }: Pick<KafkaRecord, "headers">): DeadLetterOrigin | null {
+  const connectTopic = textOf(headers, connectHeader.topic);
+  if (connectTopic !== null) {
+    return connectOrigin(headers, connectTopic);
+  }
+  const springTopic = textOf(headers, `${springPrefix}original-topic`);
+  return springTopic === null ? null : springOrigin(headers, springTopic);
+}
+
+/** The record as it stood before it became a dead letter, to be written to its topic again; null where it is no dead letter. */
+export function redriveOf(record: KafkaRecord): OutgoingRecord | null {
+  const origin = deadLetterOf(record);
+  if (origin === null) {
+    return null;
+  }
+  const headers = record.headers.filter(([name]) => !ownPrefixes.some((prefix) => name.startsWith(prefix)));
+  const place = origin.partition === null ? {} : { partition: origin.partition };
+  return { topic: origin.topic, ...place, key: record.key, value: record.value, headers, timestamp: record.timestamp };
+}
+
+function connectOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin {
+  const own = textOf(headers, cdckitHeader.group);
+  return {
+    writer: own === null ? "connect" : "cdckit",
+    topic,
+    partition: numberOf(textOf(headers, connectHeader.partition)),
+    offset: bigintOf(textOf(headers, connectHeader.offset)),
+    groupId: own ?? textOf(headers, connectHeader.group),
+    stage: textOf(headers, connectHeader.stage),
+    exception: {
+      name: textOf(headers, connectHeader.exception),
+      message: textOf(headers, connectHeader.message),
+      stack: textOf(headers, connectHeader.stack),
+    },
+    attempts: numberOf(textOf(headers, cdckitHeader.attempts)),
+    schemaId: textOf(headers, cdckitHeader.schemaId),
+    parkedBehind: bigintOf(textOf(headers, cdckitHeader.parkedBehind)),
+  };
+}
+
+/** Spring writes numbers as big-endian integers: four bytes for a partition, eight for an offset. */
+function springOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin {
+  const text = (name: string): string | null => textOf(headers, `${springPrefix}${name}`);
+  const partition = integerOf(headers, `${springPrefix}original-partition`);
+  const attempts = integerOf(headers, "retry_topic-attempts");
+  return {
+    writer: "spring",
+    topic,
+    partition: partition === null ? null : Number(partition),
+    offset: integerOf(headers, `${springPrefix}original-offset`),
+    groupId: text("original-consumer-group"),
+    stage: null,
+    exception: {
+      name: text("exception-fqcn") ?? text("key-exception-fqcn"),
+      message: text("exception-message") ?? text("key-exception-message"),
+      stack: text("exception-stacktrace") ?? text("key-exception-stacktrace"),
+    },
+    attempts: attempts === null ? null : Number(attempts),
+    schemaId: null,
+    parkedBehind: null,
+  };
+}
+
+/** The last header of that name: a letter that died twice has the later one behind. */
+function bytesOf(headers: RecordHeaders, name: string): Uint8Array | null {
+  return headers.findLast(([other]) => other === name)?.[1] ?? null;
+}
+
+function textOf(headers: RecordHeaders, name: string): string | null {
+  const bytes = bytesOf(headers, name);
+  return bytes === null ? null : Buffer.from(bytes).toString();
+}
+
+function integerOf(headers: RecordHeaders, name: string): bigint | null {
+  const bytes = bytesOf(headers, name);
+  if (bytes === null || (bytes.length !== 4 && bytes.length !== 8)) {
+    return null;
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return bytes.length === 4 ? BigInt(view.getInt32(0)) : view.getBigInt64(0);
+}
+
+function numberOf(text: string | null): number | null {
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
+
+function bigintOf(text: string | null): bigint | null {
+  return text !== null && /^\d{1,20}$/.test(text) ? BigInt(text) : null;
+}

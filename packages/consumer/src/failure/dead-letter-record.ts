@@ -1,0 +1,140 @@
+/**
+ * What a dead letter looks like: the record's own bytes, headers and timestamp, and behind the headers what happened to it, under the names
+ * that Kafka Connect writes (KIP-298), so that tools for its dead letters read ours. Values are UTF-8 text, numbers too.
+ */
+import { isDecodeError, type RecordHeaders } from "@cdckit/decode";
+import type { OutgoingRecord } from "../driver.ts";
+import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
+
+export interface DeadLetterContext {
+  readonly topic: string;
+  readonly groupId: string;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+}
+
+/** Why a record is set aside: it failed, or an earlier record of its key was. */
+export type SetAsideReason =
+  | { readonly kind: "failed"; readonly failure: Failure; readonly attempts: number }
+  | { readonly kind: "parked"; readonly behind: bigint };
+
+/** Every header that a dead letter gets, behind those that the record has. */
+export const connectHeader: Readonly<
+  Record<"topic" | "partition" | "offset" | "group" | "task" | "stage" | "component" | "exception" | "message" | "stack", string>
+> = Object.freeze({
+  topic: "__connect.errors.topic",
+  partition: "__connect.errors.partition",
+  offset: "__connect.errors.offset",
+  group: "__connect.errors.connector.name",
+  task: "__connect.errors.task.id",
+  stage: "__connect.errors.stage",
+  component: "__connect.errors.class.name",
+  exception: "__connect.errors.exception.class.name",
+  message: "__connect.errors.exception.message",
+  stack: "__connect.errors.exception.stacktrace",
+});
+
+export const cdckitHeader: Readonly<Record<"attempts" | "group" | "schemaId" | "timestamp" | "parkedBehind", string>> = Object.freeze({
+  attempts: "cdckit.attempts",
+  group: "cdckit.group",
+  schemaId: "cdckit.schema.id",
+  timestamp: "cdckit.timestamp",
+  parkedBehind: "cdckit.parked-behind",
+});
+
+/** The record to write for one that is set aside. Its partition is left to its key, so that dead letters of a key keep their order. */
+export function deadLetterRecord(place: RecordPlace, reason: SetAsideReason, context: DeadLetterContext): OutgoingRecord {
+  const { batch, record } = place;
+  return {
+    topic: context.topic,
+    key: batch.keyAt(record),
+    value: batch.valueAt(record),
+    headers: [...batch.headersAt(record), ...headersOf(place, reason, context)],
+    timestamp: batch.timestampAt(record),
+  };
+}
+
+function headersOf(place: RecordPlace, reason: SetAsideReason, { groupId, nowMs }: DeadLetterContext): RecordHeaders {
+  const at = coordinatesOf(place);
+  const error = reason.kind === "failed" ? describeFailure(reason.failure) : describeParked(reason.behind);
+  const texts: [string, string][] = [
+    [connectHeader.topic, at.topic],
+    [connectHeader.partition, String(at.partition)],
+    [connectHeader.offset, String(at.offset)],
+    [connectHeader.group, groupId],
+    [connectHeader.task, String(at.partition)],
+    [connectHeader.stage, error.stage],
+    [connectHeader.component, error.component],
+    [connectHeader.exception, error.name],
+    [connectHeader.message, error.message],
+    [connectHeader.stack, error.stack],
+    [cdckitHeader.attempts, String(reason.kind === "failed" ? reason.attempts : 0)],
+    [cdckitHeader.group, groupId],
+    [cdckitHeader.timestamp, String(nowMs)],
+  ];
+  const schemaId = schemaIdOf(place, reason);
+  if (schemaId !== null) {
+    texts.push([cdckitHeader.schemaId, schemaId]);
+  }
+  if (reason.kind === "parked") {
+    texts.push([cdckitHeader.parkedBehind, String(reason.behind)]);
+  }
+  return texts.map(([name, text]) => [name, Buffer.from(text)]);
+}
+
+interface DescribedError {
+  readonly stage: string;
+  readonly component: string;
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+}
+
+/**
+ * Our own sentences and the names of what was thrown. A handler's message may quote the row (PostgreSQL's do), so it is not passed on: of
+ * a stack only the frames are.
+ */
+function describeFailure(failure: Failure): DescribedError {
+  const { stage, error } = failure;
+  const own = haltErrorOf(failure);
+  const name = error instanceof Error ? error.name : typeof error;
+  const code: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  const thrown = isDecodeError(error) ? "" : `: ${name}${typeof code === "string" || typeof code === "number" ? ` (code ${code})` : ""}`;
+  return {
+    stage: stage === "handle" ? "TASK_PUT" : "VALUE_CONVERTER",
+    component: stage === "handle" ? "@cdckit/consumer" : "@cdckit/decode",
+    name,
+    message: `${own.message}${thrown}`,
+    stack: error instanceof Error ? framesOf(error) : "",
+  };
+}
+
+function describeParked(behind: bigint): DescribedError {
+  return {
+    stage: "TASK_PUT",
+    component: "@cdckit/consumer",
+    name: "ParkedKey",
+    message: `not tried: the record at offset ${behind}, of the same key, is a dead letter, and order is kept behind it`,
+    stack: "",
+  };
+}
+
+const maxFrames = 20;
+
+function framesOf({ stack }: Error): string {
+  const frames = (stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  return frames.slice(0, maxFrames).join("\n");
+}
+
+/** The id of the value's schema: as decoded, or as Confluent's five bytes have it. */
+function schemaIdOf({ batch, record }: RecordPlace, reason: SetAsideReason): string | null {
+  if (reason.kind === "failed" && reason.failure.event !== null) {
+    const { schemaId } = reason.failure.event;
+    return schemaId === null || schemaId === undefined ? null : String(schemaId);
+  }
+  const value = batch.valueAt(record);
+  if (value === null || value.length < 5 || value[0] !== 0) {
+    return null;
+  }
+  return String(new DataView(value.buffer, value.byteOffset, value.byteLength).getUint32(1));
+}

@@ -1,0 +1,162 @@
+import { type CdcEvent, DecodeError, type KafkaRecord } from "@cdckit/decode";
+import { RecordArrayBatch } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { deadLetterOf, redriveOf } from "./dead-letter-origin.ts";
+import { deadLetterRecord } from "./dead-letter-record.ts";
+import type { Failure, RecordPlace } from "./failure.ts";
+
+const record: KafkaRecord = {
+  topic: "orders",
+  partition: 3,
+  offset: 9_007_199_254_740_993n,
+  timestamp: 1_700_000_000_123n,
+  key: Buffer.from([0, 0, 0, 0, 7, 2]),
+  value: Buffer.from([0, 0, 0, 1, 44, 255, 254]),
+  headers: [
+    ["trace", Buffer.from("abc")],
+    ["empty", null],
+  ],
+};
+const place: RecordPlace = placeOf(record);
+const context = { topic: "orders.dead", groupId: "billing", nowMs: 1_700_000_009_999 };
+
+function placeOf(only: KafkaRecord): RecordPlace {
+  const assignment = { topic: only.topic, partition: only.partition, epoch: 1 };
+  const batch = new RecordArrayBatch({ assignment, records: [only], highWatermark: only.offset + 1n });
+  return { assignment, batch, record: 0 };
+}
+
+function textsOf(headers: KafkaRecord["headers"]): Record<string, string | undefined> {
+  return Object.fromEntries(headers.map(([name, value]) => [name, value === null ? undefined : Buffer.from(value).toString()]));
+}
+
+function failureWith(error: unknown, stage: Failure["stage"] = "handle", event: CdcEvent | null = null): Failure {
+  return { stage, error, place, event };
+}
+
+describe("a dead letter", () => {
+  test("has the record's own bytes, headers and timestamp, and the names that Kafka Connect writes", () => {
+    const failure = failureWith(new DecodeError("malformed", "an unknown branch of a union"), "decode");
+    const letter = deadLetterRecord(place, { kind: "failed", failure, attempts: 1 }, context);
+    expect(letter).toMatchObject({ topic: "orders.dead", key: record.key, value: record.value, timestamp: record.timestamp });
+    expect(letter.partition).toBeUndefined();
+    expect(letter.headers.slice(0, 2)).toEqual(record.headers);
+    expect(textsOf(letter.headers.slice(2))).toEqual({
+      "__connect.errors.topic": "orders",
+      "__connect.errors.partition": "3",
+      "__connect.errors.offset": "9007199254740993",
+      "__connect.errors.connector.name": "billing",
+      "__connect.errors.task.id": "3",
+      "__connect.errors.stage": "VALUE_CONVERTER",
+      "__connect.errors.class.name": "@cdckit/decode",
+      "__connect.errors.exception.class.name": "DecodeError",
+      "__connect.errors.exception.message": "[malformed] an unknown branch of a union",
+      "__connect.errors.exception.stacktrace": expect.stringMatching(/^\s+at /),
+      "cdckit.attempts": "1",
+      "cdckit.group": "billing",
+      "cdckit.timestamp": "1700000009999",
+      "cdckit.schema.id": "300",
+    });
+  });
+
+  test("tells what a handler threw by name and code, never in its words: they may quote the row", () => {
+    const error = Object.assign(new RangeError('invalid input: "4111 1111 1111 1111"'), { code: "22P02" });
+    const event = { schemaId: 41 } as unknown as CdcEvent; // what is read of it
+    const letter = deadLetterRecord(place, { kind: "failed", failure: failureWith(error, "handle", event), attempts: 5 }, context);
+    const texts = textsOf(letter.headers);
+    expect(JSON.stringify(texts)).not.toContain("4111");
+    expect(texts).toMatchObject({
+      "__connect.errors.stage": "TASK_PUT",
+      "__connect.errors.exception.class.name": "RangeError",
+      "__connect.errors.exception.message": expect.stringContaining("RangeError (code 22P02)"),
+      "cdckit.attempts": "5",
+      "cdckit.schema.id": "41",
+    });
+  });
+
+  test("can be read back, and be written to its topic as it was", () => {
+    const failure = failureWith(new Error("no"));
+    const { headers } = deadLetterRecord(place, { kind: "failed", failure, attempts: 2 }, context);
+    const dead: KafkaRecord = { ...record, topic: "orders.dead", partition: 0, offset: 5n, headers };
+    expect(deadLetterOf(dead)).toMatchObject({
+      writer: "cdckit",
+      topic: "orders",
+      partition: 3,
+      offset: record.offset,
+      groupId: "billing",
+      stage: "TASK_PUT",
+      exception: { name: "Error" },
+      attempts: 2,
+      parkedBehind: null,
+    });
+    const { offset: _, ...asItWas } = record;
+    expect(redriveOf(dead)).toEqual(asItWas);
+  });
+
+  test("a parked record says behind which one", () => {
+    const { headers } = deadLetterRecord(place, { kind: "parked", behind: 17n }, context);
+    expect(deadLetterOf({ headers })).toMatchObject({ parkedBehind: 17n, attempts: 0 });
+  });
+
+  test("a letter that died twice tells of the later death", () => {
+    const first = deadLetterRecord(place, { kind: "failed", failure: failureWith(new Error("a")), attempts: 2 }, context);
+    const again = placeOf({ ...record, topic: "orders.dead", partition: 0, offset: 1n, headers: first.headers });
+    const second = deadLetterRecord(again, { kind: "failed", failure: failureWith(new Error("b")), attempts: 4 }, context);
+    expect(deadLetterOf(second)).toMatchObject({ topic: "orders.dead", attempts: 4 });
+  });
+
+  test("of Kafka Connect is read: what Connect does not say is null", () => {
+    const headers = Object.entries({
+      "__connect.errors.topic": "inventory.orders",
+      "__connect.errors.partition": "2",
+      "__connect.errors.offset": "1234",
+      "__connect.errors.connector.name": "jdbc-sink",
+      "__connect.errors.task.id": "0",
+      "__connect.errors.stage": "KEY_CONVERTER",
+      "__connect.errors.class.name": "io.confluent.connect.avro.AvroConverter",
+      "__connect.errors.exception.class.name": "org.apache.kafka.connect.errors.DataException",
+      "__connect.errors.exception.message": "Failed to deserialize",
+      "__connect.errors.exception.stacktrace": "org.apache...",
+    }).map(([name, text]) => [name, Buffer.from(text)] as const);
+    expect(deadLetterOf({ headers })).toMatchObject({
+      writer: "connect",
+      topic: "inventory.orders",
+      partition: 2,
+      offset: 1234n,
+      groupId: "jdbc-sink",
+      stage: "KEY_CONVERTER",
+      exception: { name: "org.apache.kafka.connect.errors.DataException", message: "Failed to deserialize" },
+      attempts: null,
+    });
+  });
+
+  test("of Spring Kafka is read: its numbers are big-endian integers", () => {
+    const headers: KafkaRecord["headers"] = [
+      ["kafka_dlt-original-topic", Buffer.from("orders")],
+      ["kafka_dlt-original-partition", Buffer.from([0, 0, 0, 12])],
+      ["kafka_dlt-original-offset", Buffer.from([0, 0, 0, 1, 0, 0, 0, 2])],
+      ["kafka_dlt-original-consumer-group", Buffer.from("billing")],
+      ["kafka_dlt-exception-fqcn", Buffer.from("org.springframework.kafka.listener.ListenerExecutionFailedException")],
+      ["kafka_dlt-exception-message", Buffer.from("Listener failed")],
+    ];
+    expect(deadLetterOf({ headers })).toMatchObject({
+      writer: "spring",
+      topic: "orders",
+      partition: 12,
+      offset: 4_294_967_298n,
+      groupId: "billing",
+      exception: { message: "Listener failed" },
+    });
+  });
+
+  test("a record that is none is none, whatever its headers hold", () => {
+    expect(deadLetterOf(record)).toBeNull();
+    expect(redriveOf(record)).toBeNull();
+    expect(deadLetterOf({ headers: [["__connect.errors.topic", null]] })).toBeNull();
+    const odd: KafkaRecord["headers"] = [
+      ["__connect.errors.topic", Buffer.from("t")],
+      ["__connect.errors.offset", Buffer.from("twelve")],
+    ];
+    expect(deadLetterOf({ headers: odd })).toMatchObject({ topic: "t", offset: null });
+  });
+});

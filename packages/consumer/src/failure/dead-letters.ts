@@ -1,0 +1,99 @@
+import type { Clock } from "../clock.ts";
+import type { OutgoingRecord } from "../driver.ts";
+import type { Fence } from "../delivery/fence.ts";
+import { ConsumerError } from "../errors.ts";
+import type { Counters } from "../observe/counters.ts";
+import type { Logger } from "../observe/logger.ts";
+import { PoisonBreaker } from "./breaker.ts";
+import { deadLetterRecord, type SetAsideReason } from "./dead-letter-record.ts";
+import { coordinatesOf, haltErrorOf, type RecordPlace } from "./failure.ts";
+import type { ResolvedFailureOptions } from "./failure-options.ts";
+import { place as placeText } from "./halt.ts";
+import { ParkedKeys } from "./parked-keys.ts";
+import { backOffMs } from "./retry-policy.ts";
+
+export interface DeadLetterParts {
+  readonly topic: string;
+  readonly groupId: string;
+  readonly options: ResolvedFailureOptions;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly counters: Counters;
+  readonly logger: Logger;
+  /** Resolves when every replica has the records. */
+  readonly send: (records: readonly OutgoingRecord[]) => Promise<void>;
+}
+
+/** Writes records that are set aside, and stops where there are too many of them. */
+export class DeadLetters {
+  readonly parkedKeys: ParkedKeys;
+  readonly breaker: PoisonBreaker;
+  readonly #parts: DeadLetterParts;
+
+  constructor(parts: DeadLetterParts) {
+    this.#parts = parts;
+    this.parkedKeys = new ParkedKeys(parts.options.maxParkedKeys);
+    this.breaker = new PoisonBreaker(parts.options.breaker);
+  }
+
+  /**
+   * Resolves with true when the dead letter is acknowledged, and with false where the fence was closed in time: the record is not ours
+   * any more. Rejects with the error that halts the consumer.
+   */
+  async setAside(place: RecordPlace, reason: SetAsideReason, fence: Fence): Promise<boolean> {
+    const { options, counters, logger, topic, groupId, clock } = this.#parts;
+    if (reason.kind === "failed") {
+      this.#refuseTooMany(place, reason);
+    }
+    const record = deadLetterRecord(place, reason, { topic, groupId, nowMs: clock.wallMs() });
+    if (!(await this.#send(record, place, fence))) {
+      return false;
+    }
+    if (options.poison === "park-key") {
+      this.parkedKeys.park(place);
+    }
+    counters.deadLettered++;
+    logger.warn({ ...coordinatesOf(place), deadLetterTopic: topic, reason: reason.kind }, "a record became a dead letter");
+    return true;
+  }
+
+  #refuseTooMany(place: RecordPlace, { failure }: Extract<SetAsideReason, { kind: "failed" }>): void {
+    const { counters, options } = this.#parts;
+    const tooMany = this.breaker.setAside(counters.records);
+    if (tooMany !== null) {
+      throw new ConsumerError(
+        "failures-systemic",
+        `${tooMany}: that looks like a failure of the whole, not of single records; the cause is the last one, at ${placeText(coordinatesOf(place))}`,
+        { cause: haltErrorOf(failure), at: coordinatesOf(place) },
+      );
+    }
+    if (options.poison === "park-key" && this.parkedKeys.isFull && this.parkedKeys.behind(place) === undefined) {
+      throw new ConsumerError(
+        "failures-systemic",
+        `${this.parkedKeys.count} keys are parked, and failure.maxParkedKeys allows no more; the cause is the record at ${placeText(coordinatesOf(place))}`,
+        { cause: haltErrorOf(failure), at: coordinatesOf(place) },
+      );
+    }
+  }
+
+  async #send(record: OutgoingRecord, place: RecordPlace, fence: Fence): Promise<boolean> {
+    const { options, random, send, topic } = this.#parts;
+    for (let failures = 0; !fence.isClosed; ) {
+      try {
+        await send([record]);
+        return true;
+      } catch (error) {
+        failures++;
+        if (failures >= options.retry.attempts) {
+          throw new ConsumerError(
+            "dead-letter-failed",
+            `the record at ${placeText(coordinatesOf(place))} could not be written to ${topic} in ${failures} attempts; it was not committed`,
+            { cause: error, at: coordinatesOf(place) },
+          );
+        }
+        await fence.pause(backOffMs(options.retry, failures, random));
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,161 @@
+import { check, checkChoice, checkCount, checkMembers, checkNumber } from "../option-checks.ts";
+import { ConsumerError } from "../errors.ts";
+import type { BreakerPolicy } from "./breaker.ts";
+import type { IsRetriable } from "./classify.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
+
+export interface RetryOptions {
+  /**
+   * How often a record is tried, the first time included.
+   * @default 5
+   */
+  readonly attempts?: number;
+  /** @default 100 */
+  readonly initialDelayMs?: number;
+  /** @default 10_000 */
+  readonly maxDelayMs?: number;
+  /**
+   * How much longer each delay is than the one before.
+   * @default 2
+   */
+  readonly factor?: number;
+  /**
+   * `"full"`: anything between nothing and the delay, so that members that failed together do not come back together.
+   * @default "full"
+   */
+  readonly jitter?: "full" | "none";
+}
+
+export interface BreakerOptions {
+  /**
+   * The share of the last 1,000 records that may be set aside.
+   * @default 0.01
+   */
+  readonly maxShare?: number;
+  /**
+   * How many records in a row may be set aside.
+   * @default 100
+   */
+  readonly maxInARow?: number;
+}
+
+export interface FailureOptions {
+  /**
+   * A record that failed is tried again in its place: what must come after it waits, the rest does not. Errors that show that trying again
+   * gives the same (a `TypeError`, a violated constraint, bytes that do not decode) are not tried again; `false`: none is. A registry that
+   * cannot be asked is waited for in any case.
+   */
+  readonly retry?: RetryOptions | false;
+  /**
+   * What becomes of a record that cannot be decoded or handled. `"halt"`: the consumer stops in front of it, and `run()` rejects.
+   * `"dead-letter"`: it is written to `deadLetterTopic`, and counts as handled when every replica has it. `"park-key"`: the same, and later
+   * records of its key follow it untried as long as the partition is held, so that a redrive finds them in order. What is not the record's
+   * fault (network, time-outs, a registry or a database that is down) is never set aside.
+   * @default "halt"
+   */
+  readonly poison?: "halt" | "dead-letter" | "park-key";
+  /** Where dead letters go; it must exist. Required unless `poison` is `"halt"`. */
+  readonly deadLetterTopic?: string;
+  /** When setting records aside looks like a systemic failure: the consumer then halts. `false`: never. */
+  readonly breaker?: BreakerOptions | false;
+  /**
+   * With `"park-key"`: more keys than this halt the consumer.
+   * @default 1_000
+   */
+  readonly maxParkedKeys?: number;
+  /**
+   * How long a schema id that the registry does not know may still become known, before the record counts as one that cannot be decoded.
+   * @default 60_000
+   */
+  readonly unknownSchemaGraceMs?: number;
+  /** Asked first about whatever was thrown: true tries again, false does not, undefined leaves it to the consumer. */
+  readonly isRetriable?: IsRetriable;
+}
+
+export interface ResolvedFailureOptions {
+  readonly retry: RetryPolicy;
+  readonly poison: "halt" | "dead-letter" | "park-key";
+  readonly deadLetterTopic: string | null;
+  readonly breaker: BreakerPolicy | null;
+  readonly maxParkedKeys: number;
+  readonly unknownSchemaGraceMs: number;
+  readonly isRetriable: IsRetriable | undefined;
+}
+
+const retryDefaults: RetryPolicy = Object.freeze({ attempts: 5, initialDelayMs: 100, maxDelayMs: 10_000, factor: 2, jitter: "full" });
+const breakerDefaults: BreakerPolicy = Object.freeze({ maxShare: 0.01, maxInARow: 100 });
+
+const members = ["retry", "poison", "deadLetterTopic", "breaker", "maxParkedKeys", "unknownSchemaGraceMs", "isRetriable"];
+
+/** Every option present and checked. */
+export function resolveFailureOptions(options: FailureOptions = {}): ResolvedFailureOptions {
+  checkMembers("failure", options, members);
+  const { poison = "halt", maxParkedKeys = 1_000, unknownSchemaGraceMs = 60_000, isRetriable } = options;
+  checkChoice("failure.poison", poison, ["halt", "dead-letter", "park-key"]);
+  checkCount("failure.maxParkedKeys", maxParkedKeys);
+  checkNumber("failure.unknownSchemaGraceMs", unknownSchemaGraceMs, 0, Number.MAX_SAFE_INTEGER);
+  check(isRetriable === undefined || typeof isRetriable === "function", "failure.isRetriable", "a function", isRetriable);
+  return Object.freeze({
+    retry: resolveRetry(options.retry),
+    poison,
+    deadLetterTopic: deadLetterTopicOf(poison, options),
+    breaker: resolveBreaker(options.breaker),
+    maxParkedKeys,
+    unknownSchemaGraceMs,
+    isRetriable,
+  });
+}
+
+function resolveRetry(retry: RetryOptions | false = {}): RetryPolicy {
+  if (retry === false) {
+    return Object.freeze({ ...retryDefaults, attempts: 1 });
+  }
+  checkMembers("failure.retry", retry, Object.keys(retryDefaults));
+  const resolved: RetryPolicy = { ...retryDefaults, ...retry };
+  checkCount("failure.retry.attempts", resolved.attempts);
+  checkNumber("failure.retry.initialDelayMs", resolved.initialDelayMs, 0, Number.MAX_SAFE_INTEGER);
+  checkNumber("failure.retry.maxDelayMs", resolved.maxDelayMs, 0, Number.MAX_SAFE_INTEGER);
+  checkNumber("failure.retry.factor", resolved.factor, 1, 100);
+  checkChoice("failure.retry.jitter", resolved.jitter, ["full", "none"]);
+  if (resolved.initialDelayMs > resolved.maxDelayMs) {
+    throw new ConsumerError(
+      "invalid-option",
+      `failure.retry.initialDelayMs (${resolved.initialDelayMs}) is above failure.retry.maxDelayMs (${resolved.maxDelayMs}); raise the one or lower the other`,
+    );
+  }
+  return Object.freeze(resolved);
+}
+
+function resolveBreaker(breaker: BreakerOptions | false = {}): BreakerPolicy | null {
+  if (breaker === false) {
+    return null;
+  }
+  checkMembers("failure.breaker", breaker, Object.keys(breakerDefaults));
+  const resolved: BreakerPolicy = { ...breakerDefaults, ...breaker };
+  checkNumber("failure.breaker.maxShare", resolved.maxShare, 0, 1);
+  checkCount("failure.breaker.maxInARow", resolved.maxInARow);
+  return Object.freeze(resolved);
+}
+
+function deadLetterTopicOf(poison: FailureOptions["poison"], { deadLetterTopic, breaker, maxParkedKeys }: FailureOptions): string | null {
+  const isName = typeof deadLetterTopic === "string" && deadLetterTopic !== "";
+  check(deadLetterTopic === undefined || isName, "failure.deadLetterTopic", "the name of a topic", deadLetterTopic);
+  if (poison === "halt") {
+    const idle = Object.entries({ deadLetterTopic, breaker: breaker === false ? undefined : breaker, maxParkedKeys });
+    const name = idle.find(([, value]) => value !== undefined)?.[0];
+    if (name !== undefined) {
+      throw new ConsumerError(
+        "invalid-option",
+        `failure.${name} has nothing to do while failure.poison is "halt"; set poison to "dead-letter" or "park-key", or leave ${name} out`,
+      );
+    }
+    return null;
+  }
+  if (!isName) {
+    throw new ConsumerError(
+      "invalid-option",
+      `failure.poison ${JSON.stringify(poison)} needs failure.deadLetterTopic: the name of a topic`,
+    );
+  }
+  return deadLetterTopic;
+}

@@ -1,0 +1,34 @@
+import type { CdcEvent, RecordBatch, RecordCoordinates } from "@cdckit/decode";
+import type { PartitionAssignment } from "../driver.ts";
+import { decodeFailure, handlerFailure } from "./halt.ts";
+
+/** One record where it lies: in its batch, during one assignment. */
+export interface RecordPlace {
+  readonly assignment: PartitionAssignment;
+  readonly batch: RecordBatch;
+  /** The batch's own handle. */
+  readonly record: number;
+}
+
+/** What failed, before anything is decided about it. */
+export interface Failure {
+  /** Reading is walking to the next record: no record is to blame. */
+  readonly stage: "read" | "decode" | "handle";
+  /** What was thrown. */
+  readonly error: unknown;
+  readonly place: RecordPlace;
+  /** An event of the record, where it was decoded. */
+  readonly event: CdcEvent | null;
+}
+
+export function coordinatesOf({ batch, record }: RecordPlace): RecordCoordinates {
+  return { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
+}
+
+/** The error that the consumer halts with, if it does. */
+export function haltErrorOf({ stage, error, place }: Failure): Error {
+  if (stage === "read") {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+  return stage === "decode" ? decodeFailure(error, coordinatesOf(place)) : handlerFailure(error, coordinatesOf(place));
+}

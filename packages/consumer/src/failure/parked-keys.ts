@@ -1,0 +1,59 @@
+import type { PartitionAssignment } from "../driver.ts";
+import type { RecordPlace } from "./failure.ts";
+
+/**
+ * The keys whose later records follow an earlier one to the dead letters, so that their order is kept. Known for as long as their
+ * partition is held. Records without a key have no order to keep among each other.
+ */
+export class ParkedKeys {
+  readonly #maxKeys: number;
+  readonly #byAssignment = new Map<PartitionAssignment, Map<string, bigint>>();
+  #count = 0;
+
+  constructor(maxKeys: number) {
+    this.#maxKeys = maxKeys;
+  }
+
+  /** Keys in all. Asked for every record, so that the rest is asked only where there are any. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** One more key would be too many. */
+  get isFull(): boolean {
+    return this.#count >= this.#maxKeys;
+  }
+
+  /** The offset of the dead letter that the record's key is parked behind, or undefined. */
+  behind({ assignment, batch, record }: RecordPlace): bigint | undefined {
+    const key = batch.keyAt(record);
+    return key === null ? undefined : this.#byAssignment.get(assignment)?.get(textOf(key));
+  }
+
+  /** Later records of this one's key are parked from here on. */
+  park({ assignment, batch, record }: RecordPlace): void {
+    const key = batch.keyAt(record);
+    if (key === null) {
+      return;
+    }
+    const keys = this.#byAssignment.get(assignment) ?? new Map<string, bigint>();
+    this.#byAssignment.set(assignment, keys);
+    if (!keys.has(textOf(key))) {
+      keys.set(textOf(key), batch.offsetAt(record));
+      this.#count++;
+    }
+  }
+
+  /** The partitions are not held any more. */
+  release(assignments: readonly PartitionAssignment[]): void {
+    for (const assignment of assignments) {
+      this.#count -= this.#byAssignment.get(assignment)?.size ?? 0;
+      this.#byAssignment.delete(assignment);
+    }
+  }
+}
+
+/** One character a byte: different bytes are different texts. */
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
+}

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { FailureKind } from "./classify.ts";
+import { backOffMs, type Course, courseAfter, type CoursePolicy, type RetryPolicy } from "./retry-policy.ts";
+
+const retry: RetryPolicy = { attempts: 3, initialDelayMs: 100, maxDelayMs: 1_000, factor: 2, jitter: "none" };
+const policy: CoursePolicy = { retry, poison: "dead-letter", unknownSchemaGraceMs: 60_000 };
+
+describe("back-off", () => {
+  test("grows by the factor, up to its bound", () => {
+    expect([1, 2, 3, 4, 5, 6].map((failures) => backOffMs(retry, failures, () => 0.5))).toEqual([100, 200, 400, 800, 1_000, 1_000]);
+  });
+
+  test("with full jitter it is anything between nothing and the delay", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2_000 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (failures, random) => {
+        const delayMs = backOffMs({ ...retry, jitter: "full" }, failures, () => random);
+        expect(delayMs).toBeGreaterThanOrEqual(0);
+        expect(delayMs).toBeLessThanOrEqual(backOffMs(retry, failures, () => 0));
+      }),
+    );
+  });
+});
+
+describe("what becomes of a failed record", () => {
+  // Early: the first failure. Late: attempts and grace are used up.
+  const table = {
+    outage: { early: "again", late: "again" },
+    "unknown-schema": { early: "again", late: "set-aside" },
+    systemic: { early: "halt", late: "halt" },
+    transient: { early: "again", late: "halt" },
+    unclear: { early: "again", late: "set-aside" },
+    poison: { early: "set-aside", late: "set-aside" },
+  } satisfies Record<FailureKind, Record<"early" | "late", Course["kind"]>>;
+
+  for (const [kind, { early, late }] of Object.entries(table) as [FailureKind, (typeof table)[FailureKind]][]) {
+    test(`${kind}: ${early}, and in the end ${late}`, () => {
+      const course = (failures: number, nowMs: number, poison: CoursePolicy["poison"]): string =>
+        courseAfter(kind, { failures, firstFailedMs: 0 }, nowMs, { ...policy, poison }, () => 0).kind;
+      expect(course(1, 0, "dead-letter")).toBe(early);
+      expect(course(3, 60_000, "park-key")).toBe(late);
+      // Where nothing is set aside, the consumer halts instead.
+      expect(course(3, 60_000, "halt")).toBe(late === "set-aside" ? "halt" : late);
+    });
+  }
+});

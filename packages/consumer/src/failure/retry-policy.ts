@@ -1,0 +1,58 @@
+import type { FailureKind } from "./classify.ts";
+
+/** How a failed attempt is repeated. */
+export interface RetryPolicy {
+  /** Attempts in all, the first one included. */
+  readonly attempts: number;
+  readonly initialDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly factor: number;
+  readonly jitter: "full" | "none";
+}
+
+/** What has been tried with one record so far. */
+export interface Tries {
+  /** Attempts that failed. */
+  failures: number;
+  /** When the first one failed, by the clock that only goes forward. */
+  firstFailedMs: number;
+}
+
+/** What becomes of a record after a failed attempt. */
+export type Course = { readonly kind: "again"; readonly delayMs: number } | { readonly kind: "set-aside" } | { readonly kind: "halt" };
+
+const halt: Course = Object.freeze({ kind: "halt" });
+const setAside: Course = Object.freeze({ kind: "set-aside" });
+
+export interface CoursePolicy {
+  readonly retry: RetryPolicy;
+  readonly poison: "halt" | "dead-letter" | "park-key";
+  readonly unknownSchemaGraceMs: number;
+}
+
+/** How long to wait before the next attempt. `random` gives numbers from 0 to below 1. */
+export function backOffMs({ initialDelayMs, maxDelayMs, factor, jitter }: RetryPolicy, failures: number, random: () => number): number {
+  const ceiling = Math.min(maxDelayMs, initialDelayMs * factor ** (failures - 1));
+  return jitter === "full" ? random() * ceiling : ceiling;
+}
+
+/** What becomes of a record whose latest attempt, counted in `tries`, failed in this way. */
+export function courseAfter(kind: FailureKind, tries: Tries, nowMs: number, policy: CoursePolicy, random: () => number): Course {
+  const again = (): Course => ({ kind: "again", delayMs: backOffMs(policy.retry, tries.failures, random) });
+  const poison = policy.poison === "halt" ? halt : setAside;
+  switch (kind) {
+    case "outage":
+      return again();
+    case "unknown-schema":
+      return nowMs - tries.firstFailedMs < policy.unknownSchemaGraceMs ? again() : poison;
+    case "systemic":
+      return halt;
+    case "transient":
+      // Never set aside: that would divert record after record while a database is down.
+      return tries.failures < policy.retry.attempts ? again() : halt;
+    case "unclear":
+      return tries.failures < policy.retry.attempts ? again() : poison;
+    case "poison":
+      return poison;
+  }
+}

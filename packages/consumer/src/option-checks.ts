@@ -1,0 +1,32 @@
+import { ConsumerError } from "./errors.ts";
+
+/** Throws a `ConsumerError` that names the option, what it must be and what it is. */
+export function check(fits: boolean, path: string, expected: string, found: unknown): void {
+  if (!fits) {
+    const text = typeof found === "string" ? JSON.stringify(found) : String(found);
+    throw new ConsumerError("invalid-option", `${path} must be ${expected}, got ${text}`);
+  }
+}
+
+export function checkCount(path: string, value: unknown): void {
+  check(Number.isSafeInteger(value) && (value as number) >= 1, path, "a positive integer", value);
+}
+
+export function checkNumber(path: string, value: unknown, min: number, max: number): void {
+  const fits = typeof value === "number" && value >= min && value <= max;
+  check(fits, path, max === Number.MAX_SAFE_INTEGER ? `a number from ${min} on` : `a number from ${min} to ${max}`, value);
+}
+
+export function checkChoice(path: string, value: unknown, choices: readonly string[]): void {
+  check(choices.includes(value as string), path, choices.map((choice) => JSON.stringify(choice)).join(" or "), value);
+}
+
+/** Refuses names that are no options: a misspelt one would have no effect in silence. */
+export function checkMembers(path: string, given: unknown, members: readonly string[]): void {
+  check(typeof given === "object" && given !== null, path === "" ? "options" : path, "an object of options", given);
+  for (const [name, value] of Object.entries(given as object)) {
+    if (value !== undefined && !members.includes(name)) {
+      throw new ConsumerError("invalid-option", `${path === "" ? name : `${path}.${name}`} is no option; there are ${members.join(", ")}`);
+    }
+  }
+}
