@@ -85,7 +85,7 @@ function shown(count) {
 /** Runs the contract, which writes what it has passed, and puts the tables into the README. */
 function writeTables() {
   process.env["CDCKIT_WRITE_FORMAT_RESULTS"] = "1";
-  const { status, output } = capture(toolPath("vitest"), ["run", contract]);
+  const { status, output } = capture(toolPath("vitest"), ["run", "--reporter=dot", contract]);
   if (status !== 0) {
     console.log(output);
     throw new Error(`${contract} has failed: nothing is written`);

@@ -31,15 +31,23 @@ function resultOf(name: string, place: 0 | 1 | 2, samples: readonly Sample[]): F
   const values = samples.filter(({ formats }) => formats[place] === name);
   const keys = samples.filter(({ keyFormats }) => keyFormats[place] === name);
   const seen = [...new Set([...values, ...keys])];
+  // A serializer that wrote a message has not written the envelope in it: only a CDC system does.
+  const isWriter = place === 2 && name !== "none" ? isCdcSystem : () => true;
+  const writers = seen.map(({ writtenBy }) => (writtenBy !== null && isWriter(writtenBy) ? writtenBy : null));
+  const publishers = seen.map(({ publishedIn }) => publishedIn);
   const kinds = values.flatMap(({ events }) => (events ?? []).map((event) => event["kind"])).filter((kind) => typeof kind === "string");
   return {
-    writtenBy: countedBy(seen.map(({ writtenBy }) => writtenBy)),
-    publishedIn: countedBy(seen.map(({ publishedIn }) => publishedIn)),
-    byHand: seen.filter(({ writtenBy, publishedIn }) => writtenBy === null && publishedIn === null).length,
+    writtenBy: countedBy(writers),
+    publishedIn: countedBy(publishers),
+    byHand: writers.filter((writer, i) => writer === null && publishers[i] === null).length,
     keys: keys.length,
     values: values.length,
     kinds: [...new Set(kinds)].sort(),
   };
+}
+
+function isCdcSystem(program: string): boolean {
+  return program.startsWith("Debezium ");
 }
 
 function countedBy(names: readonly (string | null)[]): Readonly<Record<string, number>> {

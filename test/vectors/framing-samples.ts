@@ -36,12 +36,12 @@ const files = ["confluent.ndjson", "apicurio.ndjson", "glue.ndjson", "avro-files
 
 /** The vectors of framings as records. Those that not every runtime can read are left out. */
 export function framingSamples(): readonly Sample[] {
-  const meanings = linesOf<Meaning>("framing/schemas.ndjson");
+  const meanings = linesOf<Meaning>("framing-meanings.ndjson");
   return files.flatMap((file) =>
     linesOf<Line>(`framing/${file}`)
       .filter(({ needs }) => needs === undefined)
       .map((line) => {
-        const stated = meanings.find((meaning) => meaning.file === file && line.name.startsWith(meaning.names));
+        const stated = meanings.find((meaning) => line.framing !== "none" && meaning.file === file && line.name.startsWith(meaning.names));
         return sampleOf(`framing/${file}`, line, stated ?? meaningOf(line));
       }),
   );
