@@ -74,7 +74,7 @@ export { Deduplicator } from "./stream/deduplicator.ts";
 export type { DeduplicatorOptions, Positions } from "./stream/deduplicator.ts";
 export { KeyChangeLinker } from "./stream/key-change-linker.ts";
 export type { KeyChangeLinkerOptions, LinkedItem } from "./stream/key-change-linker.ts";
-export { learnedFromKey, SchemaChangeLearner } from "./stream/learned-columns.ts";
+export { learnedFromKey, learnedFromSource, SchemaChangeLearner } from "./stream/learned-columns.ts";
 export type { LearnedColumns, SchemaChangeLearnerOptions } from "./stream/learned-columns.ts";
 export { sourcePositions } from "./stream/source-positions.ts";
 export { TransactionAssembler } from "./stream/transaction-assembler.ts";

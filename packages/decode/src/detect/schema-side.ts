@@ -1,8 +1,9 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
-import { Deferred, type PayloadReader, readEverything } from "../encoding/reader.ts";
+import { Deferred, type PayloadReader, type ReadPlan, readEverything } from "../encoding/reader.ts";
 import type { ParsedSchema, SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { SourceHead } from "../envelope/debezium/plan.ts";
+import type { EnvelopeFormat } from "../envelope/envelope.ts";
 import { none } from "../envelope/none/envelope.ts";
 import { isBlock } from "../envelope/source.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
@@ -10,6 +11,7 @@ import type { EncodingName } from "../event.ts";
 import { confluent } from "../framing/confluent/recognise.ts";
 import { type Framing, hasMessages, type MessageChoice } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
+import { learnedFromSource } from "../stream/learned-columns.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { type Failures, type Pending, pendingEncoding, pendingValue } from "./pending.ts";
@@ -245,7 +247,7 @@ export class SchemaSide {
     const reader = known.parsed.compile(message, {
       ...this.#engine.compileOptions(plan),
       bareBytes: writesBareBytes(framing),
-      ...(columns === null ? {} : { columns }),
+      ...(columns === null ? {} : { columns: withSource(columns, type, plan, opens) }),
     });
     return {
       framing,
@@ -290,6 +292,21 @@ function recordName(type: Type): string | null {
 /** Confluent's serializers leave out the length of a value that is all bytes; what others write has it. */
 function writesBareBytes(framing: string): boolean {
   return framing === "confluent" || framing === "confluent-guid";
+}
+
+/** What is known of columns, and, of others, what the database's own types say that the schema carries along. */
+function withSource(columns: ColumnHints, type: Type, plan: ReadPlan, opens: EnvelopeFormat): ColumnHints {
+  const row = rowTypeOf(type, plan, opens);
+  const learned = row === null ? null : learnedFromSource(row, connectorOf(type));
+  return learned === null || learned.size === 0 ? columns : new Map([...learned, ...columns]);
+}
+
+/** The connector that names the source block after itself: `io.debezium.connector.mysql.Source`. */
+function connectorOf(type: Type): string {
+  const record = withoutNull(type);
+  const source = record.kind === "record" ? record.fields.find(({ name }) => name === "source") : undefined;
+  const name = source === undefined ? null : recordName(source.type);
+  return /\bio\.debezium\.connector\.(\w+)\.Source$/.exec(name ?? "")?.[1] ?? "";
 }
 
 function standsAt(bytes: Buffer, start: number, end: number, choice: Buffer): boolean {

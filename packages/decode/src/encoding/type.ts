@@ -1,4 +1,5 @@
 import type { Semantic } from "../values/conversion.ts";
+import { type NativeColumn, propagatedColumn } from "../values/native-column.ts";
 
 /**
  * The type of a value, whatever language its schema was written in. Every encoding parses its own schema language into this, once, and
@@ -47,6 +48,8 @@ export interface RecordType {
 export interface Field {
   readonly name: string;
   readonly type: Type;
+  /** The column as its database declares it, where the connector was told to propagate that. */
+  readonly source?: NativeColumn;
 }
 
 export interface UnionType {
@@ -62,4 +65,10 @@ export function withoutNull(type: Type): Type {
   }
   const rest = type.branches.filter((branch) => branch.kind !== "null");
   return rest.length === 1 && rest[0] !== undefined ? rest[0] : type;
+}
+
+/** A field whose schema may state, in its parameters, the column that it comes from. */
+export function fieldOf(name: string, type: Type, parameters: unknown): Field {
+  const source = propagatedColumn(parameters);
+  return source === null ? { name, type } : { name, type, source };
 }

@@ -25,6 +25,22 @@ export function learnedFromKey(type: Type): LearnedColumns {
   return learned;
 }
 
+/**
+ * What the columns of a row mean by the types that its schema says they have in the database, for those that it states no meaning of: what is
+ * the same in every mode of the connector.
+ */
+export function learnedFromSource(row: Type, connector: string): LearnedColumns {
+  const record = withoutNull(row);
+  const learned = new Map<string, Semantic>();
+  for (const { name, type, source } of record.kind === "record" ? record.fields : []) {
+    const semantic = source === undefined || withoutNull(type).semantic !== undefined ? null : nativeSemantic(connector, source);
+    if (semantic !== null) {
+      learned.set(name, semantic);
+    }
+  }
+  return learned;
+}
+
 /** What {@link SchemaChangeLearner} relies on, and may remember. */
 export interface SchemaChangeLearnerOptions {
   /**

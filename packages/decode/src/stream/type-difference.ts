@@ -1,5 +1,6 @@
-import { type Type, withoutNull } from "../encoding/type.ts";
+import { type Field, type Type, withoutNull } from "../encoding/type.ts";
 import type { Semantic } from "../values/conversion.ts";
+import type { NativeColumn } from "../values/native-column.ts";
 import { typeText } from "./type-text.ts";
 
 /** What a column is, without whether it may be null. */
@@ -8,6 +9,8 @@ export interface ColumnType {
   /** What the column means, as its schema states it (`io.debezium.time.MicroTimestamp`), or null. */
   readonly semantic: Semantic | null;
   readonly isNullable: boolean;
+  /** The column as its database declares it, where the connector propagates that; else null. */
+  readonly source: NativeColumn | null;
   /** The type in one text, with what it holds; of a monstrous one its beginning, and no more of it is compared. */
   readonly text: string;
 }
@@ -50,12 +53,19 @@ function changesOf(column: string, from: ColumnType, to: ColumnType): ColumnChan
 
 function columnsOf(row: Type): ReadonlyMap<string, ColumnType> {
   const record = withoutNull(row);
-  return new Map((record.kind === "record" ? record.fields : []).map((field) => [field.name, columnType(field.type)]));
+  return new Map((record.kind === "record" ? record.fields : []).map((field) => [field.name, columnType(field)]));
 }
 
-function columnType(type: Type): ColumnType {
+function columnType({ type, source: stated }: Field): ColumnType {
+  const source = stated ?? null;
   const bare = withoutNull(type);
-  return { kind: bare.kind, semantic: bare.semantic ?? null, isNullable: isNullable(type), text: typeText(bare) };
+  const declared = source === null || bare.semantic !== undefined ? "" : ` of ${sourceText(source)}`; // a meaning's parameters state it
+  return { kind: bare.kind, semantic: bare.semantic ?? null, isNullable: isNullable(type), source, text: `${typeText(bare)}${declared}` };
+}
+
+function sourceText({ typeName, length, scale }: NativeColumn): string {
+  const digits = [length, scale].filter((number) => number !== null);
+  return digits.length === 0 ? typeName : `${typeName}(${digits.join(",")})`;
 }
 
 function isNullable(type: Type): boolean {

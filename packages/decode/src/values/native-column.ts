@@ -4,6 +4,8 @@ export interface NativeColumn {
   readonly typeName: string;
   readonly length: number | null;
   readonly scale: number | null;
+  /** What the column is called in its table, where that is stated: the row may call it otherwise. */
+  readonly name?: string;
 }
 
 /** The settings of a Debezium connector that decide how it writes a column's values. */
@@ -26,14 +28,24 @@ export function defaultModes(connector: string): ConnectorModes {
   return { time, decimal: "precise", binary: "bytes", unsignedBigint: "long", moneyFractionDigits: 2 };
 }
 
-/** The column that a schema's parameters describe (`column.propagate.source.type`), or null where they describe none. */
-export function propagatedColumn(parameters: Readonly<Record<string, string>>): NativeColumn | null {
-  const stated = (name: string): string | null => {
-    const parameter = `__debezium.source.column.${name}`;
-    return Object.hasOwn(parameters, parameter) ? (parameters[parameter] ?? null) : null;
+/**
+ * The column that a schema's parameters describe (`column.propagate.source.type`, `datatype.propagate.source.type`), or null where they
+ * describe none, or are none.
+ */
+export function propagatedColumn(parameters: unknown): NativeColumn | null {
+  if (typeof parameters !== "object" || parameters === null) {
+    return null;
+  }
+  const stated = (what: string): string | null => {
+    const parameter = `__debezium.source.column.${what}`;
+    const value: unknown = Object.hasOwn(parameters, parameter) ? (parameters as Record<string, unknown>)[parameter] : null;
+    return typeof value === "string" || typeof value === "number" ? String(value) : null;
   };
   const typeName = stated("type");
-  return typeName === null ? null : { typeName, length: integerOrNull(stated("length")), scale: integerOrNull(stated("scale")) };
+  const name = stated("name");
+  return typeName === null
+    ? null
+    : { typeName, length: integerOrNull(stated("length")), scale: integerOrNull(stated("scale")), ...(name === null ? {} : { name }) };
 }
 
 function integerOrNull(text: string | null): number | null {

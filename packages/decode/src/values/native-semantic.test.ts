@@ -117,5 +117,15 @@ describe("a column that a schema's parameters describe", () => {
       scale: null,
     });
     expect(propagatedColumn({ scale: "2" })).toBeNull();
+    expect(propagatedColumn(null)).toBeNull();
+  });
+
+  test("may be called otherwise in its table, and its numbers may be numbers", () => {
+    const parameters = {
+      "__debezium.source.column.type": "VARCHAR",
+      "__debezium.source.column.length": 255,
+      "__debezium.source.column.name": "e-mail",
+    };
+    expect(propagatedColumn(parameters)).toEqual({ typeName: "VARCHAR", length: 255, scale: null, name: "e-mail" });
   });
 });

@@ -3,7 +3,7 @@ import type { ResolvedLimits } from "../../options.ts";
 import type { SchemaReference } from "../../schema-source.ts";
 import type { Semantic } from "../../values/conversion.ts";
 import { detailsOf, setDetails, setFieldDetails } from "./details.ts";
-import type { Field, PrimitiveKind, RecordType, Type } from "../type.ts";
+import { type Field, fieldOf, type PrimitiveKind, type RecordType, type Type } from "../type.ts";
 
 /** Deepest nesting of types in a schema text. */
 const maxNesting = 64;
@@ -219,7 +219,7 @@ function parseField(node: unknown, place: Place): Field {
   }
   const type = parseType(node["type"], place);
   const parameters = parametersOf(node); // of the field: the converter puts them there where its type was defined elsewhere
-  const field: Field = { name, type: parameters === null ? type : withParameters(type, parameters) };
+  const field = fieldOf(name, parameters === null ? type : withParameters(type, parameters), parameters ?? statedParameters(node["type"]));
   setFieldDetails(field, { aliases: aliasesOf(node), defaultValue: Object.hasOwn(node, "default") ? { json: node["default"] } : null });
   return field;
 }
@@ -325,6 +325,14 @@ function scalars(node: Node, names: readonly string[]): Record<string, string> {
 function parametersOf(node: Node): Record<string, string> | null {
   const parameters = node["connect.parameters"];
   return isNode(parameters) ? Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)])) : null;
+}
+
+/** The parameters of a field's type, or of the branch of an optional one that has some: also where they go with no name. */
+function statedParameters(type: unknown): Record<string, string> | null {
+  if (Array.isArray(type)) {
+    return type.map((branch: unknown) => (isNode(branch) ? parametersOf(branch) : null)).find((stated) => stated !== null) ?? null;
+  }
+  return isNode(type) ? parametersOf(type) : null;
 }
 
 function withSemantic(type: Type, semantic: Semantic | null): Type {

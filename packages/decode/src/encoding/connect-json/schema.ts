@@ -1,7 +1,7 @@
 import { DecodeError } from "../../errors.ts";
 import type { Semantic } from "../../values/conversion.ts";
 import { isJsonObject } from "../json/parse.ts";
-import type { Field, PrimitiveKind, Type } from "../type.ts";
+import { type Field, fieldOf, type PrimitiveKind, type Type } from "../type.ts";
 
 /*
  * A Connect schema as JsonConverter writes it (org.apache.kafka.connect.json.JsonSchema):
@@ -96,7 +96,7 @@ function parseFields(fields: unknown, where: string, depth: number): Field[] {
       );
     }
     names.add(name);
-    return { name, type: parseConnectSchema(field, `${where}.${name}`, depth - 1) };
+    return fieldOf(name, parseConnectSchema(field, `${where}.${name}`, depth - 1), isJsonObject(field) ? field["parameters"] : null);
   });
 }
 

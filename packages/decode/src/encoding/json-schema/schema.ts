@@ -2,7 +2,7 @@ import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { RegisteredSchema } from "../../schema-source.ts";
 import { isJsonObject } from "../json/parse.ts";
-import type { Field, RecordType, Type, UnionType } from "../type.ts";
+import { type Field, fieldOf, type RecordType, type Type, type UnionType } from "../type.ts";
 import { own, type Place, SchemaDocuments } from "./documents.ts";
 import { enumType, scalarType, semanticOf, statedKinds, unionOf } from "./keywords.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
@@ -209,7 +209,7 @@ class TypeBuilder {
     this.#records++;
     this.#containers++;
     for (const [name, [first, ...more]] of inConnectOrder(properties)) {
-      fields.push({ name, type: this.#property(first as Place, more) }); // no list of a map of lists is empty
+      fields.push(fieldOf(name, this.#property(first as Place, more), parametersIn((first as Place).node))); // no list of a map of lists is empty
     }
     this.#records--;
     this.#containers--;
@@ -221,6 +221,12 @@ class TypeBuilder {
     const type = this.typeOf(first);
     return type.kind === "any" && more[0] !== undefined ? this.#property(more[0], more.slice(1)) : type;
   }
+}
+
+/** The parameters of a property, or of what an optional one may be. */
+function parametersIn(property: unknown): unknown {
+  const nodes = [property, ...(isJsonObject(property) && Array.isArray(property["oneOf"]) ? property["oneOf"] : [])];
+  return nodes.map((node: unknown) => (isJsonObject(node) ? own(node, "connect.parameters") : undefined)).find(isJsonObject);
 }
 
 const tellingKeywords: ReadonlySet<string> = new Set([

@@ -47,6 +47,8 @@ export interface MessageField {
   /** What an absent value is, where that is not null: a number, a bigint, a text, a boolean, bytes. Undefined where it is. */
   readonly absent: unknown;
   readonly semantic: Semantic | null;
+  /** What the field's writer noted beside. */
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 const scalarNames: readonly ScalarName[] = [
@@ -127,6 +129,7 @@ export class Resolver {
       oneof: field.oneof,
       absent: isSingle ? absentValue(field, type, hasPresence) : undefined,
       semantic: semanticOf(field),
+      parameters: Object.fromEntries(field.params),
     };
   }
 

@@ -1,5 +1,5 @@
 import type { Semantic } from "../../values/conversion.ts";
-import type { Field, PrimitiveType, RecordType, Type } from "../type.ts";
+import { type Field, fieldOf, type PrimitiveType, type RecordType, type Type } from "../type.ts";
 import type { FieldType, Message, MessageField, ScalarName } from "./messages.ts";
 import { isTimeOrDecimal, isWrapper } from "./well-known.ts";
 
@@ -58,7 +58,7 @@ export class TypeBuilder {
     this.#records.set(message, record);
     this.#waiting.push(() => {
       for (const field of message.fields) {
-        fields.push({ name: field.name, type: this.#field(field) });
+        fields.push(fieldOf(field.name, this.#field(field), field.parameters));
       }
     });
     return record;
