@@ -4,22 +4,27 @@ import { dateRenderer, infinityText, negativeInfinityText } from "./moment.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
 /**
- * What PostgreSQL's infinite dates come out of Debezium as: its constants -5877611-06-21 and -5877611-06-22. The positive one is
- * negative because the driver's milliseconds overflowed on their way into a calendar date.
+ * What PostgreSQL's infinite dates come out of Debezium as. From the log they are its constants -5877611-06-21 and -5877611-06-22; the
+ * positive one is negative because the driver's milliseconds overflowed on their way into a calendar date. In a snapshot the days of those
+ * milliseconds overflow 32 bits, a day later where Java's clock is east of UTC.
  */
-const infinityDay = -2_147_472_692;
-const negativeInfinityDay = -2_147_472_691;
+const infiniteDays: ReadonlyMap<number, string> = new Map([
+  [-2_147_472_692, infinityText],
+  [-2_147_472_691, negativeInfinityText],
+  [-622_191_234, infinityText],
+  [-622_191_233, infinityText],
+  [-625_821_272, negativeInfinityText],
+  [-625_821_271, negativeInfinityText],
+]);
+
+/** Far before the first day that any source has. */
+const earliestDay = -600_000_000;
 
 /** Days since the epoch, in 32 bits. */
 export function dateConversion(name: string, options: ResolvedValueOptions): Conversion {
   const render = dateRenderer(options);
   return {
-    int: (days) => {
-      if (days === infinityDay) {
-        return infinityText;
-      }
-      return days === negativeInfinityDay ? negativeInfinityText : render(days);
-    },
+    int: (days) => (days < earliestDay ? (infiniteDays.get(days) ?? render(days)) : render(days)),
     bigint: () => {
       throw valueInvalid(name, "a count of days in 32 bits", "a larger number");
     },

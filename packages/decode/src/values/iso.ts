@@ -20,17 +20,26 @@ import { valueInvalid } from "./value-invalid.ts";
 const isoDate = /^([+-]?\d{4,9})-(\d\d)-(\d\d)$/;
 const isoTime = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?$/;
 
-const infinityDate = "-5877611-06-21";
-const negativeInfinityDate = "-5877611-06-22";
-const infinityTimestamp = "+294247-01-10T04:00:25.2";
-const negativeInfinityTimestamp = "-290308-12-21T19:59:27.6";
+/** From the log, then from a snapshot: there by the local clock, a day later east of UTC. */
+const infiniteDates: ReadonlyMap<string, string> = new Map([
+  ["-5877611-06-21", infinityText],
+  ["-5877611-06-22", negativeInfinityText],
+  ["+292278994-08-16", infinityText],
+  ["+292278994-08-17", infinityText],
+  ["+292269055-12-02", negativeInfinityText],
+  ["+292269055-12-03", negativeInfinityText],
+]);
+const infiniteTimestamps: ReadonlyMap<string, string> = new Map([
+  ["+294247-01-10T04:00:25.2", infinityText],
+  ["-290308-12-21T19:59:27.6", negativeInfinityText],
+]);
 
 export function isoDateConversion(name: string, options: ResolvedValueOptions): Conversion {
   const render = options.time === "iso" ? null : dateRenderer(options);
   return {
     text: (text) => {
       const local = withoutLabel(text);
-      const infinity = infinityOf(local, infinityDate, negativeInfinityDate);
+      const infinity = infinityOf(local, infiniteDates);
       return infinity ?? (render === null ? local : renderDate(name, local, render));
     },
   };
@@ -51,22 +60,19 @@ export function isoTimestampConversion(name: string, options: ResolvedValueOptio
   return {
     text: (text) => {
       const local = withoutLabel(text);
-      const infinity = infinityOf(local, infinityTimestamp, negativeInfinityTimestamp);
+      const infinity = infinityOf(local, infiniteTimestamps);
       return infinity ?? (render === null ? local : renderTimestamp(name, local, render));
     },
   };
 }
 
 /** Most texts are ruled out by their first character: a far year has a sign. */
-function infinityOf(text: string, infinity: string, negativeInfinity: string): string | null {
+function infinityOf(text: string, written: ReadonlyMap<string, string>): string | null {
   const first = text.charCodeAt(0);
   if (first >= 0x30 && first <= 0x39) {
     return null;
   }
-  if (text === infinity || text === infinityText) {
-    return infinityText;
-  }
-  return text === negativeInfinity || text === negativeInfinityText ? negativeInfinityText : null;
+  return text === infinityText || text === negativeInfinityText ? text : (written.get(text) ?? null);
 }
 
 function withoutLabel(text: string): string {
