@@ -9,6 +9,8 @@ export interface Attack {
 
 const mib = 2 ** 20;
 
+const wal2jsonChange = '{"kind":"insert","schema":"s","table":"t","columnnames":["a"],"columntypes":["integer"],"columnvalues":[1]}';
+
 /** The attacks that are known on JSON and Avro readers. */
 export function attacks(): readonly Attack[] {
   return [...jsonAttacks(), ...avroAttacks()];
@@ -17,7 +19,11 @@ export function attacks(): readonly Attack[] {
 function jsonAttacks(): Attack[] {
   const names = (count: number): string => Array.from({ length: count }, (_, i) => `"k${i}":1`).join();
   const fields = Array.from({ length: 19_000 }, (_, i) => `{"type":"int32","optional":true,"field":"f${i}"}`).join();
-  const items = (item: string): string => `{"a":[${`${item},`.repeat(Math.floor(mib / (item.length + 1)))}1]}`;
+  const list = (item: string, count: number): string => `[${Array.from({ length: count }, () => item).join()}]`;
+  const items = (item: string, part = 1): string => `{"a":${list(item, Math.floor((part * mib) / (Buffer.byteLength(item) + 1)))}}`;
+  const others = (count: number): string => `{"a":[${Array.from({ length: count }, (_, i) => `{"${i.toString(36)}":1}`).join()}]}`;
+  const flatRows = `"database":"d","table":"t","isDdl":false,"type":"INSERT","es":1,"ts":1,"sql":"","mysqlType":null,"old":null`;
+  const connect = (items: string, payload: string): string => `{"schema":{"type":"array","items":{${items}}},"payload":${payload}}`;
   const texts: Record<string, string> = {
     "an integer of a MiB": `{"a":${"9".repeat(mib)}}`,
     "a fraction of a MiB": `{"a":0.${"9".repeat(mib)}}`,
@@ -31,7 +37,29 @@ function jsonAttacks(): Attack[] {
     "empty arrays": items("[]"),
     "empty objects": items("{}"),
     "small objects": items('{"a":1}'),
-    "objects of other names each": `{"a":[${Array.from({ length: 75_000 }, (_, i) => `{"${i.toString(36)}":1}`).join()}]}`,
+    "objects of other names each": others(75_000),
+    "as many columns as are read": `{${names(26_000)}}`,
+    "as many columns in an envelope as are read": `{"before":null,"after":{${names(26_000)}},"source":{},"op":"c"}`,
+    "as many names in a column as are read": `{"a":{${names(26_000)}}}`,
+    "as many empty objects as are read": items("{}", 0.29),
+    "as many small objects as are read": items('{"a":1}', 0.64),
+    "as many objects of other names as are read": others(21_000),
+    "objects in objects": items('{"a":{"a":{"a":{"a":{}}}}}', 0.48),
+    "arrays in arrays": items("[[[[[[[[]]]]]]]]", 0.58),
+    "texts of an escape": items('"\\n"', 0.66),
+    "texts of an umlaut": items('"\u00e4"', 0.65),
+    "texts of two letters": items('"ab"'),
+    "fractions of many digits": items("0.1234567890123456789"),
+    "Canal: rows of one column": `{"data":${list('{"a":"1"}', 78_000)},${flatRows}}`,
+    "Canal: empty rows": `{"data":${list("{}", 104_000)},${flatRows}}`,
+    "wal2json: changes of one column": `{"change":${list(wal2jsonChange, 9_500)}}`,
+    "Connect: timestamps of one digit": connect('"type":"int64","name":"io.debezium.time.Timestamp"', list("1", mib / 2)),
+    "Connect: zoned times": connect('"type":"string","name":"io.debezium.time.ZonedTimestamp"', list('"2026-01-01T00:00:00Z"', 45_000)),
+    "Connect: decimals of one byte": connect(
+      '"type":"bytes","name":"org.apache.kafka.connect.data.Decimal","parameters":{"scale":"2"}',
+      list('"AQ=="', 149_000),
+    ),
+    "Connect: byte strings of one byte": connect('"type":"bytes"', list('"AQ=="', 149_000)),
     doubles: items("1.5"),
     integers: items("1"),
     bigints: items("9007199254740993"),

@@ -1,5 +1,5 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
-import { type ParseOptions, parseJson } from "../encoding/json/parse.ts";
+import { type ParseOptions, parseJson, parseWhole } from "../encoding/json/parse.ts";
 import { notQuick } from "../encoding/json/reader.ts";
 import { checkJsonWeight } from "../encoding/json/weight.ts";
 import type { EncodingName } from "../event.ts";
@@ -91,11 +91,12 @@ export class JsonSide {
   }
 
   #readWhole(bytes: Buffer, start: number, end: number): unknown {
-    const parsed = parseJson(bytes, start, end, this.#plainParse);
+    const { value: parsed, hasTexts } = parseWhole(bytes, start, end, this.#plainParse);
+    const isSettled = this.#plainParse.asDoubles === true && !hasTexts;
     const exact = (): unknown => (this.#parse === this.#plainParse ? parsed : parseJson(bytes, start, end, this.#parse));
     if (!isConnectMessage(parsed)) {
       // Of a row with just the columns schema and payload the next message may well be connect-json: it is parsed each time.
-      return this.#from(this.#plain, this.#plain.convert("json", parsed, exact, !isHalved(parsed)));
+      return this.#from(this.#plain, this.#plain.convert("json", parsed, exact, !isHalved(parsed), isSettled));
     }
     if (parsed.schema !== null) {
       const { schema, payload } = exact() as ConnectMessage; // a schema may want the text of numbers
@@ -103,7 +104,7 @@ export class JsonSide {
       return this.#from(this.#connect, value);
     }
     const exactPayload = (): unknown => (exact() as ConnectMessage).payload;
-    return this.#from(this.#plain, this.#plain.convert("connect-json", parsed.payload, exactPayload, false));
+    return this.#from(this.#plain, this.#plain.convert("connect-json", parsed.payload, exactPayload, false, isSettled));
   }
 
   /** Called once the value was read: only then its side knows how. */

@@ -1,4 +1,4 @@
-import { areManyNames, type ColumnHints, learnType } from "../encoding/json/learn.ts";
+import { areManyNames, type ColumnHints, learnType, type NamesOf } from "../encoding/json/learn.ts";
 import { isJsonObject } from "../encoding/json/parse.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
 import { readEverything } from "../encoding/reader.ts";
@@ -67,24 +67,28 @@ export class PlainSide {
 
   /**
    * What a parsed value becomes. `exact` parses it once more with the text of its numbers kept, where the envelope wants it. `isText`:
-   * whether the next text of this shape may be read without parsing it.
+   * whether the next text of this shape may be read without parsing it. `isSettled`: whether its numbers are what JSON's own types become.
    */
-  convert(encoding: EncodingName, parsed: unknown, exact: () => unknown, isText: boolean): unknown {
+  convert(encoding: EncodingName, parsed: unknown, exact: () => unknown, isText: boolean, isSettled = false): unknown {
     const route = this.#routeOf(encoding, parsed, isText);
     this.route = route;
-    return route.reader.convert(route.wantsExact ? exact() : parsed);
+    if (route.wantsExact) {
+      return route.reader.convert(exact());
+    }
+    return isSettled ? route.reader.convertSettled(parsed) : route.reader.convert(parsed);
   }
 
   #routeOf(encoding: EncodingName, parsed: unknown, isText: boolean): PlainRoute {
-    const names = isJsonObject(parsed) ? Object.keys(parsed) : null;
-    const signature = signatureOf(parsed, names);
+    const namesOf = rememberNames();
+    const names = isJsonObject(parsed) ? namesOf(parsed) : null;
+    const signature = signatureOf(parsed, names, namesOf);
     if (signature === null) {
-      return this.#learn(encoding, parsed, names);
+      return this.#learn(encoding, parsed, names, namesOf);
     }
     const key = `${encoding} ${signature}`;
     let shape = this.#shapes.get(key);
     if (shape === undefined) {
-      shape = { route: this.#learn(encoding, parsed, names), sightings: 0 };
+      shape = { route: this.#learn(encoding, parsed, names, namesOf), sightings: 0 };
       this.#shapes.set(key, shape);
     }
     shape.sightings++;
@@ -94,12 +98,12 @@ export class PlainSide {
     return shape.route;
   }
 
-  #learn(encoding: EncodingName, parsed: unknown, names: readonly string[] | null): PlainRoute {
+  #learn(encoding: EncodingName, parsed: unknown, names: readonly string[] | null, namesOf: NamesOf): PlainRoute {
     const { side, inside } = this.#scope;
-    const shape = shapeOfValue(parsed, this.#scope);
+    const shape = shapeOfValue(parsed, this.#scope, namesOf);
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
     const plan = side === "key" ? readEverything : opens.planFor(shape);
-    const type: Type = isJsonObject(parsed) && names !== null ? learnType(parsed, names, plan, this.#columns) : { kind: "any" };
+    const type: Type = isJsonObject(parsed) && names !== null ? learnType(parsed, namesOf, plan, this.#columns) : { kind: "any" };
     return {
       framing: "none",
       encoding,
@@ -123,19 +127,32 @@ export class PlainSide {
   }
 }
 
+/** The names of a value's objects, each listed once: a list of tens of thousands takes as long as parsing them. */
+function rememberNames(): NamesOf {
+  const known = new Map<object, readonly string[]>();
+  return (object) => {
+    let names = known.get(object);
+    if (names === undefined) {
+      names = Object.keys(object);
+      known.set(object, names);
+    }
+    return names;
+  };
+}
+
 /** Whether a value, or an object right inside it, has more names than a table has columns. */
-function isWide(value: Record<string, unknown>, names: readonly string[]): boolean {
-  return areManyNames(names) || names.some((name) => isJsonObject(value[name]) && areManyNames(Object.keys(value[name])));
+function isWide(value: Record<string, unknown>, names: readonly string[], namesOf: NamesOf): boolean {
+  return areManyNames(names) || names.some((name) => isJsonObject(value[name]) && areManyNames(namesOf(value[name])));
 }
 
 /** The names of a value and of the objects right inside it: what a learned type is made of. Null where they are too many to be columns. */
-function signatureOf(value: unknown, names: readonly string[] | null): string | null {
+function signatureOf(value: unknown, names: readonly string[] | null, namesOf: NamesOf): string | null {
   if (!isJsonObject(value) || names === null) {
     return typeof value === "string" ? "text" : "";
   }
-  if (isWide(value, names)) {
+  if (isWide(value, names, namesOf)) {
     return null;
   }
-  const signature = JSON.stringify(names.map((name) => [name, isJsonObject(value[name]) ? Object.keys(value[name]) : 0]));
+  const signature = JSON.stringify(names.map((name) => [name, isJsonObject(value[name]) ? namesOf(value[name]) : 0]));
   return signature.length > longestSignature ? null : signature;
 }

@@ -1,3 +1,4 @@
+import type { NamesOf } from "../encoding/json/learn.ts";
 import { isJsonObject } from "../encoding/json/parse.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { Shape } from "../envelope/envelope.ts";
@@ -35,16 +36,16 @@ function namesOfType(type: Type | undefined): readonly string[] | null {
 }
 
 /** The shape of a value without a type. */
-export function shapeOfValue(value: unknown, scope: ShapeScope): Shape {
+export function shapeOfValue(value: unknown, scope: ShapeScope, namesOf: NamesOf = Object.keys): Shape {
   if (!isJsonObject(value)) {
     return { ...emptyShape(scope), isText: typeof value === "string" };
   }
   return {
     ...emptyShape(scope),
-    fields: Object.keys(value),
+    fields: namesOf(value),
     fieldsOf: (field) => {
       const inside = Object.hasOwn(value, field) ? value[field] : undefined;
-      return isJsonObject(inside) ? Object.keys(inside) : null;
+      return isJsonObject(inside) ? namesOf(inside) : null;
     },
   };
 }

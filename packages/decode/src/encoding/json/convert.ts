@@ -18,6 +18,8 @@ export interface ConvertContext {
   readonly limits: ResolvedLimits;
   readonly parseJson: (text: string) => unknown;
   readonly unavailable: UnavailableTests;
+  /** Whether what is converted was parsed to what JSON's own types become already: doubles as doubles, and integers shown as they are. */
+  readonly isSettled?: boolean;
   /** The records compiled so far: one may hold itself, and many may hold the same one. */
   readonly records: Map<RecordType, Convert>;
 }
@@ -284,7 +286,7 @@ function rawValues(values: ResolvedValueOptions): ResolvedValueOptions {
 /** A record from its columns, in the schema's order; what the schema does not know follows as it is. */
 export function recordConvert(columns: readonly Column[], extra: Convert, where: string): Convert {
   if (columns.length === 0) {
-    return (value) => convertFields(asObject(value, where), extra);
+    return extra === asItIs ? (value) => asObject(value, where) : (value) => convertFields(asObject(value, where), extra);
   }
   const places = new Map(columns.map(([name], i) => [name, i]));
   return (value) => {
@@ -331,7 +333,14 @@ export function compileAny(semantic: Semantic | undefined, context: ConvertConte
     }
     return typeof value === "object" && value !== null ? convertFields(value as Record<string, unknown>, convert) : value;
   };
-  return conversion === null ? convert : (value) => hinted(value, conversion, convert);
+  if (conversion === null) {
+    return context.isSettled === true ? asItIs : convert;
+  }
+  return (value) => hinted(value, conversion, convert);
+}
+
+function asItIs(value: unknown): unknown {
+  return value;
 }
 
 // What was parsed belongs to nobody else: it is converted where it stands, so that hostile JSON is not built twice.

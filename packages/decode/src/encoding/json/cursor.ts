@@ -10,6 +10,8 @@ export class JsonCursor {
   bytes: Uint8Array;
   pos = 0;
   end = 0;
+  /** Whether the last nested value has numbers that are left as their text. */
+  hasTexts = false;
   readonly texts: TextCache;
 
   constructor(bytes: Uint8Array, texts: TextCache) {

@@ -232,6 +232,23 @@ function ${name}(c) {
     };
   }
 
+  /** Where JSON's own types are what is wanted, what was parsed is looked at again only if a number in it is beyond doubles. */
+  #nestedAny(isColumn: boolean, convert: Convert): QuickReader {
+    const { numbers, int64 } = this.#options.values;
+    if (numbers !== "double" || int64 !== "safe") {
+      return this.#nested(convert);
+    }
+    const parse = { ...this.#parse, asDoubles: true };
+    const isUnavailable = isColumn ? jsonColumnTest("any", this.#context.unavailable) : () => false;
+    return (c) => {
+      const value = parseNested(c, parse);
+      if (c.pos === missed || c.hasTexts) {
+        return c.pos === missed ? null : convert(value);
+      }
+      return isUnavailable(value) ? UNAVAILABLE : value;
+    };
+  }
+
   /** The statement for a type whose text is read without parsing it first, or null. */
   #quick(type: Type, isColumn: boolean, target: string): string | null {
     const conversion = this.#conversion(type);
@@ -262,7 +279,7 @@ function ${name}(c) {
   #any(isColumn: boolean, target: string): string {
     const anyType: Type = { kind: "any" };
     const convert = isColumn ? compileColumn(anyType, this.#context, "a column") : compileConvert(anyType, this.#context, "a field");
-    const slow = this.#constant("any", this.#nested(convert));
+    const slow = this.#constant("any", this.#nestedAny(isColumn, convert));
     const column = isColumn ? ` else if (typeof ${target} === "string" && isUnavailableJson(${target})) ${target} = UNAVAILABLE;` : "";
     // What the slow reader made is converted already: a fraction must not be taken for an integer.
     const integers =

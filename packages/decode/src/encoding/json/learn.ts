@@ -3,6 +3,9 @@ import type { ReadPlan } from "../reader.ts";
 import type { Field, RecordType, Type } from "../type.ts";
 import { isJsonObject } from "./parse.ts";
 
+/** The names of an object; how they are remembered is the caller's affair. */
+export type NamesOf = (object: Record<string, unknown>) => readonly string[];
+
 /** The meaning of a column by its name, where the user has stated it. */
 export type ColumnHints = ReadonlyMap<string, Semantic>;
 
@@ -10,7 +13,8 @@ export type ColumnHints = ReadonlyMap<string, Semantic>;
  * The type of a JSON object as its text shows it: its property names, in their order, and JSON's own types behind them. Producers write
  * the same properties in the same order message after message, so a reader generated from one message reads the next ones.
  */
-export function learnType(sample: Record<string, unknown>, names: readonly string[], plan: ReadPlan, hints: ColumnHints): RecordType {
+export function learnType(sample: Record<string, unknown>, namesOf: NamesOf, plan: ReadPlan, hints: ColumnHints): RecordType {
+  const names = namesOf(sample);
   if (plan.rows === "self") {
     return rowType(names, hints);
   }
@@ -22,9 +26,9 @@ export function learnType(sample: Record<string, unknown>, names: readonly strin
     const value = sample[name];
     if (rows.includes(name)) {
       const row = isJsonObject(value) ? value : knownRow;
-      return { name, type: row === undefined ? anyType : rowType(Object.keys(row), hints) };
+      return { name, type: row === undefined ? anyType : rowType(namesOf(row), hints) };
     }
-    return { name, type: isJsonObject(value) && !areManyNames(Object.keys(value)) && isFlat(value) ? flatType(value) : anyType };
+    return { name, type: isJsonObject(value) && !areManyNames(namesOf(value)) && isFlat(value) ? flatType(value) : anyType };
   });
   return { kind: "record", name: null, fields };
 }

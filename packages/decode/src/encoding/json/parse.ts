@@ -35,10 +35,21 @@ export interface ParseOptions {
  * depth, `__proto__` as a property like any other. Accepts only what fills the bytes from `start` to `end`.
  */
 export function parseJson(bytes: Uint8Array, start: number, end: number, options: ParseOptions): unknown {
+  return parseWhole(bytes, start, end, options).value;
+}
+
+/** A parsed value, and whether some of its numbers are left as their text: only those need a look at every value again. */
+export interface Parsed {
+  readonly value: unknown;
+  readonly hasTexts: boolean;
+}
+
+/** The same as {@link parseJson}, for who needs not convert what has no {@link NumberText} in it. */
+export function parseWhole(bytes: Uint8Array, start: number, end: number, options: ParseOptions): Parsed {
   const parser = new Parser(bytes, start, end, options);
   const value = parser.value(options.maxDepth);
   parser.expectEnd();
-  return value;
+  return { value, hasTexts: parser.hasTexts };
 }
 
 /** The JSON value at the cursor, of any kind. Leaves the cursor behind it, or at {@link missed} where the text is not JSON. */
@@ -47,6 +58,7 @@ export function parseNested(c: JsonCursor, options: ParseOptions): unknown {
   try {
     const value = parser.value(options.maxDepth);
     c.pos = parser.position;
+    c.hasTexts = parser.hasTexts;
     return value;
   } catch {
     c.pos = missed; // the slow reader meets the same text and says what is wrong with it
@@ -69,6 +81,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 class Parser {
+  /** Whether a {@link NumberText} was made. */
+  hasTexts = false;
   readonly #bytes: Uint8Array;
   readonly #end: number;
   readonly #texts: TextCache | null;
@@ -138,14 +152,14 @@ class Parser {
 
   #array(depth: number): unknown[] {
     this.#enter(depth);
-    const array: unknown[] = [];
     if (this.#peek() === closeBracket) {
       this.#pos++;
-      return array;
+      return [];
     }
-    do {
+    const array = [this.value(depth - 1)]; // an empty list that grows makes room for many at once
+    while (this.#more(closeBracket, "',' or ']'")) {
       array.push(this.value(depth - 1));
-    } while (this.#more(closeBracket, "',' or ']'"));
+    }
     return array;
   }
 
@@ -249,7 +263,11 @@ class Parser {
     if (digits === 0) {
       const text = latin1(this.#bytes, start, close);
       const double = this.#asDoubles ? Number(text) : Number.NaN;
-      return Number.isFinite(double) ? double : new NumberText(text);
+      if (Number.isFinite(double)) {
+        return double;
+      }
+      this.hasTexts = true;
+      return new NumberText(text);
     }
     if (digits > mostDigits) {
       throw new DecodeError("limit-exceeded", `expected an integer of at most ${mostDigits} digits, found ${digits}`);

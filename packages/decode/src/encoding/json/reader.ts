@@ -26,7 +26,10 @@ export class JsonReader implements PayloadReader {
   readonly encoding: EncodingName;
   readonly type: Type;
   readonly #cursor: JsonCursor;
-  readonly #slow: Convert;
+  readonly #compile: (context: ConvertContext) => Convert;
+  readonly #context: ConvertContext;
+  #slow: Convert | null = null;
+  #settled: Convert | null = null;
   readonly #parse: ParseOptions;
   readonly #limits: ResolvedLimits;
   // Generated when the first text is read: what is only converted needs none.
@@ -42,7 +45,8 @@ export class JsonReader implements PayloadReader {
     const texts = options.texts ?? new TextCache();
     this.#parse = { maxDepth: options.limits.maxDepth, texts };
     const context = convertContext(options, this.#parse);
-    this.#slow = compileTop(type, options.plan, context);
+    this.#context = context;
+    this.#compile = (chosen) => compileTop(type, options.plan, chosen);
     this.#cursor = new JsonCursor(noBytes, texts);
     const record = withoutNull(type);
     this.#generate = () =>
@@ -57,7 +61,7 @@ export class JsonReader implements PayloadReader {
   /** The same for a part of a message that is weighed already. */
   readPart(bytes: Uint8Array, start: number, end: number): unknown {
     const value = this.readQuick(bytes, start, end);
-    return value === notQuick ? this.#slow(parseJson(bytes, start, end, this.#parse)) : value;
+    return value === notQuick ? this.convert(parseJson(bytes, start, end, this.#parse)) : value;
   }
 
   /** The value if the text is as expected to the last byte, else {@link notQuick}. Never throws on malformed text. */
@@ -87,7 +91,14 @@ export class JsonReader implements PayloadReader {
 
   /** What a parsed value becomes: the slow way, for a value that was parsed already. */
   convert(parsed: unknown): unknown {
+    this.#slow ??= this.#compile(this.#context);
     return this.#slow(parsed);
+  }
+
+  /** The same for a value whose numbers are doubles or integers that are shown as they are: only columns are looked at. */
+  convertSettled(parsed: unknown): unknown {
+    this.#settled ??= this.#compile({ ...this.#context, isSettled: true, records: new Map() });
+    return this.#settled(parsed);
   }
 }
 

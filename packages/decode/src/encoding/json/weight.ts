@@ -14,11 +14,11 @@ const mostShortNumber = 15;
 const longNumberWeight = 400;
 const textWeight = 80;
 const escapedTextWeight = 300;
-const arrayWeight = 100;
-const objectWeight = 300;
+const arrayWeight = 150;
+const objectWeight = 400;
 const propertyWeight = 50;
 /** A name beyond those that rows have: the runtime remembers each, and each order of them that objects have. */
-const furtherNameWeight = 1_400;
+const furtherNameWeight = 1_600;
 
 /** Names are told apart by so many bytes: of longer ones there are not many in a message. */
 const tellingBytes = 64;
