@@ -70,8 +70,8 @@ export interface DecodeLimits {
   readonly maxZeroByteItems?: number;
   /**
    * What values may cost for each byte of the message, in nanoseconds or so: the items of Avro's arrays and maps, and all that JSON holds. A
-   * byte can stand for an empty map, and no message that says something has hundreds of thousands of them, or of names. A message of less
-   * than 1 MiB may cost what one of 1 MiB may.
+   * byte can stand for an empty map, and no message that says something has hundreds of thousands of them, or of names. The events of a
+   * record that packs many are counted as well. A message of less than 1 MiB may cost what one of 1 MiB may.
    * @default 40
    */
   readonly maxWeightPerByte?: number;

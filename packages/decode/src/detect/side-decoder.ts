@@ -240,7 +240,10 @@ export class SideDecoder {
       }
       values.push(...(payload.count === 1 ? [value] : (value as readonly unknown[])));
     }
-    return new ManyValues(values);
+    return new ManyValues(
+      values,
+      frame.payloads.reduce((sum, payload) => sum + payload.end - payload.start, 0),
+    );
   }
 
   #routeOfNothing({ name }: Framing, { schema, encoding = "bytes" }: Frame): SideRoute {

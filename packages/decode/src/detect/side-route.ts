@@ -68,8 +68,11 @@ export function rawRoute(encoding: EncodingName, framing: FramingName = "none"):
 /** The values of a record that holds several, in their order. */
 export class ManyValues {
   readonly values: readonly unknown[];
+  /** How many bytes they were read from, unpacked where the record held them packed. */
+  readonly byteLength: number;
 
-  constructor(values: readonly unknown[]) {
+  constructor(values: readonly unknown[], byteLength: number) {
     this.values = values;
+    this.byteLength = byteLength;
   }
 }

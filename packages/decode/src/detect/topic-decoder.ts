@@ -1,5 +1,6 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Tombstone } from "../envelope/control-events.ts";
+import { checkEventWeight } from "../envelope/event-count.ts";
 import type { EnvelopeFormat, EnvelopeScope, Origin, Route } from "../envelope/envelope.ts";
 import { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
@@ -111,7 +112,7 @@ export class TopicDecoder {
       throw unpaired();
     }
     return value instanceof ManyValues || key instanceof ManyValues
-      ? this.#openEach(valuesOf(key), valuesOf(value), route, cursor, failed)
+      ? this.#openEach(valuesOf(key), valuesOf(value), value instanceof ManyValues ? value.byteLength : 0, route, cursor, failed)
       : this.#open(key, value, route, cursor, failed, null);
   }
 
@@ -156,11 +157,13 @@ export class TopicDecoder {
   #openEach(
     keys: readonly unknown[],
     values: readonly unknown[],
+    byteLength: number,
     route: SideRoute,
     cursor: RecordCursor,
     failed: Failures | null,
   ): readonly CdcEvent[] | null {
     const events: CdcEvent[] = [];
+    checkEventWeight(values.length, byteLength, this.#engine.limits);
     for (const [i, value] of values.entries()) {
       const key = keys.length === values.length ? keys[i] : (keys[0] ?? null);
       const opened = this.#open(key, value, route, cursor, failed, i);

@@ -3,6 +3,7 @@ import type { SqlConversion } from "../../values/sql-text.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, UnknownValue } from "../control-events.ts";
 import type { Origin } from "../envelope.ts";
+import { checkEventCount } from "../event-count.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { convertColumns, sqlTextsOf } from "../sql-columns.ts";
@@ -45,6 +46,7 @@ function isRow(value: unknown): value is Columns {
 }
 
 function rowEvents(op: Operation, table: TableName, data: readonly Columns[], value: Block, source: Block, origin: Origin): CdcEvent[] {
+  checkEventCount(data.length, origin);
   const conversionOf = conversions(value, origin);
   const old = Array.isArray(value["old"]) ? value["old"] : [];
   const names = namesOf(value["pkNames"]);

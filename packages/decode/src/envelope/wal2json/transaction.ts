@@ -1,6 +1,7 @@
 import type { CdcEvent, Operation, TableName } from "../../event.ts";
 import { Truncate, UnknownValue } from "../control-events.ts";
 import type { Origin } from "../envelope.ts";
+import { checkEventCount } from "../event-count.ts";
 import { millisOf } from "../instant-text.ts";
 import { namesOf } from "../row-key.ts";
 import { isBlock } from "../source.ts";
@@ -17,6 +18,7 @@ export function openTransaction(changes: readonly unknown[], transaction: Block,
   if (!changes.every((one) => isBlock(one) && typeof one["kind"] === "string")) {
     return null;
   }
+  checkEventCount(changes.length, origin);
   const id = transactionId(transaction);
   const source = transactionSource(transaction);
   const tsMs = millisOf(transaction["timestamp"]);

@@ -1,0 +1,31 @@
+import { DecodeError } from "../errors.ts";
+import type { ResolvedLimits } from "../options.ts";
+import type { Origin } from "./envelope.ts";
+
+/** What an event costs beside its values, in nanoseconds or so, its garbage counted in. */
+const eventWeight = 1_500;
+/** A short record may hold as many events as one of this length. */
+const leastBytes = 1_048_576;
+/** So few events cost less than any record may. */
+const fewEvents = 1_000;
+
+/**
+ * Refuses a record of more events than its length allows (`limits.maxWeightPerByte`), before they are made: for envelopes that pack many
+ * into one record.
+ */
+export function checkEventCount(count: number, { batch, record, scope }: Origin): void {
+  if (count > fewEvents) {
+    checkEventWeight(count, batch.valueAt(record)?.length ?? 0, scope.limits);
+  }
+}
+
+/** The same for events of so many bytes, which a record may have held packed. */
+export function checkEventWeight(count: number, byteLength: number, { maxWeightPerByte }: ResolvedLimits): void {
+  if (count * eventWeight > maxWeightPerByte * Math.max(byteLength, leastBytes)) {
+    throw new DecodeError(
+      "limit-exceeded",
+      `expected a record whose events cost at most ${maxWeightPerByte} ns for each of its bytes, found ${count} events in ${byteLength} bytes; ` +
+        "raise limits.maxWeightPerByte if this record may",
+    );
+  }
+}
