@@ -35,6 +35,12 @@ export interface TopicHints {
    * @default "check"
    */
   readonly schemaIdentity?: "check" | "trust";
+  /**
+   * Whether `_uXXXX` in the names of an Avro schema's fields is the character that it stands for: Debezium writes such names where its
+   * `field.name.adjustment.mode` is `avro_unicode`.
+   * @default "as-written"
+   */
+  readonly fieldNames?: "as-written" | "unescaped";
   /** How the key's bytes are written, where they cannot say it. */
   readonly key?: SideHints;
   /** How the value's bytes are written, where they cannot say it. */
@@ -228,23 +234,21 @@ class DetectingDecoder implements Decoder {
       table: hints?.table ?? null,
       columns: new Map(columns),
       trustsSchemas: hints?.schemaIdentity === "trust",
-      key: statedFormat(topic, "key", hints?.key),
-      value: statedFormat(topic, "value", hints?.value),
+      key: statedFormat(topic, "key", hints),
+      value: statedFormat(topic, "value", hints),
     };
   }
 }
 
-function statedFormat(
-  topic: string,
-  side: "key" | "value",
-  { encoding, schemaId, schema, readerSchema, message, messageIndexes }: SideHints = {},
-): StatedFormat {
+function statedFormat(topic: string, side: "key" | "value", hints: TopicHints = {}): StatedFormat {
+  const { encoding, schemaId, schema, readerSchema, message, messageIndexes } = hints[side] ?? {};
   return {
     encoding: encoding ?? null,
     schemaId: schemaId ?? null,
     schema: schema === undefined ? null : { id: schemaId ?? `topics["${topic}"].${side}.schema`, ...schema },
     readerSchema:
       readerSchema === undefined ? null : { id: `topics["${topic}"].${side}.readerSchema`, schemaType: "AVRO", schema: readerSchema },
+    unescapesNames: hints.fieldNames === "unescaped",
     message: message === undefined ? null : { kind: "name", name: message },
     isTolerant: messageIndexes === "tolerant",
   };

@@ -1,3 +1,4 @@
+import { unescapedName } from "../encoding/escaped-name.ts";
 import { DecodeError } from "../errors.ts";
 import type { TableName } from "../event.ts";
 import type { SchemaId } from "../schema-source.ts";
@@ -32,9 +33,7 @@ export function belongsToTable(namespace: string, table: TableName): boolean {
  * come out the same, and `_u00e4`, its other mode, is read as the character that it stands for first.
  */
 function adjusted(name: string): string {
-  return name
-    .replace(/_u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-    .replace(/[^A-Za-z0-9_.]/g, "_");
+  return unescapedName(name).replace(/[^A-Za-z0-9_.]/g, "_");
 }
 
 /** The error that names both ways to read the id. */

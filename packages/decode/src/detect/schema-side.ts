@@ -174,7 +174,7 @@ export class SchemaSide {
     if (encoding.isLoaded?.(this.#engine.validation) === false) {
       return this.#wait(pendingEncoding(encoding), failed);
     }
-    const parsed = encoding.parse(registered, limits, this.#scope.stated.readerSchema);
+    const parsed = encoding.parse(registered, limits, this.#scope.stated);
     const known: KnownSchema = {
       id,
       encoding,

@@ -1,3 +1,4 @@
+import type { WantedSchema } from "../encoding/schema-encoding.ts";
 import type { Type } from "../encoding/type.ts";
 import type { EnvelopeFormat, Route, Shape } from "../envelope/envelope.ts";
 import { none } from "../envelope/none/envelope.ts";
@@ -23,12 +24,10 @@ export interface SideScope {
 }
 
 /** What the user has stated of a side's bytes, where they cannot say it themselves. */
-export interface StatedFormat {
+export interface StatedFormat extends WantedSchema {
   readonly encoding: EncodingName | null;
   readonly schemaId: SchemaId | null;
   readonly schema: RegisteredSchema | null;
-  /** What values are wanted in, where that is not the schema that they were written with. */
-  readonly readerSchema: RegisteredSchema | null;
   readonly message: MessageSelector | null;
   readonly isTolerant: boolean;
 }
@@ -38,6 +37,7 @@ export const nothingStated: StatedFormat = {
   schemaId: null,
   schema: null,
   readerSchema: null,
+  unescapesNames: false,
   message: null,
   isTolerant: false,
 };

@@ -15,10 +15,18 @@ export interface SchemaEncoding {
   isLoaded?(validation?: ValidationMode): boolean;
   load?(validation?: ValidationMode): Promise<void>;
   /**
-   * The schema, understood once. Throws a `DecodeError` of code `schema-invalid` (or `unsupported-format`, `limit-exceeded`). `readAs` is
-   * the schema that values are wanted in, for encodings that have rules for it; what `ParsedSchema` tells is then told of that one.
+   * The schema, understood once. Throws a `DecodeError` of code `schema-invalid` (or `unsupported-format`, `limit-exceeded`). What
+   * `ParsedSchema` tells is told of the schema as it is `wanted`.
    */
-  parse(schema: RegisteredSchema, limits: ResolvedLimits, readAs?: RegisteredSchema | null): ParsedSchema;
+  parse(schema: RegisteredSchema, limits: ResolvedLimits, wanted?: WantedSchema): ParsedSchema;
+}
+
+/** What a user wants of values beside what their writer's schema says. */
+export interface WantedSchema {
+  /** The schema that values come in, for encodings that have rules for it. */
+  readonly readerSchema: RegisteredSchema | null;
+  /** Whether `_uXXXX` in the names of fields is the character that it stands for. */
+  readonly unescapesNames: boolean;
 }
 
 export interface ParsedSchema {

@@ -15,9 +15,9 @@ import type { Type } from "../type.ts";
 export const avroJson: SchemaEncoding = {
   name: "avro-json",
   schemaType: "AVRO",
-  parse: (schema, limits, readAs) => {
+  parse: (schema, limits, wanted) => {
     const written = avro.parse(schema, limits);
-    const parsed = avro.parse(schema, limits, readAs);
+    const parsed = avro.parse(schema, limits, wanted);
     return {
       typeOf: (selected) => parsed.typeOf(selected),
       compile: (selected, options) => {

@@ -1,7 +1,7 @@
 import { DecodeError, isDecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { RegisteredSchema } from "../../schema-source.ts";
-import type { SchemaEncoding } from "../schema-encoding.ts";
+import type { SchemaEncoding, WantedSchema } from "../schema-encoding.ts";
 import type { Type } from "../type.ts";
 import { compileAvroReader } from "./reader.ts";
 import { parseAvroSchema } from "./schema.ts";
@@ -10,16 +10,18 @@ import { parseAvroSchema } from "./schema.ts";
 export const avro: SchemaEncoding = {
   name: "avro",
   schemaType: "AVRO",
-  parse: ({ schema, references }, limits, readAs = null) => {
-    const type = parseAvroSchema(schema, references ?? [], limits);
-    const wanted = readAs === null ? type : parseWanted(readAs, limits);
+  parse: ({ schema, references }, limits, { readerSchema, unescapesNames } = asWritten) => {
+    const type = parseAvroSchema(schema, references ?? [], limits, unescapesNames);
+    const wanted = readerSchema === null ? type : parseReaderSchema(readerSchema, limits, unescapesNames);
     return { typeOf: () => wanted, compile: (_, options) => compileAvroReader(type, options, wanted) };
   },
 };
 
-function parseWanted({ id, schema, references }: RegisteredSchema, limits: ResolvedLimits): Type {
+const asWritten: WantedSchema = { readerSchema: null, unescapesNames: false };
+
+function parseReaderSchema({ id, schema, references }: RegisteredSchema, limits: ResolvedLimits, unescapesNames: boolean): Type {
   try {
-    return parseAvroSchema(schema, references ?? [], limits);
+    return parseAvroSchema(schema, references ?? [], limits, unescapesNames);
   } catch (error) {
     throw isDecodeError(error) ? new DecodeError(error.code, `${error.detail} (${id}, which values are wanted in)`) : error;
   }

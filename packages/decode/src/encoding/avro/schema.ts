@@ -2,8 +2,9 @@ import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { SchemaReference } from "../../schema-source.ts";
 import type { Semantic } from "../../values/conversion.ts";
-import { detailsOf, setDetails, setFieldDetails } from "./details.ts";
+import { unescapedName } from "../escaped-name.ts";
 import { type Field, fieldOf, type PrimitiveKind, type RecordType, type Type } from "../type.ts";
+import { detailsOf, setDetails, setFieldDetails } from "./details.ts";
 
 /** Deepest nesting of types in a schema text. */
 const maxNesting = 64;
@@ -12,14 +13,24 @@ const maxParts = 100_000;
 
 /**
  * The type that an Avro schema describes. `references` are the schemas that it calls by name, each one's own references before it. Every
- * name in a schema is data: nothing of it is looked up in anything but maps.
+ * name in a schema is data: nothing of it is looked up in anything but maps. `unescapesNames`: fields are named by what `_uXXXX` in their
+ * names stands for.
  */
 export function parseAvroSchema(
   text: string,
   references: readonly SchemaReference[],
   limits: Pick<ResolvedLimits, "maxSchemaChars">,
+  unescapesNames = false,
 ): Type {
-  const names: Names = { types: new Map(), heights: new Map(), mapEntries: new Set(), parts: 0, chars: 0, maxChars: limits.maxSchemaChars };
+  const names: Names = {
+    types: new Map(),
+    heights: new Map(),
+    mapEntries: new Set(),
+    parts: 0,
+    chars: 0,
+    maxChars: limits.maxSchemaChars,
+    unescapes: unescapesNames,
+  };
   for (const reference of references) {
     const type = parseText(reference.schema, names);
     if (!names.types.has(reference.name)) {
@@ -39,6 +50,7 @@ interface Names {
   parts: number;
   chars: number;
   readonly maxChars: number;
+  readonly unescapes: boolean;
 }
 
 /** Where in a text a node stands. */
@@ -213,10 +225,11 @@ const mapEntryNames: ReadonlySet<string> = new Set([
 ]);
 
 function parseField(node: unknown, place: Place): Field {
-  const name = isNode(node) ? node["name"] : undefined;
-  if (!isNode(node) || typeof name !== "string") {
+  const written = isNode(node) ? node["name"] : undefined;
+  if (!isNode(node) || typeof written !== "string") {
     throw invalid("a field of a record is not an object with a name");
   }
+  const name = place.names.unescapes ? unescapedName(written) : written;
   const type = parseType(node["type"], place);
   const parameters = parametersOf(node); // of the field: the converter puts them there where its type was defined elsewhere
   const field = fieldOf(name, parameters === null ? type : withParameters(type, parameters), parameters ?? statedParameters(node["type"]));
