@@ -8,29 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runKafkaTool } from "../../scripts/stack/kafka.mjs";
 import { describeWithKafka, uniqueName } from "./stack.ts";
 
-const notYet: readonly string[] = [
-  "ranges tell where the log starts and ends",
-  "startAt decides where a partition starts; without its word the commit does",
-  "nothing of a partition is handed over before startAt has answered",
-  "a startAt that the log does not have is an error with what is missing",
-  "a committed offset that retention has overtaken is an error with what is missing, and stays",
-  "what retention takes before it was read is an error with what is missing",
-  "aborted records are not handed over, and what is not a record moves the partition on",
-  "partitions that are added are found",
-  "a topic that a regular expression matches later is found",
-  "what is sent is in the log when the promise resolves, as it was given",
-  "what is sent one after the other stands in that order",
-  "records of one key are sent to one partition",
-  "sending to a topic that does not exist is an error, and the next send works",
-  "a transaction writes and commits",
-  "a transaction of an assignment that is over writes nothing and commits nothing",
-  "who takes a partition over goes on where the last transaction of it ended",
-];
-
 await describeWithKafka("on a real broker", (kafka) => {
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
   const admin = client.admin();
   const producer = client.producer({
+    // It must see partitions that a test has just added.
+    metadataMaxAge: 200,
     createPartitioner:
       () =>
       ({ message }) =>
@@ -49,7 +32,8 @@ await describeWithKafka("on a real broker", (kafka) => {
     { describe, test, expect },
     {
       harness: {
-        driver: () => kafkajs({ brokers: [kafka.brokers], heartbeatIntervalMs: 100, sessionTimeoutMs: 6_000, maxWaitMs: 100, metadataMaxAgeMs: 500 }),
+        driver: () =>
+          kafkajs({ brokers: [kafka.brokers], heartbeatIntervalMs: 100, sessionTimeoutMs: 6_000, maxWaitMs: 100, metadataMaxAgeMs: 500 }),
         createTopic: async (topic, numPartitions) => {
           await admin.createTopics({ topics: [{ topic, numPartitions }], waitForLeaders: true });
         },
@@ -85,7 +69,14 @@ await describeWithKafka("on a real broker", (kafka) => {
         },
         uniqueName,
       },
-      skip: [],
+      skip: [
+        { test: "a topic that was made anew is read from its start, or is an error", reason: "not yet" },
+        { test: "partitions that are added are found", reason: "not yet" },
+        {
+          test: "a header without a value is sent as one",
+          reason: "kafkajs takes the length of every header's value: it is written as an empty one",
+        },
+      ],
     },
   );
 });

@@ -1,10 +1,18 @@
 import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 
 /** A partition that is held, and where kafkajs must go on if it loses nothing. */
-interface Held {
+export interface Held {
   readonly assignment: PartitionAssignment;
-  /** The offset that the next fetch must ask for; null before the first batch. */
+  /** The offset that the next fetch must ask for; null before that is known. */
   expected: bigint | null;
+  /** The group's commit as far as this member knows: where it started, and what it has committed since. */
+  reached: bigint | null;
+  /** Nothing of it is handed over until it is known where it starts. */
+  isStarting: boolean;
+  /** The consumer wants nothing of it for now. */
+  isPaused: boolean;
+  /** A batch that was handed over beside kafkajs' own loop. */
+  aside: Promise<void> | undefined;
 }
 
 /** The partitions of the current generation. kafkajs' assignments are eager: a rebalance takes all of them. */
@@ -24,14 +32,21 @@ export class Assignments {
     return this.of(assignment.topic, assignment.partition) === assignment;
   }
 
+  /** What is held of it, or undefined where the assignment is over. */
+  held(assignment: PartitionAssignment): Held | undefined {
+    const held = this.#held.get(keyOf(assignment.topic, assignment.partition));
+    return held?.assignment === assignment ? held : undefined;
+  }
+
   /** A new generation: what was held before is not held any more. */
-  renew(memberAssignment: Readonly<Record<string, readonly number[]>>): readonly PartitionAssignment[] {
+  renew(memberAssignment: Readonly<Record<string, readonly number[]>>, isStarting: boolean): readonly PartitionAssignment[] {
     this.#held.clear();
     this.#epoch++;
     for (const [topic, partitions] of Object.entries(memberAssignment)) {
       for (const partition of partitions) {
         const assignment = Object.freeze({ topic, partition, epoch: this.#epoch });
-        this.#held.set(keyOf(topic, partition), { assignment, expected: null });
+        const held: Held = { assignment, expected: null, reached: null, isStarting, isPaused: false, aside: undefined };
+        this.#held.set(keyOf(topic, partition), held);
       }
     }
     return this.current();
@@ -44,14 +59,24 @@ export class Assignments {
   /** kafkajs has passed everything before this offset. */
   passed(topic: string, partition: number, next: bigint): void {
     const held = this.#held.get(keyOf(topic, partition));
-    if (held !== undefined) {
+    if (held !== undefined && !held.isStarting) {
       held.expected = next;
     }
   }
 
-  /** Where the next fetch must start, or null where that is not known. */
-  expectedOf(topic: string, partition: number): bigint | null {
-    return this.#held.get(keyOf(topic, partition))?.expected ?? null;
+  /** The group has these offsets. */
+  committed(offsets: readonly OffsetCommit[]): void {
+    for (const { assignment, offset } of offsets) {
+      const held = this.held(assignment);
+      if (held !== undefined && (held.reached === null || offset > held.reached)) {
+        held.reached = offset;
+      }
+    }
+  }
+
+  /** The group's commit as far as this member knows, or null. */
+  reachedOf(assignment: PartitionAssignment): bigint | null {
+    return this.held(assignment)?.reached ?? null;
   }
 }
 

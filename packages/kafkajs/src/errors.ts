@@ -1,3 +1,5 @@
+import type { LostRange } from "@cdckit/consumer";
+
 /** Every way in which the driver can fail. A code is written here and nowhere else. */
 export type KafkaJsDriverErrorCode =
   /** An option has a value that it cannot have. */
@@ -12,8 +14,14 @@ export type KafkaJsDriverErrorCode =
   | "not-authorized"
   /** A topic of the subscription does not exist, or no topic matches it. */
   | "topic-missing"
-  /** The group's committed offset is not in the log any more: records are gone that nobody has handled. */
+  /** What the group is to read next is not in the log: records are gone that nobody has handled. See `lost`. */
   | "offset-out-of-range"
+  /** Records could not be written. Whether some of them were is not known. */
+  | "send-failed"
+  /** A transaction could not be ended. Nothing of it is to be seen, unless the message says that this is not known. */
+  | "transaction-failed"
+  /** The partition is another member's, or another member has written and committed meanwhile: nothing was written. */
+  | "fenced"
   /** A compressed batch is damaged, or larger than it may be. */
   | "batch-unreadable"
   /** kafkajs gave up; what it gave up with is the cause. */
@@ -21,6 +29,8 @@ export type KafkaJsDriverErrorCode =
 
 export interface KafkaJsDriverErrorOptions {
   readonly cause?: unknown;
+  /** With `offset-out-of-range`: what is missing. */
+  readonly lost?: LostRange;
 }
 
 // Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
@@ -30,12 +40,15 @@ const brand = Symbol.for("@cdckit/kafkajs/KafkaJsDriverError");
 export class KafkaJsDriverError extends Error {
   override readonly name = "KafkaJsDriverError";
   readonly code: KafkaJsDriverErrorCode;
+  /** With `offset-out-of-range`: what is missing. */
+  readonly lost: LostRange | null;
   /** kafkajs reads this: trying the same again would fail the same way. */
   readonly retriable = false;
 
   constructor(code: KafkaJsDriverErrorCode, detail: string, options: KafkaJsDriverErrorOptions = {}) {
     super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.lost = options.lost ?? null;
     Object.defineProperty(this, brand, { value: true });
   }
 }

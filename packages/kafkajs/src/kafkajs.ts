@@ -1,10 +1,12 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
-import type { Admin, Consumer, Kafka } from "kafkajs";
+import type { Consumer, Kafka, ProducerConfig } from "kafkajs";
 import { installCodecs, type KafkaJsCodecs } from "./codecs/install-codecs.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { toLogger } from "./log.ts";
+import { LogScout } from "./log-scout.ts";
 import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions } from "./options.ts";
+import type { MakeProducer } from "./own-producer.ts";
 import { preflight } from "./preflight.ts";
 import { KafkaJsSession } from "./session.ts";
 import { Sockets } from "./sockets.ts";
@@ -42,8 +44,8 @@ export function kafkajs(options: KafkaJsOptions): KafkaDriver {
 /** The parts of a client: made for this driver, or the application's. */
 interface Client {
   readonly kafka: Kafka;
-  /** The same brokers, with little patience. */
-  readonly scout: Kafka;
+  readonly scout: LogScout;
+  readonly makeProducer: MakeProducer;
   readonly brokers: string;
   readonly destroySockets: () => void;
 }
@@ -51,27 +53,17 @@ interface Client {
 async function connect(options: ResolvedKafkaJsOptions, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
   const module = await loadKafkaJs();
   installCodecs(module.CompressionCodecs as unknown as KafkaJsCodecs); // its type leaves out what can be put there
-  const client = clientOf(options, subscription, module.Kafka);
+  const client = clientOf(options, subscription, module);
   subscription.signal?.addEventListener("abort", client.destroySockets);
   try {
-    const topics = await lookFirst(client, subscription);
+    const topics = await preflight(client.scout, subscription);
     return await join(client, options, subscription, topics, sink);
   } catch (error) {
+    await client.scout.close();
     client.destroySockets();
     throw explainFailure(error, client.brokers);
   } finally {
     subscription.signal?.removeEventListener("abort", client.destroySockets);
-  }
-}
-
-async function lookFirst({ scout }: Client, subscription: Subscription): Promise<readonly string[]> {
-  const admin: Admin = scout.admin({ retry: preflightRetry });
-  try {
-    await admin.connect();
-    return await preflight(admin, subscription);
-  } finally {
-    // What went wrong before is what is reported.
-    await admin.disconnect().catch(() => {});
   }
 }
 
@@ -90,27 +82,44 @@ async function join(
     maxBytesPerPartition: tuning.maxBytesPerPartition,
     maxBytes: tuning.maxBytes,
     maxWaitTimeInMs: tuning.maxWaitMs,
+    metadataMaxAge: tuning.metadataMaxAgeMs,
     allowAutoTopicCreation: false,
   });
-  const { brokers, destroySockets } = client;
-  const session = new KafkaJsSession({ consumer, sink, logger: subscription.logger, tuning, brokers, destroySockets });
+  const { brokers, destroySockets, scout, makeProducer } = client;
+  const session = new KafkaJsSession({ consumer, subscription, topics, sink, scout, makeProducer, tuning, brokers, destroySockets });
   await consumer.connect();
-  await consumer.subscribe({ topics: [...topics], fromBeginning: subscription.from === "earliest" });
   await session.run();
   return session;
 }
 
-function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, KafkaClass: typeof Kafka): Client {
+function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, module: typeof import("kafkajs")): Client {
   const { client } = options;
+  // Named, because kafkajs warns where it chooses for itself.
+  const createPartitioner = module.Partitioners.DefaultPartitioner;
   if (client.kind === "own") {
-    return { kafka: client.kafka, scout: client.kafka, brokers: "of the given client", destroySockets: () => {} };
+    const { kafka } = client;
+    return {
+      kafka,
+      scout: new LogScout(() => kafka.admin({ retry: preflightRetry })),
+      makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
+      brokers: "of the given client",
+      destroySockets: () => {},
+    };
   }
   const sockets = new Sockets();
   const { brokers } = client.config;
   const config = { clientId: "cdckit", ...client.config, logCreator: toLogger(logger), socketFactory: sockets.factory };
+  const patience = { requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry };
+  const scouting = new module.Kafka(patience);
   return {
-    kafka: new KafkaClass(config),
-    scout: new KafkaClass({ requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry }),
+    kafka: new module.Kafka(config),
+    scout: new LogScout(() => scouting.admin({ retry: preflightRetry })),
+    makeProducer: (producerConfig: ProducerConfig) => {
+      // Sockets of its own: those of a producer that is given up can be ended, and kafkajs then retries in vain.
+      const own = new Sockets();
+      const kafka = new module.Kafka({ ...patience, socketFactory: own.factory });
+      return { producer: kafka.producer({ createPartitioner, ...producerConfig }), destroySockets: () => own.destroy() };
+    },
     brokers: Array.isArray(brokers) ? brokers.join(", ") : "of the given function",
     destroySockets: () => sockets.destroy(),
   };

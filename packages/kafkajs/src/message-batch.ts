@@ -3,6 +3,9 @@ import { type RecordHeaders, RecordObjectsWalk, type RecordWalk } from "@cdckit/
 import type { Batch, KafkaMessage } from "kafkajs";
 import { headerNamesOf, toRecordHeaders } from "./headers.ts";
 
+/** As much of kafkajs' batch as is looked at. */
+export type FetchedMessages = Pick<Batch, "topic" | "partition" | "highWatermark" | "messages" | "lastOffset">;
+
 /** kafkajs' batch seen through the port. kafkajs makes an object a message; nothing is added to that. */
 export class MessageBatch implements FetchedBatch {
   readonly assignment: PartitionAssignment;
@@ -14,7 +17,7 @@ export class MessageBatch implements FetchedBatch {
   readonly highWatermark: bigint;
   readonly #messages: readonly KafkaMessage[];
 
-  constructor(batch: Batch, assignment: PartitionAssignment) {
+  constructor(batch: FetchedMessages, assignment: PartitionAssignment) {
     this.assignment = assignment;
     this.topic = batch.topic;
     this.partition = batch.partition;

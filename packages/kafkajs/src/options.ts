@@ -31,6 +31,11 @@ export interface KafkaJsTuning {
    */
   readonly maxWaitMs?: number;
   /**
+   * How old the knowledge of topics and partitions may get: so much later, at the most, new ones are found.
+   * @default 60_000
+   */
+  readonly metadataMaxAgeMs?: number;
+  /**
    * How many partitions are handled at a time. Each keeps its order.
    * @default 1
    */
@@ -59,6 +64,7 @@ const tuningDefaults: Required<KafkaJsTuning> = Object.freeze({
   maxBytesPerPartition: 1_048_576,
   maxBytes: 10_485_760,
   maxWaitMs: 500,
+  metadataMaxAgeMs: 60_000,
   partitionsConsumedConcurrently: 1,
 });
 

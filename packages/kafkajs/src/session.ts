@@ -1,16 +1,36 @@
-import type { DriverSession, DriverSink, Logger, OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
-import type { Batch, Consumer, EachBatchPayload } from "kafkajs";
-import { Assignments, toKafkaJsOffsets } from "./assignments.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import type {
+  DriverSession,
+  DriverSink,
+  LogRange,
+  OffsetCommit,
+  OutgoingRecord,
+  PartitionAssignment,
+  Subscription,
+} from "@cdckit/consumer";
+import type { Batch, Consumer, ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
+import { Assignments, type Held, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepBeating } from "./heartbeat.ts";
+import { type LogScout, placeOf } from "./log-scout.ts";
+import { lostRangeAt, lostRangeError } from "./lost-range.ts";
 import { MessageBatch } from "./message-batch.ts";
 import type { ResolvedKafkaJsOptions } from "./options.ts";
+import type { MakeProducer } from "./own-producer.ts";
+import { resolveStarts, type Start } from "./starts.ts";
+import { TopicWatch } from "./topic-watch.ts";
+import { Transactions } from "./transactions.ts";
+import { Writer } from "./writer.ts";
 
 export interface SessionParts {
   readonly consumer: Consumer;
+  readonly subscription: Subscription;
+  /** The topics that there are of those of the subscription. */
+  readonly topics: readonly string[];
   readonly sink: DriverSink;
-  readonly logger: Logger;
+  readonly scout: LogScout;
+  readonly makeProducer: MakeProducer;
   readonly tuning: ResolvedKafkaJsOptions["tuning"];
   /** As they appear in messages. */
   readonly brokers: string;
@@ -21,10 +41,17 @@ export interface SessionParts {
 /** The batch knows the offset that was asked for; kafkajs' types do not say so. */
 type BatchWithFetchedOffset = Batch & { readonly fetchedOffset?: string };
 
+/** How long a member that has just joined tries to find out where it starts. */
+const startDeadlineMs = 60_000;
+const startPauseMs = 500;
+
 /** A membership in the group. kafkajs' defects that it works around are told where the work-around is. */
 export class KafkaJsSession implements DriverSession {
   readonly #parts: SessionParts;
   readonly #assignments: Assignments = new Assignments();
+  readonly #writer: Writer;
+  readonly #transactions: Transactions;
+  readonly #watch: TopicWatch;
   /**
    * Commits of the generation that the last batch came in. kafkajs' `commitOffsets` would try again after a failure, and then with the
    * generation of that later moment: it would commit what was handled before a rebalance over what the new owner has committed.
@@ -35,33 +62,57 @@ export class KafkaJsSession implements DriverSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
+    const { makeProducer, scout } = parts;
+    this.#writer = new Writer(makeProducer);
+    this.#transactions = new Transactions({ groupId: parts.subscription.groupId, makeProducer, scout, assignments: this.#assignments });
+    this.#watch = new TopicWatch({
+      scout,
+      wanted: parts.subscription.topics,
+      known: parts.topics,
+      intervalMs: parts.tuning.metadataMaxAgeMs,
+      logger: parts.subscription.logger,
+      found: (topics) => this.#widen(topics),
+    });
   }
 
-  /** Starts consuming the topics that the consumer has subscribed to. */
+  /** Starts consuming. */
   async run(): Promise<void> {
-    const { consumer, tuning } = this.#parts;
     this.#listen();
-    await consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: tuning.partitionsConsumedConcurrently,
-      eachBatch: (payload) => this.#eachBatch(payload),
-    });
+    await this.#consume(this.#parts.topics);
+    this.#watch.start();
   }
 
   async commit(offsets: readonly OffsetCommit[]): Promise<void> {
     const current = offsets.filter(({ assignment }) => this.#assignments.isCurrent(assignment));
-    if (current.length > 0) {
-      await this.#commitInGeneration?.(toKafkaJsOffsets(current));
+    if (current.length > 0 && this.#commitInGeneration !== undefined) {
+      await this.#commitInGeneration(toKafkaJsOffsets(current));
+      this.#assignments.committed(current);
     }
   }
 
   pause(assignments: readonly PartitionAssignment[]): void {
-    this.#parts.consumer.pause(assignments.map(({ topic, partition }) => ({ topic, partitions: [partition] })));
+    this.#setPaused(assignments, true);
   }
 
   resume(assignments: readonly PartitionAssignment[]): void {
-    this.#parts.consumer.resume(assignments.map(({ topic, partition }) => ({ topic, partitions: [partition] })));
+    this.#setPaused(assignments, false);
+  }
+
+  send(records: readonly OutgoingRecord[]): Promise<void> {
+    return this.#writer.send(records);
+  }
+
+  async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    await this.#transactions.transact(records, offsets);
+    this.#assignments.committed(offsets);
+  }
+
+  async ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
+    const ends = await this.#parts.scout.ends([...new Set(assignments.map(({ topic }) => topic))]);
+    return assignments.flatMap((assignment) => {
+      const log = ends.get(placeOf(assignment.topic, assignment.partition));
+      return log === undefined ? [] : [{ assignment, start: log.low, end: log.high }];
+    });
   }
 
   close(deadlineMs: number): Promise<void> {
@@ -71,7 +122,9 @@ export class KafkaJsSession implements DriverSession {
 
   async #close(deadlineMs: number): Promise<void> {
     this.#assignments.clear();
-    const { consumer, destroySockets, logger } = this.#parts;
+    this.#watch.stop();
+    const { consumer, destroySockets, scout } = this.#parts;
+    const { logger } = this.#parts.subscription;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
@@ -83,8 +136,43 @@ export class KafkaJsSession implements DriverSession {
     const disconnected = consumer.disconnect().catch((error: unknown) => {
       logger.warn({ err: error }, "kafkajs failed while it disconnected");
     });
-    await Promise.race([disconnected, late]);
+    const released = Promise.all([disconnected, this.#writer.close(deadlineMs), this.#transactions.close(deadlineMs), scout.close()]);
+    await Promise.race([released, late]);
     clearTimeout(timer);
+  }
+
+  get #isOver(): boolean {
+    return this.#closing !== undefined || this.#hasFailed;
+  }
+
+  async #consume(topics: readonly string[]): Promise<void> {
+    const { consumer, tuning } = this.#parts;
+    // Where to start is said by this session. From the beginning is where kafkajs then moves to when an offset is out of range, and where
+    // it is noticed: from the end, nobody would see it before something new is written.
+    await consumer.subscribe({ topics: [...topics], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: tuning.partitionsConsumedConcurrently,
+      eachBatch: (payload) => this.#eachBatch(payload),
+    });
+  }
+
+  /** kafkajs takes topics only while it does not run: everything is given up, and the group joined anew. */
+  async #widen(topics: readonly string[]): Promise<void> {
+    await this.#giveUp("revoked");
+    if (!this.#isOver) {
+      await this.#parts.consumer.stop();
+      await this.#consume(topics);
+    }
+  }
+
+  #fail(error: Error): void {
+    if (!this.#isOver) {
+      this.#hasFailed = true;
+      this.#watch.stop();
+      this.#parts.sink.failed(error);
+    }
   }
 
   #listen(): void {
@@ -94,38 +182,109 @@ export class KafkaJsSession implements DriverSession {
     // kafkajs goes on to join at once, whatever a listener does: what is handled by now is committed in the same turn, before its request.
     consumer.on(REBALANCING, () => void this.#giveUp("revoked"));
     consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
-    // Also told of batches that held nothing but control records, which eachBatch never sees.
-    consumer.on(END_BATCH_PROCESS, ({ payload }) =>
-      this.#assignments.passed(payload.topic, payload.partition, BigInt(payload.lastOffset) + 1n),
-    );
+    consumer.on(END_BATCH_PROCESS, ({ payload }) => this.#passed(payload));
   }
 
   #joined(memberAssignment: Readonly<Record<string, readonly number[]>>): void {
-    if (this.#closing !== undefined) {
+    if (this.#isOver) {
       return;
     }
     // A join without a word before: the session had run out, or the topics' metadata changed.
     void this.#giveUp("lost");
-    this.#parts.sink.assigned(this.#assignments.renew(memberAssignment));
+    const assignments = this.#assignments.renew(memberAssignment, true);
+    // In this turn, before kafkajs fetches. It also keeps what was paused in an older generation paused, which nobody would resume.
+    for (const assignment of assignments) {
+      this.#applyPause(assignment);
+    }
+    this.#parts.sink.assigned(assignments);
+    if (assignments.length > 0) {
+      void this.#start(assignments);
+    }
+  }
+
+  /** Finds out where the partitions start, and lets them go. */
+  async #start(assignments: readonly PartitionAssignment[]): Promise<void> {
+    const { scout, subscription, brokers } = this.#parts;
+    for (const deadline = performance.now() + startDeadlineMs; ; ) {
+      try {
+        const { starts, lost } = await resolveStarts(scout, subscription, assignments);
+        this.#startAt(assignments, starts, lost === null ? null : lostRangeError(lost, subscription.groupId));
+        return;
+      } catch (error) {
+        if (this.#isOver || !assignments.some((assignment) => this.#assignments.isCurrent(assignment))) {
+          return;
+        }
+        if (performance.now() > deadline) {
+          this.#fail(explainFailure(error, brokers));
+          return;
+        }
+        subscription.logger.warn({ err: error }, "where the partitions start could not be found out; asking again");
+      }
+      await delay(startPauseMs);
+    }
+  }
+
+  #startAt(assignments: readonly PartitionAssignment[], starts: readonly Start[], error: KafkaJsDriverError | null): void {
+    if (this.#isOver || !assignments.some((assignment) => this.#assignments.isCurrent(assignment))) {
+      return;
+    }
+    if (error !== null) {
+      this.#fail(error);
+      return;
+    }
+    for (const { assignment, offset, committed } of starts) {
+      const held = this.#assignments.held(assignment);
+      if (held !== undefined) {
+        held.expected = offset;
+        held.reached = committed ?? 0n;
+        held.isStarting = false;
+        this.#seek(assignment, offset);
+        this.#applyPause(assignment);
+      }
+    }
+  }
+
+  #seek({ topic, partition }: PartitionAssignment, offset: bigint): void {
+    this.#parts.consumer.seek({ topic, partition, offset: String(offset) });
+  }
+
+  #setPaused(assignments: readonly PartitionAssignment[], isPaused: boolean): void {
+    for (const assignment of assignments) {
+      const held = this.#assignments.held(assignment);
+      if (held !== undefined) {
+        held.isPaused = isPaused;
+        this.#applyPause(assignment);
+      }
+    }
+  }
+
+  #applyPause(assignment: PartitionAssignment): void {
+    const held = this.#assignments.held(assignment);
+    const { topic, partition } = assignment;
+    if (held === undefined || held.isPaused || held.isStarting) {
+      this.#parts.consumer.pause([{ topic, partitions: [partition] }]);
+    } else {
+      this.#parts.consumer.resume([{ topic, partitions: [partition] }]);
+    }
   }
 
   #crashed(error: Error, restarts: boolean): void {
-    if (this.#closing !== undefined) {
+    if (this.#isOver) {
       return;
     }
     void this.#giveUp("lost");
     const explained = explainFailure(error, this.#parts.brokers);
     if (restarts) {
-      this.#parts.logger.warn({ err: explained }, "kafkajs lost its connection, and connects again");
+      this.#parts.subscription.logger.warn({ err: explained }, "kafkajs lost its connection, and connects again");
     } else {
-      this.#parts.sink.failed(explained);
+      this.#fail(explained);
     }
   }
 
   /** Gives all partitions up. Revoked ones can be committed until the sink is done with them. */
   async #giveUp(how: "revoked" | "lost"): Promise<void> {
     const going = this.#assignments.current();
-    if (going.length === 0) {
+    if (going.length === 0 || this.#isOver) {
       return;
     }
     if (how === "lost") {
@@ -137,18 +296,35 @@ export class KafkaJsSession implements DriverSession {
     }
   }
 
+  /** kafkajs tells this also of batches that held nothing but control records and aborted ones, which eachBatch never sees. */
+  #passed({ topic, partition, batchSize, firstOffset, lastOffset, highWatermark }: ConsumerEndBatchProcessEvent["payload"]): void {
+    const assignment = this.#assignments.of(topic, partition);
+    const held = assignment === undefined ? undefined : this.#assignments.held(assignment);
+    const isStray = firstOffset !== null && held?.expected != null && BigInt(firstOffset) < held.expected;
+    if (assignment === undefined || held === undefined || held.isStarting || this.#isOver || isStray) {
+      return;
+    }
+    this.#assignments.passed(topic, partition, BigInt(lastOffset) + 1n);
+    if (batchSize === 0) {
+      const batch = new MessageBatch({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, assignment);
+      held.aside = this.#parts.sink.batch(batch);
+    }
+  }
+
   async #eachBatch(payload: EachBatchPayload): Promise<void> {
     const { batch, heartbeat } = payload;
     const assignment = this.#assignments.of(batch.topic, batch.partition);
+    const held = assignment === undefined ? undefined : this.#assignments.held(assignment);
     // After a rebalance was announced, kafkajs still hands over the rest of the fetch, and after a seek an outdated one.
-    if (assignment === undefined || this.#closing !== undefined || this.#hasFailed || payload.isStale()) {
+    if (assignment === undefined || held === undefined || held.isStarting || this.#isOver || payload.isStale()) {
       return;
     }
-    if (!this.#continues(batch, assignment, payload)) {
+    if (!isNext(batch, held)) {
+      await this.#investigate(assignment, held, payload);
       return;
     }
     this.#commitInGeneration = payload.commitOffsetsIfNecessary;
-    const handled = this.#parts.sink.batch(new MessageBatch(batch, assignment));
+    const handled = this.#handOver(new MessageBatch(batch, assignment), held);
     if (handled !== undefined) {
       const rebalance = await keepBeating(handled, heartbeat, this.#parts.tuning.heartbeatIntervalMs, (how) => this.#giveUp(how));
       if (rebalance !== null) {
@@ -160,29 +336,41 @@ export class KafkaJsSession implements DriverSession {
     }
   }
 
-  /**
-   * Whether the batch was fetched where the last one ended. kafkajs answers an offset that is out of range by moving the group to the
-   * start or the end of the log, without an error; the offset that it then asks for tells.
-   */
-  #continues(batch: BatchWithFetchedOffset, assignment: PartitionAssignment, payload: EachBatchPayload): boolean {
-    const expected = this.#assignments.expectedOf(batch.topic, batch.partition);
-    if (expected === null || batch.fetchedOffset === undefined || BigInt(batch.fetchedOffset) === expected) {
-      return true;
+  #handOver(batch: MessageBatch, held: Held): Promise<void> | undefined {
+    const { aside } = held;
+    if (aside === undefined) {
+      return this.#parts.sink.batch(batch);
     }
-    this.#hasFailed = true;
-    const { topic, partition } = assignment;
-    const error = new KafkaJsDriverError(
-      "offset-out-of-range",
-      `${topic}[${partition}]: offset ${expected} is not in the log any more, and kafkajs went on at ${batch.fetchedOffset}. ` +
-        "Decide where to go on, and set the group's offset (kafka-consumer-groups --reset-offsets)",
-    );
-    // kafkajs has committed the new position already: without this, the next start would not notice.
-    void payload
-      .commitOffsetsIfNecessary(toKafkaJsOffsets([{ assignment, offset: expected }]))
-      .catch(() => {
-        this.#parts.logger.warn({ topic, partition, offset: expected }, "the group's offset could not be put back");
-      })
-      .then(() => this.#parts.sink.failed(error));
-    return false;
+    held.aside = undefined;
+    return aside.then(() => (this.#assignments.held(held.assignment) === held ? this.#parts.sink.batch(batch) : undefined));
   }
+
+  /**
+   * A batch that was not fetched where the last one ended. kafkajs answers an offset that is out of range by moving the group to the start
+   * or the end of the log, without an error; the offset that it then asks for tells. Where the log has what is expected, it is a stray.
+   */
+  async #investigate(assignment: PartitionAssignment, held: Held, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
+    const { scout, subscription } = this.#parts;
+    const { topic, partition } = assignment;
+    const expected = held.expected ?? 0n;
+    const log = (await scout.ends([topic])).get(placeOf(topic, partition));
+    if (this.#assignments.held(assignment) !== held || this.#isOver) {
+      return;
+    }
+    const lost = log === undefined ? null : lostRangeAt(assignment, expected, log);
+    if (lost === null) {
+      this.#seek(assignment, expected);
+      return;
+    }
+    // kafkajs has committed the new position already: without this, the next start would not notice.
+    await commitOffsetsIfNecessary(toKafkaJsOffsets([{ assignment, offset: expected }])).catch(() => {
+      subscription.logger.warn({ topic, partition, offset: expected }, "the group's offset could not be put back");
+    });
+    this.#fail(lostRangeError(lost, subscription.groupId));
+  }
+}
+
+/** Whether the batch was fetched where the last one ended. */
+function isNext({ fetchedOffset }: BatchWithFetchedOffset, { expected }: Held): boolean {
+  return expected === null || fetchedOffset === undefined || BigInt(fetchedOffset) === expected;
 }

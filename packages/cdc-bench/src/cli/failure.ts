@@ -49,6 +49,9 @@ const exitCodeOfDriver: Readonly<Record<KafkaJsDriverErrorCode, ExitCode>> = {
   "not-authorized": exitCodes.connection,
   "topic-missing": exitCodes.tooFewMessages,
   "offset-out-of-range": exitCodes.unexpected,
+  "send-failed": exitCodes.unexpected,
+  "transaction-failed": exitCodes.unexpected,
+  fenced: exitCodes.unexpected,
   "batch-unreadable": exitCodes.decodeErrors,
   "client-crashed": exitCodes.unexpected,
 };

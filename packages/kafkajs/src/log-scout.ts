@@ -1,0 +1,111 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Admin } from "kafkajs";
+import { bounded } from "./bounded.ts";
+import { KafkaJsDriverError } from "./errors.ts";
+import type { LogEnds } from "./lost-range.ts";
+
+/** A coordinator that moves, or is loaded for a broker's first group, answers soon; kafkajs' admin asks only once. */
+const coordinatorErrors: ReadonlySet<unknown> = new Set([
+  "GROUP_LOAD_IN_PROGRESS",
+  "GROUP_COORDINATOR_NOT_AVAILABLE",
+  "NOT_COORDINATOR_FOR_GROUP",
+]);
+const coordinatorDeadlineMs = 15_000;
+const coordinatorPauseMs = 200;
+const answerDeadlineMs = 20_000;
+
+/** Asks the brokers what they have, on a connection of its own: fetches hold up nothing here, and are not held up. */
+export class LogScout {
+  readonly #makeAdmin: () => Admin;
+  #admin: Promise<Admin> | undefined;
+  #isClosed = false;
+
+  constructor(makeAdmin: () => Admin) {
+    this.#makeAdmin = makeAdmin;
+  }
+
+  topics(): Promise<readonly string[]> {
+    return this.#ask((admin) => admin.listTopics());
+  }
+
+  /** What the group has committed of these topics, partitions without a commit left out. */
+  committed(groupId: string, topics: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    return this.#ask(async (admin) => {
+      const answers = await committedOffsets(admin, groupId, topics);
+      const offsets = answers.flatMap(({ topic, partitions }) =>
+        partitions.map(({ partition, offset }) => [placeOf(topic, partition), BigInt(offset)] as const),
+      );
+      return new Map(offsets.filter(([, offset]) => offset >= 0n));
+    });
+  }
+
+  /** Where the logs of these topics start and end. */
+  ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
+    return this.#ask(async (admin) => {
+      const answers = await Promise.all(topics.map(async (topic) => ({ topic, partitions: await admin.fetchTopicOffsets(topic) })));
+      return new Map(
+        answers.flatMap(({ topic, partitions }) =>
+          partitions.map(({ partition, low, high }) => [placeOf(topic, partition), { low: BigInt(low), high: BigInt(high) }] as const),
+        ),
+      );
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#letGo();
+  }
+
+  async #ask<T>(question: (admin: Admin) => Promise<T>): Promise<T> {
+    if (this.#isClosed) {
+      throw new KafkaJsDriverError("client-crashed", "the session is closed");
+    }
+    this.#admin ??= this.#connect();
+    const connected = this.#admin;
+    try {
+      return await bounded(
+        connected.then(question),
+        answerDeadlineMs,
+        () => new KafkaJsDriverError("brokers-unreachable", `no answer within ${answerDeadlineMs} ms`),
+      );
+    } catch (error) {
+      // kafkajs' admin remembers topics that were there once, and fails ever after.
+      if (this.#admin === connected) {
+        await this.#letGo();
+      }
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<Admin> {
+    const admin = this.#makeAdmin();
+    await admin.connect();
+    return admin;
+  }
+
+  async #letGo(): Promise<void> {
+    const connected = this.#admin;
+    this.#admin = undefined;
+    // What went wrong before is what is reported.
+    await connected?.then((admin) => admin.disconnect()).catch(() => {});
+  }
+}
+
+/** The key of a partition in what the scout brings. */
+export function placeOf(topic: string, partition: number): string {
+  return `${topic}\0${partition}`;
+}
+
+async function committedOffsets(admin: Admin, groupId: string, topics: readonly string[]): ReturnType<Admin["fetchOffsets"]> {
+  for (let waitedMs = 0; ; waitedMs += coordinatorPauseMs) {
+    try {
+      return await admin.fetchOffsets({ groupId, topics: [...topics] });
+    } catch (error) {
+      const { type } = error as { type?: unknown };
+      if (!coordinatorErrors.has(type) || waitedMs >= coordinatorDeadlineMs) {
+        throw error;
+      }
+    }
+    await delay(coordinatorPauseMs);
+  }
+}

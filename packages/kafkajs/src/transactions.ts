@@ -1,0 +1,192 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import type { Transaction } from "kafkajs";
+import { type Assignments, toKafkaJsOffsets } from "./assignments.ts";
+import { bounded } from "./bounded.ts";
+import { KafkaJsDriverError } from "./errors.ts";
+import { type LogScout, placeOf } from "./log-scout.ts";
+import { toTopicMessages } from "./outgoing.ts";
+import { lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, topicsOf, writeDeadlineMs } from "./own-producer.ts";
+import { RequestLine } from "./request-line.ts";
+
+export interface TransactionParts {
+  readonly groupId: string;
+  readonly makeProducer: MakeProducer;
+  readonly scout: LogScout;
+  readonly assignments: Assignments;
+}
+
+interface Opened {
+  readonly own: OwnProducer;
+  /** A zombie's last transaction may have ended after this assignment started: nothing is written before that is looked at. */
+  isChecked: boolean;
+}
+
+const visibleDeadlineMs = 5_000;
+const visiblePauseMs = 5;
+const noCommits: ReadonlyMap<string, bigint> = new Map();
+
+/**
+ * Writes and commits in one transaction. kafkajs sends no generation with the offsets, so the broker cannot refuse an old member's: what
+ * fences here is the transactional id, one for each partition of the group. The first transaction of a new owner ends those of the old
+ * one for ever, and then looks whether the old one has committed since this assignment started.
+ */
+export class Transactions {
+  readonly #parts: TransactionParts;
+  readonly #line: RequestLine = new RequestLine();
+  readonly #opened = new Map<PartitionAssignment, Promise<Opened>>();
+
+  constructor(parts: TransactionParts) {
+    this.#parts = parts;
+  }
+
+  transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    return this.#line.send(() => this.#transact(records, offsets));
+  }
+
+  async close(deadlineMs: number): Promise<void> {
+    await Promise.all([...this.#opened.keys()].map((assignment) => this.#letGo(assignment, deadlineMs)));
+  }
+
+  async #transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    const assignment = this.#oneAssignment(offsets);
+    this.#refuseUnlessCurrent(assignment);
+    await this.#letOldGo();
+    const topics = topicsOf(records);
+    try {
+      await bounded(this.#write(assignment, records, offsets), writeDeadlineMs, () => lateError("transaction-failed", topics));
+    } catch (error) {
+      await this.#letGo(assignment);
+      throw explain(error, topics);
+    }
+  }
+
+  async #write(assignment: PartitionAssignment, records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    const opened = await this.#open(assignment);
+    const transaction = await opened.own.producer.transaction();
+    try {
+      if (!opened.isChecked) {
+        await this.#refuseOvertaken(assignment);
+        opened.isChecked = true;
+      }
+      if (records.length > 0) {
+        await transaction.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) });
+      }
+      await transaction.sendOffsets({ consumerGroupId: this.#parts.groupId, ...toKafkaJsOffsets(offsets) });
+      this.#refuseUnlessCurrent(assignment);
+    } catch (error) {
+      await transaction.abort().catch(() => {});
+      throw error;
+    }
+    await commitOf(transaction);
+    await this.#untilVisible(offsets);
+  }
+
+  /**
+   * The brokers answer a commit before its offsets are to be seen, and kafkajs cannot ask for those that wait: whoever takes the partition
+   * over would start too early. So this member leaves only when they are there.
+   */
+  async #untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
+    const { scout, groupId } = this.#parts;
+    const deadline = performance.now() + visibleDeadlineMs;
+    for (const { assignment, offset } of offsets) {
+      const { topic, partition } = assignment;
+      while (performance.now() < deadline) {
+        const committed = (await scout.committed(groupId, [topic]).catch(() => noCommits)).get(placeOf(topic, partition));
+        if (committed !== undefined && committed >= offset) {
+          break;
+        }
+        await delay(visiblePauseMs);
+      }
+    }
+  }
+
+  #oneAssignment(offsets: readonly OffsetCommit[]): PartitionAssignment {
+    const [first, ...others] = offsets;
+    if (first === undefined || others.some(({ assignment }) => assignment !== first.assignment)) {
+      throw new KafkaJsDriverError(
+        "transaction-failed",
+        "with kafkajs a transaction commits exactly one partition, because its transactional id is what fences off the partition's old owner; nothing was written",
+      );
+    }
+    return first.assignment;
+  }
+
+  #refuseUnlessCurrent(assignment: PartitionAssignment): void {
+    if (!this.#parts.assignments.isCurrent(assignment)) {
+      const { topic, partition } = assignment;
+      throw new KafkaJsDriverError("fenced", `${topic}[${partition}] is not this member's any more; nothing was written`);
+    }
+  }
+
+  async #refuseOvertaken(assignment: PartitionAssignment): Promise<void> {
+    const { topic, partition } = assignment;
+    const known = this.#parts.assignments.reachedOf(assignment);
+    const committed = (await this.#parts.scout.committed(this.#parts.groupId, [topic])).get(placeOf(topic, partition));
+    if (committed !== undefined && known !== null && committed > known) {
+      throw new KafkaJsDriverError(
+        "fenced",
+        `the last owner of ${topic}[${partition}] has committed ${committed} after this member started at ${known}; nothing was written. Start again`,
+      );
+    }
+  }
+
+  #open(assignment: PartitionAssignment): Promise<Opened> {
+    let opening = this.#opened.get(assignment);
+    if (opening === undefined) {
+      opening = this.#connect(assignment);
+      this.#opened.set(assignment, opening);
+    }
+    return opening;
+  }
+
+  async #connect({ topic, partition }: PartitionAssignment): Promise<Opened> {
+    const own = this.#parts.makeProducer({
+      transactionalId: `${this.#parts.groupId}.${topic}.${partition}`,
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      retry: producerRetry,
+    });
+    await own.producer.connect();
+    return { own, isChecked: false };
+  }
+
+  /** Producers of assignments that are over. */
+  async #letOldGo(): Promise<void> {
+    const old = [...this.#opened.keys()].filter((assignment) => !this.#parts.assignments.isCurrent(assignment));
+    await Promise.all(old.map((assignment) => this.#letGo(assignment)));
+  }
+
+  async #letGo(assignment: PartitionAssignment, deadlineMs?: number): Promise<void> {
+    const opening = this.#opened.get(assignment);
+    this.#opened.delete(assignment);
+    await opening?.then(({ own }) => letGo(own, deadlineMs)).catch(() => {});
+  }
+}
+
+async function commitOf(transaction: Transaction): Promise<void> {
+  try {
+    await transaction.commit();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new KafkaJsDriverError("transaction-failed", `the commit failed, and whether it was done is not known: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+/** What the brokers answer to a producer whose transactional id somebody else has taken over. */
+const fencedTypes: ReadonlySet<unknown> = new Set(["INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"]);
+
+function explain(error: unknown, topics: string): KafkaJsDriverError {
+  if (error instanceof KafkaJsDriverError) {
+    return error;
+  }
+  const { type, message = String(error) } = error as { readonly type?: unknown; readonly message?: string };
+  return fencedTypes.has(type)
+    ? new KafkaJsDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, { cause: error })
+    : new KafkaJsDriverError("transaction-failed", `the transaction that writes to ${topics} failed and was taken back: ${message}`, {
+        cause: error,
+      });
+}

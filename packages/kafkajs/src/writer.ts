@@ -1,0 +1,60 @@
+import type { OutgoingRecord } from "@cdckit/consumer";
+import { bounded } from "./bounded.ts";
+import { KafkaJsDriverError } from "./errors.ts";
+import { toTopicMessages } from "./outgoing.ts";
+import { lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, topicsOf, writeDeadlineMs } from "./own-producer.ts";
+import { RequestLine } from "./request-line.ts";
+
+/** Writes with a producer of its own, which is made when something is written. */
+export class Writer {
+  readonly #makeProducer: MakeProducer;
+  readonly #line: RequestLine = new RequestLine();
+  #own: Promise<OwnProducer> | undefined;
+  #isClosed = false;
+
+  constructor(makeProducer: MakeProducer) {
+    this.#makeProducer = makeProducer;
+  }
+
+  /** One write after the other: kafkajs does not keep the order of several. */
+  send(records: readonly OutgoingRecord[]): Promise<void> {
+    return this.#line.send(() => this.#send(records));
+  }
+
+  async close(deadlineMs: number): Promise<void> {
+    this.#isClosed = true;
+    await this.#letGo(deadlineMs);
+  }
+
+  async #send(records: readonly OutgoingRecord[]): Promise<void> {
+    const topics = topicsOf(records);
+    if (this.#isClosed) {
+      throw new KafkaJsDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
+    }
+    try {
+      await bounded(this.#write(records), writeDeadlineMs, () => lateError("send-failed", topics));
+    } catch (error) {
+      await this.#letGo();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new KafkaJsDriverError("send-failed", `writing to ${topics} failed: ${reason}`, { cause: error });
+    }
+  }
+
+  async #write(records: readonly OutgoingRecord[]): Promise<void> {
+    this.#own ??= this.#connect();
+    const { producer } = await this.#own;
+    await producer.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) });
+  }
+
+  async #connect(): Promise<OwnProducer> {
+    const own = this.#makeProducer({ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false, retry: producerRetry });
+    await own.producer.connect();
+    return own;
+  }
+
+  async #letGo(deadlineMs?: number): Promise<void> {
+    const own = this.#own;
+    this.#own = undefined;
+    await own?.then((made) => letGo(made, deadlineMs)).catch(() => {});
+  }
+}
