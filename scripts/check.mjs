@@ -10,6 +10,7 @@ setUp();
 
 // After setUp: what follows may need installed packages.
 const { checkDependencies } = await import("./dependencies.mjs");
+const { checkFormatTables } = await import("./format-tables.mjs");
 const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mjs");
 const { checkRooms } = await import("./rooms.mjs");
 
@@ -32,6 +33,7 @@ const steps = [
   { name: "dependencies", judge: () => checkDependencies(repositoryRoot).join("\n") },
   { name: "code blocks of documents", judge: () => checkCodeBlocks(repositoryRoot) },
   { name: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
+  { name: "tables of formats", judge: () => checkFormatTables(repositoryRoot) },
   { name: "paths of documents", judge: () => checkPaths(repositoryRoot).join("\n") },
 ];
 
