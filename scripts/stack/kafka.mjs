@@ -15,6 +15,7 @@ import { kafkaJars } from "./versions.mjs";
  * @typedef {object} BrokerOptions
  * @property {Record<string, string | number | boolean>} [config] broker settings over the defaults below
  * @property {Record<string, number>} [listeners] further listeners on 127.0.0.1, by name: their ports; `config` says how each is secured
+ * @property {Record<string, number>} [advertised] ports that clients are told of instead, by listener: those of a proxy
  * @property {readonly string[]} [jvm]
  */
 
@@ -27,6 +28,8 @@ import { kafkaJars } from "./versions.mjs";
  * @property {string} classPath for the command-line tools of the same release
  * @property {import("./process.mjs").ProcessRecord} record
  * @property {() => Promise<void>} stop ends the broker and deletes its data; the log stays
+ * @property {() => Promise<void>} crash ends the broker as a power failure does; its data stays
+ * @property {() => Promise<void>} startAgain after a crash, with the same data on the same ports
  */
 
 /** Options of the JVM for a broker that lives as long as a test run. */
@@ -37,25 +40,40 @@ export const smallJvm = Object.freeze(["-Xmx512m", "-XX:+UseSerialGC", "-XX:Tier
  * @param {KafkaOptions} options
  * @returns {Promise<RunningKafka>}
  */
-export async function startKafka({ dir, cacheDir, config = {}, listeners = {}, jvm = smallJvm, outlive = false, log, signal, onSpawn }) {
+export async function startKafka(options) {
+  const { dir, cacheDir, config = {}, listeners = {}, advertised = {}, jvm = smallJvm, outlive = false, log, signal, onSpawn } = options;
   requireJava();
   const classPath = await kafkaClassPath({ ...(cacheDir && { cacheDir }), ...(log && { log }) });
   mkdirSync(dir, { recursive: true });
   const [port = 0, controllerPort = 0] = await freePorts(2);
   const properties = join(dir, "server.properties");
-  writeFileSync(properties, toProperties({ ...brokerConfig(dir, { PLAINTEXT: port, ...listeners }, controllerPort), ...config }));
+  writeFileSync(
+    properties,
+    toProperties({ ...brokerConfig(dir, { PLAINTEXT: port, ...listeners }, advertised, controllerPort), ...config }),
+  );
   await runJava({ classPath, mainClass: "kafka.tools.StorageTool", args: ["format", "-t", clusterId(), "-c", properties] });
-  const running = startJava({
-    name: "kafka",
-    dir,
-    jvm: [...jvm, "-Dlog4j2.level=INFO", "-cp", classPath],
-    run: ["kafka.Kafka", properties],
-    outlive,
-  });
+  const start = () =>
+    startJava({
+      name: "kafka",
+      dir,
+      jvm: [...jvm, "-Dlog4j2.level=INFO", "-cp", classPath],
+      run: ["kafka.Kafka", properties],
+      outlive,
+    });
+  let running = start();
   const stop = () => stopKafka(running.record, dir);
-  const check = () => answers(port);
-  await untilServing({ what: `Kafka at 127.0.0.1:${port}`, running, check, deadlineMs: 120_000, stop }, { signal, onSpawn });
-  return { brokers: `127.0.0.1:${port}`, port, classPath, record: running.record, stop };
+  const serving = () =>
+    untilServing(
+      { what: `Kafka at 127.0.0.1:${port}`, running, check: () => answers(port), deadlineMs: 120_000, stop },
+      { signal, onSpawn },
+    );
+  const crash = () => stopProcess(running.record, { signal: "SIGKILL" });
+  const startAgain = () => {
+    running = start();
+    return serving();
+  };
+  await serving();
+  return { brokers: `127.0.0.1:${port}`, port, classPath, record: running.record, stop, crash, startAgain };
 }
 
 /**
@@ -98,16 +116,17 @@ async function stopKafka(record, dir) {
   }
 }
 
-/** @param {string} dir @param {Record<string, number>} listeners @param {number} controllerPort */
-function brokerConfig(dir, listeners, controllerPort) {
+/** @param {string} dir @param {Record<string, number>} listeners @param {Record<string, number>} advertised @param {number} controllerPort */
+function brokerConfig(dir, listeners, advertised, controllerPort) {
   const addresses = Object.entries(listeners).map(([name, port]) => `${name}://127.0.0.1:${port}`);
+  const told = Object.entries({ ...listeners, ...advertised }).map(([name, port]) => `${name}://127.0.0.1:${port}`);
   return {
     "process.roles": "broker,controller",
     "node.id": 1,
     "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
     "controller.listener.names": "CONTROLLER",
     listeners: [...addresses, `CONTROLLER://127.0.0.1:${controllerPort}`].join(","),
-    "advertised.listeners": addresses.join(","),
+    "advertised.listeners": told.join(","),
     "log.dirs": join(dir, "kafka-data"),
     "auto.create.topics.enable": false, // a missing topic is an answer that must be seen
     "offsets.topic.replication.factor": 1,

@@ -1,0 +1,30 @@
+/** `npm run chaos -- --minutes N --seed S [--kills N] [--concurrency N]`: real processes, really killed. Exits 1 where a promise was broken. */
+import { spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { repositoryRoot, setUp, toolPath } from "./set-up.mjs";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "2" },
+    seed: { type: "string", default: String(randomInt(2 ** 31)) },
+    kills: { type: "string", default: "0" },
+    concurrency: { type: "string", default: "1" },
+  },
+});
+setUp({ build: true });
+console.log(`Chaos with --seed ${values.seed} for ${values.minutes} min.`);
+const { status } = spawnSync(toolPath("vitest"), ["run", "test/chaos"], {
+  cwd: repositoryRoot,
+  stdio: "inherit",
+  env: {
+    ...process.env,
+    CHAOS_MINUTES: values.minutes,
+    CHAOS_SEED: values.seed,
+    CHAOS_CONCURRENCY: values.concurrency,
+    CHAOS_VERBOSE: "1",
+    CHAOS_KILLS: values.kills,
+  },
+});
+process.exitCode = status ?? 1;

@@ -1,0 +1,42 @@
+import { randomInt } from "node:crypto";
+import { existsSync } from "node:fs";
+import process from "node:process";
+import { expect, test } from "vitest";
+import { withKafka } from "../integration/stack.ts";
+import { type ChaosReport, runChaos } from "./chaos.ts";
+
+// Members are processes of their own: they run what users run.
+const isBuilt = existsSync(new URL("../../packages/kafkajs/dist/index.js", import.meta.url));
+const minutes = Number(process.env["CHAOS_MINUTES"] ?? 2);
+const leastKills = Number(process.env["CHAOS_KILLS"] ?? 10);
+const seed = Number(process.env["CHAOS_SEED"] ?? randomInt(2 ** 31));
+const concurrency = Number(process.env["CHAOS_CONCURRENCY"] ?? 1);
+
+const found = await withKafka(); // says why, where there is no Java; the broker of these tests is one of its own, to be killed
+const skipReason = found.skip === false ? (isBuilt ? null : "the packages are not built: npm run build") : found.skip;
+
+test.skipIf(skipReason !== null)(
+  "members are killed, frozen and cut off: nothing is lost, no key is reordered, and what comes again is explained",
+  { timeout: minutes * 60_000 + leastKills * 30_000 + 200_000, meta: skipReason === null ? {} : { skipReason } },
+  async () => {
+    const report = await runChaos({
+      seed,
+      minutes,
+      leastKills,
+      consumer: concurrency === 1 ? {} : { delivery: { concurrency } },
+      ...(process.env["CHAOS_VERBOSE"] === undefined ? {} : { log: (line: string) => console.error(line) }),
+    });
+    console.log(summaryOf(report));
+    expect(report.violations.slice(0, 20)).toEqual([]);
+    // A run in which the faults hit nothing would prove nothing.
+    expect(report.killsMidWork).toBeGreaterThanOrEqual(leastKills * 0.3);
+  },
+);
+
+function summaryOf({ produced, handled, duplicates, disturbances, killsMidWork }: ChaosReport): string {
+  const faults = Object.entries(disturbances).map(([name, count]) => `${count} ${name}`);
+  return (
+    `chaos with seed ${seed}: ${produced} records written, ${handled} handled, ${duplicates} of them again; ` +
+    `${faults.join(", ")}; ${killsMidWork} kills hit work in flight`
+  );
+}

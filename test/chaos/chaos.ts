@@ -1,0 +1,395 @@
+/** Real processes on a real Kafka, disturbed by a seed; the oracle is what they have written down. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { setTimeout as pass } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Admin, Kafka, logLevel, type Message, type Producer } from "kafkajs";
+import { type RunningKafka, startKafka } from "../../scripts/stack/kafka.mjs";
+import { freePorts } from "../../scripts/stack/ports.mjs";
+import { Random } from "../fuzz/random.ts";
+import { type Disturbance, judge, parseAudit, placeOf, type Produced, uncovered, type Verdict } from "./audit.ts";
+import { TcpProxy } from "./tcp-proxy.ts";
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly minutes: number;
+  /** Goes on until there were so many kills, also beyond its time. */
+  readonly leastKills?: number;
+  readonly log?: (line: string) => void;
+  /** Options of the consumers under test, over the defaults. */
+  readonly consumer?: Readonly<Record<string, unknown>>;
+}
+
+export interface ChaosReport extends Verdict {
+  readonly seed: number;
+  readonly produced: number;
+  readonly disturbances: Readonly<Record<string, number>>;
+  /** Of the kills, how many hit with work in flight that was not committed. */
+  readonly killsMidWork: number;
+}
+
+const partitions = 4;
+const keys = 40;
+const memberScript = fileURLToPath(new URL("./member.mjs", import.meta.url));
+
+/** Of a stop: twice the consumer's own deadline, for work in flight and then for the driver, and something for a busy machine. */
+const deadlineMs = 15_000;
+
+type Fault = "kill" | "stop-and-go-on" | "cut" | "black-hole" | "join-and-leave" | "broker-crash" | "restart";
+
+const faults: readonly Fault[] = [
+  "kill",
+  "kill",
+  "kill",
+  "stop-and-go-on",
+  "cut",
+  "black-hole",
+  "join-and-leave",
+  "broker-crash",
+  "restart",
+];
+
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const dir = mkdtempSync(join(tmpdir(), "cdckit-chaos-"));
+  const [proxyPort = 0] = await freePorts(1);
+  const [innerPort = 0] = await freePorts(1);
+  const kafka = await startKafka({ dir, listeners: { PROXIED: innerPort }, advertised: { PROXIED: proxyPort }, config: plaintext });
+  const proxy = await TcpProxy.listen(proxyPort, innerPort);
+  const scene = new Scene(dir, kafka, proxy, options);
+  try {
+    return await scene.play();
+  } finally {
+    scene.close();
+    await proxy.close();
+    await kafka.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+const plaintext = { "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT" };
+
+class Scene {
+  readonly #options: ChaosOptions;
+  readonly #random: Random;
+  readonly #audit: string;
+  readonly #kafka: RunningKafka;
+  readonly #proxy: TcpProxy;
+  readonly #client: Kafka;
+  readonly #members: ChildProcess[] = [];
+  readonly #produced: Produced[] = [];
+  readonly #disturbances: Disturbance[] = [];
+  readonly #counts: Record<string, number> = {};
+  readonly #violations: string[] = [];
+  #producer: Producer | null = null;
+  #killsMidWork = 0;
+  #isProducing = true;
+
+  constructor(dir: string, kafka: RunningKafka, proxy: TcpProxy, options: ChaosOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    this.#audit = join(dir, "audit.txt");
+    writeFileSync(this.#audit, "");
+    this.#kafka = kafka;
+    this.#proxy = proxy;
+    this.#client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 3, initialRetryTime: 100 } });
+  }
+
+  async play(): Promise<ChaosReport> {
+    await this.#ask((admin) => admin.createTopics({ topics: [{ topic: "rows", numPartitions: partitions }], waitForLeaders: true }));
+    const producing = this.#produce();
+    producing.catch(() => {}); // awaited below
+    this.#join();
+    this.#join();
+    const endAt = performance.now() + this.#options.minutes * 60_000;
+    await this.#untilHandled(200);
+    while (performance.now() < endAt || (this.#counts["kill"] ?? 0) < (this.#options.leastKills ?? 0)) {
+      const fault = this.#random.pick(faults);
+      this.#options.log?.(`${fault} at ${this.#lines().length} handled`);
+      await this.#disturb(fault);
+      await this.#checkCommits();
+      await pass(this.#random.below(600));
+    }
+    this.#isProducing = false;
+    await producing;
+    this.#options.log?.(`quiet: ${this.#produced.length} written`);
+    await this.#quiet();
+    this.#options.log?.("stopping");
+    await this.#stopAll();
+    const verdict = judge(this.#produced, this.#lines(), this.#disturbances);
+    await this.#checkCommits();
+    return {
+      ...verdict,
+      violations: [...this.#violations, ...verdict.violations],
+      seed: this.#options.seed,
+      produced: this.#produced.length,
+      disturbances: this.#counts,
+      killsMidWork: this.#killsMidWork,
+    };
+  }
+
+  close(): void {
+    this.#isProducing = false;
+    for (const member of this.#members) {
+      member.kill("SIGKILL");
+    }
+  }
+
+  /** The broker is away at times: whoever asks it waits, and asks again. */
+  async #ask<T>(what: (admin: Admin) => Promise<T>): Promise<T> {
+    const giveUpAt = performance.now() + 60_000;
+    for (;;) {
+      const admin = this.#client.admin();
+      try {
+        await admin.connect();
+        return await what(admin);
+      } catch (error) {
+        if (performance.now() > giveUpAt) {
+          throw error;
+        }
+        await pass(200);
+      } finally {
+        await admin.disconnect().catch(() => {});
+      }
+    }
+  }
+
+  async #disturb(fault: Fault): Promise<void> {
+    this.#counts[fault] = (this.#counts[fault] ?? 0) + 1;
+    switch (fault) {
+      case "kill":
+        return this.#kill();
+      case "stop-and-go-on":
+        return this.#freeze();
+      case "cut":
+        return this.#cutFor(() => this.#proxy.cut(), 300 + this.#random.below(2_500));
+      case "black-hole":
+        return this.#cutFor(() => this.#proxy.swallow(), 1_000 + this.#random.below(4_000));
+      case "join-and-leave": {
+        const member = this.#join();
+        await pass(this.#random.below(2_000));
+        await this.#leave(member);
+        await this.#note(fault, this.#lines().length);
+        return;
+      }
+      case "broker-crash":
+        await this.#kafka.crash();
+        await pass(this.#random.below(500));
+        await this.#kafka.startAgain();
+        await this.#note(fault, this.#lines().length);
+        return;
+      case "restart":
+        // A clean stop leaves nothing to come again: it is no disturbance.
+        await this.#leave(this.#random.pick(this.#members));
+        this.#join();
+    }
+  }
+
+  async #kill(): Promise<void> {
+    const member = this.#random.pick(this.#members);
+    this.#forget(member);
+    const ended = endOf(member);
+    member.kill("SIGKILL");
+    await ended;
+    const lines = this.#lines();
+    this.#join();
+    const { committed } = await this.#note("kill", lines.length);
+    this.#killsMidWork += lines.some(({ partition, offset }) => offset >= (committed.get(partition) ?? 0n)) ? 1 : 0;
+  }
+
+  /** Longer than its session: when it goes on, its partitions belong to others. */
+  async #freeze(): Promise<void> {
+    const member = this.#random.pick(this.#members);
+    member.kill("SIGSTOP");
+    await this.#note("stop-and-go-on", this.#lines().length);
+    await pass(3_500 + this.#random.below(1_500));
+    member.kill("SIGCONT");
+    await this.#note("stop-and-go-on", this.#lines().length);
+  }
+
+  async #cutFor(cut: () => void, forMs: number): Promise<void> {
+    cut();
+    await this.#note("cut", this.#lines().length);
+    await pass(forMs);
+    this.#proxy.heal();
+    await this.#note("cut", this.#lines().length);
+  }
+
+  async #note(what: string, line: number): Promise<Disturbance> {
+    const disturbance = { what, line, committed: await this.#committed() };
+    this.#disturbances.push(disturbance);
+    return disturbance;
+  }
+
+  async #produce(): Promise<void> {
+    const random = new Random(this.#options.seed + 1);
+    let id = 0;
+    while (this.#isProducing) {
+      const messages = Array.from({ length: 1 + random.below(60) }, () => {
+        const key = random.below(keys);
+        return { partition: key % partitions, key: JSON.stringify({ id: key }), value: JSON.stringify({ id: key, n: id++ }) };
+      });
+      await this.#write(messages);
+      await pass(40);
+    }
+    await this.#readBack();
+  }
+
+  /** Until it is there, perhaps twice: what counts is what the log holds. */
+  async #write(messages: Message[]): Promise<void> {
+    while (this.#isProducing) {
+      this.#producer ??= this.#client.producer();
+      try {
+        await this.#producer.connect();
+        await this.#producer.send({ topic: "rows", messages, acks: -1 });
+        return;
+      } catch {
+        await this.#producer.disconnect().catch(() => {});
+        this.#producer = null;
+        await pass(200);
+      }
+    }
+  }
+
+  /** What is in the log is the truth, not what the producer thinks. */
+  async #readBack(): Promise<void> {
+    const consumer = new Kafka({ brokers: [this.#kafka.brokers], logLevel: logLevel.NOTHING }).consumer({ groupId: "truth" });
+    await this.#producer?.disconnect();
+    const ends = new Map(
+      (await this.#ask((admin) => admin.fetchTopicOffsets("rows"))).map(({ partition, high }) => [partition, BigInt(high)]),
+    );
+    let missing = [...ends.values()].reduce((sum, end) => sum + end, 0n);
+    await consumer.connect();
+    await consumer.subscribe({ topics: ["rows"], fromBeginning: true });
+    await new Promise<void>((resolve, reject) => {
+      const eachMessage = async ({
+        partition,
+        message,
+      }: {
+        partition: number;
+        message: { offset: string; key: Buffer | null };
+      }): Promise<void> => {
+        const { id } = JSON.parse(String(message.key)) as { id: number };
+        this.#produced.push({ partition, offset: BigInt(message.offset), key: String(id) });
+        missing--;
+        if (missing === 0n) {
+          resolve();
+        }
+      };
+      consumer.run({ autoCommit: false, eachMessage }).catch(reject);
+    });
+    await consumer.disconnect();
+  }
+
+  #join(): ChildProcess {
+    const member = spawn(
+      process.execPath,
+      [
+        memberScript,
+        JSON.stringify({
+          brokers: `127.0.0.1:${this.#proxy.port}`,
+          topic: "rows",
+          groupId: "chaos",
+          audit: this.#audit,
+          delayMs: 2,
+          ...this.#options.consumer,
+        }),
+      ],
+      { stdio: ["ignore", "ignore", "pipe"] },
+    );
+    member.stderr?.on("data", (text: Buffer) => this.#options.log?.(`member ${member.pid}: ${String(text).trimEnd()}`));
+    // One that gave up by itself (a broker that was away too long) is replaced, as an orchestrator would.
+    member.once("exit", (code) => {
+      if (this.#forget(member) && this.#isProducing) {
+        this.#options.log?.(`a member ended by itself with ${code}`);
+        this.#counts["gave up"] = (this.#counts["gave up"] ?? 0) + 1;
+        this.#join();
+      }
+    });
+    this.#members.push(member);
+    return member;
+  }
+
+  async #leave(member: ChildProcess): Promise<void> {
+    if (!this.#forget(member)) {
+      return;
+    }
+    const ended = endOf(member).then(() => true);
+    member.kill("SIGTERM");
+    if (!(await Promise.race([ended, pass(deadlineMs, false, { ref: false })]))) {
+      this.#violations.push(`a member was not gone ${deadlineMs} ms after SIGTERM`);
+      member.kill("SIGKILL");
+      await ended;
+      await this.#note("stuck", this.#lines().length);
+    }
+  }
+
+  #forget(member: ChildProcess): boolean {
+    const at = this.#members.indexOf(member);
+    if (at !== -1) {
+      this.#members.splice(at, 1);
+    }
+    return at !== -1;
+  }
+
+  async #stopAll(): Promise<void> {
+    while (this.#members[0] !== undefined) {
+      await this.#leave(this.#members[0]);
+    }
+  }
+
+  async #untilHandled(count: number): Promise<void> {
+    const giveUpAt = performance.now() + 60_000;
+    while (this.#lines().length < count) {
+      if (performance.now() > giveUpAt) {
+        throw new Error(`only ${this.#lines().length} of ${count} records were handled within a minute`);
+      }
+      await pass(50);
+    }
+  }
+
+  /** After the last fault all must be handled and committed, without any help. */
+  async #quiet(): Promise<void> {
+    if (this.#members.length < 2) {
+      this.#join();
+    }
+    const giveUpAt = performance.now() + 90_000;
+    for (;;) {
+      const committed = await this.#committed();
+      const ends = await this.#ask((admin) => admin.fetchTopicOffsets("rows"));
+      if (ends.every(({ partition, high }) => (committed.get(partition) ?? 0n) === BigInt(high))) {
+        return;
+      }
+      if (performance.now() > giveUpAt) {
+        this.#violations.push(`not all was handled within 90 s of quiet: committed ${[...committed].join(" ")}`);
+        return;
+      }
+      await pass(200);
+    }
+  }
+
+  async #checkCommits(): Promise<void> {
+    const committed = await this.#committed();
+    const handled = new Set(this.#lines().map(placeOf)); // read after: what is committed was handled before
+    this.#violations.push(...uncovered(committed, handled).slice(0, 3));
+  }
+
+  async #committed(): Promise<ReadonlyMap<number, bigint>> {
+    const [topic] = await this.#ask((admin) => admin.fetchOffsets({ groupId: "chaos", topics: ["rows"] }));
+    return new Map(
+      (topic?.partitions ?? []).filter(({ offset }) => offset !== "-1").map(({ partition, offset }) => [partition, BigInt(offset)]),
+    );
+  }
+
+  #lines(): ReturnType<typeof parseAudit> {
+    return parseAudit(readFileSync(this.#audit, "utf8"));
+  }
+}
+
+function endOf(child: ChildProcess): Promise<void> {
+  return child.exitCode !== null || child.signalCode !== null
+    ? Promise.resolve()
+    : new Promise((resolve) => child.once("exit", () => resolve()));
+}

@@ -1,0 +1,37 @@
+/**
+ * A service as users write one, that says in a file what it has handled. Written with one system call an event: what a killed process had
+ * written is there, and what it had not is not.
+ */
+import { openSync, writeSync } from "node:fs";
+import process from "node:process";
+import { createConsumer } from "@cdckit/consumer";
+import { kafkajs } from "@cdckit/kafkajs";
+
+const { brokers, topic, groupId, audit, delayMs, ...options } = JSON.parse(process.argv[2] ?? "{}");
+const file = openSync(audit, "a");
+
+const consumer = createConsumer({
+  driver: kafkajs({
+    brokers: [brokers],
+    maxWaitMs: 100,
+    sessionTimeoutMs: 3_000,
+    heartbeatIntervalMs: 300,
+    rebalanceTimeoutMs: 5_000,
+    maxBytesPerPartition: 16_384,
+  }),
+  groupId,
+  topics: [topic],
+  shutdownTimeoutMs: 5_000,
+  ...options,
+});
+consumer.on("*", async ({ key, record: { partition, offset } }) => {
+  // Not the same for all: neighbours overtake each other where nothing holds them.
+  await new Promise((resolve) => setTimeout(resolve, Number(offset % 3n) * delayMs));
+  writeSync(file, `${partition} ${offset} ${key.id}\n`);
+});
+try {
+  await consumer.run();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,83 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** Stands between clients and a broker, and does to their bytes what a bad network does. */
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #targetPort: number;
+  readonly #sockets = new Set<Socket>();
+  #state: "open" | "cut" | "black-hole" = "open";
+
+  private constructor(server: Server, targetPort: number) {
+    this.#server = server;
+    this.#targetPort = targetPort;
+    server.on("connection", (socket) => this.#accept(socket));
+  }
+
+  static async listen(port: number, targetPort: number): Promise<TcpProxy> {
+    const server = createServer();
+    const proxy = new TcpProxy(server, targetPort);
+    await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port; // it listens
+  }
+
+  /** Connections break, and new ones are refused. */
+  cut(): void {
+    this.#state = "cut";
+    for (const socket of this.#sockets) {
+      socket.destroy();
+    }
+  }
+
+  /** Connections stay, and nothing passes. */
+  swallow(): void {
+    this.#state = "black-hole";
+    for (const socket of this.#sockets) {
+      socket.pause();
+    }
+  }
+
+  heal(): void {
+    this.#state = "open";
+    for (const socket of this.#sockets) {
+      socket.resume();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #accept(client: Socket): void {
+    if (this.#state === "cut") {
+      client.destroy();
+      return;
+    }
+    const broker = connect(this.#targetPort, "127.0.0.1");
+    this.#join(client, broker);
+    this.#join(broker, client);
+    if (this.#state === "black-hole") {
+      client.pause();
+      broker.pause();
+    }
+  }
+
+  #join(from: Socket, to: Socket): void {
+    this.#sockets.add(from);
+    from.on("data", (bytes) => {
+      if (!to.write(bytes)) {
+        from.pause();
+        to.once("drain", () => this.#state !== "black-hole" && from.resume());
+      }
+    });
+    from.on("error", () => {}); // the close that follows ends the other side too
+    from.once("close", () => {
+      this.#sockets.delete(from);
+      to.destroy();
+    });
+  }
+}
