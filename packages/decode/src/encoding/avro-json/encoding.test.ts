@@ -141,6 +141,84 @@ describe("Avro's JSON encoding", () => {
     expect(() => readText(readerOf(schema), text)).toThrow(/^\[value-invalid\]/);
   });
 
+  const item = {
+    type: "record",
+    name: "I",
+    fields: [
+      { name: "id", type: "int" },
+      { name: "note", type: ["null", "string"], default: null },
+      { name: "tags", type: { type: "array", items: "string" }, default: ["new"] },
+      {
+        name: "in",
+        type: {
+          type: "record",
+          name: "In",
+          fields: [
+            { name: "x", type: "int", default: 5 },
+            { name: "y", type: ["long", "null"], default: 6 },
+          ],
+        },
+        default: { y: 7 },
+      },
+    ],
+  };
+
+  test("a field that is left out has its default, and so has one that a default leaves out", () => {
+    expect(readText(readerOf(item), '{"id":1}')).toEqual({ id: 1, note: null, tags: ["new"], in: { x: 5, y: 7 } });
+    expect(readText(readerOf(item), '{"in":{},"tags":[],"id":2,"note":{"string":"n"}}')).toEqual({
+      id: 2,
+      note: "n",
+      tags: [],
+      in: { x: 5, y: 6 },
+    });
+    expect(() => readText(readerOf(item), '{"id":1,"more":1}')).toThrow(/^\[value-invalid\]/);
+  });
+
+  test("defaults cannot make much of a short message", () => {
+    const list = {
+      type: "array",
+      items: { type: "record", name: "L", fields: [{ name: "t", type: "string", default: "x".repeat(30_000) }] },
+    };
+    expect(readText(readerOf(list), "[{},{}]")).toHaveLength(2);
+    expect(() => readText(readerOf(list), "[{},{},{}]")).toThrow(/^\[limit-exceeded\]/);
+    const doubling = Array.from({ length: 40 }, (_, i) => i).reduceRight<object>(
+      (inside, i) => ({
+        type: "record",
+        name: `D${i}`,
+        fields: [
+          { name: "a", type: inside, default: {} },
+          { name: "b", type: (inside as { name: string }).name, default: {} },
+        ],
+      }),
+      { type: "record", name: "D40", fields: [{ name: "x", type: "int", default: 1 }] },
+    );
+    expect(() => readText(readerOf(doubling), "{}")).toThrow(/^\[limit-exceeded\]/);
+  });
+
+  test("a default that may be read in very many ways is the schema's error, at once", () => {
+    const both = (name: string, last: string): object => ({
+      type: "record",
+      name,
+      fields: [
+        { name: "next", type: name === "A" ? ["null", "A", both("B", "string")] : ["null", "A", "B"] },
+        { name: "last", type: last },
+      ],
+    });
+    let value: object | null = null;
+    for (let i = 0; i < 40; i++) {
+      value = { next: value, last: i === 39 ? true : i % 2 === 0 ? 1 : "x" };
+    }
+    const schema = { type: "record", name: "R", fields: [{ name: "a", type: both("A", "int"), default: { next: value, last: 1 } }] };
+    expect(() => readText(readerOf(schema), "{}")).toThrow(/^\[schema-invalid\]/);
+  });
+
+  test("a default that is not one of its type, or that holds itself, is the schema's error", () => {
+    const wrong = { type: "record", name: "R", fields: [{ name: "a", type: "int", default: "x" }] };
+    expect(() => readText(readerOf(wrong), "{}")).toThrow(/^\[schema-invalid\].*field "a" does not fit/);
+    const endless = { type: "record", name: "R", fields: [{ name: "a", type: ["R", "null"], default: {} }] };
+    expect(() => readText(readerOf(endless), "{}")).toThrow(/^\[schema-invalid\].*holds itself/);
+  });
+
   test("whatever the bytes, the end is a value or a DecodeError", () => {
     const reader = readerOf({
       type: "record",

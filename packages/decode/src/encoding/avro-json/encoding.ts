@@ -37,11 +37,14 @@ function compile(type: Type | null, reader: PayloadReader, { limits, texts = new
     type: reader.type,
     read: (bytes, start, end) => {
       checkJsonWeight(bytes, start, end, limits);
-      const binary = write(parseJson(bytes, start, end, parse));
+      const binary = write(parseJson(bytes, start, end, parse), Math.max(end - start, freeDefaultBytes));
       return reader.read(binary, 0, binary.length);
     },
   };
 }
+
+/** What defaults of left out fields may take in any message; in a longer one, as much as the message itself. */
+const freeDefaultBytes = 65_536;
 
 /** A value in a union stands in an object that names its branch. */
 const levelsOfUnion = 2;

@@ -21,7 +21,7 @@ import {
   topFieldUse,
   type Use,
 } from "./steps.ts";
-import { compileWriter } from "./write.ts";
+import { defaultBytes } from "./write.ts";
 
 export interface ProjectionOptions extends StepOptions {
   readonly limits: ResolvedLimits;
@@ -188,11 +188,10 @@ class Projector {
 
   /** Makes the value of a field that the writer does not have; each time anew where it could be changed. */
   #default(field: Field, use: Use): DefaultValue {
-    const { defaultValue } = fieldDetailsOf(field);
-    if (defaultValue === null) {
+    const bytes = defaultBytes(field);
+    if (bytes === null) {
       throw mismatch("a record without a field", `the field ${JSON.stringify(field.name)}, which has no default`);
     }
-    const bytes = writtenDefault(field, defaultValue.json);
     const { limits } = this.#options;
     const { read } = closureReader(this.#planner.step(field.type, use), new Cursor(limits, new TextCache()));
     const value = read(bytes, 0, bytes.length);
@@ -282,20 +281,6 @@ function matchFields(writer: RecordType, reader: RecordType): ReadonlyMap<Field,
     }
   }
   return matches;
-}
-
-function writtenDefault(field: Field, json: unknown): Buffer {
-  try {
-    return compileWriter(field.type, "bare")(json);
-  } catch (error) {
-    if (!isDecodeError(error)) {
-      throw error;
-    }
-    throw new DecodeError(
-      "schema-invalid",
-      `the default of the field ${JSON.stringify(field.name)} does not fit its type: ${error.detail}`,
-    );
-  }
 }
 
 /** The step that ends in this error each time a value arrives. */

@@ -2,29 +2,67 @@
  * Writes parsed JSON as Avro: messages in Avro's JSON encoding, and the defaults of schemas, which then are read as any value is, with the
  * same meanings and the same bounds.
  */
-import { DecodeError } from "../../errors.ts";
+import { DecodeError, isDecodeError } from "../../errors.ts";
 import { isJsonObject, NumberText } from "../json/parse.ts";
-import type { RecordType, Type, UnionType } from "../type.ts";
-import { branchName } from "./details.ts";
+import type { Field, RecordType, Type, UnionType } from "../type.ts";
+import { branchName, fieldDetailsOf } from "./details.ts";
 
 /** How a union's value is written: with the name of its branch, as in messages, or as a value of one of the branches, as in defaults. */
 export type UnionForm = "named" | "bare";
 
 type Write = (value: unknown, out: Writer) => void;
 
-/** A function that writes values of a type. */
-export function compileWriter(type: Type, unions: UnionForm): (value: unknown) => Buffer {
+/** A function that writes values of a type; of one value, defaults of fields that it leaves out may take so many bytes. */
+export function compileWriter(type: Type, unions: UnionForm): (value: unknown, mostDefaultBytes: number) => Buffer {
   const write = new WriterWeaver(unions).write(type, "the value");
-  return (value) => {
-    const out = new Writer();
+  return (value, mostDefaultBytes) => {
+    const out = new Writer(mostDefaultBytes);
     write(value, out);
     return out.bytes();
   };
 }
 
+/** Most bytes of one default: records whose fields have defaults can double it at each level. */
+const mostDefaultBytes = 65_536;
+/** Branches of unions that are tried for one default: those of nested unions multiply. */
+const mostAttempts = 10_000;
+/** The defaults of fields as they are written; null while one is being written. */
+const defaults = new WeakMap<Field, Buffer | null>();
+
+/** The default of a field in the binary encoding; null where it has none. */
+export function defaultBytes(field: Field): Buffer | null {
+  const { defaultValue } = fieldDetailsOf(field);
+  const known = defaults.get(field);
+  if (defaultValue === null || (known !== undefined && known !== null)) {
+    return known ?? null;
+  }
+  if (known === null) {
+    throw new DecodeError("schema-invalid", `the default of the field ${JSON.stringify(field.name)} holds itself`);
+  }
+  defaults.set(field, null);
+  try {
+    const bytes = compileWriter(field.type, "bare")(defaultValue.json, mostDefaultBytes);
+    defaults.set(field, bytes);
+    return bytes;
+  } catch (error) {
+    defaults.delete(field);
+    throw isDecodeError(error) && error.code === "value-invalid" ? misfit(field, error) : error;
+  }
+}
+
+function misfit({ name }: Field, { detail }: DecodeError): DecodeError {
+  return new DecodeError("schema-invalid", `the default of the field ${JSON.stringify(name)} does not fit its type: ${detail}`);
+}
+
 class Writer {
   #buffer = Buffer.allocUnsafe(1_024);
   #length = 0;
+  #defaultBytesLeft: number;
+  #attempts = 0;
+
+  constructor(mostDefaultBytes: number) {
+    this.#defaultBytesLeft = mostDefaultBytes;
+  }
 
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
@@ -33,6 +71,24 @@ class Writer {
   byte(value: number): void {
     this.#reserve(1);
     this.#buffer[this.#length++] = value;
+  }
+
+  /** Writes what a value may be, or nothing where it is not that: false then. */
+  attempt(write: () => void): boolean {
+    const start = this.#length;
+    if (++this.#attempts > mostAttempts) {
+      throw new DecodeError("schema-invalid", `a default fits its unions in more than ${mostAttempts} ways`);
+    }
+    try {
+      write();
+      return true;
+    } catch (error) {
+      if (!isDecodeError(error) || error.code !== "value-invalid") {
+        throw error;
+      }
+      this.#length = start;
+      return false;
+    }
   }
 
   long(value: number | bigint): void {
@@ -60,6 +116,18 @@ class Writer {
     this.#reserve(bytes.length);
     this.#buffer.set(bytes, this.#length);
     this.#length += bytes.length;
+  }
+
+  /** What a value leaves out: a few characters must not stand for many bytes. */
+  byDefault(bytes: Uint8Array): void {
+    this.#defaultBytesLeft -= bytes.length;
+    if (this.#defaultBytesLeft < 0) {
+      throw new DecodeError(
+        "limit-exceeded",
+        "expected fields that are left out to have short defaults, found more than the message itself is",
+      );
+    }
+    this.raw(bytes);
   }
 
   sized(bytes: Uint8Array): void {
@@ -187,22 +255,28 @@ class WriterWeaver {
     let compiled: Write | null = null;
     this.#records.set(type.fields, (value, out) => compiled?.(value, out)); // nothing is written before this one is compiled
     compiled = this.#writeFields(
-      type.fields.map((field) => [field.name, this.write(field.type, `${where}.${field.name}`)] as const),
+      type.fields.map((field) => [field.name, this.write(field.type, `${where}.${field.name}`), field] as const),
       where,
     );
     return compiled;
   }
 
-  #writeFields(fields: readonly (readonly [name: string, write: Write])[], where: string): Write {
+  /** A field that has a default may be left out: some writers do, though Java's does not. */
+  #writeFields(fields: readonly (readonly [name: string, write: Write, field?: Field])[], where: string): Write {
     return (value, out) => {
       if (!isJsonObject(value)) {
         return fail("an object", where);
       }
-      expect(Object.keys(value).length === fields.length, "an object with just the fields of the record", where);
-      for (const [name, write] of fields) {
-        expect(Object.hasOwn(value, name), "an object with all fields of the record", where);
-        write(value[name], out);
+      let missing = 0;
+      for (const [name, write, field] of fields) {
+        if (Object.hasOwn(value, name)) {
+          write(value[name], out);
+        } else {
+          missing++;
+          out.byDefault((field && defaultBytes(field)) ?? fail("an object with all fields of the record", where));
+        }
       }
+      expect(Object.keys(value).length + missing === fields.length, "an object with just the fields of the record", where);
     };
   }
 
@@ -224,22 +298,14 @@ class WriterWeaver {
   #writeBare(type: UnionType, where: string): Write {
     const writes = type.branches.map((branch) => this.write(branch, where));
     return (value, out) => {
-      const index = writes.findIndex((write) => fits(write, value));
-      out.long(index >= 0 ? index : fail("a value of a branch of the union", where));
-      writes[index]?.(value, out);
+      const isWritten = writes.some((write, index) =>
+        out.attempt(() => {
+          out.long(index);
+          write(value, out);
+        }),
+      );
+      expect(isWritten, "a value of a branch of the union", where);
     };
-  }
-}
-
-function fits(write: Write, value: unknown): boolean {
-  try {
-    write(value, new Writer());
-    return true;
-  } catch (error) {
-    if (error instanceof DecodeError) {
-      return false;
-    }
-    throw error;
   }
 }
 
