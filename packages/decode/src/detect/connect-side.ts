@@ -1,7 +1,8 @@
-import { hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
-import { splitConnectJson } from "../encoding/connect-json/split.ts";
+import { checkSchemaWeight, hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
+import { closesEarly, splitConnectJson } from "../encoding/connect-json/split.ts";
 import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader } from "../encoding/json/reader.ts";
+import { leastWeighedBytes } from "../encoding/json/weight.ts";
 import { readEverything } from "../encoding/reader.ts";
 import { latin1 } from "../encoding/text-cache.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
@@ -63,7 +64,7 @@ export class ConnectSide {
   readRecent(bytes: Buffer, start: number, end: number): unknown {
     for (const route of this.#recent) {
       if (startsWith(bytes, start, end, route.prefix)) {
-        return this.#readPayload(route, bytes, start + route.prefix.length, end);
+        return this.#readPayload(route, bytes, start, start + route.prefix.length, end);
       }
     }
     return notConnect;
@@ -73,23 +74,30 @@ export class ConnectSide {
   readUnseen(bytes: Buffer, start: number, end: number): unknown {
     const split = splitConnectJson(bytes, start, end);
     const route = split === null ? null : this.#routeAt(bytes, start, split.schemaEnd, split.payloadStart);
-    return split === null || route === null ? notConnect : this.#readPayload(route, bytes, split.payloadStart, end);
+    return split === null || route === null ? notConnect : this.#readPayload(route, bytes, start, split.payloadStart, end);
   }
 
-  /** A message with a schema that spells its two halves in another order, or with white space. */
-  convert(schema: Record<string, unknown>, payload: unknown): unknown {
+  /** A message with a schema that spells its two halves in another order, or with white space: its halves, and where it stands. */
+  convert(schema: Record<string, unknown>, payload: unknown, bytes: Buffer, start: number, end: number): unknown {
     const text = JSON.stringify(schema, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
     let route = this.#respelled.get(text);
     if (route === undefined) {
       route = this.#compile(schema, text);
       this.#respelled.set(text, route);
     }
+    route.reader.checkWeight(bytes, start, end);
     this.route = route;
     return route.reader.convert(payload);
   }
 
   /** The payload half alone. Where it is no payload, the message may still be JSON: a row with a column more, a name that stands twice. */
-  #readPayload(route: PrefixRoute, bytes: Buffer, payloadStart: number, end: number): unknown {
+  #readPayload(route: PrefixRoute, bytes: Buffer, start: number, payloadStart: number, end: number): unknown {
+    if (end - start >= leastWeighedBytes) {
+      if (closesEarly(bytes, payloadStart, end - 1)) {
+        return notPayload; // told before a MiB is read in vain
+      }
+      route.reader.checkWeight(bytes, start, end);
+    }
     try {
       const value = route.reader.readPart(bytes, payloadStart, end - 1);
       this.route = route;
@@ -121,8 +129,10 @@ export class ConnectSide {
   }
 
   #compile(schema: unknown, text: string): ConnectRoute {
-    const { maxSchemaChars, maxDepth } = this.#engine.limits;
+    const { limits } = this.#engine;
+    const { maxSchemaChars, maxDepth } = limits;
     checkSchemaLength(text.length, maxSchemaChars);
+    checkSchemaWeight(schema, text.length, limits);
     const type = parseConnectSchema(schema, "the schema", maxDepth);
     const { side, inside } = this.#scope;
     const shape = shapeOfType(type, this.#scope);

@@ -91,16 +91,16 @@ export class JsonSide {
   }
 
   #readWhole(bytes: Buffer, start: number, end: number): unknown {
-    const { value: parsed, hasTexts } = parseWhole(bytes, start, end, this.#plainParse);
+    const { value: parsed, hasTexts, hasFractions } = parseWhole(bytes, start, end, this.#plainParse);
     const isSettled = this.#plainParse.asDoubles === true && !hasTexts;
-    const exact = (): unknown => (this.#parse === this.#plainParse ? parsed : parseJson(bytes, start, end, this.#parse));
+    const exact = (): unknown => (hasFractions && this.#parse !== this.#plainParse ? parseJson(bytes, start, end, this.#parse) : parsed);
     if (!isConnectMessage(parsed)) {
       // Of a row with just the columns schema and payload the next message may well be connect-json: it is parsed each time.
       return this.#from(this.#plain, this.#plain.convert("json", parsed, exact, !isHalved(parsed), isSettled));
     }
     if (parsed.schema !== null) {
       const { schema, payload } = exact() as ConnectMessage; // a schema may want the text of numbers
-      const value = this.#connect.convert(schema as Record<string, unknown>, payload);
+      const value = this.#connect.convert(schema as Record<string, unknown>, payload, bytes, start, end);
       return this.#from(this.#connect, value);
     }
     const exactPayload = (): unknown => (exact() as ConnectMessage).payload;

@@ -27,19 +27,30 @@ function standsAt(bytes: Buffer, at: number, end: number, text: Buffer): boolean
   return at + text.length < end && bytes.compare(text, 0, text.length, at, at + text.length) === 0;
 }
 
+/** Whether the object or list at `p` is closed before `end`, so that what stands there is more than one value. */
+export function closesEarly(bytes: Uint8Array, p: number, end: number): boolean {
+  const open = bytes[p];
+  const close = open === 0x7b ? bracketEnd(bytes, p, end, 0x7b, 0x7d) : open === 0x5b ? bracketEnd(bytes, p, end, 0x5b, 0x5d) : missed;
+  return close !== missed && close < end;
+}
+
 /** One past the brace that closes the object at `p`. */
 function objectEnd(bytes: Buffer, p: number, end: number): number {
+  return bracketEnd(bytes, p, end, 0x7b, 0x7d);
+}
+
+function bracketEnd(bytes: Uint8Array, start: number, end: number, open: number, close: number): number {
   let depth = 0;
-  for (; p < end; p++) {
+  for (let p = start; p < end; p++) {
     const byte = bytes[p];
     if (byte === 0x22) {
       p = stringEnd(bytes, p + 1, end);
       if (p === missed) {
         return missed;
       }
-    } else if (byte === 0x7b) {
+    } else if (byte === open) {
       depth++;
-    } else if (byte === 0x7d && --depth === 0) {
+    } else if (byte === close && --depth === 0) {
       return p + 1;
     }
   }

@@ -4,7 +4,7 @@ import type { Conversion, Semantic } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
 import { parseDecimal, rescale } from "../../values/decimal-text.ts";
 import { UNAVAILABLE, type UnavailableTests } from "../../values/unavailable.ts";
-import { type RecordType, type Type, withoutNull } from "../type.ts";
+import { type Field, type RecordType, type Type, withoutNull } from "../type.ts";
 import { base64Length, decodeBase64 } from "./base64.ts";
 import { setProperty } from "../../set-property.ts";
 import { isJsonObject, NumberText } from "./parse.ts";
@@ -74,7 +74,8 @@ function compileNonNull(type: Type, context: ConvertContext, where: string): Con
   }
 }
 
-function mismatch(where: string, expected: string): never {
+/** What is said of a value that its schema does not allow. */
+export function mismatch(where: string, expected: string): never {
   throw new DecodeError("value-invalid", `expected ${expected} in ${where}, as its schema says, found another kind of JSON value`);
 }
 
@@ -274,8 +275,8 @@ function compileFields(type: RecordType, conversion: Conversion | null, context:
   // A struct that is one value (a point, a decimal with its own scale) is converted from its raw parts.
   const isRaw = struct === undefined || context.values.int64 === "safe";
   const inner = isRaw ? context : { ...context, values: rawValues(context.values), records: new Map<RecordType, Convert>() };
-  const columns = type.fields.map((field) => [field.name, compileConvert(field.type, inner, `${where}.${field.name}`)] as const);
-  const convert = recordConvert(columns, compileAny(undefined, inner), where);
+  const compile = (field: Field): Convert => compileConvert(field.type, inner, `${where}.${field.name}`);
+  const convert = recordConvert(type.fields, compile, compileAny(undefined, inner), where);
   return struct === undefined ? convert : (value) => struct(convert(value) as Record<string, unknown>);
 }
 
@@ -283,20 +284,27 @@ function rawValues(values: ResolvedValueOptions): ResolvedValueOptions {
   return { ...values, int64: "safe" };
 }
 
-/** A record from its columns, in the schema's order; what the schema does not know follows as it is. */
-export function recordConvert(columns: readonly Column[], extra: Convert, where: string): Convert {
-  if (columns.length === 0) {
+/**
+ * A record from its columns, in the schema's order; what the schema does not know follows as it is. A column is compiled when its first
+ * value comes: a message's own schema may have thousands that no value has.
+ */
+export function recordConvert(fields: readonly Field[], compile: (field: Field) => Convert, extra: Convert, where: string): Convert {
+  if (fields.length === 0) {
     return extra === asItIs ? (value) => asObject(value, where) : (value) => convertFields(asObject(value, where), extra);
   }
-  const places = new Map(columns.map(([name], i) => [name, i]));
+  const places = new Map(fields.map(({ name }, i) => [name, i]));
+  const converts: (Convert | undefined)[] = [];
+  const all = fields.map((_, i) => i);
   return (value) => {
     const object = asObject(value, where);
     const names = Object.keys(object);
     const record: Record<string, unknown> = {};
-    const isSparse = names.length < columns.length / 4;
-    for (const [name, convert] of isSparse ? columnsAmong(names, columns, places) : columns) {
-      if (Object.hasOwn(object, name)) {
-        setProperty(record, name, convert(object[name]));
+    const isSparse = names.length < fields.length / 4;
+    for (const place of isSparse ? placesOf(names, places) : all) {
+      const field = fields[place] as Field; // places are of fields
+      if (Object.hasOwn(object, field.name)) {
+        const convert = (converts[place] ??= compile(field));
+        setProperty(record, field.name, convert(object[field.name]));
       }
     }
     for (const name of names) {
@@ -308,12 +316,10 @@ export function recordConvert(columns: readonly Column[], extra: Convert, where:
   };
 }
 
-type Column = readonly [name: string, convert: Convert];
-
 /** The columns that an object of few names has, in their order: one of a thousand columns must not cost a thousand looks. */
-function columnsAmong(names: readonly string[], columns: readonly Column[], places: ReadonlyMap<string, number>): Column[] {
+function placesOf(names: readonly string[], places: ReadonlyMap<string, number>): number[] {
   const found = names.map((name) => places.get(name)).filter((place) => place !== undefined);
-  return found.sort((one, other) => one - other).map((place) => columns[place] as Column); // places are of columns
+  return found.sort((one, other) => one - other);
 }
 
 /** JSON's own types: integers exact, other numbers as `numbers` says, and a hinted meaning applied to whatever arrives. */

@@ -42,6 +42,8 @@ export function parseJson(bytes: Uint8Array, start: number, end: number, options
 export interface Parsed {
   readonly value: unknown;
   readonly hasTexts: boolean;
+  /** Whether a number has a fraction or an exponent: without any, the value is the same however such numbers are read. */
+  readonly hasFractions: boolean;
 }
 
 /** The same as {@link parseJson}, for who needs not convert what has no {@link NumberText} in it. */
@@ -49,7 +51,7 @@ export function parseWhole(bytes: Uint8Array, start: number, end: number, option
   const parser = new Parser(bytes, start, end, options);
   const value = parser.value(options.maxDepth);
   parser.expectEnd();
-  return { value, hasTexts: parser.hasTexts };
+  return { value, hasTexts: parser.hasTexts, hasFractions: parser.hasFractions };
 }
 
 /** The JSON value at the cursor, of any kind. Leaves the cursor behind it, or at {@link missed} where the text is not JSON. */
@@ -83,6 +85,8 @@ const closeBrace = 0x7d;
 class Parser {
   /** Whether a {@link NumberText} was made. */
   hasTexts = false;
+  /** Whether a number with a fraction or an exponent was met. */
+  hasFractions = false;
   readonly #bytes: Uint8Array;
   readonly #end: number;
   readonly #texts: TextCache | null;
@@ -248,6 +252,7 @@ class Parser {
       return this.#anyNumber();
     }
     this.#pos = p;
+    this.hasFractions = true;
     const double = value / (powersOfTen[p - first] as number);
     return isNegative ? -double : double;
   }
@@ -261,6 +266,7 @@ class Parser {
     this.#pos = close;
     const digits = integerDigits(this.#bytes, start, close);
     if (digits === 0) {
+      this.hasFractions = true;
       const text = latin1(this.#bytes, start, close);
       const double = this.#asDoubles ? Number(text) : Number.NaN;
       if (Number.isFinite(double)) {

@@ -3,13 +3,14 @@ import type { EncodingName } from "../../event.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, type ReadPlan } from "../reader.ts";
 import { TextCache } from "../text-cache.ts";
-import { type RecordType, type Type, withoutNull } from "../type.ts";
+import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
-import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, recordConvert } from "./convert.ts";
+import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, mismatch, recordConvert } from "./convert.ts";
 import { JsonCursor, missed } from "./cursor.ts";
 import { generateQuickReader, type QuickReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
-import { checkJsonWeight } from "./weight.ts";
+import { repeatedWeight } from "./repeated-weight.ts";
+import { checkJsonWeight, leastWeighedBytes } from "./weight.ts";
 
 /** What a quick read returns where the text is not as expected. */
 export const notQuick: unique symbol = Symbol("not quick");
@@ -32,6 +33,7 @@ export class JsonReader implements PayloadReader {
   #settled: Convert | null = null;
   readonly #parse: ParseOptions;
   readonly #limits: ResolvedLimits;
+  #repeated: number | null = null;
   // Generated when the first text is read: what is only converted needs none.
   #quick: QuickReader | null | undefined = undefined;
   readonly #generate: () => QuickReader | null;
@@ -55,7 +57,18 @@ export class JsonReader implements PayloadReader {
 
   read(bytes: Uint8Array, start: number, end: number): unknown {
     checkJsonWeight(bytes, start, end, this.#limits);
+    this.checkWeight(bytes, start, end);
     return this.readPart(bytes, start, end);
+  }
+
+  /** Weighs the whole of a message once more where values in it cost more than what their text says. */
+  checkWeight(bytes: Uint8Array, start: number, end: number): void {
+    if (end - start >= leastWeighedBytes) {
+      this.#repeated ??= repeatedWeight(this.type, this.#context);
+      if (this.#repeated > 0) {
+        checkJsonWeight(bytes, start, end, this.#limits, this.#repeated);
+      }
+    }
   }
 
   /** The same for a part of a message that is weighed already. */
@@ -133,11 +146,9 @@ function compileTop(type: Type, plan: ReadPlan, context: ConvertContext): Conver
   if (record.kind !== "record") {
     return compileConvert(type, context, "the payload");
   }
-  const columns = record.fields
-    .filter((field) => !plan.skip.includes(field.name))
-    .map((field) => [field.name, compileTopField(field.name, field.type, plan, context)] as const);
+  const fields = record.fields.filter((field) => !plan.skip.includes(field.name));
   const extra = plan.rows === "self" ? compileColumn({ kind: "any" }, context, "a column") : compileAny(undefined, context);
-  const convert = recordConvert(columns, extra, "the payload");
+  const convert = recordConvert(fields, ({ name, type: column }) => compileTopField(name, column, plan, context), extra, "the payload");
   return (value) => (value === null ? null : convert(withoutSkipped(value, plan.skip)));
 }
 
@@ -169,14 +180,10 @@ function compileTopField(name: string, type: Type, plan: ReadPlan, context: Conv
 function compileRow(type: Type, context: ConvertContext, where: string): Convert {
   const record = withoutNull(type);
   const anyColumn = compileColumn({ kind: "any" }, context, where);
-  const columns = record.kind === "record" ? columnsOf(record, context, where) : [];
-  const convertRecord = recordConvert(columns, anyColumn, where);
-  const convertOther = compileConvert(type, context, where);
-  return (value) => (isJsonObject(value) ? convertRecord(value) : convertOther(value));
-}
-
-function columnsOf(record: RecordType, context: ConvertContext, where: string): (readonly [string, Convert])[] {
-  return record.fields.map((field) => [field.name, compileColumn(field.type, context, `${where}.${field.name}`)] as const);
+  const fields = record.kind === "record" ? record.fields : [];
+  const convertRecord = recordConvert(fields, (field) => compileColumn(field.type, context, `${where}.${field.name}`), anyColumn, where);
+  const convertOther = record.kind === "record" ? () => mismatch(where, "an object") : compileConvert(type, context, where);
+  return (value) => (isJsonObject(value) ? convertRecord(value) : value === null ? null : convertOther(value));
 }
 
 function compileDeferred(defer: DeferredField, type: Type, convert: Convert): Convert {

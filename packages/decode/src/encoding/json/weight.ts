@@ -5,7 +5,7 @@ import type { ResolvedLimits } from "../../options.ts";
 /** Where the weights of a message are counted against its length, a short one counts as this long. */
 const leastBytes = 1_048_576;
 /** Text of fewer bytes costs less than a message may, whatever it says: it is not looked at. */
-const leastWeighedBytes = 131_072;
+export const leastWeighedBytes = 131_072;
 
 /** What values cost, in nanoseconds or so, their garbage counted in. */
 const numberWeight = 40;
@@ -31,15 +31,15 @@ const backslash = 0x5c;
 
 /**
  * Refuses JSON text whose values cost more than its length allows (`limits.maxWeightPerByte`), before any of it is read: whichever reader
- * is to read it, and whether it can be read at all, the answer is the same.
+ * is to read it, and whether it can be read at all, the answer is the same. `perValue`: what a text or number weighs beyond that.
  */
-export function checkJsonWeight(bytes: Uint8Array, start: number, end: number, limits: ResolvedLimits): void {
+export function checkJsonWeight(bytes: Uint8Array, start: number, end: number, limits: ResolvedLimits, perValue = 0): void {
   const length = end - start;
   if (length < leastWeighedBytes) {
     return;
   }
   const most = limits.maxWeightPerByte * Math.max(length, leastBytes);
-  const scale = new Scale(bytes, end);
+  const scale = new Scale(bytes, end, perValue);
   if (scale.weigh(start, most) > most) {
     throw new DecodeError(
       "limit-exceeded",
@@ -55,12 +55,14 @@ class Scale {
   readonly #bytes: Uint8Array;
   readonly #end: number;
   readonly #names = new NameSet();
+  readonly #perValue: number;
   #objects = 0;
   #arrays = 0;
   #values = 0;
   #weight = 0;
 
-  constructor(bytes: Uint8Array, end: number) {
+  constructor(bytes: Uint8Array, end: number, perValue: number) {
+    this.#perValue = perValue;
     this.#bytes = bytes;
     this.#end = end;
   }
@@ -100,7 +102,7 @@ class Scale {
       p++;
     }
     this.#values++;
-    this.#weight += p - first < mostShortNumber ? numberWeight : longNumberWeight;
+    this.#weight += this.#perValue + (p - first < mostShortNumber ? numberWeight : longNumberWeight);
     return p;
   }
 
@@ -131,10 +133,11 @@ class Scale {
       p += byte === backslash ? 2 : 1;
     }
     const next = spaceEnd(bytes, quoteAt(bytes, p, this.#end) + 1, this.#end);
-    this.#values++;
-    this.#weight += isPlain ? textWeight : escapedTextWeight;
     if (next < this.#end && bytes[next] === colon) {
-      this.#weight += propertyWeight + (this.#names.has(hash) ? 0 : furtherNameWeight) - textWeight;
+      this.#weight += propertyWeight + (isPlain ? 0 : escapedTextWeight) + (this.#names.has(hash) ? 0 : furtherNameWeight);
+    } else {
+      this.#values++;
+      this.#weight += this.#perValue + (isPlain ? textWeight : escapedTextWeight);
     }
     return next;
   }

@@ -1,0 +1,54 @@
+import { conversionFor } from "../../values/conversion-for.ts";
+import type { Type } from "../type.ts";
+import type { ConvertContext } from "./convert.ts";
+
+/** Making a value of another kind of what JSON carries, in nanoseconds or so. */
+const convertedWeight = 300;
+/** Base64 becomes bytes of their own, and those may become something else. */
+const bytesWeight = 300;
+
+/**
+ * What the costliest value weighs, beyond its text, of those that a message can hold any number of: in lists and maps, and in records that
+ * hold themselves. What stands once in a record is bounded by its schema.
+ */
+export function repeatedWeight(type: Type, context: ConvertContext): number {
+  const open = new Set<Type>();
+  const seen = { once: new Set<Type>(), repeated: new Set<Type>() };
+  let most = 0;
+  const visit = (part: Type, isRepeated: boolean): void => {
+    const repeats = isRepeated || open.has(part);
+    const known = repeats ? seen.repeated : seen.once;
+    if (known.has(part)) {
+      return;
+    }
+    known.add(part);
+    most = repeats ? Math.max(most, ownWeight(part, context)) : most;
+    open.add(part);
+    for (const inner of partsOf(part)) {
+      visit(inner, repeats || part.kind === "array" || part.kind === "map");
+    }
+    open.delete(part);
+  };
+  visit(type, false);
+  return most;
+}
+
+function ownWeight(type: Type, { values, parseJson }: ConvertContext): number {
+  const isConverted = type.semantic !== undefined && conversionFor(type.semantic, values, parseJson) !== null;
+  return (isConverted ? convertedWeight : 0) + (type.kind === "bytes" || type.kind === "fixed" ? bytesWeight : 0);
+}
+
+function partsOf(type: Type): readonly Type[] {
+  switch (type.kind) {
+    case "array":
+      return [type.items];
+    case "map":
+      return type.keys === null ? [type.values] : [type.keys, type.values];
+    case "record":
+      return type.fields.map((field) => field.type);
+    case "union":
+      return type.branches;
+    default:
+      return [];
+  }
+}
