@@ -82,7 +82,8 @@ export function mariadbMatrix(stack: SharedStack, mariadb: SharedMariadb): Matri
 }
 
 function namesOf(database: string): (mode: Mode, format: MatrixFormat) => string {
-  return ({ time, decimal }, format) => `${database}_${time}_${decimal}_${format === "confluent-avro" ? "av" : "js"}`;
+  // Connect remembers where a connector of the same name has been.
+  return ({ time, decimal }, format) => `${database}${process.pid}_${time}_${decimal}_${format === "confluent-avro" ? "av" : "js"}`;
 }
 
 function createTable(columns: readonly MatrixColumn[]): string {
