@@ -5,12 +5,14 @@ export interface Held {
   readonly assignment: PartitionAssignment;
   /** The offset that the next fetch must ask for; null before that is known. */
   expected: bigint | null;
-  /** The group's commit as far as this member knows: where it started, and what it has committed since. */
+  /** The group's commit as far as this member knows: what it found, and what it has committed since; null without any. */
   reached: bigint | null;
   /** Nothing of it is handed over until it is known where it starts. */
   isStarting: boolean;
   /** The consumer wants nothing of it for now. */
   isPaused: boolean;
+  /** A fetch has thrown since the last batch: the topic may be another one by now. */
+  isDistrusted: boolean;
   /** A batch that was handed over beside kafkajs' own loop. */
   aside: Promise<void> | undefined;
 }
@@ -45,7 +47,15 @@ export class Assignments {
     for (const [topic, partitions] of Object.entries(memberAssignment)) {
       for (const partition of partitions) {
         const assignment = Object.freeze({ topic, partition, epoch: this.#epoch });
-        const held: Held = { assignment, expected: null, reached: null, isStarting, isPaused: false, aside: undefined };
+        const held: Held = {
+          assignment,
+          expected: null,
+          reached: null,
+          isStarting,
+          isPaused: false,
+          isDistrusted: false,
+          aside: undefined,
+        };
         this.#held.set(keyOf(topic, partition), held);
       }
     }
@@ -54,6 +64,13 @@ export class Assignments {
 
   clear(): void {
     this.#held.clear();
+  }
+
+  /** Before the next batch of any partition, its topic is looked at. */
+  distrust(): void {
+    for (const held of this.#held.values()) {
+      held.isDistrusted = true;
+    }
   }
 
   /** kafkajs has passed everything before this offset. */

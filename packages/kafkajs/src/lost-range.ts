@@ -30,3 +30,13 @@ export function lostRangeError(lost: LostRange, groupId: string): KafkaJsDriverE
     { lost },
   );
 }
+
+/** The error of a topic that is another one under the same name. */
+export function madeAnewError(lost: LostRange, groupId: string): KafkaJsDriverError {
+  const { topic, partition, firstMissing } = lost;
+  return new KafkaJsDriverError(
+    "offset-out-of-range",
+    `${topic}[${partition}]: the topic was deleted and made anew, and its offsets mean something else than the ${firstMissing} where group ${groupId} goes on. Decide where to go on, and start again`,
+    { lost },
+  );
+}

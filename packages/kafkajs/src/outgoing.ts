@@ -1,5 +1,6 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
-import type { IHeaders, Message, TopicMessages } from "kafkajs";
+import type { IHeaders, Message, RecordMetadata, TopicMessages } from "kafkajs";
+import { KafkaJsDriverError } from "./errors.ts";
 
 /** Records as kafkajs takes them. */
 export function toTopicMessages(records: readonly OutgoingRecord[]): TopicMessages[] {
@@ -10,6 +11,15 @@ export function toTopicMessages(records: readonly OutgoingRecord[]): TopicMessag
     topics.set(record.topic, messages);
   }
   return [...topics].map(([topic, messages]) => ({ topic, messages }));
+}
+
+/** Refuses an answer that leaves a partition out: kafkajs throws records of partitions that it does not know away, without a word. */
+export function checkWritten(records: readonly OutgoingRecord[], written: readonly RecordMetadata[]): void {
+  const places = new Set(written.map(({ topicName, partition }) => `${topicName}[${partition}]`));
+  const missing = records.find(({ topic, partition }) => partition !== undefined && !places.has(`${topic}[${partition}]`));
+  if (missing !== undefined) {
+    throw new KafkaJsDriverError("send-failed", `there is no partition ${missing.topic}[${missing.partition}], as far as kafkajs knows`);
+  }
 }
 
 function toMessage({ key, value, headers, partition, timestamp }: OutgoingRecord): Message {

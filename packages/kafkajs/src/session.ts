@@ -14,7 +14,7 @@ import { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepBeating } from "./heartbeat.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
-import { lostRangeAt, lostRangeError } from "./lost-range.ts";
+import { lostRangeAt, lostRangeError, madeAnewError } from "./lost-range.ts";
 import { MessageBatch } from "./message-batch.ts";
 import type { ResolvedKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
@@ -57,6 +57,8 @@ export class KafkaJsSession implements DriverSession {
    * generation of that later moment: it would commit what was handled before a rebalance over what the new owner has committed.
    */
   #commitInGeneration: EachBatchPayload["commitOffsetsIfNecessary"] | undefined;
+  /** Brokers that a fetch is under way to. */
+  readonly #fetching = new Set<number>();
   #closing: Promise<void> | undefined;
   #hasFailed = false;
 
@@ -177,12 +179,25 @@ export class KafkaJsSession implements DriverSession {
 
   #listen(): void {
     const { consumer } = this.#parts;
-    const { GROUP_JOIN, REBALANCING, CRASH, END_BATCH_PROCESS } = consumer.events;
+    const { GROUP_JOIN, REBALANCING, CRASH, END_BATCH_PROCESS, FETCH_START, FETCH } = consumer.events;
     consumer.on(GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment));
     // kafkajs goes on to join at once, whatever a listener does: what is handled by now is committed in the same turn, before its request.
     consumer.on(REBALANCING, () => void this.#giveUp("revoked"));
     consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
     consumer.on(END_BATCH_PROCESS, ({ payload }) => this.#passed(payload));
+    consumer.on(FETCH_START, ({ payload }) => this.#fetches(payload));
+    consumer.on(FETCH, ({ payload }) => void this.#fetching.delete(payload.nodeId));
+  }
+
+  /**
+   * A fetch that starts while the last one to that broker has not ended: the last one has thrown. kafkajs keeps its positions then, also
+   * where the topic was deleted and made anew in the meantime.
+   */
+  #fetches({ nodeId }: { readonly nodeId: number }): void {
+    if (this.#fetching.has(nodeId)) {
+      this.#assignments.distrust();
+    }
+    this.#fetching.add(nodeId);
   }
 
   #joined(memberAssignment: Readonly<Record<string, readonly number[]>>): void {
@@ -236,7 +251,7 @@ export class KafkaJsSession implements DriverSession {
       const held = this.#assignments.held(assignment);
       if (held !== undefined) {
         held.expected = offset;
-        held.reached = committed ?? 0n;
+        held.reached = committed;
         held.isStarting = false;
         this.#seek(assignment, offset);
         this.#applyPause(assignment);
@@ -319,6 +334,9 @@ export class KafkaJsSession implements DriverSession {
     if (assignment === undefined || held === undefined || held.isStarting || this.#isOver || payload.isStale()) {
       return;
     }
+    if (held.isDistrusted && (await this.#isMadeAnew(assignment, held))) {
+      return;
+    }
     if (!isNext(batch, held)) {
       await this.#investigate(assignment, held, payload);
       return;
@@ -334,6 +352,22 @@ export class KafkaJsSession implements DriverSession {
     if (this.#assignments.isCurrent(assignment)) {
       payload.resolveOffset(batch.lastOffset());
     }
+  }
+
+  /** Kafka drops the commits of a topic with the topic: a commit that was there, and is not, tells. */
+  async #isMadeAnew(assignment: PartitionAssignment, held: Held): Promise<boolean> {
+    const { scout, subscription } = this.#parts;
+    const { topic, partition } = assignment;
+    const place = placeOf(topic, partition);
+    const [committed, ends] = await Promise.all([scout.committed(subscription.groupId, [topic]), scout.ends([topic])]);
+    held.isDistrusted = false;
+    const log = ends.get(place);
+    if (held.reached === null || log === undefined || committed.has(place)) {
+      return false;
+    }
+    const lost = { topic, partition, firstMissing: held.expected ?? held.reached, firstAvailable: log.low, end: log.high };
+    this.#fail(madeAnewError(lost, subscription.groupId));
+    return true;
   }
 
   #handOver(batch: MessageBatch, held: Held): Promise<void> | undefined {

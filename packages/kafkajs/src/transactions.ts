@@ -5,7 +5,7 @@ import { type Assignments, toKafkaJsOffsets } from "./assignments.ts";
 import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
-import { toTopicMessages } from "./outgoing.ts";
+import { checkWritten, toTopicMessages } from "./outgoing.ts";
 import { lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, topicsOf, writeDeadlineMs } from "./own-producer.ts";
 import { RequestLine } from "./request-line.ts";
 
@@ -70,7 +70,7 @@ export class Transactions {
         opened.isChecked = true;
       }
       if (records.length > 0) {
-        await transaction.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) });
+        checkWritten(records, await transaction.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) }));
       }
       await transaction.sendOffsets({ consumerGroupId: this.#parts.groupId, ...toKafkaJsOffsets(offsets) });
       this.#refuseUnlessCurrent(assignment);
@@ -121,12 +121,12 @@ export class Transactions {
 
   async #refuseOvertaken(assignment: PartitionAssignment): Promise<void> {
     const { topic, partition } = assignment;
-    const known = this.#parts.assignments.reachedOf(assignment);
+    const known = this.#parts.assignments.reachedOf(assignment) ?? -1n;
     const committed = (await this.#parts.scout.committed(this.#parts.groupId, [topic])).get(placeOf(topic, partition));
-    if (committed !== undefined && known !== null && committed > known) {
+    if (committed !== undefined && committed > known) {
       throw new KafkaJsDriverError(
         "fenced",
-        `the last owner of ${topic}[${partition}] has committed ${committed} after this member started at ${known}; nothing was written. Start again`,
+        `the last owner of ${topic}[${partition}] has committed ${committed} after this member had started; nothing was written. Start again`,
       );
     }
   }

@@ -1,7 +1,7 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
-import { toTopicMessages } from "./outgoing.ts";
+import { checkWritten, toTopicMessages } from "./outgoing.ts";
 import { lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, topicsOf, writeDeadlineMs } from "./own-producer.ts";
 import { RequestLine } from "./request-line.ts";
 
@@ -43,7 +43,7 @@ export class Writer {
   async #write(records: readonly OutgoingRecord[]): Promise<void> {
     this.#own ??= this.#connect();
     const { producer } = await this.#own;
-    await producer.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) });
+    checkWritten(records, await producer.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) }));
   }
 
   async #connect(): Promise<OwnProducer> {

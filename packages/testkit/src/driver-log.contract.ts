@@ -99,6 +99,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await harness.produce(topic, lines(0, 4));
     const { sink, session } = await join(harness, { topics: [topic] });
     await sink.until(({ records }) => records.length >= 4);
+    await session.commit(sink.held.map((assignment) => ({ assignment, offset: 4n })));
     await harness.deleteTopic(topic);
     await pause(300);
     await harness.createTopic(topic, 1);

@@ -73,6 +73,17 @@ export const writeTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "sending to a partition that does not exist is an error": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const { session } = await join(harness, { topics: [topic] });
+    const error = await session.send?.([outgoing(topic, { partition: 7, value: null })]).then(
+      () => null,
+      (caught: unknown) => caught,
+    );
+    expect(error instanceof Error && error.message.includes(topic)).toEqual(true);
+    await session.close(5_000);
+  },
+
   "a transaction writes and commits": async (harness, { expect }) => {
     const { reads, writes, groupId, joined } = await transfer(harness);
     const assignment = joined.sink.held[0];
