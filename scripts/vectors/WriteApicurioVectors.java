@@ -143,7 +143,7 @@ public class WriteApicurioVectors {
     // Nothing in eight bytes says which kind of id they are.
     String kind = isShort ? "" : name.endsWith("8 bytes") ? "globalId:" : space + ":";
     String id = idOf(topic, space);
-    System.out.println("{\"name\":\"Apicurio " + name + "\",\"from\":\"io.apicurio:apicurio-registry-*-serde-kafka 3.1.7\",\"headers\":["
+    System.out.println("{\"name\":\"Apicurio " + name + "\",\"from\":\"io.apicurio:apicurio-registry-*-serde-kafka 3.1.7\",\"writtenBy\":\"Apicurio Registry serdes 3.1.7\",\"headers\":["
         + String.join(",", shown) + "],\"value\":" + base64(bytes) + ",\"framing\":\"" + (isShort ? "confluent" : "apicurio")
         + "\",\"schemaId\":" + (isShort ? id : "\"" + kind + id + "\"") + (name.startsWith("Avro written") ? ",\"encoding\":\"avro-json\"" : "")
         + (name.equals("Protobuf without type reference, 4 bytes") ? ",\"tolerant\":true" : "")

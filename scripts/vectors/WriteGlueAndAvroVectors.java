@@ -142,7 +142,7 @@ public class WriteGlueAndAvroVectors {
         }
       }
     }
-    System.out.println("{\"name\":\"" + name + "\",\"from\":\"" + from + "\",\"value\":{\"base64\":\""
+    System.out.println("{\"name\":\"" + name + "\",\"from\":\"" + from + "\",\"writtenBy\":\"" + writer(from) + "\",\"value\":{\"base64\":\""
         + Base64.getEncoder().encodeToString(file.toByteArray()) + "\"},\"framing\":\"ocf\",\"schemaId\":null,\"schema\":" + schema()
         + (name.contains("zstandard") && count > 0 ? ",\"needs\":\"zstd\"" : "") + ",\"payloads\":[" + payloads + "]}");
   }
@@ -168,9 +168,13 @@ public class WriteGlueAndAvroVectors {
     return out.toByteArray();
   }
 
+  static String writer(String from) {
+    return from.startsWith("org.apache.avro") ? "Apache Avro (Java) 1.11.4" : "AWS Glue schema-registry-serde 1.1.24";
+  }
+
   static void line(String name, String from, byte[] value, String framing, String id, byte[] payload, String more) {
     Base64.Encoder base64 = Base64.getEncoder();
-    System.out.println("{\"name\":\"" + name + "\",\"from\":\"" + from + "\",\"value\":{\"base64\":\"" + base64.encodeToString(value)
+    System.out.println("{\"name\":\"" + name + "\",\"from\":\"" + from + "\",\"writtenBy\":\"" + writer(from) + "\",\"value\":{\"base64\":\"" + base64.encodeToString(value)
         + "\"},\"framing\":\"" + framing + "\",\"schemaId\":" + id + ",\"payload\":{\"base64\":\"" + base64.encodeToString(payload) + "\"}"
         + more + "}");
   }

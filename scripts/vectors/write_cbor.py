@@ -75,7 +75,8 @@ def random_value(source, depth):
 
 
 def line(name, source, encoded, value):
-    return json.dumps({"name": name, "from": source, "base64": base64.b64encode(encoded).decode(), "value": value}, ensure_ascii=False)
+    written_by = {"writtenBy": source.replace("PyPI cbor2", "cbor2 (Python)")} if source.startswith("PyPI cbor2") else {}
+    return json.dumps({"name": name, "from": source, **written_by, "base64": base64.b64encode(encoded).decode(), "value": value}, ensure_ascii=False)
 
 
 with target.open("w", encoding="utf-8") as out:

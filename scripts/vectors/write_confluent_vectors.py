@@ -61,6 +61,7 @@ def line(client, name, topic, serializer, value, payload, path):
             {
                 "name": f"Confluent {name}",
                 "from": f"confluent-kafka (Python) {version('confluent-kafka')}",
+                "writtenBy": f"confluent-kafka (Python) {version('confluent-kafka')}",
                 "headers": [[key, encoded(bytes(header))] for key, header in headers],
                 "value": encoded(bytes(written)),
                 "framing": "confluent-guid" if headers else "confluent",

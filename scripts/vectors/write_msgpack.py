@@ -72,7 +72,7 @@ values |= {f"random value {i}": random_value(seeded, 5) for i in range(60)}
 
 
 def line(name, packed, value, note=""):
-    return json.dumps({"name": name, "from": origin + note, "base64": __import__("base64").b64encode(packed).decode(), "value": written(value)}, ensure_ascii=False)
+    return json.dumps({"name": name, "from": origin + note, "writtenBy": origin.replace("PyPI msgpack", "msgpack (Python)"), "base64": __import__("base64").b64encode(packed).decode(), "value": written(value)}, ensure_ascii=False)
 
 
 with target.open("w", encoding="utf-8") as out:

@@ -75,6 +75,7 @@ def vector(name, message, topic, text, text_references=(), **conf):
         {
             "name": name,
             "from": made_by,
+            "writtenBy": made_by.split(",")[0].replace("confluent-kafka ", "confluent-kafka (Python) "),
             "schemaId": schema_id,
             "textId": schema_id + text_ids,
             "message": message.DESCRIPTOR.full_name,
