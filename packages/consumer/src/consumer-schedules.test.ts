@@ -1,90 +1,232 @@
-import type { CdcEvent, Decoder } from "@cdckit/decode";
-import { type CommittedOffset, memory, MemoryBroker } from "@cdckit/testkit";
+import { type CdcEvent, DecodeError, type Decoder, type RecordCursor } from "@cdckit/decode";
+import { type CommittedOffset, memory, MemoryBroker, seededScheduler, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
+import type { DeliveryOptions } from "./delivery/delivery-options.ts";
+import type { FailureOptions } from "./failure/failure-options.ts";
 
-/** What happens when so many events were handled. */
+/** What happens when so many events were handed on. */
 interface Disturbance {
   readonly at: number;
   readonly what: "join" | "leave" | "expire";
 }
 
+/** What becomes of a record: it is handled, fails so often before, never is, or does not decode; its schema comes late. */
+type Fate = "fine" | "fails-once" | "fails-twice" | "poison" | "broken" | "late-schema" | "outage";
+
 interface Schedule {
+  readonly seed: number;
   readonly partitions: number;
-  readonly recordsEach: number;
+  /** Key and fate of each record of each partition; key 0 is none. */
+  readonly records: readonly { readonly key: number; readonly fate: Fate }[];
   readonly maxBatchRecords: number;
-  /** Turns of the event loop that the n-th handler call takes, in rotation. */
-  readonly turns: readonly number[];
+  /** Milliseconds that the n-th handler call takes, in rotation; 0 is at once. */
+  readonly delaysMs: readonly number[];
   readonly disturbances: readonly Disturbance[];
-  readonly streams: boolean;
+  readonly reads: "handlers" | "batches" | "stream";
+  readonly order: "key" | "partition" | "none";
+  readonly concurrency: number;
+  readonly maxOutOfOrder: number;
+  readonly maxInFlight: number | undefined;
+  readonly batch: { readonly maxEvents: number; readonly maxMs: number } | undefined;
+  readonly poison: "dead-letter" | "park-key";
 }
 
 const scheduleArbitrary: fc.Arbitrary<Schedule> = fc.record({
-  partitions: fc.integer({ min: 1, max: 4 }),
-  recordsEach: fc.integer({ min: 1, max: 40 }),
+  seed: fc.nat(),
+  partitions: fc.integer({ min: 1, max: 3 }),
+  records: fc.array(
+    fc.record({
+      key: fc.integer({ min: 0, max: 5 }),
+      fate: fc.constantFrom<Fate>("fine", "fine", "fine", "fine", "fails-once", "fails-twice", "poison", "broken", "late-schema", "outage"),
+    }),
+    { minLength: 1, maxLength: 30 },
+  ),
   maxBatchRecords: fc.integer({ min: 1, max: 12 }),
-  turns: fc.array(fc.constantFrom(0, 0, 0, 1, 2), { minLength: 1, maxLength: 10 }),
-  disturbances: fc.array(fc.record({ at: fc.integer({ min: 1, max: 120 }), what: fc.constantFrom("join", "leave", "expire") }), {
+  delaysMs: fc.array(fc.constantFrom(0, 0, 0, 1, 5, 50), { minLength: 1, maxLength: 10 }),
+  disturbances: fc.array(fc.record({ at: fc.integer({ min: 1, max: 80 }), what: fc.constantFrom("join", "leave", "expire") }), {
     maxLength: 5,
   }),
-  streams: fc.boolean(),
+  reads: fc.constantFrom("handlers", "handlers", "batches", "stream"),
+  order: fc.constantFrom("key", "key", "partition", "none"),
+  concurrency: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 32 })),
+  maxOutOfOrder: fc.constantFrom(1, 3, 10_000),
+  maxInFlight: fc.constantFrom(undefined, 1, 3),
+  batch: fc.option(fc.record({ maxEvents: fc.integer({ min: 1, max: 7 }), maxMs: fc.constantFrom(1, 100) }), { nil: undefined }),
+  poison: fc.constantFrom("dead-letter", "park-key"),
 });
 
-/** Refuses, at the moment it comes, a commit above a record that is not handled. */
+/** Knows what was handled, and notes at the moment it happens what must not. */
 class WatchedBroker extends MemoryBroker {
   readonly handled = new Map<string, number>();
+  readonly dead = new Set<string>();
   readonly violations: string[] = [];
+  most = 0;
+  #running = new Map<number, number>();
 
   override commit(commit: CommittedOffset): void {
-    const before = this.committed(commit.groupId, commit.topic, commit.partition);
-    if (before !== null && commit.offset < before) {
-      this.violations.push(`partition ${commit.partition} went back from ${before} to ${commit.offset}`);
+    const { groupId, topic, partition, offset } = commit;
+    const before = this.committed(groupId, topic, partition);
+    if (before !== null && offset < before) {
+      this.violations.push(`partition ${partition} went back from ${before} to ${offset}`);
     }
-    for (let offset = 0n; offset < commit.offset; offset++) {
-      if (!this.handled.has(placeOf(commit.partition, offset))) {
-        this.violations.push(`partition ${commit.partition} was committed to ${commit.offset}, and ${offset} is not handled`);
+    for (let lower = 0n; lower < offset; lower++) {
+      if (!this.isDone(partition, lower)) {
+        this.violations.push(`partition ${partition} was committed to ${offset}, and ${lower} is not handled`);
       }
     }
     super.commit(commit);
+  }
+
+  /** Dead letters, as they stand in the log. */
+  lookAtDead(): void {
+    for (const { headers } of this.read("dead", 0, 0n, 100_000)) {
+      const text = (name: string): string => Buffer.from(headers.find(([other]) => other === name)?.[1] ?? []).toString();
+      this.dead.add(placeOf(Number(text("__connect.errors.partition")), BigInt(text("__connect.errors.offset"))));
+    }
+  }
+
+  isDone(partition: number, offset: bigint): boolean {
+    const place = placeOf(partition, offset);
+    if (!this.handled.has(place) && !this.dead.has(place)) {
+      this.lookAtDead();
+    }
+    return this.handled.has(place) || this.dead.has(place);
+  }
+
+  start(partition: number, offset: bigint, before: readonly bigint[]): void {
+    for (const lower of before) {
+      if (!this.isDone(partition, lower)) {
+        this.violations.push(`${partition}:${offset} overtook ${partition}:${lower}`);
+      }
+    }
+    this.#run(partition, 1);
   }
 
   handle(partition: number, offset: bigint): void {
     const place = placeOf(partition, offset);
     this.handled.set(place, (this.handled.get(place) ?? 0) + 1);
   }
+
+  end(partition: number): void {
+    this.#run(partition, -1);
+  }
+
+  #run(partition: number, by: number): void {
+    const running = (this.#running.get(partition) ?? 0) + by;
+    this.#running.set(partition, running);
+    this.most = Math.max(this.most, running);
+  }
 }
 
-test("whatever joins, leaves and expires in the middle: nothing is lost, no commit is early, and only expiry repeats", async () => {
+let deadInAll = 0;
+let concurrentInAll = 0;
+
+test("whatever joins, leaves, expires and fails: nothing is lost or overtaken, no commit is early, only expiry repeats", async () => {
   await fc.assert(
     fc.asyncProperty(scheduleArbitrary, async (schedule) => {
       const broker = await play(schedule);
+      const expires = schedule.disturbances.some(({ what }) => what === "expire");
+      broker.lookAtDead();
       expect(broker.violations).toEqual([]);
-      expect(broker.handled.size).toBe(schedule.partitions * schedule.recordsEach);
+      const all = Array.from({ length: schedule.partitions }, (_, partition) =>
+        schedule.records.map((_record, offset) => placeOf(partition, BigInt(offset))),
+      ).flat();
+      expect(all.filter((place) => !broker.handled.has(place) && !broker.dead.has(place))).toEqual([]);
+      deadInAll += broker.dead.size;
+      concurrentInAll += broker.most > 1 ? 1 : 0;
       // What was handled when the session ran out is nobody's to commit.
-      if (!schedule.disturbances.some(({ what }) => what === "expire")) {
+      if (!expires) {
         const committed = Array.from({ length: schedule.partitions }, (_, partition) => broker.committed("g", "t", partition));
-        expect(committed).toEqual(committed.map(() => BigInt(schedule.recordsEach)));
-        expect([...broker.handled.values()].filter((times) => times > 1)).toEqual([]);
+        expect(committed).toEqual(committed.map(() => BigInt(schedule.records.length)));
+        expect([...broker.handled].filter(([, times]) => times > 1)).toEqual([]);
+        expect(broker.most).toBeLessThanOrEqual(schedule.reads === "stream" ? 1 : schedule.concurrency);
+        expect(broker.endOffset("dead", 0)).toBe(BigInt(broker.dead.size));
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 500 },
   );
-});
+  // Not for want of trying.
+  expect(deadInAll).toBeGreaterThan(500);
+  expect(concurrentInAll).toBeGreaterThan(50);
+}, 120_000);
+
+class FatefulDecoder implements Decoder {
+  readonly #tried = new Set<string>();
+  readonly #clock: VirtualClock;
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock;
+  }
+
+  decodeAt({ batch, record, valueBytes }: RecordCursor): CdcEvent[] | Promise<CdcEvent[]> {
+    const fate = Buffer.from(valueBytes ?? []).toString() as Fate;
+    const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
+    const event = { kind: "row", table: { schema: "s", name: "t" }, row: fate, schemaId: null, record: ref } as unknown as CdcEvent; // as read
+    if (fate === "broken") {
+      throw new DecodeError("malformed", "broken");
+    }
+    const isFirst = !this.#tried.has(placeOf(ref.partition, ref.offset));
+    this.#tried.add(placeOf(ref.partition, ref.offset));
+    if (fate === "outage" && isFirst) {
+      throw new DecodeError("schema-unavailable", "down");
+    }
+    return fate === "late-schema" && isFirst ? new Promise((resolve) => void this.#clock.after(5, () => resolve([event]))) : [event];
+  }
+
+  decode(): never {
+    throw new Error("not used");
+  }
+
+  explain(): never {
+    throw new Error("not used");
+  }
+}
 
 async function play(schedule: Schedule): Promise<WatchedBroker> {
-  const broker = new WatchedBroker({ t: schedule.partitions });
+  const clock = virtualClock({ scheduler: seededScheduler(schedule.seed) });
+  const broker = new WatchedBroker({ t: schedule.partitions, dead: 1 }, { clock });
   for (let partition = 0; partition < schedule.partitions; partition++) {
-    broker.append("t", ...Array.from({ length: schedule.recordsEach }, () => ({ value: "", partition })));
+    broker.append("t", ...schedule.records.map(({ key, fate }) => ({ key: key === 0 ? null : `k${key}`, value: fate, partition })));
   }
+  const total = schedule.records.length * schedule.partitions;
+  const decoder = new FatefulDecoder(clock);
   const members: Consumer[] = [];
   const running: Promise<void>[] = [];
+  const failed = new Map<string, number>();
   let calls = 0;
+  const delivery: DeliveryOptions = {
+    order: schedule.order,
+    concurrency: schedule.concurrency,
+    maxOutOfOrder: schedule.maxOutOfOrder,
+    ...(schedule.maxInFlight === undefined ? {} : { maxInFlight: schedule.maxInFlight }),
+    ...(schedule.batch === undefined ? {} : { batch: schedule.batch }),
+  };
+  const failure: FailureOptions = {
+    poison: schedule.poison,
+    deadLetterTopic: "dead",
+    breaker: false,
+    retry: { attempts: 3, initialDelayMs: 10, maxDelayMs: 40 },
+  };
   const join = (): void => {
-    const driver = memory({ broker, maxBatchRecords: schedule.maxBatchRecords });
-    const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: offsetDecoder, signals: false });
+    const consumer = createConsumer({
+      driver: memory({ broker, maxBatchRecords: schedule.maxBatchRecords }),
+      groupId: "g",
+      topics: ["t"],
+      decoder,
+      delivery,
+      failure,
+      signals: false,
+      clock,
+      random: () => 0.5,
+    });
     members.push(consumer);
-    running.push(schedule.streams ? readAll(consumer, handle) : consumer.on("*", handle).run());
+    if (schedule.reads === "stream") {
+      running.push(readAll(consumer, handle));
+    } else {
+      running.push((schedule.reads === "batches" ? consumer.on("s.t", { batch: handleAll }) : consumer.on("*", handle)).run());
+    }
   };
   const disturb = (what: Disturbance["what"]): void => {
     if (what === "expire") {
@@ -95,53 +237,95 @@ async function play(schedule: Schedule): Promise<WatchedBroker> {
       void members.shift()?.stop();
     }
   };
-  const finish = (): void => {
-    if (broker.handled.size === schedule.partitions * schedule.recordsEach) {
+  const watch = (): void =>
+    void clock.after(20, () => {
+      broker.lookAtDead();
+      const done = new Set([...broker.handled.keys(), ...broker.dead]);
+      if (done.size < total) {
+        watch();
+        return;
+      }
       for (const consumer of members) {
         void consumer.stop();
       }
-    }
+    });
+  const beforeOf = (offset: bigint): bigint[] => {
+    const own = schedule.records[Number(offset)]?.key;
+    const lower = schedule.records.slice(0, Number(offset)).map((record, at) => ({ ...record, at: BigInt(at) }));
+    // A stream's reader and batches see a partition's order; so do handlers one at a time.
+    const isPartition = schedule.reads !== "handlers" || schedule.order === "partition" || schedule.concurrency === 1;
+    const kept = isPartition ? lower : schedule.order === "key" ? lower.filter(({ key }) => key === own) : [];
+    return kept.map(({ at }) => at);
   };
   const handle = (event: CdcEvent): void | Promise<void> => {
     const { partition, offset } = event.record;
     calls++;
-    const turns = schedule.turns[calls % schedule.turns.length] ?? 0;
+    const delayMs = schedule.delaysMs[calls % schedule.delaysMs.length] ?? 0;
     for (const { what } of schedule.disturbances.filter(({ at }) => at === calls)) {
       disturb(what);
     }
+    broker.start(partition, offset, beforeOf(offset));
     const done = (): void => {
+      broker.end(partition);
+      failIfDue(event, failed, schedule.reads === "stream");
       broker.handle(partition, offset);
-      finish();
     };
-    return turns === 0 ? done() : turnsOfTheLoop(turns).then(done);
+    return delayMs === 0 ? done() : new Promise<void>((resolve) => void clock.after(delayMs, resolve)).then(done);
+  };
+  const handleAll = (events: readonly CdcEvent[]): void | Promise<void> => {
+    const [first] = events;
+    if (first === undefined) {
+      throw new Error("a batch holds something");
+    }
+    calls++;
+    const delayMs = schedule.delaysMs[calls % schedule.delaysMs.length] ?? 0;
+    for (const { what } of schedule.disturbances.filter(({ at }) => at === calls)) {
+      disturb(what);
+    }
+    const { partition, offset } = first.record;
+    if (schedule.batch !== undefined && events.length > schedule.batch.maxEvents) {
+      broker.violations.push(`a batch of ${events.length}`);
+    }
+    broker.start(partition, offset, beforeOf(offset));
+    const done = (): void => {
+      broker.end(partition);
+      for (const event of events) {
+        failIfDue(event, failed, false);
+      }
+      for (const { record } of events) {
+        broker.handle(record.partition, record.offset);
+      }
+    };
+    return delayMs === 0 ? done() : new Promise<void>((resolve) => void clock.after(delayMs, resolve)).then(done);
   };
   join();
-  for (let i = 0; i < running.length; i++) {
-    await running[i];
-  }
+  watch();
+  await clock.run(
+    (async () => {
+      for (let i = 0; i < running.length; i++) {
+        await running[i];
+      }
+    })(),
+  );
   return broker;
+}
+
+/** Throws where the event's fate is to fail now. What a stream's reader makes of an event is its own affair: it never fails. */
+function failIfDue(event: CdcEvent, failed: Map<string, number>, never: boolean): void {
+  const { row: fate, record } = event as unknown as { readonly row: Fate; readonly record: CdcEvent["record"] };
+  const place = placeOf(record.partition, record.offset);
+  const times = failed.get(place) ?? 0;
+  const due = { "fails-once": 1, "fails-twice": 2, poison: Number.POSITIVE_INFINITY }[fate as string] ?? 0;
+  if (!never && times < due) {
+    failed.set(place, times + 1);
+    throw new Error("as its fate is");
+  }
 }
 
 async function readAll(consumer: Consumer, handle: (event: CdcEvent) => void | Promise<void>): Promise<void> {
   for await (const delivery of consumer.stream()) {
     await handle(delivery.event);
     delivery.done();
-  }
-}
-
-const offsetDecoder: Decoder = {
-  decode: () => {
-    throw new Error("not used");
-  },
-  decodeAt: ({ batch, record }) => [
-    { kind: "unknown", record: { partition: batch.partition, offset: batch.offsetAt(record) } } as unknown as CdcEvent, // all that is read
-  ],
-  explain: () => Promise.reject(new Error("not used")),
-};
-
-async function turnsOfTheLoop(turns: number): Promise<void> {
-  for (let i = 0; i < turns; i++) {
-    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

@@ -1,5 +1,11 @@
-import { type Columns, createDecoder, type Decoder, type SchemaSource } from "@cdckit/decode";
-import { createRegistry } from "@cdckit/registry";
+import type { Columns } from "@cdckit/decode";
+import { type DecodingParts, decodingOf } from "./decoding.ts";
+import type { Sink } from "./sink.ts";
+import { AttachedSinks, type SinkOptions } from "./routing/attached-sinks.ts";
+import { Fence } from "./delivery/fence.ts";
+import type { Intake } from "./delivery/intake.ts";
+import { LaneIntake } from "./delivery/lane-intake.ts";
+import { SinkClaims } from "./delivery/sink-claims.ts";
 import type { BatchRunParts } from "./delivery/batch-run.ts";
 import { HandlerIntake } from "./delivery/handler-intake.ts";
 import { type Delivery, StreamIntake } from "./delivery/stream-intake.ts";
@@ -34,6 +40,11 @@ export interface Consumer<Tables extends object = Record<never, never>> {
     checks?: RowChecks<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
   ): this;
   on<Row = Columns, Key = Columns>(pattern: string, handlers: TableHandlers<Row, Key>, checks?: RowChecks<Row, Key>): this;
+  /**
+   * Writes what happens to tables into a sink that keeps rows and offsets together, so that each change counts once. Each sink goes at its
+   * own pace and from its own checkpoint; a record is committed when all of them, and the handlers, are done with it.
+   */
+  to(sink: Sink, options?: SinkOptions): this;
   /** Consumes until it is stopped. Resolves after a stop; rejects with the error that halted it. */
   run(): Promise<void>;
   /**
@@ -54,41 +65,18 @@ export function createConsumer<Tables extends object = Record<never, never>>(opt
   return new CdcConsumer<Tables>(resolveConsumerOptions(options));
 }
 
-/** What decodes, and how to let go of what was made for it. */
-interface DecodingParts {
-  readonly decoder: Decoder;
-  readonly release: () => Promise<void>;
-}
-
-function decodingOf({ decoder, registry }: ResolvedConsumerOptions): DecodingParts {
-  if ("decodeAt" in decoder) {
-    return { decoder, release: nothingToRelease };
-  }
-  if (registry === undefined || isSchemaSource(registry)) {
-    const schemas = registry === undefined ? {} : { schemas: registry };
-    return { decoder: createDecoder({ ...decoder, ...schemas }), release: nothingToRelease };
-  }
-  const own = createRegistry(registry);
-  return { decoder: createDecoder({ ...decoder, schemas: own }), release: () => own.close() };
-}
-
-function isSchemaSource(registry: object): registry is SchemaSource {
-  return "peek" in registry;
-}
-
-async function nothingToRelease(): Promise<void> {}
-
 class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   readonly #options: ResolvedConsumerOptions;
   readonly #decoding: DecodingParts;
   readonly #counters: Counters = new Counters();
   readonly #router: Router = new Router();
+  readonly #sinks: AttachedSinks = new AttachedSinks();
   readonly #engine: ConsumerEngine;
   readonly #recovery: Recovery;
 
   constructor(options: ResolvedConsumerOptions) {
     this.#options = options;
-    this.#decoding = decodingOf(options);
+    this.#decoding = decodingOf(options, (seen) => this.#sinks.schemaSeen(seen));
     this.#engine = new ConsumerEngine(options, this.#counters);
     this.#recovery = recoveryOf(options, this.#counters, this.#engine);
   }
@@ -101,20 +89,24 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     return this;
   }
 
+  to(sink: Sink, options: SinkOptions = {}): this {
+    if (this.#engine.phase !== "idle") {
+      throw new ConsumerError("wrong-phase", "to() must be called before run(): the sink would have missed what came earlier");
+    }
+    this.#sinks.add(sink, options);
+    return this;
+  }
+
   async run(): Promise<void> {
-    if (this.#router.isEmpty) {
+    if (this.#router.isEmpty && this.#sinks.all.length === 0) {
       throw new ConsumerError(
         "invalid-handler",
-        "run() without a handler would commit everything unread; call on() first, or use stream()",
+        "run() without a handler would commit everything unread; call on() or to() first, or use stream()",
       );
     }
     const engine = this.#engine;
     engine.refuseUnlessIdle();
-    const intake = new HandlerIntake(
-      this.#batchRunParts(),
-      (error) => engine.fail(error),
-      () => engine.progress(),
-    );
+    const intake = this.#intake();
     const unlisten = onStopSignals(
       this.#options.signals,
       () => void engine.stop(),
@@ -124,13 +116,14 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       await engine.run(intake);
     } finally {
       unlisten();
+      await this.#sinks.close();
       await this.#decoding.release();
     }
   }
 
   async *stream(): AsyncGenerator<Delivery, void, void> {
-    if (!this.#router.isEmpty) {
-      throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove the handlers of on(), or use run()");
+    if (!this.#router.isEmpty || this.#sinks.all.length > 0) {
+      throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove on() and to(), or use run()");
     }
     const engine = this.#engine;
     engine.refuseUnlessIdle();
@@ -164,6 +157,52 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
 
   health(): Health {
     return this.#engine.health();
+  }
+
+  /** One record of a partition after the other where that is all that is asked for: it costs nothing an event. */
+  #intake(): Intake {
+    const engine = this.#engine;
+    const fail = (error: Error): void => engine.fail(error);
+    const progress = (): void => engine.progress();
+    const { delivery } = this.#options;
+    const sinks = this.#sinks.all;
+    const maxInFlight = delivery.maxInFlight ?? (sinks.length > 0 || delivery.batch !== null ? 64 : Math.min(delivery.concurrency, 2));
+    if (delivery.concurrency === 1 && maxInFlight === 1 && delivery.batch === null && sinks.length === 0) {
+      return new HandlerIntake(this.#batchRunParts(), fail, progress);
+    }
+    const claims = sinks.length > 0 ? this.#claims() : null;
+    return new LaneIntake({
+      ...this.#batchRunParts(),
+      delivery: { ...delivery, maxInFlight },
+      hasHandlers: !this.#router.isEmpty,
+      sinks: sinks.map((attached) => ({ ...attached, limits: attached.limits ?? delivery.batch })),
+      checkpointOf: (sink, assignment) => claims?.checkpointOf(sink, assignment) ?? null,
+      fail,
+      progress,
+      pause: (assignment) => engine.pause(assignment),
+      resume: (assignment) => engine.resume(assignment),
+    });
+  }
+
+  #claims(): SinkClaims {
+    const { groupId, from, failure, clock, random, logger } = this.#options;
+    const engine = this.#engine;
+    const fence = new Fence(clock);
+    engine.closing.addEventListener("abort", () => fence.close(), { once: true });
+    const claims = new SinkClaims({
+      sinks: this.#sinks.all.map(({ sink }) => sink),
+      groupId,
+      from,
+      hasHandlers: !this.#router.isEmpty,
+      retry: failure.retry,
+      fence,
+      random,
+      logger,
+      fail: (error) => engine.fail(error),
+    });
+    engine.startAt((assignments) => claims.startAt(assignments));
+    engine.onRelease((assignments) => claims.release(assignments));
+    return claims;
   }
 
   #batchRunParts(): BatchRunParts {

@@ -2,7 +2,7 @@ import { settledWithin } from "./deadline.ts";
 import { Committer } from "./delivery/committer.ts";
 import type { Intake } from "./delivery/intake.ts";
 import { PartitionLedgers } from "./delivery/partition-ledgers.ts";
-import type { DriverSession, DriverSink, FetchedBatch, OutgoingRecord, PartitionAssignment } from "./driver.ts";
+import type { DriverSession, DriverSink, FetchedBatch, OutgoingRecord, PartitionAssignment, Subscription } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
 import type { Counters } from "./observe/counters.ts";
@@ -27,6 +27,7 @@ export class ConsumerEngine implements DriverSink {
   #session: DriverSession | undefined;
   #connecting: Promise<void> = Promise.resolve();
   #lastProgressMs: number | null = null;
+  #startAt: Subscription["startAt"];
   readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
 
   constructor(options: ResolvedConsumerOptions, counters: Counters) {
@@ -85,6 +86,25 @@ export class ConsumerEngine implements DriverSink {
     await this.#session?.send?.(records);
   }
 
+  /** Asks the driver for no more of a partition, and for more again. */
+  pause(assignment: PartitionAssignment): void {
+    this.#session?.pause([assignment]);
+  }
+
+  resume(assignment: PartitionAssignment): void {
+    this.#session?.resume([assignment]);
+  }
+
+  /** Aborted when nothing is waited for any more. */
+  get closing(): AbortSignal {
+    return this.#connectAbort.signal;
+  }
+
+  /** Partitions start where this says. Before `run`. */
+  startAt(ask: NonNullable<Subscription["startAt"]>): void {
+    this.#startAt = ask;
+  }
+
   /** Calls whenever partitions are not held any more. */
   onRelease(call: (assignments: readonly PartitionAssignment[]) => void): void {
     this.#onRelease.push(call);
@@ -114,7 +134,7 @@ export class ConsumerEngine implements DriverSink {
     this.#options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
     // A batch that waited for the connection may come while the drain goes on.
     this.#ledgers.announceRelease(assignments);
-    const drained = this.#intake?.drain(assignments) ?? Promise.resolve();
+    const drained = this.#intake?.drain(how === "lost" ? "fence" : "finish", assignments) ?? Promise.resolve();
     if (how === "revoked") {
       // At once, because not every client waits: kafkajs joins again while its own heartbeat's answer is still being told.
       void this.#committer.commit();
@@ -124,6 +144,7 @@ export class ConsumerEngine implements DriverSink {
       }
       await this.#settledWithin(this.#committer.commit(), this.#options.shutdownTimeoutMs);
     }
+    void this.#intake?.drain("fence", assignments);
     this.#release(assignments);
   }
 
@@ -178,7 +199,7 @@ export class ConsumerEngine implements DriverSink {
         this.#connected.open();
         this.#closing.open();
         // Where nothing was drained before: a stop while connecting, or a forced one. Whoever waits for the intake must be let go.
-        void this.#intake?.drain();
+        void this.#intake?.drain("fence");
         void this.#close();
         return;
       case "stopped":
@@ -191,7 +212,10 @@ export class ConsumerEngine implements DriverSink {
     const { driver, groupId, topics, from, logger, delivery } = this.#options;
     try {
       const { signal } = this.#connectAbort;
-      this.#session = await driver.connect({ groupId, topics, from, logger, signal }, this);
+      this.#session = await driver.connect(
+        { groupId, topics, from, logger, signal, ...(this.#startAt === undefined ? {} : { startAt: this.#startAt }) },
+        this,
+      );
       this.#refuseWhatItCannot(this.#session);
       this.#committer.start(this.#session, delivery.commitIntervalMs);
       this.#dispatch({ type: "connected" });
@@ -202,7 +226,8 @@ export class ConsumerEngine implements DriverSink {
 
   async #drain(): Promise<void> {
     const { shutdownTimeoutMs } = this.#options;
-    const drained = (this.#intake?.drain() ?? Promise.resolve()).then(() => this.#committer.commit());
+    const how = this.#state.error === null ? "finish" : "fence";
+    const drained = (this.#intake?.drain(how) ?? Promise.resolve()).then(() => this.#committer.commit());
     if (await this.#settledWithin(drained, shutdownTimeoutMs)) {
       this.#dispatch({ type: "drained" });
     } else {

@@ -6,6 +6,8 @@ export type ConsumerErrorCode =
   | "invalid-option"
   /** An option of the public contract that this version does not carry out yet. */
   | "unsupported-option"
+  /** A sink that is none, or whose name another one has. */
+  | "invalid-sink"
   /** A pattern or a set of handlers that contradicts itself or another one. */
   | "invalid-handler"
   /** A method was called at a time when it cannot do anything: `run()` twice, `on()` after `run()`. */
@@ -22,6 +24,8 @@ export type ConsumerErrorCode =
   | "unsupported-by-driver"
   /** A record that was to be set aside could not be written to the dead-letter topic; what the driver said is the cause. */
   | "dead-letter-failed"
+  /** A sink could not claim partitions; what it said is the cause. */
+  | "sink-failed"
   /** So many records failed that single records cannot be to blame; the last failure is the cause. */
   | "failures-systemic"
   /** The deadline of a stop, or a second signal, came before the work in flight was handled. */

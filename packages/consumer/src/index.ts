@@ -38,6 +38,7 @@ export type { Logger } from "./observe/logger.ts";
 export { silentLogger } from "./observe/logger.ts";
 
 // For sinks.
+export type { SinkOptions } from "./routing/attached-sinks.ts";
 export type { Sink, SinkBatch } from "./sink.ts";
 
 // For tests that own the clock.

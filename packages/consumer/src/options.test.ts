@@ -22,7 +22,7 @@ describe("consumer options", () => {
   test("what is left out gets its default", () => {
     expect(resolveConsumerOptions(valid)).toMatchObject({
       from: "earliest",
-      delivery: { order: "key", concurrency: 1, batch: null, maxInFlight: 1, maxInFlightBytes: 67_108_864, commitIntervalMs: 1_000 },
+      delivery: { order: "key", concurrency: 1, batch: null, maxInFlight: null, maxInFlightBytes: 67_108_864, commitIntervalMs: 1_000 },
       failure: { retry: { attempts: 5 }, poison: "halt", breaker: { maxShare: 0.01, maxInARow: 100 }, unknownSchemaGraceMs: 60_000 },
       signals: ["SIGTERM", "SIGINT"],
       shutdownTimeoutMs: 10_000,

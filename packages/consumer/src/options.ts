@@ -148,8 +148,4 @@ function refuseUnbuilt(options: Plain): void {
   if (options["telemetry"] !== undefined) {
     throw new ConsumerError("unsupported-option", "telemetry is not carried out by this version: read consumer.health() for now");
   }
-  const { concurrency = 1, batch } = (options["delivery"] ?? {}) as DeliveryOptions;
-  if (concurrency !== 1 || batch !== undefined) {
-    throw new ConsumerError("unsupported-option", "delivery.concurrency and delivery.batch are not carried out by this version");
-  }
 }

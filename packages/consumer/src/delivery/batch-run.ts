@@ -7,6 +7,7 @@ import type { Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Router } from "../routing/router.ts";
 import { Fence } from "./fence.ts";
+import type { DrainKind } from "./intake.ts";
 import { HeldEvents } from "./held-events.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
@@ -33,7 +34,7 @@ const noEvents: readonly CdcEvent[] = [];
  */
 export class BatchRun {
   readonly batch: FetchedBatch;
-  /** Closed when the run is cancelled. */
+  /** Closed when nothing of the run may start any more. */
   readonly fence: Fence;
   readonly #parts: BatchRunParts;
   readonly #ledger: OffsetLedger;
@@ -55,6 +56,10 @@ export class BatchRun {
   #tries: Tries | null = null;
   #turnStartedAt: number;
   #untilClock = recordsPerClockReading;
+  /** The record at which the walk stands is the last one. */
+  #isEnding = false;
+  /** It ended in front of the end of the batch. */
+  #isEndedEarly = false;
   #halted = false;
   #done = false;
 
@@ -68,9 +73,16 @@ export class BatchRun {
     this.#turnStartedAt = parts.clock.nowMs();
   }
 
-  /** Ends the run at the next event boundary. What is handled by then can be committed; the rest comes again. */
-  cancel(): void {
-    this.fence.close();
+  /**
+   * Ends the run. What is handled by then can be committed; the rest comes again. With `"finish"`, a record some of whose events are
+   * handled is handled to its end, and so is what is held for batch handlers in front of handled records.
+   */
+  end(how: DrainKind): void {
+    const isWhole = this.#held.firstOffset === undefined && (this.#nextEvent === 0 || !this.#recordOpen);
+    this.#isEnding = true;
+    if (how === "fence" || isWhole || this.#isDecoding) {
+      this.fence.close();
+    }
   }
 
   /** Ends the run where it failed. */
@@ -88,7 +100,7 @@ export class BatchRun {
     this.#ledger.advance(this.#stretch, this.#held.firstOffset ?? (this.#recordOpen ? current : current + 1n));
   }
 
-  /** Goes on until the batch is done, cancelled or halted (null), or something must be awaited. Throws what failed. */
+  /** Goes on until the batch is done, ended or halted (null), or something must be awaited. Throws what failed. */
   step(): PromiseLike<unknown> | null {
     for (;;) {
       if (this.#halted || (this.fence.isClosed && this.#isDecoding)) {
@@ -101,8 +113,11 @@ export class BatchRun {
       if (this.fence.isClosed) {
         return null;
       }
-      if (this.#walked || this.#isTimeToBreathe()) {
-        return this.#walked ? this.#finish() : this.#breathe();
+      if (this.#walked || this.#isEnding) {
+        return this.#finish();
+      }
+      if (this.#isTimeToBreathe()) {
+        return this.#breathe();
       }
       const decoding = this.#decodeNext();
       if (decoding !== null) {
@@ -245,20 +260,22 @@ export class BatchRun {
       this.#events = events;
       this.#isDecoding = false;
     });
-    // No handler is at work: whoever cancels need not wait for a registry that is slow or down.
+    // No handler is at work: whoever ends the run need not wait for a registry that is slow or down.
     return this.fence.orClosed(known);
   }
 
   /** Hands on what was held for batch handlers, then settles the batch. */
   #finish(): PromiseLike<unknown> | null {
     this.#stage = "handle";
+    this.#isEndedEarly ||= !this.#walked;
+    this.#walked = true;
     for (let group = this.#held.take(); group !== undefined; group = this.#held.take()) {
       const pending = group.handle(group.events);
       if (isThenable(pending)) {
         return pending;
       }
     }
-    this.#ledger.settle(this.#stretch, this.batch.nextOffset);
+    this.#ledger.settle(this.#stretch, this.#isEndedEarly ? this.batch.offsetAt(this.#walk.record) + 1n : this.batch.nextOffset);
     this.#done = true;
     return null;
   }

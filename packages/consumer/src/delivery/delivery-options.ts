@@ -36,7 +36,7 @@ export interface DeliveryOptions {
   readonly batch?: BatchOptions;
   /**
    * How many fetched batches of a partition are in memory at a time: the one that is handled, and those that are read ahead of it.
-   * @default 1; 2 with concurrency; 64 with `batch`, whose events may come from many fetches
+   * @default 1; 2 with concurrency; 64 with sinks, and with `batch`, whose events may come from many fetches
    */
   readonly maxInFlight?: number;
   /**
@@ -63,7 +63,8 @@ export interface ResolvedDeliveryOptions {
   readonly order: "key" | "partition" | "none";
   readonly concurrency: number;
   readonly batch: BatchLimits;
-  readonly maxInFlight: number;
+  /** Null: as many as what is attached needs. */
+  readonly maxInFlight: number | null;
   readonly maxInFlightBytes: number;
   readonly maxOutOfOrder: number;
   readonly commitIntervalMs: number;
@@ -76,11 +77,13 @@ export function resolveDeliveryOptions(options: DeliveryOptions = {}): ResolvedD
   checkMembers("delivery", options, members);
   const { order = "key", concurrency = 1, maxInFlightBytes = 67_108_864, maxOutOfOrder = 10_000, commitIntervalMs = 1_000 } = options;
   const batch = resolveBatchLimits("delivery.batch", options.batch);
-  const { maxInFlight = batch === null ? Math.min(concurrency, 2) : 64 } = options;
+  const { maxInFlight = null } = options;
   checkChoice("delivery.order", order, ["key", "partition", "none"]);
   checkCount("delivery.concurrency", concurrency);
   checkNumber("delivery.concurrency", concurrency, 1, 256);
-  checkCount("delivery.maxInFlight", maxInFlight);
+  if (maxInFlight !== null) {
+    checkCount("delivery.maxInFlight", maxInFlight);
+  }
   checkCount("delivery.maxInFlightBytes", maxInFlightBytes);
   checkCount("delivery.maxOutOfOrder", maxOutOfOrder);
   checkCount("delivery.commitIntervalMs", commitIntervalMs);

@@ -1,6 +1,6 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import { BatchRun, type BatchRunParts } from "./batch-run.ts";
-import type { Intake } from "./intake.ts";
+import type { DrainKind, Intake } from "./intake.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 
 /** Stands for a run whose first step is still on the stack: it is over, or has its own promise, when the stack is. */
@@ -44,11 +44,11 @@ export class HandlerIntake implements Intake {
     }
   }
 
-  async drain(assignments?: readonly PartitionAssignment[]): Promise<void> {
+  async drain(how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void> {
     const goes = ([run]: readonly [BatchRun, unknown]): boolean => assignments === undefined || assignments.includes(run.batch.assignment);
     for (let going = [...this.#underWay].filter(goes); going.length > 0; going = [...this.#underWay].filter(goes)) {
       for (const [run] of going) {
-        run.cancel();
+        run.end(how);
       }
       await Promise.all(going.map(([, finished]) => finished));
     }

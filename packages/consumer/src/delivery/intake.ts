@@ -1,14 +1,20 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 
+export type DrainKind = "finish" | "fence";
+
 /** What takes the batches: handlers, or a stream. */
 export interface Intake {
   /** As `DriverSink.batch`: a promise holds the next batch back. */
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined;
   /** Brings the ledgers up to what is handled by now. */
   checkpoint(): void;
-  /** Takes nothing more of these partitions (of any, without them), and resolves when nothing of them is in flight. */
-  drain(assignments?: readonly PartitionAssignment[]): Promise<void>;
+  /**
+   * Takes nothing more of these partitions (of any, without them), and resolves when nothing of them is in flight. `"finish"` still handles
+   * what must not come again: records in front of one that is handled already. `"fence"` lets nothing start at all, also where a drain is
+   * under way.
+   */
+  drain(how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void>;
   /** Why nothing moves, for the health report; null where things move. */
   blockedBy(): string | null;
 }

@@ -37,6 +37,11 @@ export class OffsetLedger {
     return count;
   }
 
+  /** Stretches that the watermark has not passed: those in flight, and the settled ones behind the first of them. */
+  get open(): number {
+    return this.#open.length - this.#head;
+  }
+
   /** The next stretch in offset order is in flight from now on. */
   take(): Stretch {
     const stretch: Stretch = { handledTo: null, settled: false };

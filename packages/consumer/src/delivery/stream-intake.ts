@@ -5,7 +5,7 @@ import type { Failure } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
 import type { Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
-import type { Intake } from "./intake.ts";
+import type { DrainKind, Intake } from "./intake.ts";
 import { Fence } from "./fence.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
@@ -91,7 +91,7 @@ export class StreamIntake implements Intake {
   /** What is done is in the ledger already. */
   checkpoint(): void {}
 
-  async drain(assignments?: readonly PartitionAssignment[]): Promise<void> {
+  async drain(_how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void> {
     const goes = (taken: TakenBatch): boolean => assignments === undefined || assignments.includes(taken.batch.assignment);
     if (assignments === undefined) {
       this.#closed = true;

@@ -37,8 +37,9 @@ export interface TableHandlers<Row = Columns, Key = Columns> {
   readonly row?: EventHandler<RowEvent<Row, Key>>;
   readonly tombstone?: EventHandler<TombstoneEvent<Key>>;
   /**
-   * Instead of all the others: every event of the table in one fetched batch, in order, tombstones and truncates included (a batch that
-   * left some to other handlers would see them out of order).
+   * Instead of all the others: every event of the table in one batch of a partition, in order, tombstones and truncates included (a batch
+   * that left some to other handlers would see them out of order). A batch is what was fetched together, or what `delivery.batch` says; a
+   * partition's next one waits for the promise.
    */
   readonly batch?: EventHandler<readonly TableEvent<Row, Key>[]>;
 }

@@ -47,6 +47,11 @@ export class Router {
     return this.#registrations.length === 0 && this.#control.size === 0 && this.#any === undefined;
   }
 
+  /** Some handler takes batches. */
+  get hasBatchHandlers(): boolean {
+    return this.#registrations.some(({ targets }) => [...targets.values()].some(({ kind }) => kind === "batch"));
+  }
+
   /** Registers what `on` was given. */
   add(pattern: string, handlers: unknown, checks?: RowChecks): void {
     if (typeof handlers === "function" && checks === undefined) {

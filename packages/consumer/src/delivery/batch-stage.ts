@@ -1,0 +1,218 @@
+import type { Clock } from "../clock.ts";
+import { type Failure, haltErrorOf } from "../failure/failure.ts";
+import type { Recovery } from "../failure/recovery.ts";
+import type { Tries } from "../failure/retry-policy.ts";
+import type { BatchLimits } from "./delivery-options.ts";
+import type { Fence } from "./fence.ts";
+import type { BatchEntry } from "./open-record.ts";
+
+export interface BatchStageParts {
+  readonly limits: BatchLimits;
+  readonly clock: Clock;
+  readonly recovery: Recovery;
+  readonly fence: Fence;
+  /** Handles them together. */
+  readonly apply: (entries: readonly BatchEntry[]) => void | PromiseLike<void>;
+  /** Halts the consumer. */
+  readonly halt: (error: Error) => void;
+  /** A batch is handled, or the stage waits for nothing any more. */
+  readonly moved: () => void;
+}
+
+/** Collects what goes to one batch handler or sink of one partition, and hands it on batch after batch, in order. */
+export class BatchStage {
+  readonly #parts: BatchStageParts;
+  #open: BatchEntry[] = [];
+  #openEvents = 0;
+  #openBytes = 0;
+  #cancelTimer: () => void = () => {};
+  readonly #due: BatchEntry[][] = [];
+  #isBusy = false;
+  /** What it waits for that failed. */
+  waitsFor: string | null = null;
+
+  constructor(parts: BatchStageParts) {
+    this.#parts = parts;
+  }
+
+  /** A batch is being handled. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  /** Everything that was added is handled. */
+  get isEmpty(): boolean {
+    return !this.#isBusy && this.#open.length === 0 && this.#due.length === 0;
+  }
+
+  add(entry: BatchEntry): void {
+    const { limits, clock } = this.#parts;
+    const { events, record } = entry;
+    if (limits !== null && this.#open.length > 0 && this.#wouldPass(limits, events.length, record.bytes)) {
+      this.flush();
+    }
+    if (limits !== null && this.#open.length === 0) {
+      this.#cancelTimer = clock.after(limits.maxMs, () => this.flush());
+    }
+    this.#open.push(entry);
+    this.#openEvents += events.length;
+    this.#openBytes += events.length > 0 ? record.bytes : 0;
+    if (limits !== null && (this.#openEvents >= limits.maxEvents || this.#openBytes >= limits.maxBytes)) {
+      this.flush();
+    }
+  }
+
+  /** A fetched batch has ended. */
+  fetchEnded(): void {
+    if (this.#parts.limits === null) {
+      this.flush();
+    }
+  }
+
+  /** Hands on what there is: nothing more may come before it is handled. */
+  flush(): void {
+    this.#cancelTimer();
+    if (this.#open.length === 0) {
+      return;
+    }
+    this.#due.push(this.#open);
+    this.#open = [];
+    this.#openEvents = 0;
+    this.#openBytes = 0;
+    if (!this.#isBusy && !this.#parts.fence.isClosed) {
+      void this.#work();
+    }
+  }
+
+  /** Hands on what there is up to this offset, and nothing above it. */
+  finish(ceiling: bigint): void {
+    const isKept = ({ record }: BatchEntry): boolean => record.offset <= ceiling;
+    this.#due.push(
+      ...this.#due
+        .splice(0)
+        .map((entries) => entries.filter(isKept))
+        .filter(({ length }) => length > 0),
+    );
+    this.#open = this.#open.filter(isKept);
+    this.flush();
+  }
+
+  /** Nothing more is handed on. */
+  close(): void {
+    this.#cancelTimer();
+  }
+
+  #wouldPass({ maxEvents, maxBytes }: NonNullable<BatchLimits>, events: number, bytes: number): boolean {
+    return events > 0 && (this.#openEvents + events > maxEvents || this.#openBytes + bytes > maxBytes);
+  }
+
+  async #work(): Promise<void> {
+    this.#isBusy = true;
+    for (let entries = this.#due.shift(); entries !== undefined && !this.#parts.fence.isClosed; entries = this.#due.shift()) {
+      await this.#handle(await this.#withoutParked(entries));
+      this.#parts.moved();
+    }
+    this.#isBusy = false;
+    this.#parts.moved();
+  }
+
+  /** Handles the entries together or, where one of them is to blame, one by one. It never rejects. */
+  async #handle(entries: readonly BatchEntry[]): Promise<void> {
+    const tries: Tries = { failures: 0, firstFailedMs: 0 };
+    while (!this.#parts.fence.isClosed && entries.length > 0) {
+      try {
+        await this.#parts.apply(entries);
+        if (tries.failures > 0) {
+          this.#parts.recovery.recovered();
+        }
+        settle(entries);
+        return;
+      } catch (error) {
+        if (!(await this.#isTriedAgain(entries, error, tries))) {
+          return;
+        }
+      }
+    }
+  }
+
+  /** False where the entries have been dealt with in another way, or never will be. */
+  async #isTriedAgain(entries: readonly BatchEntry[], error: unknown, tries: Tries): Promise<boolean> {
+    const { recovery, fence, halt } = this.#parts;
+    if (fence.isClosed) {
+      return false; // they come again, to whoever holds the partition next
+    }
+    const [blamed] = entries.filter(({ events }) => events.length > 0);
+    const { place } = (blamed ?? (entries[0] as BatchEntry)).record; // never called with none
+    const failure: Failure = { stage: "handle", error, place, event: blamed?.events[0] ?? null };
+    const remedy = recovery.judge(failure, tries);
+    if (remedy.kind === "again") {
+      this.waitsFor = remedy.why;
+      await fence.pause(remedy.delayMs);
+      this.waitsFor = null;
+      return true;
+    }
+    if (remedy.kind === "halt" || blamed === undefined) {
+      halt(remedy.kind === "halt" ? remedy.error : haltErrorOf(failure));
+      return false;
+    }
+    if (entries.length > 1) {
+      await this.#handleOneByOne(entries);
+    } else {
+      await this.#setAside(blamed, failure, tries);
+    }
+    return false;
+  }
+
+  async #handleOneByOne(entries: readonly BatchEntry[]): Promise<void> {
+    for (const entry of entries) {
+      if (this.#parts.fence.isClosed) {
+        return;
+      }
+      await this.#handle(await this.#withoutParked([entry]));
+    }
+  }
+
+  async #setAside(entry: BatchEntry, failure: Failure, tries: Tries): Promise<void> {
+    const { recovery, fence, halt } = this.#parts;
+    try {
+      if (await recovery.setAside(failure, tries, fence)) {
+        // A checkpoint of its own must move past it too.
+        await this.#handle([{ record: entry.record, events: [] }]);
+      }
+    } catch (fatal) {
+      halt(fatal as Error); // setAside rejects with errors only
+    }
+  }
+
+  /** Records of parked keys go where the first of their key went; the others are left. */
+  async #withoutParked(entries: readonly BatchEntry[]): Promise<readonly BatchEntry[]> {
+    const { recovery, fence, halt } = this.#parts;
+    if (!recovery.hasParkedKeys) {
+      return entries;
+    }
+    const rest: BatchEntry[] = [];
+    for (const entry of entries) {
+      const behind = entry.events.length === 0 ? undefined : recovery.parkedBehind(entry.record.place);
+      if (behind === undefined || behind >= entry.record.offset) {
+        rest.push(entry);
+        continue;
+      }
+      try {
+        if (!(await recovery.park(entry.record.place, behind, fence))) {
+          return [];
+        }
+        rest.push({ record: entry.record, events: [] });
+      } catch (fatal) {
+        halt(fatal as Error); // park rejects with errors only
+        return [];
+      }
+    }
+    return rest;
+  }
+}
+
+function settle(entries: readonly BatchEntry[]): void {
+  for (const { record } of entries) {
+    record.done();
+  }
+}

@@ -1,0 +1,126 @@
+import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
+import type { DrainKind, Intake } from "./intake.ts";
+import type { HeldPartition } from "./partition-ledgers.ts";
+import { PartitionRun, type PartitionRunParts } from "./partition-run.ts";
+import { type AttachedSink, SinkStage } from "./sink-stage.ts";
+import { Wakeup } from "./wakeup.ts";
+
+export interface LaneIntakeParts extends Omit<PartitionRunParts, "moved" | "isHeldBack"> {
+  readonly sinks: readonly AttachedSink[];
+  /** The checkpoint of a sink in a partition that it has claimed; null where it has none. */
+  readonly checkpointOf: (sink: AttachedSink["sink"], assignment: PartitionAssignment) => bigint | null;
+  /** What a driver session does. */
+  readonly pause: (assignment: PartitionAssignment) => void;
+  readonly resume: (assignment: PartitionAssignment) => void;
+}
+
+/**
+ * Hands events to handlers and sinks with many records of a partition open at a time. A partition that has enough in memory is paused, so
+ * that the others go on; only when the bytes of all reach their bound is the driver held.
+ */
+export class LaneIntake implements Intake {
+  readonly #parts: LaneIntakeParts;
+  readonly #runs = new Map<PartitionAssignment, PartitionRun>();
+  #closed = false;
+  readonly #onRoom: Wakeup = new Wakeup();
+
+  constructor(parts: LaneIntakeParts) {
+    this.#parts = parts;
+  }
+
+  take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
+    const run = this.#runs.get(held.assignment) ?? this.#open(held);
+    run.take(batch);
+    if (!run.isPaused && run.batches >= this.#parts.delivery.maxInFlight) {
+      run.isPaused = true;
+      this.#parts.pause(run.assignment);
+      run.pump();
+    }
+    return this.#isFull() ? this.#room() : undefined;
+  }
+
+  /** What is handled is in the ledgers already. */
+  checkpoint(): void {}
+
+  async drain(how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void> {
+    const going = [...this.#runs.values()].filter(({ assignment }) => assignments === undefined || assignments.includes(assignment));
+    for (const run of going) {
+      run.end(how);
+    }
+    if (assignments === undefined) {
+      this.#closed = true;
+      this.#onRoom.wake();
+    }
+    await Promise.all(going.map((run) => this.#forgetIdle(run)));
+  }
+
+  blockedBy(): string | null {
+    for (const { waitsFor } of this.#runs.values()) {
+      if (waitsFor !== null) {
+        return waitsFor;
+      }
+    }
+    return this.#isFull() ? `${this.#inFlightBytes()} bytes of events are not handled yet` : null;
+  }
+
+  async #forgetIdle(run: PartitionRun): Promise<void> {
+    await run.idle();
+    this.#runs.delete(run.assignment);
+    this.#onRoom.wake();
+  }
+
+  #open(held: HeldPartition): PartitionRun {
+    const { assignment, ledger } = held;
+    const parts: PartitionRunParts = { ...this.#parts, moved: (moved) => this.#moved(moved), isHeldBack: () => this.#isFull() };
+    const run = new PartitionRun(assignment, ledger, parts, (own) => this.#parts.sinks.map((attached) => this.#stageOf(attached, own)));
+    this.#runs.set(assignment, run);
+    return run;
+  }
+
+  #stageOf(attached: AttachedSink, run: PartitionRun): SinkStage {
+    const { clock, recovery, checkpointOf } = this.#parts;
+    const { assignment, fence } = run;
+    return new SinkStage({
+      attached,
+      assignment,
+      finishes: this.#parts.hasHandlers,
+      checkpoint: checkpointOf(attached.sink, assignment),
+      clock,
+      recovery,
+      fence,
+      halt: (error) => run.halt(error),
+      moved: () => run.moved(),
+      fenced: ({ name }) => run.close(`${assignment.topic}[${assignment.partition}] belongs to another member, says the sink ${name}`),
+    });
+  }
+
+  #moved(run: PartitionRun): void {
+    if (run.isPaused && !run.fence.isClosed && run.batches < this.#parts.delivery.maxInFlight) {
+      run.isPaused = false;
+      this.#parts.resume(run.assignment);
+    }
+    this.#onRoom.wake();
+  }
+
+  #inFlightBytes(): number {
+    let bytes = 0;
+    for (const run of this.#runs.values()) {
+      bytes += run.byteLength;
+    }
+    return bytes;
+  }
+
+  #isFull(): boolean {
+    return this.#inFlightBytes() >= this.#parts.delivery.maxInFlightBytes;
+  }
+
+  async #room(): Promise<void> {
+    // The driver hands over nothing meanwhile: no batch may wait for events that are still to come.
+    for (const run of this.#runs.values()) {
+      run.pump();
+    }
+    while (this.#isFull() && !this.#closed) {
+      await this.#onRoom.wait();
+    }
+  }
+}

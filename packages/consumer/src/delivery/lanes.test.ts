@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Lanes, laneOfKey } from "./lanes.ts";
+
+interface Task {
+  readonly lane: number;
+  readonly id: number;
+}
+
+describe("lanes", () => {
+  test("tasks of one lane start one after the other, those of others at the same time", () => {
+    const lanes = new Lanes<Task>(3);
+    const [a1, a2, b1] = [
+      { lane: 1, id: 1 },
+      { lane: 1, id: 2 },
+      { lane: 2, id: 3 },
+    ];
+    for (const task of [a1, a2, b1]) {
+      lanes.add(task);
+    }
+    expect([lanes.next(), lanes.next(), lanes.next()]).toEqual([a1, b1, undefined]);
+    lanes.end(a1);
+    expect(lanes.next()).toBe(a2);
+  });
+
+  test("a task that rests keeps its lane and leaves its place to others", () => {
+    const lanes = new Lanes<Task>(1);
+    const tasks = [
+      { lane: 1, id: 1 },
+      { lane: 1, id: 2 },
+      { lane: 2, id: 3 },
+    ] as const;
+    for (const task of tasks) {
+      lanes.add(task);
+    }
+    expect(lanes.next()).toBe(tasks[0]);
+    lanes.rest(tasks[0]);
+    expect(lanes.next()).toBe(tasks[2]);
+    lanes.end(tasks[2]);
+    expect(lanes.next()).toBeUndefined();
+    lanes.resume(tasks[0]);
+    expect(lanes.next()).toBe(tasks[0]);
+    lanes.end(tasks[0]);
+    expect(lanes.next()).toBe(tasks[1]);
+  });
+
+  test("whatever rests, resumes and ends: each lane keeps its order, no more run than may, and all come to their end", () => {
+    const command = fc.constantFrom("add", "next", "end", "rest", "resume");
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(command, fc.nat(1_000)), { maxLength: 200 }),
+        fc.integer({ min: 1, max: 5 }),
+        (commands, maxRunning) => {
+          const lanes = new Lanes<Task>(maxRunning);
+          const ended = new Map<number, number>();
+          const running: Task[] = [];
+          const resting: Task[] = [];
+          let added = 0;
+          const start = (): boolean => {
+            const task = lanes.next();
+            if (task !== undefined) {
+              expect([...running, ...resting].map(({ lane }) => lane)).not.toContain(task.lane);
+              expect(task.id).toBeGreaterThan(ended.get(task.lane) ?? -1);
+              running.push(task);
+            }
+            return task !== undefined;
+          };
+          const end = (at: number): void => {
+            const [task] = running.splice(at, 1);
+            if (task !== undefined) {
+              ended.set(task.lane, task.id);
+              lanes.end(task);
+            }
+          };
+          for (const [what, number] of commands) {
+            if (what === "add") {
+              lanes.add({ lane: number % 4, id: added++ });
+            } else if (what === "next") {
+              start();
+            } else if (what === "end") {
+              end(number % Math.max(1, running.length));
+            } else if (what === "rest" && running.length > 0) {
+              const [task] = running.splice(number % running.length, 1) as [Task];
+              resting.push(task);
+              lanes.rest(task);
+            } else if (what === "resume" && resting.length > 0) {
+              const [task] = resting.splice(number % resting.length, 1) as [Task];
+              lanes.resume(task);
+            }
+            expect(running.length).toBeLessThanOrEqual(maxRunning);
+            expect(lanes.running).toBe(running.length);
+          }
+          for (const task of resting.splice(0)) {
+            lanes.resume(task);
+          }
+          let done = [...ended.values()].length >= 0;
+          while (done) {
+            done = start();
+            if (!done && running.length > 0) {
+              end(0);
+              done = true;
+            }
+          }
+          expect(lanes.waiting).toBe(0);
+          expect(lanes.running).toBe(0);
+        },
+      ),
+    );
+  });
+
+  test("equal keys meet in one lane, whatever else their buffers hold", () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), fc.uint8Array(), (key, before) => {
+        const joined = new Uint8Array([...before, ...key]);
+        expect(laneOfKey(joined.subarray(before.length))).toBe(laneOfKey(key));
+        expect(laneOfKey(key)).toBeGreaterThanOrEqual(0);
+      }),
+    );
+    expect(laneOfKey(null)).toBeLessThan(0);
+  });
+
+  test("a thousand keys have nearly a thousand lanes", () => {
+    const lanes = Array.from({ length: 1_000 }, (_, i) => laneOfKey(Buffer.from(`{"id":${i}}`)));
+    expect(new Set(lanes).size).toBeGreaterThan(995);
+  });
+});

@@ -1,0 +1,648 @@
+import type { CdcEvent } from "@cdckit/decode";
+import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
+import type { Failure, RecordPlace } from "../failure/failure.ts";
+import type { Tries } from "../failure/retry-policy.ts";
+import type { AnyHandler, EventHandler } from "../routing/handlers.ts";
+import type { BatchRunParts } from "./batch-run.ts";
+import { BatchStage } from "./batch-stage.ts";
+import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
+import { Fence } from "./fence.ts";
+import type { DrainKind } from "./intake.ts";
+import { isThenable } from "./is-thenable.ts";
+import { Lanes, laneOfKey, type LaneTask } from "./lanes.ts";
+import type { OffsetLedger } from "./offset-ledger.ts";
+import { EndOfBatch, OpenRecord, type TakenBatch } from "./open-record.ts";
+import type { SinkStage } from "./sink-stage.ts";
+import { Wakeup } from "./wakeup.ts";
+
+export interface PartitionRunParts extends BatchRunParts {
+  readonly delivery: ResolvedDeliveryOptions & { readonly maxInFlight: number };
+  /** Some handlers are registered; without, records are the sinks' alone. */
+  readonly hasHandlers: boolean;
+  /** Halts the consumer. */
+  readonly fail: (error: Error) => void;
+  readonly progress: () => void;
+  /** The batches that are in memory may have become fewer. */
+  readonly moved: (run: PartitionRun) => void;
+  /** The driver is held: nothing is handed over, of any partition. */
+  readonly isHeldBack: () => boolean;
+}
+
+type BatchHandler = EventHandler<readonly CdcEvent[]>;
+
+/** The events of one record that go to handlers one by one. */
+interface RecordTask extends LaneTask {
+  readonly record: OpenRecord;
+  readonly calls: readonly { readonly handle: AnyHandler; readonly event: CdcEvent }[];
+  nextCall: number;
+  tries: Tries | null;
+  /** It did not decode, and is to be set aside in its turn. */
+  readonly doomed: { readonly failure: Failure; readonly tries: Tries } | null;
+}
+
+const recordsPerClockReading = 16;
+/** Records are decoded ahead of the handlers, so that a hot key does not keep the others idle; not so far that memory is filled with them. */
+const minReadAhead = 64;
+
+/**
+ * The work on one partition during one assignment, where more than one record may be open at a time. It reads records in order and hands
+ * each to its lane, to its batch handlers and to the sinks; what all of them have handled is settled in the ledger.
+ */
+export class PartitionRun {
+  readonly assignment: PartitionAssignment;
+  /** Closed when nothing of this assignment may start any more. */
+  readonly fence: Fence;
+  /** The driver was asked for no more of it. */
+  isPaused = false;
+  readonly #parts: PartitionRunParts;
+  readonly #ledger: OffsetLedger;
+  readonly #lanes: Lanes<RecordTask>;
+  readonly #stages = new Map<BatchHandler, BatchStage>();
+  readonly #sinks: readonly SinkStage[];
+  readonly #batches = new Set<TakenBatch>();
+  readonly #queue: TakenBatch[] = [];
+  #walk: ReturnType<FetchedBatch["walk"]> | null = null;
+  /** Of the record that is being decoded. */
+  #readTries: Tries | null = null;
+  #isReading = false;
+  /** A record that is to be set aside when the stages have handled what came before it. */
+  #doomed: { readonly record: OpenRecord; readonly failure: Failure; readonly tries: Tries } | null = null;
+  readonly #hasStages: boolean;
+  #isPumping = false;
+  #isBreathing = false;
+  #untilClock = recordsPerClockReading;
+  #turnStartedAt: number;
+  /** Handler calls and writes that are under way. */
+  #active = 0;
+  /** Tasks that wait for their next attempt. */
+  #rests = 0;
+  /** The highest offset of which anything has been handed on; below all where nothing has. */
+  #highest = -1n;
+  /** Where the run is ending: nothing above it is handed on. */
+  #ceiling: bigint | null = null;
+  /** Lanes that were given to a record each. */
+  #ownLanes = 0;
+  #byteLength = 0;
+  readonly #waits = new Map<object, string>();
+  readonly #onIdle: Wakeup = new Wakeup();
+
+  constructor(
+    assignment: PartitionAssignment,
+    ledger: OffsetLedger,
+    parts: PartitionRunParts,
+    sinksOf: (run: PartitionRun) => readonly SinkStage[],
+  ) {
+    this.assignment = assignment;
+    this.fence = new Fence(parts.clock);
+    this.#parts = parts;
+    this.#ledger = ledger;
+    this.#lanes = new Lanes(parts.delivery.concurrency);
+    this.#turnStartedAt = parts.clock.nowMs();
+    this.#sinks = sinksOf(this);
+    this.#hasStages = this.#sinks.length > 0 || parts.router.hasBatchHandlers;
+  }
+
+  /** Fetched batches in memory. */
+  get batches(): number {
+    return this.#batches.size;
+  }
+
+  /** What they hold. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /** What it waits for that failed; null where nothing did. */
+  get waitsFor(): string | null {
+    const stages = this.#allStages().map(({ waitsFor }) => waitsFor);
+    return [...this.#waits.values(), ...stages].find((why) => why !== null) ?? null;
+  }
+
+  take(batch: FetchedBatch): void {
+    const taken: TakenBatch = { batch, open: 0, walked: false };
+    this.#batches.add(taken);
+    this.#byteLength += batch.byteLength;
+    this.#queue.push(taken);
+    this.pump();
+  }
+
+  /** As `Intake.drain`. */
+  end(how: DrainKind): void {
+    if (how === "fence") {
+      this.close();
+      return;
+    }
+    this.#ceiling ??= this.#highest;
+    for (const stage of this.#allStages()) {
+      stage.finish(this.#ceiling);
+    }
+    this.#doomed = null;
+    this.pump();
+    this.#onIdle.wake();
+  }
+
+  /** Nothing starts any more. What is under way ends, and is settled where it ends well. */
+  close(why?: string): void {
+    this.fence.close();
+    for (const stage of this.#allStages()) {
+      stage.close();
+    }
+    if (why !== undefined) {
+      this.#waits.set(this, why);
+    }
+    this.#onIdle.wake();
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#active > 0 || this.#allStages().some(({ isBusy }) => isBusy) || this.#mustFinish()) {
+      await this.#onIdle.wait();
+    }
+  }
+
+  /** Starts and reads whatever may be started and read. */
+  pump(): void {
+    if (this.#isPumping || this.#isBreathing) {
+      return;
+    }
+    this.#isPumping = true;
+    while (!this.fence.isClosed && !this.#isTimeToBreathe()) {
+      const task = this.#lanes.next();
+      if (task !== undefined) {
+        this.#start(task);
+      } else if (!this.#readNext()) {
+        break;
+      }
+    }
+    this.#isPumping = false;
+    this.#flushWhereNothingMoreComes();
+    if (this.#ceiling !== null) {
+      this.#onIdle.wake();
+    }
+    this.#parts.progress();
+  }
+
+  halt(error: Error): void {
+    this.close();
+    this.#parts.fail(error);
+  }
+
+  /** Something was handled outside of the lanes. */
+  moved(): void {
+    this.#onIdle.wake();
+    this.#setAsideDoomed();
+    this.pump();
+  }
+
+  /** Something in front of a handled record is still to be handled. */
+  #mustFinish(): boolean {
+    return !this.fence.isClosed && (this.#rests > 0 || this.#lanes.waiting > 0 || this.#allStages().some(({ isEmpty }) => !isEmpty));
+  }
+
+  #allStages(): readonly (BatchStage | SinkStage)[] {
+    return [...this.#stages.values(), ...this.#sinks];
+  }
+
+  // Reading.
+
+  /** Reads one record, or ends a fetched batch. False where there is nothing to read now. */
+  #readNext(): boolean {
+    const taken = this.#queue[0];
+    if (taken === undefined || this.#isReading || this.#ceiling !== null || !this.#wantsMore() || this.#isWindowFull()) {
+      return false;
+    }
+    this.#walk ??= taken.batch.walk();
+    let more: boolean;
+    try {
+      more = this.#walk.next();
+    } catch (error) {
+      this.halt(error instanceof Error ? error : new Error(String(error)));
+      return false;
+    }
+    if (more) {
+      this.#decode(taken);
+    } else {
+      this.#endBatch(taken);
+    }
+    return true;
+  }
+
+  #wantsMore(): boolean {
+    const { concurrency } = this.#parts.delivery;
+    return !this.#lanes.isFull || this.#sinks.length > 0 || this.#lanes.waiting < Math.max(minReadAhead, 4 * concurrency);
+  }
+
+  #isWindowFull(): boolean {
+    return this.#ledger.open >= this.#parts.delivery.maxOutOfOrder;
+  }
+
+  #endBatch(taken: TakenBatch): void {
+    this.#queue.shift();
+    this.#walk = null;
+    taken.walked = true;
+    const { batch } = taken;
+    // Control records, and gaps of compaction, at the end of the batch are passed here.
+    const end = new OpenRecord(
+      {
+        place: { assignment: this.assignment, batch: new EndOfBatch(batch), record: 0 },
+        offset: batch.nextOffset,
+        next: batch.nextOffset,
+        bytes: 0,
+        taken,
+      },
+      this.#ledger,
+      (record) => this.#handled(record),
+    );
+    for (const sink of this.#sinks) {
+      sink.add(end, []);
+    }
+    for (const stage of this.#allStages()) {
+      stage.fetchEnded();
+    }
+    end.done();
+  }
+
+  #decode(taken: TakenBatch): void {
+    const walk = this.#walk as ReturnType<FetchedBatch["walk"]>; // it stands at a record
+    try {
+      const decoded = this.#parts.decoder.decodeAt(walk);
+      if (isThenable(decoded)) {
+        this.#awaitEvents(taken, decoded);
+      } else {
+        this.#accept(taken, decoded);
+      }
+    } catch (error) {
+      this.#notDecoded(taken, error);
+    }
+  }
+
+  /** The records behind this one wait: they need the same schema more often than not. */
+  #awaitEvents(taken: TakenBatch, decoding: Promise<readonly CdcEvent[]>): void {
+    this.#isReading = true;
+    decoding.then(
+      (events) => {
+        this.#isReading = false;
+        if (!this.fence.isClosed && this.#ceiling === null) {
+          this.#accept(taken, events);
+          this.pump();
+        }
+      },
+      (error: unknown) => {
+        this.#isReading = false;
+        if (!this.fence.isClosed && this.#ceiling === null) {
+          this.#notDecoded(taken, error);
+          this.pump();
+        }
+      },
+    );
+  }
+
+  #notDecoded(taken: TakenBatch, error: unknown): void {
+    const { recovery } = this.#parts;
+    const place = this.#placeIn(taken.batch, this.#walk?.record ?? 0);
+    const failure: Failure = { stage: "decode", error, place, event: null };
+    this.#readTries ??= { failures: 0, firstFailedMs: 0 };
+    const tries = this.#readTries;
+    const remedy = recovery.judge(failure, tries);
+    if (remedy.kind === "halt") {
+      this.halt(remedy.error);
+      return;
+    }
+    if (remedy.kind === "set-aside") {
+      this.#doom(taken, failure, tries);
+      return;
+    }
+    this.#isReading = true;
+    this.#waits.set(taken, remedy.why);
+    void this.fence.pause(remedy.delayMs).then(() => {
+      this.#isReading = false;
+      this.#waits.delete(taken);
+      if (!this.fence.isClosed && this.#ceiling === null) {
+        this.#decode(taken);
+        this.pump();
+      }
+    });
+  }
+
+  /**
+   * The record is set aside in its lane. Where batch handlers or sinks are attached, which have no lanes, it is when they have handled
+   * what came before it, and they get nothing behind it earlier: else a checkpoint would move past it, or its key overtake it.
+   */
+  #doom(taken: TakenBatch, failure: Failure, tries: Tries): void {
+    const record = this.#openRecord(taken);
+    this.#readTries = null;
+    const doomed = { failure, tries };
+    if (!this.#hasStages) {
+      this.#lanes.add({ record, lane: this.#laneOf(record), calls: [], nextCall: 0, tries: null, doomed });
+      return;
+    }
+    this.#isReading = true;
+    this.#doomed = { record, ...doomed };
+    for (const stage of this.#allStages()) {
+      stage.flush();
+    }
+    this.#setAsideDoomed();
+  }
+
+  #setAsideDoomed(): void {
+    const doomed = this.#doomed;
+    if (doomed === null || this.fence.isClosed || this.#allStages().some(({ isEmpty }) => !isEmpty)) {
+      return;
+    }
+    this.#doomed = null;
+    this.#setAside(doomed.failure, doomed.tries, () => {
+      this.#isReading = false;
+      this.#shareWithSinks(doomed.record, []);
+      doomed.record.done();
+    });
+  }
+
+  #accept(taken: TakenBatch, events: readonly CdcEvent[]): void {
+    if (this.#readTries !== null) {
+      this.#readTries = null;
+      this.#parts.recovery.recovered();
+    }
+    const record = this.#openRecord(taken);
+    this.#shareWithSinks(record, events);
+    const calls: { handle: AnyHandler; event: CdcEvent }[] = [];
+    const batches = new Map<BatchHandler, CdcEvent[]>();
+    if (this.#parts.hasHandlers && !this.#route(record, events, calls, batches)) {
+      return;
+    }
+    for (const [handle, own] of batches) {
+      record.share();
+      this.#stageOf(handle).add({ record, events: own });
+    }
+    if (calls.length === 0) {
+      record.done();
+    } else {
+      this.#lanes.add({ record, lane: this.#laneOf(record), calls, nextCall: 0, tries: null, doomed: null });
+    }
+  }
+
+  /** Sorts the events by where they go. False where one of them could not even be asked: what is read late may not decode. */
+  #route(
+    record: OpenRecord,
+    events: readonly CdcEvent[],
+    calls: { handle: AnyHandler; event: CdcEvent }[],
+    batches: Map<BatchHandler, CdcEvent[]>,
+  ): boolean {
+    const { router, counters } = this.#parts;
+    for (const event of events) {
+      let target: ReturnType<typeof router.targetOf>;
+      try {
+        target = router.targetOf(event);
+      } catch (error) {
+        const lane = this.#laneOf(record);
+        const rethrow = (): never => {
+          throw error;
+        };
+        this.#lanes.add({ record, lane, calls: [{ handle: rethrow, event }], nextCall: 0, tries: null, doomed: null });
+        return false;
+      }
+      counters.events++;
+      if (typeof target === "string") {
+        counters.filtered[target]++;
+      } else if (target.kind === "each") {
+        calls.push({ handle: target.handle, event });
+      } else {
+        const own = batches.get(target.handle);
+        if (own === undefined) {
+          batches.set(target.handle, [event]);
+        } else {
+          own.push(event);
+        }
+      }
+    }
+    return true;
+  }
+
+  #shareWithSinks(record: OpenRecord, events: readonly CdcEvent[]): void {
+    for (const sink of this.#sinks) {
+      sink.add(record, events);
+    }
+  }
+
+  #stageOf(handle: BatchHandler): BatchStage {
+    const known = this.#stages.get(handle);
+    if (known !== undefined) {
+      return known;
+    }
+    const { delivery, clock, recovery, counters } = this.#parts;
+    const stage = new BatchStage({
+      limits: delivery.batch,
+      clock,
+      recovery,
+      fence: this.fence,
+      apply: (entries) => {
+        const events = entries.flatMap((entry) => entry.events);
+        if (events.length === 0) {
+          return undefined;
+        }
+        this.#handlesUpTo(entries.at(-1)?.record.offset ?? -1n);
+        const pending = handle(events);
+        counters.handled += events.length;
+        if (!isThenable(pending)) {
+          return undefined;
+        }
+        return pending.then(undefined, (error: unknown) => {
+          counters.handled -= events.length;
+          throw error;
+        });
+      },
+      halt: (error) => this.halt(error),
+      moved: () => this.moved(),
+    });
+    this.#stages.set(handle, stage);
+    return stage;
+  }
+
+  #handlesUpTo(offset: bigint): void {
+    if (offset > this.#highest) {
+      this.#highest = offset;
+    }
+  }
+
+  #openRecord(taken: TakenBatch): OpenRecord {
+    const walk = this.#walk as ReturnType<FetchedBatch["walk"]>; // it stands at a record
+    const offset = taken.batch.offsetAt(walk.record);
+    const bytes = walk.keyEnd - walk.keyStart + walk.valueEnd - walk.valueStart;
+    const place = this.#placeIn(taken.batch, walk.record);
+    return new OpenRecord({ place, offset, next: offset + 1n, bytes, taken }, this.#ledger, (record) => {
+      this.#parts.counters.records++;
+      this.#handled(record);
+    });
+  }
+
+  #placeIn(batch: FetchedBatch, record: number): RecordPlace {
+    return { assignment: this.assignment, batch, record };
+  }
+
+  #laneOf({ place: { batch, record } }: OpenRecord): number {
+    const { order, concurrency } = this.#parts.delivery;
+    if (order === "partition" || concurrency === 1) {
+      return 0;
+    }
+    // A lane of its own, below those of keys.
+    return order === "key" ? laneOfKey(batch.keyAt(record)) : -2 - this.#ownLanes++;
+  }
+
+  #handled({ taken }: OpenRecord): void {
+    if (taken.walked && taken.open === 0 && this.#batches.delete(taken)) {
+      this.#byteLength -= taken.batch.byteLength;
+      this.#parts.moved(this);
+    }
+  }
+
+  /** Stages must not wait for events that cannot come before they hand on what they have. */
+  #flushWhereNothingMoreComes(): void {
+    if (!this.fence.isClosed && (this.#isWindowFull() || ((this.isPaused || this.#parts.isHeldBack()) && this.#queue.length === 0))) {
+      for (const stage of this.#allStages()) {
+        stage.flush();
+      }
+    }
+  }
+
+  // Handling.
+
+  #start(task: RecordTask): void {
+    const { recovery } = this.#parts;
+    const { offset } = task.record;
+    if (this.#ceiling !== null && offset > this.#ceiling) {
+      this.#lanes.end(task);
+      return;
+    }
+    this.#handlesUpTo(offset);
+    if (task.doomed !== null) {
+      this.#setAside(task.doomed.failure, task.doomed.tries, () => this.#finish(task));
+      return;
+    }
+    const behind = recovery.hasParkedKeys ? recovery.parkedBehind(task.record.place) : undefined;
+    if (behind !== undefined && behind < offset) {
+      this.#write(recovery.park(task.record.place, behind, this.fence), () => this.#finish(task));
+      return;
+    }
+    this.#call(task);
+  }
+
+  /** Hands on the task's events until one must be awaited. */
+  #call(task: RecordTask): void {
+    const { counters } = this.#parts;
+    for (let call = task.calls[task.nextCall]; call !== undefined; call = task.calls[task.nextCall]) {
+      if (this.fence.isClosed) {
+        return;
+      }
+      task.nextCall++;
+      let pending: unknown;
+      try {
+        pending = call.handle(call.event);
+      } catch (error) {
+        this.#failed(task, error);
+        return;
+      }
+      if (isThenable(pending)) {
+        this.#awaitCall(task, pending);
+        return;
+      }
+      counters.handled++;
+    }
+    this.#finish(task);
+  }
+
+  #awaitCall(task: RecordTask, pending: PromiseLike<unknown>): void {
+    this.#active++;
+    pending.then(
+      () => {
+        this.#active--;
+        this.#parts.counters.handled++;
+        this.#call(task);
+        this.moved();
+      },
+      (error: unknown) => {
+        this.#active--;
+        this.#failed(task, error);
+        this.moved();
+      },
+    );
+  }
+
+  #failed(task: RecordTask, error: unknown): void {
+    task.nextCall--;
+    const event = task.calls[task.nextCall]?.event ?? null;
+    const failure: Failure = { stage: "handle", error, place: task.record.place, event };
+    task.tries ??= { failures: 0, firstFailedMs: 0 };
+    const remedy = this.#parts.recovery.judge(failure, task.tries);
+    if (remedy.kind === "halt") {
+      this.halt(remedy.error);
+    } else if (remedy.kind === "set-aside") {
+      const { tries } = task;
+      task.tries = null;
+      this.#setAside(failure, tries, () => this.#finish(task));
+    } else {
+      this.#rest(task, remedy.delayMs, remedy.why);
+    }
+  }
+
+  #rest(task: RecordTask, delayMs: number, why: string): void {
+    this.#lanes.rest(task);
+    this.#rests++;
+    this.#waits.set(task, why);
+    void this.fence.pause(delayMs).then(() => {
+      this.#rests--;
+      this.#waits.delete(task);
+      if (!this.fence.isClosed) {
+        this.#lanes.resume(task);
+        this.pump();
+      }
+    });
+  }
+
+  #finish(task: RecordTask): void {
+    if (task.tries !== null) {
+      this.#parts.recovery.recovered();
+    }
+    this.#lanes.end(task);
+    task.record.done();
+  }
+
+  #setAside(failure: Failure, tries: Tries, then: () => void): void {
+    this.#write(this.#parts.recovery.setAside(failure, tries, this.fence), then);
+  }
+
+  /** Waits for a dead letter to be acknowledged; one that was not written leaves its record open. */
+  #write(writing: Promise<boolean>, then: () => void): void {
+    this.#active++;
+    writing.then(
+      (isWritten) => {
+        this.#active--;
+        if (isWritten) {
+          then();
+        }
+        this.moved();
+      },
+      (error: Error) => {
+        this.#active--;
+        this.halt(error);
+        this.moved();
+      },
+    );
+  }
+
+  #isTimeToBreathe(): boolean {
+    if (--this.#untilClock > 0) {
+      return false;
+    }
+    this.#untilClock = recordsPerClockReading;
+    const { clock, maxBlockMs } = this.#parts;
+    if (clock.nowMs() - this.#turnStartedAt < maxBlockMs) {
+      return false;
+    }
+    this.#isBreathing = true;
+    void clock.breathe().then(() => {
+      this.#isBreathing = false;
+      this.#turnStartedAt = clock.nowMs();
+      this.pump();
+    });
+    return true;
+  }
+}

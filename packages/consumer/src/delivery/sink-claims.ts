@@ -1,0 +1,89 @@
+import type { OffsetCommit, PartitionAssignment } from "../driver.ts";
+import { ConsumerError } from "../errors.ts";
+import { backOffMs, type RetryPolicy } from "../failure/retry-policy.ts";
+import type { Logger } from "../observe/logger.ts";
+import type { Sink } from "../sink.ts";
+import { Fence } from "./fence.ts";
+
+export interface SinkClaimParts {
+  readonly sinks: readonly Sink[];
+  readonly groupId: string;
+  readonly from: "earliest" | "latest";
+  /** Handlers know only the group's commit, so partitions start there where there are any. */
+  readonly hasHandlers: boolean;
+  readonly retry: RetryPolicy;
+  /** Closed when the consumer stops. */
+  readonly fence: Fence;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Halts the consumer. */
+  readonly fail: (error: Error) => void;
+}
+
+/** Claims partitions for the sinks, and knows from where each of them goes on. */
+export class SinkClaims {
+  readonly #parts: SinkClaimParts;
+  readonly #checkpoints = new Map<PartitionAssignment, Map<Sink, bigint>>();
+
+  constructor(parts: SinkClaimParts) {
+    this.#parts = parts;
+  }
+
+  /** Claims the partitions in every sink. Where they start; those left out start at the group's commit. Never rejects. */
+  async startAt(assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
+    for (const sink of this.#parts.sinks) {
+      for (const { assignment, offset } of await this.#claim(sink, assignments)) {
+        const known = this.#checkpoints.get(assignment) ?? new Map<Sink, bigint>();
+        this.#checkpoints.set(assignment, known.set(sink, offset));
+      }
+    }
+    return assignments.map((assignment) => this.#startOf(assignment)).filter((start) => start !== null);
+  }
+
+  /** What the sink had applied when the partition was claimed; null where it has no checkpoint. */
+  checkpointOf(sink: Sink, assignment: PartitionAssignment): bigint | null {
+    return this.#checkpoints.get(assignment)?.get(sink) ?? null;
+  }
+
+  release(assignments: readonly PartitionAssignment[]): void {
+    for (const assignment of assignments) {
+      this.#checkpoints.delete(assignment);
+    }
+  }
+
+  /**
+   * The lowest of the checkpoints. The group's commit is never above one of them, so that it will do where a sink has none (a new one, or
+   * the first start ended early), and where there are handlers besides.
+   */
+  #startOf(assignment: PartitionAssignment): OffsetCommit | null {
+    const { sinks, hasHandlers, from } = this.#parts;
+    const known = [...(this.#checkpoints.get(assignment)?.values() ?? [])];
+    const [first] = known;
+    if (first === undefined || hasHandlers || (known.length < sinks.length && from === "earliest")) {
+      return null;
+    }
+    return { assignment, offset: known.reduce((lowest, offset) => (offset < lowest ? offset : lowest), first) };
+  }
+
+  async #claim(sink: Sink, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
+    const { groupId, retry, fence, random, logger, fail } = this.#parts;
+    for (let failures = 0; !fence.isClosed; ) {
+      try {
+        return await sink.claim(groupId, assignments);
+      } catch (error) {
+        failures++;
+        if (failures >= retry.attempts) {
+          fail(
+            new ConsumerError("sink-failed", `the sink ${sink.name} could not claim its partitions in ${failures} attempts`, {
+              cause: error,
+            }),
+          );
+          break;
+        }
+        logger.warn({ err: error, sink: sink.name, attempt: failures }, "a sink could not claim its partitions; it is tried again");
+        await fence.pause(backOffMs(retry, failures, random));
+      }
+    }
+    return [];
+  }
+}

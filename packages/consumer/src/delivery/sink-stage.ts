@@ -1,0 +1,93 @@
+import type { CdcEvent } from "@cdckit/decode";
+import type { PartitionAssignment } from "../driver.ts";
+import type { Sink } from "../sink.ts";
+import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
+import type { OpenRecord } from "./open-record.ts";
+
+/** A sink of the consumer, and what it takes. */
+export interface AttachedSink {
+  readonly sink: Sink;
+  readonly takes: (event: CdcEvent) => boolean;
+  readonly limits: BatchStageParts["limits"];
+}
+
+export interface SinkStageParts extends Omit<BatchStageParts, "limits" | "apply"> {
+  readonly attached: AttachedSink;
+  readonly assignment: PartitionAssignment;
+  /** The sink's checkpoint when the partition was claimed: what lies below is applied. Null where it has none. */
+  readonly checkpoint: bigint | null;
+  /** At an end, handlers must not see again what only the sink has not done. */
+  readonly finishes: boolean;
+  /** Another member has claimed the partition. */
+  readonly fenced: (sink: Sink) => void;
+}
+
+/** The way of one partition's events to one sink, at the sink's own pace. */
+export class SinkStage {
+  readonly #parts: SinkStageParts;
+  readonly #stage: BatchStage;
+
+  constructor(parts: SinkStageParts) {
+    this.#parts = parts;
+    this.#stage = new BatchStage({
+      ...parts,
+      limits: parts.attached.limits,
+      apply: (entries) =>
+        this.#apply(
+          entries.flatMap(({ events }) => events),
+          entries.at(-1)?.record.next ?? 0n,
+        ),
+    });
+  }
+
+  get isBusy(): boolean {
+    return this.#stage.isBusy;
+  }
+
+  get isEmpty(): boolean {
+    return this.#stage.isEmpty;
+  }
+
+  get waitsFor(): string | null {
+    return this.#stage.waitsFor;
+  }
+
+  /** The sink's checkpoint moves past the record also where the sink takes none of its events. */
+  add(record: OpenRecord, events: readonly CdcEvent[]): void {
+    const { checkpoint, attached } = this.#parts;
+    if (checkpoint !== null && record.next <= checkpoint) {
+      return;
+    }
+    record.share();
+    this.#stage.add({ record, events: events.filter(attached.takes) });
+  }
+
+  fetchEnded(): void {
+    this.#stage.fetchEnded();
+  }
+
+  flush(): void {
+    this.#stage.flush();
+  }
+
+  /** What it has not applied comes again to the sink alone, and to handlers only where there are any. */
+  finish(ceiling: bigint): void {
+    this.#stage.finish(this.#parts.finishes ? ceiling : -1n);
+  }
+
+  close(): void {
+    this.#stage.close();
+  }
+
+  async #apply(events: readonly CdcEvent[], nextOffset: bigint): Promise<void> {
+    const { attached, assignment, fenced } = this.#parts;
+    try {
+      await attached.sink.apply({ assignment, events, nextOffset });
+    } catch (error) {
+      if (typeof error === "object" && error !== null && "code" in error && error.code === "fenced") {
+        fenced(attached.sink);
+      }
+      throw error;
+    }
+  }
+}

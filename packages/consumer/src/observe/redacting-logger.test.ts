@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import type { Logger } from "./logger.ts";
+import { redacting } from "./redacting-logger.ts";
+
+const canary = "c4n4ry";
+
+function logged(fields: Readonly<Record<string, unknown>>, message = ""): string {
+  const lines: string[] = [];
+  const keep = (...line: unknown[]): void => void lines.push(JSON.stringify(line, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value)));
+  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep };
+  redacting(logger).warn(fields, message);
+  return lines.join();
+}
+
+test.each<[string, Readonly<Record<string, unknown>>]>([
+  ["a password", { config: { sasl: { password: canary } } }],
+  ["a token in a list", { headers: [{ authorization: `Bearer ${canary}` }] }],
+  ["a URL with a user", { url: `https://me:${canary}@registry/` }],
+  ["an error's message", { err: new Error(`cannot reach https://me:${canary}@registry/`) }],
+  ["an error's cause, and its configuration", { err: new Error("x", { cause: Object.assign(new Error("y"), { config: { password: canary } }) }) }],
+  ["a record", { record: { key: Buffer.from(canary), value: Buffer.from(canary) } }],
+  ["bytes", { payload: Buffer.from(canary) }],
+])("%s does not reach the log", (_name, fields) => {
+  expect(logged(fields, `https://me:${canary}@registry/`)).not.toContain(canary);
+});
+
+test("what helps does", () => {
+  const line = logged({ topic: "t", offset: 5n, err: Object.assign(new Error("[poison] no"), { code: "poison" }) }, "a record failed");
+  expect(line).toContain('"topic":"t"');
+  expect(line).toContain('"offset":"5"');
+  expect(line).toContain('"message":"[poison] no"');
+  expect(line).toContain('"code":"poison"');
+});

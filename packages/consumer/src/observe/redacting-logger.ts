@@ -1,0 +1,60 @@
+import type { Logger } from "./logger.ts";
+
+const secretName = /pass(word|phrase)?$|secret|token|authorization|credential|api[-_]?key|^sasl$|^key$|^value$/i;
+const userInfo = /\/\/[^/@\s]+@/g;
+const deepest = 4;
+
+/** Hands lines on without what must not be in a log: credentials, whatever they are called, and bytes of records. */
+export function redacting(logger: Logger): Logger {
+  return {
+    debug: (fields, message) => logger.debug(clean(fields), withoutUserInfo(message)),
+    info: (fields, message) => logger.info(clean(fields), withoutUserInfo(message)),
+    warn: (fields, message) => logger.warn(clean(fields), withoutUserInfo(message)),
+    error: (fields, message) => logger.error(clean(fields), withoutUserInfo(message)),
+  };
+}
+
+function clean(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redacted(name, value, 0)]));
+}
+
+function redacted(name: string, value: unknown, depth: number): unknown {
+  if (secretName.test(name) && value !== undefined && value !== null) {
+    return "[redacted]";
+  }
+  if (typeof value === "string") {
+    return withoutUserInfo(value);
+  }
+  if (value instanceof Uint8Array) {
+    return `[${value.length} bytes]`;
+  }
+  if (value instanceof Error) {
+    return plainError(value, depth);
+  }
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
+  if (depth >= deepest) {
+    return "[deeper]";
+  }
+  return Array.isArray(value)
+    ? value.map((part) => redacted("", part, depth + 1))
+    : Object.fromEntries(Object.entries(value).map(([inner, part]) => [inner, redacted(inner, part, depth + 1)]));
+}
+
+/** As pino writes errors, and no property besides: clients put whole requests and configurations there. */
+function plainError(error: Error, depth: number): object {
+  const { name, message, stack, cause } = error;
+  const code = (error as { readonly code?: unknown }).code;
+  return {
+    type: name,
+    message: withoutUserInfo(message),
+    ...(typeof code === "string" || typeof code === "number" ? { code } : {}),
+    ...(stack === undefined ? {} : { stack: withoutUserInfo(stack) }),
+    ...(cause === undefined || depth >= deepest ? {} : { cause: redacted("cause", cause, depth + 1) }),
+  };
+}
+
+function withoutUserInfo(text: string): string {
+  return text.replace(userInfo, "//[redacted]@");
+}

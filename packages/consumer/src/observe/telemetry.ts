@@ -1,0 +1,13 @@
+import type { Subject } from "./handler-observer.ts";
+
+/** What is told of one handler call. */
+export interface HandlerSpan {
+  /** Runs the handler in the span's context, so that what it calls is part of it. */
+  run<T>(handle: () => T): T;
+  end(durationMs: number, error: unknown): void;
+}
+
+/** Who wants to know what handlers do. */
+export interface Telemetry {
+  begin(subject: Subject): HandlerSpan;
+}

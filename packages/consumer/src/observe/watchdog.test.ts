@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import type { LogRange, PartitionAssignment } from "../driver.ts";
+import { suspicionText, Watchdog, type WatchedPartition } from "./watchdog.ts";
+
+const assignment: PartitionAssignment = { topic: "t", partition: 3, epoch: 1 };
+const at = (handledTo: bigint | null, isAtWork = false): readonly WatchedPartition[] => [{ assignment, handledTo, isAtWork }];
+const ending = (end: bigint): readonly LogRange[] => [{ assignment, start: 0n, end }];
+
+function textsOf(
+  ...looks: readonly (readonly [atMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null])[]
+): readonly string[] {
+  const watchdog = new Watchdog(60_000);
+  return looks.map(([nowMs, partitions, ranges]) => watchdog.look(nowMs, partitions, ranges).map(suspicionText)).at(-1) ?? [];
+}
+
+describe("the watchdog", () => {
+  test("sees a partition that has records to read and does not move", () => {
+    const [text] = textsOf([0, at(5n), ending(9n)], [30_000, at(5n), ending(12n)], [60_000, at(5n), ending(12n)]);
+    expect(text).toBe("t[3] has 7 records to read, and nothing has moved for 60 s: the client does not fetch");
+  });
+
+  test("sees one that never moved at all", () => {
+    expect(textsOf([0, at(null), ending(9n)], [60_000, at(null), ending(9n)])).toHaveLength(1);
+  });
+
+  test.each<[string, Parameters<typeof textsOf>]>([
+    ["moves", [[0, at(5n), ending(9n)], [60_000, at(6n), ending(9n)]]],
+    ["has nothing to read", [[0, at(9n), ending(9n)], [60_000, at(9n), ending(9n)]]],
+    ["has had something to read for a moment only", [[0, at(9n), ending(9n)], [59_000, at(9n), ending(10n)], [61_000, at(9n), ending(10n)]]],
+    ["is at work", [[0, at(5n, true), ending(9n)], [60_000, at(5n, true), ending(9n)]]],
+    ["was at work until now", [[0, at(5n), ending(9n)], [50_000, at(5n, true), ending(9n)], [100_000, at(5n), ending(9n)]]],
+    ["is held anew", [[0, at(5n), ending(9n)], [30_000, [], []], [60_000, at(5n), ending(9n)]]],
+  ])("leaves one alone that %s", (_name, looks) => {
+    expect(textsOf(...looks)).toEqual([]);
+  });
+
+  test("sees a log that ends below what was handled, at once", () => {
+    expect(textsOf([0, at(5n), ending(3n)])[0]).toMatch(/^t\[3\] ends at offset 3, and everything below 5 was handled: the log was truncated/);
+  });
+
+  test("says when the brokers do not answer", () => {
+    expect(textsOf([0, at(5n), ending(9n)], [30_000, at(5n), null], [59_000, at(5n), null])).toEqual([]);
+    expect(textsOf([0, at(5n), ending(9n)], [30_000, at(5n), null], [60_000, at(5n), null])).toEqual([
+      "the brokers have not said for 60 s where the logs end",
+    ]);
+  });
+});

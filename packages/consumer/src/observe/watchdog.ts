@@ -1,0 +1,96 @@
+import type { LogRange, PartitionAssignment } from "../driver.ts";
+
+/** What is known of a partition at one look. */
+export interface WatchedPartition {
+  readonly assignment: PartitionAssignment;
+  /** Everything below is handled; null while nothing is. */
+  readonly handledTo: bigint | null;
+  /** A handler, a retry or a registry is waited for: slow is not stuck. */
+  readonly isAtWork: boolean;
+}
+
+/** What one look found. */
+export type Suspicion =
+  /** There is something to read, nobody is at work on it, and nothing has moved for too long. */
+  | { readonly kind: "stuck"; readonly assignment: PartitionAssignment; readonly forMs: number; readonly lag: bigint }
+  /** The log ends below what was handled: it was truncated, or the topic was deleted and made again. */
+  | { readonly kind: "truncated"; readonly assignment: PartitionAssignment; readonly handledTo: bigint; readonly end: bigint }
+  /** The brokers have not said where the logs end for too long. */
+  | { readonly kind: "unreachable"; readonly forMs: number };
+
+interface Seen {
+  handledTo: bigint | null;
+  sinceMs: number;
+}
+
+/**
+ * Knows a consumer that is alive and reads nothing, whatever its client says of itself: clients have been seen to go on sending heartbeats
+ * for hours with partitions assigned and no fetch under way (https://github.com/confluentinc/confluent-kafka-javascript/issues/476). It
+ * compares what is handled with the end of the log, which is asked for apart from the client's fetches.
+ */
+export class Watchdog {
+  readonly #stuckAfterMs: number;
+  readonly #seen = new Map<PartitionAssignment, Seen>();
+  #answeredMs: number | null = null;
+
+  constructor(stuckAfterMs: number) {
+    this.#stuckAfterMs = stuckAfterMs;
+  }
+
+  /** `ranges` is null where the brokers did not answer. */
+  look(nowMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null): readonly Suspicion[] {
+    this.#forgetOthers(partitions);
+    this.#answeredMs = ranges === null ? (this.#answeredMs ?? nowMs) : nowMs;
+    const ends = new Map(ranges?.map(({ assignment, end }) => [assignment, end]));
+    const suspicions = partitions.flatMap((partition) => this.#lookAt(partition, nowMs, ends.get(partition.assignment) ?? null));
+    const silentMs = nowMs - this.#answeredMs;
+    return silentMs >= this.#stuckAfterMs && partitions.length > 0 ? [...suspicions, { kind: "unreachable", forMs: silentMs }] : suspicions;
+  }
+
+  #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, end: bigint | null): readonly Suspicion[] {
+    const seen = this.#seen.get(assignment);
+    if (seen === undefined || seen.handledTo !== handledTo || isAtWork || end === null || end === handledTo) {
+      this.#seen.set(assignment, { handledTo, sinceMs: nowMs });
+    }
+    if (end === null) {
+      return [];
+    }
+    if (handledTo !== null && end < handledTo) {
+      return [{ kind: "truncated", assignment, handledTo, end }];
+    }
+    const forMs = nowMs - (this.#seen.get(assignment)?.sinceMs ?? nowMs);
+    return forMs >= this.#stuckAfterMs ? [{ kind: "stuck", assignment, forMs, lag: end - (handledTo ?? 0n) }] : [];
+  }
+
+  #forgetOthers(partitions: readonly WatchedPartition[]): void {
+    const held = new Set(partitions.map(({ assignment }) => assignment));
+    for (const assignment of this.#seen.keys()) {
+      if (!held.has(assignment)) {
+        this.#seen.delete(assignment);
+      }
+    }
+  }
+}
+
+/** As a health report says it. */
+export function suspicionText(suspicion: Suspicion): string {
+  switch (suspicion.kind) {
+    case "stuck": {
+      const { topic, partition } = suspicion.assignment;
+      return `${topic}[${partition}] has ${suspicion.lag} records to read, and nothing has moved for ${seconds(suspicion.forMs)}: the client does not fetch`;
+    }
+    case "truncated": {
+      const { topic, partition } = suspicion.assignment;
+      return (
+        `${topic}[${partition}] ends at offset ${suspicion.end}, and everything below ${suspicion.handledTo} was handled: ` +
+        "the log was truncated, or the topic was deleted and made again"
+      );
+    }
+    case "unreachable":
+      return `the brokers have not said for ${seconds(suspicion.forMs)} where the logs end`;
+  }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
+}
