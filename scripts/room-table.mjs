@@ -124,6 +124,7 @@ export const roomTables = {
       "encoding/json-schema": ["encoding/json"], // its messages are JSON, typed by their schema
       "encoding/avro": ["encoding/json"], // a column may hold a JSON document
       "encoding/avro-json": ["encoding/avro", "encoding/json"], // the same schemas; its messages are JSON, and read as what they say in binary
+      "encoding/canal-protobuf": ["encoding/protobuf"], // Protobuf by a schema that nobody has to bring
       "encoding/protobuf": ["encoding/json"], // the same
       "envelope/cloudevents": ["envelope/debezium"], // Debezium's converter writes them: the same letters for operations
       "envelope/ticdc-canal-json": ["envelope/canal"], // Canal's messages with an extension

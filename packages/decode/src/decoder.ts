@@ -50,7 +50,7 @@ export interface TopicHints {
 /** How one side of a topic is written, where its bytes cannot say it: no framing, or an encoding that looks like others. */
 export interface SideHints {
   /**
-   * The encoding: `"msgpack"`, `"cbor"`, `"text"`, `"bytes"`, `"json"`; or, beside a schema, one other than the schema's own (`"avro-json"`).
+   * The encoding: `"msgpack"`, `"cbor"`, `"canal-protobuf"` (Canal without `flatMessage`), `"text"`, `"bytes"`, `"json"`; or, beside a schema, one other than the schema's own (`"avro-json"`).
    * @default detected
    */
   readonly encoding?: EncodingName;

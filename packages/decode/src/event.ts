@@ -24,6 +24,7 @@ export type EncodingName =
   | "avro"
   | "avro-json"
   | "protobuf"
+  | "canal-protobuf"
   | "msgpack"
   | "cbor"
   | "text"

@@ -1,5 +1,6 @@
 import { avro } from "../encoding/avro/encoding.ts";
 import { avroJson } from "../encoding/avro-json/encoding.ts";
+import { canalProtobuf } from "../encoding/canal-protobuf/encoding.ts";
 import { cbor } from "../encoding/cbor/encoding.ts";
 import { registeredConnectJson } from "../encoding/connect-json/encoding.ts";
 import { jsonSchema } from "../encoding/json-schema/encoding.ts";
@@ -70,7 +71,7 @@ const framings: readonly Framing[] = [
 
 const schemaEncodings: readonly SchemaEncoding[] = [avro, avroJson, jsonSchema, protobuf, registeredConnectJson];
 
-const plainEncodings: readonly PlainEncoding[] = [messagePack, cbor];
+const plainEncodings: readonly PlainEncoding[] = [messagePack, cbor, canalProtobuf];
 
 const envelopes: readonly EnvelopeFormat[] = [
   deltaforge,

@@ -7,6 +7,7 @@ import { checkEventCount } from "../event-count.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { convertColumns, sqlTextsOf } from "../sql-columns.ts";
+import { jdbcTypes } from "./jdbc-types.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -82,27 +83,6 @@ function conversions(value: Block, { scope }: Origin): (name: string) => SqlConv
 function jdbcTypeOf(sqlType: unknown, name: string): string | undefined {
   return isBlock(sqlType) && Object.hasOwn(sqlType, name) ? jdbcTypes.get(numberOrNull(sqlType[name]) ?? Number.NaN) : undefined;
 }
-
-/** `java.sql.Types`. A bit is MySQL's `tinyint(1)` there. */
-const jdbcTypes: ReadonlyMap<number, string> = new Map([
-  [-7, "tinyint"],
-  [-6, "tinyint"],
-  [5, "smallint"],
-  [4, "integer"],
-  [-5, "bigint"],
-  [7, "float"],
-  [6, "double"],
-  [8, "double"],
-  [2, "decimal"],
-  [3, "decimal"],
-  [91, "date"],
-  [92, "time"],
-  [93, "timestamp"],
-  [-2, "binary"],
-  [-3, "varbinary"],
-  [-4, "longblob"],
-  [2004, "blob"],
-]);
 
 function sourceBlock(value: Block, table: TableName, isSnapshot: boolean, position: Block): Block {
   const block = { db: table.database, table: table.name, ts_ms: value["es"], snapshot: isSnapshot ? "true" : "false", id: value["id"] };

@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { isDecodeError } from "../../errors.ts";
+import { limitDefaults, type ResolvedLimits } from "../../options.ts";
+import { readCanalPacket } from "./reader.ts";
+
+/** Written by Canal's own classes. */
+const vectors = readFileSync(join(import.meta.dirname, "../../../../../test/vectors/decode/canal-protobuf.ndjson"), "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line) => Buffer.from((JSON.parse(line) as { value: { base64: string } }).value.base64, "base64"));
+
+function outcome(bytes: Buffer, limits: ResolvedLimits = limitDefaults): unknown {
+  try {
+    return typeof readCanalPacket(bytes, 0, bytes.length, limits);
+  } catch (error) {
+    return isDecodeError(error) ? error.code : error;
+  }
+}
+
+test("a packet that is no message of entries is refused by its type", () => {
+  expect(outcome(Buffer.from([0x18, 3]))).toBe("unknown-format");
+  expect(outcome(Buffer.alloc(0))).toBe("unknown-format");
+});
+
+test("a packet that says that it is compressed is refused by that", () => {
+  expect(outcome(Buffer.from([0x18, 7, 0x20, 2]))).toBe("unsupported-format");
+  expect(outcome(Buffer.from([0x18, 7, 0x20, 1]))).toBe("object");
+});
+
+test("entries of no bytes are refused where there are more than any message should hold", () => {
+  const entries = Buffer.from([0x12, 0]);
+  const body = Buffer.concat(Array.from({ length: 8_000 }, () => entries));
+  const packet = Buffer.concat([Buffer.from([0x18, 7, 0x2a, 0x80, 0x7d]), body]); // 16,000 bytes of body
+  expect(outcome(packet)).toBe("object");
+  expect(outcome(packet, { ...limitDefaults, maxWeightPerByte: 10 })).toBe("limit-exceeded");
+});
+
+test("a packet cut at any byte ends in a DecodeError, or is a shorter packet", () => {
+  for (const bytes of vectors) {
+    for (let length = 0; length < bytes.length; length++) {
+      expect(outcome(bytes.subarray(0, length))).toEqual(expect.any(String));
+    }
+  }
+});
+
+test("whatever bytes are changed, the end is a value or a DecodeError", () => {
+  const change = fc.record({ vector: fc.nat(vectors.length - 1), at: fc.nat(), byte: fc.nat(255) });
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+      const bytes = Buffer.from(vectors[changes[0]?.vector ?? 0] as Buffer);
+      for (const { at, byte } of changes) {
+        bytes[at % bytes.length] = byte;
+      }
+      expect(outcome(bytes)).toEqual(expect.any(String));
+    }),
+    { numRuns: 500 },
+  );
+});

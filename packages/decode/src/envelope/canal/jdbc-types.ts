@@ -1,0 +1,20 @@
+/** MySQL's types by `java.sql.Types`, which say less. A bit is MySQL's `tinyint(1)` there. */
+export const jdbcTypes: ReadonlyMap<number, string> = new Map([
+  [-7, "tinyint"],
+  [-6, "tinyint"],
+  [5, "smallint"],
+  [4, "integer"],
+  [-5, "bigint"],
+  [7, "float"],
+  [6, "double"],
+  [8, "double"],
+  [2, "decimal"],
+  [3, "decimal"],
+  [91, "date"],
+  [92, "time"],
+  [93, "timestamp"],
+  [-2, "binary"],
+  [-3, "varbinary"],
+  [-4, "longblob"],
+  [2004, "blob"],
+]);
