@@ -59,7 +59,10 @@ export class OpenTelemetryObserver implements Telemetry {
     this.#tracer = api.trace.getTracer(scope);
     const meter = api.metrics.getMeter(scope);
     const advice = { explicitBucketBoundaries: boundariesS };
-    this.#consumed = meter.createCounter("messaging.client.consumed.messages", { unit: "{message}", description: "Events handed to handlers" });
+    this.#consumed = meter.createCounter("messaging.client.consumed.messages", {
+      unit: "{message}",
+      description: "Events handed to handlers",
+    });
     this.#duration = meter.createHistogram("messaging.process.duration", { unit: "s", description: "Time of handlers", advice });
     this.#lag = meter.createHistogram("cdc.event.lag", { unit: "s", description: "From the source's commit to the handler", advice });
   }
@@ -110,7 +113,9 @@ export class OpenTelemetryObserver implements Telemetry {
       "messaging.operation.type": "process",
       "messaging.destination.name": topic,
       "messaging.consumer.group.name": this.#groupId,
-      ...(first === undefined ? {} : { "messaging.destination.partition.id": String(first.record.partition), "cdc.format": first.encoding }),
+      ...(first === undefined
+        ? {}
+        : { "messaging.destination.partition.id": String(first.record.partition), "cdc.format": first.encoding }),
       ...(first?.kind === "change" ? { "cdc.table": first.table.name, "cdc.op": first.op } : {}),
     };
   }
@@ -120,8 +125,12 @@ export class OpenTelemetryObserver implements Telemetry {
     for (const { record } of events) {
       const header = record.headers.find(([name]) => name === "traceparent");
       if (header !== undefined) {
-        const carrier = Object.fromEntries(record.headers.map(([name, value]) => [name, value === null ? "" : Buffer.from(value).toString()]));
-        const context = this.#api.trace.getSpanContext(this.#api.propagation.extract(this.#api.context.active() as never, carrier) as never);
+        const carrier = Object.fromEntries(
+          record.headers.map(([name, value]) => [name, value === null ? "" : Buffer.from(value).toString()]),
+        );
+        const context = this.#api.trace.getSpanContext(
+          this.#api.propagation.extract(this.#api.context.active() as never, carrier) as never,
+        );
         if (context !== undefined) {
           links.push({ context });
         }

@@ -6,7 +6,8 @@ const canary = "c4n4ry";
 
 function logged(fields: Readonly<Record<string, unknown>>, message = ""): string {
   const lines: string[] = [];
-  const keep = (...line: unknown[]): void => void lines.push(JSON.stringify(line, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value)));
+  const keep = (...line: unknown[]): void =>
+    void lines.push(JSON.stringify(line, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value)));
   const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep };
   redacting(logger).warn(fields, message);
   return lines.join();
@@ -17,7 +18,10 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ["a token in a list", { headers: [{ authorization: `Bearer ${canary}` }] }],
   ["a URL with a user", { url: `https://me:${canary}@registry/` }],
   ["an error's message", { err: new Error(`cannot reach https://me:${canary}@registry/`) }],
-  ["an error's cause, and its configuration", { err: new Error("x", { cause: Object.assign(new Error("y"), { config: { password: canary } }) }) }],
+  [
+    "an error's cause, and its configuration",
+    { err: new Error("x", { cause: Object.assign(new Error("y"), { config: { password: canary } }) }) },
+  ],
   ["a record", { record: { key: Buffer.from(canary), value: Buffer.from(canary) } }],
   ["bytes", { payload: Buffer.from(canary) }],
 ])("%s does not reach the log", (_name, fields) => {

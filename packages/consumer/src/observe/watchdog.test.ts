@@ -24,18 +24,59 @@ describe("the watchdog", () => {
   });
 
   test.each<[string, Parameters<typeof textsOf>]>([
-    ["moves", [[0, at(5n), ending(9n)], [60_000, at(6n), ending(9n)]]],
-    ["has nothing to read", [[0, at(9n), ending(9n)], [60_000, at(9n), ending(9n)]]],
-    ["has had something to read for a moment only", [[0, at(9n), ending(9n)], [59_000, at(9n), ending(10n)], [61_000, at(9n), ending(10n)]]],
-    ["is at work", [[0, at(5n, true), ending(9n)], [60_000, at(5n, true), ending(9n)]]],
-    ["was at work until now", [[0, at(5n), ending(9n)], [50_000, at(5n, true), ending(9n)], [100_000, at(5n), ending(9n)]]],
-    ["is held anew", [[0, at(5n), ending(9n)], [30_000, [], []], [60_000, at(5n), ending(9n)]]],
+    [
+      "moves",
+      [
+        [0, at(5n), ending(9n)],
+        [60_000, at(6n), ending(9n)],
+      ],
+    ],
+    [
+      "has nothing to read",
+      [
+        [0, at(9n), ending(9n)],
+        [60_000, at(9n), ending(9n)],
+      ],
+    ],
+    [
+      "has had something to read for a moment only",
+      [
+        [0, at(9n), ending(9n)],
+        [59_000, at(9n), ending(10n)],
+        [61_000, at(9n), ending(10n)],
+      ],
+    ],
+    [
+      "is at work",
+      [
+        [0, at(5n, true), ending(9n)],
+        [60_000, at(5n, true), ending(9n)],
+      ],
+    ],
+    [
+      "was at work until now",
+      [
+        [0, at(5n), ending(9n)],
+        [50_000, at(5n, true), ending(9n)],
+        [100_000, at(5n), ending(9n)],
+      ],
+    ],
+    [
+      "is held anew",
+      [
+        [0, at(5n), ending(9n)],
+        [30_000, [], []],
+        [60_000, at(5n), ending(9n)],
+      ],
+    ],
   ])("leaves one alone that %s", (_name, looks) => {
     expect(textsOf(...looks)).toEqual([]);
   });
 
   test("sees a log that ends below what was handled, at once", () => {
-    expect(textsOf([0, at(5n), ending(3n)])[0]).toMatch(/^t\[3\] ends at offset 3, and everything below 5 was handled: the log was truncated/);
+    expect(textsOf([0, at(5n), ending(3n)])[0]).toMatch(
+      /^t\[3\] ends at offset 3, and everything below 5 was handled: the log was truncated/,
+    );
   });
 
   test("says when the brokers do not answer", () => {

@@ -19,8 +19,10 @@ export type Suspicion =
   | { readonly kind: "unreachable"; readonly forMs: number };
 
 interface Seen {
-  handledTo: bigint | null;
-  sinceMs: number;
+  readonly handledTo: bigint | null;
+  /** There was something to read at that look already. */
+  readonly isBehind: boolean;
+  readonly sinceMs: number;
 }
 
 /**
@@ -49,8 +51,9 @@ export class Watchdog {
 
   #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, end: bigint | null): readonly Suspicion[] {
     const seen = this.#seen.get(assignment);
-    if (seen === undefined || seen.handledTo !== handledTo || isAtWork || end === null || end === handledTo) {
-      this.#seen.set(assignment, { handledTo, sinceMs: nowMs });
+    const isBehind = end !== null && end !== handledTo && !isAtWork;
+    if (seen === undefined || !seen.isBehind || !isBehind || seen.handledTo !== handledTo) {
+      this.#seen.set(assignment, { handledTo, isBehind, sinceMs: nowMs });
     }
     if (end === null) {
       return [];
