@@ -1,0 +1,40 @@
+import { virtualClock } from "@cdckit/testkit";
+import { expect, test } from "vitest";
+import type { DriverSession, LogRange, PartitionAssignment } from "../driver.ts";
+import { RangeWatch } from "./range-watch.ts";
+import { suspicionText } from "./watchdog.ts";
+
+const assignment: PartitionAssignment = { topic: "t", partition: 0, epoch: 1 };
+
+async function watched(ranges: () => Promise<readonly LogRange[]>, handledTo: bigint, forMs: number): Promise<readonly string[]> {
+  const clock = virtualClock();
+  const told: string[] = [];
+  const watch = new RangeWatch({
+    clock,
+    intervalMs: 10_000,
+    stuckAfterMs: 60_000,
+    partitions: () => [{ assignment, handledTo, isAtWork: false }],
+    onRanges: () => {},
+    onSuspicion: (suspicion) => told.push(suspicionText(suspicion)),
+  });
+  watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
+  await clock.advance(forMs);
+  expect(watch.reasons).toHaveLength(told.length);
+  watch.stop();
+  await clock.advance(forMs);
+  expect(watch.reasons).toEqual([]);
+  return told;
+}
+
+test("a partition that does not move is told of once, a minute later", async () => {
+  const stuck = (): Promise<readonly LogRange[]> => Promise.resolve([{ assignment, start: 0n, end: 9n }]);
+  expect(await watched(stuck, 5n, 65_000)).toEqual([]);
+  expect(await watched(stuck, 5n, 200_000)).toEqual([expect.stringMatching(/^t\[0\] has 4 records to read/)]);
+});
+
+test.each<[string, () => Promise<readonly LogRange[]>]>([
+  ["never answer", () => new Promise(() => {})],
+  ["refuse", () => Promise.reject(new Error("no"))],
+])("brokers that %s are told of", async (_name, ranges) => {
+  expect(await watched(ranges, 5n, 100_000)).toEqual([expect.stringMatching(/^the brokers have not said for/)]);
+});

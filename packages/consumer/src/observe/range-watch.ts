@@ -1,0 +1,97 @@
+import type { Clock } from "../clock.ts";
+import type { DriverSession, LogRange } from "../driver.ts";
+import { type Suspicion, suspicionText, Watchdog, type WatchedPartition } from "./watchdog.ts";
+
+export interface RangeWatchParts {
+  readonly clock: Clock;
+  /** How often the brokers are asked where the logs end. */
+  readonly intervalMs: number;
+  readonly stuckAfterMs: number;
+  readonly partitions: () => readonly WatchedPartition[];
+  /** Told of every answer. */
+  readonly onRanges: (ranges: readonly LogRange[]) => void;
+  /** Told of what was not suspected at the look before. */
+  readonly onSuspicion: (suspicion: Suspicion) => void;
+}
+
+/** Asks the brokers every so often where the logs end, and looks whether the consumer comes nearer. */
+export class RangeWatch {
+  readonly #parts: RangeWatchParts;
+  readonly #watchdog: Watchdog;
+  #session: DriverSession | null = null;
+  #cancel: () => void = () => {};
+  #isAsking = false;
+  /** The last answer since the last look; null where there was none. */
+  #answer: readonly LogRange[] | null = null;
+  #suspicions: readonly Suspicion[] = [];
+
+  constructor(parts: RangeWatchParts) {
+    this.#parts = parts;
+    this.#watchdog = new Watchdog(parts.stuckAfterMs);
+  }
+
+  /** What the last look found, in words. */
+  get reasons(): readonly string[] {
+    return this.#suspicions.map(suspicionText);
+  }
+
+  /** Without a driver that can ask there is nothing to compare with: a capability that its page tells. */
+  start(session: DriverSession): void {
+    if (session.ranges !== undefined) {
+      this.#session = session;
+      this.#ask();
+      this.#wait();
+    }
+  }
+
+  stop(): void {
+    this.#session = null;
+    this.#cancel();
+    this.#suspicions = [];
+  }
+
+  #wait(): void {
+    this.#cancel = this.#parts.clock.after(this.#parts.intervalMs, () => {
+      this.#look();
+      this.#ask();
+      this.#wait();
+    });
+  }
+
+  #look(): void {
+    const { clock, partitions, onSuspicion } = this.#parts;
+    const before = new Set(this.#suspicions.map(nameOf));
+    this.#suspicions = this.#watchdog.look(clock.nowMs(), partitions(), this.#answer);
+    this.#answer = null;
+    for (const suspicion of this.#suspicions.filter((one) => !before.has(nameOf(one)))) {
+      onSuspicion(suspicion);
+    }
+  }
+
+  /** One question at a time: on a connection that swallows them, they would pile up. */
+  #ask(): void {
+    const partitions = this.#parts.partitions();
+    const asked = this.#isAsking ? undefined : this.#session?.ranges?.(partitions.map(({ assignment }) => assignment));
+    if (asked === undefined) {
+      return;
+    }
+    this.#isAsking = true;
+    asked
+      .then(
+        (ranges) => {
+          this.#answer = ranges;
+          this.#parts.onRanges(ranges);
+        },
+        () => {}, // no answer: the next look counts it
+      )
+      .finally(() => {
+        this.#isAsking = false;
+      });
+  }
+}
+
+function nameOf(suspicion: Suspicion): string {
+  return suspicion.kind === "unreachable"
+    ? suspicion.kind
+    : `${suspicion.kind} ${suspicion.assignment.topic} ${suspicion.assignment.partition}`;
+}
