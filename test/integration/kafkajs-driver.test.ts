@@ -287,7 +287,13 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
 
   test("records of aborted transactions are not seen, and control records do not hold the commit back", async () => {
     const topic = await topicWith([]);
-    const transactional = client.producer({ transactionalId: uniqueName("tx"), maxInFlightRequests: 1, idempotent: true });
+    const transactional = client.producer({
+      transactionalId: uniqueName("tx"),
+      maxInFlightRequests: 1,
+      idempotent: true,
+      // A transaction that has just ended may still be ending at the brokers.
+      retry: { retries: 10 },
+    });
     await transactional.connect();
     for (const [value, commit] of [
       ["kept", true],

@@ -72,7 +72,7 @@ export class Transactions {
       if (records.length > 0) {
         checkWritten(records, await transaction.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) }));
       }
-      await transaction.sendOffsets({ consumerGroupId: this.#parts.groupId, ...toKafkaJsOffsets(offsets) });
+      await this.#sendOffsets(transaction, offsets);
       this.#refuseUnlessCurrent(assignment);
     } catch (error) {
       await transaction.abort().catch(() => {});
@@ -80,6 +80,22 @@ export class Transactions {
     }
     await commitOf(transaction);
     await this.#untilVisible(offsets);
+  }
+
+  /** The last transaction may still be ending at the brokers. kafkajs tries again where it adds partitions, and not where it adds offsets. */
+  async #sendOffsets(transaction: Transaction, offsets: readonly OffsetCommit[]): Promise<void> {
+    for (const deadline = performance.now() + visibleDeadlineMs; ; ) {
+      try {
+        await transaction.sendOffsets({ consumerGroupId: this.#parts.groupId, ...toKafkaJsOffsets(offsets) });
+        return;
+      } catch (error) {
+        const { type } = error as { readonly type?: unknown };
+        if (type !== "CONCURRENT_TRANSACTIONS" || performance.now() > deadline) {
+          throw error;
+        }
+      }
+      await delay(visiblePauseMs);
+    }
   }
 
   /**
