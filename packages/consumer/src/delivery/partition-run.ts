@@ -176,9 +176,7 @@ export class PartitionRun {
     }
     this.#isPumping = false;
     this.#flushWhereNothingMoreComes();
-    if (this.#ceiling !== null) {
-      this.#onIdle.wake();
-    }
+    this.#onIdle.wake();
     this.#parts.progress();
   }
 
@@ -534,9 +532,12 @@ export class PartitionRun {
       }
       task.nextCall++;
       let pending: unknown;
+      // Under way from here on: a handler may stop the consumer while it is still on the stack.
+      this.#active++;
       try {
         pending = call.handle(call.event);
       } catch (error) {
+        this.#active--;
         this.#failed(task, error);
         return;
       }
@@ -544,13 +545,13 @@ export class PartitionRun {
         this.#awaitCall(task, pending);
         return;
       }
+      this.#active--;
       counters.handled++;
     }
     this.#finish(task);
   }
 
   #awaitCall(task: RecordTask, pending: PromiseLike<unknown>): void {
-    this.#active++;
     pending.then(
       () => {
         this.#active--;

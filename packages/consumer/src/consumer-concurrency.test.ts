@@ -1,0 +1,255 @@
+import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
+import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { type Consumer, createConsumer } from "./consumer.ts";
+import type { DeliveryOptions } from "./delivery/delivery-options.ts";
+import type { ConsumerOptions } from "./options.ts";
+
+const rowDecoder: Decoder = {
+  decode: () => {
+    throw new Error("not used");
+  },
+  decodeAt: ({ batch, record, valueBytes }: RecordCursor) => {
+    const row = Buffer.from(valueBytes ?? []).toString();
+    const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
+    return [{ kind: "row", table: { schema: "s", name: "t" }, row, schemaId: null, record: ref } as unknown as CdcEvent]; // what is read of it
+  },
+  explain: () => Promise.reject(new Error("not used")),
+};
+
+interface Setup {
+  readonly clock: VirtualClock;
+  readonly broker: MemoryBroker;
+  readonly consumer: Consumer;
+}
+
+interface SetupOptions extends Partial<ConsumerOptions> {
+  readonly partitions?: number;
+  readonly maxBatchRecords?: number;
+}
+
+/** Records as `key=value`. */
+function setUp(records: readonly string[], delivery: DeliveryOptions, options: SetupOptions = {}): Setup {
+  const { partitions = 1, maxBatchRecords = 100, ...rest } = options;
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: partitions }, { clock });
+  for (const [i, text] of records.entries()) {
+    const [key = "", value = ""] = text.split("=");
+    broker.append("t", { key: key === "" ? null : key, value, partition: i % partitions });
+  }
+  const driver = memory({ broker, maxBatchRecords });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: rowDecoder, signals: false, clock, delivery, ...rest });
+  return { clock, broker, consumer };
+}
+
+function rowOf(event: CdcEvent): string {
+  return (event as unknown as { row: string }).row;
+}
+
+function sleep(clock: VirtualClock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}
+
+function committed(broker: MemoryBroker, partition = 0): bigint | null {
+  return broker.committed("g", "t", partition);
+}
+
+describe("concurrency", () => {
+  test("records of different keys are handled at the same time, as many as may be, those of one key in order", async () => {
+    const { clock, broker, consumer } = setUp(["a=1", "a=2", "b=3", "c=4", "d=5", "b=6"], { concurrency: 3 });
+    const log: string[] = [];
+    consumer.on("*", async (event) => {
+      log.push(`+${rowOf(event)}`);
+      await sleep(clock, 10);
+      log.push(`-${rowOf(event)}`);
+      if (log.length === 12) {
+        void consumer.stop();
+      }
+    });
+    await clock.run(consumer.run());
+    expect(log.slice(0, 3)).toEqual(["+1", "+3", "+4"]);
+    expect(log.indexOf("+2")).toBeGreaterThan(log.indexOf("-1"));
+    expect(log.indexOf("+6")).toBeGreaterThan(log.indexOf("-3"));
+    expect(committed(broker)).toBe(6n);
+    // Two rounds of three.
+    expect(clock.nowMs()).toBe(20);
+  });
+
+  test("a record that is tried again holds up its key, and nothing else", async () => {
+    const { clock, consumer } = setUp(
+      ["a=1", "a=2", "b=3", "b=4", "c=5"],
+      { concurrency: 2 },
+      {
+        failure: { retry: { initialDelayMs: 1_000, maxDelayMs: 1_000, jitter: "none" } },
+      },
+    );
+    const handled: [string, number][] = [];
+    let tried = 0;
+    consumer.on("*", (event) => {
+      if (rowOf(event) === "1" && ++tried < 3) {
+        throw new Error("not yet");
+      }
+      handled.push([rowOf(event), clock.nowMs()]);
+      if (handled.length === 5) {
+        void consumer.stop();
+      }
+    });
+    await clock.run(consumer.run());
+    expect(handled).toEqual([
+      ["3", 0],
+      ["4", 0],
+      ["5", 0],
+      ["1", 2_000],
+      ["2", 2_000],
+    ]);
+  });
+
+  test("nothing above the first record that is not handled is committed, and reading does not run away from it", async () => {
+    const records = Array.from({ length: 100 }, (_, i) => `k${i}=${i}`);
+    const { clock, broker, consumer } = setUp(records, { concurrency: 4, maxOutOfOrder: 10 }, { maxBatchRecords: 5 });
+    const handled: number[] = [];
+    consumer.on("*", async (event) => {
+      if (rowOf(event) === "3") {
+        await sleep(clock, 60_000);
+        expect(Math.max(...handled)).toBeLessThan(3 + 10);
+        expect(committed(broker)).toBe(3n);
+      }
+      handled.push(Number(rowOf(event)));
+      if (handled.length === 100) {
+        void consumer.stop();
+      }
+    });
+    await clock.run(consumer.run());
+    expect(committed(broker)).toBe(100n);
+  });
+
+  test("one partition that stands still is paused, and the others go on", async () => {
+    const records = Array.from({ length: 60 }, (_, i) => `k=${i}`);
+    const { clock, broker, consumer } = setUp(records, { concurrency: 2 }, { partitions: 3, maxBatchRecords: 4 });
+    let others = 0;
+    consumer.on("*", async (event) => {
+      if (event.record.partition === 0) {
+        await sleep(clock, 100_000);
+      } else if (++others === 40) {
+        expect(clock.nowMs()).toBeLessThan(100_000);
+      }
+      if (event.record.partition === 0 && event.record.offset === 19n) {
+        void consumer.stop();
+      }
+    });
+    await clock.run(consumer.run(), { withinMs: 10_000_000 });
+    expect([0, 1, 2].map((partition) => committed(broker, partition))).toEqual([20n, 20n, 20n]);
+  });
+
+  test("fetched batches are taken until their bytes reach the bound", async () => {
+    const records = Array.from({ length: 40 }, (_, i) => `k${i}=${String(i).padStart(6)}`);
+    const { clock, consumer } = setUp(records, { concurrency: 100, maxInFlight: 100, maxInFlightBytes: 60 }, { maxBatchRecords: 2 });
+    let running = 0;
+    let most = 0;
+    let handled = 0;
+    const reasons = new Set<string>();
+    consumer.on("*", async () => {
+      most = Math.max(most, ++running);
+      await sleep(clock, 10);
+      for (const reason of consumer.health().reasons) {
+        reasons.add(reason.replace(/\d+/, "N"));
+      }
+      running--;
+      if (++handled === 40) {
+        void consumer.stop();
+      }
+    });
+    await clock.run(consumer.run());
+    // Batches of 2 records, 17 or 18 bytes each: the fourth one reaches the bound.
+    expect(most).toBe(8);
+    expect([...reasons]).toEqual(["N bytes of events are not handled yet"]);
+  });
+
+  test("a stop still handles what stands in front of a handled record, so that nothing comes twice", async () => {
+    const { clock, broker, consumer } = setUp(["a=1", "a=2", "a=3", "b=4", "c=5", "a=6"], { concurrency: 2 });
+    const handled: string[] = [];
+    consumer.on("*", async (event) => {
+      const row = rowOf(event);
+      await sleep(clock, row < "4" ? 10 : 1);
+      handled.push(row);
+      if (row === "5") {
+        void consumer.stop();
+      }
+    });
+    await clock.run(consumer.run());
+    expect(handled).toEqual(["4", "5", "1", "2", "3"]);
+    expect(committed(broker)).toBe(5n);
+  });
+
+  test("a failure halts in front of its record; what was handled behind it comes again", async () => {
+    const { clock, broker, consumer } = setUp(["a=1", "b=2", "c=3"], { concurrency: 3 }, { failure: { retry: false } });
+    consumer.on("*", async (event) => {
+      await sleep(clock, 1);
+      if (rowOf(event) === "2") {
+        throw new Error("no");
+      }
+    });
+    await expect(clock.run(consumer.run())).rejects.toMatchObject({ code: "handler-failed", at: { offset: 1n } });
+    expect(committed(broker)).toBe(1n);
+  });
+});
+
+describe("batches", () => {
+  const records = Array.from({ length: 23 }, (_, i) => `k=${String(i).padStart(2, "0")}`);
+
+  async function sizesOf(delivery: DeliveryOptions): Promise<{ sizes: number[]; endedMs: number }> {
+    const { clock, broker, consumer } = setUp(records, delivery, { maxBatchRecords: 4 });
+    const sizes: number[] = [];
+    const rows: string[] = [];
+    consumer.on("s.t", {
+      batch: (events) => {
+        sizes.push(events.length);
+        rows.push(...events.map(rowOf));
+        if (rows.length === 23) {
+          void consumer.stop();
+        }
+      },
+    });
+    await clock.run(consumer.run());
+    expect(rows).toEqual([...rows].sort());
+    expect(committed(broker)).toBe(23n);
+    return { sizes, endedMs: clock.nowMs() };
+  }
+
+  test("of so many events, from as many fetches as that takes; the last one goes when its time is over", async () => {
+    const { sizes, endedMs } = await sizesOf({ batch: { maxEvents: 10, maxMs: 500 } });
+    expect(sizes).toEqual([10, 10, 3]);
+    expect(endedMs).toBeGreaterThanOrEqual(500);
+  });
+
+  test("of so many bytes", async () => {
+    // Three bytes a record.
+    expect((await sizesOf({ batch: { maxBytes: 20, maxMs: 50 } })).sizes).toEqual([6, 6, 6, 5]);
+  });
+
+  test("where no more may be fetched, a batch does not wait for more", async () => {
+    const { sizes, endedMs } = await sizesOf({ batch: { maxEvents: 100, maxMs: 1_000_000 }, maxInFlight: 2 });
+    expect(sizes).toEqual([8, 8, 7]);
+    expect(endedMs).toBeLessThan(1_000_000);
+  });
+
+  test("a batch waits for the one before it, while reading goes on", async () => {
+    const { clock, consumer } = setUp(records, { batch: { maxEvents: 10, maxMs: 10 } }, { maxBatchRecords: 4 });
+    let running = 0;
+    let handled = 0;
+    consumer.on("s.t", {
+      batch: async (events) => {
+        expect(++running).toBe(1);
+        await sleep(clock, 100);
+        running--;
+        handled += events.length;
+        if (handled === 23) {
+          void consumer.stop();
+        }
+      },
+    });
+    await clock.run(consumer.run());
+    // The third batch was complete long before the second one had ended.
+    expect(clock.nowMs()).toBe(300);
+  });
+});

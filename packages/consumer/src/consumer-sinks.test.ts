@@ -1,0 +1,260 @@
+import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
+import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { type Consumer, createConsumer } from "./consumer.ts";
+import type { OffsetCommit, PartitionAssignment } from "./driver.ts";
+import type { ConsumerOptions } from "./options.ts";
+import type { Sink, SinkBatch } from "./sink.ts";
+
+const rowDecoder: Decoder = {
+  decode: () => {
+    throw new Error("not used");
+  },
+  decodeAt: ({ batch, record, valueBytes }: RecordCursor) => {
+    const [name = "", row = ""] = Buffer.from(valueBytes ?? [])
+      .toString()
+      .split(":");
+    const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
+    const kind = name === "heartbeat" ? "heartbeat" : "row";
+    return [{ kind, table: { schema: "s", name }, row, schemaId: null, record: ref } as unknown as CdcEvent]; // what is read of it
+  },
+  explain: () => Promise.reject(new Error("not used")),
+};
+
+/** Rows and checkpoints that move together, fenced by the latest claim: what the port asks for, in memory. */
+class MemoryTables {
+  readonly rows: string[] = [];
+  readonly checkpoints = new Map<number, bigint>();
+  /** The latest assignment that was claimed: also a member's own earlier one is fenced. */
+  readonly owners = new Map<number, object>();
+  readonly batches: number[] = [];
+  delayMs = 0;
+  failures: unknown[] = [];
+  /** A row that the tables refuse. */
+  refuses: string | null = null;
+
+  sink(clock: VirtualClock, name = "tables"): Sink {
+    return {
+      name,
+      claim: async (_groupId: string, assignments: readonly PartitionAssignment[]) => {
+        const known: OffsetCommit[] = [];
+        for (const assignment of assignments) {
+          this.owners.set(assignment.partition, assignment);
+          const offset = this.checkpoints.get(assignment.partition);
+          if (offset !== undefined) {
+            known.push({ assignment, offset });
+          }
+        }
+        return known;
+      },
+      apply: async ({ assignment, events, nextOffset }: SinkBatch) => {
+        const { partition } = assignment;
+        await new Promise<void>((resolve) => void clock.after(this.delayMs, resolve));
+        const failure = this.failures.shift();
+        if (failure !== undefined) {
+          throw failure;
+        }
+        if (this.owners.get(partition) !== assignment) {
+          throw Object.assign(new Error("another member has claimed it"), { code: "fenced" });
+        }
+        const rows = events.map((event) => (event as unknown as { row: string }).row);
+        if (this.refuses !== null && rows.includes(this.refuses)) {
+          throw Object.assign(new Error("violates a constraint"), { code: "23505" });
+        }
+        this.rows.push(...rows);
+        this.batches.push(rows.length);
+        this.checkpoints.set(partition, nextOffset);
+      },
+      close: async () => {},
+    };
+  }
+}
+
+interface Setup {
+  readonly clock: VirtualClock;
+  readonly broker: MemoryBroker;
+}
+
+function brokerWith(values: readonly string[], partitions = 1): Setup {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: partitions, dead: 1 }, { clock });
+  broker.append("t", ...values.map((value, i) => ({ value, partition: i % partitions })));
+  return { clock, broker };
+}
+
+function join({ clock, broker }: Setup, options: Partial<ConsumerOptions> = {}): Consumer {
+  const driver = memory({ broker, maxBatchRecords: 4 });
+  return createConsumer({
+    driver,
+    groupId: "g",
+    topics: ["t"],
+    decoder: rowDecoder,
+    signals: false,
+    clock,
+    random: () => 0.5,
+    ...options,
+  });
+}
+
+/** Stops the consumer when the group's commit is there. */
+function stopAt({ clock, broker }: Setup, consumer: Consumer, offset: bigint): void {
+  clock.after(10, () => {
+    if (broker.committed("g", "t", 0) === offset) {
+      void consumer.stop();
+    } else {
+      stopAt({ clock, broker }, consumer, offset);
+    }
+  });
+}
+
+const orders = Array.from({ length: 10 }, (_, i) => `orders:${i}`);
+const rows = orders.map((_value, i) => String(i));
+
+describe("a sink", () => {
+  test("gets what happens to tables, and its checkpoint moves past the rest", async () => {
+    const setup = brokerWith(["orders:0", "heartbeat", "orders:1", "heartbeat"]);
+    const tables = new MemoryTables();
+    const consumer = join(setup).to(tables.sink(setup.clock));
+    stopAt(setup, consumer, 4n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(["0", "1"]);
+    expect(tables.checkpoints.get(0)).toBe(4n);
+  });
+
+  test("goes on at its own checkpoint, whatever the group has committed: nothing is applied twice", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    tables.checkpoints.set(0, 6n);
+    const consumer = join(setup).to(tables.sink(setup.clock));
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(["6", "7", "8", "9"]);
+  });
+
+  test("takes the tables that it is asked to, in batches of its own", async () => {
+    const setup = brokerWith([...orders, "items:a", "items:b", "items:c"]);
+    const [first, second] = [new MemoryTables(), new MemoryTables()];
+    const consumer = join(setup)
+      .to(first.sink(setup.clock, "first"), { tables: ["s.orders"], batch: { maxEvents: 5, maxMs: 20 } })
+      .to(second.sink(setup.clock, "second"), { tables: ["s.items"] });
+    stopAt(setup, consumer, 13n);
+    await setup.clock.run(consumer.run());
+    expect(first.rows).toEqual(rows);
+    expect(first.batches.slice(0, 2)).toEqual([5, 5]);
+    expect(second.rows).toEqual(["a", "b", "c"]);
+  });
+
+  test("that is slow does not hold up a fast one; the commit waits for the slower of them", async () => {
+    const setup = brokerWith(orders);
+    const [slow, fast] = [new MemoryTables(), new MemoryTables()];
+    slow.delayMs = 10_000;
+    const consumer = join(setup).to(slow.sink(setup.clock, "slow")).to(fast.sink(setup.clock, "fast"));
+    let early: [number, bigint | null] | undefined;
+    setup.clock.after(5_000, () => {
+      early = [fast.rows.length, setup.broker.committed("g", "t", 0)];
+    });
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect(early).toEqual([10, null]);
+    expect(slow.rows).toEqual(rows);
+  });
+
+  test("that is down is tried again, and nothing is lost or doubled", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    const down = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    tables.failures = [down, undefined, down, down];
+    const consumer = join(setup).to(tables.sink(setup.clock));
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(rows);
+  });
+
+  test("that refuses a row gets the others, and the row is a dead letter", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    tables.refuses = "2";
+    const consumer = join(setup, { failure: { poison: "dead-letter", deadLetterTopic: "dead" } }).to(tables.sink(setup.clock));
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(rows.filter((row) => row !== "2"));
+    expect(tables.checkpoints.get(0)).toBe(10n);
+    expect(setup.broker.read("dead", 0, 0n, 10).map(({ value }) => Buffer.from(value ?? []).toString())).toEqual(["orders:2"]);
+  });
+
+  test("that says it is fenced gets nothing more of the partition, and nothing of it is committed", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    const consumer = join(setup).to(tables.sink(setup.clock));
+    setup.clock.after(1, () => tables.owners.set(0, {}));
+    tables.delayMs = 5;
+    const running = consumer.run();
+    let reasons: readonly string[] = [];
+    setup.clock.after(60_000, () => {
+      reasons = consumer.health().reasons;
+      void consumer.stop();
+    });
+    await setup.clock.run(running);
+    expect(tables.rows).toEqual([]);
+    expect(setup.broker.commits).toEqual([]);
+    expect(reasons).toEqual([expect.stringContaining("belongs to another member")]);
+  });
+
+  test("beside handlers: a record is committed when both have handled it", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    const handled: string[] = [];
+    const consumer = join(setup)
+      .to(tables.sink(setup.clock))
+      .on("*", (event) => void handled.push((event as unknown as { row: string }).row));
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect([tables.rows, handled]).toEqual([rows, rows]);
+  });
+
+  test("whatever members come, go and expire, each row is applied once", async () => {
+    const values = Array.from({ length: 200 }, (_, i) => `orders:${i}`);
+    const setup = brokerWith(values, 4);
+    const tables = new MemoryTables();
+    tables.delayMs = 3;
+    const members: Consumer[] = [];
+    const running: Promise<void>[] = [];
+    const enter = (): void => {
+      const consumer = join(setup).to(tables.sink(setup.clock));
+      members.push(consumer);
+      running.push(consumer.run());
+    };
+    enter();
+    for (const [atMs, what] of [
+      [5, enter],
+      [12, () => void setup.broker.group("g").expire()],
+      [20, enter],
+      [30, () => void members.shift()?.stop()],
+      [40, () => void setup.broker.group("g").expire()],
+    ] as const) {
+      setup.clock.after(atMs, what);
+    }
+    const watch = (): void =>
+      void setup.clock.after(10, () => (tables.rows.length < 200 ? watch() : members.forEach((member) => void member.stop())));
+    watch();
+    await setup.clock.run(Promise.all(running).then(() => Promise.all(running)));
+    expect([...tables.rows].sort((a, b) => Number(a) - Number(b))).toEqual(values.map((_value, i) => String(i)));
+  });
+
+  test("that is none, or has another one's name, is refused", () => {
+    const setup = brokerWith([]);
+    const tables = new MemoryTables();
+    expect(() => join(setup).to({} as Sink)).toThrow("[invalid-sink]");
+    const consumer = join(setup).to(tables.sink(setup.clock));
+    expect(() => consumer.to(tables.sink(setup.clock))).toThrow("[invalid-sink]");
+    expect(() => consumer.to(tables.sink(setup.clock, "b"), { batch: { maxEvents: 0 } })).toThrow("maxEvents");
+  });
+
+  test("that cannot claim its partitions halts the consumer after so many attempts", async () => {
+    const setup = brokerWith(orders);
+    const cause = new Error("no such table");
+    const sink: Sink = { ...new MemoryTables().sink(setup.clock), claim: () => Promise.reject(cause) };
+    const consumer = join(setup).to(sink);
+    await expect(setup.clock.run(consumer.run())).rejects.toMatchObject({ code: "sink-failed", cause });
+  });
+});
