@@ -13,12 +13,14 @@ const numberWeight = 40;
 const mostShortNumber = 15;
 const longNumberWeight = 400;
 const textWeight = 80;
-const escapedTextWeight = 300;
+const escapedTextWeight = 450;
+/** Characters beyond ASCII. */
+const wideTextWeight = 200;
 const arrayWeight = 150;
 const objectWeight = 400;
 const propertyWeight = 50;
 /** A name beyond those that rows have: the runtime remembers each, and each order of them that objects have. */
-const furtherNameWeight = 1_600;
+const furtherNameWeight = 2_200;
 
 /** Names are told apart by so many bytes: of longer ones there are not many in a message. */
 const tellingBytes = 64;
@@ -124,20 +126,23 @@ class Scale {
     const bytes = this.#bytes;
     const telling = Math.min(this.#end, first + tellingBytes);
     let hash = 0;
-    let isPlain = true;
+    let hasEscapes = false;
+    let isWide = false;
     let p = first;
     let byte = 0;
     while (p < telling && (byte = bytes[p] as number) !== quote) {
       hash = (Math.imul(hash, hashFactor) + byte) | 0;
-      isPlain &&= byte !== backslash && byte < 0x80;
+      hasEscapes ||= byte === backslash;
+      isWide ||= byte > 0x7f;
       p += byte === backslash ? 2 : 1;
     }
+    const weight = hasEscapes ? escapedTextWeight : isWide ? wideTextWeight : textWeight;
     const next = spaceEnd(bytes, quoteAt(bytes, p, this.#end) + 1, this.#end);
     if (next < this.#end && bytes[next] === colon) {
-      this.#weight += propertyWeight + (isPlain ? 0 : escapedTextWeight) + (this.#names.has(hash) ? 0 : furtherNameWeight);
+      this.#weight += propertyWeight + weight - textWeight + (this.#names.has(hash) ? 0 : furtherNameWeight);
     } else {
       this.#values++;
-      this.#weight += this.#perValue + (isPlain ? textWeight : escapedTextWeight);
+      this.#weight += this.#perValue + weight;
     }
     return next;
   }
