@@ -5,11 +5,12 @@ import { runConsume } from "./suites/consume.ts";
 import { runDecode } from "./suites/decode.ts";
 import { runHeap } from "./suites/heap.ts";
 import { runLayers } from "./suites/layers.ts";
+import { runRuntime } from "./suites/runtime.ts";
 
-const usage = `usage: npm run bench -- [decode|layers|heap|consume]... [options]
+const usage = `usage: npm run bench -- [decode|layers|runtime|heap|consume]... [options]
   --rounds N     rounds per contender (default 15)
   --round-ms N   shortest time of one round in milliseconds (default 150)
-  --messages N   messages of the heap suite (default 1000000) and of each consume pass (200000)
+  --messages N   messages of the heap suite (default 1000000) and of each pass of runtime and consume (200000)
   -o, --output F write the results as JSON too
 `;
 
@@ -22,12 +23,13 @@ interface SuiteOptions {
 const suites: Readonly<Record<string, (options: SuiteOptions) => Promise<{ readonly text: string; readonly result: object }>>> = {
   decode: runDecode,
   layers: runLayers,
+  runtime: runRuntime,
   heap: runHeap,
   consume: runConsume,
 };
 
 /** What runs when nothing is named: the suites that need no stack. */
-const withoutStack: readonly string[] = ["decode", "layers", "heap"];
+const withoutStack: readonly string[] = ["decode", "layers", "runtime", "heap"];
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
