@@ -76,7 +76,7 @@ describe("columns whose types the connector propagates", () => {
     const seen: unknown[] = [];
     const decoder = createDecoder({ onSchema: ({ row }) => seen.push(sourcesOf(row)) });
     const value = Buffer.from(JSON.stringify({ schema: connect, payload: { email: null, price: "AA==", other: "" } }));
-    decoder.decode({ topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] });
+    void decoder.decode({ topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] });
     expect(seen).toEqual([{ email: column, price: { typeName: "DECIMAL", length: 10, scale: 2 }, other: null }]);
   });
 

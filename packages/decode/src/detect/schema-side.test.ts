@@ -17,7 +17,7 @@ function recordOf(payload: string): KafkaRecord {
 
 function codeOf(payload: string, isRuled: boolean): unknown {
   try {
-    createDecoder({ schemas: sourceOf(isRuled) }).decode(recordOf(payload));
+    void createDecoder({ schemas: sourceOf(isRuled) }).decode(recordOf(payload));
     return null;
   } catch (error) {
     return isDecodeError(error) ? [error.code, isDecodeError(error.cause) ? error.cause.code : null] : error;

@@ -286,7 +286,7 @@ interface Framed {
 }
 
 /** Whether a source has answered that there is no such schema, rather than that it could not find out. */
-function isCertainlyUnknown(error: unknown): error is DecodeError {
+function isCertainlyUnknown(error: unknown): boolean {
   if (!isDecodeError(error) || error.code !== "schema-not-found") {
     return false;
   }
