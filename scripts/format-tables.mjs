@@ -90,6 +90,7 @@ function writeTables() {
     console.log(output);
     throw new Error(`${contract} has failed: nothing is written`);
   }
+  capture(toolPath("biome"), ["format", "--write", "test/contract/format-results.json"]);
   const path = join(repositoryRoot, "README.md");
   writeFileSync(path, withTables(repositoryRoot, readFileSync(path, "utf8")));
 }
