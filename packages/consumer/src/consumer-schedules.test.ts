@@ -199,6 +199,7 @@ async function play(schedule: Schedule): Promise<WatchedBroker> {
   const running: Promise<void>[] = [];
   const failed = new Map<string, number>();
   let calls = 0;
+  let isOver = false;
   const delivery: DeliveryOptions = {
     order: schedule.order,
     concurrency: schedule.concurrency,
@@ -234,9 +235,9 @@ async function play(schedule: Schedule): Promise<WatchedBroker> {
   const disturb = (what: Disturbance["what"]): void => {
     if (what === "expire") {
       void broker.group("g").expire();
-    } else if (what === "join") {
+    } else if (what === "join" && !isOver) {
       join();
-    } else if (members.length > 1) {
+    } else if (what === "leave" && members.length > 1) {
       void members.shift()?.stop();
     }
   };
@@ -248,6 +249,7 @@ async function play(schedule: Schedule): Promise<WatchedBroker> {
         watch();
         return;
       }
+      isOver = true;
       for (const consumer of members) {
         void consumer.stop();
       }

@@ -100,6 +100,8 @@ export interface LogRange {
   readonly start: bigint;
   /** The offset after the last readable record. */
   readonly end: bigint;
+  /** What the group has committed; null where it has nothing, absent where the driver did not ask. */
+  readonly committed?: bigint | null;
 }
 
 /**

@@ -210,8 +210,8 @@ export class ConsumerEngine implements DriverSink {
 
   async #connect(): Promise<void> {
     const { driver, groupId, topics, from, logger, delivery } = this.#options;
+    const { signal } = this.#connectAbort;
     try {
-      const { signal } = this.#connectAbort;
       this.#session = await driver.connect(
         { groupId, topics, from, logger, signal, ...(this.#startAt === undefined ? {} : { startAt: this.#startAt }) },
         this,
@@ -220,7 +220,10 @@ export class ConsumerEngine implements DriverSink {
       this.#committer.start(this.#session, delivery.commitIntervalMs);
       this.#dispatch({ type: "connected" });
     } catch (error) {
-      this.failed(error);
+      // A driver that gives up because nobody waits for it does what it was asked to.
+      if (!signal.aborted) {
+        this.failed(error);
+      }
     }
   }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { advance, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
 
@@ -94,5 +95,46 @@ describe("the life cycle", () => {
     const failed = advance({ phase: "running", error: null }, { type: "fail", error: failure });
     expect(advance(failed, { type: "fail", error: later }).error).toBe(failure);
     expect(advance(failed, { type: "force", error: later })).toEqual({ phase: "closing", error: failure });
+  });
+});
+
+const document = readFileSync(new URL("../LIFECYCLE.md", import.meta.url), "utf8");
+
+/** The cells of the document's table whose first header is empty: the transitions. */
+function documentedCells(): Map<string, Cell> {
+  const lines = document.split("\n").map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  const header = lines.findIndex(([first, second]) => first === "" && second === "start");
+  const types = lines[header]?.slice(1) ?? [];
+  const cells = new Map<string, Cell>();
+  for (const [phase = "", ...row] of lines.slice(header + 2, header + 8)) {
+    for (const [i, text] of row.entries()) {
+      const cell = text === "=" ? "unchanged" : text.endsWith("!") ? `${text.slice(0, -1)} with the error` : text;
+      cells.set(`${phase} ${types[i]}`, cell as Cell);
+    }
+  }
+  return cells;
+}
+
+describe("LIFECYCLE.md", () => {
+  test("the document's table is the machine's", () => {
+    const cells = Object.entries(table).flatMap(([phase, row]) =>
+      Object.entries(row).map(([type, cell]): [string, Cell] => [`${phase} ${type}`, cell]),
+    );
+    expect(Object.fromEntries(documentedCells())).toEqual(Object.fromEntries(cells));
+  });
+
+  test("each invariant names a test that there is", () => {
+    const invariants = [...document.matchAll(/^\| (L\d+) \| .* \| `([^`]+)`: "(.+)" \|$/gm)];
+    expect(invariants.map(([, number]) => number)).toEqual(invariants.map((_match, i) => `L${i + 1}`));
+    expect(invariants.length).toBeGreaterThan(10);
+    for (const [, number, file, name] of invariants) {
+      const source = readFileSync(new URL(file ?? "", import.meta.url), "utf8");
+      expect(source.includes(`test("${name}"`), `${number}: ${file} has no test ${name}`).toBe(true);
+    }
   });
 });

@@ -4,7 +4,7 @@ import { suspicionText, Watchdog, type WatchedPartition } from "./watchdog.ts";
 
 const assignment: PartitionAssignment = { topic: "t", partition: 3, epoch: 1 };
 const at = (handledTo: bigint | null, isAtWork = false): readonly WatchedPartition[] => [{ assignment, handledTo, isAtWork }];
-const ending = (end: bigint): readonly LogRange[] => [{ assignment, start: 0n, end }];
+const ending = (end: bigint, committed: bigint | null = null): readonly LogRange[] => [{ assignment, start: 0n, end, committed }];
 
 function textsOf(
   ...looks: readonly (readonly [atMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null])[]
@@ -19,8 +19,8 @@ describe("the watchdog", () => {
     expect(text).toBe("t[3] has 7 records to read, and nothing has moved for 60 s: the client does not fetch");
   });
 
-  test("sees one that never moved at all", () => {
-    expect(textsOf([0, at(null), ending(9n)], [60_000, at(null), ending(9n)])).toHaveLength(1);
+  test("sees one that never moved from where the group stood", () => {
+    expect(textsOf([0, at(null), ending(9n, 4n)], [60_000, at(null), ending(9n, 4n)])).toEqual([expect.stringMatching(/^t\[3\] has 5 records/)]);
   });
 
   test.each<[string, Parameters<typeof textsOf>]>([

@@ -43,15 +43,18 @@ export class Watchdog {
   look(nowMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null): readonly Suspicion[] {
     this.#forgetOthers(partitions);
     this.#answeredMs = ranges === null ? (this.#answeredMs ?? nowMs) : nowMs;
-    const ends = new Map(ranges?.map(({ assignment, end }) => [assignment, end]));
-    const suspicions = partitions.flatMap((partition) => this.#lookAt(partition, nowMs, ends.get(partition.assignment) ?? null));
+    const logs = new Map(ranges?.map((range) => [range.assignment, range]));
+    const suspicions = partitions.flatMap((partition) => this.#lookAt(partition, nowMs, logs.get(partition.assignment) ?? null));
     const silentMs = nowMs - this.#answeredMs;
     return silentMs >= this.#stuckAfterMs && partitions.length > 0 ? [...suspicions, { kind: "unreachable", forMs: silentMs }] : suspicions;
   }
 
-  #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, end: bigint | null): readonly Suspicion[] {
+  #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, log: LogRange | null): readonly Suspicion[] {
     const seen = this.#seen.get(assignment);
-    const isBehind = end !== null && end !== handledTo && !isAtWork;
+    const end = log?.end ?? null;
+    // Before it has handled anything, a member stands where the group did; where that is not known, nobody knows whether it should move.
+    const standsAt = handledTo ?? log?.committed ?? null;
+    const isBehind = end !== null && standsAt !== null && end > standsAt && !isAtWork;
     if (seen === undefined || !seen.isBehind || !isBehind || seen.handledTo !== handledTo) {
       this.#seen.set(assignment, { handledTo, isBehind, sinceMs: nowMs });
     }
@@ -62,7 +65,7 @@ export class Watchdog {
       return [{ kind: "truncated", assignment, handledTo, end }];
     }
     const forMs = nowMs - (this.#seen.get(assignment)?.sinceMs ?? nowMs);
-    return forMs >= this.#stuckAfterMs ? [{ kind: "stuck", assignment, forMs, lag: end - (handledTo ?? 0n) }] : [];
+    return isBehind && forMs >= this.#stuckAfterMs ? [{ kind: "stuck", assignment, forMs, lag: end - standsAt }] : [];
   }
 
   #forgetOthers(partitions: readonly WatchedPartition[]): void {

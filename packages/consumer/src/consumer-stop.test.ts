@@ -1,0 +1,115 @@
+import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
+import { type BrokerFault, memory, MemoryBroker, seededScheduler, virtualClock } from "@cdckit/testkit";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createConsumer } from "./consumer.ts";
+import { isConsumerError } from "./errors.ts";
+
+const words = ["fine", "fine", "slow", "late", "broken", "fails", "stuck", "fine"] as const;
+
+interface Stop {
+  readonly seed: number;
+  readonly atMs: number;
+  readonly hangs: BrokerFault["on"] | "nothing";
+  readonly order: readonly (typeof words)[number][];
+  readonly concurrency: number;
+  readonly how: "stop" | "signal" | "two signals";
+}
+
+const stopArbitrary: fc.Arbitrary<Stop> = fc.record({
+  seed: fc.nat(),
+  atMs: fc.constantFrom(0, 1, 5, 20, 100, 1_000),
+  hangs: fc.constantFrom("nothing", "connect", "fetch", "commit", "send"),
+  order: fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 8 }),
+  concurrency: fc.constantFrom(1, 4),
+  how: fc.constantFrom("stop", "signal", "two signals"),
+});
+
+const deadlineMs = 5_000;
+
+test("a stop ends in its time, whatever hangs", async () => {
+  const ends = { clean: 0, abandoned: 0 };
+  await fc.assert(
+    fc.asyncProperty(stopArbitrary, async (stop) => {
+      const { tookMs, error, listeners } = await stopDuring(stop);
+      // The drain, the driver that still connects, the last commit, and the driver's close.
+      expect(tookMs).toBeLessThanOrEqual(4 * deadlineMs);
+      expect(error === null || (isConsumerError(error) && error.code === "work-abandoned") ? null : error).toBeNull();
+      expect(listeners).toBe(0);
+      ends[error === null ? "clean" : "abandoned"]++;
+    }),
+    { numRuns: 200 },
+  );
+  expect(ends.clean).toBeGreaterThan(10);
+  expect(ends.abandoned).toBeGreaterThan(10);
+});
+
+async function stopDuring({ seed, atMs, hangs, order, concurrency, how }: Stop): Promise<{
+  tookMs: number;
+  error: unknown;
+  listeners: number;
+}> {
+  const clock = virtualClock({ scheduler: seededScheduler(seed) });
+  const broker = new MemoryBroker({ t: 1, dead: 1 }, { clock });
+  broker.append("t", ...order.map((value, i) => ({ key: `k${i % 3}`, value })));
+  const heal = hangs === "nothing" ? () => {} : broker.faults.inject({ on: hangs, how: "hangs", times: Number.POSITIVE_INFINITY });
+  const before = process.listenerCount("SIGUSR2");
+  const consumer = createConsumer({
+    driver: memory({ broker, maxBatchRecords: 3 }),
+    groupId: "g",
+    topics: ["t"],
+    decoder: wordDecoder,
+    delivery: { concurrency },
+    failure: { poison: "dead-letter", deadLetterTopic: "dead", breaker: false, retry: { initialDelayMs: 1_000 } },
+    signals: how === "stop" ? false : ["SIGUSR2"],
+    shutdownTimeoutMs: deadlineMs,
+    clock,
+  });
+  consumer.on("*", (event) => handle(event, (ms) => new Promise((resolve) => void clock.after(ms, resolve))));
+  let stoppedMs = 0;
+  const end = consumer.run().then(
+    () => null,
+    (error: unknown) => error,
+  );
+  clock.after(atMs, () => {
+    stoppedMs = clock.nowMs();
+    if (how === "stop") {
+      void consumer.stop();
+      return;
+    }
+    process.emit("SIGUSR2");
+    if (how === "two signals") {
+      process.emit("SIGUSR2");
+    }
+  });
+  const error = await clock.run(end);
+  heal();
+  return { tookMs: clock.nowMs() - stoppedMs, error, listeners: process.listenerCount("SIGUSR2") - before };
+}
+
+function handle(event: CdcEvent, sleep: (ms: number) => Promise<void>): void | Promise<void> {
+  const { word } = event as unknown as { readonly word: (typeof words)[number] };
+  if (word === "fails") {
+    throw new Error("no");
+  }
+  if (word === "stuck") {
+    return new Promise(() => {});
+  }
+  return word === "slow" ? sleep(500) : undefined;
+}
+
+const wordDecoder: Decoder = {
+  decode: () => {
+    throw new Error("not used");
+  },
+  decodeAt: ({ batch, record, valueBytes }: RecordCursor) => {
+    const word = Buffer.from(valueBytes ?? []).toString();
+    if (word === "broken") {
+      throw new Error("it does not decode");
+    }
+    const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
+    const event = { kind: "unknown", word, schemaId: null, record: ref } as unknown as CdcEvent; // what is read of it
+    return word === "late" ? new Promise(() => {}) : [event];
+  },
+  explain: () => Promise.reject(new Error("not used")),
+};

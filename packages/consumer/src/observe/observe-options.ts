@@ -1,0 +1,41 @@
+import { checkCount, checkMembers } from "../option-checks.ts";
+import type { OpenTelemetryApi } from "./opentelemetry.ts";
+import type { PrometheusRegistry } from "./prometheus.ts";
+
+export interface HealthOptions {
+  /**
+   * How long a partition may have records to read without moving before `health()` says so.
+   * @default 60_000
+   */
+  readonly stuckAfterMs?: number;
+  /**
+   * How often the brokers are asked where the logs end.
+   * @default 10_000
+   */
+  readonly lagIntervalMs?: number;
+}
+
+export interface TelemetryOptions {
+  /** The module `@opentelemetry/api`, as a whole: spans and metrics of handlers go to what the application has set up there. */
+  readonly opentelemetry?: OpenTelemetryApi;
+  /** A registry of prom-client: the consumer's figures are added to it. */
+  readonly prometheus?: PrometheusRegistry;
+}
+
+export interface ResolvedHealthOptions {
+  readonly stuckAfterMs: number;
+  readonly lagIntervalMs: number;
+}
+
+export function resolveHealthOptions(options: HealthOptions = {}): ResolvedHealthOptions {
+  checkMembers("health", options, ["stuckAfterMs", "lagIntervalMs"]);
+  const { stuckAfterMs = 60_000, lagIntervalMs = 10_000 } = options;
+  checkCount("health.stuckAfterMs", stuckAfterMs);
+  checkCount("health.lagIntervalMs", lagIntervalMs);
+  return Object.freeze({ stuckAfterMs, lagIntervalMs });
+}
+
+export function resolveTelemetryOptions(options: TelemetryOptions = {}): TelemetryOptions {
+  checkMembers("telemetry", options, ["opentelemetry", "prometheus"]);
+  return Object.freeze({ ...options });
+}
