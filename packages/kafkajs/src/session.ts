@@ -10,14 +10,16 @@ import type {
 } from "@cdckit/consumer";
 import type { Batch, Consumer, ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
 import { Assignments, type Held, toKafkaJsOffsets } from "./assignments.ts";
-import { KafkaJsDriverError } from "./errors.ts";
+import type { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepBeating } from "./heartbeat.ts";
+import { madeAnewOf, missingOf } from "./log-guard.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
-import { lostRangeAt, lostRangeError, madeAnewError } from "./lost-range.ts";
+import { lostRangeError, madeAnewError } from "./lost-range.ts";
 import { MessageBatch } from "./message-batch.ts";
 import type { ResolvedKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
+import { PartitionControl } from "./partition-control.ts";
 import { resolveStarts, type Start } from "./starts.ts";
 import { TopicWatch } from "./topic-watch.ts";
 import { Transactions } from "./transactions.ts";
@@ -49,6 +51,7 @@ const startPauseMs = 500;
 export class KafkaJsSession implements DriverSession {
   readonly #parts: SessionParts;
   readonly #assignments: Assignments = new Assignments();
+  readonly #control: PartitionControl;
   readonly #writer: Writer;
   readonly #transactions: Transactions;
   readonly #watch: TopicWatch;
@@ -65,6 +68,7 @@ export class KafkaJsSession implements DriverSession {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     const { makeProducer, scout } = parts;
+    this.#control = new PartitionControl(parts.consumer, this.#assignments);
     this.#writer = new Writer(makeProducer);
     this.#transactions = new Transactions({ groupId: parts.subscription.groupId, makeProducer, scout, assignments: this.#assignments });
     this.#watch = new TopicWatch({
@@ -93,11 +97,11 @@ export class KafkaJsSession implements DriverSession {
   }
 
   pause(assignments: readonly PartitionAssignment[]): void {
-    this.#setPaused(assignments, true);
+    this.#control.setPaused(assignments, true);
   }
 
   resume(assignments: readonly PartitionAssignment[]): void {
-    this.#setPaused(assignments, false);
+    this.#control.setPaused(assignments, false);
   }
 
   send(records: readonly OutgoingRecord[]): Promise<void> {
@@ -110,10 +114,13 @@ export class KafkaJsSession implements DriverSession {
   }
 
   async ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
-    const ends = await this.#parts.scout.ends([...new Set(assignments.map(({ topic }) => topic))]);
+    const { scout, subscription } = this.#parts;
+    const topics = [...new Set(assignments.map(({ topic }) => topic))];
+    const [ends, committed] = await Promise.all([scout.ends(topics), scout.committed(subscription.groupId, topics)]);
     return assignments.flatMap((assignment) => {
-      const log = ends.get(placeOf(assignment.topic, assignment.partition));
-      return log === undefined ? [] : [{ assignment, start: log.low, end: log.high }];
+      const place = placeOf(assignment.topic, assignment.partition);
+      const log = ends.get(place);
+      return log === undefined ? [] : [{ assignment, start: log.low, end: log.high, committed: committed.get(place) ?? null }];
     });
   }
 
@@ -207,9 +214,9 @@ export class KafkaJsSession implements DriverSession {
     // A join without a word before: the session had run out, or the topics' metadata changed.
     void this.#giveUp("lost");
     const assignments = this.#assignments.renew(memberAssignment, true);
-    // In this turn, before kafkajs fetches. It also keeps what was paused in an older generation paused, which nobody would resume.
+    // In this turn, before kafkajs fetches.
     for (const assignment of assignments) {
-      this.#applyPause(assignment);
+      this.#control.apply(assignment);
     }
     this.#parts.sink.assigned(assignments);
     if (assignments.length > 0) {
@@ -247,39 +254,8 @@ export class KafkaJsSession implements DriverSession {
       this.#fail(error);
       return;
     }
-    for (const { assignment, offset, committed } of starts) {
-      const held = this.#assignments.held(assignment);
-      if (held !== undefined) {
-        held.expected = offset;
-        held.reached = committed;
-        held.isStarting = false;
-        this.#seek(assignment, offset);
-        this.#applyPause(assignment);
-      }
-    }
-  }
-
-  #seek({ topic, partition }: PartitionAssignment, offset: bigint): void {
-    this.#parts.consumer.seek({ topic, partition, offset: String(offset) });
-  }
-
-  #setPaused(assignments: readonly PartitionAssignment[], isPaused: boolean): void {
-    for (const assignment of assignments) {
-      const held = this.#assignments.held(assignment);
-      if (held !== undefined) {
-        held.isPaused = isPaused;
-        this.#applyPause(assignment);
-      }
-    }
-  }
-
-  #applyPause(assignment: PartitionAssignment): void {
-    const held = this.#assignments.held(assignment);
-    const { topic, partition } = assignment;
-    if (held === undefined || held.isPaused || held.isStarting) {
-      this.#parts.consumer.pause([{ topic, partitions: [partition] }]);
-    } else {
-      this.#parts.consumer.resume([{ topic, partitions: [partition] }]);
+    for (const start of starts) {
+      this.#control.start(start);
     }
   }
 
@@ -315,9 +291,11 @@ export class KafkaJsSession implements DriverSession {
   #passed({ topic, partition, batchSize, firstOffset, lastOffset, highWatermark }: ConsumerEndBatchProcessEvent["payload"]): void {
     const assignment = this.#assignments.of(topic, partition);
     const held = assignment === undefined ? undefined : this.#assignments.held(assignment);
-    const isStray = firstOffset !== null && held?.expected != null && BigInt(firstOffset) < held.expected;
-    if (assignment === undefined || held === undefined || held.isStarting || this.#isOver || isStray) {
+    if (assignment === undefined || held === undefined || held.isStarting || this.#isOver) {
       return;
+    }
+    if (firstOffset !== null && held.expected !== null && BigInt(firstOffset) < held.expected) {
+      return; // fetched before the last seek
     }
     this.#assignments.passed(topic, partition, BigInt(lastOffset) + 1n);
     if (batchSize === 0) {
@@ -334,11 +312,11 @@ export class KafkaJsSession implements DriverSession {
     if (assignment === undefined || held === undefined || held.isStarting || this.#isOver || payload.isStale()) {
       return;
     }
-    if (held.isDistrusted && (await this.#isMadeAnew(assignment, held))) {
+    if (held.isDistrusted && (await this.#isMadeAnew(held))) {
       return;
     }
     if (!isNext(batch, held)) {
-      await this.#investigate(assignment, held, payload);
+      await this.#investigate(held, payload);
       return;
     }
     this.#commitInGeneration = payload.commitOffsetsIfNecessary;
@@ -354,20 +332,15 @@ export class KafkaJsSession implements DriverSession {
     }
   }
 
-  /** Kafka drops the commits of a topic with the topic: a commit that was there, and is not, tells. */
-  async #isMadeAnew(assignment: PartitionAssignment, held: Held): Promise<boolean> {
+  /** Whether the topic is another one by now; then this session ends. */
+  async #isMadeAnew(held: Held): Promise<boolean> {
     const { scout, subscription } = this.#parts;
-    const { topic, partition } = assignment;
-    const place = placeOf(topic, partition);
-    const [committed, ends] = await Promise.all([scout.committed(subscription.groupId, [topic]), scout.ends([topic])]);
+    const lost = await madeAnewOf(scout, subscription.groupId, held);
     held.isDistrusted = false;
-    const log = ends.get(place);
-    if (held.reached === null || log === undefined || committed.has(place)) {
-      return false;
+    if (lost !== null) {
+      this.#fail(madeAnewError(lost, subscription.groupId));
     }
-    const lost = { topic, partition, firstMissing: held.expected ?? held.reached, firstAvailable: log.low, end: log.high };
-    this.#fail(madeAnewError(lost, subscription.groupId));
-    return true;
+    return lost !== null;
   }
 
   #handOver(batch: MessageBatch, held: Held): Promise<void> | undefined {
@@ -383,22 +356,21 @@ export class KafkaJsSession implements DriverSession {
    * A batch that was not fetched where the last one ended. kafkajs answers an offset that is out of range by moving the group to the start
    * or the end of the log, without an error; the offset that it then asks for tells. Where the log has what is expected, it is a stray.
    */
-  async #investigate(assignment: PartitionAssignment, held: Held, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
+  async #investigate(held: Held, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
     const { scout, subscription } = this.#parts;
-    const { topic, partition } = assignment;
-    const expected = held.expected ?? 0n;
-    const log = (await scout.ends([topic])).get(placeOf(topic, partition));
+    const { assignment } = held;
+    const offset = held.expected ?? 0n;
+    const lost = await missingOf(scout, held);
     if (this.#assignments.held(assignment) !== held || this.#isOver) {
       return;
     }
-    const lost = log === undefined ? null : lostRangeAt(assignment, expected, log);
     if (lost === null) {
-      this.#seek(assignment, expected);
+      this.#control.seek(assignment, offset);
       return;
     }
     // kafkajs has committed the new position already: without this, the next start would not notice.
-    await commitOffsetsIfNecessary(toKafkaJsOffsets([{ assignment, offset: expected }])).catch(() => {
-      subscription.logger.warn({ topic, partition, offset: expected }, "the group's offset could not be put back");
+    await commitOffsetsIfNecessary(toKafkaJsOffsets([{ assignment, offset }])).catch(() => {
+      subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
     });
     this.#fail(lostRangeError(lost, subscription.groupId));
   }

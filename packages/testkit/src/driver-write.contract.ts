@@ -43,7 +43,7 @@ export const writeTrials: Readonly<Record<string, Trial>> = {
     const topic = await topicOf(harness, 1);
     const { session } = await join(harness, { topics: [topic] });
     const numbers = Array.from({ length: 20 }, (_, i) => String(i));
-    await Promise.all(numbers.map((value) => session.send?.([outgoing(topic, { value: Buffer.from(value) })])));
+    await Promise.all(numbers.map(async (value) => session.send?.([outgoing(topic, { value: Buffer.from(value) })])));
     const reader = await join(harness, { topics: [topic] });
     await reader.sink.until(({ records }) => records.length >= numbers.length);
     expect(reader.sink.records.map(({ value }) => text(value))).toEqual(numbers);

@@ -130,8 +130,10 @@ export class MemoryMember implements DriverSession {
   ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
     return this.#request("ranges", () =>
       assignments.map((assignment) => {
-        const { start, stableEnd } = this.#parts.broker.log(assignment.topic, assignment.partition);
-        return { assignment, start, end: stableEnd };
+        const { topic, partition } = assignment;
+        const { start, stableEnd } = this.#parts.broker.log(topic, partition);
+        const committed = this.#parts.broker.committed(this.#parts.subscription.groupId, topic, partition);
+        return { assignment, start, end: stableEnd, committed };
       }),
     );
   }
