@@ -1,14 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { DecoderOptions, SchemaSource } from "@cdckit/decode";
 import type { Attack } from "./attacks.ts";
-import type { Seeds } from "./corpus.ts";
-import { record } from "./json-schema-attacks.ts";
+import type { PlainName } from "./vector-seeds.ts";
 
 const mib = 2 ** 20;
-
-/** The encodings that are read only where the user names them. */
-export type PlainName = "msgpack" | "cbor";
 
 /** An attack that is only one where its topic is stated to have this encoding. */
 export interface PlainAttack extends Attack {
@@ -18,11 +11,6 @@ export interface PlainAttack extends Attack {
 /** What is known to cost in MessagePack and CBOR: a MiB of each. */
 export function plainAttacks(): readonly PlainAttack[] {
   return [...messagePackAttacks(), ...cborAttacks()];
-}
-
-/** The option that makes a topic one of this encoding. */
-export function plainTopics(topic: string, encoding: PlainName): Pick<DecoderOptions, "topics"> {
-  return { topics: { [topic]: { value: { encoding } } } };
 }
 
 function messagePackAttacks(): PlainAttack[] {
@@ -100,16 +88,4 @@ function names(count: number, around: (name: Buffer) => readonly Buffer[], head:
     Buffer.concat(around(Buffer.from(`\xa4${i.toString(36).padStart(4, "0")}`, "latin1"))),
   );
   return Buffer.concat([headOf(head, count), ...parts]);
-}
-
-/** What other libraries wrote, to be mutated; its topic is stated to be of the encoding by {@link plainTopics}. */
-export function plainSeeds(encoding: PlainName): Seeds {
-  const lines = readFileSync(join(import.meta.dirname, `../vectors/${encoding}/${encoding}.ndjson`), "utf8").split("\n");
-  const vectors = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as { readonly base64: string });
-  const noSource: SchemaSource = { peek: () => undefined, load: () => Promise.reject(new Error("no schema is asked for")) };
-  return {
-    name: encoding,
-    records: vectors.map(({ base64 }, i) => record(encoding, i, Buffer.from(base64, "base64"))),
-    schemas: noSource,
-  };
 }

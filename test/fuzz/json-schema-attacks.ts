@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { DecoderOptions, KafkaRecord, RegisteredSchema, SchemaSource } from "@cdckit/decode";
+import type { DecoderOptions, RegisteredSchema, SchemaSource } from "@cdckit/decode";
 import type { Attack } from "./attacks.ts";
-import type { Seeds } from "./corpus.ts";
 
 const mib = 2 ** 20;
 
@@ -75,34 +72,4 @@ export function validationAttacks(): readonly ValidationAttack[] {
 function sourceOf(schema: object): SchemaSource {
   const registered: RegisteredSchema = { id: 1, schemaType: "JSON", schema: JSON.stringify(schema) };
   return { peek: () => registered, load: () => Promise.resolve(registered) };
-}
-
-interface ConfluentVector {
-  readonly schemaId: number;
-  readonly base64: string;
-  readonly schema: string;
-  readonly references: readonly { readonly name: string; readonly schema: string }[];
-}
-
-/** Real messages of Confluent's serializer, to be mutated. */
-export function jsonSchemaSeeds(): Seeds {
-  const file = join(import.meta.dirname, "../vectors/json-schema/confluent.ndjson");
-  const lines = readFileSync(file, "utf8").split("\n");
-  const vectors = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as ConfluentVector); // as its generator writes it
-  const schemas = new Map(
-    vectors.map(({ schemaId, schema, references }) => [schemaId, { id: schemaId, schemaType: "JSON" as const, schema, references }]),
-  );
-  return {
-    name: "json-schema",
-    records: vectors.map(({ base64 }, i) => record("json-schema", i, Buffer.from(base64, "base64"))),
-    schemas: {
-      peek: (id) => schemas.get(Number(id)),
-      load: () => Promise.reject(Object.assign(new Error("there is no such schema"), { code: "not-found" })),
-    },
-  };
-}
-
-/** A record without a key. */
-export function record(topic: string, offset: number, value: Buffer): KafkaRecord {
-  return { topic, partition: 0, offset: BigInt(offset), timestamp: 1_700_000_000_000n, key: null, value, headers: [] };
 }

@@ -1,215 +1,234 @@
-import type { KafkaRecord } from "@cdckit/decode";
+import type { KafkaRecord, RecordHeaders, RegisteredSchema } from "@cdckit/decode";
+import { type Anatomy, type Edit, type Part, withEdits } from "./anatomy.ts";
+import { avroAnatomy } from "./avro-anatomy.ts";
+import { byteMutations } from "./byte-mutations.ts";
+import type { Pool, Seed } from "./corpus.ts";
+import { jsonAnatomy } from "./json-anatomy.ts";
+import { plainAnatomy } from "./plain-anatomy.ts";
+import { protobufAnatomy } from "./protobuf-anatomy.ts";
 import type { Random } from "./random.ts";
 
-/** Makes other bytes of a message's. `other` is a message of the corpus to take parts from. */
-type Mutation = (bytes: Buffer, random: Random, other: Buffer) => Buffer;
+/** Makes other messages of the seeds of one pool. */
+export class Mutator {
+  readonly #pool: Pool;
+  readonly #all: readonly Pool[];
+  readonly #anatomies = new Map<Seed, Anatomy | null>();
 
-const magicByte = 0;
-const openBrace = 0x7b;
+  /** `all` are the pools that parts of other formats are taken from. */
+  constructor(pool: Pool, all: readonly Pool[]) {
+    this.#pool = pool;
+    this.#all = all;
+  }
 
-/** The record with its value, or its key, changed in one to three places. */
-export function mutated(record: KafkaRecord, other: KafkaRecord, random: Random): KafkaRecord {
-  const changesKey = record.value === null || (record.key !== null && random.chance(0.15));
-  const bytes = changesKey ? record.key : record.value;
-  if (bytes === null) {
-    return record;
+  /** Most seeds are ones that decode: what cannot be read at first seldom becomes readable. */
+  pick(random: Random): Seed {
+    const { recorded, written } = this.#pool;
+    const from = recorded.length > 0 && (written.length === 0 || random.chance(0.5)) ? recorded : written;
+    const first = random.pick(from);
+    return first.isDecodable || random.chance(0.2) ? first : random.pick(from);
   }
-  let changed: Buffer = Buffer.from(bytes);
-  const source = Buffer.from((changesKey ? other.key : other.value) ?? []);
-  for (let times = 1 + (random.chance(0.3) ? random.below(3) : 0); times > 0; times--) {
-    changed = random.pick(mutationsFor(changed))(changed, random, source);
+
+  mutated(seed: Seed, random: Random): KafkaRecord {
+    const { record } = seed;
+    if (record.value === null || (record.key !== null && random.chance(0.08))) {
+      return this.#withOtherKey(seed, random);
+    }
+    const way = random.below(100);
+    if (way < 62) {
+      return { ...record, value: this.#edited(seed, random) };
+    }
+    if (way < 84) {
+      return { ...record, value: this.#mangled(Buffer.from(record.value), random) };
+    }
+    if (way < 90) {
+      return { ...record, value: reframed(Buffer.from(record.value), Buffer.from(this.#other(random).record.value ?? []), random) };
+    }
+    return way < 95 ? this.#withOtherHeaders(record, random) : this.#handedOver(record, random);
   }
-  return changesKey ? { ...record, key: changed } : { ...record, value: changed };
+
+  /** Values, names, items and fields in the places of others, lengths and counts right again most times. */
+  #edited(seed: Seed, random: Random): Buffer {
+    const bytes = Buffer.from(seed.record.value ?? []);
+    const anatomy = this.#anatomyOf(seed, bytes);
+    if (anatomy === null || anatomy.parts.length === 0) {
+      return this.#mangled(bytes, random);
+    }
+    const edits: Edit[] = [];
+    for (let times = 1 + (random.chance(0.3) ? random.below(4) : 0); times > 0; times--) {
+      const edit = editOf(anatomy, bytes, random);
+      if (edits.every(({ part }) => part.end <= edit.part.start || edit.part.end <= part.start)) {
+        edits.push(edit);
+      }
+    }
+    return withEdits(bytes, edits, random.chance(0.93));
+  }
+
+  #mangled(bytes: Buffer, random: Random): Buffer {
+    const other = Buffer.from(this.#other(random).record.value ?? []);
+    let changed = bytes;
+    for (let times = 1 + (random.chance(0.2) ? random.below(3) : 0); times > 0; times--) {
+      changed = random.pick(byteMutations)(changed, random, other);
+    }
+    return changed;
+  }
+
+  #withOtherKey({ record }: Seed, random: Random): KafkaRecord {
+    const other = this.#other(random).record;
+    const key = Buffer.from(record.key ?? other.key ?? []);
+    return { ...record, key: random.chance(0.7) ? this.#mangled(key, random) : random.chance(0.5) ? other.key : other.value };
+  }
+
+  #withOtherHeaders(record: KafkaRecord, random: Random): KafkaRecord {
+    const headers = [...record.headers];
+    const at = random.below(headers.length + 1);
+    const [name, value] = headers[at] ?? [random.pick(headerNames), null];
+    const bytes = random.chance(0.3) ? random.pick(headerValues) : this.#mangled(Buffer.from(value ?? random.pick(headerValues)), random);
+    const changed: RecordHeaders[number] = [random.chance(0.8) ? name : random.pick(headerNames), random.chance(0.9) ? bytes : null];
+    headers.splice(at, random.below(2), ...(random.chance(0.85) ? [changed] : []));
+    return { ...record, headers };
+  }
+
+  /** Another message, of this format or of another, on this one's topic. */
+  #handedOver(record: KafkaRecord, random: Random): KafkaRecord {
+    const other = random.chance(0.5) ? this.#other(random).record : this.pick(random).record;
+    return random.chance(0.5)
+      ? { ...record, value: other.value, headers: other.headers }
+      : { ...other, topic: record.topic, key: random.chance(0.5) ? record.key : other.key };
+  }
+
+  #other(random: Random): Seed {
+    const { recorded, written } = random.chance(0.5) ? this.#pool : random.pick(this.#all);
+    const seeds = recorded.length > 0 && (written.length === 0 || random.chance(0.5)) ? recorded : written;
+    return random.pick(seeds);
+  }
+
+  #anatomyOf(seed: Seed, bytes: Buffer): Anatomy | null {
+    let anatomy = this.#anatomies.get(seed);
+    if (anatomy === undefined) {
+      anatomy = anatomyOf(this.#pool.encoding, bytes, seed);
+      this.#anatomies.set(seed, anatomy);
+    }
+    return anatomy;
+  }
 }
 
-function mutationsFor(bytes: Buffer): readonly Mutation[] {
-  return bytes[0] === openBrace ? jsonMutations : bytes[0] === magicByte ? framedMutations : byteMutations;
+function editOf({ parts, edge, alike }: Anatomy, bytes: Buffer, random: Random): Edit {
+  const part = random.pick(parts);
+  if (alike !== undefined && random.chance(0.35)) {
+    return { part, put: alike(part, random, bytes) };
+  }
+  const found = bytes.subarray(part.start, part.end);
+  const way = random.below(100);
+  if (isRepeatable(part) && way < 60) {
+    return way < 25 ? { part, put: Buffer.alloc(0), more: -1 } : { part, put: twice(part, found), more: 1 };
+  }
+  if (way < 75) {
+    return { part, put: edge(part, random, bytes) };
+  }
+  // What stands elsewhere in the message and is of the same kind.
+  const other = random.pick(parts);
+  return other.kind === part.kind ? { part, put: bytes.subarray(other.start, other.end) } : { part, put: edge(part, random, bytes) };
 }
 
-const flipBit: Mutation = (bytes, random) => {
+function isRepeatable({ kind, countedBy }: Part): boolean {
+  return countedBy !== null || kind === "member" || kind === "field";
+}
+
+/** A member that stands alone has no comma to share. */
+function twice({ kind }: Part, found: Buffer): Buffer {
+  const comma = 0x2c;
+  return kind === "member" && found[0] !== comma && found.at(-1) !== comma
+    ? Buffer.concat([found, Buffer.from(","), found])
+    : Buffer.concat([found, found]);
+}
+
+/** The bytes in front of the value: magic, ids, lengths, indexes; or another message's. */
+function reframed(bytes: Buffer, other: Buffer, random: Random): Buffer {
   const changed = Buffer.from(bytes);
-  const at = random.below(Math.max(bytes.length, 1));
-  changed[at] = (changed[at] ?? 0) ^ (1 << random.below(8));
-  return changed;
-};
+  const length = random.pick([1, 5, 5, 6, 9, 10, 17, 18]);
+  switch (random.below(4)) {
+    case 0:
+      changed[random.below(Math.max(1, Math.min(length, changed.length)))] = random.below(256);
+      return changed;
+    case 1:
+      return Buffer.concat([other.subarray(0, length), bytes.subarray(length)]);
+    case 2:
+      return Buffer.concat([random.pick(marks), bytes]);
+    default:
+      return Buffer.concat([random.pick(marks), bytes.subarray(length)]);
+  }
+}
 
-const cut: Mutation = (bytes, random) => bytes.subarray(0, random.below(bytes.length + 1));
-
-const removePart: Mutation = (bytes, random) => {
-  const at = random.below(bytes.length + 1);
-  return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + random.below(8))]);
-};
-
-const repeatPart: Mutation = (bytes, random) => {
-  const at = random.below(bytes.length + 1);
-  const end = at + 1 + random.below(64);
-  return Buffer.concat([bytes.subarray(0, end), bytes.subarray(at)]);
-};
-
-const splice: Mutation = (bytes, random, other) => {
-  const at = random.below(bytes.length + 1);
-  const from = random.below(other.length + 1);
-  const part = other.subarray(from, from + random.below(48));
-  return Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at + random.below(part.length + 1))]);
-};
-
-/** The bytes that lengths, counts, branches and signs are made of at their edges. */
-const edges: readonly Buffer[] = [
-  "00",
-  "01",
-  "02",
-  "7f",
-  "80",
-  "ff",
-  "ffffffff0f",
-  "feffffffffffffffff01",
-  "ffffffffffffffffff01",
-  "80808080808080808001",
+const marks: readonly Buffer[] = [
+  ...["00", "0000000001", "0000000001ff", "01", `01${"ab".repeat(16)}`, "000000000000000001", "c301", "c3010000000000000000", "4f626a01"],
+  ...[`0300${"ab".repeat(16)}`, `0305${"ab".repeat(16)}`, `0305${"ab".repeat(16)}789c`, "efbbbf", "20", "1f8b08", "0000000000000001", ""],
 ].map((hex) => Buffer.from(hex, "hex"));
 
-const edgeByte: Mutation = (bytes, random) => {
-  const at = random.below(bytes.length + 1);
-  return Buffer.concat([bytes.subarray(0, at), random.pick(edges), bytes.subarray(at + 1)]);
-};
-
-/** A length or a small number, one more or less. */
-const editLength: Mutation = (bytes, random) => {
-  const changed = Buffer.from(bytes);
-  const at = 5 + random.below(Math.max(bytes.length - 5, 1));
-  if (at < changed.length) {
-    changed[at] = (changed[at] ?? 0) + (random.chance(0.5) ? 2 : 254);
-  }
-  return changed;
-};
-
-/** Text of the same length: what stays decodable most often. */
-const otherText: Mutation = (bytes, random) => {
-  const changed = Buffer.from(bytes);
-  for (let at = 5 + random.below(changed.length), tries = 64; tries > 0; at++, tries--) {
-    const byte = changed[at % changed.length] as number;
-    if (byte > 0x60 && byte < 0x7b && at >= 5) {
-      changed[at % changed.length] = 0x61 + random.below(26);
-      break;
-    }
-  }
-  return changed;
-};
-
-const otherSchemaId: Mutation = (bytes, random, other) => {
-  const changed = Buffer.from(bytes);
-  if (other[0] === magicByte && other.length > 5 && random.chance(0.7)) {
-    other.copy(changed, 0, 0, Math.min(5, changed.length));
-  } else if (changed.length > 4) {
-    changed[4] = random.below(80);
-  }
-  return changed;
-};
-
-/** A JSON token: a string, a number or a word. */
-const token = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null/g;
-
-const replacements: readonly string[] = (
-  '0 -0 1 -1 1.5 1e2 1e400 -1e-400 9007199254740993 -9223372036854775808 18446744073709551615 1723115239782690123 01 - 1-2 .5 null true false "" ' +
-  '"x" "NaN" "__debezium_unavailable_value" "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==" "MDk=" "A*==" "\\u0000" "\\ud800" "\\x" "é" [] {} [1,"2"] ' +
-  '[[["1"]]] {"a":{"b":1}} {"__proto__":1} "c" "d" "x" "BEGIN" {"type":"string"} ["__debezium_unavailable_value"] "2017-09-15Z" 99999999999999999999999'
+const headerNames: readonly string[] = (
+  "__value_schema_id __key_schema_id apicurio.value.globalId apicurio.value.contentId apicurio.value.contentHash apicurio.key.globalId " +
+  "apicurio.value.encoding apicurio.value.artifactId apicurio.value.groupId apicurio.value.version apicurio.value.schema content-type schemaId " +
+  "__debezium.newkey __debezium.oldkey __debezium.context.connectorName __op __deleted __table id ce_specversion ce_type ce_source ce_id " +
+  "ce_dataschema operation changeSequence __proto__ buf.registry.value.schema.commit buf.registry.value.schema.message"
 ).split(" ");
 
-/** The payload half, where there are two: the schema is long, and a change in it is a change of everything. */
-function payloadStart(text: string, random: Random): number {
-  const at = text.lastIndexOf('"payload":');
-  return at < 0 || random.chance(0.1) ? 0 : at + '"payload":'.length;
-}
+const headerValues: readonly Buffer[] = [
+  ...[
+    "",
+    "d",
+    "true",
+    "1.0",
+    "application/json",
+    "application/cloudevents+json",
+    "avro/binary+5f0d3b6e1c7a4f2b9d8e7a6b5c4d3e2f",
+    '{"id":1}',
+    "__proto__",
+  ],
+  ...['{"schema":{"type":"int32"},"payload":1}', "9".repeat(300), "\u0000".repeat(8), "\u0001".repeat(17), "shop.Order", "null"],
+].map((text) => Buffer.from(text));
 
-function editToken(bytes: Buffer, random: Random, edit: (token: string, text: string) => string): Buffer {
-  const text = bytes.toString("latin1");
-  const start = payloadStart(text, random);
-  const matches = [...text.slice(start).matchAll(token)];
-  if (matches.length === 0) {
-    return bytes;
+/** By its pool's encoding, at the first place where the bytes have one that takes them all. */
+function anatomyOf(encoding: string, bytes: Buffer, seed: Seed): Anatomy | null {
+  switch (encoding) {
+    case "avro":
+      return firstOf(bytes, (start) => avroAnatomyOf(bytes, start, seed));
+    case "protobuf":
+      return firstOf(bytes, (start) => (bytes[0] === 0 && start === 5 ? null : protobufAnatomy(bytes, start)));
+    case "msgpack":
+    case "cbor":
+      return plainAnatomy(bytes, encoding);
+    default: {
+      const start = bytes.findIndex((byte) => byte === 0x7b || byte === 0x5b);
+      return jsonAnatomy(bytes, Math.max(0, start));
+    }
   }
-  const { 0: found, index } = random.pick(matches);
-  const at = start + index;
-  return Buffer.from(text.slice(0, at) + edit(found, text) + text.slice(at + found.length), "latin1");
 }
 
-const replaceValue: Mutation = (bytes, random) =>
-  editToken(bytes, random, (found) =>
-    found.startsWith('"') && random.chance(0.6) ? otherWord(found, random) : utf8(random.pick(replacements)),
-  );
-
-function utf8(text: string): string {
-  return Buffer.from(text, "utf8").toString("latin1");
+function firstOf(bytes: Buffer, anatomyAt: (start: number) => Anatomy | null): Anatomy | null {
+  for (const start of [5, 6, 7, 8, 9, 10, 17, 18, 19, 0, 1, 2, 3, 4]) {
+    const anatomy = start <= bytes.length ? anatomyAt(start) : null;
+    if (anatomy !== null && anatomy.parts.length > 0) {
+      return anatomy;
+    }
+  }
+  return null;
 }
 
-/** A string for a string: names stay names, so that most of these are read. */
-function otherWord(found: string, random: Random): string {
-  const at = 1 + random.below(Math.max(found.length - 2, 1));
-  return found.length < 3 ? found : `${found.slice(0, at)}${String.fromCharCode(0x61 + random.below(26))}${found.slice(at + 1)}`;
+function avroAnatomyOf(bytes: Buffer, start: number, { from, record }: Seed): Anatomy | null {
+  const schema = registeredFor(bytes, start, from.options.schemas, record);
+  return schema?.schemaType === "AVRO" ? avroAnatomy(bytes, start, schema.schema) : null;
 }
 
-const replaceNumber: Mutation = (bytes, random) =>
-  editToken(bytes, random, (found) =>
-    /^[-0-9]/.test(found) ? String((random.below(2 ** 31) - 2 ** 30) * (random.chance(0.2) ? 4_194_301 : 1)) : found,
-  );
-
-const punctuation: readonly string[] = [",", ":", "{", "}", "[", "]", '"', "\\", " ", "\n"];
-
-const editPunctuation: Mutation = (bytes, random) => {
-  const at = random.below(bytes.length + 1);
-  return Buffer.concat([bytes.subarray(0, at), Buffer.from(random.pick(punctuation)), bytes.subarray(at + random.below(2))]);
-};
-
-const insertSpace: Mutation = (bytes, random) => {
-  const text = bytes.toString("latin1");
-  const places = [...text.matchAll(/[,:{}]/g)];
-  const at = (places.length === 0 ? 0 : random.pick(places).index) + 1;
-  const isInString = (text.slice(0, at).match(/(?<!\\)"/g) ?? []).length % 2 === 1;
-  return isInString ? bytes : Buffer.from(`${text.slice(0, at)}${random.pick([" ", "\n", "\t "])}${text.slice(at)}`, "latin1");
-};
-
-/** A property more, or the same once more. */
-const insertProperty: Mutation = (bytes, random) => {
-  const text = bytes.toString("latin1");
-  const start = payloadStart(text, random);
-  const brace = text.indexOf("{", start);
-  const names = [...text.slice(start).matchAll(/"([a-z_]+)":/g)].map(([, name]) => name as string);
-  const name = random.pick([...names, "__proto__", "constructor", "op", "payload", "schema", "__op", "__deleted", "ddl"]);
-  const rest = text.slice(brace + 1);
-  const property = `"${name}":${utf8(random.pick(replacements))}${rest.startsWith("}") ? "" : ","}`;
-  return brace < 0 ? bytes : Buffer.from(text.slice(0, brace + 1) + property + rest, "latin1");
-};
-
-/** Another message's schema before this one's payload, and the other way round. */
-const swapSchema: Mutation = (bytes, _random, other) => {
-  const at = bytes.indexOf(',"payload":');
-  const from = other.indexOf(',"payload":');
-  return at < 0 || from < 0 ? bytes : Buffer.concat([other.subarray(0, from), bytes.subarray(at)]);
-};
-
-const byteMutations: readonly Mutation[] = [flipBit, cut, removePart, repeatPart, splice, edgeByte];
-const framedMutations: readonly Mutation[] = [
-  ...byteMutations,
-  editLength,
-  editLength,
-  otherText,
-  otherText,
-  otherText,
-  otherText,
-  otherSchemaId,
-];
-const jsonMutations: readonly Mutation[] = [
-  ...byteMutations,
-  replaceValue,
-  replaceValue,
-  replaceValue,
-  replaceNumber,
-  replaceNumber,
-  replaceNumber,
-  otherText,
-  editPunctuation,
-  insertSpace,
-  insertSpace,
-  insertProperty,
-  insertProperty,
-  swapSchema,
-];
+function registeredFor(
+  bytes: Buffer,
+  start: number,
+  schemas: Seed["from"]["options"]["schemas"],
+  { headers }: KafkaRecord,
+): RegisteredSchema | undefined {
+  const header = headers.find(([name]) => name.startsWith("apicurio.value."))?.[1];
+  const ids = [
+    start === 5 ? bytes.readInt32BE(1) : start === 9 ? Number(bytes.readBigInt64BE(1)) : null,
+    start === 0 && header?.length === 8 ? Number(Buffer.from(header).readBigInt64BE(0)) : null,
+  ];
+  const id = ids.find((found) => found !== null);
+  return id === undefined || id === null ? undefined : schemas?.peek(id);
+}

@@ -1,26 +1,15 @@
-import process from "node:process";
 import { inspect } from "node:util";
 import { type CdcEvent, type Decoder, isDecodeError, type KafkaRecord } from "@cdckit/decode";
 import { inPlace } from "../contract/in-place.ts";
 import { canonical } from "./canonical.ts";
-
-/** What a decoder promises and did not keep, with the bytes that show it. */
-export interface Finding {
-  readonly promise: string;
-  readonly detail: string;
-  readonly record: KafkaRecord;
-}
-
-/** How decoding ended. */
-export interface Verdict {
-  /** The events, all their fields read, as one text; or the error's code. */
-  readonly outcome: string;
-  readonly decoded: boolean;
-  readonly code: string | null;
-}
+import type { Finding, Verdict } from "./finding.ts";
+import { Glance, prototypesAreWhole } from "./glance.ts";
+import type { Peer } from "./peer.ts";
 
 /** Makes a decoder that knows nothing of the topic yet. */
 export type DecoderFactory = () => Decoder;
+
+type Events = readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
 
 /** Bytes that continue what stands before them, for every format. */
 const neighbours: readonly string[] = ['}],":"}}}]0', "\0\0\0\0\x02\x02", "9999}", "\xff\xff\xff\xff\x0f"];
@@ -31,23 +20,51 @@ export class Oracle {
   readonly #fresh: DecoderFactory;
   /** Has seen every record before: what a topic's memory teaches must change nothing. */
   readonly #seasoned: Decoder;
+  readonly #glance: Glance;
+  readonly #peers: readonly Peer[];
+  readonly #isText: boolean;
 
-  constructor(fresh: DecoderFactory, seasoned: Decoder = fresh()) {
+  /** `isText`: what begins with a brace is JSON, and no number of MessagePack. */
+  constructor(fresh: DecoderFactory, peers: readonly Peer[], isText: boolean) {
     this.#fresh = fresh;
-    this.#seasoned = seasoned;
+    this.#seasoned = fresh();
+    this.#glance = new Glance(fresh, this.findings);
+    this.#peers = isText ? peers : [];
+    this.#isText = isText;
   }
 
+  /** One decode, by a decoder that remembers. */
+  glance(record: KafkaRecord): Verdict | Promise<Verdict> {
+    return this.#glance.at(record);
+  }
+
+  /** The same by a decoder that was made for it: of another schema, say. */
+  async glanceWith(record: KafkaRecord, decoder: Decoder): Promise<void> {
+    await this.#glance.at(record, decoder);
+  }
+
+  /** Every promise: alone, remembered, in place, spelled otherwise, longer, shorter, after the batch is gone, beside peers. */
   async judge(record: KafkaRecord): Promise<Verdict> {
-    const prototypeBefore = Reflect.ownKeys(Object.prototype).length;
     const alone = await this.#outcomeOf(record, () => this.#fresh().decode(record));
     this.#expectSame("a topic's memory changes nothing", record, alone, await this.#outcomeOf(record, () => this.#seasoned.decode(record)));
     await this.#judgeInPlace(record, alone);
-    await this.#judgeSpelling(record, alone);
-    if (alone.decoded) {
+    if (this.#isText && record.value?.[0] === 0x7b) {
+      await this.#judgeSpelling(record, alone);
+    }
+    if (this.#isText && alone.decoded) {
       await this.#judgeExtent(record);
     }
-    if (Reflect.ownKeys(Object.prototype).length !== prototypeBefore) {
-      this.#report("prototypes stay as they are", record, `Object.prototype has ${Reflect.ownKeys(Object.prototype).join()}`);
+    if (alone.decoded && !alone.outcome.includes("late ")) {
+      await this.#judgeBorrowing(record);
+    }
+    for (const peer of this.#peers) {
+      const detail = peer(record);
+      if (detail !== null) {
+        this.#report("what others read right is read alike", record, detail);
+      }
+    }
+    if (!prototypesAreWhole()) {
+      this.#report("prototypes stay as they are", record, `Object.prototype has ${Reflect.ownKeys(Object.prototype).map(String).join()}`);
     }
     return alone;
   }
@@ -61,36 +78,52 @@ export class Oracle {
 
   /** White space before JSON leads past every short way to the slow one, which must say the same. */
   async #judgeSpelling(record: KafkaRecord, alone: Verdict): Promise<void> {
-    if (record.value?.[0] === 0x7b) {
-      const spaced = { ...record, value: Buffer.concat([Buffer.from(" "), record.value]) };
-      const slowly = await this.#outcomeOf(record, () => this.#fresh().decode(spaced));
-      // Where both end in an error, each names the first that it met: the ways look at the halves of a message in another order.
-      if (alone.decoded || slowly.decoded) {
-        this.#expectSame("the quick way and the slow way give the same", record, alone, slowly);
-      }
+    const spaced = { ...record, value: Buffer.concat([Buffer.from(" "), record.value ?? Buffer.alloc(0)]) };
+    const slowly = await this.#outcomeOf(record, () => this.#fresh().decode(spaced));
+    // Where both end in an error, each names the first that it met: the ways look at the halves of a message in another order.
+    if (alone.decoded || slowly.decoded) {
+      this.#expectSame("the quick way and the slow way give the same", record, alone, slowly);
     }
   }
 
-  /** A value is accepted only when it takes all the bytes. */
+  /** JSON is accepted only when it takes all the bytes, and all its bytes are there. */
   async #judgeExtent(record: KafkaRecord): Promise<void> {
     const { value } = record;
-    if (value === null || value.length === 0) {
+    if (value?.[0] !== 0x7b || value.at(-1) !== 0x7d) {
       return;
     }
     const longer = { ...record, value: Buffer.concat([value, Buffer.from("x")]) };
     if ((await this.#outcomeOf(longer, () => this.#fresh().decode(longer))).decoded) {
       this.#report("the whole buffer is consumed", longer, "a byte more was accepted");
     }
-    const last = value.at(-1) as number;
-    if (value[0] === 0x7b && last === 0x7d) {
-      const shorter = { ...record, value: value.subarray(0, -1) };
-      if ((await this.#outcomeOf(shorter, () => this.#fresh().decode(shorter))).decoded) {
-        this.#report("the whole buffer is consumed", shorter, "a byte less was accepted");
-      }
+    const shorter = { ...record, value: value.subarray(0, -1) };
+    if ((await this.#outcomeOf(shorter, () => this.#fresh().decode(shorter))).decoded) {
+      this.#report("the whole buffer is consumed", shorter, "a byte less was accepted");
     }
   }
 
-  async #outcomeOf(record: KafkaRecord, decode: () => readonly CdcEvent[] | Promise<readonly CdcEvent[]>): Promise<Verdict> {
+  /** Clients reuse the buffer that they fetched into: what was read from it must not change with it. */
+  async #judgeBorrowing(record: KafkaRecord): Promise<void> {
+    const cursor = inPlace(record, "\0");
+    const before = [cursor.keyBytes, cursor.valueBytes].map((bytes) => (bytes === null ? null : Buffer.from(bytes)));
+    const objects: unknown[] = [];
+    await this.#outcomeOf(record, async () => {
+      const events = await this.#fresh().decodeAt(cursor);
+      objects.push(...events.map((event) => ({ ...event.toObject(), record: null })));
+      return events;
+    });
+    if ([cursor.keyBytes, cursor.valueBytes].some((bytes, i) => bytes !== null && !Buffer.from(before[i] ?? []).equals(bytes))) {
+      this.#report("a record's bytes stay as they are", record, "they were written to");
+    }
+    const said = objects.map(canonical).join();
+    cursor.keyBytes?.fill(0xff);
+    cursor.valueBytes?.fill(0xff);
+    if (objects.map(canonical).join() !== said) {
+      this.#report("a value outlives its batch", record, "what was read changed with the buffer that it was read from");
+    }
+  }
+
+  async #outcomeOf(record: KafkaRecord, decode: () => Events): Promise<Verdict> {
     try {
       const events = await decode();
       return { outcome: this.#everythingOf(record, events), decoded: true, code: null };
@@ -136,29 +169,4 @@ export class Oracle {
 
 function shortened(text: string): string {
   return text.length > 1_500 ? `${text.slice(0, 1_500)}...` : text;
-}
-
-/** What one message cost, in processor time: the least of some tries, for a machine that does other things too. */
-export function costOf(decode: () => unknown, tries: number): { readonly ms: number; readonly heapBytes: number } {
-  let ms = Number.POSITIVE_INFINITY;
-  let heapBytes = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < tries; i++) {
-    globalThis.gc?.();
-    const heapBefore = process.memoryUsage().heapUsed;
-    const start = process.cpuUsage();
-    const kept = outcomeOrError(decode);
-    const { user, system } = process.cpuUsage(start);
-    ms = Math.min(ms, (user + system) / 1_000);
-    heapBytes = Math.min(heapBytes, process.memoryUsage().heapUsed - heapBefore);
-    void kept;
-  }
-  return { ms, heapBytes };
-}
-
-function outcomeOrError(decode: () => unknown): unknown {
-  try {
-    return decode();
-  } catch (error) {
-    return error;
-  }
 }

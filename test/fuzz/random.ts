@@ -6,13 +6,17 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
+  /** The numbers of one message: it can be made again without those before it. */
+  static of(seed: number, message: number): Random {
+    const random = new Random(seed);
+    random.#state = (random.#next() ^ Math.imul(message + 1, 0x9e3779b1)) >>> 0;
+    random.#state = random.#next();
+    return random;
+  }
+
   /** From 0 (inclusive) to `below` (exclusive). */
   below(below: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
+    return Math.floor((this.#next() / 2 ** 32) * below);
   }
 
   chance(probability: number): boolean {
@@ -21,5 +25,13 @@ export class Random {
 
   pick<Item>(items: readonly Item[]): Item {
     return items[this.below(items.length)] as Item;
+  }
+
+  #next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return (t ^ (t >>> 14)) >>> 0;
   }
 }

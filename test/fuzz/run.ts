@@ -1,46 +1,81 @@
-/** `npm run fuzz -- --minutes N --seed S`: mutated real messages against the decoder's promises, then what hostile ones cost. */
+/**
+ * `npm run fuzz -- --minutes N [--seed S] [--encoding X] [--messages N]`: mutated messages against the decoder's promises, the same where no
+ * code may be generated, then what hostile messages cost.
+ */
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { randomInt } from "node:crypto";
+import { performance } from "node:perf_hooks";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type CampaignReport, measureAttacks, runCampaign } from "./campaign.ts";
+import { type CampaignReport, runCampaign } from "./campaign.ts";
 import { loadCorpus } from "./corpus.ts";
-import type { Finding } from "./oracle.ts";
+import { describeFinding } from "./finding.ts";
+import { measureAttacks } from "./measure-attacks.ts";
+import { Watchdog } from "./watchdog.ts";
 
 const mostMibPerMiB = 64;
 const leastDecodedShare = 0.3;
+/** A share is told of so many messages at least. */
+const leastMessages = 500;
 const twinMessages = 3_000;
 
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "2" },
     seed: { type: "string" },
+    /** The one encoding whose messages are changed. */
+    encoding: { type: "string" },
     messages: { type: "string" },
+    /** The number of the first message, to repeat what one shows. */
+    from: { type: "string", default: "0" },
+    /** One message of so many is held to every promise. */
+    "judged-every": { type: "string", default: "50" },
     /** In processor time. A machine that is slow or shared says so here. */
     "max-ms-per-mib": { type: "string", default: "50" },
+    /** Mutated messages alone. */
+    "no-attacks": { type: "boolean", default: false },
     /** Prints the digest of the outcomes alone: what the run without generated code is compared by. */
     digest: { type: "boolean", default: false },
   },
 });
 const mostMsPerMiB = Number(values["max-ms-per-mib"]);
 const seed = Number(values.seed ?? randomInt(2 ** 31));
+const from = Number(values.from);
+const judgedEvery = Number(values["judged-every"]);
 const mostMessages = Number(values.messages ?? Number.MAX_SAFE_INTEGER);
 const mostMs = Number(values.minutes) * 60_000;
+const only = values.encoding === undefined ? {} : { encoding: values.encoding };
 const corpus = await loadCorpus();
 
 if (values.digest) {
-  console.log((await runCampaign({ corpus, seed, mostMessages })).digest);
+  console.log((await runCampaign({ corpus, seed, mostMessages, from, judgedEvery: 1, ...only })).digest);
 } else {
   process.exitCode = (await main()) ? 0 : 1;
 }
 
 async function main(): Promise<boolean> {
-  console.error(`Fuzzing with --seed ${seed} for ${values.minutes} min.`);
-  const report = await runCampaign({ corpus, seed, mostMessages, mostMs, onProgress: ({ messages }) => progress(messages) });
-  printReport(report);
-  const share = report.decoded / Math.max(report.messages, 1);
-  const verdicts = [report.findings.length === 0, share >= leastDecodedShare, twinsAgree(), costsAreBounded()];
+  const limit = values.messages === undefined ? `for ${values.minutes} min` : `, ${values.messages} messages`;
+  console.error(`Fuzzing ${values.encoding ?? "every encoding"} with --seed ${seed} ${limit}.`);
+  const watchdog = new Watchdog(`npm run fuzz -- --seed ${seed}${values.encoding === undefined ? "" : ` --encoding ${values.encoding}`}`);
+  const start = performance.now();
+  const report = await runCampaign({
+    corpus,
+    seed,
+    mostMessages,
+    from,
+    judgedEvery,
+    ...(values.messages === undefined ? { mostMs } : {}),
+    ...only,
+    onMessage: (message) => watchdog.saw(message),
+    onProgress: progress,
+  });
+  await watchdog.stop();
+  printReport(report, performance.now() - start);
+  const verdicts = [report.findings.length === 0, sharesSuffice(report)];
+  if (!values["no-attacks"]) {
+    verdicts.push(twinsAgree(), await costsAreBounded());
+  }
   console.log(verdicts.every(Boolean) ? "All promises held." : `A promise was broken: repeat with --seed ${seed}.`);
   return verdicts.every(Boolean);
 }
@@ -51,38 +86,41 @@ function progress(messages: number): void {
   }
 }
 
-function printReport({ messages, decoded, byCode, findings }: CampaignReport): void {
-  const share = ((100 * decoded) / Math.max(messages, 1)).toFixed(1);
-  console.log(`${messages} messages, ${decoded} decoded to the end (${share}%, at least ${leastDecodedShare * 100}% wanted)`);
+function sharesSuffice({ byEncoding }: CampaignReport): boolean {
+  return Object.values(byEncoding).every(({ messages, decoded }) => messages < leastMessages || decoded / messages >= leastDecodedShare);
+}
+
+function printReport({ messages, byEncoding, byCode, findings }: CampaignReport, ms: number): void {
+  const rate = Math.round((1_000 * messages) / ms);
+  console.log(`${messages} messages in ${(ms / 1_000).toFixed(1)} s (${rate} a second), seed ${seed}, ${findings.length} findings`);
+  for (const [encoding, { messages: all, decoded }] of Object.entries(byEncoding)) {
+    const share = ((100 * decoded) / all).toFixed(1);
+    console.log(`  ${encoding}: ${all} messages, ${share}% decoded to the end (at least ${leastDecodedShare * 100}% wanted)`);
+  }
   for (const [code, count] of Object.entries(byCode).sort(([, a], [, b]) => b - a)) {
     console.log(`  ${code}: ${count}`);
   }
   for (const finding of findings) {
-    console.log(`\nBROKEN: ${describe(finding)}`);
+    const repeat = `npm run fuzz -- --seed ${seed} --from ${finding.message} --messages 1 --judged-every 1 --no-attacks`;
+    const of = values.encoding === undefined ? "" : ` --encoding ${values.encoding}`;
+    console.log(`\nBROKEN: ${describeFinding(finding, `repeat  ${repeat}${of}`)}`);
   }
-}
-
-function describe({ promise, detail, record }: Finding): string {
-  const hex = (bytes: Uint8Array | null): string => (bytes === null ? "null" : Buffer.from(bytes).toString("base64"));
-  return `${promise}\n${detail}\ntopic ${record.topic}\nkey   ${hex(record.key)}\nvalue ${hex(record.value)}`;
 }
 
 /** The same messages where no code may be generated: the closures must say what the generated readers say. */
 function twinsAgree(): boolean {
+  const args = ["--digest", "--seed", String(seed), "--messages", String(Math.min(twinMessages, mostMessages))];
+  const of = values.encoding === undefined ? [] : ["--encoding", values.encoding];
   const digestOf = (flags: readonly string[]): string =>
-    spawnSync(
-      process.execPath,
-      [...flags, fileURLToPath(import.meta.url), "--digest", "--seed", String(seed), "--messages", String(twinMessages)],
-      { encoding: "utf8" },
-    ).stdout.trim();
+    spawnSync(process.execPath, [...flags, fileURLToPath(import.meta.url), ...args, ...of], { encoding: "utf8" }).stdout.trim();
   const [generated, closures] = [digestOf([]), digestOf(["--disallow-code-generation-from-strings"])];
   const agree = generated !== "" && generated === closures;
   console.log(`${twinMessages} messages with and without generated code: ${agree ? "the same" : "DIFFERENT"}`);
   return agree;
 }
 
-function costsAreBounded(): boolean {
-  const costs = measureAttacks();
+async function costsAreBounded(): Promise<boolean> {
+  const costs = await measureAttacks();
   console.log(`\nCost of hostile messages, per MiB (at most ${mostMsPerMiB} ms and ${mostMibPerMiB} MiB wanted)`);
   for (const { name, msPerMiB, mibPerMiB } of costs) {
     const mark = msPerMiB > mostMsPerMiB || mibPerMiB > mostMibPerMiB ? "  ABOVE" : "";

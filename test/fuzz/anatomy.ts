@@ -1,0 +1,161 @@
+import type { Random } from "./random.ts";
+
+/** A number in the bytes that says how much stands behind it, in whatever way its format writes numbers. */
+export interface Stated {
+  readonly start: number;
+  readonly end: number;
+  readonly value: number;
+  readonly write: (value: number) => Buffer;
+  /** The length that this number's own bytes are counted by. */
+  readonly inside: Stated | null;
+}
+
+/** A part of a message that means something by itself. */
+export interface Part {
+  readonly start: number;
+  readonly end: number;
+  /** Parts of one kind can stand for each other. */
+  readonly kind: string;
+  /** The length that its bytes are counted by. */
+  readonly inside: Stated | null;
+  /** The count that it is one of. */
+  readonly countedBy: Stated | null;
+}
+
+/** Where the parts of a message are, and what its format would put in a part's place. */
+export interface Anatomy {
+  readonly parts: readonly Part[];
+  /** A value of the part's kind at an edge of what is possible, or beyond. */
+  readonly edge: (part: Part, random: Random, bytes: Buffer) => Buffer;
+  /** Another value that its type has too, where that is known without a schema. */
+  readonly alike?: (part: Part, random: Random, bytes: Buffer) => Buffer;
+}
+
+export interface Edit {
+  readonly part: Part;
+  readonly put: Buffer;
+  /** How many items there are more of. */
+  readonly more?: number;
+}
+
+/** The bytes with parts replaced. Where it is honest, lengths and counts around them are made to say what then stands there. */
+export function withEdits(bytes: Buffer, edits: readonly Edit[], isHonest: boolean): Buffer {
+  const replaced = edits.map(({ part, put }) => ({ start: part.start, end: part.end, put }));
+  if (isHonest) {
+    replaced.push(...restated(edits).filter(({ start }) => !edits.some(({ part }) => part.start <= start && start < part.end)));
+  }
+  replaced.sort((a, b) => a.start - b.start);
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end, put } of replaced) {
+    pieces.push(bytes.subarray(at, start), put);
+    at = end;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(at)]);
+}
+
+interface Replaced {
+  readonly start: number;
+  readonly end: number;
+  readonly put: Buffer;
+}
+
+/** Inner numbers first: one that takes another byte makes those around it greater. */
+function restated(edits: readonly Edit[]): Replaced[] {
+  const growth = new Map<Stated, number>();
+  const grow = (stated: Stated | null, by: number): void => {
+    for (let at = stated; at !== null && by !== 0; at = at.inside) {
+      growth.set(at, (growth.get(at) ?? 0) + by);
+    }
+  };
+  const counts = new Map<Stated, number>();
+  for (const { part, put, more = 0 } of edits) {
+    grow(part.inside, put.length - (part.end - part.start));
+    if (part.countedBy !== null && more !== 0) {
+      counts.set(part.countedBy, (counts.get(part.countedBy) ?? 0) + more);
+    }
+  }
+  const done: Replaced[] = [];
+  const write = (stated: Stated, value: number): void => {
+    const put = stated.write(value);
+    done.push({ start: stated.start, end: stated.end, put });
+    grow(stated.inside, put.length - (stated.end - stated.start));
+  };
+  for (const [stated, more] of counts) {
+    write(stated, stated.value + more);
+  }
+  const innerFirst = (): Stated | undefined =>
+    [...growth.keys()].filter((stated) => !seen.has(stated)).sort((a, b) => b.start - a.start)[0];
+  const seen = new Set<Stated>();
+  for (let next = innerFirst(); next !== undefined; next = innerFirst()) {
+    seen.add(next);
+    write(next, next.value + (growth.get(next) ?? 0));
+  }
+  return done;
+}
+
+/** What texts are at their edges, in formats of bytes. */
+export function edgeText(random: Random, bytes: Buffer): Buffer {
+  if (bytes.length > 0 && random.chance(0.5)) {
+    const changed = Buffer.from(bytes);
+    changed[random.below(changed.length)] = 0x30 + random.below(75);
+    return changed;
+  }
+  return random.pick(texts);
+}
+
+const texts: readonly Buffer[] = [
+  ...["", "x", "__proto__", "constructor", "toString", "\u0000", "\u00e9", "\u{1f642}", "\ufeff", "NaN", "1e400", "-0", "c", "d", "true"],
+  ...["__debezium_unavailable_value", "2017-09-15T12:34:56.123456789Z", "24:00:00", "infinity", "[1,2]", '{"a":1}', "9".repeat(400)],
+].map((text) => Buffer.from(text));
+const badTexts = ["eda080", "c080", "f4908080", "ff", "c3", "e282", "f09f99", "80", "c328"].map((hex) => Buffer.from(hex, "hex"));
+
+/** Bytes that are no UTF-8, or UTF-8. */
+export function anyText(random: Random, bytes: Buffer): Buffer {
+  return random.chance(0.15) ? random.pick(badTexts) : edgeText(random, bytes);
+}
+
+export function varint(value: bigint): Buffer {
+  const bytes: number[] = [];
+  let rest = BigInt.asUintN(64, value);
+  for (; rest > 127n; rest >>= 7n) {
+    bytes.push(Number(rest & 127n) | 128);
+  }
+  return Buffer.from([...bytes, Number(rest)]);
+}
+
+export function zigZag(value: bigint): Buffer {
+  return varint(BigInt.asUintN(64, (value << 1n) ^ (value >> 63n)));
+}
+
+/** Numbers at the edges of the types that hold them. */
+export const edgeNumbers: readonly bigint[] = [0, 1, 7, 8, 31, 32, 53, 62, 63]
+  .flatMap((bits) => [2n ** BigInt(bits), 2n ** BigInt(bits) - 1n, -(2n ** BigInt(bits)), -(2n ** BigInt(bits)) - 1n])
+  .concat([2n ** 53n + 1n, 1_723_115_239_782_690_123n, 19_782n, -62_135_596_800_000n, 253_402_300_800_000n]);
+
+/** Varints that no writer makes: too long, of too many bits, without an end. */
+export const oddVarints: readonly Buffer[] = [
+  "8000",
+  "808080808000",
+  "80808080808080808000",
+  "8080808080808080808000",
+  "80808080808080808002",
+  "ffffffffffffffffff01",
+  "ffffffffffffffffff7f",
+  "ffffffffffffffffffff01",
+  "80",
+  "ffffff",
+].map((hex) => Buffer.from(hex, "hex"));
+
+/** A varint, read where nobody has changed anything yet. Null where there is none. */
+export function varintAt(bytes: Buffer, start: number, end: number): { readonly value: bigint; readonly end: number } | null {
+  let value = 0n;
+  for (let at = start, shift = 0n; at < end && shift < 70n; at++, shift += 7n) {
+    const byte = bytes[at] as number;
+    value |= BigInt(byte & 127) << shift;
+    if (byte < 128) {
+      return { value, end: at + 1 };
+    }
+  }
+  return null;
+}

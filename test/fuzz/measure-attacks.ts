@@ -1,0 +1,47 @@
+import { createDecoder, type DecoderOptions, type KafkaRecord } from "@cdckit/decode";
+import { attacks } from "./attacks.ts";
+import { plainAttacks } from "./binary-attacks.ts";
+import { costOf } from "./cost.ts";
+import { framingAttacks } from "./framing-attacks.ts";
+import { jsonSchemaAttacks, validationAttacks } from "./json-schema-attacks.ts";
+import { protobufAttacks } from "./protobuf-attacks.ts";
+import { plainTopics } from "./vector-seeds.ts";
+
+export interface CostReport {
+  readonly name: string;
+  readonly bytes: number;
+  /** Per MiB of message; a message shorter than that counts as one. */
+  readonly msPerMiB: number;
+  readonly mibPerMiB: number;
+}
+
+interface Attempt {
+  readonly name: string;
+  readonly value: Buffer;
+  readonly options: DecoderOptions;
+}
+
+const topic = "a.b.c";
+
+/** What messages cost that are made to cost as much as they can. Needs `--expose-gc` for the memory. */
+export async function measureAttacks(tries: number = 6): Promise<readonly CostReport[]> {
+  const reports: CostReport[] = [];
+  for (const { name, value, options } of attempts()) {
+    const record: KafkaRecord = { topic, partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+    const { ms, heapBytes } = await costOf(() => createDecoder(options).decode(record), tries);
+    const mib = Math.max(1, value.length / 2 ** 20);
+    reports.push({ name, bytes: value.length, msPerMiB: ms / mib, mibPerMiB: heapBytes / 2 ** 20 / mib });
+  }
+  return reports;
+}
+
+function attempts(): readonly Attempt[] {
+  const plain = plainAttacks().map((attack) => ({ ...attack, options: plainTopics(topic, attack.encoding) }));
+  const checked = validationAttacks().map((attack) => ({ ...attack, options: { ...attack.options, ...schemasOf(attack) } }));
+  const others = [...attacks(), ...framingAttacks(), ...protobufAttacks(), ...jsonSchemaAttacks()];
+  return [...others.map((attack) => ({ ...attack, options: schemasOf(attack) })), ...plain, ...checked];
+}
+
+function schemasOf({ schemas }: { readonly schemas: DecoderOptions["schemas"] | null }): DecoderOptions {
+  return schemas === null || schemas === undefined ? {} : { schemas };
+}
