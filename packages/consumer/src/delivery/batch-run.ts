@@ -58,8 +58,8 @@ export class BatchRun {
   #untilClock = recordsPerClockReading;
   /** The record at which the walk stands is the last one. */
   #isEnding = false;
-  /** It ended in front of the end of the batch. */
-  #isEndedEarly = false;
+  /** What is handled where it ended in front of the end of the batch: the record there may still be undecoded. */
+  #endsAt: bigint | null = null;
   #halted = false;
   #done = false;
 
@@ -96,8 +96,7 @@ export class BatchRun {
     if (this.#done || this.#halted || !this.#begun) {
       return;
     }
-    const current = this.batch.offsetAt(this.#walk.record);
-    this.#ledger.advance(this.#stretch, this.#held.firstOffset ?? (this.#recordOpen ? current : current + 1n));
+    this.#ledger.advance(this.#stretch, this.#held.firstOffset ?? this.#handledTo());
   }
 
   /** Goes on until the batch is done, ended or halted (null), or something must be awaited. Throws what failed. */
@@ -168,6 +167,11 @@ export class BatchRun {
     this.#isDecoding = false;
     this.#nextEvent = this.#events.length;
     this.#tries = null;
+  }
+
+  #handledTo(): bigint {
+    const current = this.batch.offsetAt(this.#walk.record);
+    return this.#recordOpen ? current : current + 1n;
   }
 
   /** Hands on the events of the current record, until one must be awaited. */
@@ -267,15 +271,17 @@ export class BatchRun {
   /** Hands on what was held for batch handlers, then settles the batch. */
   #finish(): PromiseLike<unknown> | null {
     this.#stage = "handle";
-    this.#isEndedEarly ||= !this.#walked;
-    this.#walked = true;
+    if (!this.#walked) {
+      this.#endsAt = this.#handledTo();
+      this.#walked = true;
+    }
     for (let group = this.#held.take(); group !== undefined; group = this.#held.take()) {
       const pending = group.handle(group.events);
       if (isThenable(pending)) {
         return pending;
       }
     }
-    this.#ledger.settle(this.#stretch, this.#isEndedEarly ? this.batch.offsetAt(this.#walk.record) + 1n : this.batch.nextOffset);
+    this.#ledger.settle(this.#stretch, this.#endsAt ?? this.batch.nextOffset);
     this.#done = true;
     return null;
   }
