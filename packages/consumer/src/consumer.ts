@@ -1,10 +1,11 @@
-import type { Columns } from "@cdckit/decode";
+import type { CdcEvent, Columns } from "@cdckit/decode";
 import { type DecodingParts, decodingOf } from "./decoding.ts";
 import type { Sink } from "./sink.ts";
 import { AttachedSinks, type SinkOptions } from "./routing/attached-sinks.ts";
 import { Fence } from "./delivery/fence.ts";
 import type { Intake } from "./delivery/intake.ts";
 import { LaneIntake } from "./delivery/lane-intake.ts";
+import { type PipeFunction, pipeSink } from "./delivery/pipe-sink.ts";
 import { SinkClaims } from "./delivery/sink-claims.ts";
 import type { BatchRunParts } from "./delivery/batch-run.ts";
 import { HandlerIntake } from "./delivery/handler-intake.ts";
@@ -14,9 +15,12 @@ import { ConsumerError } from "./errors.ts";
 import { Counters } from "./observe/counters.ts";
 import { DeadLetters } from "./failure/dead-letters.ts";
 import { Recovery } from "./failure/recovery.ts";
+import { HandlerObserver } from "./observe/handler-observer.ts";
 import type { Health } from "./observe/health.ts";
+import { OpenTelemetryObserver } from "./observe/opentelemetry.ts";
+import { registerPrometheus } from "./observe/prometheus.ts";
 import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOptions } from "./options.ts";
-import type { AnyHandler, ControlEvents, ControlKind, EventHandler, KeyOf, RowOf, TableHandlers } from "./routing/handlers.ts";
+import type { AnyHandler, ControlEvents, ControlKind, EventHandler, KeyOf, RowOf, TableEvent, TableHandlers } from "./routing/handlers.ts";
 import { Router } from "./routing/router.ts";
 import type { RowChecks } from "./routing/row-checks.ts";
 import { onStopSignals } from "./stop-signals.ts";
@@ -45,6 +49,20 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    * own pace and from its own checkpoint; a record is committed when all of them, and the handlers, are done with it.
    */
   to(sink: Sink, options?: SinkOptions): this;
+  /**
+   * Writes what becomes of a table's events to Kafka, in one transaction with the offsets: each event counts once for readers with
+   * `read_committed`. It is the only one of its consumer: no `on`, no `to`. Needs a driver that has transactions.
+   */
+  pipe<Name extends keyof Tables & string>(
+    pattern: Name,
+    makeRecords: PipeFunction<TableEvent<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>>,
+    options?: Pick<SinkOptions, "batch">,
+  ): this;
+  pipe<Row = Columns, Key = Columns>(
+    pattern: string,
+    makeRecords: PipeFunction<TableEvent<Row, Key>>,
+    options?: Pick<SinkOptions, "batch">,
+  ): this;
   /** Consumes until it is stopped. Resolves after a stop; rejects with the error that halted it. */
   run(): Promise<void>;
   /**
@@ -69,15 +87,22 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   readonly #options: ResolvedConsumerOptions;
   readonly #decoding: DecodingParts;
   readonly #counters: Counters = new Counters();
-  readonly #router: Router = new Router();
+  readonly #router: Router;
   readonly #sinks: AttachedSinks = new AttachedSinks();
+  #hasPipe = false;
   readonly #engine: ConsumerEngine;
   readonly #recovery: Recovery;
 
   constructor(options: ResolvedConsumerOptions) {
     this.#options = options;
     this.#decoding = decodingOf(options, (seen) => this.#sinks.schemaSeen(seen));
+    const observer = observerOf(options);
+    this.#router = new Router((target) => observer.around(target));
     this.#engine = new ConsumerEngine(options, this.#counters);
+    const { prometheus } = options.telemetry;
+    if (prometheus !== undefined) {
+      registerPrometheus(prometheus, options.groupId, () => this.health());
+    }
     this.#recovery = recoveryOf(options, this.#counters, this.#engine);
   }
 
@@ -97,11 +122,29 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     return this;
   }
 
+  pipe(pattern: string, makeRecords: unknown, options: Pick<SinkOptions, "batch"> = {}): this {
+    if (typeof makeRecords !== "function") {
+      throw new ConsumerError("invalid-handler", `pipe(${JSON.stringify(pattern)}) expects a function from events to records`);
+    }
+    const engine = this.#engine;
+    const sink = pipeSink(makeRecords as PipeFunction<CdcEvent>, (records, offsets) => engine.transact(records, offsets)); // it gets table events
+    this.to(sink, { ...options, tables: [pattern] });
+    engine.requireTransactions();
+    this.#hasPipe = true;
+    return this;
+  }
+
   async run(): Promise<void> {
     if (this.#router.isEmpty && this.#sinks.all.length === 0) {
       throw new ConsumerError(
         "invalid-handler",
         "run() without a handler would commit everything unread; call on() or to() first, or use stream()",
+      );
+    }
+    if (this.#hasPipe && (this.#sinks.all.length > 1 || !this.#router.isEmpty)) {
+      throw new ConsumerError(
+        "invalid-handler",
+        "pipe() commits in its own transaction, and so past what other handlers and sinks have not done; give it a consumer and a group of its own",
       );
     }
     const engine = this.#engine;
@@ -217,17 +260,23 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   }
 }
 
+function observerOf({ telemetry, groupId, clock }: ResolvedConsumerOptions): HandlerObserver {
+  const { opentelemetry } = telemetry;
+  const spans = opentelemetry === undefined ? null : new OpenTelemetryObserver(opentelemetry, groupId, () => clock.wallMs());
+  return new HandlerObserver(groupId, clock, spans);
+}
+
 function recoveryOf(
   { failure, groupId, clock, random, logger }: ResolvedConsumerOptions,
   counters: Counters,
   engine: ConsumerEngine,
 ): Recovery {
-  const parts = { options: failure, clock, random, counters, logger };
+  const parts = { groupId, options: failure, clock, random, counters, logger };
   const { deadLetterTopic: topic } = failure;
   if (topic === null) {
     return new Recovery({ ...parts, deadLetters: null });
   }
-  const deadLetters = new DeadLetters({ ...parts, topic, groupId, send: (records) => engine.send(records) });
+  const deadLetters = new DeadLetters({ ...parts, topic, send: (records) => engine.send(records) });
   engine.onRelease((assignments) => deadLetters.parkedKeys.release(assignments));
   return new Recovery({ ...parts, deadLetters });
 }

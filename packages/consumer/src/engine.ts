@@ -1,12 +1,15 @@
 import { settledWithin } from "./deadline.ts";
 import { Committer } from "./delivery/committer.ts";
 import type { Intake } from "./delivery/intake.ts";
-import { PartitionLedgers } from "./delivery/partition-ledgers.ts";
-import type { DriverSession, DriverSink, FetchedBatch, OutgoingRecord, PartitionAssignment, Subscription } from "./driver.ts";
+import { type HeldPartition, PartitionLedgers } from "./delivery/partition-ledgers.ts";
+import type { DriverSession, DriverSink, FetchedBatch, OffsetCommit, OutgoingRecord, PartitionAssignment, Subscription } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
+import { publish } from "./observe/channels.ts";
 import type { Counters } from "./observe/counters.ts";
 import { type Health, reportHealth } from "./observe/health.ts";
+import { RangeWatch } from "./observe/range-watch.ts";
+import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 
 /** Once nothing is waited for any more, the driver still gets this long to commit and to say good-bye. */
@@ -18,6 +21,7 @@ export class ConsumerEngine implements DriverSink {
   readonly #counters: Counters;
   readonly #ledgers: PartitionLedgers = new PartitionLedgers();
   readonly #committer: Committer;
+  readonly #watch: RangeWatch;
   readonly #connected: Latch = new Latch();
   readonly #closing: Latch = new Latch();
   readonly #stopped: Latch = new Latch();
@@ -28,6 +32,7 @@ export class ConsumerEngine implements DriverSink {
   #connecting: Promise<void> = Promise.resolve();
   #lastProgressMs: number | null = null;
   #startAt: Subscription["startAt"];
+  #needsTransactions = false;
   readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
 
   constructor(options: ResolvedConsumerOptions, counters: Counters) {
@@ -38,6 +43,15 @@ export class ConsumerEngine implements DriverSink {
       logger: options.logger,
       clock: options.clock,
       checkpoint: () => this.#intake?.checkpoint(),
+      groupId: options.groupId,
+    });
+    this.#watch = new RangeWatch({
+      clock: options.clock,
+      intervalMs: options.health.lagIntervalMs,
+      stuckAfterMs: options.health.stuckAfterMs,
+      partitions: () => [...this.#ledgers.held()].map(watched),
+      onRanges: (ranges) => this.#ledgers.learnRanges(ranges),
+      onSuspicion: (suspicion) => this.#suspect(suspicion),
     });
   }
 
@@ -86,6 +100,16 @@ export class ConsumerEngine implements DriverSink {
     await this.#session?.send?.(records);
   }
 
+  /** Writes records and commits offsets in one transaction of the driver's. */
+  transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    return this.#committer.commitWith(offsets, async (session) => session.transact?.(records, offsets));
+  }
+
+  /** From here on a driver without transactions is refused at the start. */
+  requireTransactions(): void {
+    this.#needsTransactions = true;
+  }
+
   /** Asks the driver for no more of a partition, and for more again. */
   pause(assignment: PartitionAssignment): void {
     this.#session?.pause([assignment]);
@@ -122,16 +146,21 @@ export class ConsumerEngine implements DriverSink {
       counts: this.#counters.snapshot(),
       commitError: this.#committer.lastError,
       blockedBy: this.#intake?.blockedBy() ?? null,
+      suspicions: this.#watch.reasons,
+      atWorkForMs: this.#atWorkForMs(),
+      stuckAfterMs: this.#options.health.stuckAfterMs,
     });
   }
 
   assigned(assignments: readonly PartitionAssignment[]): void {
     this.#ledgers.assign(assignments);
     this.#options.logger.info({ partitions: assignments.map(describe) }, "partitions assigned");
+    publish("assigned", () => ({ groupId: this.#options.groupId, assignments }));
   }
 
   async revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
     this.#options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
+    publish("revoked", () => ({ groupId: this.#options.groupId, assignments, how }));
     // A batch that waited for the connection may come while the drain goes on.
     this.#ledgers.announceRelease(assignments);
     const drained = this.#intake?.drain(how === "lost" ? "fence" : "finish", assignments) ?? Promise.resolve();
@@ -173,11 +202,28 @@ export class ConsumerEngine implements DriverSink {
     );
   }
 
+  /** A log that ends below what was handled cannot be gone on with: what it holds now is not what was read. */
+  #suspect(suspicion: Suspicion): void {
+    const reason = suspicionText(suspicion);
+    this.#options.logger.warn({ reason }, "the consumer may be stuck");
+    publish("suspicion", () => ({ groupId: this.#options.groupId, reason }));
+    if (suspicion.kind === "truncated") {
+      this.fail(new ConsumerError("log-truncated", `${reason}; decide where to go on, and set the group's offset`));
+    }
+  }
+
+  /** How long nothing has come to an end although something is at work; null where nothing is. */
+  #atWorkForMs(): number | null {
+    const isAtWork = [...this.#ledgers.held()].some(({ ledger }) => ledger.inFlight > 0);
+    return isAtWork && this.#lastProgressMs !== null ? this.#options.clock.wallMs() - this.#lastProgressMs : null;
+  }
+
   #dispatch(event: LifecycleEvent): void {
     const before = this.#state;
     this.#state = advance(before, event);
     if (this.#state.phase !== before.phase) {
       this.#options.logger.debug({ from: before.phase, to: this.#state.phase }, "consumer phase");
+      publish("phase", () => ({ groupId: this.#options.groupId, from: before.phase, to: this.#state.phase }));
       this.#enter(this.#state.phase);
     }
   }
@@ -217,7 +263,9 @@ export class ConsumerEngine implements DriverSink {
         this,
       );
       this.#refuseWhatItCannot(this.#session);
+      this.#refuseWithoutTransactions(this.#session);
       this.#committer.start(this.#session, delivery.commitIntervalMs);
+      this.#watch.start(this.#session);
       this.#dispatch({ type: "connected" });
     } catch (error) {
       // A driver that gives up because nobody waits for it does what it was asked to.
@@ -247,6 +295,7 @@ export class ConsumerEngine implements DriverSink {
       void this.#connecting.then(() => this.#session?.close(closeMs));
       logger.warn({ driver: driver.name }, "the driver was still connecting when the consumer stopped");
     }
+    this.#watch.stop();
     this.#committer.stop();
     await this.#settledWithin(this.#committer.commit(), closeMs);
     const closed = this.#session?.close(closeMs) ?? Promise.resolve();
@@ -274,6 +323,15 @@ export class ConsumerEngine implements DriverSink {
     }
   }
 
+  #refuseWithoutTransactions(session: DriverSession): void {
+    if (this.#needsTransactions && session.transact === undefined) {
+      throw new ConsumerError(
+        "unsupported-by-driver",
+        `pipe() writes and commits in one transaction, and the ${this.#options.driver.name} driver has none; use a driver that has, or on() and a producer`,
+      );
+    }
+  }
+
   #settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
     return settledWithin(work, timeoutMs, this.#options.clock);
   }
@@ -293,6 +351,10 @@ class Latch {
   open(): void {
     this.#resolve();
   }
+}
+
+function watched({ assignment, ledger }: HeldPartition): WatchedPartition {
+  return { assignment, handledTo: ledger.watermark, isAtWork: ledger.inFlight > 0 };
 }
 
 function describe({ topic, partition, epoch }: PartitionAssignment): string {

@@ -18,6 +18,8 @@ export type ConsumerErrorCode =
   | "invalid-row"
   /** The decoder failed in a way that is not a `DecodeError`; what it threw is the cause. */
   | "decoder-failed"
+  /** The log of a partition ends below what was handled: it was truncated, or the topic was deleted and made again. */
+  | "log-truncated"
   /** The driver failed with something that is not an `Error`. */
   | "driver-failed"
   /** The driver lacks what the options ask for: it cannot write, so there can be no dead letters. */

@@ -31,6 +31,10 @@ export type { IsRetriable } from "./failure/classify.ts";
 
 // What it says of itself.
 export type { Health, PartitionHealth } from "./observe/health.ts";
+export type { HealthOptions, TelemetryOptions } from "./observe/observe-options.ts";
+export type { OpenTelemetryApi } from "./observe/opentelemetry.ts";
+export type { PrometheusRegistry } from "./observe/prometheus.ts";
+export type { ConsumerMessages } from "./observe/channels.ts";
 export type { Counts } from "./observe/counters.ts";
 export type { FilterReason } from "./routing/router.ts";
 export type { Phase } from "./lifecycle.ts";
@@ -38,6 +42,7 @@ export type { Logger } from "./observe/logger.ts";
 export { silentLogger } from "./observe/logger.ts";
 
 // For sinks.
+export type { PipeFunction } from "./delivery/pipe-sink.ts";
 export type { SinkOptions } from "./routing/attached-sinks.ts";
 export type { Sink, SinkBatch } from "./sink.ts";
 

@@ -57,9 +57,11 @@ describe("consumer options", () => {
     expect(message).toContain(path);
   });
 
-  test("telemetry of the contract is refused as long as it is not built, and not ignored", () => {
-    const { code, message } = failureOf({ telemetry: {} });
-    expect(code).toBe("unsupported-option");
-    expect(message).toContain("telemetry");
+  test.each<[string, object, string]>([
+    ["telemetry", { telemetry: { otel: {} } }, "telemetry.otel is no option"],
+    ["health", { health: { stuckAfter: 1 } }, "health.stuckAfter is no option"],
+    ["how long is stuck", { health: { stuckAfterMs: 0 } }, "health.stuckAfterMs must be a positive integer"],
+  ])("%s is checked", (_name, options, text) => {
+    expect(failureOf(options).message).toContain(text);
   });
 });

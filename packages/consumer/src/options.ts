@@ -6,6 +6,14 @@ import type { KafkaDriver } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import { type FailureOptions, type ResolvedFailureOptions, resolveFailureOptions } from "./failure/failure-options.ts";
 import { type Logger, silentLogger } from "./observe/logger.ts";
+import {
+  type HealthOptions,
+  type ResolvedHealthOptions,
+  resolveHealthOptions,
+  resolveTelemetryOptions,
+  type TelemetryOptions,
+} from "./observe/observe-options.ts";
+import { redacting } from "./observe/redacting-logger.ts";
 import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts";
 
 export interface ConsumerOptions {
@@ -39,6 +47,10 @@ export interface ConsumerOptions {
    * @default 10_000
    */
   readonly shutdownTimeoutMs?: number;
+  /** When `health()` calls a consumer stuck. */
+  readonly health?: HealthOptions;
+  /** Who is told what handlers do, besides the channels `cdckit:consumer:*` of `node:diagnostics_channel`. */
+  readonly telemetry?: TelemetryOptions;
   /**
    * Where all time comes from; meant for tests that own it.
    * @default systemClock
@@ -64,6 +76,8 @@ export interface ResolvedConsumerOptions {
   readonly logger: Logger;
   readonly signals: readonly NodeJS.Signals[];
   readonly shutdownTimeoutMs: number;
+  readonly health: ResolvedHealthOptions;
+  readonly telemetry: TelemetryOptions;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -84,13 +98,13 @@ const members = [
   "shutdownTimeoutMs",
   "clock",
   "random",
+  "health",
   "telemetry",
 ];
 
 /** Every option present and checked, or a `ConsumerError` that names the one that is wrong and says what to do. */
 export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsumerOptions {
   checkMembers("", options, members);
-  refuseUnbuilt(options as unknown as Plain);
   checkDriver(options.driver);
   checkTopics(options.topics);
   check(typeof options.groupId === "string" && options.groupId !== "", "groupId", "a name for the consumer group", options.groupId);
@@ -109,9 +123,11 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
     decoder: options.decoder ?? {},
     delivery,
     failure,
-    logger: options.logger ?? silentLogger,
+    logger: options.logger === undefined ? silentLogger : redacting(options.logger),
     signals: Object.freeze([...(options.signals === false ? [] : (options.signals ?? ["SIGTERM", "SIGINT"]))]),
     shutdownTimeoutMs,
+    health: resolveHealthOptions(options.health),
+    telemetry: resolveTelemetryOptions(options.telemetry),
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
   });
@@ -140,12 +156,5 @@ function refuseOwnDeadLetters(topics: readonly (string | RegExp)[], deadLetterTo
       "invalid-option",
       `topics ${String(own)} takes in failure.deadLetterTopic ${JSON.stringify(deadLetterTopic)}: dead letters would come back to whoever wrote them; exclude it`,
     );
-  }
-}
-
-/** Options of the public contract that are not carried out yet. Taking them in silence would promise what does not happen. */
-function refuseUnbuilt(options: Plain): void {
-  if (options["telemetry"] !== undefined) {
-    throw new ConsumerError("unsupported-option", "telemetry is not carried out by this version: read consumer.health() for now");
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
-import type { DriverSession } from "../driver.ts";
+import type { DriverSession, OffsetCommit } from "../driver.ts";
+import { publish } from "../observe/channels.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
@@ -7,6 +8,7 @@ export interface CommitterParts {
   readonly ledgers: PartitionLedgers;
   readonly logger: Logger;
   readonly clock: Clock;
+  readonly groupId: string;
   /** Brings the ledgers up to what is handled at this moment, also in the middle of a batch. */
   readonly checkpoint: () => void;
 }
@@ -42,6 +44,18 @@ export class Committer {
     return next;
   }
 
+  /** Does work that commits these offsets itself, when no other commit is under way. Rejects as the work does. */
+  commitWith(offsets: readonly OffsetCommit[], work: (session: DriverSession) => Promise<void>): Promise<void> {
+    const done = this.#underWay.then(async () => {
+      if (this.#session !== undefined) {
+        await work(this.#session);
+        this.#parts.ledgers.markCommitted(offsets);
+      }
+    });
+    this.#underWay = done.catch(ignore); // whoever asked for it is told
+    return done;
+  }
+
   #tickEvery(intervalMs: number): void {
     this.#cancelTick = this.#parts.clock.after(intervalMs, () => {
       this.#tickEvery(intervalMs);
@@ -65,6 +79,8 @@ export class Committer {
     if (offsets.length === 0 || this.#session === undefined) {
       return;
     }
+    const { clock, groupId } = this.#parts;
+    const startedMs = clock.nowMs();
     try {
       await this.#session.commit(offsets);
       this.#parts.ledgers.markCommitted(offsets);
@@ -73,5 +89,8 @@ export class Committer {
       this.lastError = error instanceof Error ? error : new Error(String(error));
       this.#parts.logger.warn({ err: this.lastError, partitions: offsets.length }, "offsets could not be committed; they are tried again");
     }
+    publish("commit", () => ({ groupId, offsets, durationMs: clock.nowMs() - startedMs, error: this.lastError }));
   }
 }
+
+function ignore(): void {}

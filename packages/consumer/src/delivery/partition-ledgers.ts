@@ -1,4 +1,4 @@
-import type { FetchedBatch, OffsetCommit, PartitionAssignment } from "../driver.ts";
+import type { FetchedBatch, LogRange, OffsetCommit, PartitionAssignment } from "../driver.ts";
 import { OffsetLedger } from "./offset-ledger.ts";
 
 /** What is known of one partition while it is held. */
@@ -17,6 +17,16 @@ export class PartitionLedgers {
   assign(assignments: readonly PartitionAssignment[]): void {
     for (const assignment of assignments) {
       this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null, isGoing: false });
+    }
+  }
+
+  /** What the brokers say of the ends of the logs, for lag: it goes on also where nothing is fetched. */
+  learnRanges(ranges: readonly LogRange[]): void {
+    for (const { assignment, end } of ranges) {
+      const held = this.#held.get(assignment);
+      if (held !== undefined) {
+        held.highWatermark = end;
+      }
     }
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { OutgoingRecord } from "../driver.ts";
 import type { Fence } from "../delivery/fence.ts";
 import { ConsumerError } from "../errors.ts";
+import { publish } from "../observe/channels.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Logger } from "../observe/logger.ts";
 import { PoisonBreaker } from "./breaker.ts";
@@ -54,6 +55,7 @@ export class DeadLetters {
     }
     counters.deadLettered++;
     logger.warn({ ...coordinatesOf(place), deadLetterTopic: topic, reason: reason.kind }, "a record became a dead letter");
+    publish("dead-letter", () => ({ groupId, at: coordinatesOf(place), why: reason.kind }));
     return true;
   }
 

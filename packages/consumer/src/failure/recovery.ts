@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Fence } from "../delivery/fence.ts";
+import { publish } from "../observe/channels.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Logger } from "../observe/logger.ts";
 import { classify } from "./classify.ts";
@@ -10,6 +11,7 @@ import { place as placeText } from "./halt.ts";
 import { courseAfter, type Tries } from "./retry-policy.ts";
 
 export interface RecoveryParts {
+  readonly groupId: string;
   readonly options: ResolvedFailureOptions;
   readonly clock: Clock;
   readonly random: () => number;
@@ -69,6 +71,7 @@ export class Recovery {
       { ...at, attempt: tries.failures, delayMs: course.delayMs, kind, err: failure.error },
       "a record failed and is tried again",
     );
+    publish("retry", () => ({ groupId: this.#parts.groupId, at, attempt: tries.failures, delayMs: course.delayMs }));
     return { kind: "again", delayMs: course.delayMs, why };
   }
 

@@ -1,5 +1,6 @@
 import type { CdcEvent } from "@cdckit/decode";
 import type { Clock } from "../clock.ts";
+import type { Target } from "../routing/router.ts";
 import { channels, publish } from "./channels.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -23,8 +24,14 @@ export class HandlerObserver {
     this.#telemetry = telemetry;
   }
 
-  /** The handler, looked at. */
-  around<Argument extends Subject>(handle: Handle<Argument>): Handle<Argument> {
+  /** The target, its handler looked at. */
+  around(target: Target): Target {
+    return target.kind === "each"
+      ? { kind: "each", handle: this.#observed(target.handle) as typeof target.handle } // it returns what the handler returns
+      : { kind: "batch", handle: this.#observed(target.handle) as typeof target.handle };
+  }
+
+  #observed<Argument extends Subject>(handle: Handle<Argument>): Handle<Argument> {
     return (argument) =>
       this.#telemetry === null && !channels.process.hasSubscribers ? handle(argument) : this.#observe(handle, argument);
   }

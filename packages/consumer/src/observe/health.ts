@@ -13,9 +13,9 @@ export interface PartitionHealth {
 
 export interface Health {
   readonly phase: Phase;
-  /** Worth keeping: false once it has stopped or failed. */
+  /** Worth keeping: false once it has stopped or failed, or its client does not fetch: a new one may. */
   readonly live: boolean;
-  /** Connected, member of the group, and nothing failed. */
+  /** Connected, member of the group, nothing failed, and what it took comes to an end. */
   readonly ready: boolean;
   readonly assigned: readonly PartitionHealth[];
   /** When a record was last handled or a batch taken, in milliseconds since the epoch; null before the first. */
@@ -32,6 +32,11 @@ export interface HealthFacts {
   readonly counts: Counts;
   readonly commitError: Error | null;
   readonly blockedBy: string | null;
+  /** What the watch over the logs has found. */
+  readonly suspicions: readonly string[];
+  /** How long nothing has come to an end although something is at work; null where nothing is. */
+  readonly atWorkForMs: number | null;
+  readonly stuckAfterMs: number;
 }
 
 const phaseReasons: Readonly<Record<Phase, string | null>> = {
@@ -47,17 +52,22 @@ const phaseReasons: Readonly<Record<Phase, string | null>> = {
 export function reportHealth(facts: HealthFacts): Health {
   const { state } = facts;
   const assigned = [...facts.held].map(partitionHealth);
+  const { atWorkForMs } = facts;
+  const isSlow = atWorkForMs !== null && atWorkForMs >= facts.stuckAfterMs;
+  const isStuck = facts.suspicions.length > 0;
   const reasons = [
     phaseReasons[state.phase],
     state.error?.message ?? null,
     state.phase === "running" && assigned.length === 0 ? "no partition is assigned" : null,
     facts.commitError === null ? null : `the last commit failed: ${facts.commitError.message}`,
     facts.blockedBy,
+    isSlow ? `what is at work has not come to an end for ${Math.round(atWorkForMs / 1_000)} s` : null,
+    ...facts.suspicions,
   ];
   return {
     phase: state.phase,
-    live: state.phase !== "stopped" && state.error === null,
-    ready: state.phase === "running" && state.error === null,
+    live: state.phase !== "stopped" && state.error === null && !isStuck,
+    ready: state.phase === "running" && state.error === null && !isStuck && !isSlow,
     assigned,
     lastProgressMs: facts.lastProgressMs,
     counts: facts.counts,

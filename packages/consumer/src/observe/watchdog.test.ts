@@ -20,7 +20,9 @@ describe("the watchdog", () => {
   });
 
   test("sees one that never moved from where the group stood", () => {
-    expect(textsOf([0, at(null), ending(9n, 4n)], [60_000, at(null), ending(9n, 4n)])).toEqual([expect.stringMatching(/^t\[3\] has 5 records/)]);
+    expect(textsOf([0, at(null), ending(9n, 4n)], [60_000, at(null), ending(9n, 4n)])).toEqual([
+      expect.stringMatching(/^t\[3\] has 5 records/),
+    ]);
   });
 
   test.each<[string, Parameters<typeof textsOf>]>([

@@ -38,9 +38,15 @@ export class Router {
   readonly #control = new Map<string, Target>();
   #any: Target | undefined;
   #routes = new Map<string, Route>();
+  readonly #around: (target: Target) => Target;
   // Neighbours in a topic are nearly always of one table: comparing names with the last one's saves building a map key an event.
   #lastTable: TableName | undefined;
   #lastRoute: Route | undefined;
+
+  /** `around` may put something around each handler: called once for each. */
+  constructor(around: (target: Target) => Target = (target) => target) {
+    this.#around = around;
+  }
 
   /** Nothing was registered. */
   get isEmpty(): boolean {
@@ -80,7 +86,7 @@ export class Router {
   }
 
   #addFunction(pattern: string, handle: AnyHandler): void {
-    const target: Target = { kind: "each", handle };
+    const target = this.#around({ kind: "each", handle });
     if (pattern === "*" && this.#any === undefined) {
       this.#any = target;
     } else if (isControlKind(pattern) && !this.#control.has(pattern)) {
@@ -94,8 +100,13 @@ export class Router {
 
   #addTable(text: string, handlers: TableHandlers, checks: RowChecks | null): void {
     const unchecked = targetsOf(text, handlers);
-    const targets =
-      checks === null ? unchecked : new Map([...unchecked].map(([slot, target]) => [slot, checkedTarget(target, checks, text)]));
+    const made = new Map(
+      [...new Set(unchecked.values())].map((target) => [
+        target,
+        this.#around(checks === null ? target : checkedTarget(target, checks, text)),
+      ]),
+    );
+    const targets = new Map([...unchecked].map(([slot, target]) => [slot, made.get(target) ?? target]));
     const pattern = parseTablePattern(text);
     for (const other of this.#registrations) {
       const taken = samePattern(other.pattern, pattern) ? [...targets.keys()].find((slot) => other.targets.has(slot)) : undefined;

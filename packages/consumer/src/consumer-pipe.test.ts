@@ -1,0 +1,145 @@
+import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
+import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { type Consumer, createConsumer } from "./consumer.ts";
+import type { KafkaDriver, OutgoingRecord } from "./driver.ts";
+
+const rowDecoder: Decoder = {
+  decode: () => {
+    throw new Error("not used");
+  },
+  decodeAt: ({ batch, record, valueBytes }: RecordCursor) => {
+    const row = Buffer.from(valueBytes ?? []).toString();
+    const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
+    return [{ kind: "row", table: { schema: "s", name: "t" }, row, schemaId: null, record: ref } as unknown as CdcEvent]; // what is read of it
+  },
+  explain: () => Promise.reject(new Error("not used")),
+};
+
+interface Setup {
+  readonly clock: VirtualClock;
+  readonly broker: MemoryBroker;
+}
+
+function setUp(records: number, partitions = 1): Setup {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: partitions, out: 1 }, { clock });
+  broker.append("t", ...Array.from({ length: records }, (_, i) => ({ value: String(i), partition: i % partitions })));
+  return { clock, broker };
+}
+
+function join({ clock, broker }: Setup, driver: KafkaDriver = memory({ broker, maxBatchRecords: 4 })): Consumer {
+  return createConsumer({ driver, groupId: "g", topics: ["t"], decoder: rowDecoder, signals: false, clock, random: () => 0.5 });
+}
+
+function recordsOf(events: readonly object[]): OutgoingRecord[] {
+  return events.map((event) => ({ topic: "out", key: null, value: Buffer.from(`out-${(event as { row: string }).row}`), headers: [] }));
+}
+
+function outOf(broker: MemoryBroker): string[] {
+  return broker.read("out", 0, 0n, 10_000).map(({ value }) => Buffer.from(value ?? []).toString());
+}
+
+function stopWhen({ clock }: Setup, isDone: () => boolean, members: () => readonly Consumer[]): void {
+  clock.after(10, () => {
+    if (isDone()) {
+      for (const member of members()) {
+        void member.stop();
+      }
+    } else {
+      stopWhen({ clock } as Setup, isDone, members);
+    }
+  });
+}
+
+describe("pipe", () => {
+  test("writes what the events become, and commits with it", async () => {
+    const setup = setUp(10);
+    const consumer = join(setup).pipe("s.t", recordsOf, { batch: { maxEvents: 3, maxMs: 5 } });
+    stopWhen(
+      setup,
+      () => setup.broker.committed("g", "t", 0) === 10n,
+      () => [consumer],
+    );
+    await setup.clock.run(consumer.run());
+    expect(outOf(setup.broker)).toEqual(Array.from({ length: 10 }, (_, i) => `out-${i}`));
+  });
+
+  test("a transaction that fails is tried again as a whole", async () => {
+    const setup = setUp(10);
+    setup.broker.faults.inject({ on: "transact", how: "fails", times: 3 });
+    const consumer = join(setup).pipe("s.t", recordsOf);
+    stopWhen(
+      setup,
+      () => setup.broker.committed("g", "t", 0) === 10n,
+      () => [consumer],
+    );
+    await setup.clock.run(consumer.run());
+    expect(setup.broker.faults.met).toBe(3);
+    expect(outOf(setup.broker)).toHaveLength(10);
+  });
+
+  test("whatever members come, go and expire, each event counts once", async () => {
+    const setup = setUp(200, 4);
+    const members: Consumer[] = [];
+    const running: Promise<void>[] = [];
+    const enter = (): void => {
+      const slow = async (events: readonly object[]): Promise<OutgoingRecord[]> => {
+        await new Promise<void>((resolve) => void setup.clock.after(3, resolve));
+        return recordsOf(events);
+      };
+      const consumer = join(setup).pipe("s.t", slow);
+      members.push(consumer);
+      running.push(consumer.run());
+    };
+    enter();
+    for (const [atMs, what] of [
+      [5, enter],
+      [12, () => void setup.broker.group("g").expire()],
+      [20, enter],
+      [30, () => void members.shift()?.stop()],
+      [40, () => void setup.broker.group("g").expire()],
+    ] as const) {
+      setup.clock.after(atMs, what);
+    }
+    stopWhen(
+      setup,
+      () => [0, 1, 2, 3].every((partition) => setup.broker.committed("g", "t", partition) === 50n),
+      () => members,
+    );
+    await setup.clock.run(Promise.all(running).then(() => Promise.all(running)));
+    const numbers = outOf(setup.broker).map((text) => Number(text.slice(4)));
+    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, i) => i));
+  });
+
+  test("beside anything else it is refused: its commits would pass what others have not done", async () => {
+    const setup = setUp(1);
+    await expect(
+      join(setup)
+        .pipe("s.t", recordsOf)
+        .on("*", () => {})
+        .run(),
+    ).rejects.toMatchObject({ code: "invalid-handler" });
+    expect(() => join(setup).pipe("s.t", recordsOf).pipe("s.u", recordsOf)).toThrow("[invalid-sink]");
+  });
+
+  test("a driver without transactions is refused at the start", async () => {
+    const setup = setUp(1);
+    const own = memory({ broker: setup.broker });
+    const driver: KafkaDriver = {
+      name: "plain",
+      capabilities: own.capabilities,
+      connect: async (subscription, sink) => {
+        const session = await own.connect(subscription, sink);
+        return {
+          commit: (offsets) => session.commit(offsets),
+          pause: (assignments) => session.pause(assignments),
+          resume: (assignments) => session.resume(assignments),
+          close: (deadlineMs) => session.close(deadlineMs),
+        };
+      },
+    };
+    const consumer = join(setup, driver).pipe("s.t", recordsOf);
+    await expect(setup.clock.run(consumer.run())).rejects.toMatchObject({ code: "unsupported-by-driver" });
+  });
+});

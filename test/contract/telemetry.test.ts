@@ -1,0 +1,153 @@
+import { type Channel, channel } from "node:diagnostics_channel";
+import * as opentelemetry from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { type Consumer, type ConsumerOptions, createConsumer } from "@cdckit/consumer";
+import { memory } from "@cdckit/testkit";
+import { Registry } from "prom-client";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+
+const spans = new InMemorySpanExporter();
+const figures = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+const reader = new PeriodicExportingMetricReader({ exporter: figures, exportIntervalMillis: 3_600_000 });
+opentelemetry.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+opentelemetry.trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
+opentelemetry.metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
+
+beforeEach(() => spans.reset());
+afterAll(() => reader.shutdown());
+
+const change = (id: number): string =>
+  JSON.stringify({
+    op: "c",
+    before: null,
+    after: { id },
+    source: { connector: "postgresql", db: "shop", schema: "public", table: "orders", ts_ms: 1_700_000_000_000, lsn: 1 },
+    ts_ms: 1,
+  });
+
+/** Consumes three records, and stops. */
+async function consume(options: Partial<ConsumerOptions>, handlers: (consumer: Consumer, stop: () => void) => void): Promise<Consumer> {
+  const driver = memory({ topics: { orders: 1 } });
+  driver.broker.append(
+    "orders",
+    {
+      key: '{"id":1}',
+      value: change(1),
+      headers: [["traceparent", Buffer.from("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")]],
+    },
+    { key: '{"id":2}', value: change(2) },
+    { key: '{"id":3}', value: change(3) },
+  );
+  const consumer = createConsumer({ driver, groupId: "billing", topics: ["orders"], signals: false, ...options });
+  handlers(consumer, () => void consumer.stop());
+  await consumer.run().catch(() => {});
+  return consumer;
+}
+
+function threeTimes(stop: () => void, handle: () => unknown): () => unknown {
+  let calls = 0;
+  return () => {
+    calls++;
+    if (calls === 3) {
+      stop();
+    }
+    return handle();
+  };
+}
+
+describe("OpenTelemetry", () => {
+  test("gets a span and a duration for each handler call, by its conventions", async () => {
+    await consume({ telemetry: { opentelemetry } }, (consumer, stop) =>
+      consumer.on("public.orders", { create: threeTimes(stop, () => {}) as never }),
+    );
+    const [span] = spans.getFinishedSpans();
+    expect(spans.getFinishedSpans()).toHaveLength(3);
+    expect(span?.name).toBe("process orders");
+    expect(span?.kind).toBe(opentelemetry.SpanKind.CONSUMER);
+    expect(span?.attributes).toMatchObject({
+      "messaging.system": "kafka",
+      "messaging.operation.type": "process",
+      "messaging.destination.name": "orders",
+      "messaging.destination.partition.id": "0",
+      "messaging.consumer.group.name": "billing",
+      "messaging.kafka.offset": 0,
+      "cdc.table": "orders",
+      "cdc.op": "create",
+    });
+    await reader.forceFlush();
+    const metrics = figures.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+    const names = metrics.map(({ descriptor }) => [descriptor.name, descriptor.unit]);
+    expect(names).toContainEqual(["messaging.process.duration", "s"]);
+    expect(names).toContainEqual(["messaging.client.consumed.messages", "{message}"]);
+    expect(names).toContainEqual(["cdc.event.lag", "s"]);
+  });
+
+  test("has what a handler does inside of its span, also behind a promise", async () => {
+    const tracer = opentelemetry.trace.getTracer("test");
+    await consume({ telemetry: { opentelemetry } }, (consumer, stop) =>
+      consumer.on(
+        "*",
+        threeTimes(stop, async () => {
+          await new Promise((resolve) => setImmediate(resolve));
+          tracer.startSpan("inside").end();
+        }) as never,
+      ),
+    );
+    const finished = spans.getFinishedSpans();
+    const outer = finished.filter(({ name }) => name === "process orders").map((span) => span.spanContext().spanId);
+    const inner = finished.filter(({ name }) => name === "inside").map(({ parentSpanContext }) => parentSpanContext?.spanId);
+    expect(inner).toHaveLength(3);
+    expect(inner.toSorted()).toEqual(outer.toSorted());
+  });
+
+  test("is not told a failed handler's message, which may hold a row", async () => {
+    await consume({ telemetry: { opentelemetry }, failure: { retry: false } }, (consumer) =>
+      consumer.on("*", () => {
+        throw new TypeError("a secret");
+      }),
+    );
+    const [span] = spans.getFinishedSpans();
+    expect(span?.status.code).toBe(opentelemetry.SpanStatusCode.ERROR);
+    expect(span?.attributes["error.type"]).toBe("TypeError");
+    expect(JSON.stringify([span?.attributes, span?.status, span?.events])).not.toContain("secret");
+  });
+
+  test("counts a batch as one span of so many messages", async () => {
+    await consume({ telemetry: { opentelemetry } }, (consumer, stop) => consumer.on("public.orders", { batch: () => stop() }));
+    expect(spans.getFinishedSpans().map(({ attributes }) => attributes["messaging.batch.message_count"])).toEqual([3]);
+  });
+});
+
+test("Prometheus gets the figures of health() at each scrape", async () => {
+  const registry = new Registry();
+  const consumer = await consume({ telemetry: { prometheus: registry as never } }, (one, stop) =>
+    one.on("*", threeTimes(stop, () => {}) as never),
+  );
+  const text = await registry.metrics();
+  expect(text).toContain("# TYPE cdckit_consumer_handled_total counter");
+  expect(text).toContain(`cdckit_consumer_handled_total{group="billing"} ${consumer.health().counts.handled}`);
+  expect(text).toContain('cdckit_consumer_filtered_total{group="billing",reason="table-without-handler"} 0');
+  expect(text).toContain('cdckit_consumer_live{group="billing"} 0');
+});
+
+test("whoever subscribes to a channel is told; nobody else pays", async () => {
+  const heard: string[] = [];
+  const listen = (name: string): (() => void) => {
+    const to: Channel = channel(`cdckit:consumer:${name}`);
+    const hear = (): void => void heard.push(name);
+    to.subscribe(hear);
+    return () => void to.unsubscribe(hear);
+  };
+  const unlisten = ["phase", "assigned", "process", "commit"].map(listen);
+  await consume({}, (consumer, stop) => consumer.on("*", threeTimes(stop, () => {}) as never));
+  for (const leave of unlisten) {
+    leave();
+  }
+  expect(heard.filter((name) => name === "process")).toHaveLength(3);
+  expect(heard).toEqual(expect.arrayContaining(["phase", "assigned", "commit"]));
+  const before = heard.length;
+  await consume({}, (consumer, stop) => consumer.on("*", threeTimes(stop, () => {}) as never));
+  expect(heard).toHaveLength(before);
+});
