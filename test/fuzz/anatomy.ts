@@ -94,6 +94,23 @@ function restated(edits: readonly Edit[]): Replaced[] {
   return done;
 }
 
+/** Another letter in a text of ASCII; other bytes stay as they are. */
+export function otherLetter(found: Buffer, random: Random): Buffer {
+  const changed = Buffer.from(found);
+  const at = random.below(Math.max(1, changed.length));
+  if ((changed[at] ?? 0) > 0x40 && (changed[at] ?? 0) < 0x7b) {
+    changed[at] = 0x61 + random.below(26);
+  }
+  return changed;
+}
+
+/** A varint of as many bytes. */
+export function otherVarint(found: Buffer, random: Random): Buffer {
+  const changed = Buffer.from(found);
+  changed[0] = ((changed[0] ?? 0) & 0x80) | random.below(128);
+  return changed;
+}
+
 /** What texts are at their edges, in formats of bytes. */
 export function edgeText(random: Random, bytes: Buffer): Buffer {
   if (bytes.length > 0 && random.chance(0.5)) {

@@ -1,4 +1,15 @@
-import { type Anatomy, anyText, edgeNumbers, oddVarints, type Part, type Stated, varintAt, zigZag } from "./anatomy.ts";
+import {
+  type Anatomy,
+  anyText,
+  edgeNumbers,
+  oddVarints,
+  otherLetter,
+  otherVarint,
+  type Part,
+  type Stated,
+  varintAt,
+  zigZag,
+} from "./anatomy.ts";
 import type { Random } from "./random.ts";
 
 type Schema = string | readonly Schema[] | { readonly type: Schema; readonly [name: string]: unknown };
@@ -14,7 +25,7 @@ export function avroAnatomy(bytes: Buffer, start: number, schema: string): Anato
     }
     throw error;
   }
-  return walk.at === bytes.length ? { parts: walk.parts, edge: avroEdge } : null;
+  return walk.at === bytes.length ? { parts: walk.parts, edge: avroEdge, alike: avroAlike } : null;
 }
 
 class NoValue extends Error {}
@@ -194,4 +205,9 @@ function avroEdge({ kind, start, end }: Part, random: Random, bytes: Buffer): Bu
     default:
       return bytes.subarray(start, end);
   }
+}
+
+function avroAlike({ kind, start, end }: Part, random: Random, bytes: Buffer): Buffer {
+  const found = bytes.subarray(start, end);
+  return kind === "string" ? otherLetter(found, random) : kind === "long" || kind === "int" ? otherVarint(found, random) : found;
 }

@@ -140,7 +140,7 @@ function jsonEdge({ kind, start, end }: Part, random: Random, bytes: Buffer): Bu
     case "number":
       return Buffer.from(random.chance(0.8) ? otherNumber(random) : random.pick(values));
     case "text":
-      return random.chance(0.65) ? otherLetter(found, random) : Buffer.from(random.pick(values));
+      return random.chance(0.65) ? otherQuotedLetter(found, random) : Buffer.from(random.pick(values));
     default:
       return random.chance(0.15) ? nested(found, random) : Buffer.from(random.pick(values));
   }
@@ -150,7 +150,7 @@ function jsonEdge({ kind, start, end }: Part, random: Random, bytes: Buffer): Bu
 function jsonAlike({ kind, start, end }: Part, random: Random, bytes: Buffer): Buffer {
   const found = bytes.subarray(start, end);
   if (kind === "text") {
-    return otherLetter(found, random);
+    return otherQuotedLetter(found, random);
   }
   const changed = Buffer.from(found);
   const last = changed.length - 1;
@@ -165,7 +165,7 @@ function otherNumber(random: Random): string {
   return random.chance(0.5) ? String(any) : random.pick(numbers);
 }
 
-function otherLetter(found: Buffer, random: Random): Buffer {
+function otherQuotedLetter(found: Buffer, random: Random): Buffer {
   if (found.length < 3) {
     return Buffer.from('"x"');
   }

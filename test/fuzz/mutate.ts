@@ -192,6 +192,7 @@ function anatomyOf(encoding: string, bytes: Buffer, seed: Seed): Anatomy | null 
     case "avro":
       return firstOf(bytes, (start) => avroAnatomyOf(bytes, start, seed));
     case "protobuf":
+    case "canal-protobuf":
       return firstOf(bytes, (start) => (bytes[0] === 0 && start === 5 ? null : protobufAnatomy(bytes, start)));
     case "msgpack":
     case "cbor":
@@ -204,7 +205,8 @@ function anatomyOf(encoding: string, bytes: Buffer, seed: Seed): Anatomy | null 
 }
 
 function firstOf(bytes: Buffer, anatomyAt: (start: number) => Anatomy | null): Anatomy | null {
-  for (const start of [5, 6, 7, 8, 9, 10, 17, 18, 19, 0, 1, 2, 3, 4]) {
+  const behindFrames = [5, 6, 7, 8, 9, 10, 17, 18, 19];
+  for (const start of bytes[0] === 0 ? [...behindFrames, 0] : [0, ...behindFrames, 1, 2, 3, 4]) {
     const anatomy = start <= bytes.length ? anatomyAt(start) : null;
     if (anatomy !== null && anatomy.parts.length > 0) {
       return anatomy;

@@ -1,10 +1,21 @@
-import { type Anatomy, anyText, edgeNumbers, oddVarints, type Part, type Stated, varint, varintAt } from "./anatomy.ts";
+import {
+  type Anatomy,
+  anyText,
+  edgeNumbers,
+  oddVarints,
+  otherLetter,
+  otherVarint,
+  type Part,
+  type Stated,
+  varint,
+  varintAt,
+} from "./anatomy.ts";
 import type { Random } from "./random.ts";
 
 /** The fields of a message that stands at the end of the bytes, by their wire types alone. Null where there is none. */
 export function protobufAnatomy(bytes: Buffer, start: number): Anatomy | null {
   const parts: Part[] = [];
-  return walkMessage(bytes, start, bytes.length, null, parts, 0) ? { parts, edge: protobufEdge } : null;
+  return walkMessage(bytes, start, bytes.length, null, parts, 0) ? { parts, edge: protobufEdge, alike: protobufAlike } : null;
 }
 
 function walkMessage(bytes: Buffer, start: number, end: number, inside: Stated | null, parts: Part[], depth: number): boolean {
@@ -125,3 +136,8 @@ const moreFields: readonly Buffer[] = [
   "f8ffffff7f01",
   "8a80808010",
 ].map((hex) => Buffer.from(hex, "hex"));
+
+function protobufAlike({ kind, start, end }: Part, random: Random, bytes: Buffer): Buffer {
+  const found = bytes.subarray(start, end);
+  return kind === "content" ? otherLetter(found, random) : kind === "varint" ? otherVarint(found, random) : found;
+}
