@@ -3,8 +3,9 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { CdcEvent, Decoder } from "@cdckit/decode";
-import { type Consumer, type ConsumerOptions, createConsumer } from "@cdckit/consumer";
+import { type Consumer, type ConsumerOptions, createConsumer, silentLogger } from "@cdckit/consumer";
 import { isKafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
+import { ProbeSink } from "@cdckit/testkit";
 import { type Admin, Kafka, logLevel, type Message } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { produceLines, runKafkaTool } from "../../scripts/stack/kafka.mjs";
@@ -326,6 +327,44 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     await consumer.run();
     expect(seen).toEqual([0n, 1n, 2n]);
     expect(await committed(groupId, topic)).toEqual(["3"]);
+  });
+
+  test.each([
+    ["another member writes for the partition", 1],
+    ["the old owner has committed after this one started", 0],
+  ])("a transaction is refused for good where %s", async (_, before) => {
+    const [reads, writes] = [await topicWith([{ value: "a" }, { value: "b" }]), await topicWith([])];
+    const groupId = uniqueName("group");
+    const sink = new ProbeSink();
+    const driver = kafkajs({ brokers: [kafka.brokers], sessionTimeoutMs: 6_000, heartbeatIntervalMs: 200, maxWaitMs: 100 });
+    const session = await driver.connect({ groupId, topics: [reads], from: "earliest", logger: silentLogger }, sink);
+    await sink.until(({ records }) => records.length === 2);
+    const transact = (value: string): Promise<unknown> =>
+      session
+        .transact?.(
+          [{ topic: writes, key: null, value: Buffer.from(value), headers: [] }],
+          sink.held.map((assignment) => ({ assignment, offset: 2n })),
+        )
+        .catch((error: unknown) => error) ?? Promise.resolve();
+    for (let i = 0; i < before; i++) {
+      expect(await transact("own")).toBe(undefined);
+    }
+    const other = client.producer({
+      transactionalId: `${groupId}.${reads}.0`,
+      maxInFlightRequests: 1,
+      idempotent: true,
+      retry: { retries: 10 },
+    });
+    await other.connect();
+    const transaction = await other.transaction();
+    await transaction.send({ topic: writes, messages: [{ value: "other" }] });
+    await transaction.sendOffsets({ consumerGroupId: groupId, topics: [{ topic: reads, partitions: [{ partition: 0, offset: "1" }] }] });
+    await transaction.commit();
+    expect(await transact("zombie")).toMatchObject({ code: "fenced" });
+    expect(await transact("zombie")).toMatchObject({ code: "fenced" });
+    await Promise.all([session.close(5_000), other.disconnect()]);
+    const seen = await take(before + 1, consumerOf([writes], uniqueName("group")));
+    expect(seen.map(({ value }) => value)).toEqual([...(before === 1 ? ["own"] : []), "other"]);
   });
 
   test("Kafka's own tool sees the group's lag", async () => {

@@ -34,6 +34,8 @@ const noCommits: ReadonlyMap<string, bigint> = new Map();
 export class Transactions {
   readonly #parts: TransactionParts;
   readonly #line: RequestLine = new RequestLine();
+  /** Assignments that somebody else has taken over. Trying again would take them back: the new producer would fence off the new owner. */
+  readonly #fenced = new WeakSet<PartitionAssignment>();
   readonly #opened = new Map<PartitionAssignment, Promise<Opened>>();
 
   constructor(parts: TransactionParts) {
@@ -57,7 +59,11 @@ export class Transactions {
       await bounded(this.#write(assignment, records, offsets), writeDeadlineMs, () => lateError("transaction-failed", topics));
     } catch (error) {
       await this.#letGo(assignment);
-      throw explain(error, topics);
+      const explained = explain(error, topics);
+      if (explained.code === "fenced") {
+        this.#fenced.add(assignment);
+      }
+      throw explained;
     }
   }
 
@@ -129,7 +135,7 @@ export class Transactions {
   }
 
   #refuseUnlessCurrent(assignment: PartitionAssignment): void {
-    if (!this.#parts.assignments.isCurrent(assignment)) {
+    if (!this.#parts.assignments.isCurrent(assignment) || this.#fenced.has(assignment)) {
       const { topic, partition } = assignment;
       throw new KafkaJsDriverError("fenced", `${topic}[${partition}] is not this member's any more; nothing was written`);
     }
