@@ -133,7 +133,10 @@ export interface DriverSession {
   send?(records: readonly OutgoingRecord[]): Promise<void>;
   /**
    * Writes and commits in one Kafka transaction: both or neither. Where an assignment is not current any more it rejects, and nothing is
-   * written: a record of an old owner must not come out. Absent where the client has no transactions. */
+   * written: a record of an old owner must not come out. One assignment at a time, because that is what every client can fence. An error
+   * with `code: "fenced"` says that another member has the partition: trying again cannot help. Absent where the client has no
+   * transactions.
+   */
   transact?(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void>;
   /** Asks the brokers, on a connection that fetches do not use. Absent where the client cannot. */
   ranges?(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]>;
