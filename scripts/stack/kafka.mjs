@@ -67,7 +67,9 @@ export async function startKafka(options) {
       { what: `Kafka at 127.0.0.1:${port}`, running, check: () => answers(port), deadlineMs: 120_000, stop },
       { signal, onSpawn },
     );
-  const crash = () => stopProcess(running.record, { signal: "SIGKILL" });
+  const crash = async () => {
+    await stopProcess(running.record, { signal: "SIGKILL" });
+  };
   const startAgain = () => {
     running = start();
     return serving();
