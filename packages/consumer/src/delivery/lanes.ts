@@ -16,7 +16,7 @@ export class Lanes<Task extends LaneTask> {
   readonly #maxRunning: number;
   readonly #lanes = new Map<number, Lane<Task>>();
   /** Lanes whose first task may start. */
-  #ready: Lane<Task>[] = [];
+  #ready: (Lane<Task> | undefined)[] = [];
   #readyHead = 0;
   #running = 0;
   #waiting = 0;
@@ -56,11 +56,10 @@ export class Lanes<Task extends LaneTask> {
     if (this.isFull || this.#readyHead === this.#ready.length) {
       return undefined;
     }
-    const lane = this.#ready[this.#readyHead++];
-    if (this.#readyHead === this.#ready.length) {
-      this.#ready.length = 0;
-      this.#readyHead = 0;
-    } else if (this.#readyHead > 1_024 && this.#readyHead * 2 > this.#ready.length) {
+    const lane = this.#ready[this.#readyHead];
+    // A line that is cut at every step costs more than all the rest; what has left it must not be kept alive by it.
+    this.#ready[this.#readyHead++] = undefined;
+    if (this.#readyHead > 1_024 && this.#readyHead * 2 > this.#ready.length) {
       this.#ready = this.#ready.slice(this.#readyHead);
       this.#readyHead = 0;
     }

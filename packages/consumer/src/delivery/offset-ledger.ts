@@ -97,10 +97,8 @@ export class OffsetLedger {
   }
 
   #compact(): void {
-    if (this.#head === this.#open.length) {
-      this.#open.length = 0;
-      this.#head = 0;
-    } else if (this.#head > 1_024 && this.#head * 2 > this.#open.length) {
+    // Not at every step: that would cost more than all the rest.
+    if (this.#head > 1_024 && this.#head * 2 > this.#open.length) {
       this.#open = this.#open.slice(this.#head);
       this.#head = 0;
     }

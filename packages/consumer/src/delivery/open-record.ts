@@ -11,34 +11,41 @@ export interface TakenBatch {
   walked: boolean;
 }
 
+/** Whose records they are. */
+export interface RecordOwner {
+  readonly ledger: OffsetLedger;
+  handled(record: OpenRecord): void;
+}
+
 /** One record, or the end of a fetched batch, between being read and being handled by everybody whom it concerns. */
 export class OpenRecord {
-  readonly place: RecordPlace;
+  readonly taken: TakenBatch;
+  /** The batch's own handle; below 0 for the end of the batch. */
+  readonly record: number;
   readonly offset: bigint;
   /** Where the partition goes on behind it. */
   readonly next: bigint;
   /** Bytes of key and value. */
   readonly bytes: number;
-  readonly taken: TakenBatch;
-  readonly #ledger: OffsetLedger;
+  readonly #owner: RecordOwner;
   readonly #stretch: Stretch;
-  readonly #onHandled: (record: OpenRecord) => void;
   #open = 1;
 
-  constructor(
-    at: { readonly place: RecordPlace; readonly offset: bigint; readonly next: bigint; readonly bytes: number; readonly taken: TakenBatch },
-    ledger: OffsetLedger,
-    onHandled: (record: OpenRecord) => void,
-  ) {
-    this.place = at.place;
-    this.offset = at.offset;
-    this.next = at.next;
-    this.bytes = at.bytes;
-    this.taken = at.taken;
-    this.taken.open++;
-    this.#ledger = ledger;
-    this.#stretch = ledger.take();
-    this.#onHandled = onHandled;
+  constructor(taken: TakenBatch, record: number, next: bigint, bytes: number, owner: RecordOwner) {
+    taken.open++;
+    this.taken = taken;
+    this.record = record;
+    this.offset = record < 0 ? next : taken.batch.offsetAt(record);
+    this.next = next;
+    this.bytes = bytes;
+    this.#owner = owner;
+    this.#stretch = owner.ledger.take();
+  }
+
+  get place(): RecordPlace {
+    const { batch } = this.taken;
+    const { assignment } = batch;
+    return this.record < 0 ? { assignment, batch: new EndOfBatch(batch), record: 0 } : { assignment, batch, record: this.record };
   }
 
   /** One more has to handle it. */
@@ -49,9 +56,9 @@ export class OpenRecord {
   /** One of them has. When all have, its offset is safe to commit. */
   done(): void {
     if (--this.#open === 0) {
-      this.#ledger.settle(this.#stretch, this.next);
+      this.#owner.ledger.settle(this.#stretch, this.next);
       this.taken.open--;
-      this.#onHandled(this);
+      this.#owner.handled(this);
     }
   }
 }
@@ -97,4 +104,15 @@ export class EndOfBatch implements RecordBatch {
 export interface BatchEntry {
   readonly record: OpenRecord;
   readonly events: readonly CdcEvent[];
+}
+
+/** Their events, in order. */
+export function eventsOf(entries: readonly BatchEntry[]): readonly CdcEvent[] {
+  const all: CdcEvent[] = [];
+  for (const { events } of entries) {
+    for (const event of events) {
+      all.push(event);
+    }
+  }
+  return all;
 }

@@ -11,7 +11,7 @@ import type { DrainKind } from "./intake.ts";
 import { isThenable } from "./is-thenable.ts";
 import { Lanes, laneOfKey, type LaneTask } from "./lanes.ts";
 import type { OffsetLedger } from "./offset-ledger.ts";
-import { EndOfBatch, OpenRecord, type TakenBatch } from "./open-record.ts";
+import { eventsOf, OpenRecord, type RecordOwner, type TakenBatch } from "./open-record.ts";
 import type { SinkStage } from "./sink-stage.ts";
 import { Wakeup } from "./wakeup.ts";
 
@@ -29,6 +29,12 @@ export interface PartitionRunParts extends BatchRunParts {
 }
 
 type BatchHandler = EventHandler<readonly CdcEvent[]>;
+
+/** The events of one record that go to one batch handler. */
+interface BatchPart {
+  readonly handle: BatchHandler;
+  readonly events: CdcEvent[];
+}
 
 /** The events of one record that go to handlers one by one. */
 interface RecordTask extends LaneTask {
@@ -48,14 +54,14 @@ const minReadAhead = 64;
  * The work on one partition during one assignment, where more than one record may be open at a time. It reads records in order and hands
  * each to its lane, to its batch handlers and to the sinks; what all of them have handled is settled in the ledger.
  */
-export class PartitionRun {
+export class PartitionRun implements RecordOwner {
   readonly assignment: PartitionAssignment;
+  readonly ledger: OffsetLedger;
   /** Closed when nothing of this assignment may start any more. */
   readonly fence: Fence;
   /** The driver was asked for no more of it. */
   isPaused = false;
   readonly #parts: PartitionRunParts;
-  readonly #ledger: OffsetLedger;
   readonly #lanes: Lanes<RecordTask>;
   readonly #stages = new Map<BatchHandler, BatchStage>();
   readonly #sinks: readonly SinkStage[];
@@ -95,7 +101,7 @@ export class PartitionRun {
     this.assignment = assignment;
     this.fence = new Fence(parts.clock);
     this.#parts = parts;
-    this.#ledger = ledger;
+    this.ledger = ledger;
     this.#lanes = new Lanes(parts.delivery.concurrency);
     this.#turnStartedAt = parts.clock.nowMs();
     this.#sinks = sinksOf(this);
@@ -231,7 +237,7 @@ export class PartitionRun {
   }
 
   #isWindowFull(): boolean {
-    return this.#ledger.open >= this.#parts.delivery.maxOutOfOrder;
+    return this.ledger.open >= this.#parts.delivery.maxOutOfOrder;
   }
 
   #endBatch(taken: TakenBatch): void {
@@ -240,17 +246,7 @@ export class PartitionRun {
     taken.walked = true;
     const { batch } = taken;
     // Control records, and gaps of compaction, at the end of the batch are passed here.
-    const end = new OpenRecord(
-      {
-        place: { assignment: this.assignment, batch: new EndOfBatch(batch), record: 0 },
-        offset: batch.nextOffset,
-        next: batch.nextOffset,
-        bytes: 0,
-        taken,
-      },
-      this.#ledger,
-      (record) => this.#handled(record),
-    );
+    const end = new OpenRecord(taken, -1, batch.nextOffset, 0, this);
     for (const sink of this.#sinks) {
       sink.add(end, []);
     }
@@ -363,11 +359,11 @@ export class PartitionRun {
     const record = this.#openRecord(taken);
     this.#shareWithSinks(record, events);
     const calls: { handle: AnyHandler; event: CdcEvent }[] = [];
-    const batches = new Map<BatchHandler, CdcEvent[]>();
+    const batches: BatchPart[] = [];
     if (this.#parts.hasHandlers && !this.#route(record, events, calls, batches)) {
       return;
     }
-    for (const [handle, own] of batches) {
+    for (const { handle, events: own } of batches) {
       record.share();
       this.#stageOf(handle).add({ record, events: own });
     }
@@ -379,12 +375,7 @@ export class PartitionRun {
   }
 
   /** Sorts the events by where they go. False where one of them could not even be asked: what is read late may not decode. */
-  #route(
-    record: OpenRecord,
-    events: readonly CdcEvent[],
-    calls: { handle: AnyHandler; event: CdcEvent }[],
-    batches: Map<BatchHandler, CdcEvent[]>,
-  ): boolean {
+  #route(record: OpenRecord, events: readonly CdcEvent[], calls: { handle: AnyHandler; event: CdcEvent }[], batches: BatchPart[]): boolean {
     const { router, counters } = this.#parts;
     for (const event of events) {
       let target: ReturnType<typeof router.targetOf>;
@@ -404,11 +395,12 @@ export class PartitionRun {
       } else if (target.kind === "each") {
         calls.push({ handle: target.handle, event });
       } else {
-        const own = batches.get(target.handle);
-        if (own === undefined) {
-          batches.set(target.handle, [event]);
+        const { handle } = target;
+        const part = batches.find((other) => other.handle === handle);
+        if (part === undefined) {
+          batches.push({ handle, events: [event] });
         } else {
-          own.push(event);
+          part.events.push(event);
         }
       }
     }
@@ -433,7 +425,7 @@ export class PartitionRun {
       recovery,
       fence: this.fence,
       apply: (entries) => {
-        const events = entries.flatMap((entry) => entry.events);
+        const events = eventsOf(entries);
         if (events.length === 0) {
           return undefined;
         }
@@ -463,20 +455,15 @@ export class PartitionRun {
 
   #openRecord(taken: TakenBatch): OpenRecord {
     const walk = this.#walk as ReturnType<FetchedBatch["walk"]>; // it stands at a record
-    const offset = taken.batch.offsetAt(walk.record);
     const bytes = walk.keyEnd - walk.keyStart + walk.valueEnd - walk.valueStart;
-    const place = this.#placeIn(taken.batch, walk.record);
-    return new OpenRecord({ place, offset, next: offset + 1n, bytes, taken }, this.#ledger, (record) => {
-      this.#parts.counters.records++;
-      this.#handled(record);
-    });
+    return new OpenRecord(taken, walk.record, taken.batch.offsetAt(walk.record) + 1n, bytes, this);
   }
 
   #placeIn(batch: FetchedBatch, record: number): RecordPlace {
     return { assignment: this.assignment, batch, record };
   }
 
-  #laneOf({ place: { batch, record } }: OpenRecord): number {
+  #laneOf({ taken: { batch }, record }: OpenRecord): number {
     const { order, concurrency } = this.#parts.delivery;
     if (order === "partition" || concurrency === 1) {
       return 0;
@@ -485,7 +472,9 @@ export class PartitionRun {
     return order === "key" ? laneOfKey(batch.keyAt(record)) : -2 - this.#ownLanes++;
   }
 
-  #handled({ taken }: OpenRecord): void {
+  /** A record, or the end of a batch, is handled by everybody whom it concerns. */
+  handled({ taken, record }: OpenRecord): void {
+    this.#parts.counters.records += record < 0 ? 0 : 1;
     if (taken.walked && taken.open === 0 && this.#batches.delete(taken)) {
       this.#byteLength -= taken.batch.byteLength;
       this.#parts.moved(this);

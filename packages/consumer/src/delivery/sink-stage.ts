@@ -2,7 +2,7 @@ import type { CdcEvent } from "@cdckit/decode";
 import type { PartitionAssignment } from "../driver.ts";
 import type { Sink } from "../sink.ts";
 import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
-import type { OpenRecord } from "./open-record.ts";
+import { eventsOf, type OpenRecord } from "./open-record.ts";
 
 /** A sink of the consumer, and what it takes. */
 export interface AttachedSink {
@@ -32,11 +32,7 @@ export class SinkStage {
     this.#stage = new BatchStage({
       ...parts,
       limits: parts.attached.limits,
-      apply: (entries) =>
-        this.#apply(
-          entries.flatMap(({ events }) => events),
-          entries.at(-1)?.record.next ?? 0n,
-        ),
+      apply: (entries) => this.#apply(eventsOf(entries), entries.at(-1)?.record.next ?? 0n),
     });
   }
 
