@@ -6,6 +6,7 @@ export class TcpProxy {
   readonly #targetPort: number;
   readonly #sockets = new Set<Socket>();
   #state: "open" | "cut" | "black-hole" = "open";
+  #swallowsFetches = false;
 
   private constructor(server: Server, targetPort: number) {
     this.#server = server;
@@ -40,8 +41,14 @@ export class TcpProxy {
     }
   }
 
+  /** Fetches get no answer; heartbeats, metadata and commits do. */
+  swallowFetches(): void {
+    this.#swallowsFetches = true;
+  }
+
   heal(): void {
     this.#state = "open";
+    this.#swallowsFetches = false;
     for (const socket of this.#sockets) {
       socket.resume();
     }
@@ -58,18 +65,19 @@ export class TcpProxy {
       return;
     }
     const broker = connect(this.#targetPort, "127.0.0.1");
-    this.#join(client, broker);
-    this.#join(broker, client);
+    const requests = new Requests();
+    this.#join(client, broker, (bytes) => requests.without(bytes, () => this.#swallowsFetches));
+    this.#join(broker, client, (bytes) => bytes);
     if (this.#state === "black-hole") {
       client.pause();
       broker.pause();
     }
   }
 
-  #join(from: Socket, to: Socket): void {
+  #join(from: Socket, to: Socket, passed: (bytes: Buffer) => Buffer): void {
     this.#sockets.add(from);
     from.on("data", (bytes) => {
-      if (!to.write(bytes)) {
+      if (!to.write(passed(bytes))) {
         from.pause();
         to.once("drain", () => this.#state !== "black-hole" && from.resume());
       }
@@ -79,5 +87,27 @@ export class TcpProxy {
       this.#sockets.delete(from);
       to.destroy();
     });
+  }
+}
+
+const fetchKey = 1;
+
+/** Requests of Kafka's protocol as they come in: `length: int32 | api key: int16 | ...`. */
+class Requests {
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** The whole requests that have come, without the fetches where they are to be swallowed. */
+  without(bytes: Buffer, swallowsFetches: () => boolean): Buffer {
+    const passed: Buffer[] = [];
+    let rest = Buffer.concat([this.#rest, bytes]);
+    while (rest.length >= 6 && rest.length >= 4 + rest.readInt32BE(0)) {
+      const request = rest.subarray(0, 4 + rest.readInt32BE(0));
+      rest = rest.subarray(request.length);
+      if (!swallowsFetches() || request.readInt16BE(4) !== fetchKey) {
+        passed.push(request);
+      }
+    }
+    this.#rest = rest;
+    return Buffer.concat(passed);
   }
 }

@@ -4,8 +4,9 @@ import type { PrometheusRegistry } from "./prometheus.ts";
 
 export interface HealthOptions {
   /**
-   * How long a partition may have records to read without moving before `health()` says so.
-   * @default 60_000
+   * How long a partition may have records to read without moving before `health()` says so. With the default, and that of
+   * `lagIntervalMs`, it does within a minute.
+   * @default 40_000
    */
   readonly stuckAfterMs?: number;
   /**
@@ -29,7 +30,7 @@ export interface ResolvedHealthOptions {
 
 export function resolveHealthOptions(options: HealthOptions = {}): ResolvedHealthOptions {
   checkMembers("health", options, ["stuckAfterMs", "lagIntervalMs"]);
-  const { stuckAfterMs = 60_000, lagIntervalMs = 10_000 } = options;
+  const { stuckAfterMs = 40_000, lagIntervalMs = 10_000 } = options;
   checkCount("health.stuckAfterMs", stuckAfterMs);
   checkCount("health.lagIntervalMs", lagIntervalMs);
   return Object.freeze({ stuckAfterMs, lagIntervalMs });

@@ -1,0 +1,26 @@
+import { memory, virtualClock } from "@cdckit/testkit";
+import { expect, test } from "vitest";
+import { createConsumer } from "./consumer.ts";
+
+test("a client that keeps its membership and does not fetch turns health() red within a minute, and green again", async () => {
+  const clock = virtualClock({ turnMs: 1 });
+  const driver = memory({ topics: { rows: 1 } });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["rows"], signals: false, clock });
+  consumer.on("*", () => {});
+  driver.broker.append("rows", { value: '{"id":1}' });
+  const running = consumer.run();
+  await clock.advance(5_000);
+  expect(consumer.health()).toMatchObject({ live: true, ready: true, reasons: [] });
+  const heal = driver.broker.faults.inject({ on: "fetch", how: "hangs", times: Number.POSITIVE_INFINITY });
+  driver.broker.append("rows", { value: '{"id":2}' }, { value: '{"id":3}' });
+  await clock.advance(60_000);
+  expect(driver.broker.group("g").members).toHaveLength(1);
+  expect(consumer.health()).toMatchObject({ phase: "running", live: false, ready: false });
+  expect(consumer.health().reasons).toEqual([expect.stringMatching(/^rows\[0\] has 2 records to read, and nothing has moved for \d+ s/)]);
+  heal();
+  await clock.advance(20_000);
+  expect(consumer.health()).toMatchObject({ live: true, ready: true, reasons: [], counts: { handled: 3 } });
+  const stopping = consumer.stop();
+  await clock.advance(20_000);
+  await Promise.all([stopping, running]);
+});
