@@ -24,7 +24,8 @@ interface Schedule {
   /** Milliseconds that the n-th handler call takes, in rotation; 0 is at once. */
   readonly delaysMs: readonly number[];
   readonly disturbances: readonly Disturbance[];
-  readonly reads: "handlers" | "batches" | "stream";
+  /** Mixed: odd keys belong to a table whose events are handled one by one, the others to one of batches. */
+  readonly reads: "handlers" | "batches" | "mixed" | "stream";
   readonly order: "key" | "partition" | "none";
   readonly concurrency: number;
   readonly maxOutOfOrder: number;
@@ -48,7 +49,7 @@ const scheduleArbitrary: fc.Arbitrary<Schedule> = fc.record({
   disturbances: fc.array(fc.record({ at: fc.integer({ min: 1, max: 80 }), what: fc.constantFrom("join", "leave", "expire") }), {
     maxLength: 5,
   }),
-  reads: fc.constantFrom("handlers", "handlers", "batches", "stream"),
+  reads: fc.constantFrom("handlers", "handlers", "batches", "mixed", "stream"),
   order: fc.constantFrom("key", "key", "partition", "none"),
   concurrency: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 32 })),
   maxOutOfOrder: fc.constantFrom(1, 3, 10_000),
@@ -210,7 +211,9 @@ test("whatever joins, leaves, expires and fails: nothing is lost or overtaken, n
         const committed = Array.from({ length: schedule.partitions }, (_, partition) => broker.committed("g", "t", partition));
         expect(committed).toEqual(committed.map(() => BigInt(schedule.records.length)));
         expect([...broker.handled].filter(([, times]) => times > 1)).toEqual([]);
-        expect(broker.most).toBeLessThanOrEqual(schedule.reads === "stream" ? 1 : schedule.concurrency);
+        expect(broker.most).toBeLessThanOrEqual(
+          { handlers: schedule.concurrency, batches: 1, mixed: schedule.concurrency + 1, stream: 1 }[schedule.reads],
+        );
         expect(broker.endOffset("dead", 0)).toBe(BigInt(broker.dead.size));
       }
     }),
@@ -232,7 +235,21 @@ class FatefulDecoder implements Decoder {
   decodeAt({ batch, record, valueBytes }: RecordCursor): CdcEvent[] | Promise<CdcEvent[]> {
     const fate = Buffer.from(valueBytes ?? []).toString() as Fate;
     const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
-    const event = { kind: "row", table: { schema: "s", name: "t" }, row: fate, schemaId: null, record: ref } as unknown as CdcEvent; // as read
+    const isOdd =
+      Number(
+        Buffer.from(batch.keyAt(record) ?? [])
+          .toString()
+          .slice(1),
+      ) %
+        2 ===
+      1;
+    const event = {
+      kind: "row",
+      table: { schema: "s", name: isOdd ? "odd" : "t" },
+      row: fate,
+      schemaId: null,
+      record: ref,
+    } as unknown as CdcEvent; // as read
     if (fate === "broken") {
       throw new DecodeError("malformed", "broken");
     }
@@ -295,7 +312,15 @@ async function play(schedule: Schedule): Promise<WatchedBroker> {
     if (schedule.reads === "stream") {
       running.push(readAll(consumer, handle));
     } else {
-      running.push((schedule.reads === "batches" ? consumer.on("s.t", { batch: handleAll }) : consumer.on("*", handle)).run());
+      const { reads } = schedule;
+      if (reads === "mixed") {
+        consumer.on("s.odd", { row: handle }).on("s.t", { batch: handleAll });
+      } else if (reads === "batches") {
+        consumer.on("*", { batch: handleAll });
+      } else {
+        consumer.on("*", handle);
+      }
+      running.push(consumer.run());
     }
   };
   const disturb = (what: Disturbance["what"]): void => {
@@ -324,8 +349,9 @@ async function play(schedule: Schedule): Promise<WatchedBroker> {
     const own = schedule.records[Number(offset)]?.key;
     const lower = schedule.records.slice(0, Number(offset)).map((record, at) => ({ ...record, at: BigInt(at) }));
     // A stream's reader and batches see a partition's order; so do handlers one at a time.
-    const isPartition = schedule.reads !== "handlers" || schedule.order === "partition" || schedule.concurrency === 1;
-    const kept = isPartition ? lower : schedule.order === "key" ? lower.filter(({ key }) => key === own) : [];
+    const { reads, order, concurrency } = schedule;
+    const isPartition = reads !== "mixed" && (reads !== "handlers" || order === "partition" || concurrency === 1);
+    const kept = isPartition ? lower : order === "key" ? lower.filter(({ key }) => key === own) : [];
     return kept.map(({ at }) => at);
   };
   const handle = (event: CdcEvent): void | Promise<void> => {

@@ -36,6 +36,8 @@ export class BatchRun {
   readonly batch: FetchedBatch;
   /** Closed when nothing of the run may start any more. */
   readonly fence: Fence;
+  /** Closed when the run is ending: nothing more is read, whatever is still to be handled. */
+  readonly #reading: Fence;
   readonly #parts: BatchRunParts;
   readonly #ledger: OffsetLedger;
   readonly #stretch: Stretch;
@@ -56,8 +58,6 @@ export class BatchRun {
   #tries: Tries | null = null;
   #turnStartedAt: number;
   #untilClock = recordsPerClockReading;
-  /** The record at which the walk stands is the last one. */
-  #isEnding = false;
   /** What is handled where it ended in front of the end of the batch: the record there may still be undecoded. */
   #endsAt: bigint | null = null;
   #halted = false;
@@ -66,6 +66,7 @@ export class BatchRun {
   constructor(batch: FetchedBatch, ledger: OffsetLedger, parts: BatchRunParts) {
     this.batch = batch;
     this.fence = new Fence(parts.clock);
+    this.#reading = new Fence(parts.clock);
     this.#ledger = ledger;
     this.#stretch = ledger.take();
     this.#walk = batch.walk();
@@ -79,8 +80,8 @@ export class BatchRun {
    */
   end(how: DrainKind): void {
     const isWhole = this.#held.firstOffset === undefined && (this.#nextEvent === 0 || !this.#recordOpen);
-    this.#isEnding = true;
-    if (how === "fence" || isWhole || this.#isDecoding) {
+    this.#reading.close();
+    if (how === "fence" || isWhole) {
       this.fence.close();
     }
   }
@@ -105,14 +106,14 @@ export class BatchRun {
       if (this.#halted || (this.fence.isClosed && this.#isDecoding)) {
         return null;
       }
-      const pending = this.#handleEvents();
+      const pending = this.#isDecoding ? null : this.#handleEvents();
       if (pending !== null) {
         return pending;
       }
       if (this.fence.isClosed) {
         return null;
       }
-      if (this.#walked || this.#isEnding) {
+      if (this.#walked || this.#reading.isClosed) {
         return this.#finish();
       }
       if (this.#isTimeToBreathe()) {
@@ -134,6 +135,11 @@ export class BatchRun {
     const place: RecordPlace = { assignment: this.batch.assignment, batch: this.batch, record };
     const failure: Failure = { stage: this.#stage, error, place, event: this.#stage === "handle" ? event : null };
     return { failure, tries: group?.tries ?? this.#tries };
+  }
+
+  /** Waits before what failed is done again. */
+  pause(delayMs: number): Promise<void> {
+    return (this.#stage === "decode" ? this.#reading : this.fence).pause(delayMs);
   }
 
   /** What failed is to be done again by the next step. */
@@ -261,11 +267,13 @@ export class BatchRun {
     }
     this.#isDecoding = true;
     const known = decoded.then((events) => {
-      this.#events = events;
-      this.#isDecoding = false;
+      if (!this.#reading.isClosed) {
+        this.#events = events;
+        this.#isDecoding = false;
+      }
     });
     // No handler is at work: whoever ends the run need not wait for a registry that is slow or down.
-    return this.fence.orClosed(known);
+    return this.#reading.orClosed(known);
   }
 
   /** Hands on what was held for batch handlers, then settles the batch. */

@@ -94,7 +94,7 @@ export class HandlerIntake implements Intake {
     if (remedy.kind === "again") {
       run.tryAgain();
       this.#waits.set(run, remedy.why);
-      return run.fence.pause(remedy.delayMs).then(() => void this.#waits.delete(run));
+      return run.pause(remedy.delayMs).then(() => void this.#waits.delete(run));
     }
     if (run.isolate()) {
       return settled;
