@@ -1,5 +1,5 @@
 import { checkSchemaWeight, hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
-import { closesEarly, splitConnectJson } from "../encoding/connect-json/split.ts";
+import { closesEarly, hasPrefix, splitConnectJson } from "../encoding/connect-json/split.ts";
 import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader } from "../encoding/json/reader.ts";
 import { leastWeighedBytes } from "../encoding/json/weight.ts";
@@ -63,7 +63,7 @@ export class ConnectSide {
   /** The value of a message whose schema half is that of a recent one, {@link notConnect} or {@link notPayload}. */
   readRecent(bytes: Buffer, start: number, end: number): unknown {
     for (const route of this.#recent) {
-      if (startsWith(bytes, start, end, route.prefix)) {
+      if (hasPrefix(bytes, start, end, route.prefix)) {
         return this.#readPayload(route, bytes, start, start + route.prefix.length, end);
       }
     }
@@ -168,12 +168,6 @@ export class ConnectSide {
 function recordName(type: Type): string | null {
   const record = withoutNull(type);
   return record.kind === "record" ? record.name : null;
-}
-
-function startsWith(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
-  const length = prefix.length;
-  // The prefix leaves the brace that closes the message to be looked at.
-  return end - start > length && bytes[end - 1] === 0x7d && bytes.compare(prefix, 0, length, start, start + length) === 0;
 }
 
 function checkSchemaLength(length: number, most: number): void {

@@ -23,6 +23,12 @@ export function splitConnectJson(bytes: Buffer, start: number, end: number): Con
     : null;
 }
 
+/** Whether the message begins with a known `{"schema":S,"payload":`, byte for byte, and closes like one: then P alone is unknown. */
+export function hasPrefix(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
+  // The prefix leaves the brace that closes the message to be looked at.
+  return bytes[end - 1] === 0x7d && standsAt(bytes, start, end, prefix);
+}
+
 function standsAt(bytes: Buffer, at: number, end: number, text: Buffer): boolean {
   return at + text.length < end && bytes.compare(text, 0, text.length, at, at + text.length) === 0;
 }
