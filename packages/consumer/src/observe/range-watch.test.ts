@@ -41,3 +41,26 @@ test.each<[string, () => Promise<readonly LogRange[]>]>([
 ])("brokers that %s are told of", async (_name, ranges) => {
   expect(await watched(ranges, 5n, 100_000)).toEqual([expect.stringMatching(/^the brokers have not said for/)]);
 });
+
+test("what is handled while the answer is on its way is no truncated log", async () => {
+  const clock = virtualClock();
+  let handledTo = 5n;
+  const told: string[] = [];
+  const watch = new RangeWatch({
+    clock,
+    intervalMs: 10,
+    stuckAfterMs: 1_000,
+    partitions: () => [{ assignment, handledTo, isAtWork: false }],
+    onRanges: () => {},
+    onSuspicion: (suspicion) => told.push(suspicionText(suspicion)),
+  });
+  const ranges = (): Promise<readonly LogRange[]> => {
+    const end = handledTo + 1n;
+    handledTo += 100n;
+    return new Promise((resolve) => clock.after(5, () => resolve([{ assignment, start: 0n, end }])));
+  };
+  watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
+  await clock.advance(100);
+  watch.stop();
+  expect(told).toEqual([]);
+});

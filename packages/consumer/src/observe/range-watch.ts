@@ -21,8 +21,6 @@ export class RangeWatch {
   #session: DriverSession | null = null;
   #cancel: () => void = () => {};
   #isAsking = false;
-  /** The last answer since the last look; null where there was none. */
-  #answer: readonly LogRange[] | null = null;
   #suspicions: readonly Suspicion[] = [];
 
   constructor(parts: RangeWatchParts) {
@@ -52,41 +50,46 @@ export class RangeWatch {
 
   #wait(): void {
     this.#cancel = this.#parts.clock.after(this.#parts.intervalMs, () => {
-      this.#look();
       this.#ask();
       this.#wait();
     });
   }
 
-  #look(): void {
-    const { clock, partitions, onSuspicion } = this.#parts;
-    const before = new Set(this.#suspicions.map(nameOf));
-    this.#suspicions = this.#watchdog.look(clock.nowMs(), partitions(), this.#answer);
-    this.#answer = null;
-    for (const suspicion of this.#suspicions.filter((one) => !before.has(nameOf(one)))) {
-      onSuspicion(suspicion);
-    }
-  }
-
-  /** One question at a time: on a connection that swallows them, they would pile up. */
+  /**
+   * One question at a time: on a connection that swallows them, they would pile up. The answer is held against what was handled when it was
+   * asked for: what is handled meanwhile may well be above the end that it tells.
+   */
   #ask(): void {
     const partitions = this.#parts.partitions();
-    const asked = this.#isAsking ? undefined : this.#session?.ranges?.(partitions.map(({ assignment }) => assignment));
+    if (this.#isAsking) {
+      this.#look(partitions, null);
+      return;
+    }
+    const session = this.#session;
+    const asked = session?.ranges?.(partitions.map(({ assignment }) => assignment));
     if (asked === undefined) {
       return;
     }
     this.#isAsking = true;
-    asked
-      .then(
-        (ranges) => {
-          this.#answer = ranges;
-          this.#parts.onRanges(ranges);
-        },
-        () => {}, // no answer: the next look counts it
-      )
-      .finally(() => {
-        this.#isAsking = false;
-      });
+    const answered = (ranges: readonly LogRange[] | null): void => {
+      this.#isAsking = false;
+      if (this.#session === session) {
+        this.#look(partitions, ranges);
+      }
+    };
+    asked.then(answered, () => answered(null));
+  }
+
+  #look(partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null): void {
+    const { clock, onRanges, onSuspicion } = this.#parts;
+    if (ranges !== null) {
+      onRanges(ranges);
+    }
+    const before = new Set(this.#suspicions.map(nameOf));
+    this.#suspicions = this.#watchdog.look(clock.nowMs(), partitions, ranges);
+    for (const suspicion of this.#suspicions.filter((one) => !before.has(nameOf(one)))) {
+      onSuspicion(suspicion);
+    }
   }
 }
 
