@@ -85,6 +85,10 @@ export class HandlerIntake implements Intake {
   /** Leaves the run so that its next step goes on from what failed, or ends it. Null where there is nothing to wait for. */
   #recover(run: BatchRun, error: unknown): Promise<void> | null {
     const { recovery } = this.#parts;
+    if (run.fence.isClosed) {
+      run.halt(); // it comes again, to whoever holds the partition next
+      return null;
+    }
     const { failure, tries } = run.failureOf(error);
     const remedy = recovery.judge(failure, tries);
     if (remedy.kind === "halt") {

@@ -2,16 +2,17 @@ import type { CdcEvent } from "@cdckit/decode";
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { Failure, RecordPlace } from "../failure/failure.ts";
 import type { Tries } from "../failure/retry-policy.ts";
-import type { AnyHandler, EventHandler } from "../routing/handlers.ts";
+import type { EventHandler } from "../routing/handlers.ts";
 import type { BatchRunParts } from "./batch-run.ts";
-import { BatchStage } from "./batch-stage.ts";
+import type { BatchStage } from "./batch-stage.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
 import { Fence } from "./fence.ts";
+import { handlerStage } from "./handler-stage.ts";
 import type { DrainKind } from "./intake.ts";
 import { isThenable } from "./is-thenable.ts";
-import { Lanes, laneOfKey, type LaneTask } from "./lanes.ts";
+import { type HandlerCall, RecordLanes } from "./record-lanes.ts";
 import type { OffsetLedger } from "./offset-ledger.ts";
-import { eventsOf, OpenRecord, type RecordOwner, type TakenBatch } from "./open-record.ts";
+import { OpenRecord, type RecordOwner, type TakenBatch } from "./open-record.ts";
 import type { SinkStage } from "./sink-stage.ts";
 import { Wakeup } from "./wakeup.ts";
 
@@ -36,16 +37,6 @@ interface BatchPart {
   readonly events: CdcEvent[];
 }
 
-/** The events of one record that go to handlers one by one. */
-interface RecordTask extends LaneTask {
-  readonly record: OpenRecord;
-  readonly calls: readonly { readonly handle: AnyHandler; readonly event: CdcEvent }[];
-  nextCall: number;
-  tries: Tries | null;
-  /** It did not decode, and is to be set aside in its turn. */
-  readonly doomed: { readonly failure: Failure; readonly tries: Tries } | null;
-}
-
 const recordsPerClockReading = 16;
 /** Records are decoded ahead of the handlers, so that a hot key does not keep the others idle; not so far that memory is filled with them. */
 const minReadAhead = 64;
@@ -62,7 +53,7 @@ export class PartitionRun implements RecordOwner {
   /** The driver was asked for no more of it. */
   isPaused = false;
   readonly #parts: PartitionRunParts;
-  readonly #lanes: Lanes<RecordTask>;
+  readonly #lanes: RecordLanes;
   readonly #stages = new Map<BatchHandler, BatchStage>();
   readonly #sinks: readonly SinkStage[];
   readonly #batches = new Set<TakenBatch>();
@@ -78,16 +69,9 @@ export class PartitionRun implements RecordOwner {
   #isBreathing = false;
   #untilClock = recordsPerClockReading;
   #turnStartedAt: number;
-  /** Handler calls and writes that are under way. */
-  #active = 0;
-  /** Tasks that wait for their next attempt. */
-  #rests = 0;
   /** The highest offset of which anything has been handed on; below all where nothing has. */
   #highest = -1n;
-  /** Where the run is ending: nothing above it is handed on. */
   #ceiling: bigint | null = null;
-  /** Lanes that were given to a record each. */
-  #ownLanes = 0;
   #byteLength = 0;
   readonly #waits = new Map<object, string>();
   readonly #onIdle: Wakeup = new Wakeup();
@@ -102,10 +86,15 @@ export class PartitionRun implements RecordOwner {
     this.fence = new Fence(parts.clock);
     this.#parts = parts;
     this.ledger = ledger;
-    this.#lanes = new Lanes(parts.delivery.concurrency);
+    this.#lanes = new RecordLanes(parts, this);
     this.#turnStartedAt = parts.clock.nowMs();
     this.#sinks = sinksOf(this);
     this.#hasStages = this.#sinks.length > 0 || parts.router.hasBatchHandlers;
+  }
+
+  /** Where the run is ending: nothing above it is handed on. */
+  get ceiling(): bigint | null {
+    return this.#ceiling;
   }
 
   /** Fetched batches in memory. */
@@ -121,7 +110,7 @@ export class PartitionRun implements RecordOwner {
   /** What it waits for that failed; null where nothing did. */
   get waitsFor(): string | null {
     const stages = this.#allStages().map(({ waitsFor }) => waitsFor);
-    return [...this.#waits.values(), ...stages].find((why) => why !== null) ?? null;
+    return [...this.#waits.values(), this.#lanes.waitsFor, ...stages].find((why) => why !== null) ?? null;
   }
 
   take(batch: FetchedBatch): void {
@@ -161,7 +150,7 @@ export class PartitionRun implements RecordOwner {
 
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
-    while (this.#active > 0 || this.#allStages().some(({ isBusy }) => isBusy) || this.#mustFinish()) {
+    while (this.#lanes.active > 0 || this.#allStages().some(({ isBusy }) => isBusy) || this.#mustFinish()) {
       await this.#onIdle.wait();
     }
   }
@@ -173,10 +162,7 @@ export class PartitionRun implements RecordOwner {
     }
     this.#isPumping = true;
     while (!this.fence.isClosed && !this.#isTimeToBreathe()) {
-      const task = this.#lanes.next();
-      if (task !== undefined) {
-        this.#start(task);
-      } else if (!this.#readNext()) {
+      if (!this.#lanes.startNext() && !this.#readNext()) {
         break;
       }
     }
@@ -200,14 +186,12 @@ export class PartitionRun implements RecordOwner {
 
   /** Something in front of a handled record is still to be handled. */
   #mustFinish(): boolean {
-    return !this.fence.isClosed && (this.#rests > 0 || this.#lanes.waiting > 0 || this.#allStages().some(({ isEmpty }) => !isEmpty));
+    return !this.fence.isClosed && (this.#lanes.isWaiting || this.#allStages().some(({ isEmpty }) => !isEmpty));
   }
 
   #allStages(): readonly (BatchStage | SinkStage)[] {
     return [...this.#stages.values(), ...this.#sinks];
   }
-
-  // Reading.
 
   /** Reads one record, or ends a fetched batch. False where there is nothing to read now. */
   #readNext(): boolean {
@@ -327,7 +311,7 @@ export class PartitionRun implements RecordOwner {
     this.#readTries = null;
     const doomed = { failure, tries };
     if (!this.#hasStages) {
-      this.#lanes.add({ record, lane: this.#laneOf(record), calls: [], nextCall: 0, tries: null, doomed });
+      this.#lanes.add(record, [], doomed);
       return;
     }
     this.#isReading = true;
@@ -344,7 +328,7 @@ export class PartitionRun implements RecordOwner {
       return;
     }
     this.#doomed = null;
-    this.#setAside(doomed.failure, doomed.tries, () => {
+    this.#lanes.setAside(doomed.failure, doomed.tries, () => {
       this.#isReading = false;
       this.#shareWithSinks(doomed.record, []);
       doomed.record.done();
@@ -358,7 +342,7 @@ export class PartitionRun implements RecordOwner {
     }
     const record = this.#openRecord(taken);
     this.#shareWithSinks(record, events);
-    const calls: { handle: AnyHandler; event: CdcEvent }[] = [];
+    const calls: HandlerCall[] = [];
     const batches: BatchPart[] = [];
     if (this.#parts.hasHandlers && !this.#route(record, events, calls, batches)) {
       return;
@@ -370,23 +354,22 @@ export class PartitionRun implements RecordOwner {
     if (calls.length === 0) {
       record.done();
     } else {
-      this.#lanes.add({ record, lane: this.#laneOf(record), calls, nextCall: 0, tries: null, doomed: null });
+      this.#lanes.add(record, calls, null);
     }
   }
 
   /** Sorts the events by where they go. False where one of them could not even be asked: what is read late may not decode. */
-  #route(record: OpenRecord, events: readonly CdcEvent[], calls: { handle: AnyHandler; event: CdcEvent }[], batches: BatchPart[]): boolean {
+  #route(record: OpenRecord, events: readonly CdcEvent[], calls: HandlerCall[], batches: BatchPart[]): boolean {
     const { router, counters } = this.#parts;
     for (const event of events) {
       let target: ReturnType<typeof router.targetOf>;
       try {
         target = router.targetOf(event);
       } catch (error) {
-        const lane = this.#laneOf(record);
         const rethrow = (): never => {
           throw error;
         };
-        this.#lanes.add({ record, lane, calls: [{ handle: rethrow, event }], nextCall: 0, tries: null, doomed: null });
+        this.#lanes.add(record, [{ handle: rethrow, event }], null);
         return false;
       }
       counters.events++;
@@ -419,35 +402,21 @@ export class PartitionRun implements RecordOwner {
       return known;
     }
     const { delivery, clock, recovery, counters } = this.#parts;
-    const stage = new BatchStage({
+    const stage = handlerStage(handle, counters, {
       limits: delivery.batch,
       clock,
       recovery,
       fence: this.fence,
-      apply: (entries) => {
-        const events = eventsOf(entries);
-        if (events.length === 0) {
-          return undefined;
-        }
-        this.#handlesUpTo(entries.at(-1)?.record.offset ?? -1n);
-        const pending = handle(events);
-        counters.handled += events.length;
-        if (!isThenable(pending)) {
-          return undefined;
-        }
-        return pending.then(undefined, (error: unknown) => {
-          counters.handled -= events.length;
-          throw error;
-        });
-      },
       halt: (error) => this.halt(error),
       moved: () => this.moved(),
+      starts: (entries) => this.startsUpTo(entries.at(-1)?.record.offset ?? -1n),
     });
     this.#stages.set(handle, stage);
     return stage;
   }
 
-  #handlesUpTo(offset: bigint): void {
+  /** Records up to this one are being handed on. */
+  startsUpTo(offset: bigint): void {
     if (offset > this.#highest) {
       this.#highest = offset;
     }
@@ -461,15 +430,6 @@ export class PartitionRun implements RecordOwner {
 
   #placeIn(batch: FetchedBatch, record: number): RecordPlace {
     return { assignment: this.assignment, batch, record };
-  }
-
-  #laneOf({ taken: { batch }, record }: OpenRecord): number {
-    const { order, concurrency } = this.#parts.delivery;
-    if (order === "partition" || concurrency === 1) {
-      return 0;
-    }
-    // A lane of its own, below those of keys.
-    return order === "key" ? laneOfKey(batch.keyAt(record)) : -2 - this.#ownLanes++;
   }
 
   /** A record, or the end of a batch, is handled by everybody whom it concerns. */
@@ -488,134 +448,6 @@ export class PartitionRun implements RecordOwner {
         stage.flush();
       }
     }
-  }
-
-  // Handling.
-
-  #start(task: RecordTask): void {
-    const { recovery } = this.#parts;
-    const { offset } = task.record;
-    if (this.#ceiling !== null && offset > this.#ceiling) {
-      this.#lanes.end(task);
-      return;
-    }
-    this.#handlesUpTo(offset);
-    if (task.doomed !== null) {
-      this.#setAside(task.doomed.failure, task.doomed.tries, () => this.#finish(task));
-      return;
-    }
-    const behind = recovery.hasParkedKeys ? recovery.parkedBehind(task.record.place) : undefined;
-    if (behind !== undefined && behind < offset) {
-      this.#write(recovery.park(task.record.place, behind, this.fence), () => this.#finish(task));
-      return;
-    }
-    this.#call(task);
-  }
-
-  /** Hands on the task's events until one must be awaited. */
-  #call(task: RecordTask): void {
-    const { counters } = this.#parts;
-    for (let call = task.calls[task.nextCall]; call !== undefined; call = task.calls[task.nextCall]) {
-      if (this.fence.isClosed) {
-        return;
-      }
-      task.nextCall++;
-      let pending: unknown;
-      // Under way from here on: a handler may stop the consumer while it is still on the stack.
-      this.#active++;
-      try {
-        pending = call.handle(call.event);
-      } catch (error) {
-        this.#active--;
-        this.#failed(task, error);
-        return;
-      }
-      if (isThenable(pending)) {
-        this.#awaitCall(task, pending);
-        return;
-      }
-      this.#active--;
-      counters.handled++;
-    }
-    this.#finish(task);
-  }
-
-  #awaitCall(task: RecordTask, pending: PromiseLike<unknown>): void {
-    pending.then(
-      () => {
-        this.#active--;
-        this.#parts.counters.handled++;
-        this.#call(task);
-        this.moved();
-      },
-      (error: unknown) => {
-        this.#active--;
-        this.#failed(task, error);
-        this.moved();
-      },
-    );
-  }
-
-  #failed(task: RecordTask, error: unknown): void {
-    task.nextCall--;
-    const event = task.calls[task.nextCall]?.event ?? null;
-    const failure: Failure = { stage: "handle", error, place: task.record.place, event };
-    task.tries ??= { failures: 0, firstFailedMs: 0 };
-    const remedy = this.#parts.recovery.judge(failure, task.tries);
-    if (remedy.kind === "halt") {
-      this.halt(remedy.error);
-    } else if (remedy.kind === "set-aside") {
-      const { tries } = task;
-      task.tries = null;
-      this.#setAside(failure, tries, () => this.#finish(task));
-    } else {
-      this.#rest(task, remedy.delayMs, remedy.why);
-    }
-  }
-
-  #rest(task: RecordTask, delayMs: number, why: string): void {
-    this.#lanes.rest(task);
-    this.#rests++;
-    this.#waits.set(task, why);
-    void this.fence.pause(delayMs).then(() => {
-      this.#rests--;
-      this.#waits.delete(task);
-      if (!this.fence.isClosed) {
-        this.#lanes.resume(task);
-        this.pump();
-      }
-    });
-  }
-
-  #finish(task: RecordTask): void {
-    if (task.tries !== null) {
-      this.#parts.recovery.recovered();
-    }
-    this.#lanes.end(task);
-    task.record.done();
-  }
-
-  #setAside(failure: Failure, tries: Tries, then: () => void): void {
-    this.#write(this.#parts.recovery.setAside(failure, tries, this.fence), then);
-  }
-
-  /** Waits for a dead letter to be acknowledged; one that was not written leaves its record open. */
-  #write(writing: Promise<boolean>, then: () => void): void {
-    this.#active++;
-    writing.then(
-      (isWritten) => {
-        this.#active--;
-        if (isWritten) {
-          then();
-        }
-        this.moved();
-      },
-      (error: Error) => {
-        this.#active--;
-        this.halt(error);
-        this.moved();
-      },
-    );
   }
 
   #isTimeToBreathe(): boolean {

@@ -3,7 +3,7 @@ import { ConsumerError } from "../errors.ts";
 import { backOffMs, type RetryPolicy } from "../failure/retry-policy.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Sink } from "../sink.ts";
-import { Fence } from "./fence.ts";
+import type { Fence } from "./fence.ts";
 
 export interface SinkClaimParts {
   readonly sinks: readonly Sink[];

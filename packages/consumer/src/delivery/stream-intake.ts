@@ -195,8 +195,8 @@ export class StreamIntake implements Intake {
       this.#decoding = decoded;
     } catch (error) {
       this.#decoding = Promise.reject(error as Error);
-      this.#decoding.catch(ignore); // looked at later, or not at all where the partition has gone by then
     }
+    this.#decoding.catch(ignore); // looked at later, or not at all where the partition has gone by then
     return null;
   }
 

@@ -1,0 +1,34 @@
+import type { CdcEvent } from "@cdckit/decode";
+import type { Counters } from "../observe/counters.ts";
+import type { EventHandler } from "../routing/handlers.ts";
+import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
+import { isThenable } from "./is-thenable.ts";
+import { type BatchEntry, eventsOf } from "./open-record.ts";
+
+export interface HandlerStageParts extends Omit<BatchStageParts, "apply"> {
+  /** The handler is about to be called with these. */
+  readonly starts: (entries: readonly BatchEntry[]) => void;
+}
+
+/** The stage of a batch handler: one call a batch, none for records without events of it. */
+export function handlerStage(handle: EventHandler<readonly CdcEvent[]>, counters: Counters, parts: HandlerStageParts): BatchStage {
+  return new BatchStage({
+    ...parts,
+    apply: (entries) => {
+      const events = eventsOf(entries);
+      if (events.length === 0) {
+        return undefined;
+      }
+      parts.starts(entries);
+      const pending = handle(events);
+      counters.handled += events.length;
+      if (!isThenable(pending)) {
+        return undefined;
+      }
+      return pending.then(undefined, (error: unknown) => {
+        counters.handled -= events.length;
+        throw error;
+      });
+    },
+  });
+}

@@ -1,0 +1,248 @@
+import type { CdcEvent } from "@cdckit/decode";
+import type { Failure } from "../failure/failure.ts";
+import type { Recovery } from "../failure/recovery.ts";
+import type { Tries } from "../failure/retry-policy.ts";
+import type { Counters } from "../observe/counters.ts";
+import type { AnyHandler } from "../routing/handlers.ts";
+import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
+import type { Fence } from "./fence.ts";
+import { isThenable } from "./is-thenable.ts";
+import { Lanes, laneOfKey, type LaneTask } from "./lanes.ts";
+import type { OpenRecord } from "./open-record.ts";
+
+/** One event, and the handler that takes it. */
+export interface HandlerCall {
+  readonly handle: AnyHandler;
+  readonly event: CdcEvent;
+}
+
+/** A record that did not decode, and is to be set aside in its turn. */
+export interface Doomed {
+  readonly failure: Failure;
+  readonly tries: Tries;
+}
+
+/** The events of one record that go to handlers one by one. */
+interface RecordTask extends LaneTask {
+  readonly record: OpenRecord;
+  readonly calls: readonly HandlerCall[];
+  nextCall: number;
+  tries: Tries | null;
+  readonly doomed: Doomed | null;
+}
+
+/** Whose lanes they are. */
+export interface LaneOwner {
+  readonly fence: Fence;
+  /** Nothing above it is started; null where there is no end yet. */
+  readonly ceiling: bigint | null;
+  /** Records up to this one are being handed on. */
+  startsUpTo(offset: bigint): void;
+  /** Something came to its end, or may be started. */
+  moved(): void;
+  pump(): void;
+  halt(error: Error): void;
+}
+
+export interface RecordLaneParts {
+  readonly delivery: ResolvedDeliveryOptions;
+  readonly recovery: Recovery;
+  readonly counters: Counters;
+}
+
+/** Calls handlers with the events of records, each record in its lane, and sees to those that fail. */
+export class RecordLanes {
+  readonly #delivery: ResolvedDeliveryOptions;
+  readonly #recovery: Recovery;
+  readonly #counters: Counters;
+  readonly #owner: LaneOwner;
+  readonly #lanes: Lanes<RecordTask>;
+  /** What tasks wait for that failed. */
+  readonly #waits = new Map<RecordTask, string>();
+  #active = 0;
+  /** Lanes that were given to a record each. */
+  #ownLanes = 0;
+
+  constructor({ delivery, recovery, counters }: RecordLaneParts, owner: LaneOwner) {
+    this.#delivery = delivery;
+    this.#recovery = recovery;
+    this.#counters = counters;
+    this.#owner = owner;
+    this.#lanes = new Lanes(delivery.concurrency);
+  }
+
+  /** Handler calls and writes that are under way. */
+  get active(): number {
+    return this.#active;
+  }
+
+  /** As many run as may. */
+  get isFull(): boolean {
+    return this.#lanes.isFull;
+  }
+
+  /** Tasks that were not started. */
+  get waiting(): number {
+    return this.#lanes.waiting;
+  }
+
+  /** Some task is still to be started, or to be tried again. */
+  get isWaiting(): boolean {
+    return this.#lanes.waiting > 0 || this.#waits.size > 0;
+  }
+
+  get waitsFor(): string | null {
+    return [...this.#waits.values()][0] ?? null;
+  }
+
+  add(record: OpenRecord, calls: readonly HandlerCall[], doomed: Doomed | null): void {
+    this.#lanes.add({ record, lane: this.#laneOf(record), calls, nextCall: 0, tries: null, doomed });
+  }
+
+  /** Starts the next task; false where none may start. */
+  startNext(): boolean {
+    const task = this.#lanes.next();
+    if (task !== undefined) {
+      this.#start(task);
+    }
+    return task !== undefined;
+  }
+
+  #laneOf({ taken: { batch }, record }: OpenRecord): number {
+    const { order, concurrency } = this.#delivery;
+    if (order === "partition" || concurrency === 1) {
+      return 0;
+    }
+    // A lane of its own, below those of keys.
+    return order === "key" ? laneOfKey(batch.keyAt(record)) : -2 - this.#ownLanes++;
+  }
+
+  #start(task: RecordTask): void {
+    const recovery = this.#recovery;
+    const { offset } = task.record;
+    const { ceiling } = this.#owner;
+    if (ceiling !== null && offset > ceiling) {
+      this.#lanes.end(task);
+      return;
+    }
+    this.#owner.startsUpTo(offset);
+    if (task.doomed !== null) {
+      this.setAside(task.doomed.failure, task.doomed.tries, () => this.#finish(task));
+      return;
+    }
+    const behind = recovery.hasParkedKeys ? recovery.parkedBehind(task.record.place) : undefined;
+    if (behind !== undefined && behind < offset) {
+      this.#write(recovery.park(task.record.place, behind, this.#owner.fence), () => this.#finish(task));
+      return;
+    }
+    this.#call(task);
+  }
+
+  /** Hands on the task's events until one must be awaited. */
+  #call(task: RecordTask): void {
+    const counters = this.#counters;
+    for (let call = task.calls[task.nextCall]; call !== undefined; call = task.calls[task.nextCall]) {
+      if (this.#owner.fence.isClosed) {
+        return;
+      }
+      task.nextCall++;
+      let pending: unknown;
+      // Under way from here on: a handler may stop the consumer while it is still on the stack.
+      this.#active++;
+      try {
+        pending = call.handle(call.event);
+      } catch (error) {
+        this.#active--;
+        this.#failed(task, error);
+        return;
+      }
+      if (isThenable(pending)) {
+        this.#awaitCall(task, pending);
+        return;
+      }
+      this.#active--;
+      counters.handled++;
+    }
+    this.#finish(task);
+  }
+
+  #awaitCall(task: RecordTask, pending: PromiseLike<unknown>): void {
+    pending.then(
+      () => {
+        this.#active--;
+        this.#counters.handled++;
+        this.#call(task);
+        this.#owner.moved();
+      },
+      (error: unknown) => {
+        this.#active--;
+        this.#failed(task, error);
+        this.#owner.moved();
+      },
+    );
+  }
+
+  #failed(task: RecordTask, error: unknown): void {
+    if (this.#owner.fence.isClosed) {
+      return; // it comes again, to whoever holds the partition next
+    }
+    task.nextCall--;
+    const event = task.calls[task.nextCall]?.event ?? null;
+    const failure: Failure = { stage: "handle", error, place: task.record.place, event };
+    task.tries ??= { failures: 0, firstFailedMs: 0 };
+    const remedy = this.#recovery.judge(failure, task.tries);
+    if (remedy.kind === "halt") {
+      this.#owner.halt(remedy.error);
+    } else if (remedy.kind === "set-aside") {
+      const { tries } = task;
+      task.tries = null;
+      this.setAside(failure, tries, () => this.#finish(task));
+    } else {
+      this.#rest(task, remedy.delayMs, remedy.why);
+    }
+  }
+
+  #rest(task: RecordTask, delayMs: number, why: string): void {
+    this.#lanes.rest(task);
+    this.#waits.set(task, why);
+    void this.#owner.fence.pause(delayMs).then(() => {
+      this.#waits.delete(task);
+      if (!this.#owner.fence.isClosed) {
+        this.#lanes.resume(task);
+        this.#owner.pump();
+      }
+    });
+  }
+
+  #finish(task: RecordTask): void {
+    if (task.tries !== null) {
+      this.#recovery.recovered();
+    }
+    this.#lanes.end(task);
+    task.record.done();
+  }
+
+  /** Writes a dead letter, and goes on when it is acknowledged. */
+  setAside(failure: Failure, tries: Tries, then: () => void): void {
+    this.#write(this.#recovery.setAside(failure, tries, this.#owner.fence), then);
+  }
+
+  /** Waits for a dead letter to be acknowledged; one that was not written leaves its record open. */
+  #write(writing: Promise<boolean>, then: () => void): void {
+    this.#active++;
+    writing.then(
+      (isWritten) => {
+        this.#active--;
+        if (isWritten) {
+          then();
+        }
+        this.#owner.moved();
+      },
+      (error: Error) => {
+        this.#active--;
+        this.#owner.halt(error);
+        this.#owner.moved();
+      },
+    );
+  }
+}
