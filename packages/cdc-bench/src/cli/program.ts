@@ -5,17 +5,18 @@ import { addDemo } from "./demo.ts";
 import { addDoctor } from "./doctor.ts";
 import { explainFailure } from "./failure.ts";
 import { addInspect } from "./inspect.ts";
+import { addRedrive } from "./redrive.ts";
 import { addRun } from "./run.ts";
 import { addTypes } from "./types.ts";
 
 /** Adds one command to the program; `settle` takes the exit code that the command ends with. */
 export type AddCommand = (program: Command, terminal: Terminal, settle: (code: ExitCode) => void) => void;
 
-const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addTypes, addDoctor];
+const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addTypes, addDoctor, addRedrive];
 
 const exitCodeHelp = `
 Results go to stdout, progress to stderr. MB is 10^6 bytes.
-Exit codes: 0 ok, 1 unexpected, 2 usage, 3 connection, 4 too few messages, 5 decode errors,
+Exit codes: 0 ok, 1 unexpected, 2 usage, 3 connection, 4 too few messages, 5 decode errors (redrive: refused),
 98 regression, 99 threshold missed, 130 interrupted.`;
 
 /** Runs one command line and says how it ended. Never throws, never ends the process. */

@@ -20,9 +20,7 @@ export interface SourceFlags extends TlsFlags, LoginFlags {
 }
 
 export function addClusterFlags(command: Command): Command {
-  command
-    .option("-b, --brokers <host:port,...>", "brokers to ask first (env KAFKA_BROKERS)", collectBrokers)
-    .option("-t, --topics <name,...>", "topics, by their whole names", collectNames);
+  addBrokersFlag(command).option("-t, --topics <name,...>", "topics, by their whole names", collectNames);
   return addLoginFlags(addTlsFlags(command))
     .option("--fetch-bytes <count>", "most bytes of a partition in one fetch (default: 1048576)", parseFetchBytes)
     .option(
@@ -30,6 +28,10 @@ export function addClusterFlags(command: Command): Command {
       "schema registry, Confluent API (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
       parseRegistryUrl,
     );
+}
+
+export function addBrokersFlag(command: Command): Command {
+  return command.option("-b, --brokers <host:port,...>", "brokers to ask first (env KAFKA_BROKERS)", collectBrokers);
 }
 
 export function addFileFlags(command: Command): Command {

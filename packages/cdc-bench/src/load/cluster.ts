@@ -27,6 +27,8 @@ export interface Cluster {
   topicNames(): Promise<readonly string[]>;
   /** Where topics start and end now. A topic that does not exist is an error with its name. */
   extentsOf(topics: readonly string[]): Promise<readonly TopicExtent[]>;
+  /** What a group has committed of a topic, by partition; those without a commit are left out. */
+  committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>>;
   /** Removes a group that nobody is in any more. Best effort. */
   forgetGroup(groupId: string): Promise<void>;
   close(): Promise<void>;
@@ -76,6 +78,12 @@ class AdminCluster implements Cluster {
       throw missingTopics(missing, existing);
     }
     return Promise.all(topics.map((topic) => this.#extentOf(topic)));
+  }
+
+  async committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>> {
+    const [found] = await this.#asked(() => this.#admin.fetchOffsets({ groupId, topics: [topic] }));
+    const committed = found?.partitions.filter(({ offset }) => offset !== "-1") ?? [];
+    return new Map(committed.map(({ partition, offset }) => [partition, BigInt(offset)]));
   }
 
   async forgetGroup(groupId: string): Promise<void> {

@@ -104,7 +104,8 @@ function closeAtEnd(handoff: BatchHandoff, meter: FetchMeter, interrupt: AbortSi
   };
 }
 
-function* recordsOf(batch: FetchedBatch): Generator<KafkaRecord, void, void> {
+/** Records one after the other; they may borrow the batch's bytes. */
+export function* recordsOf(batch: FetchedBatch): Generator<KafkaRecord, void, void> {
   const walk = batch.walk();
   while (walk.next()) {
     const { record } = walk;

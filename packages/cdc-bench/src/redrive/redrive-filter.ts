@@ -1,0 +1,69 @@
+import type { DeadLetterOrigin } from "@cdckit/consumer";
+import type { KafkaRecord } from "@cdckit/decode";
+import { InvalidArgumentError } from "commander";
+
+/** Which dead letters are meant. Several topics or codes: any of them. */
+export interface RedriveFilter {
+  readonly topics: readonly string[];
+  readonly codes: readonly string[];
+  /** Milliseconds since the epoch: not before. */
+  readonly sinceMs: number | null;
+  /** Not at or after. */
+  readonly untilMs: number | null;
+}
+
+export const everything: RedriveFilter = Object.freeze({ topics: [], codes: [], sinceMs: null, untilMs: null });
+
+/** One `--filter`, added to those before it: `topic=orders`, `code=malformed`, `since=2026-01-31T08:00:00Z`, `until=...`. */
+export function collectFilter(text: string, before: RedriveFilter = everything): RedriveFilter {
+  const at = text.indexOf("=");
+  const value = text.slice(at + 1);
+  const name = at === -1 || value === "" ? "" : text.slice(0, at);
+  switch (name) {
+    case "topic":
+      return { ...before, topics: [...before.topics, value] };
+    case "code":
+      return { ...before, codes: [...before.codes, value] };
+    case "since":
+      return { ...before, sinceMs: momentOf(value) };
+    case "until":
+      return { ...before, untilMs: momentOf(value) };
+    default:
+      throw new InvalidArgumentError("It must be topic=NAME, code=CODE, since=TIME or until=TIME.");
+  }
+}
+
+function momentOf(text: string): number {
+  const ms = /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) {
+    throw new InvalidArgumentError("A time is written as ISO 8601, such as 2026-01-31T08:00:00Z.");
+  }
+  return ms;
+}
+
+/** What of a filter does not ask why the record failed. */
+export function matchesPlaceAndTime(filter: RedriveFilter, record: KafkaRecord, origin: DeadLetterOrigin): boolean {
+  const diedMs = diedAtMs(record);
+  return (
+    (filter.topics.length === 0 || filter.topics.includes(origin.topic)) &&
+    (filter.sinceMs === null || diedMs >= filter.sinceMs) &&
+    (filter.untilMs === null || diedMs < filter.untilMs)
+  );
+}
+
+export function matchesCode({ codes }: RedriveFilter, origin: DeadLetterOrigin): boolean {
+  return codes.length === 0 || codesOf(origin).some((code) => codes.includes(code));
+}
+
+/** What a failure may be called by: our code, the code of what was thrown, its name, and a Java class's name without its package. */
+export function codesOf({ exception: { name, message } }: DeadLetterOrigin): readonly string[] {
+  const own = /^\[([a-z0-9-]+)\]/.exec(message ?? "")?.[1];
+  const thrown = /\(code ([^()\s]+)\)$/.exec(message ?? "")?.[1];
+  return [own, thrown, name, name?.split(".").at(-1)].filter((code) => typeof code === "string");
+}
+
+/** When it became a dead letter; where its writer did not say, the record's own time. */
+function diedAtMs({ headers, timestamp }: KafkaRecord): number {
+  const text = headers.findLast(([name]) => name === "cdckit.timestamp")?.[1];
+  return Number(text == null ? timestamp : Buffer.from(text).toString());
+}

@@ -1,0 +1,117 @@
+import { memory, MemoryBroker } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { everything, type RedriveFilter } from "./redrive-filter.ts";
+import { RedrivePlan } from "./redrive-plan.ts";
+import { RedriveRun, type RedriveRunOptions } from "./redrive-run.ts";
+import { RedriveTally } from "./redrive-tally.ts";
+
+const malformed: RedriveFilter = { ...everything, codes: ["malformed"] };
+
+/** Twelve dead letters on two partitions, of keys 0 to 3; key 1 failed otherwise than the rest, and its later records are parked. */
+function brokerOfDeadLetters(): MemoryBroker {
+  const broker = new MemoryBroker({ orders: 2, dead: 2 });
+  for (let i = 0; i < 12; i++) {
+    const key = i % 4;
+    const parked = i >= 4;
+    const headers = Object.entries({
+      "__connect.errors.topic": "orders",
+      "__connect.errors.partition": String(key % 2),
+      "__connect.errors.offset": String(100 + i),
+      "__connect.errors.exception.message": parked ? "not tried" : key === 1 ? "[invalid-row] no" : "[malformed] no",
+      "cdckit.group": "billing",
+      ...(parked && { "cdckit.parked-behind": String(100 + key) }),
+    }).map(([name, text]) => [name, Buffer.from(text)] as const);
+    broker.append("dead", { partition: key % 2, key: `key ${key}`, value: `${i}`, headers });
+  }
+  return broker;
+}
+
+async function redrive(broker: MemoryBroker, options: Partial<RedriveRunOptions> = {}, filter = everything): Promise<RedriveTally> {
+  const tally = new RedriveTally();
+  const plan = new RedrivePlan({ filter, to: null, maxRedrives: 3, deadLetterTopic: "dead", hasTopic: () => true });
+  const partitions = [0, 1].map((partition) => ({
+    partition,
+    startOffset: 0n,
+    endOffset: broker.endOffset("dead", partition),
+    committed: broker.committed("redrive", "dead", partition),
+  }));
+  const run = new RedriveRun({
+    driver: memory({ broker, maxBatchRecords: 4 }),
+    groupId: "redrive",
+    topic: "dead",
+    partitions,
+    plan,
+    tally,
+    limit: Number.POSITIVE_INFINITY,
+    isDryRun: false,
+    fromStart: filter.codes.length > 0,
+    interrupt: new AbortController().signal,
+    decided: () => {},
+    ...options,
+  });
+  await run.run();
+  return tally;
+}
+
+function valuesIn(broker: MemoryBroker): readonly string[] {
+  return [0, 1].map((partition) =>
+    broker
+      .read("orders", partition, 0n, 100)
+      .map(({ value }) => Buffer.from(value ?? []).toString())
+      .join(" "),
+  );
+}
+
+const committedIn = (broker: MemoryBroker): readonly (bigint | null)[] => [0, 1].map((p) => broker.committed("redrive", "dead", p));
+
+describe("a redrive", () => {
+  test("writes every dead letter to its partition, in order, and commits to the end", async () => {
+    const broker = brokerOfDeadLetters();
+    expect(await redrive(broker)).toMatchObject({ redriven: 12, records: 12, refused: 0 });
+    expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
+    expect(committedIn(broker)).toEqual([6n, 6n]);
+  });
+
+  test("that is limited goes on with the next run, and writes nothing twice", async () => {
+    const broker = brokerOfDeadLetters();
+    expect(await redrive(broker, { limit: 5 })).toMatchObject({ redriven: 5 });
+    expect(await redrive(broker, { limit: 5 })).toMatchObject({ redriven: 5 });
+    expect(await redrive(broker, { limit: 5 })).toMatchObject({ redriven: 2 });
+    expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
+  });
+
+  test("that is dry writes nothing and commits nothing", async () => {
+    const broker = brokerOfDeadLetters();
+    expect(await redrive(broker, { isDryRun: true })).toMatchObject({ redriven: 12 });
+    expect(valuesIn(broker)).toEqual(["", ""]);
+    expect(committedIn(broker)).toEqual([null, null]);
+  });
+
+  test("by code knows what is parked behind which record, also where it goes on later", async () => {
+    const broker = brokerOfDeadLetters();
+    expect(await redrive(broker, { limit: 4 }, malformed)).toMatchObject({ redriven: 4 });
+    const rest = await redrive(broker, {}, malformed);
+    expect(rest.redriven).toBe(5);
+    expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "3 7 11"]);
+  });
+
+  test("that cannot write rejects, and commits nothing of what it could not write", async () => {
+    const broker = brokerOfDeadLetters();
+    broker.faults.inject({ on: "send", how: "fails" });
+    await expect(redrive(broker)).rejects.toThrow();
+    expect(committedIn(broker).filter((offset) => offset !== null && offset > 0n)).toEqual([]);
+    expect(await redrive(broker)).toMatchObject({ redriven: 12 });
+    expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
+  });
+
+  test("ends at an interrupt with what is acknowledged committed", async () => {
+    const broker = brokerOfDeadLetters();
+    const interrupt = new AbortController();
+    const tally = await redrive(broker, { interrupt: interrupt.signal, decided: () => interrupt.abort() });
+    expect(tally.redriven).toBeGreaterThan(0);
+    expect(tally.redriven).toBeLessThan(12);
+    const rest = await redrive(broker);
+    expect(tally.redriven + rest.redriven).toBe(12);
+    expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
+  });
+});

@@ -1,0 +1,255 @@
+import {
+  type DriverSession,
+  type DriverSink,
+  type FetchedBatch,
+  type KafkaDriver,
+  type OffsetCommit,
+  type OutgoingRecord,
+  type PartitionAssignment,
+  silentLogger,
+  type Subscription,
+} from "@cdckit/consumer";
+import type { KafkaRecord } from "@cdckit/decode";
+import { BenchError } from "../bench-error.ts";
+import type { PartitionExtent } from "../load/cluster.ts";
+import { recordsOf } from "../load/record-feed.ts";
+import type { RedrivePlan, RedriveStep } from "./redrive-plan.ts";
+import type { RedriveTally } from "./redrive-tally.ts";
+
+/** What goes to the brokers together: well below what they take at once. */
+const maxSendRecords = 500;
+const maxSendBytes = 262_144;
+const closeDeadlineMs = 5_000;
+const lookEveryMs = 200;
+/** Nothing comes for so long: the last offsets are transaction markers, or another member has the partitions. */
+const maxIdleMs = 10_000;
+
+/** A partition of the dead-letter topic, and how far its group has come. */
+export interface DeadLetterPartition extends PartitionExtent {
+  /** Null where the group has nothing committed. */
+  readonly committed: bigint | null;
+}
+
+export interface RedriveRunOptions {
+  readonly driver: KafkaDriver;
+  readonly groupId: string;
+  readonly topic: string;
+  readonly partitions: readonly DeadLetterPartition[];
+  readonly plan: RedrivePlan;
+  readonly tally: RedriveTally;
+  readonly limit: number;
+  /** Nothing is written, and nothing committed. */
+  readonly isDryRun: boolean;
+  /** Reads from the start what decides about later records; what the group has committed is not written again. */
+  readonly fromStart: boolean;
+  readonly interrupt: AbortSignal;
+  /** Told after every record that is done with. */
+  readonly decided: () => void;
+}
+
+interface Decided {
+  readonly step: RedriveStep;
+  readonly dead: KafkaRecord;
+}
+
+/** Reads a dead-letter topic to where it ends now, writes each record back, and commits what is written. */
+export class RedriveRun implements DriverSink {
+  readonly #options: RedriveRunOptions;
+  readonly #pending: Map<number, bigint>;
+  readonly #committed: ReadonlyMap<number, bigint>;
+  readonly #held = new Set<PartitionAssignment>();
+  readonly #ended: Promise<void>;
+  readonly #connected: Promise<DriverSession>;
+  #resolveEnded: () => void = () => {};
+  #rejectEnded: (error: Error) => void = () => {};
+  #resolveConnected: (session: DriverSession) => void = () => {};
+  /** One chunk at a time: the order of the partitions is that of the writes. */
+  #line: Promise<void> = Promise.resolve();
+  #isOver = false;
+  /** Records that are written, or about to be. */
+  #planned = 0;
+  #lastSignMs = 0;
+
+  constructor(options: RedriveRunOptions) {
+    this.#options = options;
+    const { partitions } = options;
+    this.#committed = new Map(partitions.map(({ partition, committed }) => [partition, committed ?? 0n]));
+    const unread = partitions.filter(({ startOffset, endOffset, committed }) => endOffset > startOffset && endOffset > (committed ?? 0n));
+    this.#pending = new Map(unread.map(({ partition, endOffset }) => [partition, endOffset]));
+    this.#connected = new Promise((resolve) => {
+      this.#resolveConnected = resolve;
+    });
+    this.#ended = new Promise((resolve, reject) => {
+      this.#resolveEnded = resolve;
+      this.#rejectEnded = reject;
+    });
+    this.#ended.catch(() => {}); // run() awaits it, perhaps later
+  }
+
+  async run(): Promise<void> {
+    const { driver, groupId, topic, interrupt } = this.#options;
+    const subscription = { groupId, topics: [topic], from: "earliest", logger: silentLogger, signal: interrupt } as const;
+    const session = await driver.connect({ ...subscription, ...this.#startAt() }, this).catch((error: unknown) => {
+      if (interrupt.aborted) {
+        return null; // it gave up because it was told to
+      }
+      throw error;
+    });
+    if (session === null) {
+      return;
+    }
+    this.#resolveConnected(session);
+    const over = (): void => this.#over();
+    interrupt.addEventListener("abort", over);
+    const looking = setInterval(() => this.#endIfIdle(), lookEveryMs);
+    try {
+      if (interrupt.aborted) {
+        over();
+      }
+      await this.#ended;
+      await this.#line;
+    } finally {
+      this.#over();
+      clearInterval(looking);
+      interrupt.removeEventListener("abort", over);
+      await session.close(closeDeadlineMs);
+    }
+  }
+
+  assigned(assignments: readonly PartitionAssignment[]): void {
+    this.#lastSignMs = performance.now();
+    for (const assignment of assignments) {
+      this.#held.add(assignment);
+    }
+  }
+
+  /** What is being written is acknowledged and committed before the partitions go. */
+  async revoked(assignments: readonly PartitionAssignment[]): Promise<void> {
+    for (const assignment of assignments) {
+      this.#held.delete(assignment);
+    }
+    await this.#line.catch(() => {});
+  }
+
+  batch(batch: FetchedBatch): Promise<void> | undefined {
+    if (this.#isOver) {
+      return undefined;
+    }
+    const handled = this.#line.then(() => this.#redrive(batch));
+    this.#line = handled;
+    return handled.catch((error: unknown) => this.failed(error as Error));
+  }
+
+  failed(error: Error): void {
+    this.#isOver = true;
+    this.#rejectEnded(error);
+  }
+
+  #startAt(): Pick<Subscription, "startAt"> {
+    if (!this.#options.fromStart) {
+      return {};
+    }
+    const starts = new Map(this.#options.partitions.map(({ partition, startOffset }) => [partition, startOffset]));
+    const startOf = (assignment: PartitionAssignment): OffsetCommit => ({ assignment, offset: starts.get(assignment.partition) ?? 0n });
+    return { startAt: async (assignments) => assignments.map(startOf) };
+  }
+
+  async #redrive(batch: FetchedBatch): Promise<void> {
+    const session = await this.#connected;
+    const { partition } = batch;
+    const end = this.#pending.get(partition);
+    this.#lastSignMs = performance.now();
+    if (end === undefined) {
+      return;
+    }
+    for (const chunk of chunksOf(this.#decide(batch, end))) {
+      if (this.#isOver || !this.#held.has(batch.assignment)) {
+        return;
+      }
+      await this.#write(session, batch.assignment, chunk);
+    }
+    this.#lastSignMs = performance.now();
+    if (batch.nextOffset >= end && !this.#isOver && this.#held.has(batch.assignment)) {
+      await this.#commit(session, batch.assignment, end);
+      this.#pending.delete(partition);
+      if (this.#pending.size === 0) {
+        this.#over();
+      }
+    }
+  }
+
+  *#decide(batch: FetchedBatch, end: bigint): Generator<Decided, void, void> {
+    const { plan, limit } = this.#options;
+    const done = this.#committed.get(batch.partition) ?? 0n;
+    for (const dead of recordsOf(batch)) {
+      if (dead.offset >= end || this.#planned >= limit) {
+        return;
+      }
+      const step = plan.decide(dead);
+      if (dead.offset >= done) {
+        this.#planned += step.kind === "send" ? 1 : 0;
+        yield { step, dead };
+      }
+    }
+  }
+
+  async #write(session: DriverSession, assignment: PartitionAssignment, chunk: readonly Decided[]): Promise<void> {
+    const { tally, limit, isDryRun, decided } = this.#options;
+    const records = chunk.flatMap(({ step }) => (step.kind === "send" ? [step.record] : []));
+    if (!isDryRun && records.length > 0) {
+      await send(session, records);
+    }
+    const last = chunk.at(-1);
+    if (last !== undefined) {
+      await this.#commit(session, assignment, last.dead.offset + 1n);
+    }
+    for (const { step, dead } of chunk) {
+      tally.count(step, dead);
+      decided();
+    }
+    if (tally.redriven >= limit) {
+      this.#over();
+    }
+  }
+
+  async #commit(session: DriverSession, assignment: PartitionAssignment, offset: bigint): Promise<void> {
+    if (!this.#options.isDryRun) {
+      await session.commit([{ assignment, offset }]);
+    }
+  }
+
+  #endIfIdle(): void {
+    if (this.#lastSignMs > 0 && performance.now() - this.#lastSignMs > maxIdleMs) {
+      this.#over();
+    }
+  }
+
+  #over(): void {
+    this.#isOver = true;
+    this.#resolveEnded();
+  }
+}
+
+async function send(session: DriverSession, records: readonly OutgoingRecord[]): Promise<void> {
+  if (session.send === undefined) {
+    throw new BenchError("usage", "this driver cannot write.");
+  }
+  await session.send(records);
+}
+
+function* chunksOf(decided: Iterable<Decided>): Generator<readonly Decided[], void, void> {
+  let chunk: Decided[] = [];
+  let bytes = 0;
+  for (const one of decided) {
+    chunk.push(one);
+    bytes += (one.dead.key?.length ?? 0) + (one.dead.value?.length ?? 0);
+    if (chunk.length >= maxSendRecords || bytes >= maxSendBytes) {
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
+  }
+  if (chunk.length > 0) {
+    yield chunk;
+  }
+}

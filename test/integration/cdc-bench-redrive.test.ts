@@ -1,0 +1,217 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { type Consumer, createConsumer } from "@cdckit/consumer";
+import { kafkajs } from "@cdckit/kafkajs";
+import { type IHeaders, Kafka, logLevel } from "kafkajs";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { describeWithKafka, uniqueName } from "./stack.ts";
+
+/** The program as users start it; it runs what the build made. */
+const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A record as it lies in a topic. */
+interface Stored {
+  readonly key: string;
+  readonly value: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timestamp: string;
+  readonly partition: number;
+}
+
+interface Row {
+  readonly id: number;
+  readonly version: number;
+}
+
+const keys = 24;
+const versions = 5;
+/** These fail from their second version on, as long as the handler is broken. */
+const isPoison = ({ id, version }: Row): boolean => id % 3 === 0 && version === 2;
+
+await describeWithKafka("cdc-bench redrive on a broker", (kafka) => {
+  const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } });
+  const admin = client.admin();
+  const producer = client.producer();
+
+  beforeAll(async () => {
+    await Promise.all([admin.connect(), producer.connect()]);
+  });
+  afterAll(async () => {
+    await Promise.all([admin.disconnect(), producer.disconnect()]);
+  });
+
+  /** Versions of rows in turns, with bytes and headers that nothing may touch. */
+  async function ordersWithVersions(): Promise<{ readonly topic: string; readonly dead: string }> {
+    const [topic, dead] = [uniqueName("orders"), uniqueName("orders.dead")];
+    const topics = [
+      { topic, numPartitions: 3 },
+      { topic: dead, numPartitions: 2 },
+    ];
+    await admin.createTopics({ topics, waitForLeaders: true });
+    for (let version = 1; version <= versions; version++) {
+      const messages = Array.from({ length: keys }, (_, id) => ({
+        key: `{"id": ${id}}`,
+        value: `{ "id":${id}, "version":${version},  "__op":"u" }`,
+        headers: { trace: Buffer.from([0, 255, id]), version: String(version) },
+        timestamp: String(1_700_000_000_000 + version * 1_000 + id),
+      }));
+      await producer.send({ topic, messages });
+    }
+    return { topic, dead };
+  }
+
+  function consumerOf(groupId: string, topic: string, dead: string, poison: "dead-letter" | "park-key"): Consumer {
+    return createConsumer({
+      driver: kafkajs({ brokers: [kafka.brokers], maxWaitMs: 100, heartbeatIntervalMs: 500, sessionTimeoutMs: 6_000 }),
+      groupId,
+      topics: [topic],
+      failure: { poison, deadLetterTopic: dead, breaker: false },
+      signals: false,
+    });
+  }
+
+  /** Runs a consumer until so many records are handled or dead. */
+  async function runUntil(consumer: Consumer, records: number): Promise<void> {
+    const running = consumer.run();
+    await vi.waitFor(() => expect(consumer.health().counts.records).toBeGreaterThanOrEqual(records), { timeout: 30_000, interval: 50 });
+    await consumer.stop();
+    await running;
+  }
+
+  function redrive(...args: readonly string[]): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [binary, "redrive", "--brokers", kafka.brokers, ...args], {
+        env: { PATH: process.env["PATH"] },
+      });
+      const seen = { stdout: "", stderr: "" };
+      child.stdout.on("data", (chunk: Buffer) => {
+        seen.stdout += chunk.toString();
+      });
+      child.stderr.on("data", (chunk: Buffer) => {
+        seen.stderr += chunk.toString();
+      });
+      child.on("error", reject);
+      child.on("close", (code) => resolve({ ...seen, code }));
+    });
+  }
+
+  /** Every record of a topic, each partition in its order. */
+  async function read(topic: string): Promise<readonly Stored[]> {
+    const offsets = await admin.fetchTopicOffsets(topic);
+    const count = offsets.reduce((sum, { high }) => sum + Number(high), 0);
+    const reader = client.consumer({ groupId: uniqueName("reader"), maxWaitTimeInMs: 100 });
+    const records: Stored[] = [];
+    await reader.connect();
+    await reader.subscribe({ topics: [topic], fromBeginning: true });
+    await reader.run({
+      eachMessage: async ({ partition, message: { key, value, headers, timestamp } }) => {
+        const [keyText, valueText] = [key?.toString("latin1") ?? "", value?.toString("latin1") ?? ""];
+        records.push({ partition, key: keyText, value: valueText, headers: textsOf(headers ?? {}), timestamp });
+      },
+    });
+    await vi.waitFor(() => expect(records.length).toBe(count), { timeout: 30_000, interval: 50 });
+    await reader.disconnect();
+    return records;
+  }
+
+  function textsOf(headers: IHeaders): Readonly<Record<string, string>> {
+    return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, (value as Buffer).toString("latin1")]));
+  }
+
+  async function failAndMend(poison: "dead-letter" | "park-key"): Promise<{
+    readonly topic: string;
+    readonly dead: string;
+    readonly handled: readonly Row[];
+    readonly expectedDead: number;
+    mend(): Promise<void>;
+  }> {
+    const { topic, dead } = await ordersWithVersions();
+    const handled: Row[] = [];
+    const groupId = uniqueName("billing");
+    const broken = consumerOf(groupId, topic, dead, poison);
+    broken.on<Row>("*", (event) => {
+      const row = event.kind === "change" ? (event.after as unknown as Row) : null;
+      if (row === null || isPoison(row)) {
+        throw new TypeError("a bug in the handler");
+      }
+      handled.push(row);
+    });
+    await runUntil(broken, keys * versions);
+    const poisonKeys = Array.from({ length: keys }, (_, id) => id).filter((id) => isPoison({ id, version: 2 })).length;
+    const expectedDead = poisonKeys * (poison === "park-key" ? versions - 1 : 1);
+    return {
+      topic,
+      dead,
+      handled,
+      expectedDead,
+      mend: async () => {
+        const mended = consumerOf(groupId, topic, dead, poison);
+        mended.on("*", (event) => {
+          handled.push((event.kind === "change" ? event.after : null) as unknown as Row);
+        });
+        await runUntil(mended, expectedDead);
+      },
+    };
+  }
+
+  test("what was parked behind a failing record is handled in the order of each key, and the end state is right", async () => {
+    const { topic, dead, handled, expectedDead, mend } = await failAndMend("park-key");
+    const originals = await read(topic);
+    const dry = await redrive("--topic", dead, "--dry-run", "--json");
+    expect(dry.code, dry.stderr).toBe(0);
+    expect(JSON.parse(dry.stdout)).toMatchObject({ dryRun: true, redriven: expectedDead });
+
+    const some = await redrive("--topic", dead, "--limit", "7", "--json");
+    expect(JSON.parse(some.stdout), some.stderr).toMatchObject({ redriven: 7 });
+    const rest = await redrive("--topic", dead, "--json");
+    expect(JSON.parse(rest.stdout), rest.stderr).toMatchObject({ redriven: expectedDead - 7, refused: 0, topics: [{ topic }] });
+    const none = await redrive("--topic", dead);
+    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("has been through all of")]);
+
+    await mend();
+    for (let id = 0; id < keys; id++) {
+      const seen = handled.filter((row) => row.id === id).map(({ version }) => version);
+      expect(seen, `versions of ${id}`).toEqual([1, 2, 3, 4, 5]);
+    }
+
+    // Behind the originals lies each dead letter once more, byte for byte, in its partition.
+    const again = (await read(topic)).filter(({ headers }) => "cdckit.redriven" in headers);
+    const sorted = (records: readonly object[]): readonly string[] => records.map((record) => JSON.stringify(record)).sort();
+    const isDead = ({ headers, key }: Stored): boolean => Number(headers["version"]) >= 2 && Number(/\d+/.exec(key)?.[0]) % 3 === 0;
+    const expected = originals.filter(isDead).map((record) => ({ ...record, headers: { ...record.headers, "cdckit.redriven": "1" } }));
+    expect(sorted(again)).toEqual(sorted(expected));
+  });
+
+  test("single dead letters come back once each, and one that fails every time is refused", async () => {
+    const { topic, dead, handled, expectedDead, mend } = await failAndMend("dead-letter");
+    expect((await redrive("--topic", dead, "--filter", "code=invalid-row")).code).toBe(4);
+    const replayed = await redrive("--topic", dead, "--filter", "code=TypeError", "--filter", `topic=${topic}`);
+    expect(replayed, replayed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(`${expectedDead} to ${topic}`) });
+    await mend();
+    const places = handled.map(({ id, version }) => `${id}:${version}`);
+    expect(new Set(places).size).toBe(keys * versions);
+    expect(places.length).toBe(keys * versions);
+
+    const refused = await redrive("--topic", dead, "--group", uniqueName("again"), "--max-redrives", "1", "--to", topic, "--json");
+    expect(JSON.parse(refused.stdout)).toMatchObject({ redriven: expectedDead, refused: 0 });
+    const [letter] = (await read(dead)).filter(({ headers }) => !("cdckit.redriven" in headers));
+    const { key, value, headers } = letter as Stored;
+    await producer.send({ topic: dead, messages: [{ key, value, headers: { ...headers, "cdckit.redriven": "1" } }] });
+    const loop = await redrive("--topic", dead, "--max-redrives", "1", "--group", uniqueName("loop"));
+    expect(loop, loop.stderr).toMatchObject({ code: 5, stdout: expect.stringContaining("1 refused and left") });
+  });
+
+  test("a topic without dead letters, and a wrong flag, are told apart", async () => {
+    const { topic } = await ordersWithVersions();
+    const none = await redrive("--topic", topic, "--group", uniqueName("none"));
+    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("has no dead letters")]);
+    expect((await redrive("--topic", topic, "--filter", "offset=3")).code).toBe(2);
+    expect((await redrive("--topic", uniqueName("missing"))).code).toBe(4);
+  });
+});
