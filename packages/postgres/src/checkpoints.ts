@@ -1,7 +1,7 @@
 import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import { PostgresSinkError } from "./errors.ts";
-import type { PostgresClient } from "./options.ts";
-import { quoteTable } from "./quote.ts";
+import { quoteName, quoteTable } from "./quote.ts";
+import type { Statements } from "./transaction.ts";
 
 /** Whose checkpoints they are. */
 export interface CheckpointScope {
@@ -24,26 +24,37 @@ export interface Claim {
 export class Checkpoints {
   readonly #scope: CheckpointScope;
   readonly #table: string;
-  readonly #claims = new Map<PartitionAssignment, Claim>();
+  /** Those of assignments that are over go with them. */
+  readonly #claims = new WeakMap<PartitionAssignment, Claim>();
 
   constructor(scope: CheckpointScope) {
     this.#scope = scope;
     this.#table = quoteTable({ schema: scope.schema, name: scope.table });
   }
 
-  async create(client: PostgresClient): Promise<void> {
-    await client.query({
+  /** Makes the table where there is none; the right to do so is needed only there. */
+  async create(statements: Statements, options: { readonly withSchema: boolean }): Promise<void> {
+    // Two members that start together must not both create it: the second waits, and finds it there.
+    await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit checkpoints'))" });
+    const { rows } = await statements.query({ text: "select to_regclass($1) is not null as present", values: [this.#table] });
+    if (rows[0]?.["present"] === true) {
+      return;
+    }
+    if (options.withSchema) {
+      await statements.query({ text: `create schema if not exists ${quoteName(this.#scope.schema)}` });
+    }
+    await statements.query({
       text:
-        `create table if not exists ${this.#table} (group_id text not null, sink text not null, topic text not null, ` +
+        `create table ${this.#table} (group_id text not null, sink text not null, topic text not null, ` +
         "partition integer not null, next_offset bigint, fence bigint not null, changed_at timestamptz not null default now(), " +
         "primary key (group_id, sink, topic, partition))",
     });
   }
 
-  async claim(client: PostgresClient, groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
+  async claim(statements: Statements, groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
     // In one order for all members: two that claim the same partitions at once must not wait for each other.
     const ordered = assignments.toSorted((a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1));
-    const { rows } = await client.query({
+    const { rows } = await statements.query({
       text:
         `insert into ${this.#table} as c (group_id, sink, topic, partition, fence) ` +
         "select $1, $2, u.topic, u.partition, 1 from unnest($3::text[], $4::integer[]) with ordinality as u(topic, partition, nth) order by nth " +
@@ -64,32 +75,38 @@ export class Checkpoints {
     return known;
   }
 
-  /** Moves the checkpoint; the first statement of the transaction. */
-  async advance(client: PostgresClient, assignment: PartitionAssignment, nextOffset: bigint): Promise<void> {
+  /**
+   * Moves the checkpoint; the first statement of the transaction. False where it has been moved already: the connection broke while a
+   * transaction was being committed, which PostgreSQL did, and the same batch has come again.
+   */
+  async advance(statements: Statements, assignment: PartitionAssignment, nextOffset: bigint): Promise<boolean> {
     const claim = this.#claims.get(assignment);
-    const place = `${assignment.topic}[${assignment.partition}]`;
     if (claim === undefined) {
-      throw new PostgresSinkError("not-claimed", `${place} was not claimed by this sink`);
+      throw new PostgresSinkError("not-claimed", `${placeOf(assignment)} was not claimed by this sink`);
     }
-    const { rowCount } = await client.query({
+    const row = [claim.groupId, this.#scope.sink, assignment.topic, assignment.partition, claim.fence];
+    const { rowCount } = await statements.query({
       name: "cdckit-advance",
       text:
-        `update ${this.#table} set next_offset = $1, changed_at = now() ` +
-        "where group_id = $2 and sink = $3 and topic = $4 and partition = $5 and fence = $6 and (next_offset is null or next_offset <= $1)",
-      values: [String(nextOffset), claim.groupId, this.#scope.sink, assignment.topic, assignment.partition, claim.fence],
+        `update ${this.#table} set next_offset = $6, changed_at = now() ` +
+        "where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5 and (next_offset is null or next_offset < $6)",
+      values: [...row, String(nextOffset)],
     });
-    if (rowCount !== 1) {
-      this.#claims.delete(assignment);
-      throw new PostgresSinkError("fenced", `${place}: another member has claimed the partition since; nothing was written`);
+    if (rowCount === 1) {
+      return true;
     }
-  }
-
-  isClaimed(assignment: PartitionAssignment): boolean {
-    return this.#claims.has(assignment);
-  }
-
-  /** Forgets claims that are over. */
-  forget(assignment: PartitionAssignment): void {
+    const own = await statements.query({
+      text: `select from ${this.#table} where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5`,
+      values: row,
+    });
+    if (own.rowCount === 1) {
+      return false;
+    }
     this.#claims.delete(assignment);
+    throw new PostgresSinkError("fenced", `${placeOf(assignment)}: another member has claimed the partition since; nothing was written`);
   }
+}
+
+function placeOf({ topic, partition }: PartitionAssignment): string {
+  return `${topic}[${partition}]`;
 }

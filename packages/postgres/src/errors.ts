@@ -10,6 +10,8 @@ export type PostgresSinkErrorCode =
   | "not-claimed"
   /** A change without a key: which row it is nobody can say. */
   | "key-missing"
+  /** A row that the table does not have came without some of its columns: what they hold nobody can say. */
+  | "row-incomplete"
   /** The table or a column is not there, and the sink was not asked to create it. */
   | "schema-mismatch"
   /** PostgreSQL cannot be reached, or asked to be tried again: deadlock, serialization failure, restart. */
@@ -24,6 +26,7 @@ const retriable: Readonly<Record<PostgresSinkErrorCode, boolean>> = {
   fenced: false,
   "not-claimed": false,
   "key-missing": false,
+  "row-incomplete": false,
   "schema-mismatch": false,
   unavailable: true,
   rejected: false,
@@ -72,7 +75,10 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
   });
 }
 
-/** Connection trouble (08), resources (53), an operator at work (57), deadlock and serialization (40). https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/**
+ * Connection trouble (08), deadlock and serialization (40), resources (53), an operator at work (57), the server's own disk (58), a lock
+ * that was not to be had, a standby that is not yet the primary. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 function isPassing(state: string): boolean {
-  return /^(08|40|53|57)/.test(state) && state !== "57014";
+  return (/^(08|40|53|57|58)/.test(state) && state !== "57014") || state === "55P03" || state === "25006";
 }

@@ -15,6 +15,8 @@ export interface PostgresClient {
   }>;
   /** Gives the connection back; with an error, it is closed. */
   release(error?: Error | boolean): void;
+  on?(event: "error", listener: (error: Error) => void): unknown;
+  off?(event: "error", listener: (error: Error) => void): unknown;
 }
 
 /** Where the rows of a table go. */

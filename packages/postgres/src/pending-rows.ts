@@ -6,6 +6,8 @@ export interface PendingRow {
   readonly key: Columns;
   /** Null: deleted. A column that is UNAVAILABLE stays as the table has it. */
   readonly row: Columns | null;
+  /** The row came into being here, so that the table has nothing to fill in what is UNAVAILABLE; what it has under the key is another row. */
+  readonly isNew: boolean;
 }
 
 /** Changes to one table, the last of each row alone; emptied before them where the table was truncated among them. */
@@ -50,22 +52,22 @@ function add(event: CdcEvent, open: OpenTable): void {
     case "change": {
       const key = keyOf(event.key, table);
       if (event.op === "delete") {
-        put(rows, { key, row: null });
+        put(rows, { key, row: null, isNew: false });
         return;
       }
       const moved = event.op === "update" ? movedFrom(event.before, key) : null;
       if (moved !== null) {
-        put(rows, { key: moved, row: null });
+        put(rows, { key: moved, row: null, isNew: false });
       }
-      put(rows, { key, row: event.after });
+      put(rows, { key, row: event.after, isNew: event.op !== "update" || moved !== null });
       return;
     }
     case "row":
-      put(rows, { key: keyOf(event.key, table), row: event.row });
+      put(rows, { key: keyOf(event.key, table), row: event.row, isNew: false });
       return;
     case "tombstone":
       // Behind a delete it says the same again; of a compacted topic of rows it is the delete.
-      put(rows, { key: keyOf(event.key, table), row: null });
+      put(rows, { key: keyOf(event.key, table), row: null, isNew: false });
       return;
     case "truncate":
       rows.clear();
@@ -77,8 +79,13 @@ function add(event: CdcEvent, open: OpenTable): void {
 
 function put(rows: Map<string, PendingRow>, pending: PendingRow): void {
   const name = nameOf(pending.key);
-  const previous = rows.get(name)?.row ?? null;
-  rows.set(name, pending.row === null ? pending : { key: pending.key, row: applyTo(pending.row, previous) });
+  const previous = rows.get(name);
+  if (pending.row === null || previous === undefined) {
+    rows.set(name, pending);
+    return;
+  }
+  const isNew = pending.isNew || previous.isNew || previous.row === null;
+  rows.set(name, { key: pending.key, row: pending.isNew ? pending.row : applyTo(pending.row, previous.row), isNew });
 }
 
 /** A key whose row now has another one: systems that write one event for it, not two. */

@@ -1,17 +1,12 @@
 import type { OffsetCommit, PartitionAssignment, Sink, SinkBatch } from "@cdckit/consumer";
 import type { SchemaSeen } from "@cdckit/decode";
 import { Checkpoints } from "./checkpoints.ts";
-import { fromStatement, PostgresSinkError } from "./errors.ts";
-import {
-  type PostgresClient,
-  type PostgresOptions,
-  type PostgresPool,
-  type ResolvedPostgresOptions,
-  resolvePostgresOptions,
-} from "./options.ts";
+import { PostgresSinkError } from "./errors.ts";
+import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, resolvePostgresOptions } from "./options.ts";
 import { type PendingTable, pendingTables } from "./pending-rows.ts";
 import { quoteTable } from "./quote.ts";
 import { Tables, type Target } from "./tables.ts";
+import { inTransaction, type Statements } from "./transaction.ts";
 import { writeRows } from "./write-rows.ts";
 
 /** A sink that writes rows to PostgreSQL. */
@@ -49,25 +44,30 @@ class RowSink implements PostgresSink {
     if (!this.#options.keepsCheckpoints || assignments.length === 0) {
       return [];
     }
-    return this.#inTransaction("claiming partitions", async (client) => {
-      // Two members that start together must not both create it: the second waits, and finds it there.
-      await client.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit checkpoints'))" });
-      await this.#checkpoints.create(client);
-      return this.#checkpoints.claim(client, groupId, assignments);
+    return inTransaction(await this.#connected(), "claiming partitions", async (statements) => {
+      await this.#checkpoints.create(statements, { withSchema: this.#options.create });
+      return this.#checkpoints.claim(statements, groupId, assignments);
     });
   }
 
   async apply({ assignment, events, nextOffset }: SinkBatch): Promise<void> {
-    const tables = pendingTables(events);
+    const tables = this.#targetsOf(pendingTables(events));
     const what = `applying ${assignment.topic}[${assignment.partition}] up to offset ${nextOffset}`;
-    await this.#inTransaction(what, async (client) => {
-      if (this.#options.keepsCheckpoints) {
-        await this.#checkpoints.advance(client, assignment, nextOffset);
+    try {
+      await inTransaction(await this.#connected(), what, async (statements) => {
+        if (this.#options.keepsCheckpoints && !(await this.#checkpoints.advance(statements, assignment, nextOffset))) {
+          return;
+        }
+        for (const { target, pending } of tables) {
+          await this.#write(statements.telling(`writing to ${quoteTable(target)}`), target, pending);
+        }
+      });
+    } catch (error) {
+      for (const { target } of tables) {
+        this.#tables.forget(target);
       }
-      for (const table of tables) {
-        await this.#applyTable(client, table);
-      }
-    });
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -78,57 +78,29 @@ class RowSink implements PostgresSink {
     }
   }
 
-  async #applyTable(client: PostgresClient, { table, topic, isTruncated, rows }: PendingTable): Promise<void> {
+  #targetsOf(tables: readonly PendingTable[]): readonly { readonly target: Target; readonly pending: PendingTable }[] {
     const { tableFor, schema } = this.#options;
-    const named = tableFor(table);
-    if (named === null) {
-      return;
+    return tables.flatMap((pending) => {
+      const named = tableFor(pending.table);
+      return named === null ? [] : [{ target: { schema: named.schema ?? schema, name: named.name }, pending }];
+    });
+  }
+
+  async #write(statements: Statements, target: Target, { topic, isTruncated, rows }: PendingTable): Promise<void> {
+    if (isTruncated && (await this.#tables.has(statements, target))) {
+      await statements.query({ text: `truncate ${quoteTable(target)}` });
     }
-    const target: Target = { schema: named.schema ?? schema, name: named.name };
-    try {
-      if (isTruncated) {
-        await client.query({ text: `truncate ${quoteTable(target)}` });
+    if (rows.length > 0) {
+      const columns = await this.#tables.columnsFor(statements, target, topic, rows);
+      if (columns.size > 0) {
+        await writeRows(statements, target, columns, rows, { refusesIncomplete: this.#options.keepsCheckpoints });
       }
-      if (rows.length > 0) {
-        await writeRows(client, target, await this.#tables.columnsFor(client, target, topic, rows), rows);
-      }
-    } catch (error) {
-      this.#tables.forget(target);
-      throw fromStatement(error, `writing to ${quoteTable(target)}`);
     }
   }
 
-  async #inTransaction<T>(what: string, work: (client: PostgresClient) => Promise<T>): Promise<T> {
-    const client = await this.#connect();
-    try {
-      await client.query({ text: "begin" });
-      const result = await work(client);
-      await client.query({ text: "commit" });
-      client.release();
-      return result;
-    } catch (error) {
-      await rollBack(client);
-      throw fromStatement(error, what);
-    }
-  }
-
-  async #connect(): Promise<PostgresClient> {
+  #connected(): Promise<PostgresPool> {
     this.#pool ??= this.#options.pool === null ? ownPool(this.#options.connectionString) : Promise.resolve(this.#options.pool);
-    try {
-      return await (await this.#pool).connect();
-    } catch (error) {
-      throw fromStatement(error, "connecting");
-    }
-  }
-}
-
-/** A connection whose transaction cannot be ended is closed, and PostgreSQL ends it. */
-async function rollBack(client: PostgresClient): Promise<void> {
-  try {
-    await client.query({ text: "rollback" });
-    client.release();
-  } catch {
-    client.release(true);
+    return this.#pool;
   }
 }
 
@@ -139,7 +111,7 @@ async function ownPool(connectionString: string | null): Promise<PostgresPool> {
   } catch (error) {
     throw new PostgresSinkError("pg-missing", "the package pg cannot be loaded: npm install pg, or give a pool", { cause: error });
   }
-  const pool = new pg.Pool(connectionString === null ? {} : { connectionString });
+  const pool = new pg.Pool({ keepAlive: true, ...(connectionString === null ? {} : { connectionString }) });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => {});
   return pool as unknown as PostgresPool; // pg's own types are wider

@@ -2,9 +2,10 @@ import type { Columns, SchemaSeen } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
 import { columnTypeFor, columnTypeOf, widerType } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
-import type { PostgresClient, ResolvedPostgresOptions } from "./options.ts";
+import type { ResolvedPostgresOptions } from "./options.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
+import type { Statements } from "./transaction.ts";
 
 export interface Target {
   readonly schema: string;
@@ -45,28 +46,35 @@ export class Tables {
     this.#stale.add(topic);
   }
 
-  /** The columns of the table, with those that the rows need made where they are not there. */
-  async columnsFor(client: PostgresClient, target: Target, topic: string, rows: readonly PendingRow[]): Promise<TableColumns> {
+  /** The columns of the table, with those that the rows need made where they are not there. None where it is not, and need not be. */
+  async columnsFor(statements: Statements, target: Target, topic: string, rows: readonly PendingRow[]): Promise<TableColumns> {
     const name = quoteTable(target);
     const known = this.#columns.get(name);
     if (known !== undefined && !this.#stale.has(topic) && rows.every(({ row, key }) => hasAll(known, row ?? key))) {
       return known;
     }
     const wanted = this.#wantedOf(topic, rows);
-    let present = await columnsOf(client, target);
-    if (present.size === 0) {
-      await this.#create(client, target, wanted, rows);
-      present = await columnsOf(client, target);
-    }
-    if (await this.#widen(client, target, present, wanted)) {
-      present = await columnsOf(client, target);
+    let present = await columnsOf(statements, target);
+    if (present.size === 0 || changesTo(present, wanted).length > 0) {
+      // Two partitions that meet a new table together must not both create it: the second waits, and finds it there.
+      await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
+      present = await columnsOf(statements, target);
+      await (present.size === 0 ? this.#create(statements, target, wanted, rows) : this.#widen(statements, target, present, wanted));
+      present = await columnsOf(statements, target);
     }
     this.#stale.delete(topic);
-    this.#columns.set(name, present);
+    if (present.size > 0) {
+      this.#columns.set(name, present);
+    }
     return present;
   }
 
-  /** Asked anew with the next batch: what PostgreSQL refused may be another table by now. */
+  /** Whether the table is there. */
+  async has(statements: Statements, target: Target): Promise<boolean> {
+    return (await columnsOf(statements, target)).size > 0;
+  }
+
+  /** Asked anew with the next batch: what was made here is not there after a rollback, and what was refused may be another table by now. */
   forget(target: Target): void {
     this.#columns.delete(quoteTable(target));
   }
@@ -84,36 +92,27 @@ export class Tables {
     return wanted;
   }
 
-  async #create(client: PostgresClient, target: Target, wanted: ReadonlyMap<string, string>, rows: readonly PendingRow[]): Promise<void> {
-    const [first] = rows;
-    if (!this.#options.create || first === undefined) {
+  async #create(statements: Statements, target: Target, wanted: ReadonlyMap<string, string>, rows: readonly PendingRow[]): Promise<void> {
+    if (!this.#options.create) {
       throw new PostgresSinkError(
         "schema-mismatch",
         `there is no table ${quoteTable(target)}; create it, name another by tableFor, or let the sink create it (create: true)`,
       );
     }
+    const first = rows.find(({ row }) => row !== null);
+    if (first === undefined) {
+      return; // nothing to delete
+    }
     const keys = Object.keys(first.key);
     const names = [...keys, ...[...wanted.keys()].filter((name) => !keys.includes(name))];
     const columns = names.map((name) => `${quoteName(name)} ${wanted.get(name) ?? "text"}`);
-    await client.query({ text: `create schema if not exists ${quoteName(target.schema)}` });
-    await client.query({
+    await statements.query({ text: `create schema if not exists ${quoteName(target.schema)}` });
+    await statements.query({
       text: `create table if not exists ${quoteTable(target)} (${columns.join(", ")}, primary key (${keys.map(quoteName).join(", ")}))`,
     });
   }
 
-  /** Whether anything was changed. */
-  async #widen(client: PostgresClient, target: Target, present: TableColumns, wanted: ReadonlyMap<string, string>): Promise<boolean> {
-    const changes = [...wanted].flatMap(([name, type]): string[] => {
-      const there = present.get(name);
-      if (there === undefined) {
-        return [`add column if not exists ${quoteName(name)} ${type}`];
-      }
-      const wider = widerType(there, type);
-      return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
-    });
-    if (changes.length === 0) {
-      return false;
-    }
+  async #widen(statements: Statements, target: Target, present: TableColumns, wanted: ReadonlyMap<string, string>): Promise<void> {
     const missing = [...wanted.keys()].filter((name) => !present.has(name));
     if (!this.#options.widen && missing.length > 0) {
       throw new PostgresSinkError(
@@ -121,12 +120,23 @@ export class Tables {
         `${quoteTable(target)} has no column ${missing.map(quoteName).join(", ")}; add it, or let the sink do so (widen: true)`,
       );
     }
-    if (!this.#options.widen) {
-      return false; // what does not fit, PostgreSQL refuses
-    }
-    await client.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
-    return true;
+    const changes = changesTo(present, wanted);
+    if (this.#options.widen && changes.length > 0) {
+      await statements.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
+    } // else what does not fit, PostgreSQL refuses
   }
+}
+
+/** What makes the table hold what is wanted, as `alter table` says it. */
+function changesTo(present: TableColumns, wanted: ReadonlyMap<string, string>): readonly string[] {
+  return [...wanted].flatMap(([name, type]): string[] => {
+    const there = present.get(name);
+    if (there === undefined) {
+      return [`add column if not exists ${quoteName(name)} ${type}`];
+    }
+    const wider = widerType(there, type);
+    return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
+  });
 }
 
 function hasAll(columns: TableColumns, row: Columns): boolean {
@@ -138,8 +148,8 @@ function hasAll(columns: TableColumns, row: Columns): boolean {
   return true;
 }
 
-async function columnsOf(client: PostgresClient, target: Target): Promise<TableColumns> {
-  const { rows } = await client.query({
+async function columnsOf(statements: Statements, target: Target): Promise<TableColumns> {
+  const { rows } = await statements.query({
     text:
       "select attname, format_type(atttypid, -1) as type from pg_attribute " +
       "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attgenerated = '' order by attnum",

@@ -1,45 +1,101 @@
 import { type Columns, UNAVAILABLE } from "@cdckit/decode";
-import type { PostgresClient } from "./options.ts";
+import { PostgresSinkError } from "./errors.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
 import type { TableColumns, Target } from "./tables.ts";
+import type { Statements } from "./transaction.ts";
 import { valueText } from "./value-text.ts";
 
+export interface WriteOptions {
+  /**
+   * Whether a row that lacks columns and is not in the table is an error. Not where rows may come again: it may have been deleted by what
+   * came after it.
+   */
+  readonly refusesIncomplete: boolean;
+}
+
 /** Deletes what is gone, then writes what is there: one statement for the rows that have the same columns, whatever their number. */
-export async function writeRows(client: PostgresClient, target: Target, columns: TableColumns, rows: readonly PendingRow[]): Promise<void> {
-  const gone = rows.filter(({ row }) => row === null).map(({ key }) => key);
-  for (const { names, rows: alike } of groupsOf(gone, columns)) {
-    await client.query({ text: deleteText(target, names, columns), values: arraysOf(names, alike, columns) });
-  }
-  const written = rows.filter((pending): pending is PendingRow & { readonly row: Columns } => pending.row !== null);
-  const keyNames = Object.keys(written[0]?.key ?? {});
-  for (const { names, rows: alike } of groupsOf(
-    written.map(({ key, row }) => ({ ...key, ...row })),
-    columns,
-  )) {
-    await client.query({ text: upsertText(target, names, keyNames, columns), values: arraysOf(names, alike, columns) });
+export async function writeRows(
+  statements: Statements,
+  target: Target,
+  columns: TableColumns,
+  rows: readonly PendingRow[],
+  options: WriteOptions,
+): Promise<void> {
+  for (const { names, keyNames, kind, rows: alike } of groupsOf(rows, columns)) {
+    const values = arraysOf(names, alike, columns);
+    switch (kind) {
+      case "delete":
+        await statements.query({ text: deleteText(target, names, columns), values });
+        break;
+      case "upsert":
+        await statements.query({ text: upsertText(target, names, keyNames, columns), values });
+        break;
+      case "insert-without":
+        await insertWithout();
+        break;
+      case "update": {
+        const { rowCount } = await statements.query({ text: updateText(target, names, keyNames, columns), values });
+        if (rowCount !== alike.length) {
+          await insertWithout();
+        }
+      }
+    }
+
+    async function insertWithout(): Promise<void> {
+      if (options.refusesIncomplete) {
+        const lacking = [...columns.keys()].filter((name) => alike[0]?.[name] === UNAVAILABLE).map(quoteName);
+        throw new PostgresSinkError(
+          "row-incomplete",
+          `a row of ${quoteTable(target)} came without ${lacking.join(", ")}, and the table does not have it: the source left out large ` +
+            "values that an update did not change (REPLICA IDENTITY FULL makes PostgreSQL send them), or earlier changes were not read",
+        );
+      }
+      await statements.query({ text: upsertText(target, names, keyNames, columns), values });
+    }
   }
 }
 
+/** `update`: rows of the table, some of whose columns are not told. `insert-without`: the same of rows that the table cannot have. */
+type Kind = "delete" | "upsert" | "update" | "insert-without";
+
+/** Rows that one statement writes. */
 interface Group {
+  readonly kind: Kind;
+  readonly keyNames: readonly string[];
+  /** Without those that are UNAVAILABLE, and those that the table lacks: they are null throughout. */
   readonly names: readonly string[];
   readonly rows: Columns[];
 }
 
-/** Rows by the columns that they tell of: one that is UNAVAILABLE is not written, one that the table lacks is null throughout. */
-function groupsOf(rows: readonly Columns[], columns: TableColumns): readonly Group[] {
+/** Deletes first: a row may have gone so that another can take its place under a unique index. */
+function groupsOf(rows: readonly PendingRow[], columns: TableColumns): readonly Group[] {
   const groups = new Map<string, Group>();
-  for (const row of rows) {
-    const names = Object.keys(row).filter((name) => row[name] !== UNAVAILABLE && columns.has(name));
-    const id = JSON.stringify(names);
+  for (const { key, row, isNew } of rows) {
+    const all: Columns = row === null ? key : { ...key, ...row };
+    const keyNames = Object.keys(key);
+    let isWhole = true;
+    const names: string[] = [];
+    for (const name in all) {
+      if (!columns.has(name)) {
+        continue;
+      }
+      if (all[name] === UNAVAILABLE) {
+        isWhole = false;
+      } else {
+        names.push(name);
+      }
+    }
+    const kind = row === null ? "delete" : isWhole ? "upsert" : isNew ? "insert-without" : "update";
+    const id = JSON.stringify([kind, keyNames, names]);
     const group = groups.get(id);
     if (group === undefined) {
-      groups.set(id, { names, rows: [row] });
+      groups.set(id, { kind, keyNames, names, rows: [all] });
     } else {
-      group.rows.push(row);
+      group.rows.push(all);
     }
   }
-  return [...groups.values()];
+  return [...groups.values()].sort((a, b) => Number(b.kind === "delete") - Number(a.kind === "delete"));
 }
 
 function arraysOf(names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
@@ -59,13 +115,25 @@ function typed(names: readonly string[], columns: TableColumns): readonly string
   return names.map((name, i) => `u.c${i}::${columns.get(name)}`);
 }
 
+/** Also into columns whose values PostgreSQL generates: they have the source's. */
 function upsertText(target: Target, names: readonly string[], keyNames: readonly string[], columns: TableColumns): string {
   const others = names.filter((name) => !keyNames.includes(name));
   const update = others.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(", ");
   return (
-    `insert into ${quoteTable(target)} (${names.map(quoteName).join(", ")}) select ${typed(names, columns).join(", ")} from ${unnested(names)} ` +
+    `insert into ${quoteTable(target)} (${names.map(quoteName).join(", ")}) overriding system value ` +
+    `select ${typed(names, columns).join(", ")} from ${unnested(names)} ` +
     `on conflict (${keyNames.map(quoteName).join(", ")}) do ${others.length === 0 ? "nothing" : `update set ${update}`}`
   );
+}
+
+/** Not an upsert: PostgreSQL looks at `not null` before it looks whether the row is there. */
+function updateText(target: Target, names: readonly string[], keyNames: readonly string[], columns: TableColumns): string {
+  const types = typed(names, columns);
+  const set = names.flatMap((name, i) =>
+    keyNames.includes(name) && names.length > keyNames.length ? [] : `${quoteName(name)} = ${types[i]}`,
+  );
+  const same = keyNames.map((name) => `t.${quoteName(name)} = ${types[names.indexOf(name)]}`);
+  return `update ${quoteTable(target)} as t set ${set.join(", ")} from ${unnested(names)} where ${same.join(" and ")}`;
 }
 
 function deleteText(target: Target, names: readonly string[], columns: TableColumns): string {

@@ -1,0 +1,343 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CdcEvent, type Columns, DecodeError, UNAVAILABLE } from "@cdckit/decode";
+import { postgres, type PostgresClient, type PostgresOptions, type PostgresPool, type PostgresSink } from "@cdckit/postgres";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
+
+const dir = mkdtempSync(join(tmpdir(), "cdckit-faults-"));
+const partition = Object.freeze({ topic: "shop.public.orders", partition: 0, epoch: 1 });
+let server: RunningPostgres;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  server = await startPostgres({ dir });
+  pool = new pg.Pool({ ...server.database, max: 20 });
+  pool.on("error", () => {}); // idle connections are ended on purpose here
+});
+
+afterAll(async () => {
+  await pool.end();
+  await server.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  await pool.query("drop schema if exists copy cascade");
+});
+
+async function claimed(options: PostgresOptions = {}): Promise<PostgresSink> {
+  const sink = postgres({ pool: pool as never, schema: "copy", create: true, ...options });
+  await pool.query("create schema if not exists copy");
+  await sink.claim("g", [partition]);
+  return sink;
+}
+
+function change(op: string, key: Columns, after: Columns | null, name = "orders"): CdcEvent {
+  const table = { schema: "public", name };
+  return { kind: "change", op, table, key, before: null, after, record: { topic: `shop.public.${name}` } } as unknown as CdcEvent; // what a sink reads
+}
+
+const created = (id: number, more: Columns = {}, name = "orders"): CdcEvent => change("create", { id }, { id, ...more }, name);
+const updated = (id: number, more: Columns): CdcEvent => change("update", { id }, { id, ...more });
+const apply = (sink: PostgresSink, nextOffset: bigint, ...events: CdcEvent[]): Promise<void> =>
+  sink.apply({ assignment: partition, events, nextOffset });
+
+async function rows(sql = "select * from copy.orders order by id"): Promise<readonly Record<string, unknown>[]> {
+  return (await pool.query<Record<string, unknown>>(sql)).rows;
+}
+
+/** The real pool, with something done around a statement. */
+function disturbed(
+  around: (text: string, ask: () => ReturnType<PostgresClient["query"]>) => ReturnType<PostgresClient["query"]>,
+): PostgresPool {
+  return {
+    connect: async () => {
+      const client = await pool.connect();
+      return {
+        query: (query) => around(query.text, () => client.query(query as pg.QueryConfig)),
+        release: (error) => client.release(error),
+        on: (name, listener) => client.on(name, listener),
+        off: (name, listener) => client.off(name, listener),
+      };
+    },
+    end: async () => {},
+  };
+}
+
+/** Waits for a statement that waits for a lock. */
+async function untilBlocked(): Promise<number> {
+  for (;;) {
+    const [blocked] = await rows("select pid from pg_locks where not granted");
+    if (blocked !== undefined) {
+      return Number(blocked["pid"]);
+    }
+  }
+}
+
+async function whileLocked(table: string, work: () => Promise<void>): Promise<void> {
+  const lock = await pool.connect();
+  await lock.query(`begin; lock table ${table} in access exclusive mode`);
+  try {
+    await work();
+  } finally {
+    await lock.query("rollback");
+    lock.release();
+  }
+}
+
+describe("a connection", () => {
+  test("that breaks in the middle of a batch leaves nothing behind, and the batch can be applied again", async () => {
+    const sink = await claimed();
+    await apply(sink, 1n, created(1));
+    await whileLocked("copy.orders", async () => {
+      const applying = apply(sink, 3n, created(2), created(3));
+      const refused = expect(applying).rejects.toMatchObject({ code: "unavailable", retriable: true });
+      await pool.query("select pg_terminate_backend($1)", [await untilBlocked()]);
+      await refused;
+    });
+    expect(await rows()).toEqual([{ id: "1" }]);
+    await apply(sink, 3n, created(2), created(3));
+    expect(await rows()).toEqual([{ id: "1" }, { id: "2" }, { id: "3" }]);
+  });
+
+  test("that breaks while nothing is asked of it does not end the process", async () => {
+    let isDue = true;
+    const pause = disturbed(async (text, ask) => {
+      const answer = await ask();
+      if (text.startsWith("update") && isDue) {
+        isDue = false;
+        await pool.query("select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'");
+        while ((await rows("select 1 from pg_stat_activity where state = 'idle in transaction'")).length > 0) {
+          // Until it is gone, and its end has been heard of.
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return answer;
+    });
+    const sink = await claimed({ pool: pause });
+    await expect(apply(sink, 1n, created(1))).rejects.toMatchObject({ code: "unavailable" });
+    await apply(sink, 1n, created(1));
+    expect(await rows()).toEqual([{ id: "1" }]);
+  });
+
+  test("that breaks while a transaction is being committed: what was committed is not applied again", async () => {
+    let isDue = true;
+    const losing = disturbed(async (text, ask) => {
+      const answer = await ask();
+      if (text === "commit" && isDue) {
+        isDue = false;
+        throw new Error("Connection terminated unexpectedly");
+      }
+      return answer;
+    });
+    const fine = await claimed();
+    await pool.query("create table copy.orders (id bigint primary key, n integer not null default 0)");
+    await pool.query(
+      "create function copy.count() returns trigger language plpgsql as 'begin new.n = coalesce(old.n, 0) + 1; return new; end';" +
+        "create trigger counted before insert or update on copy.orders for each row execute function copy.count()",
+    );
+    await apply(fine, 1n, created(1));
+    const sink = postgres({ pool: losing, schema: "copy" });
+    isDue = false;
+    await sink.claim("g", [partition]);
+    isDue = true;
+    await expect(apply(sink, 2n, created(2))).rejects.toMatchObject({ code: "unavailable" });
+    await apply(sink, 2n, created(2));
+    await apply(sink, 3n, updated(1, {}));
+    expect(await rows("select id::int, n from copy.orders order by id")).toEqual([
+      { id: 1, n: 1 },
+      { id: 2, n: 1 },
+    ]);
+  });
+
+  test("whose owner is frozen in the middle of a transaction does not keep the partition for ever", { timeout: 30_000 }, async () => {
+    let thaw: () => void = () => {};
+    let frozen: () => void = () => {};
+    const isFrozen = new Promise<void>((resolve) => {
+      frozen = resolve;
+    });
+    const freezing = disturbed(async (text, ask) => {
+      const answer = await ask();
+      if (text.startsWith("update")) {
+        frozen();
+        await new Promise<void>((resolve) => {
+          thaw = resolve;
+        });
+      }
+      return answer;
+    });
+    const sink = await claimed({ pool: freezing });
+    const applying = apply(sink, 1n, created(1)).then(
+      () => "applied",
+      (error: { code: string }) => error.code,
+    );
+    await isFrozen;
+    const after = await claimed();
+    await apply(after, 1n, created(2));
+    thaw();
+    expect(await applying).toBe("unavailable");
+    expect(await rows()).toEqual([{ id: "2" }]);
+  });
+});
+
+describe("trouble that passes", () => {
+  test("a deadlock may be tried again", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint primary key); insert into copy.orders values (1)");
+    await pool.query(
+      "create function copy.fail() returns trigger language plpgsql as 'begin raise exception using errcode = ''40P01''; end';" +
+        "create trigger failing before insert on copy.orders for each row execute function copy.fail()",
+    );
+    await expect(apply(sink, 1n, created(2))).rejects.toMatchObject({ code: "unavailable", retriable: true });
+  });
+
+  test.each(["53100", "53200", "53300", "40001", "57P01", "57P03", "08006", "55P03", "58030", "25006"])(
+    "%s may be tried again",
+    async (state) => {
+      const sink = await claimed({ create: false });
+      await pool.query("create table copy.orders (id bigint primary key)");
+      await pool.query(
+        `create function copy.fail() returns trigger language plpgsql as 'begin raise exception using errcode = ''${state}''; end';` +
+          "create trigger failing before insert on copy.orders for each row execute function copy.fail()",
+      );
+      await expect(apply(sink, 1n, created(2))).rejects.toMatchObject({ code: "unavailable", retriable: true });
+    },
+  );
+});
+
+describe("trouble that is not PostgreSQL's", () => {
+  test("a tableFor that throws is told as it is, not tried for ever", async () => {
+    const broken = new TypeError("cannot read properties of undefined");
+    const sink = await claimed({
+      tableFor: () => {
+        throw broken;
+      },
+    });
+    await expect(apply(sink, 1n, created(1))).rejects.toBe(broken);
+  });
+
+  test("a value that does not decode when it is read is the record's fault", async () => {
+    const late = new DecodeError("malformed", "late");
+    const row = {
+      id: 1,
+      get note(): string {
+        throw late;
+      },
+    };
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint primary key, note text)");
+    await expect(apply(sink, 1n, change("create", { id: 1 }, row))).rejects.toBe(late);
+  });
+});
+
+describe("a rollback", () => {
+  test("takes back what was made for the batch, and the next one makes it again", async () => {
+    const sink = await claimed({ widen: true });
+    await pool.query("create table copy.items (id bigint primary key check (id < 5))");
+    await apply(sink, 1n, created(1));
+    await expect(apply(sink, 2n, created(2, { more: "x" }), created(7, {}, "items"))).rejects.toMatchObject({ code: "rejected" });
+    await apply(sink, 2n, created(2, { more: "x" }));
+    await expect(apply(sink, 3n, created(1, {}, "fresh"), created(7, {}, "items"))).rejects.toMatchObject({ code: "rejected" });
+    await apply(sink, 3n, created(1, {}, "fresh"));
+    expect([await rows(), await rows("select * from copy.fresh")]).toEqual([
+      [
+        { id: "1", more: null },
+        { id: "2", more: "x" },
+      ],
+      [{ id: "1" }],
+    ]);
+  });
+
+  test("partitions that meet a new table together make it once", async () => {
+    const partitions = Array.from({ length: 8 }, (_, i) => Object.freeze({ ...partition, partition: i }));
+    const sink = await claimed({ widen: true });
+    await sink.claim("g", partitions);
+    const each = (nextOffset: bigint, more: Columns): Promise<unknown> =>
+      Promise.all(partitions.map((assignment, i) => sink.apply({ assignment, events: [created(i, more)], nextOffset })));
+    await each(1n, { a: 1 });
+    await each(2n, { a: 1, b: 2 });
+    expect(await rows("select count(*)::int as n, sum(b)::int as b from copy.orders")).toEqual([{ n: 8, b: 16 }]);
+  });
+});
+
+describe("columns that are UNAVAILABLE", () => {
+  test("stay as they are also where the table does not let them be null", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint primary key, note text, big text not null)");
+    await apply(sink, 1n, created(1, { note: "a", big: "long" }));
+    await apply(sink, 2n, updated(1, { note: "b", big: UNAVAILABLE }));
+    expect(await rows()).toEqual([{ id: "1", note: "b", big: "long" }]);
+  });
+
+  test("of a row that the table does not have are told, and nothing is written", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint primary key, note text, big text)");
+    const refused = apply(sink, 2n, created(1), updated(2, { note: "a secret", big: UNAVAILABLE }));
+    await expect(refused).rejects.toMatchObject({ code: "row-incomplete", retriable: false });
+    await expect(refused).rejects.toThrow(/"copy"\."orders".*"big".*REPLICA IDENTITY FULL/);
+    expect(await rows()).toEqual([]);
+  });
+
+  test("of a row whose key was changed are not another row's of before", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint primary key, big text); insert into copy.orders values (1, 'of another row')");
+    await expect(
+      apply(sink, 2n, change("delete", { id: 1 }, null), change("create", { id: 1 }, { id: 1, big: UNAVAILABLE })),
+    ).rejects.toMatchObject({ code: "row-incomplete" });
+    await expect(apply(sink, 2n, created(1, { big: UNAVAILABLE }))).rejects.toMatchObject({ code: "row-incomplete" });
+  });
+
+  test("may be of a row that was deleted since, where rows come again", async () => {
+    const sink = await claimed({ delivery: "at-least-once" });
+    const history = [
+      created(1, { note: "a", big: "long" }),
+      updated(1, { note: "b", big: UNAVAILABLE }),
+      change("delete", { id: 1 }, null),
+    ];
+    await apply(sink, 3n, ...history);
+    for (const event of history.slice(1)) {
+      await apply(sink, 3n, event);
+    }
+    expect(await rows()).toEqual([]);
+  });
+});
+
+describe("tables and schemas that are not there", () => {
+  test("are made with the first rows, not with deletes of none", async () => {
+    await pool.query("drop schema if exists copy cascade");
+    const sink = postgres({ pool: pool as never, schema: "copy", create: true });
+    await sink.claim("g", [partition]);
+    await apply(sink, 1n, change("delete", { id: 1 }, null));
+    await apply(sink, 2n, created(2, { note: "a" }));
+    expect(await rows()).toEqual([{ id: "2", note: "a" }]);
+  });
+});
+
+describe("a table of the user's own", () => {
+  test("may generate its keys: they are the source's", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint generated always as identity primary key, note text)");
+    await apply(sink, 1n, created(7, { note: "a" }));
+    expect(await rows()).toEqual([{ id: "7", note: "a" }]);
+  });
+
+  test("need not be there to be truncated", async () => {
+    const sink = await claimed();
+    await apply(sink, 2n, { ...change("delete", { id: 1 }, null), kind: "truncate" } as CdcEvent, created(1));
+    expect(await rows()).toEqual([{ id: "1" }]);
+  });
+
+  test("of checkpoints needs no right to create one", async () => {
+    await claimed();
+    await pool.query("drop role if exists writer; create role writer login password 'writer'");
+    await pool.query("grant usage on schema copy to writer; grant all on copy.cdckit_checkpoints to writer");
+    const { host, port, database } = server.database;
+    const sink = postgres({ connectionString: `postgres://writer:writer@${host}:${port}/${database}`, schema: "copy" });
+    expect(await sink.claim("g", [partition])).toEqual([]);
+    await sink.close();
+    await pool.query("drop owned by writer; drop role writer");
+  });
+});
