@@ -64,6 +64,6 @@ export function codesOf({ exception: { name, message } }: DeadLetterOrigin): rea
 
 /** When it became a dead letter; where its writer did not say, the record's own time. */
 function diedAtMs({ headers, timestamp }: KafkaRecord): number {
-  const text = headers.findLast(([name]) => name === "cdckit.timestamp")?.[1];
-  return Number(text == null ? timestamp : Buffer.from(text).toString());
+  const bytes = headers.findLast(([name]) => name === "cdckit.timestamp")?.[1];
+  return Number(bytes instanceof Uint8Array ? Buffer.from(bytes).toString() : timestamp);
 }

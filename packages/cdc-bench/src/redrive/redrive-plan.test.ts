@@ -136,6 +136,6 @@ describe("a filter", () => {
   });
 
   test.each(["", "topic", "topic=", "=orders", "offset=3", "since=yesterday", "until=2026"])("%j is none", (text) => {
-    expect(() => collectFilter(text)).toThrow();
+    expect(() => collectFilter(text)).toThrow("It must be");
   });
 });

@@ -115,7 +115,7 @@ export class RedrivePlan {
 
 function timesRedriven({ headers }: KafkaRecord): number {
   const bytes = headers.findLast(([name]) => name === redrivenHeader)?.[1];
-  const text = bytes == null ? "" : Buffer.from(bytes).toString();
+  const text = Buffer.from(bytes ?? []).toString();
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 

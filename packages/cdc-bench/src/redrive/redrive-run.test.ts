@@ -98,7 +98,7 @@ describe("a redrive", () => {
   test("that cannot write rejects, and commits nothing of what it could not write", async () => {
     const broker = brokerOfDeadLetters();
     broker.faults.inject({ on: "send", how: "fails" });
-    await expect(redrive(broker)).rejects.toThrow();
+    await expect(redrive(broker)).rejects.toThrow("send");
     expect(committedIn(broker).filter((offset) => offset !== null && offset > 0n)).toEqual([]);
     expect(await redrive(broker)).toMatchObject({ redriven: 12 });
     expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
