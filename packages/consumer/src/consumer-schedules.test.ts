@@ -150,6 +150,28 @@ const schedulesThatFailed: [Schedule][] = [
     },
   ],
   [
+    // A dead letter was written twice: what stood in front of it was left at a clean rebalance.
+    {
+      seed: 0,
+      partitions: 2,
+      records: [
+        { key: 1, fate: "fails-twice" },
+        { key: 3, fate: "fine" },
+        { key: 0, fate: "broken" },
+      ],
+      maxBatchRecords: 3,
+      delaysMs: [0],
+      disturbances: [{ at: 1, what: "join" }],
+      reads: "mixed",
+      order: "key",
+      concurrency: 1,
+      maxOutOfOrder: 10_000,
+      maxInFlight: 3,
+      batch: undefined,
+      poison: "dead-letter",
+    },
+  ],
+  [
     // A handler that stopped its consumer was not waited for: it was still on the stack.
     {
       seed: 0,

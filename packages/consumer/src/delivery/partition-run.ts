@@ -148,6 +148,13 @@ export class PartitionRun implements RecordOwner {
     this.#onIdle.wake();
   }
 
+  /** Resolves when everything that was taken is handled, or held for the next batch of a handler or sink; or when the run is over. */
+  async quiet(): Promise<void> {
+    while (!this.fence.isClosed && this.#isAtWork()) {
+      await this.#onIdle.wait();
+    }
+  }
+
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
     while (this.#lanes.active > 0 || this.#allStages().some(({ isBusy }) => isBusy) || this.#mustFinish()) {
@@ -187,6 +194,12 @@ export class PartitionRun implements RecordOwner {
   /** Something in front of a handled record is still to be handled. */
   #mustFinish(): boolean {
     return !this.fence.isClosed && (this.#lanes.isWaiting || this.#allStages().some(({ isEmpty }) => !isEmpty));
+  }
+
+  #isAtWork(): boolean {
+    const { active, isWaiting } = this.#lanes;
+    const isReading = this.#isReading || this.#isBreathing || this.#queue.length > 0;
+    return isReading || active > 0 || isWaiting || this.#allStages().some(({ isBusy }) => isBusy);
   }
 
   #allStages(): readonly (BatchStage | SinkStage)[] {
@@ -328,6 +341,7 @@ export class PartitionRun implements RecordOwner {
       return;
     }
     this.#doomed = null;
+    this.startsUpTo(doomed.record.offset);
     this.#lanes.setAside(doomed.failure, doomed.tries, () => {
       this.#isReading = false;
       this.#shareWithSinks(doomed.record, []);
