@@ -6,7 +6,7 @@ import type { Finding, Verdict } from "./finding.ts";
 import { withHostileSchemas } from "./hostile-schemas.ts";
 import { Mutator } from "./mutate.ts";
 import { Oracle } from "./oracle.ts";
-import { peersOf } from "./peer.ts";
+import { loadPeers, type PeersOf } from "./peer.ts";
 import { Random } from "./random.ts";
 
 export interface CampaignOptions {
@@ -59,7 +59,7 @@ export interface CampaignReport {
 
 /** Mutates real messages and holds the decoder to its promises on each. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
-  return await new Campaign(options).run();
+  return await new Campaign(options, await loadPeers()).run();
 }
 
 class Campaign {
@@ -67,12 +67,14 @@ class Campaign {
     Pick<CampaignOptions, "onProgress" | "onMessage">;
   readonly #mutators: ReadonlyMap<Pool, Mutator>;
   readonly #pools: readonly Pool[];
+  readonly #peersOf: PeersOf;
   readonly #oracles = new Map<Seeds, Oracle>();
   readonly #byEncoding: Record<string, EncodingReport> = {};
   readonly #byCode: Record<string, number> = {};
   readonly #findings: NumberedFinding[] = [];
 
-  constructor({ encoding, ...options }: CampaignOptions) {
+  constructor({ encoding, ...options }: CampaignOptions, peersOf: PeersOf) {
+    this.#peersOf = peersOf;
     this.#options = {
       mostMs: Number.POSITIVE_INFINITY,
       mostFindings: 10,
@@ -152,7 +154,11 @@ class Campaign {
     let oracle = this.#oracles.get(seeds);
     if (oracle === undefined) {
       const { decoderFor } = this.#options;
-      oracle = new Oracle(() => decoderFor(seeds.options), peersOf(seeds.options, decoderFor), !["msgpack", "cbor"].includes(seeds.name));
+      oracle = new Oracle(
+        () => decoderFor(seeds.options),
+        this.#peersOf(seeds.options, decoderFor),
+        !["msgpack", "cbor"].includes(seeds.name),
+      );
       this.#oracles.set(seeds, oracle);
     }
     return oracle;

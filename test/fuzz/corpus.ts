@@ -1,8 +1,7 @@
 import { createDecoder, type DecoderOptions, isDecodeError, type KafkaRecord, type SchemaSource } from "@cdckit/decode";
 import { fromBundle } from "@cdckit/registry";
 import { bundledRecordings, loadRecording } from "@cdckit/testkit";
-import { avroJsonSeeds } from "./avro-json-seeds.ts";
-import { protobufPeerSeeds } from "./protobuf-peer.ts";
+import { protobufPeerSeeds } from "./protobuf-peer-seeds.ts";
 import { framingSeeds, jsonSchemaSeeds, plainSeeds, protobufSeeds, vectorSeeds } from "./vector-seeds.ts";
 
 /** Messages of one source that one decoder reads. */
@@ -43,7 +42,6 @@ export async function loadCorpus(): Promise<readonly Pool[]> {
     jsonSchemaSeeds(),
     plainSeeds("msgpack"),
     plainSeeds("cbor"),
-    avroJsonSeeds(recorded),
   ];
   for (const from of [...recorded, ...written]) {
     for (const record of from.records) {
