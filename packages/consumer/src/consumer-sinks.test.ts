@@ -170,6 +170,29 @@ describe("a sink", () => {
     expect(tables.rows).toEqual(rows);
   });
 
+  test("that cannot reach its database for ten minutes waits for it, also to claim its partitions", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    const away = Object.assign(new Error("no connection"), { code: "unavailable", retriable: true });
+    const sink = tables.sink(setup.clock);
+    const whileUp = <T>(work: () => Promise<T>): Promise<T> => (setup.clock.nowMs() < upAgainMs ? Promise.reject(away) : work());
+    let upAgainMs = setup.clock.nowMs() + 600_000;
+    const consumer = join(setup).to({
+      ...sink,
+      claim: (group, assignments) => whileUp(() => sink.claim(group, assignments)),
+      apply: async (batch) => {
+        if (batch.nextOffset === 4n && upAgainMs < 1_100_000) {
+          upAgainMs = setup.clock.nowMs() + 600_000;
+        }
+        await whileUp(() => sink.apply(batch));
+      },
+    });
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(rows);
+    expect(setup.clock.nowMs()).toBeGreaterThanOrEqual(1_200_000);
+  });
+
   test("that refuses a row gets the others, and the row is a dead letter", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();

@@ -23,7 +23,8 @@ export interface Sink {
   claim(groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]>;
   /**
    * Applies all of it and moves the checkpoint, or does neither and rejects. Batches of one assignment come one after the other. An
-   * error with `code: "fenced"` says that another member has claimed the partition since.
+   * error with `code: "fenced"` says that another member has claimed the partition since; one with `code: "unavailable"` and
+   * `retriable: true` that what it writes to cannot be asked, which is waited for as long as it takes.
    */
   apply(batch: SinkBatch): Promise<void>;
   /** Told of each schema before the first events of it are applied. Absent where the sink takes rows as they come. */

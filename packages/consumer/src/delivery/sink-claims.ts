@@ -1,5 +1,6 @@
 import type { OffsetCommit, PartitionAssignment } from "../driver.ts";
 import { ConsumerError } from "../errors.ts";
+import { classify } from "../failure/classify.ts";
 import { backOffMs, type RetryPolicy } from "../failure/retry-policy.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Sink } from "../sink.ts";
@@ -72,7 +73,7 @@ export class SinkClaims {
         return await sink.claim(groupId, assignments);
       } catch (error) {
         failures++;
-        if (failures >= retry.attempts) {
+        if (failures >= retry.attempts && classify(error) !== "outage") {
           fail(
             new ConsumerError("sink-failed", `the sink ${sink.name} could not claim its partitions in ${failures} attempts`, {
               cause: error,

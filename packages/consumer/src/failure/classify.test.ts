@@ -7,6 +7,11 @@ function errorWith(fields: object, message = "no"): Error {
   return Object.assign(new Error(message), fields);
 }
 
+/** As a sink tells what its database said. */
+function refused(sqlState: string): Error {
+  return Object.assign(new Error("[rejected]", { cause: errorWith({ code: sqlState }) }), { code: "rejected", retriable: false });
+}
+
 describe("what kind of trouble an error is", () => {
   const cases: readonly (readonly [string, unknown, FailureKind])[] = [
     ["bytes that do not decode", new DecodeError("malformed", "x"), "poison"],
@@ -28,6 +33,10 @@ describe("what kind of trouble an error is", () => {
     ["HTTP 403", errorWith({ status: 403 }), "systemic"],
     ["a client that says it can be retried", errorWith({ retriable: true }), "transient"],
     ["a sink that was fenced", errorWith({ code: "fenced" }), "systemic"],
+    ["a sink whose database is away", errorWith({ code: "unavailable", retriable: true }), "outage"],
+    ["a sink whose database refuses a row", refused("23502"), "poison"],
+    ["a sink whose database lacks a table", refused("42P01"), "unclear"],
+    ["a sink whose database refuses us", refused("28P01"), "systemic"],
     ["a programmer's mistake", new TypeError("x is not a function"), "poison"],
     ["anything else", new Error("no"), "unclear"],
     ["something that is no error", "no", "unclear"],

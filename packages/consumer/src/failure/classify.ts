@@ -3,7 +3,7 @@ import { isConsumerError } from "../errors.ts";
 
 /** What kind of trouble an error is: whether trying again can help, and whether the record is to blame. */
 export type FailureKind =
-  /** The registry cannot be asked. No record is to blame: the partition waits for as long as it takes. */
+  /** The registry or a sink's database cannot be asked. No record is to blame: the partition waits for as long as it takes. */
   | "outage"
   /** The registry has no such schema yet; whoever registers it may be late. */
   | "unknown-schema"
@@ -80,7 +80,7 @@ const programmersErrors: readonly string[] = ["TypeError", "ReferenceError", "Sy
 
 const maxCauses = 8;
 
-/** The kind of what was thrown. Causes count: `fetch` hides a refused connection in a `TypeError`. */
+/** The kind of what was thrown. Causes count: `fetch` hides a refused connection in a `TypeError`, a sink what its database refused. */
 export function classify(error: unknown, isRetriable?: IsRetriable): FailureKind {
   const stated = isRetriable?.(error);
   if (stated !== undefined) {
@@ -88,7 +88,7 @@ export function classify(error: unknown, isRetriable?: IsRetriable): FailureKind
   }
   for (let cause = error, depth = 0; isObject(cause) && depth < maxCauses; cause = cause["cause"], depth++) {
     const kind = kindOf(cause);
-    if (kind !== null) {
+    if (kind !== null && kind !== "unclear") {
       return kind;
     }
   }
@@ -103,6 +103,9 @@ function kindOf(error: Readonly<Record<string, unknown>>): FailureKind | null {
     return error.code === "invalid-row" || error.code === "decoder-failed" ? "poison" : null;
   }
   const { code, retriable } = error;
+  if (code === "unavailable" && retriable === true) {
+    return "outage"; // how sinks say it
+  }
   if (typeof code === "string") {
     const kind = Object.hasOwn(kindByCode, code) ? kindByCode[code] : sqlKind(code);
     if (kind !== undefined) {
