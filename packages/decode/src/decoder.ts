@@ -41,6 +41,11 @@ export interface TopicHints {
    * @default "as-written"
    */
   readonly fieldNames?: "as-written" | "unescaped";
+  /**
+   * Whether a value of no bytes is a tombstone, as null is: where something between the producer and here has no null.
+   * @default false
+   */
+  readonly emptyAsTombstone?: boolean;
   /** How the key's bytes are written, where they cannot say it. */
   readonly key?: SideHints;
   /** How the value's bytes are written, where they cannot say it. */
@@ -50,7 +55,9 @@ export interface TopicHints {
 /** How one side of a topic is written, where its bytes cannot say it: no framing, or an encoding that looks like others. */
 export interface SideHints {
   /**
-   * The encoding: `"msgpack"`, `"cbor"`, `"canal-protobuf"` (Canal without `flatMessage`), `"text"`, `"bytes"`, `"json"`; or, beside a schema, one other than the schema's own (`"avro-json"`).
+   * The encoding: `"msgpack"`, `"cbor"`, `"canal-protobuf"` (Canal without `flatMessage`), `"text"`, `"bytes"`, `"json"`; what Kafka's own
+   * serializers write for numbers (`"int16"`, `"int32"`, `"int64"`, `"float32"`, `"float64"`), `"uuid"` in 16 bytes; or, beside a schema,
+   * one other than the schema's own (`"avro-json"`).
    * @default detected
    */
   readonly encoding?: EncodingName;
@@ -65,10 +72,11 @@ export interface SideHints {
    */
   readonly readerSchema?: string;
   /**
-   * The full name of the Protobuf message.
+   * The Protobuf message: its full name, or its indexes as Confluent's serializers have them (`use.message.indexes`): its place among the
+   * file's messages, then among those inside of that one, and so on.
    * @default the schema's first
    */
-  readonly message?: string;
+  readonly message?: string | readonly number[];
   /**
    * Whether Protobuf message indexes that only known-bad writers make are taken too: in reverse order (confluent-kafka-dotnet 2.10.1), or
    * none at all (old kafkajs producers).
@@ -234,6 +242,7 @@ class DetectingDecoder implements Decoder {
       table: hints?.table ?? null,
       columns: new Map(columns),
       trustsSchemas: hints?.schemaIdentity === "trust",
+      emptyIsTombstone: hints?.emptyAsTombstone === true,
       key: statedFormat(topic, "key", hints),
       value: statedFormat(topic, "value", hints),
     };
@@ -249,7 +258,8 @@ function statedFormat(topic: string, side: "key" | "value", hints: TopicHints = 
     readerSchema:
       readerSchema === undefined ? null : { id: `topics["${topic}"].${side}.readerSchema`, schemaType: "AVRO", schema: readerSchema },
     unescapesNames: hints.fieldNames === "unescaped",
-    message: message === undefined ? null : { kind: "name", name: message },
+    message:
+      message === undefined ? null : typeof message === "string" ? { kind: "name", name: message } : { kind: "path", path: [...message] },
     isTolerant: messageIndexes === "tolerant",
   };
 }

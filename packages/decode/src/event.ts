@@ -27,6 +27,12 @@ export type EncodingName =
   | "canal-protobuf"
   | "msgpack"
   | "cbor"
+  | "int16"
+  | "int32"
+  | "int64"
+  | "float32"
+  | "float64"
+  | "uuid"
   | "text"
   | "bytes"
   | OwnName;

@@ -3,9 +3,9 @@ import { closesEarly, hasPrefix, splitConnectJson } from "../encoding/connect-js
 import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader } from "../encoding/json/reader.ts";
 import { leastWeighedBytes } from "../encoding/json/weight.ts";
-import { readEverything } from "../encoding/reader.ts";
 import { latin1 } from "../encoding/text-cache.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
+import { keyColumnsOf, keyPlan } from "../envelope/debezium/router-key.ts";
 import { none } from "../envelope/none/envelope.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
 import { BoundedMap } from "./bounded-map.ts";
@@ -137,9 +137,9 @@ export class ConnectSide {
     const { side, inside } = this.#scope;
     const shape = shapeOfType(type, this.#scope);
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
-    const plan = side === "key" ? readEverything : opens.planFor(shape);
+    const plan = side === "key" ? keyPlan : opens.planFor(shape);
     if (inside === null) {
-      const row = side === "key" ? type : rowTypeOf(type, plan, opens);
+      const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, plan, opens);
       this.#engine.onSchema?.({
         topic: this.#scope.topic,
         side,

@@ -1,3 +1,4 @@
+import { keyColumnsOf } from "../envelope/debezium/router-key.ts";
 import { none } from "../envelope/none/envelope.ts";
 import { resolveLimits, resolveValueOptions } from "../options.ts";
 import type { RegisteredSchema } from "../schema-source.ts";
@@ -30,6 +31,6 @@ export async function describeSchema(
   }
   const shape = shapeOfType(type, { topic, headerNames: [] });
   const opens = side === "key" ? none : engine.envelopeFor(shape);
-  const row = side === "key" ? type : rowTypeOf(type, opens.planFor(shape), opens);
+  const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, opens.planFor(shape), opens);
   return { topic, side, schemaId: registered.id, encoding: encoding.name, envelope: opens.name, type, row };
 }

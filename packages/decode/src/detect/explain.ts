@@ -20,8 +20,13 @@ export type Outcome =
  * record that does not decode, the framing that would have been taken is named.
  */
 export function explainCandidates(record: KafkaRecord, engine: Engine, outcome: Outcome): readonly Candidate[] {
-  const sides = (["key", "value"] as const).filter((side) => record[side] !== null);
+  const sides = (["key", "value"] as const).filter((side) => record[side] !== null && !isEmptyTombstone(record, side, outcome));
   return sides.flatMap((side) => explainSide(record, side, engine, outcome));
+}
+
+/** Nothing is to be said of a value of no bytes that the user has stated to be a tombstone. */
+function isEmptyTombstone(record: KafkaRecord, side: Side, outcome: Outcome): boolean {
+  return side === "value" && record.value?.length === 0 && outcome.error === null && outcome.events[0]?.kind === "tombstone";
 }
 
 function explainSide(record: KafkaRecord, side: Side, engine: Engine, outcome: Outcome): Candidate[] {

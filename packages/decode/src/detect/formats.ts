@@ -4,6 +4,7 @@ import { canalProtobuf } from "../encoding/canal-protobuf/encoding.ts";
 import { cbor } from "../encoding/cbor/encoding.ts";
 import { registeredConnectJson } from "../encoding/connect-json/encoding.ts";
 import { jsonSchema } from "../encoding/json-schema/encoding.ts";
+import { kafkaPrimitives } from "../encoding/kafka-primitive/encoding.ts";
 import { messagePack } from "../encoding/msgpack/encoding.ts";
 import { protobuf } from "../encoding/protobuf/encoding.ts";
 import type { PlainEncoding, SchemaEncoding } from "../encoding/schema-encoding.ts";
@@ -71,7 +72,7 @@ const framings: readonly Framing[] = [
 
 const schemaEncodings: readonly SchemaEncoding[] = [avro, avroJson, jsonSchema, protobuf, registeredConnectJson];
 
-const plainEncodings: readonly PlainEncoding[] = [messagePack, cbor, canalProtobuf];
+const plainEncodings: readonly PlainEncoding[] = [messagePack, cbor, canalProtobuf, ...kafkaPrimitives];
 
 const envelopes: readonly EnvelopeFormat[] = [
   deltaforge,

@@ -1,8 +1,8 @@
 import { areManyNames, type ColumnHints, learnType, type NamesOf } from "../encoding/json/learn.ts";
 import { isJsonObject } from "../encoding/json/parse.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
-import { readEverything } from "../encoding/reader.ts";
 import type { Type } from "../encoding/type.ts";
+import { keyPlan } from "../envelope/debezium/router-key.ts";
 import { none } from "../envelope/none/envelope.ts";
 import type { EncodingName } from "../event.ts";
 import { BoundedMap } from "./bounded-map.ts";
@@ -102,7 +102,7 @@ export class PlainSide {
     const { side, inside } = this.#scope;
     const shape = shapeOfValue(parsed, this.#scope, namesOf);
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
-    const plan = side === "key" ? readEverything : opens.planFor(shape);
+    const plan = side === "key" ? keyPlan : opens.planFor(shape);
     const type: Type = isJsonObject(parsed) && names !== null ? learnType(parsed, namesOf, plan, this.#columns) : { kind: "any" };
     return {
       framing: "none",

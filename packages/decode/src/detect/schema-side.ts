@@ -1,8 +1,9 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
-import { Deferred, type PayloadReader, type ReadPlan, readEverything } from "../encoding/reader.ts";
+import { Deferred, type PayloadReader, type ReadPlan } from "../encoding/reader.ts";
 import type { ParsedSchema, SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { SourceHead } from "../envelope/debezium/plan.ts";
+import { keyColumnsOf, keyPlan } from "../envelope/debezium/router-key.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
 import { none } from "../envelope/none/envelope.ts";
 import { isBlock } from "../envelope/source.ts";
@@ -226,7 +227,7 @@ export class SchemaSide {
       return;
     }
     known.told.set(key, true);
-    const row = side === "key" ? type : rowTypeOf(type, opens.planFor(shape), opens);
+    const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, opens.planFor(shape), opens);
     this.#engine.onSchema({ topic, side, schemaId: known.id, encoding, envelope: opens.name, type, row });
   }
 
@@ -241,7 +242,7 @@ export class SchemaSide {
     const { topic, side, inside, trustsSchemas } = this.#scope;
     const shape = shapeOfType(type, this.#scope);
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
-    const plan = side === "key" ? readEverything : opens.planFor(shape);
+    const plan = side === "key" ? keyPlan : opens.planFor(shape);
     const namespace = debeziumNamespace(shape.typeName);
     const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
     const reader = known.parsed.compile(message, {

@@ -1,6 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
+import { JsonReader } from "../encoding/json/reader.ts";
+import { readEverything } from "../encoding/reader.ts";
 import type { PlainEncoding } from "../encoding/schema-encoding.ts";
+import type { Type } from "../encoding/type.ts";
 import { DecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
 import { none } from "../framing/none/recognise.ts";
@@ -49,17 +52,26 @@ function withoutSchema(engine: Engine, encoding: EncodingName, json: JsonSide): 
     case "bytes":
       return raw(encoding, (bytes, start, end) => Buffer.from(bytes.subarray(start, end)));
     default:
-      return { read: readPlain(engine, plainEncoding(engine, encoding), json), route: () => json.route };
+      return plain(engine, plainEncoding(engine, encoding), json);
   }
+}
+
+function plain(engine: Engine, encoding: PlainEncoding, json: JsonSide): StatedSide {
+  const { name, type } = encoding;
+  return type === undefined
+    ? { read: (bytes, start, end) => json.readParsed(name, encoding.parse(bytes, start, end, engine.limits)), route: () => json.route }
+    : raw(name, readTyped(engine, encoding, type));
+}
+
+/** A value that is no row: what its type becomes by the options for values, and nothing else. */
+function readTyped(engine: Engine, encoding: PlainEncoding, type: Type): Read {
+  const reader = new JsonReader(encoding.name, type, engine.compileOptions(readEverything));
+  return (bytes, start, end) => reader.convert(encoding.parse(bytes, start, end, engine.limits));
 }
 
 function raw(encoding: EncodingName, read: Read): StatedSide {
   const route = rawRoute(encoding);
   return { read, route: () => route };
-}
-
-function readPlain(engine: Engine, encoding: PlainEncoding, json: JsonSide): Read {
-  return (bytes, start, end) => json.readParsed(encoding.name, encoding.parse(bytes, start, end, engine.limits));
 }
 
 function plainEncoding({ formats }: Engine, name: EncodingName): PlainEncoding {

@@ -21,6 +21,8 @@ export interface ResolvedHints {
   readonly table: TableName | null;
   readonly columns: ColumnHints;
   readonly trustsSchemas: boolean;
+  /** Whether a value of no bytes is a tombstone too. */
+  readonly emptyIsTombstone: boolean;
   readonly key: StatedFormat;
   readonly value: StatedFormat;
 }
@@ -69,7 +71,8 @@ export class TopicDecoder {
     if (!batch.headerNamesAre(record, this.#headerNames)) {
       this.#lookAtHeaders(batch.headersAt(record).map(([name]) => name));
     }
-    const { keyBytes, valueBytes } = cursor;
+    const { keyBytes } = cursor;
+    const valueBytes = this.#hints.emptyIsTombstone && cursor.valueStart === cursor.valueEnd ? null : cursor.valueBytes;
     const key = keyBytes === null ? null : this.#key.read(this.#engine.buffer(keyBytes), cursor.keyStart, cursor.keyEnd, cursor, failed);
     if (key === pendingValue) {
       return this.#wait(this.#key);

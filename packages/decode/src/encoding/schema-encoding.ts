@@ -40,6 +40,11 @@ export interface ParsedSchema {
 export interface PlainEncoding {
   readonly name: EncodingName;
   /**
+   * The type of all of its values, where it has but one.
+   * @default none: each value is of its own
+   */
+  readonly type?: Type;
+  /**
    * All of the bytes as one plain value: objects, arrays, strings, numbers, bigints (integers that a double cannot hold), booleans, null,
    * and Buffers for bytes. Throws a `DecodeError`.
    */

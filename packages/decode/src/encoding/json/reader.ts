@@ -153,7 +153,7 @@ function compileTop(type: Type, plan: ReadPlan, context: ConvertContext): Conver
 }
 
 function withoutSkipped(value: unknown, skip: readonly string[]): unknown {
-  if (skip.length === 0 || typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || !skip.some((name) => Object.hasOwn(value, name))) {
     return value;
   }
   const kept: Record<string, unknown> = {};

@@ -5,11 +5,15 @@ import { Heartbeat, SchemaChange, UnknownValue } from "../control-events.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, scalarText, textOrNull } from "../source.ts";
+import { tsoOf } from "../tso.ts";
 import { recogniseMaxwell } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** Maxwell's JSON. It states no types: dates and times stay the text that MySQL prints. */
+/**
+ * Maxwell's JSON, and TiCDC's after it. It states no types: dates and times stay the text that MySQL prints. TiCDC writes a deleted row
+ * into `old`, TiDB's timestamp as the time of DDL, and a key that is nothing but the version of its format.
+ */
 export const maxwell: EnvelopeFormat = {
   name: "maxwell",
   recognise: recogniseMaxwell,
@@ -30,8 +34,9 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(value) || typeof value["type"] !== "string" || typeof value["database"] !== "string") {
     return null;
   }
-  const { type, data } = value;
-  const ts = numberOrNull(value["ts"]);
+  const { type, old } = value;
+  const data = value["data"] ?? (type === "delete" ? old : undefined);
+  const ts = timeOf(value["ts"]);
   if (ts === null) {
     return null;
   }
@@ -51,12 +56,19 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   return type === "bootstrap-start" || type === "bootstrap-complete" ? [new UnknownValue(value, origin)] : null;
 }
 
+/** Seconds; milliseconds for DDL, for which TiCDC sends a TSO: no time in milliseconds is beyond 2^53. */
+function timeOf(written: unknown): number | null {
+  const ts = numberOrNull(written);
+  return ts === null || Number.isSafeInteger(ts) ? ts : (tsoOf(written)?.tsMs ?? null);
+}
+
 function change(op: Operation, table: TableName, data: Columns, value: Block, ts: number, origin: Origin): CdcEvent {
   const old = value["old"];
   const before = op === "delete" ? data : op === "update" && isBlock(old) ? { ...data, ...old } : null;
   const after = op === "delete" ? null : data;
   const source = sourceBlock(value, op === "read" ? "true" : "false", ts * 1000);
-  const keyed = withKey(origin, keyOf(data, value, origin.key));
+  const own = origin.key === ticdcVersion ? { ...origin, key: null } : origin;
+  const keyed = withKey(own, keyOf(data, value, origin.key));
   return new EnvelopedChange(op, table, before, after, source, transactionBlock(value), pushedMs(value), keyed);
 }
 
@@ -65,6 +77,9 @@ function keyOf(data: Columns, value: Block, recordKey: unknown): Columns | null 
   const stated = namesOf(value["primary_key_columns"] ?? value["primaryKeyColumns"]);
   return keyColumns(data, stated) ?? translatedKey(recordKey);
 }
+
+/** The number 1 in eight bytes, which are text as well. */
+const ticdcVersion = "\0\0\0\0\0\0\0\u0001";
 
 /** `{"database":..,"table":..,"pk.id":4}` or `["db","table",[{"id":4}]]`; Maxwell lower-cases the columns. */
 function translatedKey(recordKey: unknown): Columns | null {

@@ -8,5 +8,8 @@ export function recogniseMaxwell({ fields }: Shape): string | null {
   if (fields.includes("table") && fields.includes("data")) {
     return "fields database, table, type, ts and data";
   }
+  if (fields.includes("table") && fields.includes("old") && !fields.includes("sql")) {
+    return "fields database, table, type, ts and old"; // what TiCDC deletes has no data
+  }
   return fields.includes("sql") ? "fields database, type, ts and sql" : null;
 }

@@ -1,0 +1,40 @@
+import { DecodeError } from "../../errors.ts";
+import { hexText } from "../../values/bytes-text.ts";
+import { uuidText } from "../../values/uuid.ts";
+import type { PlainEncoding } from "../schema-encoding.ts";
+import type { Type } from "../type.ts";
+
+/**
+ * What Kafka's own serializers write for numbers: their bytes, the highest first, and nothing beside them. Any eight bytes are a number, so
+ * these are read where the user names them for a topic. A UUID of sixteen bytes is no serializer's of Kafka (which writes its text), and
+ * yet is seen in keys.
+ */
+export const kafkaPrimitives: readonly PlainEncoding[] = [
+  primitive("int16", 2, { kind: "int" }, (bytes, at) => bytes.readInt16BE(at)),
+  primitive("int32", 4, { kind: "int" }, (bytes, at) => bytes.readInt32BE(at)),
+  primitive("int64", 8, { kind: "long" }, (bytes, at) => safeOrBig(bytes.readBigInt64BE(at))),
+  primitive("float32", 4, { kind: "float" }, (bytes, at) => bytes.readFloatBE(at)),
+  primitive("float64", 8, { kind: "double" }, (bytes, at) => bytes.readDoubleBE(at)),
+  primitive("uuid", 16, { kind: "string" }, (bytes, at) => uuidText(hexText(bytes, at, at + 16))),
+];
+
+function primitive(name: string, length: number, type: Type, read: (bytes: Buffer, at: number) => unknown): PlainEncoding {
+  return {
+    name,
+    type,
+    parse: (bytes, start, end) => {
+      if (end - start !== length) {
+        throw new DecodeError(
+          end - start < length ? "truncated" : "trailing-bytes",
+          `expected the ${length} bytes of ${name}, as topics[topic] states, found ${end - start}`,
+        );
+      }
+      return read(bytes, start);
+    },
+  };
+}
+
+function safeOrBig(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
