@@ -6,9 +6,11 @@ import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as pass } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import avsc from "avsc";
 import { type Admin, Kafka, logLevel, type Message, type Producer } from "kafkajs";
 import { type RunningKafka, startKafka } from "../../scripts/stack/kafka.mjs";
 import { freePorts } from "../../scripts/stack/ports.mjs";
+import { SmallRegistry } from "./small-registry.ts";
 import { Random } from "../fuzz/random.ts";
 import { type Disturbance, judge, parseAudit, placeOf, type Produced, uncovered, type Verdict } from "./audit.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
@@ -38,19 +40,31 @@ const memberScript = fileURLToPath(new URL("./member.mjs", import.meta.url));
 /** Of a stop: twice the consumer's own deadline, for work in flight and then for the driver, and something for a busy machine. */
 const deadlineMs = 15_000;
 
-type Fault = "kill" | "stop-and-go-on" | "cut" | "black-hole" | "join-and-leave" | "broker-crash" | "restart";
-
-const faults: readonly Fault[] = [
+const faults = [
   "kill",
   "kill",
   "kill",
-  "stop-and-go-on",
+  "kill",
+  "kill without a registry",
+  "freeze",
   "cut",
   "black-hole",
-  "join-and-leave",
+  "storm",
+  "slow",
   "broker-crash",
   "restart",
-];
+] as const;
+
+type Fault = (typeof faults)[number];
+
+const rowType = avsc.Type.forSchema({
+  type: "record",
+  name: "Row",
+  fields: [
+    { name: "id", type: "int" },
+    { name: "n", type: "int" },
+  ],
+});
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const dir = mkdtempSync(join(tmpdir(), "cdckit-chaos-"));
@@ -58,11 +72,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const [innerPort = 0] = await freePorts(1);
   const kafka = await startKafka({ dir, listeners: { PROXIED: innerPort }, advertised: { PROXIED: proxyPort }, config: plaintext });
   const proxy = await TcpProxy.listen(proxyPort, innerPort);
-  const scene = new Scene(dir, kafka, proxy, options);
+  const registry = await SmallRegistry.listen(JSON.stringify(rowType.schema()));
+  const scene = new Scene(dir, kafka, proxy, registry, options);
   try {
     return await scene.play();
   } finally {
     scene.close();
+    registry.close();
     await proxy.close();
     await kafka.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -77,6 +93,7 @@ class Scene {
   readonly #audit: string;
   readonly #kafka: RunningKafka;
   readonly #proxy: TcpProxy;
+  readonly #registry: SmallRegistry;
   readonly #client: Kafka;
   readonly #members: ChildProcess[] = [];
   readonly #produced: Produced[] = [];
@@ -87,7 +104,8 @@ class Scene {
   #killsMidWork = 0;
   #isProducing = true;
 
-  constructor(dir: string, kafka: RunningKafka, proxy: TcpProxy, options: ChaosOptions) {
+  constructor(dir: string, kafka: RunningKafka, proxy: TcpProxy, registry: SmallRegistry, options: ChaosOptions) {
+    this.#registry = registry;
     this.#options = options;
     this.#random = new Random(options.seed);
     this.#audit = join(dir, "audit.txt");
@@ -161,19 +179,18 @@ class Scene {
     switch (fault) {
       case "kill":
         return this.#kill();
-      case "stop-and-go-on":
+      case "kill without a registry":
+        return this.#killWithoutRegistry();
+      case "freeze":
         return this.#freeze();
+      case "slow":
+        return this.#slowDown();
       case "cut":
         return this.#cutFor(() => this.#proxy.cut(), 300 + this.#random.below(2_500));
       case "black-hole":
         return this.#cutFor(() => this.#proxy.swallow(), 1_000 + this.#random.below(4_000));
-      case "join-and-leave": {
-        const member = this.#join();
-        await pass(this.#random.below(2_000));
-        await this.#leave(member);
-        await this.#note(fault, this.#lines().length);
-        return;
-      }
+      case "storm":
+        return this.#storm();
       case "broker-crash":
         await this.#kafka.crash();
         await pass(this.#random.below(500));
@@ -199,14 +216,38 @@ class Scene {
     this.#killsMidWork += lines.some(({ partition, offset }) => offset >= (committed.get(partition) ?? 0n)) ? 1 : 0;
   }
 
+  /** Whoever takes its place cannot know the schema for a while: it must wait, and neither skip nor stop. */
+  async #killWithoutRegistry(): Promise<void> {
+    this.#registry.fail(this.#random.pick(["refuses", "hangs", "limits"] as const));
+    await this.#kill();
+    await pass(1_000 + this.#random.below(2_500));
+    this.#registry.heal();
+  }
+
+  /** Its handlers take far longer for a while. */
+  async #slowDown(): Promise<void> {
+    this.#random.pick(this.#members).kill("SIGUSR2");
+    await pass(1_500);
+  }
+
+  /** Members come and go faster than a rebalance takes. */
+  async #storm(): Promise<void> {
+    for (let i = 0; i < 4; i++) {
+      const member = this.#join();
+      await pass(300 + this.#random.below(700));
+      await this.#leave(member);
+    }
+    await this.#note("storm", this.#lines().length);
+  }
+
   /** Longer than its session: when it goes on, its partitions belong to others. */
   async #freeze(): Promise<void> {
     const member = this.#random.pick(this.#members);
     member.kill("SIGSTOP");
-    await this.#note("stop-and-go-on", this.#lines().length);
+    await this.#note("freeze", this.#lines().length);
     await pass(3_500 + this.#random.below(1_500));
     member.kill("SIGCONT");
-    await this.#note("stop-and-go-on", this.#lines().length);
+    await this.#note("freeze", this.#lines().length);
   }
 
   async #cutFor(cut: () => void, forMs: number): Promise<void> {
@@ -229,7 +270,8 @@ class Scene {
     while (this.#isProducing) {
       const messages = Array.from({ length: 1 + random.below(60) }, () => {
         const key = random.below(keys);
-        return { partition: key % partitions, key: JSON.stringify({ id: key }), value: JSON.stringify({ id: key, n: id++ }) };
+        const value = Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), rowType.toBuffer({ id: key, n: id++ })]);
+        return { partition: key % partitions, key: JSON.stringify({ id: key }), value };
       });
       await this.#write(messages);
       await pass(40);
@@ -293,6 +335,7 @@ class Scene {
           topic: "rows",
           groupId: "chaos",
           audit: this.#audit,
+          registry: { url: this.#registry.url, timeoutMs: 1_000 },
           delayMs: 2,
           ...this.#options.consumer,
         }),
@@ -305,6 +348,8 @@ class Scene {
       if (this.#forget(member) && this.#isProducing) {
         this.#options.log?.(`a member ended by itself with ${code}`);
         this.#counts["gave up"] = (this.#counts["gave up"] ?? 0) + 1;
+        // What it had handled out of order comes again.
+        this.#note("gave up", this.#lines().length).catch(() => {});
         this.#join();
       }
     });

@@ -24,9 +24,13 @@ const consumer = createConsumer({
   shutdownTimeoutMs: 5_000,
   ...options,
 });
+let slowUntilMs = 0;
+process.on("SIGUSR2", () => {
+  slowUntilMs = Date.now() + 2_000;
+});
 consumer.on("*", async ({ key, record: { partition, offset } }) => {
   // Not the same for all: neighbours overtake each other where nothing holds them.
-  await new Promise((resolve) => setTimeout(resolve, Number(offset % 3n) * delayMs));
+  await new Promise((resolve) => setTimeout(resolve, Date.now() < slowUntilMs ? 250 : Number(offset % 3n) * delayMs));
   writeSync(file, `${partition} ${offset} ${key.id}\n`);
 });
 try {

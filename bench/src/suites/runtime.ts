@@ -113,6 +113,7 @@ function handOver(batches: readonly RecordArrayBatch[]): { readonly driver: Kafk
     capabilities: {
       metadataCommit: false,
       cooperative: false,
+      awaitsRevoked: true,
       kip848: false,
       leaderEpoch: false,
       codecs: ["none"],

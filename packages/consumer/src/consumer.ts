@@ -218,6 +218,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       ...this.#batchRunParts(),
       delivery: { ...delivery, maxInFlight },
       hasHandlers: !this.#router.isEmpty,
+      awaitsRevoked: this.#options.driver.capabilities.awaitsRevoked,
       sinks: sinks.map((attached) => ({ ...attached, limits: attached.limits ?? delivery.batch })),
       checkpointOf: (sink, assignment) => claims?.checkpointOf(sink, assignment) ?? null,
       fail,

@@ -150,6 +150,11 @@ export interface DriverCapabilities {
   readonly metadataCommit: boolean;
   /** A rebalance takes only the partitions that move. */
   readonly cooperative: boolean;
+  /**
+   * A rebalance waits for `revoked`, whatever the client is doing. Where it does not, it waits only for the batches whose promise is
+   * pending: the consumer then holds each of them until it is handled.
+   */
+  readonly awaitsRevoked: boolean;
   /** The group protocol of KIP-848. */
   readonly kip848: boolean;
   /** Fetches are fenced by leader epoch, so a truncated log is noticed. */

@@ -57,7 +57,7 @@ describe("consumer options", () => {
     expect(message).toContain(path);
   });
 
-  test.each<[string, object, string]>([
+  test.each<[string, Record<string, unknown>, string]>([
     ["telemetry", { telemetry: { otel: {} } }, "telemetry.otel is no option"],
     ["health", { health: { stuckAfter: 1 } }, "health.stuckAfter is no option"],
     ["how long is stuck", { health: { stuckAfterMs: 0 } }, "health.stuckAfterMs must be a positive integer"],

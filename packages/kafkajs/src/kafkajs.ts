@@ -14,6 +14,7 @@ import { Sockets } from "./sockets.ts";
 const capabilities: DriverCapabilities = Object.freeze({
   metadataCommit: false,
   cooperative: false,
+  awaitsRevoked: false, // it joins again at once, and waits only for the batches that it has handed over
   kip848: false,
   leaderEpoch: false,
   codecs: Object.freeze(["none", "gzip", "snappy", "lz4", "zstd"] as const),

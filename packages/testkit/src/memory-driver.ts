@@ -59,6 +59,7 @@ class BrokerDriver implements MemoryDriver {
     this.capabilities = Object.freeze({
       metadataCommit: false,
       cooperative: broker.rebalance === "cooperative",
+      awaitsRevoked: true,
       kip848: false,
       leaderEpoch: false,
       codecs: Object.freeze(["none"] as const),

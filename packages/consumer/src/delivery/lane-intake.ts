@@ -9,6 +9,8 @@ export interface LaneIntakeParts extends Omit<PartitionRunParts, "moved" | "isHe
   readonly sinks: readonly AttachedSink[];
   /** The checkpoint of a sink in a partition that it has claimed; null where it has none. */
   readonly checkpointOf: (sink: AttachedSink["sink"], assignment: PartitionAssignment) => bigint | null;
+  /** The driver's capability of that name. */
+  readonly awaitsRevoked: boolean;
   /** What a driver session does. */
   readonly pause: (assignment: PartitionAssignment) => void;
   readonly resume: (assignment: PartitionAssignment) => void;
@@ -35,6 +37,9 @@ export class LaneIntake implements Intake {
       run.isPaused = true;
       this.#parts.pause(run.assignment);
       run.pump();
+    }
+    if (!this.#parts.awaitsRevoked) {
+      return run.quiet();
     }
     return this.#isFull() ? this.#room() : undefined;
   }

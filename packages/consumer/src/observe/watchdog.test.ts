@@ -6,9 +6,9 @@ const assignment: PartitionAssignment = { topic: "t", partition: 3, epoch: 1 };
 const at = (handledTo: bigint | null, isAtWork = false): readonly WatchedPartition[] => [{ assignment, handledTo, isAtWork }];
 const ending = (end: bigint, committed: bigint | null = null): readonly LogRange[] => [{ assignment, start: 0n, end, committed }];
 
-function textsOf(
-  ...looks: readonly (readonly [atMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null])[]
-): readonly string[] {
+type Look = readonly [atMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null];
+
+function textsOf(...looks: readonly Look[]): readonly string[] {
   const watchdog = new Watchdog(60_000);
   return looks.map(([nowMs, partitions, ranges]) => watchdog.look(nowMs, partitions, ranges).map(suspicionText)).at(-1) ?? [];
 }
@@ -25,7 +25,7 @@ describe("the watchdog", () => {
     ]);
   });
 
-  test.each<[string, Parameters<typeof textsOf>]>([
+  test.each<readonly [string, readonly Look[]]>([
     [
       "moves",
       [
