@@ -172,6 +172,24 @@ const schedulesThatFailed: [Schedule][] = [
     },
   ],
   [
+    // A dead letter that a stream's reader was writing was not waited for.
+    {
+      seed: 0,
+      partitions: 2,
+      records: (["fine", "fine", "late-schema", "broken", "fine", "broken", "fine"] as const).map((fate) => ({ key: 0, fate })),
+      maxBatchRecords: 7,
+      delaysMs: [0],
+      disturbances: [{ at: 8, what: "join" }],
+      reads: "stream",
+      order: "key",
+      concurrency: 2,
+      maxOutOfOrder: 1,
+      maxInFlight: undefined,
+      batch: undefined,
+      poison: "dead-letter",
+    },
+  ],
+  [
     // A handler that stopped its consumer was not waited for: it was still on the stack.
     {
       seed: 0,

@@ -223,7 +223,7 @@ export class StreamIntake implements Intake {
           throw remedy.error;
         }
         if (remedy.kind === "set-aside") {
-          return (await recovery.setAside(failure, tries, taken.fence)) ? [] : null;
+          return await this.#setAside(taken, failure, tries);
         }
         this.#waitsFor = remedy.why;
         await taken.fence.pause(remedy.delayMs);
@@ -232,6 +232,24 @@ export class StreamIntake implements Intake {
       }
     }
     return null;
+  }
+
+  /** A drain waits for the dead letter as it waits for what is out: else it would be written again. */
+  async #setAside(taken: TakenBatch, failure: Failure, tries: Tries): Promise<readonly CdcEvent[] | null> {
+    taken.outstanding++;
+    try {
+      if (!(await this.#parts.recovery.setAside(failure, tries, taken.fence))) {
+        return null;
+      }
+      if (this.#record?.taken === taken) {
+        taken.ledger.settle(this.#record.stretch, this.#record.next);
+      }
+      return [];
+    } finally {
+      taken.outstanding--;
+      this.#letGo(taken);
+      this.#onDone.wake();
+    }
   }
 
   #decodeAgain(taken: TakenBatch): void {
