@@ -27,7 +27,11 @@ test.each([
   ["no JSON", "orders: cbor", "expected one JSON object of hints by topic"],
   ["a list", "[]", "expected one JSON object of hints by topic"],
   ["a hint that is no object", '{"orders":"cbor"}', "the hints of topic orders have (no object)"],
-  ["a hint that nobody reads", '{"orders":{"encoding":"cbor"}}', "have encoding; expected table, columns, schemaIdentity, key, value"],
+  [
+    "a hint that nobody reads",
+    '{"orders":{"encoding":"cbor"}}',
+    "have encoding; expected table, columns, schemaIdentity, fieldNames, emptyAsTombstone, key, value",
+  ],
 ])("%s is a usage error that says what is expected", async (_case, text, said) => {
   await expect(hintsOf(text)).rejects.toMatchObject({ code: "usage", message: expect.stringContaining(said) as string });
 });

@@ -4,7 +4,7 @@ import { BenchError } from "../bench-error.ts";
 
 type Hints = Readonly<Record<string, TopicHints>>;
 
-const known = ["table", "columns", "schemaIdentity", "key", "value"];
+const known: readonly (keyof TopicHints)[] = ["table", "columns", "schemaIdentity", "fieldNames", "emptyAsTombstone", "key", "value"];
 
 /** What a file says about topics: the `topics` of `createDecoder`, as one JSON object. */
 export function readHints(file: string): Hints {
@@ -16,7 +16,7 @@ export function readHints(file: string): Hints {
   }
   const hints = parsed(file, text);
   for (const [topic, hint] of Object.entries(hints)) {
-    const stray = isObject(hint) ? Object.keys(hint).find((name) => !known.includes(name)) : "(no object)";
+    const stray = isObject(hint) ? Object.keys(hint).find((name) => !known.includes(name as keyof TopicHints)) : "(no object)";
     if (stray !== undefined) {
       throw new BenchError("usage", `${file}: the hints of topic ${topic} have ${stray}; expected ${known.join(", ")}.`);
     }
