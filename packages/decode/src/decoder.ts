@@ -196,8 +196,8 @@ class DetectingDecoder implements Decoder {
     const cursor = new SingleRecordBatch(record);
     try {
       const events = await (decoder.read(cursor, null) ?? this.#whenLoaded(decoder, decoder.pending, cursor));
-      const { routes } = decoder;
-      return { candidates: explainCandidates(record, this.#engine, { events, routes, error: null }), error: null };
+      const { routes, learned } = decoder;
+      return { candidates: explainCandidates(record, this.#engine, { events, routes, learned, error: null }), error: null };
     } catch (thrown) {
       const error = located(thrown, cursor);
       return { candidates: explainCandidates(record, this.#engine, { error }), error };

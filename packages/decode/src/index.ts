@@ -48,6 +48,12 @@ export { comparePosition, positionOf } from "./position/position.ts";
 export type { SourcePosition } from "./position/position.ts";
 export type { RegisteredSchema, SchemaId, SchemaLoadFailure, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 export { applyTo, UNAVAILABLE } from "./values/unavailable.ts";
+export { claimCheckOf } from "./values/claim-check.ts";
+export type { ClaimCheck } from "./values/claim-check.ts";
+export { debeziumContext } from "./envelope/debezium/context.ts";
+export type { DebeziumContext } from "./envelope/debezium/context.ts";
+export { signalOf } from "./envelope/debezium/signal.ts";
+export type { DebeziumSignal } from "./envelope/debezium/signal.ts";
 export { describeSchema } from "./detect/describe-schema.ts";
 export type { SchemaListener, SchemaSeen } from "./schema-seen.ts";
 // Formats of one's own: `createDecoder({ formats })`.

@@ -161,3 +161,46 @@ test("columns of Protobuf are learned as well, whose schemas leave out what they
   }
   expect(seen.filter(({ side }) => side === "value")).toHaveLength(1);
 });
+
+function cloudEvent(after: object, source = "/debezium/postgresql/s"): Sent {
+  const attributes = { specversion: "1.0", id: "name:s;lsn:1;txId:2", source, type: "io.debezium.connector.postgresql.DataChangeEvent" };
+  const extensions = { iodebeziumop: "c", iodebeziumdb: "db", iodebeziumschema: "public", iodebeziumtable: "orders" };
+  return { topic: "s.public.orders", value: { ...attributes, ...extensions, data: { before: null, after } } };
+}
+
+test("what a key or a schema change tells of columns is true of a row inside of Debezium's CloudEvents", () => {
+  const decoder = learning();
+  decode(decoder, schemaChange({ table: "orders", column: "at", typeName: "timestamp" }));
+  for (let times = 0; times < 4; times++) {
+    expect(afterOf(decoder, { ...cloudEvent({ day: 19_782, at: 1 }), key: typedKey })).toEqual({
+      day: isoDay,
+      at: "1970-01-01T00:00:00.000001",
+    });
+  }
+});
+
+test("and not of one that DeltaForge wrote", () => {
+  const sent = cloudEvent({ day: 19_782 }, "deltaforge/s/db.orders");
+  const value = { ...(sent.value as object), type: "s.created", data: { after: { day: 19_782 }, op: "c" } };
+  const plain = Object.fromEntries(Object.entries(value).filter(([name]) => !name.startsWith("iodebezium")));
+  expect(afterOf(createDecoder(), { ...sent, value: plain, key: typedKey })).toEqual({ day: 19_782 });
+});
+
+test("explain says which columns' meanings were learned, and from what", async () => {
+  const decoder = learning();
+  decode(decoder, schemaChange({ table: "orders", column: "at", typeName: "timestamp" }));
+  const record = {
+    topic: "s.public.orders",
+    partition: 0,
+    offset: 0n,
+    timestamp: 0n,
+    key: Buffer.from(typedKey),
+    value: Buffer.from(JSON.stringify({ day: 19_782, at: 1, other: 1 })),
+    headers: [],
+  };
+  const { candidates } = await decoder.explain(record);
+  const [won] = candidates.filter(({ side, layer, won }) => side === "value" && layer === "encoding" && won);
+  expect(won?.evidence).toContain("what day means was learned from the key's schema");
+  expect(won?.evidence).toContain("what at means was learned from a schema change of the table");
+  expect(won?.evidence).not.toContain("other");
+});

@@ -1,6 +1,6 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import type { Type } from "../encoding/type.ts";
-import type { CdcEvent, EnvelopeName, TableName } from "../event.ts";
+import type { CdcEvent, ChangeEvent, EnvelopeName, RowEvent, TableName } from "../event.ts";
 import { type LearnedColumns, learnedFromKey, type SchemaChangeLearner } from "../stream/learned-columns.ts";
 import type { SideRoute } from "./side-route.ts";
 
@@ -10,7 +10,14 @@ export interface MeaningSources {
   readonly schemaChanges: SchemaChangeLearner | null;
 }
 
+/** Columns by what their meanings were learned from. */
+export interface LearnedNames {
+  readonly ofKey: readonly string[];
+  readonly ofTable: readonly string[];
+}
+
 const nothing: ColumnHints = new Map();
+const noNames: LearnedNames = { ofKey: [], ofTable: [] };
 
 /** The envelopes whose rows are written as Debezium's schemas say: what it says of a column is wrong of another system's. */
 const taught: ReadonlySet<EnvelopeName> = new Set<EnvelopeName>(["debezium", "flattened", "none"]);
@@ -27,6 +34,7 @@ export class ColumnMeanings {
   readonly #ofKeys = new WeakMap<Type, LearnedColumns>();
   /** What was stated over a key's over a table's. */
   readonly #merged = new WeakMap<LearnedColumns, WeakMap<LearnedColumns, ColumnHints>>();
+  readonly #names = new WeakMap<ColumnHints, LearnedNames>();
 
   constructor(stated: ColumnHints = nothing, sources: MeaningSources = { keys: false, schemaChanges: null }) {
     this.columns = stated;
@@ -44,13 +52,18 @@ export class ColumnMeanings {
     return this.columns !== this.stated;
   }
 
+  /** Of what the next value is read with, the columns that were not stated. */
+  get learnedNames(): LearnedNames {
+    return this.#names.get(this.columns) ?? noNames;
+  }
+
   /** What a record should be read with, now that it was: its events name its table. */
   wantedFor(events: readonly CdcEvent[], keyType: Type | null, route: SideRoute): ColumnHints {
     if (!losesMeanings(route)) {
       return this.columns; // nothing was read with them, and the next record may well want them
     }
     const event = events[0];
-    if (event === undefined || (event.kind !== "change" && event.kind !== "row") || !taught.has(event.envelope)) {
+    if (event === undefined || (event.kind !== "change" && event.kind !== "row") || !isTaught(event)) {
       return this.stated;
     }
     return this.#merge(this.#learnedFrom(keyType), this.#learnedOf(event.table));
@@ -82,9 +95,18 @@ export class ColumnMeanings {
     if (columns === undefined) {
       columns = new Map([...ofTable, ...ofKey, ...this.stated]);
       merged.set(ofTable, columns);
+      const ofKeyNames = [...ofKey.keys()].filter((name) => !this.stated.has(name));
+      const ofTableNames = [...ofTable.keys()].filter((name) => !this.stated.has(name) && !ofKey.has(name));
+      this.#names.set(columns, { ofKey: ofKeyNames, ofTable: ofTableNames });
     }
     return columns;
   }
+}
+
+/** CloudEvents are Debezium's where it is not another system that wrote them. */
+function isTaught(event: ChangeEvent | RowEvent): boolean {
+  const isDebeziums = event.envelope === "cloudevents" && event.kind === "change" && event.source.connector !== "deltaforge";
+  return isDebeziums || taught.has(event.envelope);
 }
 
 /** Whether the encoding of a value leaves out what its columns mean. */

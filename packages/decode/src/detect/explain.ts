@@ -6,13 +6,19 @@ import type { CdcEvent } from "../event.ts";
 import type { Candidate } from "../explanation.ts";
 import type { Message, Side } from "../framing/framing.ts";
 import type { KafkaRecord } from "../record.ts";
+import type { LearnedNames } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
 import { emptyShape, shapeOfValue } from "./shape.ts";
 import type { SideRoute } from "./side-route.ts";
 
 /** What decoding the record ended in: its events and the routes of its two sides, or an error. */
 export type Outcome =
-  | { readonly events: readonly CdcEvent[]; readonly routes: Readonly<Record<Side, SideRoute>>; readonly error: null }
+  | {
+      readonly events: readonly CdcEvent[];
+      readonly routes: Readonly<Record<Side, SideRoute>>;
+      readonly learned: LearnedNames;
+      readonly error: null;
+    }
   | { readonly error: Error };
 
 /**
@@ -35,7 +41,7 @@ function explainSide(record: KafkaRecord, side: Side, engine: Engine, outcome: O
   const route = outcome.error === null ? outcome.routes[side] : null;
   const framings = explainFramings(message, engine, route);
   const framing = framings.find(({ won }) => won)?.name ?? "none";
-  const candidates = [...framings, ...explainEncodings(message, engine, route, framing, outcome.error)];
+  const candidates = [...framings, ...explainEncodings(message, engine, route, framing, outcome)];
   return side === "key" ? candidates : [...candidates, ...explainEnvelopes(record, message, engine, route, outcome)];
 }
 
@@ -83,7 +89,7 @@ function explainEncodings(
   engine: Engine,
   route: SideRoute | null,
   framing: string,
-  error: Error | null,
+  outcome: Outcome,
 ): Candidate[] {
   const { schemaEncodings, plainEncodings } = engine.formats;
   const names = new Set([...schemaEncodings.map(({ name }) => name), "connect-json", "json", ...plainEncodings.map(({ name }) => name)]);
@@ -97,9 +103,26 @@ function explainEncodings(
       layer: "encoding",
       name,
       won,
-      evidence: won ? whyWon(route, bytes) : whyLost(name, bytes, engine, route, framing, error),
+      evidence: won
+        ? whyWon(route, bytes) + (side === "value" ? learnedIn(outcome) : "")
+        : whyLost(name, bytes, engine, route, framing, outcome.error),
     };
   });
+}
+
+/** The columns of the event's rows whose meanings nothing in the value says. */
+function learnedIn(outcome: Outcome): string {
+  const event = outcome.error === null ? outcome.events[0] : undefined;
+  const row = event?.kind === "change" ? (event.after ?? event.before) : event?.kind === "row" ? event.row : null;
+  if (outcome.error !== null || row === null) {
+    return "";
+  }
+  const { ofKey, ofTable } = outcome.learned;
+  const told = ([names, from]: readonly [readonly string[], string]): string => {
+    const columns = names.filter((name) => Object.hasOwn(row, name));
+    return columns.length === 0 ? "" : `; what ${columns.join(", ")} ${columns.length === 1 ? "means" : "mean"} was learned from ${from}`;
+  };
+  return told([ofKey, "the key's schema"]) + told([ofTable, "a schema change of the table"]);
 }
 
 function whyWon({ framing, encoding, schemaId, typeName, isRuled = false }: SideRoute, bytes: Buffer): string {

@@ -6,7 +6,7 @@ import { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
-import { ColumnMeanings, losesMeanings } from "./column-meanings.ts";
+import { ColumnMeanings, type LearnedNames, losesMeanings } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
 import { openByNext } from "./open-by-next.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
@@ -44,6 +44,8 @@ export class TopicDecoder {
   #key: SideDecoder;
   #value: SideDecoder;
   #headerNames: readonly string[] = [];
+  /** How the rows of the last value were read: those of a message inside of it as that one was. */
+  #rows: SideRoute = noRoute;
   /** Reads messages inside of values; made when the first is met. */
   #inner: { readonly decoder: SideDecoder; readonly inside: EnvelopeFormat } | null = null;
 
@@ -65,6 +67,11 @@ export class TopicDecoder {
     return { key: this.#key.route, value: this.#value.route };
   }
 
+  /** The columns whose meanings were learned, among those that the last record was read with. */
+  get learned(): LearnedNames {
+    return this.#meanings.learnedNames;
+  }
+
   /** The record's events, or null where `pending` must be loaded first. */
   read(cursor: RecordCursor, failed: Failures | null): readonly CdcEvent[] | null {
     const { batch, record } = cursor;
@@ -84,13 +91,13 @@ export class TopicDecoder {
     const meanings = this.#meanings;
     if (meanings.areLearned) {
       const read = (): readonly CdcEvent[] | null => this.#readValue(key, keyRoute, valueBytes, cursor, failed);
-      return readLearned(meanings, read, (events) => meanings.wantedFor(events, keyRoute.type, this.#value.route));
+      return readLearned(meanings, read, (events) => meanings.wantedFor(events, keyRoute.type, this.#rows));
     }
     const events = this.#readValue(key, keyRoute, valueBytes, cursor, failed);
-    if (events === null || !meanings.learns || !losesMeanings(this.#value.route)) {
+    if (events === null || !meanings.learns || !losesMeanings(this.#rows)) {
       return events;
     }
-    const wanted = meanings.wantedFor(events, keyRoute.type, this.#value.route);
+    const wanted = meanings.wantedFor(events, keyRoute.type, this.#rows);
     return wanted === meanings.columns
       ? events
       : readAsWanted(meanings, events, wanted, () => this.#readValue(key, keyRoute, valueBytes, cursor, failed));
@@ -108,6 +115,7 @@ export class TopicDecoder {
       return this.#wait(this.#value);
     }
     const { route } = this.#value;
+    this.#rows = route;
     if (keyRoute.typeName !== null) {
       checkKeyIdentity(keyRoute, route, this.#scope.topic);
     }
@@ -139,9 +147,11 @@ export class TopicDecoder {
     const inner = this.#innerDecoder(route.opens);
     const bytes = this.#engine.buffer(inside);
     const innerValue = inner.read(bytes, 0, bytes.length, cursor, failed);
-    return innerValue === pendingValue
-      ? this.#wait(inner)
-      : (route.opens.open(value, origin, innerValue) ?? this.#openByNext(origin, route, cursor, failed, nth));
+    if (innerValue === pendingValue) {
+      return this.#wait(inner);
+    }
+    this.#rows = inner.route;
+    return route.opens.open(value, origin, innerValue) ?? this.#openByNext(origin, route, cursor, failed, nth);
   }
 
   #openByNext(origin: Origin, route: SideRoute, cursor: RecordCursor, failed: Failures | null, nth: number | null): readonly CdcEvent[] {
@@ -185,8 +195,7 @@ export class TopicDecoder {
 
   #innerDecoder(inside: EnvelopeFormat): SideDecoder {
     if (this.#inner?.inside !== inside) {
-      const { columns, trustsSchemas } = this.#hints;
-      const meanings = new ColumnMeanings(columns);
+      const { trustsSchemas } = this.#hints;
       const { topic } = this.#scope;
       const scope = {
         topic,
@@ -194,7 +203,7 @@ export class TopicDecoder {
         headerNames: [],
         announced: [],
         inside,
-        meanings,
+        meanings: this.#meanings,
         stated: nothingStated,
         trustsSchemas,
       } as const;

@@ -10,8 +10,11 @@ import type { EnvelopeScope } from "./envelope.ts";
  * JSON value, or JSON with schema.
  */
 
+/** What values in headers are read with. */
+type HeaderScope = Pick<EnvelopeScope, "values" | "limits">;
+
 /** The text of the last header of that name, or null. */
-export function headerText(headers: RecordHeaders, name: string, scope: EnvelopeScope): string | null {
+export function headerText(headers: RecordHeaders, name: string, scope: HeaderScope): string | null {
   const value = headerValue(headers, name, scope);
   return typeof value === "string" ? value : null;
 }
@@ -43,7 +46,7 @@ export function tableOfHeaders(headers: RecordHeaders, scope: EnvelopeScope): Ta
   return { ...(database === undefined ? {} : { database }), ...(schema === undefined ? {} : { schema }), name };
 }
 
-function headerValue(headers: RecordHeaders, name: string, scope: EnvelopeScope): unknown {
+function headerValue(headers: RecordHeaders, name: string, scope: HeaderScope): unknown {
   for (let i = headers.length - 1; i >= 0; i--) {
     const header = headers[i];
     if (header?.[0] === name && header[1] !== null) {
@@ -53,7 +56,7 @@ function headerValue(headers: RecordHeaders, name: string, scope: EnvelopeScope)
   return null;
 }
 
-function parsed(bytes: Uint8Array, { values, limits }: EnvelopeScope): unknown {
+function parsed(bytes: Uint8Array, { values, limits }: HeaderScope): unknown {
   const first = bytes[0];
   if (first !== quoteByte && first !== openBrace) {
     return bareText(bytes);
