@@ -104,6 +104,14 @@ describe("a redrive", () => {
     expect(valuesIn(broker)).toEqual(["0 2 4 6 8 10", "1 3 5 7 9 11"]);
   });
 
+  test("whose answer was lost repeats what was being written, in order, and skips nothing", async () => {
+    const broker = brokerOfDeadLetters();
+    broker.faults.inject({ on: "send", how: "answer-lost" });
+    await expect(redrive(broker)).rejects.toThrow("answer");
+    await redrive(broker);
+    expect(valuesIn(broker)).toEqual(["0 2 4 6 0 2 4 6 8 10", "1 3 5 7 9 11"]);
+  });
+
   test("ends at an interrupt with what is acknowledged committed", async () => {
     const broker = brokerOfDeadLetters();
     const interrupt = new AbortController();
