@@ -62,6 +62,9 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   return await new Campaign(options, await loadPeers()).run();
 }
 
+/** What topics taught is forgotten after so many messages: hundreds of topics that each remember a thousand hostile schemas fill memory. */
+const mostRemembered = 20_000;
+
 class Campaign {
   readonly #options: Required<Omit<CampaignOptions, "encoding" | "onProgress" | "onMessage">> &
     Pick<CampaignOptions, "onProgress" | "onMessage">;
@@ -97,6 +100,9 @@ class Campaign {
     const endAt = performance.now() + mostMs;
     let message = from;
     while (message < from + mostMessages && this.#findings.length < mostFindings && performance.now() < endAt) {
+      if (message % mostRemembered === 0) {
+        this.#oracles.clear();
+      }
       onMessage?.(message);
       const verdict = this.#take(message++);
       const { outcome } = verdict instanceof Promise ? await verdict : verdict;
