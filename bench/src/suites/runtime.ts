@@ -1,4 +1,4 @@
-import { createConsumer, type DriverSession, type KafkaDriver } from "@cdckit/consumer";
+import { createConsumer, type DriverSession, type DriverSink, type KafkaDriver } from "@cdckit/consumer";
 import { type CdcEvent, createDecoder, type Decoder, type KafkaRecord } from "@cdckit/decode";
 import { RecordArrayBatch } from "@cdckit/testkit";
 import { type CorpusName, loadCorpus } from "../corpus.ts";
@@ -107,6 +107,13 @@ function handOver(batches: readonly RecordArrayBatch[]): { readonly driver: Kafk
   const handedOver = new Promise<number>((resolve) => {
     done = resolve;
   });
+  const handAllTo = async (sink: DriverSink): Promise<void> => {
+    const start = process.hrtime.bigint();
+    for (const batch of batches) {
+      await sink.batch(batch);
+    }
+    done(Number(process.hrtime.bigint() - start));
+  };
   const session: DriverSession = { commit: async () => {}, pause: () => {}, resume: () => {}, close: async () => {} };
   const driver: KafkaDriver = {
     name: "bench",
@@ -122,13 +129,7 @@ function handOver(batches: readonly RecordArrayBatch[]): { readonly driver: Kafk
     },
     connect: (_, sink) => {
       sink.assigned([assignment]);
-      setImmediate(async () => {
-        const start = process.hrtime.bigint();
-        for (const batch of batches) {
-          await sink.batch(batch);
-        }
-        done(Number(process.hrtime.bigint() - start));
-      });
+      setImmediate(() => void handAllTo(sink));
       return Promise.resolve(session);
     },
   };

@@ -8,7 +8,7 @@ import type { Counters } from "../observe/counters.ts";
 import type { Router } from "../routing/router.ts";
 import { Fence } from "./fence.ts";
 import type { DrainKind } from "./intake.ts";
-import { HeldEvents } from "./held-events.ts";
+import { HeldEvents, type HeldGroup } from "./held-events.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
 
@@ -132,7 +132,7 @@ export class BatchRun {
     const record = group?.records[0] ?? this.#walk.record;
     const event = group?.events[0] ?? this.#events[this.#nextEvent - 1] ?? null;
     this.#tries ??= { failures: 0, firstFailedMs: 0 };
-    const place: RecordPlace = { assignment: this.batch.assignment, batch: this.batch, record };
+    const place = this.#placeOf(record);
     const failure: Failure = { stage: this.#stage, error, place, event: this.#stage === "handle" ? event : null };
     return { failure, tries: group?.tries ?? this.#tries };
   }
@@ -246,7 +246,7 @@ export class BatchRun {
   }
 
   #parkOrDecode(): PromiseLike<unknown> | null {
-    const place: RecordPlace = { assignment: this.batch.assignment, batch: this.batch, record: this.#walk.record };
+    const place = this.#placeOf(this.#walk.record);
     const { recovery } = this.#parts;
     const behind = recovery.parkedBehind(place);
     if (behind === undefined) {
@@ -284,7 +284,7 @@ export class BatchRun {
       this.#walked = true;
     }
     for (let group = this.#held.take(); group !== undefined; group = this.#held.take()) {
-      const pending = group.handle(group.events);
+      const pending = this.#parts.recovery.hasParkedKeys ? this.#parkOrHandle(group) : group.handle(group.events);
       if (isThenable(pending)) {
         return pending;
       }
@@ -292,6 +292,35 @@ export class BatchRun {
     this.#ledger.settle(this.#stretch, this.#endsAt ?? this.batch.nextOffset);
     this.#done = true;
     return null;
+  }
+
+  /** A key may have been parked since the record was held: then the record follows. */
+  #parkOrHandle(group: HeldGroup): unknown {
+    this.#stage = "handle";
+    const parked = group.records.find((record) => this.#parkedBehind(record) !== undefined);
+    if (parked === undefined) {
+      return group.handle(group.events);
+    }
+    if (this.isolate()) {
+      return undefined;
+    }
+    this.#stage = "read"; // no handler is to blame for what goes wrong here
+    this.#isDecoding = true;
+    const { recovery, counters } = this.#parts;
+    return recovery.park(this.#placeOf(parked), this.#parkedBehind(parked) ?? 0n, this.fence).then((isParked) => {
+      this.#isDecoding = !isParked;
+      counters.handled -= isParked ? group.events.length : 0;
+    });
+  }
+
+  /** The dead letter in front of the record, of its key. */
+  #parkedBehind(record: number): bigint | undefined {
+    const behind = this.#parts.recovery.parkedBehind(this.#placeOf(record));
+    return behind !== undefined && behind < this.batch.offsetAt(record) ? behind : undefined;
+  }
+
+  #placeOf(record: number): RecordPlace {
+    return { assignment: this.batch.assignment, batch: this.batch, record };
   }
 
   #isTimeToBreathe(): boolean {

@@ -2,7 +2,6 @@ import type { CdcEvent } from "@cdckit/decode";
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { Failure, RecordPlace } from "../failure/failure.ts";
 import type { Tries } from "../failure/retry-policy.ts";
-import type { EventHandler } from "../routing/handlers.ts";
 import type { BatchRunParts } from "./batch-run.ts";
 import type { BatchStage } from "./batch-stage.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
@@ -10,7 +9,8 @@ import { Fence } from "./fence.ts";
 import { handlerStage } from "./handler-stage.ts";
 import type { DrainKind } from "./intake.ts";
 import { isThenable } from "./is-thenable.ts";
-import { type HandlerCall, RecordLanes } from "./record-lanes.ts";
+import { RecordLanes } from "./record-lanes.ts";
+import { type BatchHandler, routeEvents } from "./route-events.ts";
 import type { OffsetLedger } from "./offset-ledger.ts";
 import { OpenRecord, type RecordOwner, type TakenBatch } from "./open-record.ts";
 import type { SinkStage } from "./sink-stage.ts";
@@ -27,14 +27,6 @@ export interface PartitionRunParts extends BatchRunParts {
   readonly moved: (run: PartitionRun) => void;
   /** The driver is held: nothing is handed over, of any partition. */
   readonly isHeldBack: () => boolean;
-}
-
-type BatchHandler = EventHandler<readonly CdcEvent[]>;
-
-/** The events of one record that go to one batch handler. */
-interface BatchPart {
-  readonly handle: BatchHandler;
-  readonly events: CdcEvent[];
 }
 
 const recordsPerClockReading = 16;
@@ -356,12 +348,12 @@ export class PartitionRun implements RecordOwner {
     }
     const record = this.#openRecord(taken);
     this.#shareWithSinks(record, events);
-    const calls: HandlerCall[] = [];
-    const batches: BatchPart[] = [];
-    if (this.#parts.hasHandlers && !this.#route(record, events, calls, batches)) {
+    if (!this.#parts.hasHandlers) {
+      record.done();
       return;
     }
-    for (const { handle, events: own } of batches) {
+    const { calls, batches } = routeEvents(events, this.#parts.router, this.#parts.counters);
+    for (const [handle, own] of batches) {
       record.share();
       this.#stageOf(handle).add({ record, events: own });
     }
@@ -370,38 +362,6 @@ export class PartitionRun implements RecordOwner {
     } else {
       this.#lanes.add(record, calls, null);
     }
-  }
-
-  /** Sorts the events by where they go. False where one of them could not even be asked: what is read late may not decode. */
-  #route(record: OpenRecord, events: readonly CdcEvent[], calls: HandlerCall[], batches: BatchPart[]): boolean {
-    const { router, counters } = this.#parts;
-    for (const event of events) {
-      let target: ReturnType<typeof router.targetOf>;
-      try {
-        target = router.targetOf(event);
-      } catch (error) {
-        const rethrow = (): never => {
-          throw error;
-        };
-        this.#lanes.add(record, [{ handle: rethrow, event }], null);
-        return false;
-      }
-      counters.events++;
-      if (typeof target === "string") {
-        counters.filtered[target]++;
-      } else if (target.kind === "each") {
-        calls.push({ handle: target.handle, event });
-      } else {
-        const { handle } = target;
-        const part = batches.find((other) => other.handle === handle);
-        if (part === undefined) {
-          batches.push({ handle, events: [event] });
-        } else {
-          part.events.push(event);
-        }
-      }
-    }
-    return true;
   }
 
   #shareWithSinks(record: OpenRecord, events: readonly CdcEvent[]): void {

@@ -1,0 +1,49 @@
+import type { CdcEvent } from "@cdckit/decode";
+import type { Counters } from "../observe/counters.ts";
+import type { EventHandler } from "../routing/handlers.ts";
+import type { Router } from "../routing/router.ts";
+import type { HandlerCall } from "./record-lanes.ts";
+
+export type BatchHandler = EventHandler<readonly CdcEvent[]>;
+
+/** Where the events of one record go. */
+export interface RoutedEvents {
+  /** To handlers of one event, in order. */
+  readonly calls: readonly HandlerCall[];
+  /** To handlers of batches. */
+  readonly batches: ReadonlyMap<BatchHandler, CdcEvent[]>;
+}
+
+/**
+ * Sorts the events of a record by where they go, and counts those that go nowhere. An event that cannot even be asked (a part that is read
+ * late may not decode) goes to a handler that fails with what it said: it is the record's failure like any other.
+ */
+export function routeEvents(events: readonly CdcEvent[], router: Router, counters: Counters): RoutedEvents {
+  const calls: HandlerCall[] = [];
+  const batches = new Map<BatchHandler, CdcEvent[]>();
+  for (const event of events) {
+    let target: ReturnType<Router["targetOf"]>;
+    try {
+      target = router.targetOf(event);
+    } catch (error) {
+      const rethrow = (): never => {
+        throw error;
+      };
+      return { calls: [{ handle: rethrow, event }], batches: new Map() };
+    }
+    counters.events++;
+    if (typeof target === "string") {
+      counters.filtered[target]++;
+    } else if (target.kind === "each") {
+      calls.push({ handle: target.handle, event });
+    } else {
+      const others = batches.get(target.handle);
+      if (others === undefined) {
+        batches.set(target.handle, [event]);
+      } else {
+        others.push(event);
+      }
+    }
+  }
+  return { calls, batches };
+}
