@@ -42,7 +42,7 @@ function unsoundObject(value: object, depth: number): string | null {
     }
     const found = unsound((value as Record<string, unknown>)[name], depth + 1);
     if (found !== null) {
-      return found;
+      return `${found} in ${name}`;
     }
   }
   return null;

@@ -15,7 +15,7 @@ export const pointConversion: Conversion = Object.freeze({ struct: pointOf });
 /** A circle, whose centre is a point. */
 export function circleConversion(name: string): Conversion {
   return {
-    struct: ({ center, radius }) => {
+    struct: ({ center, radius = null }) => {
       if (typeof center !== "object" || center === null || Array.isArray(center)) {
         throw valueInvalid(name, "a point in its field center", shapeOf(center));
       }
@@ -25,8 +25,8 @@ export function circleConversion(name: string): Conversion {
 }
 
 /** An endless line: the coefficients of ax + by + c = 0. */
-export const lineConversion: Conversion = Object.freeze({ struct: ({ a, b, c }: Struct): unknown => ({ a, b, c }) });
+export const lineConversion: Conversion = Object.freeze({ struct: ({ a = null, b = null, c = null }: Struct): unknown => ({ a, b, c }) });
 
-function pointOf({ x, y, srid = null, wkb = null }: Struct): unknown {
+function pointOf({ x = null, y = null, srid = null, wkb = null }: Struct): unknown {
   return { x, y, srid, wkb };
 }

@@ -55,7 +55,7 @@ function changeEvent(change: Block, common: Common, position: Block | null, orig
     return new Truncate(table, { source: common.tableSource, transaction: position, ts_ms: tsMs }, origin);
   }
   return change["kind"] === "message" && typeof change["prefix"] === "string"
-    ? messageEvent(change["prefix"], change["content"], { ...source, transactional: change["transactional"] }, tsMs, origin)
+    ? messageEvent(change["prefix"], change["content"], { ...source, transactional: change["transactional"] ?? null }, tsMs, origin)
     : new UnknownValue(change, origin);
 }
 
@@ -67,7 +67,7 @@ function columnsIn(block: Block, names: string, types: string, values: string): 
   }
   return nameList.map((name: unknown, i) => ({
     name,
-    type: Array.isArray(typeList) ? typeList[i] : null,
-    value: Array.isArray(valueList) ? valueList[i] : null,
+    type: Array.isArray(typeList) ? (typeList[i] ?? null) : null,
+    value: Array.isArray(valueList) ? (valueList[i] ?? null) : null,
   }));
 }
