@@ -73,13 +73,23 @@ describe("a decimal's bytes", () => {
   });
 
   test("read what BigInt arithmetic makes of them, whatever length, scale and sign", () => {
-    const lengths = fc.integer({ min: 1, max: 160 }).chain((bits) => fc.bigInt({ min: -(2n ** BigInt(bits)), max: 2n ** BigInt(bits) }));
+    const lengths = fc
+      .oneof({ weight: 5, arbitrary: fc.integer({ min: 1, max: 160 }) }, fc.integer({ min: 160, max: 3_250 }))
+      .chain((bits) => fc.bigInt({ min: -(2n ** BigInt(bits)), max: 2n ** BigInt(bits) }));
     fc.assert(
       fc.property(lengths, fc.integer({ min: -20, max: 40 }), fc.nat(9), (unscaled, scale, padding) => {
         expect(ofBytes(decimal(String(scale)), bytesOf(unscaled, padding))).toBe(plainText(unscaled, scale));
       }),
       { numRuns: 3000 },
     );
+  });
+
+  test("read the same where very many digits are made in parts", () => {
+    for (const digits of [249n, 250n, 251n, 299n, 300n, 301n, 499n, 500n, 501n, 550n, 750n, 751n, 800n, 1_000n]) {
+      for (const unscaled of [10n ** digits - 1n, 10n ** digits, 10n ** digits + 7n, -(10n ** digits), 10n ** digits + 10n ** 260n]) {
+        expect(ofBytes(decimal("3"), bytesOf(unscaled))).toBe(plainText(unscaled, 3));
+      }
+    }
   });
 
   test("read the same at every edge between lengths", () => {

@@ -149,10 +149,10 @@ describe("objects for next to no bytes", () => {
   });
 
   test("those that hold something are read, however many", () => {
-    const item = Buffer.concat([long(4), Buffer.from("abcd")]);
-    const payload = Buffer.concat([long(200_000), ...new Array<Buffer>(200_000).fill(item), zero]);
+    const item = Buffer.concat([long(6), Buffer.from("abcdef")]);
+    const payload = Buffer.concat([long(150_000), ...new Array<Buffer>(150_000).fill(item), zero]);
     for (const reader of twins(avroType(arrayOf("bytes")))) {
-      expect(reader.read(payload, 0, payload.length)).toHaveLength(200_000);
+      expect(reader.read(payload, 0, payload.length)).toHaveLength(150_000);
     }
   });
 });
