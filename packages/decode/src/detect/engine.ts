@@ -1,6 +1,7 @@
 import { codeGenerationAllowed } from "../encoding/codegen.ts";
 import type { ParseOptions } from "../encoding/json/parse.ts";
 import { convertContext } from "../encoding/json/reader.ts";
+import { TextsWeight } from "../encoding/json/weight.ts";
 import { type CompileOptions, type ReadPlan, readEverything } from "../encoding/reader.ts";
 import type { SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { TextCache } from "../encoding/text-cache.ts";
@@ -35,6 +36,8 @@ export class Engine {
   /** Every header name that some envelope is recognised by. */
   readonly envelopeHeaders: ReadonlySet<string>;
   readonly texts: TextCache = new TextCache();
+  /** Of the message that is being read. */
+  readonly innerTexts: TextsWeight = new TextsWeight();
   readonly parse: ParseOptions;
   readonly codeGeneration: boolean;
   /** JSON text inside of a value, without rounding its numbers. */
@@ -72,9 +75,9 @@ export class Engine {
   }
 
   compileOptions(plan: ReadPlan): CompileOptions {
-    const { limits, codeGeneration, texts } = this;
+    const { limits, codeGeneration, texts, innerTexts } = this;
     const values = plan.numbers === undefined ? this.values : { ...this.values, numbers: plan.numbers };
-    return { values, limits, plan, codeGeneration, texts, validation: this.validation };
+    return { values, limits, plan, codeGeneration, texts, innerTexts, validation: this.validation };
   }
 
   /** The envelope that a value of this shape is in. */

@@ -110,6 +110,7 @@ export class TopicDecoder {
     cursor: RecordCursor,
     failed: Failures | null,
   ): readonly CdcEvent[] | null {
+    this.#engine.innerTexts.begin();
     const value = this.#value.read(this.#engine.buffer(valueBytes), cursor.valueStart, cursor.valueEnd, cursor, failed);
     if (value === pendingValue) {
       return this.#wait(this.#value);
@@ -160,6 +161,7 @@ export class TopicDecoder {
 
   /** The value as another envelope wants it. Its schema is at hand: it has been read once. */
   #readAgain(instead: Instead, cursor: RecordCursor, failed: Failures | null, nth: number | null): unknown {
+    this.#engine.innerTexts.begin();
     const decoder = this.#values.forHeaders(this.#headerNames, instead);
     const bytes = this.#engine.buffer(cursor.valueBytes ?? noBytes);
     const value = decoder.read(bytes, cursor.valueStart, cursor.valueEnd, cursor, failed);

@@ -67,10 +67,20 @@ export interface CompileOptions {
    */
   readonly texts?: TextCache;
   /**
+   * Weighs the JSON texts in the columns of one message together.
+   * @default each is weighed alone
+   */
+  readonly innerTexts?: InnerTexts;
+  /**
    * Meanings of the columns of rows by their names, for encodings whose schemas lose them (Protobuf).
    * @default none: what the schema states alone
    */
   readonly columns?: ReadonlyMap<string, Semantic>;
+}
+
+/** Counts what the JSON texts inside of one message cost. Throws a `DecodeError` where that is more than a message may. */
+export interface InnerTexts {
+  check(bytes: Uint8Array, limits: ResolvedLimits): void;
 }
 
 /** A part of a message that is read on first access, from the bytes that it still borrows. */

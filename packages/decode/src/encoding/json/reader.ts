@@ -133,7 +133,11 @@ export function convertContext(options: CompileOptions, parse: ParseOptions): Co
     records: new Map(),
     parseJson: (text) => {
       const bytes = Buffer.from(text, "utf8");
-      checkJsonWeight(bytes, 0, bytes.length, options.limits);
+      if (options.innerTexts === undefined) {
+        checkJsonWeight(bytes, 0, bytes.length, options.limits);
+      } else {
+        options.innerTexts.check(bytes, options.limits);
+      }
       return compileAny(undefined, context)(parseJson(bytes, 0, bytes.length, parse));
     },
   };

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
+import type { InnerTexts } from "../reader.ts";
 
 /** Where the weights of a message are counted against its length, a short one counts as this long. */
 const leastBytes = 1_048_576;
@@ -43,11 +44,40 @@ export function checkJsonWeight(bytes: Uint8Array, start: number, end: number, l
   const most = limits.maxWeightPerByte * Math.max(length, leastBytes);
   const scale = new Scale(bytes, end, perValue);
   if (scale.weigh(start, most) > most) {
-    throw new DecodeError(
-      "limit-exceeded",
-      `expected JSON whose values cost at most ${limits.maxWeightPerByte} ns for each byte of the message, found more: ${scale.counts}; raise limits.maxWeightPerByte if this message may`,
-    );
+    throw tooHeavy(scale, limits);
   }
+}
+
+/** Weighs the JSON texts inside of one message as if they were one: many that are short cost what a long one does. */
+export class TextsWeight implements InnerTexts {
+  #bytes = 0;
+  #weight = 0;
+
+  /** The next texts are another message's. */
+  begin(): void {
+    this.#bytes = 0;
+    this.#weight = 0;
+  }
+
+  check(bytes: Uint8Array, limits: ResolvedLimits): void {
+    this.#bytes += bytes.length;
+    if (this.#bytes < leastWeighedBytes) {
+      return;
+    }
+    const left = limits.maxWeightPerByte * Math.max(this.#bytes, leastBytes) - this.#weight;
+    const scale = new Scale(bytes, bytes.length, 0);
+    this.#weight += scale.weigh(0, left);
+    if (scale.weight > left) {
+      throw tooHeavy(scale, limits);
+    }
+  }
+}
+
+function tooHeavy({ counts }: Scale, { maxWeightPerByte }: ResolvedLimits): DecodeError {
+  return new DecodeError(
+    "limit-exceeded",
+    `expected JSON whose values cost at most ${maxWeightPerByte} ns for each byte of the message, found more: ${counts}; raise limits.maxWeightPerByte if this message may`,
+  );
 }
 
 /** 1 where a byte can stand in a number. */
@@ -67,6 +97,10 @@ class Scale {
     this.#perValue = perValue;
     this.#bytes = bytes;
     this.#end = end;
+  }
+
+  get weight(): number {
+    return this.#weight;
   }
 
   /** What was found, for who must decide whether the message may cost that. */
