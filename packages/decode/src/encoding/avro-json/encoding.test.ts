@@ -195,6 +195,17 @@ describe("Avro's JSON encoding", () => {
     expect(() => readText(readerOf(doubling), "{}")).toThrow(/^\[limit-exceeded\]/);
   });
 
+  test.each<[string, unknown, (count: number) => string]>([
+    ["longs", "long", (count) => `[${"1,".repeat(count)}1]`],
+    ["decimals", { type: "bytes", logicalType: "decimal", precision: 4, scale: 2 }, (count) => `[${'"A",'.repeat(count)}"A"]`],
+    ["dates", { type: "int", logicalType: "date" }, (count) => `[${"1,".repeat(count)}1]`],
+  ])("a mebibyte of %s ends at the limit before any is read, and fewer are read", (_name, items, list) => {
+    const reader = readerOf({ type: "array", items });
+    const most = Math.floor(1_048_576 / (list(2).length - list(1).length));
+    expect(() => readText(reader, list(most))).toThrow(/^\[limit-exceeded\] expected JSON/);
+    expect(readText(reader, list(40_000))).toHaveLength(40_001);
+  });
+
   test("a default that may be read in very many ways is the schema's error, at once", () => {
     const both = (name: string, last: string): object => ({
       type: "record",

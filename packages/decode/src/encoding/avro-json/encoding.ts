@@ -1,7 +1,9 @@
 import { avro } from "../avro/encoding.ts";
 import { compileWriter } from "../avro/write.ts";
 import { parseJson } from "../json/parse.ts";
-import { checkJsonWeight } from "../json/weight.ts";
+import { convertContext } from "../json/reader.ts";
+import { repeatedWeight } from "../json/repeated-weight.ts";
+import { checkJsonWeight, leastWeighedBytes } from "../json/weight.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { SchemaEncoding } from "../schema-encoding.ts";
 import { TextCache } from "../text-cache.ts";
@@ -29,19 +31,27 @@ export const avroJson: SchemaEncoding = {
 };
 
 /** The value is written in the binary encoding and read from there: one reader knows what values mean, and what they may cost. */
-function compile(type: Type | null, reader: PayloadReader, { limits, texts = new TextCache() }: CompileOptions): PayloadReader {
+function compile(type: Type | null, reader: PayloadReader, options: CompileOptions): PayloadReader {
+  const { limits, texts = new TextCache() } = options;
   const write = compileWriter(type ?? { kind: "null" }, "named");
   const parse = { maxDepth: limits.maxDepth * levelsOfUnion, texts, asDoubles: true };
+  let perValue: number | null = null;
   return {
     encoding: "avro-json",
     type: reader.type,
     read: (bytes, start, end) => {
-      checkJsonWeight(bytes, start, end, limits);
+      if (end - start >= leastWeighedBytes) {
+        perValue ??= rewrittenWeight + repeatedWeight(type ?? { kind: "null" }, convertContext(options, parse));
+        checkJsonWeight(bytes, start, end, limits, perValue);
+      }
       const binary = write(parseJson(bytes, start, end, parse), Math.max(end - start, freeDefaultBytes));
       return reader.read(binary, 0, binary.length);
     },
   };
 }
+
+/** Writing a value in the binary encoding and reading it from there, in nanoseconds or so. */
+const rewrittenWeight = 60;
 
 /** What defaults of left out fields may take in any message; in a longer one, as much as the message itself. */
 const freeDefaultBytes = 65_536;
