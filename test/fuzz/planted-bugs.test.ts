@@ -9,12 +9,13 @@ const corpus = await loadCorpus();
 describe("a campaign catches a decoder that", () => {
   afterEach(() => Reflect.deleteProperty(Object.prototype, "polluted"));
 
-  test.each(plantedBugs)("$name", async ({ breaks, isPlain = false, decoderFor }) => {
+  test.each(plantedBugs)("$name", async ({ breaks, encoding, isPlain = false, decoderFor }) => {
     const promises = new Set<string>();
     const found = (): boolean => promises.has(breaks);
-    const [most, atOnce, judgedEvery, mostFindings] = isPlain ? [20_000, 500, 20_001, 1] : [400, 10, 1, 400];
+    const only = encoding === undefined ? {} : { encoding };
+    const [most, atOnce, judgedEvery, mostFindings] = isPlain ? [20_000, 500, 20_001, 1] : [1_500, 10, 1, 400];
     for (let from = 1; from < most && !found(); from += atOnce) {
-      const report = await runCampaign({ corpus, seed: 11, from, mostMessages: atOnce, mostFindings, judgedEvery, decoderFor });
+      const report = await runCampaign({ corpus, seed: 11, from, mostMessages: atOnce, mostFindings, judgedEvery, decoderFor, ...only });
       for (const { promise } of report.findings) {
         promises.add(promise);
       }

@@ -5,6 +5,8 @@ import { createDecoder, type CdcEvent, type Decoder, type DecoderOptions, isDeco
 export interface PlantedBug {
   readonly name: string;
   readonly breaks: string;
+  /** Whose messages show it soonest. */
+  readonly encoding?: string;
   /** Seen at a glance: no message needs to be held to every promise. */
   readonly isPlain?: boolean;
   readonly decoderFor: (options: DecoderOptions) => Decoder;
@@ -18,6 +20,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "ignores trailing bytes",
     breaks: "the whole buffer is consumed",
+    encoding: "json",
     decoderFor: (options) =>
       catching(options, "trailing-bytes", (record, decoder) => decoder.decode({ ...record, value: record.value?.subarray(0, -1) ?? null })),
   },
@@ -43,6 +46,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "lets what it saw before colour what it sees",
     breaks: "a topic's memory changes nothing",
+    encoding: "json",
     decoderFor: (options) => {
       const decoder = createDecoder(options);
       let seen = 0;
@@ -52,6 +56,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "forgets the schema id in the key of its cache",
     breaks: "a topic's memory changes nothing",
+    encoding: "avro",
     decoderFor: (options) => {
       const decoder = createDecoder(options);
       let id: Uint8Array | null = null;
@@ -67,6 +72,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "leaves columns of the row before in a row",
     breaks: "a topic's memory changes nothing",
+    encoding: "json",
     decoderFor: (options) => {
       let before: object = {};
       return retelling(options, (fields) => {
@@ -92,6 +98,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "swallows bytes that are no UTF-8",
     breaks: "what others read right is read alike",
+    encoding: "json",
     decoderFor: (options) =>
       catching(options, "invalid-utf8", (record, decoder) =>
         decoder.decode({ ...record, value: Buffer.from(Buffer.from(record.value ?? []).toString("utf8")) }),
@@ -100,28 +107,33 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "rounds integers beyond 2^53",
     breaks: "what others read right is read alike",
+    encoding: "json",
     decoderFor: (options) => retelling(options, (fields) => mapped(fields, (value) => (typeof value === "bigint" ? Number(value) : value))),
   },
   {
     name: "cuts fractions off",
     breaks: "what others read right is read alike",
+    encoding: "json",
     decoderFor: (options) =>
       retelling(options, (fields) => mapped(fields, (value) => (typeof value === "number" ? Math.trunc(value) : value))),
   },
   {
     name: "drops the last item of a list",
     breaks: "what others read right is read alike",
+    encoding: "json",
     decoderFor: (options) =>
       retelling(options, (fields) => mapped(fields, (value) => (Array.isArray(value) && value.length > 1 ? value.slice(0, -1) : value))),
   },
   {
     name: "drops a column called __proto__",
     breaks: "what others read right is read alike",
+    encoding: "json",
     decoderFor: (options) => retelling(options, withoutPrototypeColumns),
   },
   {
     name: "makes __proto__ the prototype of a row",
     breaks: "values are plain data",
+    encoding: "json",
     isPlain: true,
     decoderFor: (options) => retelling(options, assigned),
   },
@@ -176,6 +188,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "says otherwise on the quick way",
     breaks: "the quick way and the slow way give the same",
+    encoding: "json",
     decoderFor: (options) => {
       const exact = createDecoder(options);
       const other = createDecoder({ ...options, values: { int64: "string" } });
@@ -185,6 +198,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "takes a second for some messages",
     breaks: "decoding ends in time",
+    encoding: "json",
     isPlain: true,
     decoderFor: (options) => {
       const decoder = createDecoder(options);
