@@ -49,7 +49,7 @@ const exitCodeOfDriver: Readonly<Record<KafkaJsDriverErrorCode, ExitCode>> = {
   "not-authorized": exitCodes.connection,
   "topic-missing": exitCodes.tooFewMessages,
   "offset-out-of-range": exitCodes.unexpected,
-  "send-failed": exitCodes.unexpected,
+  "send-failed": exitCodes.connection,
   "transaction-failed": exitCodes.unexpected,
   fenced: exitCodes.unexpected,
   "batch-unreadable": exitCodes.decodeErrors,

@@ -124,7 +124,7 @@ function groupOf(topic: string, to: string | null, filter: RedriveFilter): strin
   return `cdc-bench-redrive-${topic}${isWhole ? "" : `-${selection}`}`;
 }
 
-function endOf({ aborted, tally, deadLetterTopic }: RedriveReport): ExitCode {
+function endOf({ aborted, tally, deadLetterTopic, groupId }: RedriveReport): ExitCode {
   if (aborted) {
     return exitCodes.interrupted;
   }
@@ -135,6 +135,12 @@ function endOf({ aborted, tally, deadLetterTopic }: RedriveReport): ExitCode {
     throw new BenchError(
       "too-few-messages",
       `${deadLetterTopic} has no dead letters: none of ${formatCount(tally.records)} records has the headers of one.`,
+    );
+  }
+  if (tally.records === 0) {
+    throw new BenchError(
+      "too-few-messages",
+      `nothing came of ${deadLetterTopic}: is another redrive under way in group ${groupId}? Or is what is left no records, but gaps?`,
     );
   }
   if (tally.redriven === 0) {

@@ -36,7 +36,7 @@ export function collectFilter(text: string, before: RedriveFilter = everything):
 function momentOf(text: string): number {
   const ms = /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms)) {
-    throw new InvalidArgumentError("A time is written as ISO 8601, such as 2026-01-31T08:00:00Z.");
+    throw new InvalidArgumentError("It must be a time in ISO 8601, such as 2026-01-31T08:00:00Z.");
   }
   return ms;
 }

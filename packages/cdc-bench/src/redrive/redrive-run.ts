@@ -69,6 +69,8 @@ export class RedriveRun implements DriverSink {
   /** Records that are written, or about to be. */
   #planned = 0;
   #lastSignMs = 0;
+  /** Batches that wait, or are being written: that takes as long as it takes. */
+  #atWork = 0;
 
   constructor(options: RedriveRunOptions) {
     this.#options = options;
@@ -135,7 +137,13 @@ export class RedriveRun implements DriverSink {
     if (this.#isOver) {
       return undefined;
     }
-    const handled = this.#line.then(() => this.#redrive(batch));
+    this.#atWork++;
+    const handled = this.#line
+      .then(() => this.#redrive(batch))
+      .finally(() => {
+        this.#atWork--;
+        this.#lastSignMs = performance.now();
+      });
     this.#line = handled;
     return handled.catch((error: unknown) => this.failed(error as Error));
   }
@@ -158,7 +166,6 @@ export class RedriveRun implements DriverSink {
     const session = await this.#connected;
     const { partition } = batch;
     const end = this.#pending.get(partition);
-    this.#lastSignMs = performance.now();
     if (end === undefined) {
       return;
     }
@@ -168,7 +175,6 @@ export class RedriveRun implements DriverSink {
       }
       await this.#write(session, batch.assignment, chunk);
     }
-    this.#lastSignMs = performance.now();
     if (batch.nextOffset >= end && !this.#isOver && this.#held.has(batch.assignment)) {
       await this.#commit(session, batch.assignment, end);
       this.#pending.delete(partition);
@@ -219,7 +225,7 @@ export class RedriveRun implements DriverSink {
   }
 
   #endIfIdle(): void {
-    if (this.#lastSignMs > 0 && performance.now() - this.#lastSignMs > maxIdleMs) {
+    if (this.#lastSignMs > 0 && this.#atWork === 0 && performance.now() - this.#lastSignMs > maxIdleMs) {
       this.#over();
     }
   }
