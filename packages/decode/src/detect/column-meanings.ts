@@ -31,6 +31,7 @@ export class ColumnMeanings {
   columns: ColumnHints;
   readonly stated: ColumnHints;
   readonly #sources: MeaningSources;
+  readonly #learnsOfTables: boolean;
   readonly #ofKeys = new WeakMap<Type, LearnedColumns>();
   /** What was stated over a key's over a table's. */
   readonly #merged = new WeakMap<LearnedColumns, WeakMap<LearnedColumns, ColumnHints>>();
@@ -40,11 +41,12 @@ export class ColumnMeanings {
     this.columns = stated;
     this.stated = stated;
     this.#sources = sources;
+    this.#learnsOfTables = sources.schemaChanges !== null;
   }
 
-  /** Whether anything can be learned. */
-  get learns(): boolean {
-    return this.#sources.keys || this.#sources.schemaChanges !== null;
+  /** Whether anything can be learned of a row whose key has this type. */
+  learnsBeside(keyType: Type | null): boolean {
+    return this.#learnsOfTables || (keyType !== null && this.#sources.keys);
   }
 
   /** Whether the next value is read with more than the user has stated. */

@@ -94,7 +94,7 @@ export class TopicDecoder {
       return readLearned(meanings, read, (events) => meanings.wantedFor(events, keyRoute.type, this.#rows));
     }
     const events = this.#readValue(key, keyRoute, valueBytes, cursor, failed);
-    if (events === null || !meanings.learns || !losesMeanings(this.#rows)) {
+    if (events === null || !meanings.learnsBeside(keyRoute.type) || !losesMeanings(this.#rows)) {
       return events;
     }
     const wanted = meanings.wantedFor(events, keyRoute.type, this.#rows);
