@@ -285,6 +285,32 @@ describe("dead letters", () => {
 describe("parked keys", () => {
   const parking = { ...deadLetters, poison: "park-key" } as const;
 
+  test("are asked for again where the batch in which they were parked is handed on record by record", async () => {
+    const records = [
+      ["k1", "a"],
+      ["k2", "poison"],
+      ["k1", "b"],
+      ["k2", "c"],
+    ] as const;
+    const { clock, broker, consumer } = setUp(records, { failure: { ...parking, retry: false } });
+    const seen: string[][] = [];
+    consumer.on("s.t", {
+      batch: (events) => {
+        const words = events.map((event) => (event as unknown as { word: string }).word);
+        if (words.includes("poison")) {
+          throw new Error("as always");
+        }
+        seen.push(words);
+      },
+    });
+    const running = consumer.run();
+    clock.after(5_000, () => void consumer.stop());
+    await clock.run(running);
+    expect(seen).toEqual([["a"], ["b"]]);
+    expect(deadWords(broker)).toEqual(["poison", "c"]);
+    expect(broker.committed("g", "t", 0)).toBe(4n);
+  });
+
   test("later records of a key follow the dead one, in order; other keys go on", async () => {
     const setup = setUp(
       [

@@ -240,11 +240,13 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       hasHandlers: !this.#router.isEmpty,
       retry: failure.retry,
       fence,
+      holds: (assignment) => engine.holds(assignment),
       random,
       logger,
       fail: (error) => engine.fail(error),
     });
     engine.startAt((assignments) => claims.startAt(assignments));
+    engine.beforeRelease(() => claims.settled());
     engine.onRelease((assignments) => claims.release(assignments));
     return claims;
   }

@@ -34,6 +34,7 @@ export class ConsumerEngine implements DriverSink {
   #startAt: Subscription["startAt"];
   #needsTransactions = false;
   readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
+  readonly #beforeRelease: (() => Promise<void>)[] = [];
 
   constructor(options: ResolvedConsumerOptions, counters: Counters) {
     this.#options = options;
@@ -134,6 +135,16 @@ export class ConsumerEngine implements DriverSink {
     this.#onRelease.push(call);
   }
 
+  /** Partitions are given up only when this has resolved, or the deadline has come. */
+  beforeRelease(wait: () => Promise<void>): void {
+    this.#beforeRelease.push(wait);
+  }
+
+  /** The partition is this member's, and is not about to go. */
+  holds(assignment: PartitionAssignment): boolean {
+    return this.#ledgers.holds(assignment) && (this.phase === "connecting" || this.phase === "running");
+  }
+
   progress(): void {
     this.#lastProgressMs = this.#options.clock.wallMs();
   }
@@ -163,7 +174,7 @@ export class ConsumerEngine implements DriverSink {
     publish("revoked", () => ({ groupId: this.#options.groupId, assignments, how }));
     // A batch that waited for the connection may come while the drain goes on.
     this.#ledgers.announceRelease(assignments);
-    const drained = this.#intake?.drain(how === "lost" ? "fence" : "finish", assignments) ?? Promise.resolve();
+    const drained = Promise.all([this.#intake?.drain(how === "lost" ? "fence" : "finish", assignments), this.#readyToRelease()]);
     if (how === "revoked") {
       // At once, because not every client waits: kafkajs joins again while its own heartbeat's answer is still being told.
       void this.#committer.commit();
@@ -297,13 +308,17 @@ export class ConsumerEngine implements DriverSink {
     }
     this.#watch.stop();
     this.#committer.stop();
-    await this.#settledWithin(this.#committer.commit(), closeMs);
+    await this.#settledWithin(Promise.all([this.#committer.commit(), this.#readyToRelease()]), closeMs);
     const closed = this.#session?.close(closeMs) ?? Promise.resolve();
     if (!(await this.#settledWithin(closed, closeMs))) {
       logger.warn({ driver: driver.name, closeMs }, "the driver did not close in time");
     }
     this.#release([...this.#ledgers.held()].map(({ assignment }) => assignment));
     this.#dispatch({ type: "closed" });
+  }
+
+  async #readyToRelease(): Promise<void> {
+    await Promise.all(this.#beforeRelease.map((wait) => wait()));
   }
 
   #release(assignments: readonly PartitionAssignment[]): void {

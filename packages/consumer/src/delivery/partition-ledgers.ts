@@ -52,6 +52,11 @@ export class PartitionLedgers {
     return this.#held.get(batch.assignment);
   }
 
+  /** It is held, and is not about to go. */
+  holds(assignment: PartitionAssignment): boolean {
+    return this.#held.get(assignment)?.isGoing === false;
+  }
+
   held(): IterableIterator<HeldPartition> {
     return this.#held.values();
   }

@@ -15,6 +15,8 @@ export interface SinkClaimParts {
   readonly retry: RetryPolicy;
   /** Closed when the consumer stops. */
   readonly fence: Fence;
+  /** The partition is this member's, and is not about to go. */
+  readonly holds: (assignment: PartitionAssignment) => boolean;
   readonly random: () => number;
   readonly logger: Logger;
   /** Halts the consumer. */
@@ -25,6 +27,8 @@ export interface SinkClaimParts {
 export class SinkClaims {
   readonly #parts: SinkClaimParts;
   readonly #checkpoints = new Map<PartitionAssignment, Map<Sink, bigint>>();
+  /** Claims that the sinks have been asked for and have not answered. */
+  readonly #asked = new Set<Promise<unknown>>();
 
   constructor(parts: SinkClaimParts) {
     this.#parts = parts;
@@ -44,6 +48,14 @@ export class SinkClaims {
   /** What the sink had applied when the partition was claimed; null where it has no checkpoint. */
   checkpointOf(sink: Sink, assignment: PartitionAssignment): bigint | null {
     return this.#checkpoints.get(assignment)?.get(sink) ?? null;
+  }
+
+  /**
+   * Resolves when no claim is under way. A partition is given up only then: a claim that came later than the next owner's would fence
+   * that one off, and nobody would write any more.
+   */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#asked);
   }
 
   release(assignments: readonly PartitionAssignment[]): void {
@@ -67,10 +79,15 @@ export class SinkClaims {
   }
 
   async #claim(sink: Sink, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
-    const { groupId, retry, fence, random, logger, fail } = this.#parts;
+    const { groupId, retry, fence, holds, random, logger, fail } = this.#parts;
     for (let failures = 0; !fence.isClosed; ) {
+      await this.settled(); // of this member's own claims too, the latest must be the last
+      const held = assignments.filter(holds);
+      if (held.length === 0) {
+        break;
+      }
       try {
-        return await sink.claim(groupId, assignments);
+        return await this.#ask(sink.claim(groupId, held));
       } catch (error) {
         failures++;
         if (failures >= retry.attempts && classify(error) !== "outage") {
@@ -86,5 +103,10 @@ export class SinkClaims {
       }
     }
     return [];
+  }
+  #ask<T>(claim: Promise<T>): Promise<T> {
+    const asked = claim.finally(() => this.#asked.delete(asked));
+    this.#asked.add(asked);
+    return asked;
   }
 }
