@@ -263,6 +263,30 @@ describe("a rollback", () => {
   });
 });
 
+describe("a tombstone", () => {
+  const tombstone = (id: number, table: object): CdcEvent =>
+    ({ kind: "tombstone", table, key: { id }, record: { topic: "shop.public.orders" } }) as unknown as CdcEvent; // what a sink reads
+
+  test("whose table is known by its topic alone does not delete the row that was created behind it", async () => {
+    const sink = await claimed();
+    const inDatabase = (event: CdcEvent): CdcEvent =>
+      ({ ...event, table: { database: "shop", schema: "public", name: "orders" } }) as unknown as CdcEvent;
+    const byTopic = tombstone(1, { database: null, schema: "public", name: "orders" });
+    await apply(sink, 4n, inDatabase(created(1)), inDatabase(change("delete", { id: 1 }, null)), byTopic, inDatabase(created(1, { n: 2 })));
+    expect(await rows()).toEqual([{ id: "1", n: "2" }]);
+  });
+
+  test("of a topic that is not named after its table deletes nothing of another", async () => {
+    const sink = await claimed({ create: false });
+    await pool.query("create table copy.orders (id bigint primary key); create table copy.routed (id bigint primary key)");
+    await pool.query("insert into copy.routed values (1)");
+    const elsewhere = tombstone(1, { database: null, schema: "public", name: "routed" });
+    await apply(sink, 1n, tombstone(1, { database: null, schema: null, name: "nowhere" }));
+    await apply(sink, 3n, created(1), change("delete", { id: 1 }, null), elsewhere);
+    expect([await rows(), await rows("select id::int from copy.routed")]).toEqual([[], [{ id: 1 }]]);
+  });
+});
+
 describe("columns that are UNAVAILABLE", () => {
   test("stay as they are also where the table does not let them be null", async () => {
     const sink = await claimed({ create: false });

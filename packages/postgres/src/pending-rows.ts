@@ -1,5 +1,7 @@
 import { applyTo, type CdcEvent, type Columns, type TableName, UNAVAILABLE } from "@cdckit/decode";
 import { PostgresSinkError } from "./errors.ts";
+import { quoteTable } from "./quote.ts";
+import type { Target } from "./tables.ts";
 
 /** What is to happen to a row: its columns written, or it deleted. */
 export interface PendingRow {
@@ -12,42 +14,56 @@ export interface PendingRow {
 
 /** Changes to one table, the last of each row alone; emptied before them where the table was truncated among them. */
 export interface PendingTable {
-  readonly table: TableName;
+  readonly target: Target;
   readonly topic: string;
   readonly isTruncated: boolean;
   readonly rows: readonly PendingRow[];
 }
 
 interface OpenTable {
-  readonly table: TableName;
+  readonly target: Target;
   readonly topic: string;
   isTruncated: boolean;
   readonly rows: Map<string, PendingRow>;
 }
 
-/** Reduces events to what they leave behind: of each row its last state, table by table, in the order in which tables are first met. */
-export function pendingTables(events: readonly CdcEvent[]): readonly PendingTable[] {
+/** Where rows of a table are written; null where nowhere. */
+export type TargetOf = (table: TableName) => Target | null;
+
+/** By topic: the table that its changes were written to. */
+export type ChangedTables = Map<string, string>;
+
+/**
+ * Reduces events to what they leave behind: of each row its last state, table by table, in the order in which tables are first met. What
+ * counts is where they are written: a tombstone's table is only known by its topic, which says less of it than a change does, or has
+ * another name.
+ */
+export function pendingTables(events: readonly CdcEvent[], targetOf: TargetOf, changed: ChangedTables): readonly PendingTable[] {
   const tables = new Map<string, OpenTable>();
   for (const event of events) {
-    if ("table" in event && event.table !== null) {
-      add(event, openTable(tables, event.table, event.record.topic));
+    if (!("table" in event) || event.table === null) {
+      continue;
     }
+    const target = targetOf(event.table);
+    if (target === null) {
+      continue;
+    }
+    const { topic } = event.record;
+    const name = quoteTable(target);
+    if (event.kind === "change") {
+      changed.set(topic, name);
+    } else if (event.kind === "tombstone" && (changed.get(topic) ?? name) !== name) {
+      continue; // of another table, whose delete came before it
+    }
+    const open = tables.get(name) ?? { target, topic, isTruncated: false, rows: new Map<string, PendingRow>() };
+    tables.set(name, open);
+    add(event, event.table, open);
   }
   return [...tables.values()].map(({ rows, ...table }) => ({ ...table, rows: [...rows.values()] }));
 }
 
-function openTable(tables: Map<string, OpenTable>, table: TableName, topic: string): OpenTable {
-  const name = `${table.database ?? ""}\0${table.schema ?? ""}\0${table.name}`;
-  let open = tables.get(name);
-  if (open === undefined) {
-    open = { table, topic, isTruncated: false, rows: new Map() };
-    tables.set(name, open);
-  }
-  return open;
-}
-
-function add(event: CdcEvent, open: OpenTable): void {
-  const { rows, table } = open;
+function add(event: CdcEvent, table: TableName, open: OpenTable): void {
+  const { rows } = open;
   switch (event.kind) {
     case "change": {
       const key = keyOf(event.key, table);

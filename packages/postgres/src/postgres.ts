@@ -1,9 +1,9 @@
 import type { OffsetCommit, PartitionAssignment, Sink, SinkBatch } from "@cdckit/consumer";
-import type { SchemaSeen } from "@cdckit/decode";
+import type { SchemaSeen, TableName } from "@cdckit/decode";
 import { Checkpoints } from "./checkpoints.ts";
 import { PostgresSinkError } from "./errors.ts";
 import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, resolvePostgresOptions } from "./options.ts";
-import { type PendingTable, pendingTables } from "./pending-rows.ts";
+import { type ChangedTables, type PendingTable, pendingTables } from "./pending-rows.ts";
 import { quoteTable } from "./quote.ts";
 import { Tables, type Target } from "./tables.ts";
 import { inTransaction, type Statements } from "./transaction.ts";
@@ -27,6 +27,7 @@ class RowSink implements PostgresSink {
   readonly #options: ResolvedPostgresOptions;
   readonly #checkpoints: Checkpoints;
   readonly #tables: Tables;
+  readonly #changed: ChangedTables = new Map();
   #pool: Promise<PostgresPool> | undefined;
 
   constructor(options: ResolvedPostgresOptions) {
@@ -51,15 +52,15 @@ class RowSink implements PostgresSink {
   }
 
   async apply({ assignment, events, nextOffset }: SinkBatch): Promise<void> {
-    const tables = this.#targetsOf(pendingTables(events));
+    const tables = pendingTables(events, (table) => this.#targetOf(table), this.#changed);
     const what = `applying ${assignment.topic}[${assignment.partition}] up to offset ${nextOffset}`;
     try {
       await inTransaction(await this.#connected(), what, async (statements) => {
         if (this.#options.keepsCheckpoints && !(await this.#checkpoints.advance(statements, assignment, nextOffset))) {
           return;
         }
-        for (const { target, pending } of tables) {
-          await this.#write(statements.telling(`writing to ${quoteTable(target)}`), target, pending);
+        for (const table of tables) {
+          await this.#write(statements.telling(`writing to ${quoteTable(table.target)}`), table);
         }
       });
     } catch (error) {
@@ -78,15 +79,13 @@ class RowSink implements PostgresSink {
     }
   }
 
-  #targetsOf(tables: readonly PendingTable[]): readonly { readonly target: Target; readonly pending: PendingTable }[] {
+  #targetOf(table: TableName): Target | null {
     const { tableFor, schema } = this.#options;
-    return tables.flatMap((pending) => {
-      const named = tableFor(pending.table);
-      return named === null ? [] : [{ target: { schema: named.schema ?? schema, name: named.name }, pending }];
-    });
+    const named = tableFor(table);
+    return named === null ? null : { schema: named.schema ?? schema, name: named.name };
   }
 
-  async #write(statements: Statements, target: Target, { topic, isTruncated, rows }: PendingTable): Promise<void> {
+  async #write(statements: Statements, { target, topic, isTruncated, rows }: PendingTable): Promise<void> {
     if (isTruncated && (await this.#tables.has(statements, target))) {
       await statements.query({ text: `truncate ${quoteTable(target)}` });
     }

@@ -93,15 +93,15 @@ export class Tables {
   }
 
   async #create(statements: Statements, target: Target, wanted: ReadonlyMap<string, string>, rows: readonly PendingRow[]): Promise<void> {
+    const first = rows.find(({ row }) => row !== null);
+    if (first === undefined) {
+      return; // nothing to delete
+    }
     if (!this.#options.create) {
       throw new PostgresSinkError(
         "schema-mismatch",
         `there is no table ${quoteTable(target)}; create it, name another by tableFor, or let the sink create it (create: true)`,
       );
-    }
-    const first = rows.find(({ row }) => row !== null);
-    if (first === undefined) {
-      return; // nothing to delete
     }
     const keys = Object.keys(first.key);
     const names = [...keys, ...[...wanted.keys()].filter((name) => !keys.includes(name))];
