@@ -1,0 +1,364 @@
+import type { FetchedBatch } from "@cdckit/consumer";
+import type { KafkaRecord } from "@cdckit/decode";
+import type { AppendedRecord, CommittedOffset } from "@cdckit/testkit";
+import type { Holding } from "./holding.ts";
+import { type Fate, type Plan, type PlannedRecord, poisonous } from "./plan.ts";
+import type { SinkStore } from "./sink-store.ts";
+
+/** What is known of one record. */
+export interface Fact {
+  readonly record: PlannedRecord;
+  readonly offset: bigint;
+  /** `"void"`: aborted. `"vanished"`: compacted, or deleted before the group had committed anything; it may have been fetched before. */
+  state: "open" | "readable" | "void" | "vanished";
+  /** Somebody has decoded it. */
+  isSeen: boolean;
+  /** Who handled each of its events. */
+  readonly handledBy: Holding[][];
+  readonly deadBy: (Holding | null)[];
+}
+
+/** Fates whose records go to no handler. */
+const silent: ReadonlySet<Fate> = new Set<Fate>(["filtered", "empty"]);
+
+/** Watches everything that happens, and notes what must not at the moment at which it does. */
+export class Oracle {
+  readonly violations: string[] = [];
+  readonly sinks: SinkStore[] = [];
+  readonly #plan: Plan;
+  readonly #trace: ((line: string) => void) | null;
+  readonly #facts: Fact[][];
+  readonly #byOffset: Map<bigint, Fact>[];
+  /** Everything below is known to be done. */
+  readonly #doneTo: number[];
+  readonly #holdings: Holding[] = [];
+  /** Who sent the latest dead letter of a record. */
+  readonly #senders = new Map<Fact, Holding>();
+
+  constructor(plan: Plan, trace: ((line: string) => void) | null) {
+    this.#plan = plan;
+    this.#trace = trace;
+    this.#facts = Array.from({ length: plan.partitions }, () => []);
+    this.#byOffset = this.#facts.map(() => new Map<bigint, Fact>());
+    this.#doneTo = this.#facts.map(() => 0);
+  }
+
+  violate(what: string): void {
+    this.note(() => `WRONG: ${what}`);
+    this.violations.push(what);
+  }
+
+  // What is in the log.
+
+  stored(record: PlannedRecord, { partition, offset }: KafkaRecord, state: "open" | "readable"): Fact {
+    const handledBy: Holding[][] = record.fate === "double" ? [[], []] : [[]];
+    const fact: Fact = { record, offset, state, isSeen: false, handledBy, deadBy: [] };
+    this.#facts[partition]?.push(fact);
+    this.#byOffset[partition]?.set(offset, fact);
+    return fact;
+  }
+
+  factAt(partition: number, offset: bigint): Fact | undefined {
+    return this.#byOffset[partition]?.get(offset);
+  }
+
+  /** They are not in the log any more, and nobody is to blame. */
+  vanished(partition: number, isGone: (fact: Fact) => boolean): void {
+    for (const fact of this.#facts[partition] ?? []) {
+      if (fact.state !== "void" && isGone(fact)) {
+        fact.state = "vanished";
+      }
+    }
+  }
+
+  /** One above the last record that is there to be handled; null where there is none. */
+  endOf(partition: number): bigint | null {
+    const last = this.#facts[partition]?.findLast(({ state }) => state === "readable");
+    return last === undefined ? null : last.offset + 1n;
+  }
+
+  /** How many records were there to be handled. */
+  get readable(): number {
+    return this.#facts.flat().filter(({ state }) => state === "readable").length;
+  }
+
+  // What is done.
+
+  isDone(fact: Fact): boolean {
+    const { reads } = this.#plan;
+    const bySinks = this.sinks.every((sink) => this.#isDoneBy(sink, fact));
+    return bySinks && (reads === "sink" || reads === "two-sinks" || this.#isHandled(fact));
+  }
+
+  /** By handlers. */
+  #isHandled({ record, isSeen, handledBy, deadBy }: Fact): boolean {
+    return deadBy.length > 0 || (silent.has(record.fate) ? isSeen : handledBy.every(({ length }) => length > 0));
+  }
+
+  #isDoneBy(sink: SinkStore, { record, offset, isSeen, deadBy }: Fact): boolean {
+    const isIn = deadBy.length > 0 || (silent.has(record.fate) ? isSeen : sink.has(record.id));
+    return isIn && (sink.checkpoint(record.partition) ?? 0n) > offset;
+  }
+
+  /** A record that is to blame stands at the offset or, where records are handed on together, behind it. */
+  hasPoisonFrom(partition: number, offset: bigint): boolean {
+    const isTogether = this.#plan.reads !== "handlers" && this.#plan.reads !== "stream";
+    return (this.#facts[partition] ?? []).some(
+      (fact) => poisonous.has(fact.record.fate) && (fact.offset === offset || (isTogether && fact.offset > offset)),
+    );
+  }
+
+  /** Sinks have everything of the partition: then the group's commit stands where the last record brought it. */
+  isAppliedTo(partition: number, end: bigint): boolean {
+    const { reads } = this.#plan;
+    return (reads === "sink" || reads === "two-sinks") && this.sinks.every((sink) => (sink.checkpoint(partition) ?? 0n) >= end);
+  }
+
+  /** One line of what happened, where somebody reads it. */
+  note(line: () => string): void {
+    this.#trace?.(line());
+  }
+
+  // What the consumer does.
+
+  assigned(holding: Holding): void {
+    const { partition } = holding.assignment;
+    for (const before of this.#holdings.filter((other) => other.assignment.partition === partition && other.state !== "gone")) {
+      before.excuseBy("it was given out anew before it had ended");
+      holding.overlaps = true;
+    }
+    this.#holdings.push(holding);
+  }
+
+  decoded(partition: number, offset: bigint): void {
+    const fact = this.factAt(partition, offset);
+    if (fact?.state !== "readable" && fact?.state !== "vanished") {
+      this.violate(`${partition}:${offset} was decoded, and nothing is to be read there`);
+    } else {
+      fact.isSeen = true;
+    }
+  }
+
+  /** A handler is called, or a reader of a stream is handed something. */
+  starts(fact: Fact, holding: Holding): void {
+    this.#refuseGone(holding, `${this.#name(fact)} is handed to a handler`);
+    if (this.#plan.failure.poison === "park-key" && fact.record.key !== 0 && this.#plan.reads !== "stream") {
+      const behind = holding.parked.get(fact.record.key);
+      if (behind !== undefined && behind < fact.offset) {
+        this.violate(`${this.#name(fact)} is handled, and ${behind} of its key is a dead letter`);
+      }
+    }
+    const lane = this.#laneOf(fact);
+    if (lane !== null) {
+      this.#refuseOvertaking(fact, holding, lane);
+    }
+    if (this.#plan.reads === "stream") {
+      holding.last.set(-1, fact.offset); // its reader says when it is done, in any order
+    }
+  }
+
+  ended(fact: Fact, event: number, holding: Holding): void {
+    this.note(() => `${this.#name(fact)} was handled by ${holding}`);
+    const name = `${fact.record.id}.${event}`;
+    if (holding.applied.has(name)) {
+      this.violate(`${this.#name(fact)} was handled twice during one assignment`);
+    }
+    holding.applied.add(name);
+    fact.handledBy[event]?.push(holding);
+    const lane = this.#laneOf(fact);
+    if (lane !== null && this.#plan.reads !== "stream") {
+      holding.last.set(lane, fact.offset);
+    }
+  }
+
+  batchHanded(holding: Holding, batch: FetchedBatch, takes: () => boolean): void {
+    const { delivery, workers, reads } = this.#plan;
+    const walk = batch.walk();
+    holding.start ??= walk.next() ? batch.offsetAt(walk.record) : batch.nextOffset;
+    holding.batches = holding.batches.filter((other) => this.#isOpen(holding, other));
+    const isBounded = delivery.maxInFlight !== undefined && reads !== "stream" && delivery.concurrency > 1;
+    if (isBounded && holding.state === "held" && holding.batches.length > (delivery.maxInFlight ?? 0) + workers && takes()) {
+      this.violate(`${holding.batches.length} batches of ${holding} are in memory`);
+    }
+    holding.batches.push(batch);
+  }
+
+  /** Bytes of what was handed over and is not done. */
+  openBytes(holdings: Iterable<Holding>): number {
+    let bytes = 0;
+    for (const holding of holdings) {
+      for (const batch of holding.state === "held" ? holding.batches : []) {
+        bytes += this.#isOpen(holding, batch) ? batch.byteLength : 0;
+      }
+    }
+    return bytes;
+  }
+
+  #isOpen(holding: Holding, batch: FetchedBatch): boolean {
+    for (const walk = batch.walk(); walk.next(); ) {
+      const fact = this.factAt(batch.partition, batch.offsetAt(walk.record));
+      if (fact !== undefined && !this.isDone(fact) && holding.state !== "gone") {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  commitAsked(holding: Holding, offset: bigint): void {
+    this.#refuseGone(holding, `a commit of ${offset} is sent`);
+    if (holding.asked !== null && offset < holding.asked) {
+      this.violate(`the commits of ${holding} went back from ${holding.asked} to ${offset}`);
+    }
+    holding.asked = offset;
+  }
+
+  /** The broker takes a commit. */
+  committed({ partition, offset }: CommittedOffset, before: bigint | null): void {
+    this.note(() => `${partition} was committed to ${offset}`);
+    if (before !== null && offset < before) {
+      this.violate(`the group's commit of ${partition} went back from ${before} to ${offset}`);
+    }
+    const facts = this.#facts[partition] ?? [];
+    let at = this.#doneTo[partition] ?? 0;
+    for (let fact = facts[at]; fact !== undefined && fact.offset < offset; fact = facts[++at]) {
+      if (fact.state === "open" || (fact.state === "readable" && !this.isDone(fact))) {
+        this.violate(`${partition} was committed to ${offset}, and ${this.#name(fact)} is not handled`);
+        return;
+      }
+    }
+    this.#doneTo[partition] = at;
+  }
+
+  /** The dead-letter topic has a record. */
+  deadLettered(letter: AppendedRecord): void {
+    const place = placeOf(letter);
+    const fact = this.factAt(place.partition, place.offset);
+    const holding = fact === undefined ? null : (this.#senders.get(fact) ?? null);
+    if (fact === undefined) {
+      this.violate("a dead letter is of no record");
+      return;
+    }
+    if (holding !== null && fact.record.key !== 0 && !holding.parked.has(fact.record.key)) {
+      holding.parked.set(fact.record.key, fact.offset);
+    }
+    if (String(letter.value) !== String(fact.record.id)) {
+      this.violate(`the dead letter of ${this.#name(fact)} has other bytes`);
+    }
+    const isBehind = place.parkedBehind !== null && this.#plan.failure.poison === "park-key";
+    if (!isBehind && !poisonous.has(fact.record.fate)) {
+      this.violate(`${this.#name(fact)} became a dead letter, and was not to blame`);
+    }
+    if (isBehind && (this.factAt(place.partition, place.parkedBehind ?? 0n)?.deadBy.length ?? 0) === 0) {
+      this.violate(`${this.#name(fact)} was parked behind ${place.parkedBehind}, which is no dead letter`);
+    }
+    fact.deadBy.push(holding);
+  }
+
+  deadLetterSent(holding: Holding | null, letter: Pick<AppendedRecord, "headers">): void {
+    const { partition, offset } = placeOf(letter);
+    const fact = this.factAt(partition, offset);
+    if (holding === null || holding.state === "gone") {
+      this.violate(`a dead letter of ${partition}:${offset} is sent, and its partition is not held`);
+    } else if (fact !== undefined) {
+      this.#senders.set(fact, holding);
+    }
+  }
+
+  // What is judged at the end.
+
+  /** Nothing is disturbed any more and everything is committed: nothing may be missing, and what came twice must be explained. */
+  judgeRepeats(): number {
+    let repeats = 0;
+    for (const fact of this.#facts.flat()) {
+      for (const by of fact.handledBy) {
+        repeats += Math.max(0, by.length - 1);
+        this.#judgeRepeats(fact, by, "handled");
+      }
+      // Where sinks are all there is, a dead letter that is acknowledged while its partition goes is written again by the next owner.
+      if (this.sinks.length === 0) {
+        // One that was sent again, because no answer came, is of one holding.
+        this.#judgeRepeats(
+          fact,
+          [...new Set(fact.deadBy)].filter((by): by is Holding => by !== null && !by.overlaps),
+          "a dead letter",
+        );
+      }
+    }
+    return repeats;
+  }
+
+  judgeLosses(): void {
+    for (const fact of this.#facts.flat()) {
+      if (fact.state === "readable" && !this.isDone(fact)) {
+        this.violate(`${this.#name(fact)} is lost`);
+      }
+    }
+  }
+
+  /** All but one must have ended in a way that explains it. */
+  #judgeRepeats(fact: Fact, by: readonly Holding[], what: string): void {
+    const well = by.filter((holding) => holding.excuse === null && !this.#isHalfway(fact, holding));
+    if (well.length > 1) {
+      this.violate(`${this.#name(fact)} was ${what} again, although ${well.join(" and ")} ended well`);
+    }
+  }
+
+  /** Who reads a stream may leave it between two events of a record, which then comes again as a whole. */
+  #isHalfway({ handledBy }: Fact, holding: Holding): boolean {
+    return this.#plan.reads === "stream" && !handledBy.every((by) => by.includes(holding));
+  }
+
+  /** Records of one lane are handled one after the other; null where there are no lanes. A number that is no key stands for all. */
+  #laneOf({ record }: Fact): number | null {
+    const { reads, delivery } = this.#plan;
+    if (reads === "stream" || reads === "batches" || delivery.order === "partition" || delivery.concurrency === 1) {
+      return -1;
+    }
+    return delivery.order === "key" ? record.key : null;
+  }
+
+  #refuseOvertaking(fact: Fact, holding: Holding, lane: number): void {
+    const last = holding.last.get(lane) ?? (holding.start ?? 0n) - 1n;
+    if (fact.offset < last) {
+      this.violate(`${this.#name(fact)} came behind ${last} during one assignment`);
+    }
+    for (const other of this.#facts[fact.record.partition] ?? []) {
+      const isBefore = other.offset < fact.offset && other.state === "readable" && (lane === -1 || other.record.key === lane);
+      if (!isBefore || silent.has(other.record.fate)) {
+        continue;
+      }
+      if (this.#plan.reads !== "stream" && !this.#isHandled(other)) {
+        this.violate(`${this.#name(fact)} overtook ${this.#name(other)}`);
+      } else if (other.offset > last && other.deadBy.length === 0) {
+        this.violate(`${this.#name(fact)} came after ${last} during one assignment, and ${this.#name(other)} was passed over`);
+      }
+    }
+  }
+
+  #refuseGone(holding: Holding, what: string): void {
+    if (holding.state === "gone") {
+      this.violate(`${what}, and ${holding} is not held any more`);
+    }
+  }
+
+  #name({ record, offset }: Fact): string {
+    return `${record.partition}:${offset} (${record.fate})`;
+  }
+}
+
+interface DeadPlace {
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly parkedBehind: bigint | null;
+}
+
+/** Where a dead letter comes from, as its headers say. */
+export function placeOf({ headers = [] }: Pick<AppendedRecord, "headers">): DeadPlace {
+  const texts = new Map(headers.map(([name, value]) => [name, Buffer.from(value ?? []).toString()]));
+  const parkedBehind = texts.get("cdckit.parked-behind");
+  return {
+    partition: Number(texts.get("__connect.errors.partition")),
+    offset: BigInt(texts.get("__connect.errors.offset") ?? -1),
+    parkedBehind: parkedBehind === undefined ? null : BigInt(parkedBehind),
+  };
+}

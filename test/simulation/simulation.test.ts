@@ -1,0 +1,49 @@
+import process from "node:process";
+import { expect, test } from "vitest";
+import { type Outcome, simulate } from "./simulation.ts";
+
+/** More of them: `SIMULATION_SCHEDULES=100000 SIMULATION_SEED=7 npx vitest run test/simulation`. */
+const schedules = Number(process.env["SIMULATION_SCHEDULES"] ?? 10_000);
+/** The first schedule's; those of the others follow it. */
+const firstSeed = Number(process.env["SIMULATION_SEED"] ?? 1);
+/** With one schedule, what happens in it. */
+const trace = process.env["SIMULATION_TRACE"] === undefined ? null : (line: string): void => console.log(line);
+
+test("whatever comes in whatever order, nothing is lost, overtaken or committed early, and what comes twice is explained", async ({
+  task,
+}) => {
+  const totals = { done: 0, halted: 0, red: 0, records: 0, kills: 0, killsMidWork: 0, joins: 0, faultsMet: 0, repeats: 0, deadLetters: 0 };
+  const failed: string[] = [];
+  const before = process.cpuUsage();
+  for (let seed = firstSeed; seed < firstSeed + schedules; seed++) {
+    const outcome = await simulate(seed, { trace });
+    count(totals, outcome);
+    if (outcome.violations.length > 0) {
+      failed.push(`${outcome.violations.slice(0, 3).join("\n  ")}\n  again: ${again(seed)}`);
+    }
+  }
+  const { done, halted, red, records, kills, killsMidWork, joins, faultsMet, repeats, deadLetters } = totals;
+  const { user, system } = process.cpuUsage(before);
+  task.meta.summary =
+    `simulation: ${schedules} schedules from seed ${firstSeed} in ${Math.round((user + system) / 1e6)} s of a core, ${failed.length} wrong; ${records} records, ${kills} kills (${killsMidWork} amid work), ` +
+    `${joins} joins, ${faultsMet} faults, ${deadLetters} dead letters, ${repeats} explained repeats; ${done} done, ${halted} halted with cause, ${red} red`;
+  console.log(task.meta.summary);
+  expect(failed.slice(0, 10).join("\n"), `${failed.length} of ${schedules} schedules`).toBe("");
+  if (schedules >= 1_000) {
+    // Not for want of trying.
+    expect(killsMidWork).toBeGreaterThan(kills * 0.1);
+    expect(Math.min(kills, faultsMet, repeats, deadLetters)).toBeGreaterThan(schedules / 10);
+    expect(done).toBeGreaterThan(schedules * 0.85);
+  }
+}, 7_200_000);
+
+function count(totals: Record<string, number>, outcome: Outcome): void {
+  const { end, records, kills, killsMidWork, joins, faultsMet, repeats, deadLetters } = outcome;
+  for (const [name, value] of Object.entries({ [end]: 1, records, kills, killsMidWork, joins, faultsMet, repeats, deadLetters })) {
+    totals[name] = (totals[name] ?? 0) + value;
+  }
+}
+
+function again(seed: number): string {
+  return `SIMULATION_SCHEDULES=1 SIMULATION_SEED=${seed} SIMULATION_TRACE=1 npx vitest run test/simulation/simulation.test.ts`;
+}

@@ -1,0 +1,536 @@
+import { isDecodeError } from "@cdckit/decode";
+import { type Consumer, createConsumer, isConsumerError, type Sink } from "@cdckit/consumer";
+import { type AppendedRecord, type CommittedOffset, MemoryBroker, seededScheduler, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { FatefulDecoder, type SimulatedEvent } from "./fateful-decoder.ts";
+import { FatefulHandlers } from "./fateful-handlers.ts";
+import { Oracle } from "./oracle.ts";
+import { type Plan, planOf, type PlannedRecord, type Step } from "./plan.ts";
+import type { PlantedBug } from "./planted-bugs.ts";
+import { SinkStore } from "./sink-store.ts";
+import { WatchedProcess } from "./watched-process.ts";
+
+/** What a schedule came to. */
+export interface Outcome {
+  readonly plan: Plan;
+  /** What must not have happened. */
+  readonly violations: readonly string[];
+  /** Everything was handled and committed; or it could not be, and the consumer has halted, or health is red. */
+  readonly end: "done" | "halted" | "red";
+  /** What it halted with, or what health says. */
+  readonly why: string | null;
+  readonly records: number;
+  readonly kills: number;
+  /** Of the kills, those that hit with work under way or uncommitted. */
+  readonly killsMidWork: number;
+  readonly joins: number;
+  readonly faultsMet: number;
+  /** Events that were handled again, each explained by a fault. */
+  readonly repeats: number;
+  readonly deadLetters: number;
+}
+
+/** Members notice a crash after so long. */
+const sessionTimeoutMs = 30;
+const restartAfterMs = 40;
+/** From the last disturbance on, everything must be done within this. */
+const patienceMs = 60_000;
+const maxRestarts = 60;
+/** What was disturbed may take so long to fail. */
+const lingeringMs = 500;
+/** A process whose claim of a partition reaches the sink after its successor's fences that one off, until partitions move again. */
+const isFencedByMistake = (reason: string): boolean => reason.includes("belongs to another member");
+
+/** Runs the schedule of a seed: the whole runtime, in one process, in no time. */
+export function simulate(seed: number, { bug = { name: "none" }, trace = null }: SimulateOptions = {}): Promise<Outcome> {
+  return new Simulation(planOf(seed), bug, trace).run();
+}
+
+export interface SimulateOptions {
+  readonly bug?: PlantedBug;
+  /** Told of everything that happens. */
+  readonly trace?: ((line: string) => void) | null;
+}
+
+class WatchedBroker extends MemoryBroker {
+  oracle: Oracle | null = null;
+  committedAnything: (() => void) | null = null;
+
+  override commit(commit: CommittedOffset): void {
+    this.oracle?.committed(commit, this.committed(commit.groupId, commit.topic, commit.partition));
+    super.commit(commit);
+    this.committedAnything?.();
+  }
+
+  override append(topic: string, ...records: readonly AppendedRecord[]): ReturnType<MemoryBroker["append"]> {
+    if (topic === "dead") {
+      for (const record of records) {
+        this.oracle?.deadLettered(record);
+      }
+    }
+    return super.append(topic, ...records);
+  }
+}
+
+class Simulation {
+  readonly #plan: Plan;
+  readonly #bug: PlantedBug;
+  readonly #clock: VirtualClock;
+  readonly #random: () => number;
+  readonly #broker: WatchedBroker;
+  readonly #oracle: Oracle;
+  readonly #handlers: FatefulHandlers;
+  /** Those that run, and those that have crashed. */
+  readonly #processes = new Set<WatchedProcess>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #storedAtMs = new Map<number, number>();
+  /** Until when the registry, and what the sinks write to, are down. */
+  #registryDownToMs = -1;
+  #sinkDownToMs = -1;
+  #isQuiet = false;
+  #isOver = false;
+  #haltedBy: string | null = null;
+  #redBecause: string | null = null;
+  #restarts = 0;
+  #kills = 0;
+  #killsMidWork = 0;
+  #joins = 0;
+  #calls = 0;
+  #end = (): void => {};
+
+  constructor(plan: Plan, bug: PlantedBug, trace: ((line: string) => void) | null) {
+    this.#plan = plan;
+    this.#bug = bug;
+    const scheduler = seededScheduler(plan.seed);
+    this.#random = scheduler.random;
+    this.#clock = virtualClock({ scheduler, turnMs: plan.turnMs });
+    const { rebalance, rebalanceTimeoutMs } = plan;
+    this.#broker = new WatchedBroker({ t: plan.partitions, dead: 1 }, { clock: this.#clock, rebalance, rebalanceTimeoutMs });
+    this.#oracle = new Oracle(plan, trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`));
+    this.#broker.oracle = this.#oracle;
+    this.#handlers = new FatefulHandlers(plan, this.#oracle);
+    const sinks = { sink: 1, "two-sinks": 2, "sink-and-handlers": 1 }[plan.reads as string] ?? 0;
+    for (let i = 0; i < sinks; i++) {
+      const violate = (what: string): void => this.#oracle.violate(what);
+      const applied = (): void => this.#look();
+      this.#oracle.sinks.push(new SinkStore({ name: `sink ${i}`, violate, applied, isUnfenced: bug.isUnfenced === true }));
+    }
+  }
+
+  async run(): Promise<Outcome> {
+    // Failures are thrown on purpose, by the thousand: their stacks would cost more than all the rest.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      return await this.#run();
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  }
+
+  async #run(): Promise<Outcome> {
+    const ended = new Promise<void>((resolve) => {
+      this.#end = resolve;
+    });
+    this.#broker.committedAnything = () => this.#look();
+    for (const step of this.#plan.steps) {
+      this.#clock.after(step.atMs, () => this.#isOver || this.#take(step));
+    }
+    this.#clock.after(this.#plan.quietAtMs, () => this.#calmDown());
+    this.#join();
+    try {
+      await this.#clock.run(ended);
+      await this.#clock.run(this.#stopAll());
+    } catch (error) {
+      this.#oracle.violate((error as Error).message); // of the clock
+    }
+    const repeats = this.#oracle.judgeRepeats();
+    if (this.#haltedBy === null && this.#redBecause === null) {
+      this.#oracle.judgeLosses();
+    }
+    return {
+      plan: this.#plan,
+      violations: this.#oracle.violations,
+      end: this.#redBecause !== null ? "red" : this.#haltedBy === null ? "done" : "halted",
+      why: this.#redBecause ?? this.#haltedBy,
+      records: this.#oracle.readable,
+      kills: this.#kills,
+      killsMidWork: this.#killsMidWork,
+      joins: this.#joins,
+      faultsMet: this.#broker.faults.met,
+      repeats,
+      deadLetters: Number(this.#broker.endOffset("dead", 0)),
+    };
+  }
+
+  // What happens from outside.
+
+  #take(step: Step): void {
+    const group = this.#broker.group("g");
+    const alive = this.#alive();
+    const process = "who" in step ? alive[step.who % Math.max(1, alive.length)] : undefined;
+    this.#oracle.note(() => `step: ${step.what}`);
+    switch (step.what) {
+      case "append":
+        this.#append(step.records);
+        return;
+      case "transaction":
+        this.#transact(step);
+        return;
+      case "join":
+        this.#join();
+        return;
+      case "leave":
+        void process?.consumer?.stop();
+        this.#joinIfAlone();
+        return;
+      case "replace-all":
+        for (const { consumer } of alive) {
+          void consumer?.stop();
+        }
+        this.#clock.after(restartAfterMs, () => this.#join());
+        return;
+      case "crash":
+        this.#crash(process);
+        return;
+      case "expire":
+        void group.expire();
+        return;
+      case "bounce":
+        for (const one of alive) {
+          one.excuse("it was taken without waiting");
+        }
+        void group.bounce();
+        return;
+      case "evict":
+        this.#evict(process, step.forMs);
+        return;
+      case "fault":
+        this.#clock.after(step.forMs, this.#broker.faults.inject(step.fault));
+        return;
+      case "registry-down":
+        this.#registryDownToMs = Math.max(this.#registryDownToMs, this.#clock.nowMs() + step.forMs);
+        return;
+      case "sink-down":
+        this.#sinkDownToMs = Math.max(this.#sinkDownToMs, this.#clock.nowMs() + step.forMs);
+        return;
+      case "retention":
+        this.#deleteBefore(step.partition);
+        return;
+      case "downtime":
+        for (const one of alive) {
+          this.#crash(one);
+        }
+        this.#deleteBefore(step.partition);
+        return;
+      case "compaction":
+        this.#compact(step.partition);
+        return;
+    }
+  }
+
+  #append(records: readonly PlannedRecord[]): void {
+    for (const record of records) {
+      const [stored] = this.#broker.append("t", this.#appended(record));
+      this.#storedAtMs.set(record.id, this.#clock.nowMs());
+      if (stored !== undefined) {
+        this.#oracle.stored(record, stored, "readable");
+      }
+    }
+  }
+
+  #transact({ records, forMs, end }: Extract<Step, { what: "transaction" }>): void {
+    const transaction = this.#broker.transaction();
+    const facts = records.flatMap((record) => {
+      this.#storedAtMs.set(record.id, this.#clock.nowMs());
+      return transaction.append("t", this.#appended(record)).map((stored) => this.#oracle.stored(record, stored, "open"));
+    });
+    this.#clock.after(forMs, () => {
+      for (const fact of facts.filter(({ state }) => state === "open")) {
+        fact.state = end === "commit" ? "readable" : "void";
+      }
+      transaction[end]();
+    });
+  }
+
+  #appended({ id, key, partition, gap }: PlannedRecord): AppendedRecord {
+    const offset = this.#broker.endOffset("t", partition) + BigInt(gap);
+    return { key: key === 0 ? null : `k${key}`, value: String(id), partition, offset };
+  }
+
+  #crash(process: WatchedProcess | undefined): void {
+    if (process === undefined) {
+      return;
+    }
+    this.#kills++;
+    this.#killsMidWork += process.isWorking ? 1 : 0;
+    process.crash(sessionTimeoutMs);
+    this.#joinIfAlone();
+  }
+
+  #evict(process: WatchedProcess | undefined, forMs: number): void {
+    if (process === undefined || process.member === null) {
+      return;
+    }
+    process.excuse("it went on without knowing that it was evicted");
+    const readmit = this.#broker.group("g").evict(process.member);
+    this.#clock.after(forMs, () => process.isDead || void readmit());
+  }
+
+  #deleteBefore(partition: number): void {
+    const { end } = this.#broker.log("t", partition);
+    const to = end - BigInt(Math.floor(this.#random() * 4));
+    if (to > 0n) {
+      this.#broker.deleteBefore("t", partition, to);
+      if (this.#broker.committed("g", "t", partition) === null) {
+        this.#oracle.vanished(partition, ({ offset }) => offset < to);
+      }
+    }
+  }
+
+  #compact(partition: number): void {
+    this.#broker.compact("t", partition);
+    const { start, end } = this.#broker.log("t", partition);
+    const there = new Set(this.#broker.read("t", partition, start, Number(end)).map(({ offset }) => offset));
+    this.#oracle.vanished(partition, ({ offset, state }) => state === "readable" && !there.has(offset));
+  }
+
+  // Members.
+
+  #alive(): readonly WatchedProcess[] {
+    return [...this.#processes].filter(({ isDead, consumer }) => !isDead && (consumer?.health().live ?? false));
+  }
+
+  #joinIfAlone(): void {
+    this.#clock.after(restartAfterMs, () => {
+      if (this.#alive().every(({ consumer }) => consumer?.health().phase !== "running") && !this.#isOver) {
+        this.#join();
+      }
+    });
+  }
+
+  #join(): void {
+    if (this.#isOver) {
+      return;
+    }
+    const {
+      clock: world,
+      plan,
+      broker,
+      oracle,
+    } = {
+      clock: this.#clock,
+      plan: this.#plan,
+      broker: this.#broker,
+      oracle: this.#oracle,
+    };
+    const process = new WatchedProcess({ plan, clock: world, broker, oracle });
+    const decoder = new FatefulDecoder({
+      clock: process.clock,
+      oracle,
+      isRegistryDown: () => world.nowMs() < this.#registryDownToMs,
+      holdingOf: ({ assignment }) => process.holdingOf(assignment),
+      unknownForMs: plan.unknownForMs,
+      storedAtMs: (id) => this.#storedAtMs.get(id) ?? 0,
+    });
+    const tools = { clock: process.clock, plan, broker, factAt: oracle.factAt.bind(oracle), handle: this.#handlers.each(process) };
+    const consumer = createConsumer({
+      driver: this.#bug.driver?.(process.driver, tools) ?? process.driver,
+      groupId: "g",
+      topics: ["t"],
+      decoder: this.#bug.decoder?.(decoder) ?? decoder,
+      delivery: plan.delivery,
+      failure: plan.failure,
+      shutdownTimeoutMs: plan.shutdownTimeoutMs,
+      signals: false,
+      clock: process.clock,
+      random: this.#random,
+    });
+    process.consumer = consumer;
+    this.#processes.add(process);
+    this.#joins++;
+    const running = this.#start(process, consumer).then(
+      () => this.#stopped(process, null),
+      (error: Error) => this.#stopped(process, error),
+    );
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+  }
+
+  #start(process: WatchedProcess, consumer: Consumer): Promise<void> {
+    const stopInside = (): void => {
+      if (++this.#calls === this.#plan.stopAtCall) {
+        void consumer.stop();
+        this.#joinIfAlone();
+      }
+    };
+    const wrap = this.#bug.handler ?? ((handle) => handle);
+    const { reads } = this.#plan;
+    if (reads === "stream") {
+      return this.#handlers.readAll(process, consumer, stopInside);
+    }
+    if (reads === "batches") {
+      const batch = this.#handlers.batch(process);
+      const call = wrap((events: readonly SimulatedEvent[]) => (stopInside(), batch(events)), process.clock);
+      consumer.on("s.t", { batch: (events) => call(events as unknown as readonly SimulatedEvent[]) });
+    } else if (reads === "handlers" || reads === "sink-and-handlers") {
+      const each = this.#handlers.each(process);
+      const call = wrap(([event]: readonly SimulatedEvent[]) => (stopInside(), event && each(event)), process.clock);
+      consumer.on("s.t", { row: (event) => call([event as unknown as SimulatedEvent]) });
+    }
+    for (const store of this.#oracle.sinks) {
+      const sink = this.#sinkOf(process, store);
+      consumer.to(this.#bug.sink?.(sink) ?? sink, { tables: ["s.t"] });
+    }
+    return consumer.run();
+  }
+
+  /** The near side of a sink: what it asks for takes a while, and may be done after the process has gone. */
+  #sinkOf(process: WatchedProcess, store: SinkStore): Sink {
+    const reach = async (): Promise<void> => {
+      await this.#clock.breathe();
+      if (this.#clock.nowMs() < this.#sinkDownToMs) {
+        throw Object.assign(new Error("down"), { code: "ECONNREFUSED" });
+      }
+    };
+    return {
+      name: store.name,
+      claim: (_groupId, assignments) =>
+        process.whileAlive(
+          reach()
+            .then(() => process.whileAlive(Promise.resolve())) // what a connection that breaks has not done is not done
+            .then(() => store.claim(assignments)),
+        ),
+      apply: (batch) => process.whileAlive(this.#handlers.apply(process, store, batch, reach)),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  #stopped(process: WatchedProcess, error: Error | null): void {
+    this.#processes.delete(process);
+    if (error === null || process.isDead || this.#isOver) {
+      return;
+    }
+    const why = this.#whyHalted(error);
+    if (why === "again" && ++this.#restarts <= maxRestarts) {
+      this.#clock.after(restartAfterMs, () => this.#join());
+    } else if (why === "stopped") {
+      this.#joinIfAlone();
+    } else {
+      if (why === "again" || why === null) {
+        this.#oracle.violate(`a consumer halted: ${error.message} (${String(error.cause)})`);
+      }
+      this.#haltedBy = why ?? error.message;
+      this.#isOver = true;
+      this.#end();
+    }
+  }
+
+  /** What it halted with, where it had to and would again; null where it must not. */
+  #whyHalted(error: Error): string | null {
+    const { failure } = this.#plan;
+    const code = (error as { code?: string }).code ?? error.name;
+    switch (code) {
+      case "fault":
+      case "fenced":
+      case "sink-failed":
+      case "dead-letter-failed":
+        return this.#clock.nowMs() > this.#plan.quietAtMs + lingeringMs ? null : "again";
+      case "work-abandoned":
+        return "stopped";
+      case "offset-out-of-range":
+        return this.#isLost(error) ? code : null;
+      case "failures-systemic":
+        return failure.breaker !== false || failure.maxParkedKeys !== undefined ? code : null;
+      default:
+        return this.#isToBlame(error) ? code : this.#isOutageOf(error) ? "again" : null;
+    }
+  }
+
+  /** What is said to be gone is what is gone. */
+  #isLost(error: Error): boolean {
+    const { lost } = error as { lost?: { partition: number; firstMissing: bigint; firstAvailable: bigint } };
+    if (lost === undefined) {
+      return false;
+    }
+    const { start } = this.#broker.log("t", lost.partition);
+    return lost.firstAvailable === start && lost.firstMissing < start;
+  }
+
+  #isToBlame(error: Error): boolean {
+    const at = isConsumerError(error) || isDecodeError(error) ? error.at : undefined;
+    return this.#plan.failure.poison === "halt" && at !== undefined && this.#oracle.hasPoisonFrom(at.partition, at.offset);
+  }
+
+  /** What a sink writes to is down for longer than it is tried. */
+  #isOutageOf(error: Error): boolean {
+    const code = (error.cause as { code?: string } | undefined)?.code;
+    return (code === "ECONNREFUSED" || code === "ECONNRESET") && this.#clock.nowMs() <= this.#plan.quietAtMs + lingeringMs;
+  }
+
+  // The end.
+
+  #calmDown(): void {
+    if (this.#isOver) {
+      return;
+    }
+    this.#isQuiet = true;
+    this.#broker.faults.clear();
+    this.#joinIfAlone();
+    this.#clock.after(patienceMs, () => this.#giveUp());
+    this.#look();
+  }
+
+  /** Whether everything is done. */
+  #look(): void {
+    if (!this.#isQuiet || this.#isOver) {
+      return;
+    }
+    if (this.#missing().length === 0) {
+      this.#isOver = true;
+      this.#end();
+    }
+  }
+
+  /** Partitions that are not committed to their end. */
+  #missing(): string[] {
+    const missing: string[] = [];
+    for (let partition = 0; partition < this.#plan.partitions; partition++) {
+      const end = this.#oracle.endOf(partition) ?? 0n;
+      const committed = this.#broker.committed("g", "t", partition);
+      if ((committed ?? 0n) < end && !this.#oracle.isAppliedTo(partition, end)) {
+        missing.push(`${partition}: ${committed} of ${end}`);
+      }
+    }
+    return missing;
+  }
+
+  #giveUp(): void {
+    if (this.#isOver) {
+      return;
+    }
+    this.#isOver = true;
+    const told = this.#alive().map(
+      ({ consumer }) => `${consumer?.health().phase}: ${consumer?.health().reasons.join("; ") || "all is well"}`,
+    );
+    const missing = this.#missing().join(", ");
+    if (told.some(isFencedByMistake)) {
+      this.#redBecause = told.join(" | ");
+      this.#end();
+      return;
+    }
+    this.#oracle.violate(
+      `not done ${patienceMs} ms after the last disturbance (${missing}); health says: ${told.join(" | ") || "nothing"}`,
+    );
+    this.#end();
+  }
+
+  async #stopAll(): Promise<void> {
+    const startedAtMs = this.#clock.nowMs();
+    const living = [...this.#processes].filter(({ isDead }) => !isDead);
+    await Promise.all(living.map(async ({ consumer }) => consumer?.stop()));
+    const tookMs = this.#clock.nowMs() - startedAtMs;
+    if (tookMs > 4 * this.#plan.shutdownTimeoutMs + 1_000) {
+      this.#oracle.violate(`the stop took ${tookMs} ms`);
+    }
+  }
+}

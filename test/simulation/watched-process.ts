@@ -1,0 +1,266 @@
+import type {
+  Clock,
+  Consumer,
+  DriverSession,
+  DriverSink,
+  FetchedBatch,
+  KafkaDriver,
+  OffsetCommit,
+  OutgoingRecord,
+  PartitionAssignment,
+  Subscription,
+} from "@cdckit/consumer";
+import { memory, type MemoryBroker, type MemoryMember, type VirtualClock } from "@cdckit/testkit";
+import { Holding } from "./holding.ts";
+import { type Oracle, placeOf } from "./oracle.ts";
+import type { Plan } from "./plan.ts";
+
+export interface WatchedProcessParts {
+  readonly plan: Plan;
+  readonly clock: VirtualClock;
+  readonly broker: MemoryBroker;
+  readonly oracle: Oracle;
+}
+
+/**
+ * What a process is to the rest of the world: its clock and its connection to the broker. When it has crashed, nothing comes in or goes
+ * out any more, and no timer fires. Whatever passes through the port is told to the oracle.
+ */
+export class WatchedProcess {
+  /** The process' own time: it stands still for ever once the process has crashed. */
+  readonly clock: Clock;
+  readonly driver: KafkaDriver;
+  readonly holdings: Map<PartitionAssignment, Holding> = new Map<PartitionAssignment, Holding>();
+  /** Set by who runs it. */
+  consumer: Consumer | null = null;
+  readonly #parts: WatchedProcessParts;
+  #session: MemoryMember | null = null;
+  #isDead = false;
+  #isClosed = false;
+  #bury = (): void => {};
+  readonly #buried: Promise<void>;
+
+  constructor(parts: WatchedProcessParts) {
+    this.#parts = parts;
+    const { clock } = parts;
+    this.#buried = new Promise((resolve) => {
+      this.#bury = resolve;
+    });
+    this.clock = {
+      nowMs: () => clock.nowMs(),
+      wallMs: () => clock.wallMs(),
+      after: (delayMs, call) => clock.after(delayMs, () => this.#isDead || call()),
+      breathe: () => this.whileAlive(clock.breathe()),
+    };
+    this.driver = this.#watchedDriver();
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** The member of the group, as the broker knows it; null before it joined. */
+  get member(): MemoryMember | null {
+    return this.#session;
+  }
+
+  get isWorking(): boolean {
+    return [...this.holdings.values()].some(({ active, isCommitOpen }) => active > 0 || isCommitOpen);
+  }
+
+  /** What the process holds, as far as it knows. */
+  current(partition: number): Holding | null {
+    return [...this.holdings.values()].findLast(({ assignment }) => assignment.partition === partition) ?? null;
+  }
+
+  /** Everything that it does from here on is in vain. The group goes on without it when its session has run out. */
+  crash(sessionTimeoutMs: number): void {
+    this.#isDead = true;
+    this.excuse("its process crashed");
+    for (const holding of this.holdings.values()) {
+      holding.end();
+    }
+    this.#parts.clock.after(sessionTimeoutMs, () => {
+      this.#leaveGroup();
+      this.#bury();
+    });
+  }
+
+  /** What it holds now may be handled again by others. */
+  excuse(why: string): void {
+    for (const holding of this.holdings.values()) {
+      if (holding.state !== "gone") {
+        holding.excuseBy(why);
+      }
+    }
+  }
+
+  /** As the promise does, and never where the process has crashed by then. */
+  whileAlive<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      work.then(
+        (value) => this.#isDead || resolve(value),
+        (error: unknown) => this.#isDead || reject(error as Error),
+      );
+    });
+  }
+
+  /** As the coordinator removes a member whose session has run out. */
+  #leaveGroup(): void {
+    void this.#session?.close(1);
+  }
+
+  #watchedDriver(): KafkaDriver {
+    const { broker, plan } = this.#parts;
+    const inner = memory({ broker, maxBatchRecords: plan.maxBatchRecords, partitionsConsumedConcurrently: plan.workers });
+    return {
+      name: inner.name,
+      capabilities: inner.capabilities,
+      connect: (subscription, sink) => this.whileAlive(this.#connect(inner, subscription, sink)),
+    };
+  }
+
+  async #connect(inner: KafkaDriver, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
+    const { startAt } = subscription;
+    const watched: Subscription =
+      startAt === undefined ? subscription : { ...subscription, startAt: (assignments) => this.whileAlive(startAt(assignments)) };
+    const session = (await inner.connect(watched, this.#watchedSink(sink))) as MemoryMember; // what its driver connects
+    this.#session = session;
+    if (this.#isDead) {
+      this.#leaveGroup();
+    }
+    return this.#watchedSession(session);
+  }
+
+  #watchedSink(sink: DriverSink): DriverSink {
+    return {
+      assigned: (assignments) => {
+        if (!this.#isDead) {
+          for (const assignment of assignments) {
+            const holding = new Holding(assignment);
+            this.#parts.oracle.assigned(holding);
+            this.holdings.set(assignment, holding);
+          }
+          this.#parts.oracle.note(() => `${[...this.holdings.values()].join()} are held`);
+          sink.assigned(assignments);
+        }
+      },
+      revoked: (assignments, how) => (this.#isDead ? this.#buried : this.#revoked(sink, assignments, how)),
+      batch: (batch) => (this.#isDead ? this.#buried : this.#batch(sink, batch)),
+      failed: (error) => {
+        if (!this.#isDead) {
+          sink.failed(error);
+        }
+      },
+    };
+  }
+
+  async #revoked(sink: DriverSink, assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
+    const { clock, plan } = this.#parts;
+    const going = assignments.map((assignment) => this.holdingOf(assignment));
+    for (const holding of going) {
+      holding.state = "going";
+      if (how === "lost") {
+        holding.excuseBy("it was lost");
+      }
+    }
+    const askedAtMs = clock.nowMs();
+    this.#parts.oracle.note(() => `${going.join()} are ${how}`);
+    const done = sink.revoked(assignments, how);
+    const end = (): void => {
+      const tookMs = clock.nowMs() - askedAtMs;
+      this.#parts.oracle.note(() => `${going.join()} are gone; health says: ${this.consumer?.health().reasons.join("; ")}`);
+      if (this.consumer?.health().live !== true) {
+        this.excuse("its consumer halted");
+      }
+      for (const holding of going) {
+        if (tookMs >= Math.min(plan.shutdownTimeoutMs, plan.rebalanceTimeoutMs)) {
+          holding.excuseBy("its drain took too long");
+        }
+        holding.end();
+        this.holdings.delete(holding.assignment);
+      }
+    };
+    if (how === "lost") {
+      end();
+    }
+    await Promise.race([done, this.#buried]);
+    end();
+  }
+
+  #batch(sink: DriverSink, batch: FetchedBatch): Promise<void> | undefined {
+    const { oracle, plan } = this.#parts;
+    const { maxInFlightBytes } = plan.delivery;
+    const openBytes = maxInFlightBytes === undefined ? 0 : oracle.openBytes(this.holdings.values());
+    const takes = (): boolean => this.consumer?.health().phase === "running"; // what is handed over besides is not taken
+    if (
+      maxInFlightBytes !== undefined &&
+      openBytes > maxInFlightBytes + (plan.workers + plan.partitions) * plan.maxBatchRecords * 5 &&
+      takes()
+    ) {
+      oracle.violate(`${openBytes} bytes are in memory, and ${maxInFlightBytes} may be`);
+    }
+    oracle.batchHanded(this.holdingOf(batch.assignment), batch, takes);
+    const ready = sink.batch(batch);
+    return ready === undefined ? undefined : Promise.race([ready, this.#buried]);
+  }
+
+  /** One that is not known, and so not held, where the process does not hold it. */
+  holdingOf(assignment: PartitionAssignment): Holding {
+    const known = this.holdings.get(assignment);
+    if (known !== undefined) {
+      return known;
+    }
+    const stray = new Holding(assignment);
+    stray.end();
+    return stray;
+  }
+
+  #watchedSession(session: MemoryMember): DriverSession {
+    return {
+      commit: (offsets) => (this.#isDead ? this.#never() : this.whileAlive(this.#commit(session, offsets))),
+      send: (records) => (this.#isDead ? this.#never() : this.whileAlive(this.#send(session, records))),
+      pause: (assignments) => this.#isDead || session.pause(assignments),
+      resume: (assignments) => this.#isDead || session.resume(assignments),
+      ranges: (assignments) => (this.#isDead ? this.#never() : this.whileAlive(session.ranges(assignments))),
+      close: (deadlineMs) => (this.#isDead ? this.#never() : this.whileAlive(this.#close(session, deadlineMs))),
+    };
+  }
+
+  #never(): Promise<never> {
+    return new Promise(() => {});
+  }
+
+  async #commit(session: MemoryMember, offsets: readonly OffsetCommit[]): Promise<void> {
+    const entries = offsets.map(({ assignment, offset }) => ({ holding: this.holdingOf(assignment), offset }));
+    for (const { holding, offset } of entries) {
+      if (!this.#isClosed) {
+        this.#parts.oracle.commitAsked(holding, offset);
+      }
+      holding.isCommitOpen = true;
+    }
+    await session.commit(offsets);
+    for (const { holding } of entries) {
+      holding.isCommitOpen = false;
+    }
+  }
+
+  async #send(session: MemoryMember, records: readonly OutgoingRecord[]): Promise<void> {
+    for (const record of records) {
+      this.#parts.oracle.deadLetterSent(this.current(placeOf(record).partition), record);
+    }
+    await session.send(records);
+  }
+
+  #close(session: MemoryMember, deadlineMs: number): Promise<void> {
+    this.#isClosed = true;
+    if (this.consumer?.health().live !== true) {
+      this.excuse("its consumer halted");
+    }
+    for (const holding of this.holdings.values()) {
+      holding.end();
+    }
+    this.holdings.clear();
+    return session.close(deadlineMs);
+  }
+}
