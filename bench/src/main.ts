@@ -6,11 +6,12 @@ import { runDecode } from "./suites/decode.ts";
 import { runHeap } from "./suites/heap.ts";
 import { runLayers } from "./suites/layers.ts";
 import { runRuntime } from "./suites/runtime.ts";
+import { runSink } from "./suites/sink.ts";
 
-const usage = `usage: npm run bench -- [decode|layers|runtime|heap|consume]... [options]
+const usage = `usage: npm run bench -- [decode|layers|runtime|heap|sink|consume]... [options]
   --rounds N     rounds per contender (default 15)
   --round-ms N   shortest time of one round in milliseconds (default 150)
-  --messages N   messages of the heap suite (default 1000000) and of each pass of runtime and consume (200000)
+  --messages N   messages of the heap suite (default 1000000) and of each pass of runtime and consume (200000), and of sink (10000)
   -o, --output F write the results as JSON too
 `;
 
@@ -25,6 +26,7 @@ const suites: Readonly<Record<string, (options: SuiteOptions) => Promise<{ reado
   layers: runLayers,
   runtime: runRuntime,
   heap: runHeap,
+  sink: runSink,
   consume: runConsume,
 };
 

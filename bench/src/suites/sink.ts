@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createConsumer } from "@cdckit/consumer";
+import { postgres } from "@cdckit/postgres";
+import { memory, MemoryBroker } from "@cdckit/testkit";
+import pg from "pg";
+import { startPostgres } from "../../../scripts/stack/postgres.mjs";
+import { environment } from "../environment.ts";
+
+const recordsPerBatch = 1_000;
+/** Of effectively-once over at-least-once. */
+const mostOverhead = 0.11;
+
+/**
+ * What it costs to keep offsets in the transaction of the rows: the same records through `createConsumer` and the same sink into
+ * PostgreSQL, both ways in turn, into a table of their own each. Starts its own PostgreSQL.
+ */
+export async function runSink({
+  rounds,
+  messages = 10_000,
+}: {
+  readonly rounds: number;
+  readonly messages?: number;
+}): Promise<{ text: string; result: object }> {
+  const dir = mkdtempSync(join(tmpdir(), "cdckit-bench-sink-"));
+  const server = await startPostgres({ dir });
+  const pool = new pg.Pool({ ...server.database });
+  pool.on("error", () => {}); // the server ends idle connections when it is stopped
+  try {
+    const broker = brokerWith(messages);
+    const seconds = { once: [] as number[], least: [] as number[] };
+    for (let round = -1; round < rounds; round++) {
+      const pair = { once: Number.NaN, least: Number.NaN };
+      // Whoever comes first finds the table's pages in another state: they take turns at that too.
+      for (const way of round % 2 === 0 ? (["once", "least"] as const) : (["least", "once"] as const)) {
+        pair[way] = await pass(pool, broker, messages, way, `${way}-${round}`);
+      }
+      if (round >= 0) {
+        seconds.once.push(pair.once);
+        seconds.least.push(pair.least);
+      }
+    }
+    const shares = seconds.once.map((once, i) => once / (seconds.least[i] ?? Number.NaN) - 1);
+    const share = median(shares);
+    const held = share <= mostOverhead;
+    const percent = (value: number): string => `${(100 * value).toFixed(1)}%`;
+    return {
+      text: [
+        `sink, ${messages} changes into PostgreSQL in batches of ${recordsPerBatch}, ${rounds} rounds in alternation, median`,
+        `at-least-once ${perSecond(seconds.least, messages)} changes/s, effectively-once ${perSecond(seconds.once, messages)}: ${percent(share)} slower ` +
+          `[${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}] (at most ${percent(mostOverhead)}: ${held ? "held" : "MISSED"})`,
+      ].join("\n"),
+      result: { environment: environment(), messages, recordsPerBatch, mostOverhead, share, held, unit: "seconds a pass", seconds },
+    };
+  } finally {
+    await pool.end();
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function brokerWith(messages: number): MemoryBroker {
+  const broker = new MemoryBroker({ "shop.public.orders": 1 });
+  const source = { version: "3.5.2.Final", connector: "postgresql", name: "shop", ts_ms: 0, db: "shop", schema: "public", table: "orders" };
+  for (let id = 0; id < messages; id++) {
+    const after = { id, customer: `customer ${id % 977}`, amount: `${id % 1000}.50`, quantity: id % 12, note: "a note of some length" };
+    broker.append("shop.public.orders", {
+      partition: 0,
+      key: JSON.stringify({ id }),
+      value: JSON.stringify({ before: null, after, source, op: "c", ts_ms: 0, transaction: null }),
+    });
+  }
+  return broker;
+}
+
+async function pass(pool: pg.Pool, broker: MemoryBroker, messages: number, way: "once" | "least", groupId: string): Promise<number> {
+  await pool.query(
+    `drop schema if exists bench cascade; create schema bench;
+     create table bench.orders (id bigint primary key, customer text, amount numeric, quantity integer, note text); checkpoint`,
+  );
+  const consumer = createConsumer({
+    driver: memory({ broker, maxBatchRecords: recordsPerBatch }),
+    groupId,
+    topics: ["shop.public.orders"],
+    signals: false,
+  });
+  const sink = postgres({ pool: pool as never, schema: "bench", delivery: way === "once" ? "effectively-once" : "at-least-once" });
+  let done: () => void = () => {};
+  const applied = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  let startNs = 0n;
+  consumer.to({
+    ...{ name: sink.name, close: () => sink.close(), schemaSeen: (seen) => sink.schemaSeen(seen) },
+    claim: (group, assignments) => sink.claim(group, assignments),
+    apply: async (batch) => {
+      startNs ||= process.hrtime.bigint();
+      await sink.apply(batch);
+      if (batch.nextOffset >= BigInt(messages)) {
+        done();
+      }
+    },
+  });
+  const running = consumer.run();
+  await applied;
+  const elapsedNs = process.hrtime.bigint() - startNs;
+  await consumer.stop();
+  await running;
+  const { rows } = await pool.query<{ count: string }>("select count(*) from bench.orders");
+  if (Number(rows[0]?.count) !== messages) {
+    throw new Error(`expected ${messages} rows, found ${rows[0]?.count}`);
+  }
+  return Number(elapsedNs) / 1e9;
+}
+
+function perSecond(seconds: readonly number[], messages: number): string {
+  return Math.round(messages / median(seconds)).toLocaleString("en-US");
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? Number.NaN;
+}
