@@ -18,7 +18,7 @@ const skipReason = found.skip === false ? (isBuilt ? null : "the packages are no
 test.skipIf(skipReason !== null)(
   "members are killed, frozen and cut off: nothing is lost, no key is reordered, and what comes again is explained",
   { timeout: minutes * 60_000 + leastKills * 30_000 + 200_000, meta: skipReason === null ? {} : { skipReason } },
-  async () => {
+  async ({ task }) => {
     const report = await runChaos({
       seed,
       minutes,
@@ -26,7 +26,7 @@ test.skipIf(skipReason !== null)(
       consumer: concurrency === 1 ? {} : { delivery: { concurrency } },
       ...(process.env["CHAOS_VERBOSE"] === undefined ? {} : { log: (line: string) => console.error(line) }),
     });
-    console.log(summaryOf(report));
+    task.meta.summary = summaryOf(report);
     expect(report.violations.slice(0, 20)).toEqual([]);
     // A run in which the faults hit nothing would prove nothing.
     expect(report.killsMidWork).toBeGreaterThanOrEqual(leastKills * 0.3);

@@ -27,7 +27,6 @@ test("whatever comes in whatever order, nothing is lost, overtaken or committed 
   task.meta.summary =
     `simulation: ${schedules} schedules from seed ${firstSeed} in ${Math.round((user + system) / 1e6)} s of a core, ${failed.length} wrong; ${records} records, ${kills} kills (${killsMidWork} amid work), ` +
     `${joins} joins, ${faultsMet} faults, ${deadLetters} dead letters, ${repeats} explained repeats; ${done} done, ${halted} halted with cause, ${red} red`;
-  console.log(task.meta.summary);
   expect(failed.slice(0, 10).join("\n"), `${failed.length} of ${schedules} schedules`).toBe("");
   if (schedules >= 1_000) {
     // Not for want of trying.

@@ -264,6 +264,28 @@ describe("a sink", () => {
     expect([...tables.rows].sort((a, b) => Number(a) - Number(b))).toEqual(values.map((_value, i) => String(i)));
   });
 
+  test("is claimed no later than its partition is given up: a claim that came late would fence the next owner off for good", async () => {
+    const setup = brokerWith(orders, 2);
+    const tables = new MemoryTables();
+    const slow = (delayMs: number): Sink => {
+      const sink = tables.sink(setup.clock);
+      return {
+        ...sink,
+        claim: async (groupId, assignments) => {
+          await new Promise<void>((resolve) => void setup.clock.after(delayMs, resolve));
+          return sink.claim(groupId, assignments);
+        },
+      };
+    };
+    const first = join(setup).to(slow(50));
+    const second = join(setup).to(slow(1));
+    const running = [first.run()];
+    setup.clock.after(10, () => running.push(second.run()));
+    setup.clock.after(5_000, () => [first, second].forEach((member) => void member.stop()));
+    await setup.clock.run(Promise.all(running).then(() => Promise.all(running)));
+    expect(tables.rows.toSorted()).toEqual(rows);
+  });
+
   test("that is none, or has another one's name, is refused", () => {
     const setup = brokerWith([]);
     const tables = new MemoryTables();
