@@ -12,6 +12,7 @@ setUp();
 const { checkDependencies } = await import("./dependencies.mjs");
 const { checkFormatTables } = await import("./format-tables.mjs");
 const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mjs");
+const { checkGuarantees } = await import("./guarantees.mjs");
 const { checkRooms } = await import("./rooms.mjs");
 
 /** A step ends in what is wrong, as text; an empty text is a pass. */
@@ -34,6 +35,7 @@ const steps = [
   { name: "code blocks of documents", judge: () => checkCodeBlocks(repositoryRoot) },
   { name: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
   { name: "tables of formats", judge: () => checkFormatTables(repositoryRoot) },
+  { name: "guarantees", judge: () => checkGuarantees(repositoryRoot) },
   { name: "paths of documents", judge: () => checkPaths(repositoryRoot).join("\n") },
 ];
 

@@ -5,7 +5,7 @@
  */
 import { randomInt } from "node:crypto";
 import process from "node:process";
-import { demandWritable, setUp } from "./set-up.mjs";
+import { demandWritable, repositoryRoot, setUp } from "./set-up.mjs";
 
 let closingLine = "0 passed, 1 failed, 0 skipped"; // until tests ran: what cannot be set up fails
 process.once("exit", () => console.log(closingLine));
@@ -16,6 +16,7 @@ setUp({ build: true }); // the tests of the command line run what users run: dis
 // After setUp: before it there may be no vitest.
 const { parseCLI, startVitest } = await import("vitest/node");
 const { CountingReporter } = await import("./vitest-reporter.mjs");
+const { noteResults } = await import("./guarantees.mjs");
 
 process.env.FAST_CHECK_SEED ??= String(randomInt(2 ** 31));
 process.env.NODE_ENV ??= "test";
@@ -31,8 +32,9 @@ try {
   process.exitCode = 1;
 }
 
-for (const line of reporter.skippedLines) {
+for (const line of [...reporter.skippedLines, ...reporter.summaryLines]) {
   console.log(line);
 }
+noteResults(repositoryRoot, reporter.results);
 console.log(`Property tests ran with FAST_CHECK_SEED=${process.env.FAST_CHECK_SEED} on Node ${process.versions.node}.`);
 process.exit(reporter.failed > 0 ? 1 : process.exitCode);

@@ -14,6 +14,10 @@ export class CountingReporter extends DefaultReporter {
   #failed = 0;
   /** @type {{ name: string, file: string, reason: string }[]} */
   #skipped = [];
+  /** @type {string[]} */
+  #summaries = [];
+  /** @type {Record<string, "passed" | "failed">} */
+  #results = {};
 
   /**
    * @override
@@ -43,6 +47,13 @@ export class CountingReporter extends DefaultReporter {
   /** @param {TestCase} test */
   #countTest(test) {
     const result = test.result();
+    const { summary } = /** @type {Record<string, unknown>} */ (test.meta());
+    if (typeof summary === "string") {
+      this.#summaries.push(summary);
+    }
+    if (result.state === "passed" || result.state === "failed") {
+      this.#results[`${test.module.relativeModuleId}: ${test.name}`] = result.state;
+    }
     if (result.state === "passed") {
       this.#passed++;
     } else if (result.state === "failed") {
@@ -60,6 +71,16 @@ export class CountingReporter extends DefaultReporter {
   /** Each skipped test, one a line. */
   get skippedLines() {
     return this.#skipped.map(({ file, name, reason }) => `skipped: ${file} > ${name}: ${reason}`);
+  }
+
+  /** What tests have to say beside having passed (`task.meta.summary`), one a line. */
+  get summaryLines() {
+    return this.#summaries;
+  }
+
+  /** What became of each test that ran, by its file and its name. */
+  get results() {
+    return this.#results;
   }
 
   get failed() {

@@ -22,7 +22,7 @@ function runWith(name: string, code: string): { readonly lines: readonly string[
     const options = { root: ${JSON.stringify(folder)}, config: false, include: ["${name}.case.ts"], watch: false, reporters: [reporter] };
     const vitest = await startVitest("test", [], options);
     await vitest.close();
-    console.log([...reporter.skippedLines, reporter.failed, reporter.closingLine].join("\\n"));
+    console.log([...reporter.skippedLines, ...reporter.summaryLines, reporter.failed, reporter.closingLine].join("\\n"));
     process.exit(0);`;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, encoding: "utf8" });
   const lines = stdout.trimEnd().split("\n");
@@ -42,6 +42,11 @@ describe("the closing line of npm test", () => {
   test("comes after each skipped test with its reason", () => {
     const { lines } = runWith("reasons", `test("runs on a broker", (context) => context.skip("no Java on this machine"));`);
     expect(lines.at(-3)).toBe("skipped: reasons.case.ts > runs on a broker: no Java on this machine");
+  });
+
+  test("comes after what tests have to say of what they did", () => {
+    const { lines } = runWith("summaries", `test("counts", ({ task }) => { task.meta.summary = "12 kills"; });`);
+    expect(lines.at(-3)).toBe("12 kills");
   });
 
   test("takes the reason of a skipped suite from its meta", () => {

@@ -1,0 +1,283 @@
+/**
+ * GUARANTEES.md: what the runtime promises, and the tests that hold it. Each test is looked for in its file and must have passed when it
+ * last ran (`test/guarantee-results.json`, which `npm test` keeps up to date). Run as a program, it runs those tests and writes both anew.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { repositoryRoot } from "./set-up.mjs";
+
+/**
+ * @typedef {readonly [file: string, test: string]} Proof
+ * @typedef {object} Promised
+ * @property {string} id
+ * @property {string} text
+ * @property {readonly Proof[]} proofs
+ * @property {string} [notYet] what of it nothing proves yet, and why
+ */
+
+const consumer = "packages/consumer/src";
+const schedules = "whatever comes in whatever order, nothing is lost, overtaken or committed early, and what comes twice is explained";
+
+/** @type {Proof} */
+const simulation = ["test/simulation/simulation.test.ts", schedules];
+/** @type {Proof} */
+const plantedBugs = ["test/simulation/planted-bugs.test.ts", "every planted bug is caught"];
+
+/** @type {readonly Promised[]} */
+const promises = [
+  {
+    id: "P1",
+    text: "At least once: an offset is committed only when every record before it is handled, filtered as asked, or acknowledged as a dead letter.",
+    proofs: [simulation, [`${consumer}/consumer-failures.test.ts`, "the offset does not move before the dead letter is acknowledged"]],
+  },
+  {
+    id: "P2",
+    text: "The records of one key are handled in their order, through retries, concurrency, rebalances and dead letters.",
+    proofs: [
+      simulation,
+      [`${consumer}/consumer-failures.test.ts`, "later records of a key follow the dead one, in order; other keys go on"],
+      [`${consumer}/consumer-failures.test.ts`, "a record is tried again in its place, and nothing overtakes it"],
+    ],
+  },
+  {
+    id: "P3",
+    text: "What is handled twice has a cause: none after a clean stop or rebalance; after a crash no more than was in flight or not committed.",
+    proofs: [simulation, [`${consumer}/consumer.test.ts`, "a member that joins takes over without a gap and without a duplicate"]],
+  },
+  {
+    id: "P4",
+    text: "Sinks that keep rows and offsets in one fenced transaction apply each record once.",
+    proofs: [
+      simulation,
+      [`${consumer}/consumer-sinks.test.ts`, "whatever members come, go and expire, each row is applied once"],
+      ["test/integration/postgres-sink.test.ts", "move with the rows or not at all"],
+      ["test/integration/postgres-sink.test.ts", "fence whoever held the partition before"],
+    ],
+  },
+  {
+    id: "P5",
+    text: "Once a partition is revoked or lost, its former owner hands nothing on, writes nothing and commits nothing.",
+    proofs: [
+      simulation,
+      [`${consumer}/consumer.test.ts`, "what is in flight when a partition is lost is never committed by the member that lost it"],
+    ],
+  },
+  {
+    id: "P6",
+    text: "A client that keeps its membership and does not fetch is told of by health() within a minute.",
+    proofs: [
+      [
+        `${consumer}/consumer-stuck.test.ts`,
+        "a client that keeps its membership and does not fetch turns health() red within a minute, and green again",
+      ],
+    ],
+    notYet: "clients other than the one in memory: only kafkajs is supported so far",
+  },
+  {
+    id: "P7",
+    text: "History is never skipped in silence: where records are gone, the consumer stops and names the range that is lost.",
+    proofs: [simulation, plantedBugs],
+  },
+  {
+    id: "P8",
+    text: "A record that cannot be handled holds up no other key for ever and does not vanish: it halts the consumer, or becomes a dead letter in its own bytes under Kafka Connect's headers. What is not its fault never makes it one.",
+    proofs: [
+      simulation,
+      [
+        `${consumer}/failure/dead-letter.test.ts`,
+        "has the record's own bytes, headers and timestamp, and the names that Kafka Connect writes",
+      ],
+      [`${consumer}/consumer-failures.test.ts`, "nothing that is not the record's fault dies: the consumer halts"],
+      [`${consumer}/consumer-failures.test.ts`, "too many of them halt the consumer, and the last one is not committed"],
+    ],
+  },
+  {
+    id: "P9",
+    text: "Any bytes give a value or a typed DecodeError: no crash, no hang, no code, no changed prototype.",
+    proofs: [
+      [
+        "packages/decode/src/encoding/avro/recordings.test.ts",
+        "every payload cut at any byte ends in a DecodeError, the same for both readers",
+      ],
+      ["packages/decode/src/encoding/avro/hostile.test.ts", "16 fields below the limit are together above it"],
+      ["test/contract/hostile-json.test.ts", "learned names stay data: a quote, a line separator and code in them run nowhere"],
+    ],
+    notYet: "1e9 inputs: `npm run fuzz` has no such run on record",
+  },
+  {
+    id: "P10",
+    text: "Values lose nothing: 64-bit integers, decimals, nanoseconds, bytes.",
+    proofs: [["packages/decode/src/encoding/avro/differential.test.ts", "an int64 is a number where that is exact, and a bigint beyond"]],
+  },
+  {
+    id: "P11",
+    text: "A registry that is down stops no known schema, loses nothing, makes no dead letter, and is not stampeded.",
+    proofs: [
+      simulation,
+      [`${consumer}/consumer-failures.test.ts`, "is waited for, however long it takes; nothing dies, and health says why nothing moves"],
+      ["packages/registry/src/registry.test.ts", "costs one request for a thousand that wait for it"],
+    ],
+  },
+  {
+    id: "P12",
+    text: "No secret and no value of a row leaves in messages, logs or headers.",
+    proofs: [
+      ["packages/registry/src/secrets.test.ts", "by an answer that is broken, too large or late"],
+      [
+        `${consumer}/failure/dead-letter.test.ts`,
+        "tells what a handler threw by name and code, never in its words: they may quote the row",
+      ],
+    ],
+  },
+  {
+    id: "P13",
+    text: "What is held in memory is bounded in bytes; the client is paused where that is reached.",
+    proofs: [simulation, [`${consumer}/consumer.test.ts`, "batches are taken only until the bytes in flight reach the bound"]],
+    notYet: "the resident size over a day: no run of that length is on record",
+  },
+  {
+    id: "P14",
+    text: "A stop ends within its deadline, whatever hangs, and says whether work was abandoned.",
+    proofs: [
+      simulation,
+      [`${consumer}/consumer.test.ts`, "a handler that never ends is given up at the deadline, and its record is not committed"],
+    ],
+  },
+  {
+    id: "P15",
+    text: "One contract for every client, with its exceptions stated.",
+    proofs: [],
+    notYet: "there is one driver, for kafkajs; the contract is `testDriverContract` of @cdckit/testkit",
+  },
+  {
+    id: "P16",
+    text: "Each of these sentences names its test, and the simulation catches bugs that are planted into it.",
+    proofs: [plantedBugs],
+  },
+];
+
+const notPromised = [
+  "Exactly once for sinks that do not keep the offset in the transaction of their rows.",
+  "Order across keys, tables or partitions; order of a row whose primary key changes; order of records without a key in the dead-letter topic.",
+  "Atomicity across sinks.",
+  "More than Kafka's own transactions promise (KAFKA-17754).",
+  "That a member which the group has given up, and which has not heard of it yet, hands nothing on: its commits and its writes to fenced sinks are refused, what its handlers do cannot be.",
+  "That a dead letter is written once: where its acknowledgement is lost, or comes while its partition goes, it is written again.",
+  "Records that were deleted before the group first committed a position in their partition.",
+  "A record with several events that is left in the middle by who reads a stream: it comes again as a whole.",
+];
+
+const page = "GUARANTEES.md";
+const resultsFile = "test/guarantee-results.json";
+
+/**
+ * What is wrong with the page; an empty text if nothing.
+ * @param {string} root
+ * @returns {string}
+ */
+export function checkGuarantees(root) {
+  const wrong = proofs().flatMap((proof) => wrongWith(root, proof, resultsOf(root)));
+  const path = join(root, page);
+  if (!existsSync(path) || readFileSync(path, "utf8") !== pageOf()) {
+    wrong.push(`${page} is not what its tests say: node scripts/guarantees.mjs`);
+  }
+  return wrong.join("\n");
+}
+
+/**
+ * Notes what became of the tests that prove something. What did not run stays as it was.
+ * @param {string} root
+ * @param {Readonly<Record<string, "passed" | "failed">>} results by file and name, as {@link keyOf} joins them
+ */
+export function noteResults(root, results) {
+  const known = resultsOf(root);
+  const noted = Object.fromEntries(
+    proofs()
+      .map((proof) => keyOf(proof))
+      .map((key) => [key, results[key] ?? known[key]])
+      .filter(([, state]) => state !== undefined),
+  );
+  const text = `${JSON.stringify(noted, null, 2)}\n`;
+  if (text !== `${JSON.stringify(known, null, 2)}\n`) {
+    writeFileSync(join(root, resultsFile), text);
+  }
+}
+
+/** @param {Proof} proof */
+function keyOf([file, test]) {
+  return `${file}: ${test}`;
+}
+
+/** @returns {Proof[]} each once, in the order of their names */
+function proofs() {
+  const all = new Map(promises.flatMap((promised) => promised.proofs.map((proof) => [keyOf(proof), proof])));
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, proof]) => proof);
+}
+
+/**
+ * @param {string} root
+ * @returns {Record<string, "passed" | "failed">}
+ */
+function resultsOf(root) {
+  const path = join(root, resultsFile);
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
+}
+
+/**
+ * @param {string} root
+ * @param {Proof} proof
+ * @param {Readonly<Record<string, string>>} results
+ * @returns {string[]}
+ */
+function wrongWith(root, proof, results) {
+  const [file, test] = proof;
+  const path = join(root, file);
+  if (!existsSync(path) || !readFileSync(path, "utf8").includes(`"${test}"`)) {
+    return [`${page}: there is no test "${test}" in ${file}`];
+  }
+  const state = results[keyOf(proof)];
+  return state === "passed" ? [] : [`${page}: "${test}" in ${file} has ${state === undefined ? "not run yet" : "failed"}`];
+}
+
+function pageOf() {
+  const rows = promises.map(({ id, text, proofs: held, notYet }) => {
+    const tests = held.map(([file, test]) => `\`${file}\`: "${test}"`);
+    return `| ${id} | ${text} | ${[...tests, ...(notYet === undefined ? [] : [`**not yet**: ${notYet}`])].join("<br>")} |`;
+  });
+  return [
+    "# Guarantees",
+    "",
+    "What the runtime promises, and the tests that hold it. This page is made by `node scripts/guarantees.mjs`; `npm run check` fails where a",
+    "test that it names is not there, or did not pass when it last ran.",
+    "",
+    "| | promise | held by |",
+    "|---|---|---|",
+    ...rows,
+    "",
+    "## Not promised",
+    "",
+    ...notPromised.map((text) => `- ${text}`),
+    "",
+  ].join("\n");
+}
+
+/** Runs the tests that prove something, and writes the page. */
+async function writePage() {
+  const { startVitest } = await import("vitest/node");
+  const { CountingReporter } = await import("./vitest-reporter.mjs");
+  const files = [...new Set(proofs().map(([file]) => file))];
+  const reporter = new CountingReporter();
+  const vitest = await startVitest("test", files, { run: true, watch: false, reporters: [reporter] });
+  await vitest.close();
+  noteResults(repositoryRoot, reporter.results);
+  writeFileSync(join(repositoryRoot, page), pageOf());
+  console.log(reporter.closingLine);
+  console.log(checkGuarantees(repositoryRoot) || `${page} is written`);
+  process.exit(reporter.failed > 0 ? 1 : 0);
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await writePage();
+}
