@@ -35,7 +35,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     if (field === null) {
       setProperty(row, name, value[name]);
     } else {
-      meta[field] = value[name] ?? meta[field];
+      meta[field] = value[name] ?? meta[field] ?? null;
     }
   }
   if (prefix !== defaultPrefix && (typeof meta["op"] !== "string" || operationOf(meta["op"]) === null)) {
