@@ -183,6 +183,25 @@ describe("a connection", () => {
   });
 });
 
+test("close does not wait for a batch that waits for ever, and nothing of it is applied", async () => {
+  const { host, port, user, password, database } = server.database;
+  await pool.query("create schema copy; create table copy.orders (id bigint primary key)");
+  for (const own of [{ connectionString: `postgres://${user}:${password}@${host}:${port}/${database}` }, { pool: pool as never }]) {
+    const sink = postgres({ schema: "copy", ...own });
+    await sink.claim("g", [partition]);
+    await whileLocked("copy.orders", async () => {
+      const refused = expect(apply(sink, 1n, created(1))).rejects.toMatchObject({ code: "unavailable" });
+      await untilBlocked();
+      await sink.close();
+      await refused;
+    });
+    const next = await claimed();
+    await apply(next, 1n, created(2));
+    expect(await rows()).toEqual([{ id: "2" }]);
+    await pool.query("delete from copy.orders; delete from copy.cdckit_checkpoints");
+  }
+});
+
 describe("trouble that passes", () => {
   test("a deadlock may be tried again", async () => {
     const sink = await claimed({ create: false });

@@ -6,7 +6,7 @@ import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, 
 import { type ChangedTables, type PendingTable, pendingTables } from "./pending-rows.ts";
 import { quoteTable } from "./quote.ts";
 import { Tables, type Target } from "./tables.ts";
-import { inTransaction, type Statements } from "./transaction.ts";
+import { type Statements, Transactions } from "./transaction.ts";
 import { writeRows } from "./write-rows.ts";
 
 /** A sink that writes rows to PostgreSQL. */
@@ -28,6 +28,7 @@ class RowSink implements PostgresSink {
   readonly #checkpoints: Checkpoints;
   readonly #tables: Tables;
   readonly #changed: ChangedTables = new Map();
+  readonly #transactions = new Transactions();
   #pool: Promise<PostgresPool> | undefined;
 
   constructor(options: ResolvedPostgresOptions) {
@@ -45,7 +46,7 @@ class RowSink implements PostgresSink {
     if (!this.#options.keepsCheckpoints || assignments.length === 0) {
       return [];
     }
-    return inTransaction(await this.#connected(), "claiming partitions", async (statements) => {
+    return this.#transactions.run(await this.#connected(), "claiming partitions", async (statements) => {
       await this.#checkpoints.create(statements, { withSchema: this.#options.create });
       return this.#checkpoints.claim(statements, groupId, assignments);
     });
@@ -55,7 +56,7 @@ class RowSink implements PostgresSink {
     const tables = pendingTables(events, (table) => this.#targetOf(table), this.#changed);
     const what = `applying ${assignment.topic}[${assignment.partition}] up to offset ${nextOffset}`;
     try {
-      await inTransaction(await this.#connected(), what, async (statements) => {
+      await this.#transactions.run(await this.#connected(), what, async (statements) => {
         if (this.#options.keepsCheckpoints && !(await this.#checkpoints.advance(statements, assignment, nextOffset))) {
           return;
         }
@@ -74,6 +75,7 @@ class RowSink implements PostgresSink {
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
+    this.#transactions.cut();
     if (this.#options.pool === null) {
       await (await pool)?.end();
     }

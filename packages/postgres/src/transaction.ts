@@ -17,21 +17,54 @@ export interface Statements {
  */
 const maxIdleMs = 10_000;
 
-/** Runs the work in a transaction on a connection of its own: all of it, or nothing. */
-export async function inTransaction<T>(pool: PostgresPool, what: string, work: (statements: Statements) => Promise<T>): Promise<T> {
-  const client = await connect(pool);
-  // A connection that breaks says so as an event too, which would end the process where nobody listens.
-  client.on?.("error", ignore);
-  const statements = new ToldStatements(client, what);
-  try {
-    await statements.query({ text: `begin; set local idle_in_transaction_session_timeout = ${maxIdleMs}` });
-    const result = await work(statements);
-    await statements.query({ text: "commit" });
-    release(client);
-    return result;
-  } catch (error) {
-    await rollBack(client);
-    throw error;
+/** The transactions of one sink. */
+export class Transactions {
+  readonly #open = new Set<PostgresClient>();
+
+  /** Runs the work in a transaction on a connection of its own: all of it, or nothing. */
+  async run<T>(pool: PostgresPool, what: string, work: (statements: Statements) => Promise<T>): Promise<T> {
+    const client = await connect(pool);
+    this.#open.add(client);
+    // A connection that breaks says so as an event too, which would end the process where nobody listens.
+    client.on?.("error", ignore);
+    const statements = new ToldStatements(client, what);
+    try {
+      await statements.query({ text: `begin; set local idle_in_transaction_session_timeout = ${maxIdleMs}` });
+      const result = await work(statements);
+      await statements.query({ text: "commit" });
+      this.#release(client);
+      return result;
+    } catch (error) {
+      await this.#rollBack(client);
+      throw error;
+    }
+  }
+
+  /** Closes the connections of what is under way, which PostgreSQL then rolls back: it may wait for a lock for ever. */
+  cut(): void {
+    for (const client of this.#open) {
+      this.#release(client, true);
+    }
+  }
+
+  /** A connection whose transaction cannot be ended is closed, and PostgreSQL ends it. */
+  async #rollBack(client: PostgresClient): Promise<void> {
+    try {
+      await client.query({ text: "rollback" });
+      this.#release(client);
+    } catch {
+      this.#release(client, true);
+    }
+  }
+
+  #release(client: PostgresClient, isBroken = false): void {
+    if (this.#open.delete(client)) {
+      client.release(isBroken);
+      // One that is closed may still have something to say.
+      if (!isBroken) {
+        client.off?.("error", ignore);
+      }
+    }
   }
 }
 
@@ -63,21 +96,6 @@ async function connect(pool: PostgresPool): Promise<PostgresClient> {
   } catch (error) {
     throw fromStatement(error, "connecting");
   }
-}
-
-/** A connection whose transaction cannot be ended is closed, and PostgreSQL ends it. */
-async function rollBack(client: PostgresClient): Promise<void> {
-  try {
-    await client.query({ text: "rollback" });
-    release(client);
-  } catch {
-    release(client, true);
-  }
-}
-
-function release(client: PostgresClient, isBroken = false): void {
-  client.release(isBroken);
-  client.off?.("error", ignore);
 }
 
 function ignore(): void {}
