@@ -142,13 +142,13 @@ export class Oracle {
   /** A handler is called, or a reader of a stream is handed something. */
   starts(fact: Fact, holding: Holding): void {
     this.#refuseGone(holding, `${this.#name(fact)} is handed to a handler`);
-    if (this.#plan.failure.poison === "park-key" && fact.record.key !== 0 && this.#plan.reads !== "stream") {
+    const lane = this.#laneOf(fact);
+    if (this.#plan.failure.poison === "park-key" && fact.record.key !== 0 && lane !== null && this.#plan.reads !== "stream") {
       const behind = holding.parked.get(fact.record.key);
       if (behind !== undefined && behind < fact.offset) {
         this.violate(`${this.#name(fact)} is handled, and ${behind} of its key is a dead letter`);
       }
     }
-    const lane = this.#laneOf(fact);
     if (lane !== null) {
       this.#refuseOvertaking(fact, holding, lane);
     }
@@ -245,13 +245,19 @@ export class Oracle {
       this.violate(`the dead letter of ${this.#name(fact)} has other bytes`);
     }
     const isBehind = place.parkedBehind !== null && this.#plan.failure.poison === "park-key";
-    if (!isBehind && !poisonous.has(fact.record.fate)) {
+    if (!isBehind && !poisonous.has(fact.record.fate) && !this.#isWornOut(fact)) {
       this.violate(`${this.#name(fact)} became a dead letter, and was not to blame`);
     }
     if (isBehind && (this.factAt(place.partition, place.parkedBehind ?? 0n)?.deadBy.length ?? 0) === 0) {
       this.violate(`${this.#name(fact)} was parked behind ${place.parkedBehind}, which is no dead letter`);
     }
     fact.deadBy.push(holding);
+  }
+
+  /** Attempts that a sink's outage took count as the record's own: then what fails by itself besides may run out of them. */
+  #isWornOut({ record }: Fact): boolean {
+    const failsItself = record.fate === "fails-once" || record.fate === "fails-twice";
+    return failsItself && this.sinks.length > 0 && this.#plan.steps.some(({ what }) => what === "sink-down");
   }
 
   deadLetterSent(holding: Holding | null, letter: Pick<AppendedRecord, "headers">): void {

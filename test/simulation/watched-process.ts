@@ -145,7 +145,8 @@ export class WatchedProcess {
           sink.assigned(assignments);
         }
       },
-      revoked: (assignments, how) => (this.#isDead ? this.#buried : this.#revoked(sink, assignments, how)),
+      revoked: (assignments, how) =>
+        this.#isDead ? (how === "lost" ? Promise.resolve() : this.#buried) : this.#revoked(sink, assignments, how),
       batch: (batch) => (this.#isDead ? this.#buried : this.#batch(sink, batch)),
       failed: (error) => {
         if (!this.#isDead) {
