@@ -110,7 +110,9 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
       ],
     });
     const { groups } = await admin.listGroups();
-    expect(groups.filter(({ groupId }) => groupId.startsWith("cdc-bench-"))).toEqual([]);
+    // A redrive's group stays, so that it can be gone on with; another test may run one on this broker.
+    const left = groups.filter(({ groupId }) => groupId.startsWith("cdc-bench-") && !groupId.startsWith("cdc-bench-redrive-"));
+    expect(left).toEqual([]);
   });
 
   test("run -n stops exactly there", async () => {
