@@ -1,22 +1,28 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** Stands between clients and a broker, and does to their bytes what a bad network does. */
+/** Stands between clients and a broker, or another server, and does to their bytes what a bad network does. */
 export class TcpProxy {
   readonly #server: Server;
   readonly #targetPort: number;
+  readonly #speaksKafka: boolean;
   readonly #sockets = new Set<Socket>();
   #state: "open" | "cut" | "black-hole" = "open";
   #swallowsFetches = false;
 
-  private constructor(server: Server, targetPort: number) {
+  private constructor(server: Server, targetPort: number, speaksKafka: boolean) {
     this.#server = server;
     this.#targetPort = targetPort;
+    this.#speaksKafka = speaksKafka;
     server.on("connection", (socket) => this.#accept(socket));
   }
 
-  static async listen(port: number, targetPort: number): Promise<TcpProxy> {
+  static async listen(
+    port: number,
+    targetPort: number,
+    { speaksKafka = true }: { readonly speaksKafka?: boolean } = {},
+  ): Promise<TcpProxy> {
     const server = createServer();
-    const proxy = new TcpProxy(server, targetPort);
+    const proxy = new TcpProxy(server, targetPort, speaksKafka);
     await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
     return proxy;
   }
@@ -66,7 +72,7 @@ export class TcpProxy {
     }
     const broker = connect(this.#targetPort, "127.0.0.1");
     const requests = new Requests();
-    this.#join(client, broker, (bytes) => requests.without(bytes, () => this.#swallowsFetches));
+    this.#join(client, broker, (bytes) => (this.#speaksKafka ? requests.without(bytes, () => this.#swallowsFetches) : bytes));
     this.#join(broker, client, (bytes) => bytes);
     if (this.#state === "black-hole") {
       client.pause();
