@@ -11,6 +11,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     setupFiles: ["./test/property-seed.ts"],
     pool: "forks",
+    // Two, also on two cores: much of what takes long waits for a broker, a session to run out, or a server to start.
+    maxWorkers: 2,
     // Costs nothing until a test asks for a broker.
     globalSetup: ["test/integration/global-setup.ts"],
     testTimeout: 60_000,
