@@ -1,0 +1,8 @@
+/** The stack's scripts are typed in JSDoc, which a build does not read: what is used of one here. */
+declare module "*/scripts/stack/kafka.mjs" {
+  export function startKafka(options: {
+    readonly dir: string;
+    readonly config?: Readonly<Record<string, string | number | boolean>>;
+    readonly log?: (line: string) => void;
+  }): Promise<{ readonly brokers: string; stop(): Promise<void> }>;
+}
