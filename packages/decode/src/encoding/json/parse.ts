@@ -48,15 +48,19 @@ export interface Parsed {
 
 /** The same as {@link parseJson}, for who needs not convert what has no {@link NumberText} in it. */
 export function parseWhole(bytes: Uint8Array, start: number, end: number, options: ParseOptions): Parsed {
-  const parser = new Parser(bytes, start, end, options);
-  const value = parser.value(options.maxDepth);
-  parser.expectEnd();
-  return { value, hasTexts: parser.hasTexts, hasFractions: parser.hasFractions };
+  parser.begin(bytes, start, end, options);
+  try {
+    const value = parser.value(options.maxDepth);
+    parser.expectEnd();
+    return { value, hasTexts: parser.hasTexts, hasFractions: parser.hasFractions };
+  } finally {
+    parser.forget();
+  }
 }
 
 /** The JSON value at the cursor, of any kind. Leaves the cursor behind it, or at {@link missed} where the text is not JSON. */
 export function parseNested(c: JsonCursor, options: ParseOptions): unknown {
-  const parser = new Parser(c.bytes, c.pos, c.end, options);
+  parser.begin(c.bytes, c.pos, c.end, options);
   try {
     const value = parser.value(options.maxDepth);
     c.pos = parser.position;
@@ -65,6 +69,8 @@ export function parseNested(c: JsonCursor, options: ParseOptions): unknown {
   } catch {
     c.pos = missed; // the slow reader meets the same text and says what is wrong with it
     return null;
+  } finally {
+    parser.forget();
   }
 }
 
@@ -82,25 +88,35 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
+const noBytes = new Uint8Array(0);
+
 class Parser {
   /** Whether a {@link NumberText} was made. */
   hasTexts = false;
   /** Whether a number with a fraction or an exponent was met. */
   hasFractions = false;
-  readonly #bytes: Uint8Array;
-  readonly #end: number;
-  readonly #texts: TextCache | null;
-  readonly #asDoubles: boolean;
-  readonly #start: number;
-  #pos: number;
+  #bytes: Uint8Array = noBytes;
+  #end = 0;
+  #texts: TextCache | null = null;
+  #asDoubles = false;
+  #start = 0;
+  #pos = 0;
 
-  constructor(bytes: Uint8Array, start: number, end: number, options: ParseOptions) {
+  begin(bytes: Uint8Array, start: number, end: number, options: ParseOptions): void {
+    this.hasTexts = false;
+    this.hasFractions = false;
     this.#bytes = bytes;
     this.#start = start;
     this.#pos = start;
     this.#end = end;
     this.#texts = options.texts;
     this.#asDoubles = options.asDoubles === true;
+  }
+
+  /** What falls silent must not keep its last batch. */
+  forget(): void {
+    this.#bytes = noBytes;
+    this.#texts = null;
   }
 
   value(depth: number): unknown {
@@ -348,3 +364,9 @@ const nullWord = [Buffer.from("null"), null] as const;
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
+
+/**
+ * One for all, as nothing is called while it parses: the runtime throws away the code that it made for a class when a collection finds none
+ * of the class alive.
+ */
+const parser: Parser = new Parser();

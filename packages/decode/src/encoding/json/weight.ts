@@ -42,9 +42,8 @@ export function checkJsonWeight(bytes: Uint8Array, start: number, end: number, l
     return;
   }
   const most = limits.maxWeightPerByte * Math.max(length, leastBytes);
-  const scale = new Scale(bytes, end, perValue);
-  if (scale.weigh(start, most) > most) {
-    throw tooHeavy(scale, limits);
+  if (scale.weigh(bytes, start, end, most, perValue) > most) {
+    throw tooHeavy(scale.counts, limits);
   }
 }
 
@@ -65,15 +64,15 @@ export class TextsWeight implements InnerTexts {
       return;
     }
     const left = limits.maxWeightPerByte * Math.max(this.#bytes, leastBytes) - this.#weight;
-    const scale = new Scale(bytes, bytes.length, 0);
-    this.#weight += scale.weigh(0, left);
-    if (scale.weight > left) {
-      throw tooHeavy(scale, limits);
+    const weight = scale.weigh(bytes, 0, bytes.length, left, 0);
+    this.#weight += weight;
+    if (weight > left) {
+      throw tooHeavy(scale.counts, limits);
     }
   }
 }
 
-function tooHeavy({ counts }: Scale, { maxWeightPerByte }: ResolvedLimits): DecodeError {
+function tooHeavy(counts: string, { maxWeightPerByte }: ResolvedLimits): DecodeError {
   return new DecodeError(
     "limit-exceeded",
     `expected JSON whose values cost at most ${maxWeightPerByte} ns for each byte of the message, found more: ${counts}; raise limits.maxWeightPerByte if this message may`,
@@ -83,25 +82,17 @@ function tooHeavy({ counts }: Scale, { maxWeightPerByte }: ResolvedLimits): Deco
 /** 1 where a byte can stand in a number. */
 const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9+\-.eE]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
+const noBytes = new Uint8Array(0);
+
 class Scale {
-  readonly #bytes: Uint8Array;
-  readonly #end: number;
+  #bytes: Uint8Array = noBytes;
+  #end = 0;
+  #perValue = 0;
   readonly #names = new NameSet();
-  readonly #perValue: number;
   #objects = 0;
   #arrays = 0;
   #values = 0;
   #weight = 0;
-
-  constructor(bytes: Uint8Array, end: number, perValue: number) {
-    this.#perValue = perValue;
-    this.#bytes = bytes;
-    this.#end = end;
-  }
-
-  get weight(): number {
-    return this.#weight;
-  }
 
   /** What was found, for who must decide whether the message may cost that. */
   get counts(): string {
@@ -111,9 +102,15 @@ class Scale {
   }
 
   /** The weight of all that stands there; of no more than it takes to be above `most`. */
-  weigh(start: number, most: number): number {
-    const bytes = this.#bytes;
-    const end = this.#end;
+  weigh(bytes: Uint8Array, start: number, end: number, most: number, perValue: number): number {
+    this.#bytes = bytes;
+    this.#end = end;
+    this.#perValue = perValue;
+    this.#names.clear();
+    this.#objects = 0;
+    this.#arrays = 0;
+    this.#values = 0;
+    this.#weight = 0;
     let p = start;
     while (p < end && this.#weight <= most) {
       const byte = bytes[p] as number;
@@ -128,6 +125,7 @@ class Scale {
         p++;
       }
     }
+    this.#bytes = noBytes; // what falls silent must not keep its last batch
     return this.#weight;
   }
 
@@ -212,6 +210,14 @@ class NameSet {
   #count = 0;
   further = 0;
 
+  clear(): void {
+    if (this.#count > 0) {
+      this.#hashes.fill(0);
+    }
+    this.#count = 0;
+    this.further = 0;
+  }
+
   /** Whether the name is known, or is one of the first ones and known from now on. */
   has(hash: number): boolean {
     const wanted = hash === 0 ? 1 : hash | 0;
@@ -231,3 +237,6 @@ class NameSet {
     return true;
   }
 }
+
+/** One for all: the runtime throws away the code that it made for a class when a collection finds none of the class alive. */
+const scale: Scale = new Scale();
