@@ -60,8 +60,8 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
     const topics = await preflight(client.scout, subscription);
     return await join(client, options, subscription, topics, sink);
   } catch (error) {
-    await client.scout.close();
     client.destroySockets();
+    void client.scout.close(); // nobody need wait for its good-bye
     throw explainFailure(error, client.brokers);
   } finally {
     subscription.signal?.removeEventListener("abort", client.destroySockets);
@@ -85,9 +85,21 @@ async function join(
     maxWaitTimeInMs: tuning.maxWaitMs,
     metadataMaxAge: tuning.metadataMaxAgeMs,
     allowAutoTopicCreation: false,
+    // A join that is under way when the session is closed fails later, and must not bring the member back.
+    retry: { restartOnFailure: async () => !session.isClosing },
   });
   const { brokers, destroySockets, scout, makeProducer } = client;
-  const session = new KafkaJsSession({ consumer, subscription, topics, sink, scout, makeProducer, tuning, brokers, destroySockets });
+  const session: KafkaJsSession = new KafkaJsSession({
+    consumer,
+    subscription,
+    topics,
+    sink,
+    scout,
+    makeProducer,
+    tuning,
+    brokers,
+    destroySockets,
+  });
   await consumer.connect();
   await session.run();
   return session;
@@ -108,8 +120,15 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
     };
   }
   const sockets = new Sockets();
+  const ofProducers = new Set<Sockets>();
   const { brokers } = client.config;
-  const config = { clientId: "cdckit", ...client.config, logCreator: toLogger(logger), socketFactory: sockets.factory };
+  const config = {
+    clientId: "cdckit",
+    ...client.config,
+    brokers: sockets.brokersWhileOpen(brokers),
+    logCreator: toLogger(logger),
+    socketFactory: sockets.factory,
+  };
   const patience = { requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry };
   const scouting = new module.Kafka(patience);
   return {
@@ -118,11 +137,16 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
     makeProducer: (producerConfig: ProducerConfig) => {
       // Sockets of its own: those of a producer that is given up can be ended, and kafkajs then retries in vain.
       const own = new Sockets();
-      const kafka = new module.Kafka({ ...patience, socketFactory: own.factory });
-      return { producer: kafka.producer({ createPartitioner, ...producerConfig }), destroySockets: () => own.destroy() };
+      ofProducers.add(own);
+      const kafka = new module.Kafka({ ...patience, brokers: own.brokersWhileOpen(brokers), socketFactory: own.factory });
+      const destroySockets = (): void => {
+        own.destroy();
+        ofProducers.delete(own);
+      };
+      return { producer: kafka.producer({ createPartitioner, ...producerConfig }), destroySockets };
     },
     brokers: Array.isArray(brokers) ? brokers.join(", ") : "of the given function",
-    destroySockets: () => sockets.destroy(),
+    destroySockets: () => [sockets, ...ofProducers].forEach((each) => each.destroy()),
   };
 }
 

@@ -16,6 +16,17 @@ export const writeDeadlineMs = 60_000;
 /** How long a producer may take to say good-bye. */
 const goodbyeMs = 2_000;
 
+/** The same producer, connected; where that fails, nothing of it stays. */
+export async function connected(own: OwnProducer): Promise<OwnProducer> {
+  try {
+    await own.producer.connect();
+    return own;
+  } catch (error) {
+    own.destroySockets();
+    throw error;
+  }
+}
+
 /**
  * Gives a producer up. Where a write has failed, the brokers may have it or not: a next write from the same producer would have the same
  * sequence number, and be taken for a repetition and thrown away. A new producer starts anew.

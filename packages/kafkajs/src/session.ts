@@ -138,7 +138,6 @@ export class KafkaJsSession implements DriverSession {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
         logger.warn({ deadlineMs }, "kafkajs did not disconnect in time; its sockets are ended");
-        destroySockets();
         resolve();
       }, deadlineMs);
     });
@@ -148,6 +147,13 @@ export class KafkaJsSession implements DriverSession {
     const released = Promise.all([disconnected, this.#writer.close(deadlineMs), this.#transactions.close(deadlineMs), scout.close()]);
     await Promise.race([released, late]);
     clearTimeout(timer);
+    // Also where it did disconnect: kafkajs passes over a stop while it joins, and would connect again to join.
+    destroySockets();
+  }
+
+  /** The member is on its way out, and not to come back. */
+  get isClosing(): boolean {
+    return this.#closing !== undefined;
   }
 
   get #isOver(): boolean {
@@ -208,6 +214,10 @@ export class KafkaJsSession implements DriverSession {
   }
 
   #joined(memberAssignment: Readonly<Record<string, readonly number[]>>): void {
+    if (this.isClosing) {
+      // With a client of the application's own, whose sockets are not ours to end, a join may still come through after the stop.
+      this.#parts.consumer.disconnect().catch(() => {});
+    }
     if (this.#isOver) {
       return;
     }

@@ -1,10 +1,13 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
-import type { ISocketFactory } from "kafkajs";
+import type { ISocketFactory, KafkaConfig } from "kafkajs";
 
 const keepAliveDelayMs = 60_000;
 
-/** Makes kafkajs' sockets and knows which are open, so that a stop can end them at its deadline: kafkajs itself may wait for ever. */
+/**
+ * Makes kafkajs' sockets and knows which are open, so that a stop can end them: kafkajs itself may wait for ever, and a member that is
+ * stopped while it joins goes on to join.
+ */
 export class Sockets {
   readonly #open = new Set<Socket>();
   #isEnded = false;
@@ -18,18 +21,30 @@ export class Sockets {
     socket.setKeepAlive(true, keepAliveDelayMs);
     this.#open.add(socket);
     if (this.#isEnded) {
-      // kafkajs retries on its own; from here on it finds nobody.
-      socket.destroy(new Error("the driver was closed"));
+      socket.destroy(closedError());
     }
     socket.once("close", () => this.#open.delete(socket));
     return socket;
   };
 
+  /**
+   * The brokers as kafkajs asks for them before each new attempt, and none once the sockets are ended: an empty list is what it does not
+   * try again after. A refused connection it would retry, in loops within loops, for minutes.
+   */
+  brokersWhileOpen(brokers: KafkaConfig["brokers"]): () => Promise<string[]> {
+    return async () => (this.#isEnded ? [] : typeof brokers === "function" ? await brokers() : brokers);
+  }
+
   /** Ends every socket, and those that are still to come. */
   destroy(): void {
     this.#isEnded = true;
     for (const socket of this.#open) {
-      socket.destroy();
+      // With an error, or kafkajs would wait for the answers on it for ever; without one where it has said good-bye itself.
+      socket.destroy(socket.writableEnded ? undefined : closedError());
     }
   }
+}
+
+function closedError(): Error {
+  return new Error("the driver was closed");
 }

@@ -6,7 +6,16 @@ import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
 import { checkWritten, toTopicMessages } from "./outgoing.ts";
-import { lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, topicsOf, writeDeadlineMs } from "./own-producer.ts";
+import {
+  connected,
+  lateError,
+  letGo,
+  type MakeProducer,
+  type OwnProducer,
+  producerRetry,
+  topicsOf,
+  writeDeadlineMs,
+} from "./own-producer.ts";
 import { RequestLine } from "./request-line.ts";
 
 export interface TransactionParts {
@@ -170,8 +179,7 @@ export class Transactions {
       allowAutoTopicCreation: false,
       retry: producerRetry,
     });
-    await own.producer.connect();
-    return { own, isChecked: false };
+    return { own: await connected(own), isChecked: false };
   }
 
   /** Producers of assignments that are over. */

@@ -2,7 +2,16 @@ import type { OutgoingRecord } from "@cdckit/consumer";
 import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { checkWritten, toTopicMessages } from "./outgoing.ts";
-import { lateError, letGo, type MakeProducer, type OwnProducer, producerRetry, topicsOf, writeDeadlineMs } from "./own-producer.ts";
+import {
+  connected,
+  lateError,
+  letGo,
+  type MakeProducer,
+  type OwnProducer,
+  producerRetry,
+  topicsOf,
+  writeDeadlineMs,
+} from "./own-producer.ts";
 import { RequestLine } from "./request-line.ts";
 
 /** Writes with a producer of its own, which is made when something is written. */
@@ -46,10 +55,8 @@ export class Writer {
     checkWritten(records, await producer.sendBatch({ acks: -1, topicMessages: toTopicMessages(records) }));
   }
 
-  async #connect(): Promise<OwnProducer> {
-    const own = this.#makeProducer({ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false, retry: producerRetry });
-    await own.producer.connect();
-    return own;
+  #connect(): Promise<OwnProducer> {
+    return connected(this.#makeProducer({ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false, retry: producerRetry }));
   }
 
   async #letGo(deadlineMs?: number): Promise<void> {

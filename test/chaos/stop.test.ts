@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { setTimeout as pass } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Kafka, logLevel } from "kafkajs";
+import { expect, test } from "vitest";
+import { startKafka } from "../../scripts/stack/kafka.mjs";
+import { freePorts } from "../../scripts/stack/ports.mjs";
+import { Random } from "../fuzz/random.ts";
+import { withKafka } from "../integration/stack.ts";
+import { TcpProxy } from "./tcp-proxy.ts";
+
+const isBuilt = existsSync(new URL("../../packages/kafkajs/dist/index.js", import.meta.url));
+const found = await withKafka(); // says why, where there is no Java; the broker of this test is one of its own, behind a proxy
+const skipReason = found.skip === false ? (isBuilt ? null : "the packages are not built: npm run build") : found.skip;
+
+const seed = Number(process.env["CHAOS_SEED"] ?? randomInt(2 ** 31));
+const stops = Number(process.env["CHAOS_STOPS"] ?? 12);
+const memberScript = fileURLToPath(new URL("./member.mjs", import.meta.url));
+const shutdownTimeoutMs = 2_000;
+/** The consumer's own deadlines (the drain, and a second each for a last commit and the good-bye), and something for a busy machine. */
+const allowedMs = shutdownTimeoutMs + 2_000 + 5_000;
+
+test.skipIf(skipReason !== null)(
+  "a member is gone in time after SIGTERM, whatever kafkajs is at and whatever the network does",
+  { timeout: stops * 20_000 + 60_000, meta: skipReason === null ? {} : { skipReason } },
+  async ({ task }) => {
+    const dir = mkdtempSync(join(tmpdir(), "cdckit-stop-"));
+    const [innerPort = 0, proxyPort = 0] = await freePorts(2);
+    const kafka = await startKafka({
+      dir,
+      listeners: { PROXIED: innerPort },
+      advertised: { PROXIED: proxyPort },
+      config: { "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT" },
+    });
+    const proxy = await TcpProxy.listen(proxyPort, innerPort);
+    const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
+    const [producer, admin] = [client.producer(), client.admin()];
+    try {
+      await Promise.all([producer.connect(), admin.connect()]);
+      await admin.createTopics({ topics: [{ topic: "rows", numPartitions: 4 }], waitForLeaders: true });
+      const messages = Array.from({ length: 4_000 }, (_, id) => ({ key: JSON.stringify({ id }), value: JSON.stringify({ id }) }));
+      await producer.send({ topic: "rows", messages });
+      const random = new Random(seed);
+      const late: string[] = [];
+      let slowestMs = 0;
+      for (let i = 0; i < stops; i++) {
+        const what = random.pick(["nothing", "nothing", "cut", "swallow", "cut and heal", "swallow and heal"] as const);
+        const beforeMs = random.below(3_500);
+        const betweenMs = random.below(random.pick([50, 500, 4_000]));
+        const member = memberOf(`stop-${i % 3}`, proxy.port, join(dir, "audit.txt"));
+        await pass(beforeMs);
+        disturb(proxy, what);
+        await pass(betweenMs);
+        if (what.endsWith("heal")) {
+          proxy.heal();
+        }
+        const tookMs = await stopped(member);
+        proxy.heal();
+        const said = `${what} after ${beforeMs} ms, stopped ${betweenMs} ms later: ${Math.round(tookMs)} ms`;
+        if (process.env["CHAOS_VERBOSE"] !== undefined) {
+          console.error(said);
+        }
+        slowestMs = Math.max(slowestMs, tookMs);
+        if (tookMs > allowedMs) {
+          late.push(said);
+        }
+      }
+      task.meta.summary = `${stops} stops with seed ${seed}: the slowest took ${Math.round(slowestMs)} ms`;
+      expect(late).toEqual([]);
+    } finally {
+      await Promise.all([producer.disconnect(), admin.disconnect()]);
+      await proxy.close();
+      await kafka.stop();
+      rmSync(dir, { recursive: true, force: true });
+    }
+  },
+);
+
+function memberOf(groupId: string, port: number, audit: string): ChildProcess {
+  const options = { brokers: `127.0.0.1:${port}`, topic: "rows", groupId, audit, delayMs: 2, shutdownTimeoutMs };
+  return spawn(process.execPath, [memberScript, JSON.stringify(options)], { stdio: ["ignore", "ignore", "ignore"] });
+}
+
+function disturb(proxy: TcpProxy, what: string): void {
+  if (what.startsWith("cut")) {
+    proxy.cut();
+  } else if (what.startsWith("swallow")) {
+    proxy.swallow();
+  }
+}
+
+/** How long it took to end. One that does not end is killed. */
+async function stopped(member: ChildProcess): Promise<number> {
+  const begin = performance.now();
+  const ended = new Promise<true>((resolve) => {
+    if (member.exitCode !== null || member.signalCode !== null) {
+      resolve(true);
+    }
+    member.once("exit", () => resolve(true));
+  });
+  member.kill("SIGTERM");
+  if (!(await Promise.race([ended, pass(30_000, false, { ref: false })]))) {
+    member.kill("SIGKILL");
+  }
+  return performance.now() - begin;
+}
