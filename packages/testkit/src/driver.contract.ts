@@ -25,7 +25,7 @@ export function testDriverContract(name: string, framework: TestFramework, { har
       if (exemption === undefined) {
         framework.test(sentence, () => trial(harness, framework));
       } else {
-        framework.test.skip(`${sentence} (${exemption.reason})`, async () => {});
+        framework.test.skip(`${sentence} (skipped: ${exemption.reason})`, async () => {});
       }
     }
   });

@@ -50,7 +50,7 @@ export function testFormatContract(name: string, framework: TestFramework, optio
           if (exemption === undefined) {
             framework.test(sentence, () => trial(sample, framework, options));
           } else {
-            framework.test.skip(`${sentence} (${exemption.reason})`, async () => {});
+            framework.test.skip(`${sentence} (skipped: ${exemption.reason})`, async () => {});
           }
         }
       });
