@@ -1,5 +1,5 @@
 import { readEverything } from "../../encoding/reader.ts";
-import type { CdcEvent, Columns, Operation } from "../../event.ts";
+import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Truncate, UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
@@ -42,7 +42,7 @@ function dataOf(value: unknown): unknown {
 
 /** The change, or null where the data is none. */
 function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: DebeziumAttributes, origin: Origin): CdcEvent | null {
-  const named = table ?? origin.scope.topicTable ?? { name: "" };
+  const named = table ?? topicTableOf(source["connector"], origin.scope.topicTable) ?? { name: "" };
   if (op === "t") {
     return new Truncate(named, { source, transaction }, origin);
   }
@@ -52,6 +52,15 @@ function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: 
     ? null
     : new EnvelopedChange(operation, named, images.before, images.after, source, transaction, null, origin);
 }
+
+/** The table that the topic names, where no attribute does: for databases without schemas the part before its name is the database. */
+function topicTableOf(connector: unknown, table: TableName | null): TableName | null {
+  const { database, schema, name } = table ?? {};
+  const isDatabase = database === undefined && schema !== undefined && withoutSchemas.has(connector);
+  return isDatabase && name !== undefined ? { database: schema, name } : table;
+}
+
+const withoutSchemas: ReadonlySet<unknown> = new Set(["mysql", "mariadb", "mongodb", "vitess"]);
 
 interface Images {
   readonly before: Columns | null;
