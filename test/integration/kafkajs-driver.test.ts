@@ -236,6 +236,38 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     expect(await committed(groupId, topic)).toEqual([String(last + 1n)]);
   });
 
+  test("where the user says so, it goes on behind what retention took, at the start and while it reads, and commits from there", async () => {
+    const count = 40;
+    const wide = (value: string): Message[] => Array.from({ length: count }, () => ({ value: value.repeat(2_000) }));
+    const topic = await topicWith(wide("x"));
+    const groupId = uniqueName("group");
+    await take(5, consumerOf([topic], groupId));
+    await deleteRecords(topic, 10);
+    for (const message of wide("y")) {
+      await producer.send({ topic, messages: [message] });
+    }
+    const driver = kafkajs({ brokers: [kafka.brokers], maxWaitMs: 100, maxBytesPerPartition: 4_000 });
+    const failure = { lostRange: "earliest" } as const;
+    const consumer = createConsumer({ driver, groupId, topics: [topic], decoder: plainDecoder, signals: false, failure });
+    const seen: number[] = [];
+    consumer.on("*", async ({ record }) => {
+      seen.push(Number(record.offset));
+      if (seen.length === count) {
+        await deleteRecords(topic, 2 * count - 5);
+      }
+      if (record.offset === BigInt(2 * count - 1)) {
+        void consumer.stop();
+      }
+    });
+    await consumer.run();
+    const unread = Array.from({ length: 2 * count }, (_, offset) => offset).filter((offset) => offset >= 5 && !seen.includes(offset));
+    expect(seen[0]).toBe(10);
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(unread).toContain(2 * count - 6);
+    expect(consumer.health().counts.passedOver).toBe(unread.length);
+    expect(await committed(groupId, topic)).toEqual([String(2 * count)]);
+  });
+
   test("a stop while nobody answers does not wait for kafkajs", async () => {
     const silent = createServer((socket) => socket.resume());
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));

@@ -133,12 +133,14 @@ function deliveryOf(draw: Draw): Plan["delivery"] {
 function failureOf(draw: Draw): Plan["failure"] {
   const retry = { attempts, initialDelayMs: draw.pick(1, 10), maxDelayMs: 40 };
   const poison = draw.pick("halt", "dead-letter", "dead-letter", "park-key", "park-key");
+  const lostRange = draw.pick("halt", "halt", "earliest", "latest");
   return poison === "halt"
-    ? { poison, retry, unknownSchemaGraceMs: 150 }
+    ? { poison, retry, unknownSchemaGraceMs: 150, lostRange }
     : {
         poison,
         retry,
         unknownSchemaGraceMs: 150,
+        lostRange,
         deadLetterTopic: "dead",
         breaker: draw.chance(0.1) ? { maxInARow: 2, maxShare: 1 } : false,
         ...(poison === "park-key" && draw.chance(0.1) ? { maxParkedKeys: 1 } : {}),

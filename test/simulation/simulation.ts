@@ -438,7 +438,7 @@ class Simulation {
       case "work-abandoned":
         return "stopped";
       case "offset-out-of-range":
-        return this.#isLost(error) ? code : null;
+        return failure.lostRange === "halt" && this.#isLost(error) ? code : null;
       case "failures-systemic":
         return failure.breaker !== false || failure.maxParkedKeys !== undefined ? code : null;
       default:
@@ -505,6 +505,7 @@ class Simulation {
   }
 
   #giveUp(): void {
+    this.#look(); // what was passed over is not missing, and no commit came that said so
     if (this.#isOver) {
       return;
     }

@@ -58,6 +58,7 @@ function tamperedSink(sink: DriverSink, tampering: Tampering, line: Line): Drive
     assigned: (assignments) => sink.assigned(assignments),
     revoked: (assignments, how) => sink.revoked(assignments, how),
     batch: (batch) => sink.batch(batch),
+    passedOver: (assignment, lost, goesOnAt) => sink.passedOver?.(assignment, lost, goesOnAt),
     failed: (error) => sink.failed(error),
   };
   return { ...plain, ...tampering.sink?.(plain, line) };

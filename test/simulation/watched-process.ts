@@ -148,6 +148,12 @@ export class WatchedProcess {
       revoked: (assignments, how) =>
         this.#isDead ? (how === "lost" ? Promise.resolve() : this.#buried) : this.#revoked(sink, assignments, how),
       batch: (batch) => (this.#isDead ? this.#buried : this.#batch(sink, batch)),
+      passedOver: (assignment, lost, goesOnAt) => {
+        if (!this.#isDead) {
+          this.#parts.oracle.passedOver(assignment.partition, lost.firstMissing, goesOnAt);
+          sink.passedOver?.(assignment, lost, goesOnAt);
+        }
+      },
       failed: (error) => {
         if (!this.#isDead) {
           sink.failed(error);

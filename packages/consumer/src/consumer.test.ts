@@ -158,6 +158,7 @@ describe("run with handlers", () => {
       filtered: { "table-without-handler": 0, "operation-without-handler": 2, "control-event-without-handler": 1 },
       retries: 0,
       deadLettered: 0,
+      passedOver: 0,
     });
   });
 

@@ -52,7 +52,16 @@ export interface Subscription {
    * elsewhere, in the transaction of a sink. What is left out starts at the group's commit, or else where `from` says. It never rejects.
    */
   readonly startAt?: (assignments: readonly PartitionAssignment[]) => Promise<readonly OffsetCommit[]>;
+  /**
+   * Where a partition goes on when retention has taken what it was to read next, at its start and while it is read: nowhere (the driver
+   * fails), at the first offset that is there, or at the end. A log that ends before the position is an error whatever is said here.
+   * @default "halt"
+   */
+  readonly lostRange?: LostRangePolicy;
 }
+
+/** What is done where retention was faster than the group. */
+export type LostRangePolicy = "halt" | "earliest" | "latest";
 
 /** What a driver calls. None of these throws. */
 export interface DriverSink {
@@ -68,6 +77,11 @@ export interface DriverSink {
    * may come does not mean that this one is handled: only `commit` says so.
    */
   batch(batch: FetchedBatch): Promise<void> | undefined;
+  /**
+   * The partition goes on behind records that are gone, as {@link Subscription.lostRange} has it. Told after `assigned`, and before a batch
+   * from there is handed over. Needed only by those who subscribe with a `lostRange`.
+   */
+  passedOver?(assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void;
   /**
    * The driver cannot go on by itself. No calls follow; the consumer closes the session. An error whose `code` is `"offset-out-of-range"`
    * has a {@link LostRange} as `lost`.
@@ -105,8 +119,8 @@ export interface LogRange {
 }
 
 /**
- * A position that the log does not have: records are gone that this group has not handled. No driver goes on by itself there. To go on
- * all the same, connect anew with a `startAt` that says where.
+ * A position that the log does not have: records are gone that this group has not handled. No driver goes on by itself there, unless
+ * {@link Subscription.lostRange} says where.
  */
 export interface LostRange {
   readonly topic: string;
@@ -176,7 +190,8 @@ export interface KafkaDriver {
   readonly capabilities: DriverCapabilities;
   /**
    * Joins the group. Rejects with an error that says in words what is wrong: brokers that cannot be reached, a topic that does not exist,
-   * a committed offset that is out of range (as {@link DriverSink.failed} tells it; with a `startAt` it is told there, after the answer).
+   * a committed offset that is out of range (as {@link DriverSink.failed} tells it; with a `startAt` it is told there, after the answer,
+   * and so it is with a `lostRange` other than `"halt"`).
    * `assigned` and `batch` may be called before the promise resolves.
    */
   connect(subscription: Subscription, sink: DriverSink): Promise<DriverSession>;

@@ -2,9 +2,19 @@ import { settledWithin } from "./deadline.ts";
 import { Committer } from "./delivery/committer.ts";
 import type { Intake } from "./delivery/intake.ts";
 import { type HeldPartition, PartitionLedgers } from "./delivery/partition-ledgers.ts";
-import type { DriverSession, DriverSink, FetchedBatch, OffsetCommit, OutgoingRecord, PartitionAssignment, Subscription } from "./driver.ts";
+import type {
+  DriverSession,
+  DriverSink,
+  FetchedBatch,
+  LostRange,
+  OffsetCommit,
+  OutgoingRecord,
+  PartitionAssignment,
+  Subscription,
+} from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
+import { lossText } from "./lost-range.ts";
 import { publish } from "./observe/channels.ts";
 import type { Counters } from "./observe/counters.ts";
 import { type Health, reportHealth } from "./observe/health.ts";
@@ -31,6 +41,7 @@ export class ConsumerEngine implements DriverSink {
   #session: DriverSession | undefined;
   #connecting: Promise<void> = Promise.resolve();
   #lastProgressMs: number | null = null;
+  #lastLoss: string | null = null;
   #startAt: Subscription["startAt"];
   #needsTransactions = false;
   readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
@@ -157,6 +168,7 @@ export class ConsumerEngine implements DriverSink {
       counts: this.#counters.snapshot(),
       commitError: this.#committer.lastError,
       blockedBy: this.#intake?.blockedBy() ?? null,
+      lastLoss: this.#lastLoss,
       suspicions: this.#watch.reasons,
       atWorkForMs: this.#atWorkForMs(),
       stuckAfterMs: this.#options.health.stuckAfterMs,
@@ -203,6 +215,14 @@ export class ConsumerEngine implements DriverSink {
     held.highWatermark = batch.highWatermark;
     this.progress();
     return this.#intake.take(batch, held);
+  }
+
+  passedOver(_assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void {
+    const { logger, groupId, failure } = this.#options;
+    this.#lastLoss = `${lossText(lost, goesOnAt)}, because failure.lostRange is ${JSON.stringify(failure.lostRange)}`;
+    this.#counters.passedOver += Number(goesOnAt - lost.firstMissing);
+    logger.error({ ...lost, goesOnAt }, this.#lastLoss);
+    publish("passed-over", () => ({ groupId, lost, goesOnAt }));
   }
 
   failed(error: unknown): void {
@@ -266,13 +286,11 @@ export class ConsumerEngine implements DriverSink {
   }
 
   async #connect(): Promise<void> {
-    const { driver, groupId, topics, from, logger, delivery } = this.#options;
+    const { driver, groupId, topics, from, logger, delivery, failure } = this.#options;
     const { signal } = this.#connectAbort;
+    const startAt = this.#startAt === undefined ? {} : { startAt: this.#startAt };
     try {
-      this.#session = await driver.connect(
-        { groupId, topics, from, logger, signal, ...(this.#startAt === undefined ? {} : { startAt: this.#startAt }) },
-        this,
-      );
+      this.#session = await driver.connect({ groupId, topics, from, logger, signal, lostRange: failure.lostRange, ...startAt }, this);
       this.#refuseWhatItCannot(this.#session);
       this.#refuseWithoutTransactions(this.#session);
       this.#committer.start(this.#session, delivery.commitIntervalMs);

@@ -60,6 +60,7 @@ export type {
   KafkaDriver,
   LogRange,
   LostRange,
+  LostRangePolicy,
   OffsetCommit,
   OutgoingRecord,
   PartitionAssignment,

@@ -7,6 +7,8 @@ export interface Held {
   expected: bigint | null;
   /** The group's commit as far as this member knows: what it found, and what it has committed since; null without any. */
   reached: bigint | null;
+  /** Where it started, or the group's commit since: the highest that is known to be handled. */
+  handledTo: bigint | null;
   /** Nothing of it is handed over until it is known where it starts. */
   isStarting: boolean;
   /** The consumer wants nothing of it for now. */
@@ -51,6 +53,7 @@ export class Assignments {
           assignment,
           expected: null,
           reached: null,
+          handledTo: null,
           isStarting,
           isPaused: false,
           isDistrusted: false,
@@ -73,20 +76,13 @@ export class Assignments {
     }
   }
 
-  /** kafkajs has passed everything before this offset. */
-  passed(topic: string, partition: number, next: bigint): void {
-    const held = this.#held.get(keyOf(topic, partition));
-    if (held !== undefined && !held.isStarting) {
-      held.expected = next;
-    }
-  }
-
   /** The group has these offsets. */
   committed(offsets: readonly OffsetCommit[]): void {
     for (const { assignment, offset } of offsets) {
       const held = this.held(assignment);
       if (held !== undefined && (held.reached === null || offset > held.reached)) {
         held.reached = offset;
+        held.handledTo = offset;
       }
     }
   }

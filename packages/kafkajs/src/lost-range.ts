@@ -1,4 +1,4 @@
-import type { LostRange } from "@cdckit/consumer";
+import type { LostRange, LostRangePolicy } from "@cdckit/consumer";
 import { KafkaJsDriverError } from "./errors.ts";
 
 /** What the log has at this moment. */
@@ -17,6 +17,17 @@ export function lostRangeAt(
   return offset >= low && offset <= high ? null : { topic, partition, firstMissing: offset, firstAvailable: low, end: high };
 }
 
+/**
+ * Where a partition goes on all the same, or null where it must not: nobody has chosen to, or the log ends before the position. The topic
+ * was truncated or made anew then: no range can be told that was lost, and checkpoints speak of records that are not there any more.
+ */
+export function goesOnAt({ firstMissing, firstAvailable, end }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
+  if (policy === "halt" || firstMissing > firstAvailable) {
+    return null;
+  }
+  return policy === "earliest" ? firstAvailable : end;
+}
+
 /** The error of a position that the log does not have. */
 export function lostRangeError(lost: LostRange, groupId: string): KafkaJsDriverError {
   const { topic, partition, firstMissing, firstAvailable, end } = lost;
@@ -24,9 +35,10 @@ export function lostRangeError(lost: LostRange, groupId: string): KafkaJsDriverE
     firstMissing < firstAvailable
       ? `the records from ${firstMissing} to ${firstAvailable - 1n} are gone, and group ${groupId} has not handled them`
       : `the log ends at ${end}, before offset ${firstMissing} where group ${groupId} goes on: the topic was made anew or truncated`;
+  const choice = firstMissing < firstAvailable ? '; failure.lostRange "earliest" goes on behind what is gone' : "";
   return new KafkaJsDriverError(
     "offset-out-of-range",
-    `${topic}[${partition}]: ${what}. Decide where to go on, and set the group's offset (kafka-consumer-groups --reset-offsets)`,
+    `${topic}[${partition}]: ${what}. Decide where to go on, and set the group's offset (kafka-consumer-groups --reset-offsets)${choice}`,
     { lost },
   );
 }

@@ -1,7 +1,7 @@
 import type { Subscription } from "@cdckit/consumer";
 import { KafkaJsDriverError } from "./errors.ts";
 import type { LogScout } from "./log-scout.ts";
-import { type LogEnds, lostRangeAt, lostRangeError } from "./lost-range.ts";
+import { goesOnAt, type LogEnds, lostRangeAt, lostRangeError } from "./lost-range.ts";
 
 /**
  * Looks before the group is joined, because kafkajs would not say: a missing topic is created or retried for ever, and a committed offset
@@ -11,7 +11,7 @@ export async function preflight(scout: LogScout, subscription: Subscription): Pr
   const topics = matchTopics(subscription.topics, await scout.topics());
   // Where something else decides where to start, its word is looked at when it is given.
   if (subscription.startAt === undefined) {
-    await checkCommittedOffsets(scout, subscription.groupId, topics);
+    await checkCommittedOffsets(scout, subscription, topics);
   }
   return topics;
 }
@@ -46,14 +46,14 @@ function likeness(missing: readonly (string | RegExp)[], existing: readonly stri
   return alike.length === 0 ? "" : `; there is ${alike.join(", ")}`;
 }
 
-async function checkCommittedOffsets(scout: LogScout, groupId: string, topics: readonly string[]): Promise<void> {
+async function checkCommittedOffsets(scout: LogScout, { groupId, lostRange }: Subscription, topics: readonly string[]): Promise<void> {
   const committed = await scout.committed(groupId, topics);
   const ends = committed.size === 0 ? new Map<string, LogEnds>() : await scout.ends(topics);
   for (const [place, offset] of committed) {
     const log = ends.get(place);
     const [topic = "", partition = ""] = place.split("\0");
     const lost = log === undefined ? null : lostRangeAt({ topic, partition: Number(partition) }, offset, log);
-    if (lost !== null) {
+    if (lost !== null && goesOnAt(lost, lostRange) === null) {
       throw lostRangeError(lost, groupId);
     }
   }

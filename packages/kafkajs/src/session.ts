@@ -15,7 +15,7 @@ import { explainFailure } from "./explain-failure.ts";
 import { keepBeating } from "./heartbeat.ts";
 import { madeAnewOf, missingOf } from "./log-guard.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
-import { lostRangeError, madeAnewError } from "./lost-range.ts";
+import { goesOnAt, lostRangeError, madeAnewError } from "./lost-range.ts";
 import { MessageBatch } from "./message-batch.ts";
 import type { ResolvedKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
@@ -265,6 +265,9 @@ export class KafkaJsSession implements DriverSession {
       return;
     }
     for (const start of starts) {
+      if (start.passedOver !== null && this.#assignments.isCurrent(start.assignment)) {
+        this.#parts.sink.passedOver?.(start.assignment, start.passedOver, start.offset);
+      }
       this.#control.start(start);
     }
   }
@@ -297,21 +300,19 @@ export class KafkaJsSession implements DriverSession {
     }
   }
 
-  /** kafkajs tells this also of batches that held nothing but control records and aborted ones, which eachBatch never sees. */
+  /** Batches that held nothing but control records and aborted ones, which eachBatch never sees; it sees to the others itself. */
   #passed({ topic, partition, batchSize, firstOffset, lastOffset, highWatermark }: ConsumerEndBatchProcessEvent["payload"]): void {
     const assignment = this.#assignments.of(topic, partition);
     const held = assignment === undefined ? undefined : this.#assignments.held(assignment);
-    if (assignment === undefined || held === undefined || held.isStarting || this.#isOver) {
+    if (batchSize > 0 || assignment === undefined || held === undefined || held.isStarting || this.#isOver) {
       return;
     }
     if (firstOffset !== null && held.expected !== null && BigInt(firstOffset) < held.expected) {
       return; // fetched before the last seek
     }
-    this.#assignments.passed(topic, partition, BigInt(lastOffset) + 1n);
-    if (batchSize === 0) {
-      const batch = new MessageBatch({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, assignment);
-      held.aside = this.#parts.sink.batch(batch);
-    }
+    held.expected = BigInt(lastOffset) + 1n;
+    const batch = new MessageBatch({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, assignment);
+    held.aside = this.#parts.sink.batch(batch);
   }
 
   async #eachBatch(payload: EachBatchPayload): Promise<void> {
@@ -339,6 +340,8 @@ export class KafkaJsSession implements DriverSession {
     }
     if (this.#assignments.isCurrent(assignment)) {
       payload.resolveOffset(batch.lastOffset());
+      // Only here: what was looked into, or left, is fetched again, and would not be missed if it counted as passed.
+      held.expected = BigInt(batch.lastOffset()) + 1n;
     }
   }
 
@@ -369,20 +372,27 @@ export class KafkaJsSession implements DriverSession {
   async #investigate(held: Held, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
     const { scout, subscription } = this.#parts;
     const { assignment } = held;
-    const offset = held.expected ?? 0n;
     const lost = await missingOf(scout, held);
     if (this.#assignments.held(assignment) !== held || this.#isOver) {
       return;
     }
     if (lost === null) {
-      this.#control.seek(assignment, offset);
+      this.#control.seek(assignment, held.expected ?? 0n);
       return;
     }
     // kafkajs has committed the new position already: without this, the next start would not notice.
+    const offset = held.handledTo ?? 0n;
     await commitOffsetsIfNecessary(toKafkaJsOffsets([{ assignment, offset }])).catch(() => {
       subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
     });
-    this.#fail(lostRangeError(lost, subscription.groupId));
+    const position = goesOnAt(lost, subscription.lostRange);
+    if (position === null) {
+      this.#fail(lostRangeError(lost, subscription.groupId));
+    } else if (this.#assignments.held(assignment) === held && !this.#isOver) {
+      held.expected = position;
+      this.#parts.sink.passedOver?.(assignment, lost, position);
+      this.#control.seek(assignment, position);
+    }
   }
 }
 

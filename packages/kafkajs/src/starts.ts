@@ -1,10 +1,12 @@
 import type { LostRange, OffsetCommit, PartitionAssignment, Subscription } from "@cdckit/consumer";
 import { type LogScout, placeOf } from "./log-scout.ts";
-import { lostRangeAt } from "./lost-range.ts";
+import { goesOnAt, lostRangeAt } from "./lost-range.ts";
 
 export interface Start extends OffsetCommit {
   /** The group's commit, where there is one. */
   readonly committed: bigint | null;
+  /** What retention has taken in front of it, where it goes on all the same. */
+  readonly passedOver: LostRange | null;
 }
 
 /** Where each partition starts, or the first that cannot: what is to be read there is not in the log. */
@@ -19,7 +21,7 @@ export interface Starts {
  */
 export async function resolveStarts(
   scout: LogScout,
-  { groupId, from, startAt }: Subscription,
+  { groupId, from, startAt, lostRange }: Subscription,
   assignments: readonly PartitionAssignment[],
 ): Promise<Starts> {
   const topics = [...new Set(assignments.map(({ topic }) => topic))];
@@ -32,10 +34,11 @@ export async function resolveStarts(
     const commit = committed.get(place) ?? null;
     const offset = given.get(assignment) ?? commit ?? (from === "earliest" ? log?.low : log?.high);
     const lost = log === undefined || offset === undefined ? null : lostRangeAt(assignment, offset, log);
-    if (lost !== null) {
+    const position = lost === null ? (offset ?? 0n) : goesOnAt(lost, lostRange);
+    if (position === null) {
       return { starts: [], lost };
     }
-    starts.push({ assignment, offset: offset ?? 0n, committed: commit });
+    starts.push({ assignment, offset: position, committed: commit, passedOver: lost });
   }
   return { starts, lost: null };
 }

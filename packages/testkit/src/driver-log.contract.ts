@@ -77,11 +77,14 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     expect(await harness.committed(groupId, topic, 0)).toEqual(2n);
   },
 
-  "what retention takes before it was read is an error with what is missing": async (harness, { expect }) => {
+  "what retention takes before it was read is an error with what is missing, and the group's offset stays": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
+    const groupId = harness.uniqueName("group");
     await harness.produce(topic, lines(0, 4));
-    const { sink, session } = await join(harness, { topics: [topic] });
+    const { sink, session } = await join(harness, { topics: [topic], groupId });
     await sink.until(({ records }) => records.length >= 4);
+    // What was handed over since is not handled.
+    await session.commit(sink.held.map((assignment) => ({ assignment, offset: 2n })));
     session.pause(sink.held);
     // A fetch may be under way.
     await pause(300);
@@ -92,6 +95,60 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     expect(lostOf(sink.failures[0])).toEqual({ topic, partition: 0, firstMissing: 4n, firstAvailable: 6n, end: 8n });
     expect(sink.records.length).toEqual(4);
     await session.close(5_000);
+    expect(await harness.committed(groupId, topic, 0)).toEqual(2n);
+  },
+
+  "where the subscription says so, it goes on behind what retention took, and tells what was passed over": async (harness, { expect }) => {
+    for (const lostRange of ["earliest", "latest"] as const) {
+      const topic = await topicOf(harness, 1);
+      const groupId = harness.uniqueName("group");
+      await harness.produce(topic, lines(0, 8));
+      await commitAt(harness, { topic, groupId }, 2n);
+      await harness.deleteBefore(topic, 0, 5n);
+      const lost = { topic, partition: 0, firstMissing: 2n, firstAvailable: 5n, end: 8n };
+      const { sink, session } = await join(harness, { topics: [topic], groupId, lostRange });
+      await sink.until(({ losses }) => losses.length > 0);
+      const position = lostRange === "earliest" ? 5n : 8n;
+      expect(sink.losses).toEqual([{ assignment: sink.held[0], lost, goesOnAt: position }]);
+      await harness.produce(topic, lines(0, 1));
+      await sink.until(({ records }) => records.length > 0);
+      expect([sink.records[0]?.offset, sink.failures]).toEqual([position, []]);
+      await session.close(5_000);
+    }
+  },
+
+  "the same while it is read: the position moves on, and nothing else": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 4));
+    const { sink, session } = await join(harness, { topics: [topic], lostRange: "earliest" });
+    await sink.until(({ records }) => records.length >= 4);
+    session.pause(sink.held);
+    // A fetch may be under way.
+    await pause(300);
+    await harness.produce(topic, lines(0, 4));
+    await harness.deleteBefore(topic, 0, 6n);
+    session.resume(sink.held);
+    await sink.until(({ records }) => records.length >= 6);
+    expect(offsetsOf(sink, 0)).toEqual([0n, 1n, 2n, 3n, 6n, 7n]);
+    expect(sink.losses.map(({ lost, goesOnAt }) => [lost.firstMissing, lost.firstAvailable, goesOnAt])).toEqual([[4n, 6n, 6n]]);
+    expect([sink.failures, sink.revocations]).toEqual([[], []]);
+    await session.close(5_000);
+  },
+
+  "the same where startAt said where; a log that ends before is an error all the same": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 8));
+    await harness.deleteBefore(topic, 0, 4n);
+    const startAt =
+      (offset: bigint) =>
+      async (assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> =>
+        assignments.map((assignment) => ({ assignment, offset }));
+    const { sink, session } = await join(harness, { topics: [topic], startAt: startAt(2n), lostRange: "earliest" });
+    await sink.until(({ records }) => records.length >= 4);
+    expect([offsetsOf(sink, 0)[0], sink.losses.map(({ goesOnAt }) => goesOnAt)]).toEqual([4n, [4n]]);
+    await session.close(5_000);
+    const failure = await failureOf(harness, { topics: [topic], startAt: startAt(20n), lostRange: "earliest" });
+    expect(failure).toEqual({ topic, partition: 0, firstMissing: 20n, firstAvailable: 4n, end: 8n });
   },
 
   "a topic that was made anew is read from its start, or is an error": async (harness, { expect }) => {

@@ -1,6 +1,6 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { MemoryBroker } from "./memory-broker.ts";
-import { lostRangeError, MemoryBrokerError } from "./memory-error.ts";
+import { goesOnAt, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
 import { MemoryMember } from "./memory-member.ts";
 
 export interface MemoryOptions {
@@ -77,7 +77,7 @@ class BrokerDriver implements MemoryDriver {
     }
     const member = new MemoryMember({ broker: this.broker, subscription, sink, ...this.#tuning });
     if (subscription.startAt === undefined) {
-      this.#refuseLostRange(member);
+      this.#refuseLostRange(member, subscription);
     }
     this.#members.add(member);
     void member.fetchUntilClosed().finally(() => this.#members.delete(member));
@@ -104,11 +104,11 @@ class BrokerDriver implements MemoryDriver {
     await Promise.race([reached, aborted]).finally(() => signal?.removeEventListener("abort", giveUp));
   }
 
-  #refuseLostRange(member: MemoryMember): void {
+  #refuseLostRange(member: MemoryMember, subscription: Subscription): void {
     for (const topic of this.broker.topics().filter((name) => member.subscribes(name))) {
       for (let partition = 0; partition < this.broker.partitions(topic); partition++) {
         const start = member.startOf(topic, partition);
-        if (typeof start !== "bigint") {
+        if (typeof start !== "bigint" && goesOnAt(start, subscription.lostRange) === null) {
           throw lostRangeError(start);
         }
       }

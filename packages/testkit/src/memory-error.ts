@@ -1,4 +1,4 @@
-import type { LostRange } from "@cdckit/consumer";
+import type { LostRange, LostRangePolicy } from "@cdckit/consumer";
 import type { MemoryBroker } from "./memory-broker.ts";
 
 /** Every way in which the broker in memory refuses a client. A code is written here and nowhere else. */
@@ -36,6 +36,17 @@ export function lostRangeError(lost: LostRange): MemoryBrokerError {
       ? `the records from ${firstMissing} to ${firstAvailable - 1n} are gone`
       : `the log ends at ${end}, before offset ${firstMissing}: the topic was made anew or truncated`;
   return new MemoryBrokerError("offset-out-of-range", `${topic}[${partition}]: ${what}`, lost);
+}
+
+/**
+ * Where a partition goes on all the same, or null where it must not: nobody has chosen to, or the log ends before the position. The topic
+ * was truncated or made anew then: no range can be told that was lost, and checkpoints speak of records that are not there any more.
+ */
+export function goesOnAt({ firstMissing, firstAvailable, end }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
+  if (policy === "halt" || firstMissing > firstAvailable) {
+    return null;
+  }
+  return policy === "earliest" ? firstAvailable : end;
 }
 
 /** What the log lacks at a position, or null. */

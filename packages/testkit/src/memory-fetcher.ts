@@ -1,6 +1,6 @@
-import type { DriverSink, PartitionAssignment } from "@cdckit/consumer";
+import type { DriverSink, LostRange, PartitionAssignment } from "@cdckit/consumer";
 import type { MemoryBroker } from "./memory-broker.ts";
-import { lostRangeAt, lostRangeError } from "./memory-error.ts";
+import { lostRangeAt } from "./memory-error.ts";
 import { RecordArrayBatch } from "./record-array-batch.ts";
 
 /** Where a partition that is held is read next. */
@@ -21,6 +21,8 @@ export interface FetcherParts {
   readonly maxBatchRecords: number;
   readonly partitionsConsumedConcurrently: number;
   readonly failed: (error: Error) => void;
+  /** Told of a position that the log does not have; where the partition goes on, or null where it must not. */
+  readonly missed: (assignment: PartitionAssignment, lost: LostRange) => bigint | null;
 }
 
 /** Fetches from the partitions in turn, and hands the batches over. */
@@ -116,7 +118,7 @@ export class MemoryFetcher {
     const from = offset ?? 0n;
     const lost = lostRangeAt(broker, { topic, partition, offset: from });
     if (lost !== null) {
-      this.#parts.failed(lostRangeError(lost));
+      position.offset = this.#parts.missed(assignment, lost);
       return;
     }
     const log = broker.log(topic, partition);

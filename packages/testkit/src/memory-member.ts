@@ -9,7 +9,7 @@ import type {
   Subscription,
 } from "@cdckit/consumer";
 import type { AppendedRecord, MemoryBroker } from "./memory-broker.ts";
-import { lostRangeAt, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
+import { goesOnAt, lostRangeAt, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
 import type { BrokerOperation } from "./memory-faults.ts";
 import { type FetchPosition, MemoryFetcher } from "./memory-fetcher.ts";
 import type { MemoryGroup } from "./memory-group.ts";
@@ -42,6 +42,7 @@ export class MemoryMember implements DriverSession {
       groupId: parts.subscription.groupId,
       positions: this.#held,
       failed: (error) => this.fail(error),
+      missed: (assignment, lost) => this.#passOver(assignment, lost),
     });
   }
 
@@ -179,11 +180,10 @@ export class MemoryMember implements DriverSession {
       if (position !== undefined && this.#parts.broker.hasPartition(assignment.topic, assignment.partition)) {
         const offset = given.get(assignment);
         const start = offset === undefined ? this.startOf(assignment.topic, assignment.partition) : this.#checked(assignment, offset);
-        if (typeof start !== "bigint") {
-          this.fail(lostRangeError(start));
+        position.offset = typeof start === "bigint" ? start : this.#passOver(assignment, start);
+        if (position.offset === null) {
           return;
         }
-        position.offset = start;
       }
     }
     this.wake();
@@ -191,6 +191,18 @@ export class MemoryMember implements DriverSession {
 
   #checked({ topic, partition }: PartitionAssignment, offset: bigint): bigint | LostRange {
     return lostRangeAt(this.#parts.broker, { topic, partition, offset }) ?? offset;
+  }
+
+  /** Where the partition goes on, as the subscription has it; null where the member has failed. */
+  #passOver(assignment: PartitionAssignment, lost: LostRange): bigint | null {
+    const { subscription, sink } = this.#parts;
+    const position = goesOnAt(lost, subscription.lostRange);
+    if (position === null) {
+      this.fail(lostRangeError(lost));
+    } else {
+      sink.passedOver?.(assignment, lost, position);
+    }
+    return position;
   }
 
   #commitNow(offsets: readonly OffsetCommit[]): void {

@@ -1,4 +1,4 @@
-import type { DriverSink, FetchedBatch, OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
+import type { DriverSink, FetchedBatch, LostRange, OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
 
 /** A consumer that handles nothing and remembers everything: what a driver is tested with. */
@@ -9,6 +9,8 @@ export class ProbeSink implements DriverSink {
   readonly failures: Error[] = [];
   /** Every revocation, with what was held then. */
   readonly revocations: { readonly assignments: readonly PartitionAssignment[]; readonly how: "revoked" | "lost" }[] = [];
+  /** Every range that was passed over. */
+  readonly losses: { readonly assignment: PartitionAssignment; readonly lost: LostRange; readonly goesOnAt: bigint }[] = [];
   #held = new Set<PartitionAssignment>();
   #waiters: (() => void)[] = [];
 
@@ -43,6 +45,11 @@ export class ProbeSink implements DriverSink {
     this.records.push(...recordsOf(batch));
     this.#changed();
     return this.onBatch(batch);
+  }
+
+  passedOver(assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void {
+    this.losses.push({ assignment, lost, goesOnAt });
+    this.#changed();
   }
 
   failed(error: Error): void {

@@ -1,5 +1,6 @@
 import { check, checkChoice, checkCount, checkMembers, checkNumber } from "../option-checks.ts";
 import { ConsumerError } from "../errors.ts";
+import type { LostRangePolicy } from "../driver.ts";
 import type { BreakerPolicy } from "./breaker.ts";
 import type { IsRetriable } from "./classify.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
@@ -70,6 +71,14 @@ export interface FailureOptions {
   readonly unknownSchemaGraceMs?: number;
   /** Asked first about whatever was thrown: true tries again, false does not, undefined leaves it to the consumer. */
   readonly isRetriable?: IsRetriable;
+  /**
+   * Where a partition goes on when retention has taken records that the group, or a sink, has not handled. `"halt"`: the consumer stops,
+   * and `run()` rejects with the range that is lost as `lost`. `"earliest"`: at the first record that is there; `"latest"`: at the end.
+   * Each range that is passed over is logged, counted, and told on `cdckit:consumer:passed-over`. A topic that was truncated or made anew
+   * halts whatever is said here.
+   * @default "halt"
+   */
+  readonly lostRange?: LostRangePolicy;
 }
 
 export interface ResolvedFailureOptions {
@@ -80,20 +89,22 @@ export interface ResolvedFailureOptions {
   readonly maxParkedKeys: number;
   readonly unknownSchemaGraceMs: number;
   readonly isRetriable: IsRetriable | undefined;
+  readonly lostRange: LostRangePolicy;
 }
 
 const retryDefaults: RetryPolicy = Object.freeze({ attempts: 5, initialDelayMs: 100, maxDelayMs: 10_000, factor: 2, jitter: "full" });
 const breakerDefaults: BreakerPolicy = Object.freeze({ maxShare: 0.01, maxInARow: 100 });
 
-const members = ["retry", "poison", "deadLetterTopic", "breaker", "maxParkedKeys", "unknownSchemaGraceMs", "isRetriable"];
+const members = ["retry", "poison", "deadLetterTopic", "breaker", "maxParkedKeys", "unknownSchemaGraceMs", "isRetriable", "lostRange"];
 
 /** Every option present and checked. */
 export function resolveFailureOptions(options: FailureOptions = {}): ResolvedFailureOptions {
   checkMembers("failure", options, members);
-  const { poison = "halt", maxParkedKeys = 1_000, unknownSchemaGraceMs = 60_000, isRetriable } = options;
+  const { poison = "halt", maxParkedKeys = 1_000, unknownSchemaGraceMs = 60_000, isRetriable, lostRange = "halt" } = options;
   checkChoice("failure.poison", poison, ["halt", "dead-letter", "park-key"]);
   checkCount("failure.maxParkedKeys", maxParkedKeys);
   checkNumber("failure.unknownSchemaGraceMs", unknownSchemaGraceMs, 0, Number.MAX_SAFE_INTEGER);
+  checkChoice("failure.lostRange", lostRange, ["halt", "earliest", "latest"]);
   check(isRetriable === undefined || typeof isRetriable === "function", "failure.isRetriable", "a function", isRetriable);
   return Object.freeze({
     retry: resolveRetry(options.retry),
@@ -103,6 +114,7 @@ export function resolveFailureOptions(options: FailureOptions = {}): ResolvedFai
     maxParkedKeys,
     unknownSchemaGraceMs,
     isRetriable,
+    lostRange,
   });
 }
 

@@ -1,6 +1,6 @@
 import { type Channel, channel } from "node:diagnostics_channel";
 import type { RecordCoordinates } from "@cdckit/decode";
-import type { OffsetCommit, PartitionAssignment } from "../driver.ts";
+import type { LostRange, OffsetCommit, PartitionAssignment } from "../driver.ts";
 import type { Phase } from "../lifecycle.ts";
 
 /** What is published on each channel; `groupId` says of which consumer. */
@@ -29,6 +29,8 @@ export interface ConsumerMessages {
   };
   readonly retry: { readonly groupId: string; readonly at: RecordCoordinates; readonly attempt: number; readonly delayMs: number };
   readonly "dead-letter": { readonly groupId: string; readonly at: RecordCoordinates; readonly why: "failed" | "parked" };
+  /** Records that retention took before they were read, and that `failure.lostRange` passes over. */
+  readonly "passed-over": { readonly groupId: string; readonly lost: LostRange; readonly goesOnAt: bigint };
   readonly suspicion: { readonly groupId: string; readonly reason: string };
 }
 
@@ -43,6 +45,7 @@ export const channels: Channels = {
   process: channel("cdckit:consumer:process"),
   retry: channel("cdckit:consumer:retry"),
   "dead-letter": channel("cdckit:consumer:dead-letter"),
+  "passed-over": channel("cdckit:consumer:passed-over"),
   suspicion: channel("cdckit:consumer:suspicion"),
 };
 

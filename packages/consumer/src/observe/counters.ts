@@ -10,6 +10,8 @@ export interface Counts {
   readonly retries: number;
   /** Records that were written to the dead-letter topic. */
   readonly deadLettered: number;
+  /** Offsets that were passed over because retention had taken what was to be read next: `failure.lostRange`. */
+  readonly passedOver: number;
 }
 
 /** Counts as plain fields: they are raised for every event. */
@@ -19,6 +21,7 @@ export class Counters {
   handled = 0;
   retries = 0;
   deadLettered = 0;
+  passedOver = 0;
   readonly filtered: Record<FilterReason, number> = {
     "table-without-handler": 0,
     "operation-without-handler": 0,
@@ -26,7 +29,7 @@ export class Counters {
   };
 
   snapshot(): Counts {
-    const { records, events, handled, retries, deadLettered } = this;
-    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered };
+    const { records, events, handled, retries, deadLettered, passedOver } = this;
+    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered, passedOver };
   }
 }

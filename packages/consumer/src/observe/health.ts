@@ -32,6 +32,8 @@ export interface HealthFacts {
   readonly counts: Counts;
   readonly commitError: Error | null;
   readonly blockedBy: string | null;
+  /** The last range that was passed over, in words; null where none was. */
+  readonly lastLoss: string | null;
   /** What the watch over the logs has found. */
   readonly suspicions: readonly string[];
   /** How long nothing has come to an end although something is at work; null where nothing is. */
@@ -61,6 +63,7 @@ export function reportHealth(facts: HealthFacts): Health {
     state.phase === "running" && assigned.length === 0 ? "no partition is assigned" : null,
     facts.commitError === null ? null : `the last commit failed: ${facts.commitError.message}`,
     facts.blockedBy,
+    facts.lastLoss,
     isSlow ? `what is at work has not come to an end for ${Math.round(atWorkForMs / 1_000)} s` : null,
     ...facts.suspicions,
   ];

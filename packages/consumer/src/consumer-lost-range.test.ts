@@ -1,0 +1,123 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
+import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Consumer, createConsumer } from "./consumer.ts";
+import type { FailureOptions } from "./failure/failure-options.ts";
+import type { ConsumerMessages } from "./observe/channels.ts";
+import { silentLogger } from "./observe/logger.ts";
+import type { Sink, SinkBatch } from "./sink.ts";
+
+const plainDecoder: Decoder = {
+  decode: () => {
+    throw new Error("not used");
+  },
+  decodeAt: ({ batch, record }: RecordCursor) => {
+    const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
+    return [{ kind: "row", table: { schema: "s", name: "t" }, row: {}, schemaId: null, record: ref } as unknown as CdcEvent];
+  },
+  explain: () => Promise.reject(new Error("not used")),
+};
+
+const told: ConsumerMessages["passed-over"][] = [];
+const listen = (message: unknown): void => void told.push(message as ConsumerMessages["passed-over"]);
+
+beforeEach(() => subscribe("cdckit:consumer:passed-over", listen));
+afterEach(() => {
+  unsubscribe("cdckit:consumer:passed-over", listen);
+  told.length = 0;
+});
+
+interface Setup {
+  readonly clock: VirtualClock;
+  readonly broker: MemoryBroker;
+  readonly consumer: Consumer;
+  readonly logged: string[];
+}
+
+/** A log from 5 to 8, and a group that has handled what lies before 2. */
+function setUp(failure: FailureOptions): Setup {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  broker.append("t", ...Array.from({ length: 8 }, (_, i) => ({ value: `${i}` })));
+  broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 2n });
+  broker.deleteBefore("t", 0, 5n);
+  const logged: string[] = [];
+  const logger = { ...silentLogger, error: (_fields: unknown, line?: string) => void logged.push(String(line)) };
+  const driver = memory({ broker });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: plainDecoder, signals: false, clock, failure, logger });
+  return { clock, broker, consumer, logged };
+}
+
+/** The offsets that a handler sees within a second. */
+async function offsetsSeen({ clock, consumer }: Setup): Promise<readonly number[]> {
+  const seen: number[] = [];
+  consumer.on("*", ({ record }) => void seen.push(Number(record.offset)));
+  const running = consumer.run();
+  clock.after(1_000, () => void consumer.stop());
+  await clock.run(running);
+  return seen;
+}
+
+const lost = { topic: "t", partition: 0, firstMissing: 2n, firstAvailable: 5n, end: 8n };
+
+describe("records that retention took before they were handled", () => {
+  test("halt the consumer with their exact range, and nothing is passed over", async () => {
+    const setup = setUp({});
+    await expect(offsetsSeen(setup)).rejects.toMatchObject({ code: "offset-out-of-range", lost });
+    expect([setup.broker.committed("g", "t", 0), setup.consumer.health().counts.passedOver, told]).toEqual([2n, 0, []]);
+  });
+
+  test("are passed over where the user says so, and that is logged, counted, told and seen in health", async () => {
+    const setup = setUp({ lostRange: "earliest" });
+    expect(await offsetsSeen(setup)).toEqual([5, 6, 7]);
+    const text =
+      't[0]: the records from 2 to 4 were gone before they were read, and it went on at 5, because failure.lostRange is "earliest"';
+    expect(setup.logged).toEqual([text]);
+    expect(told).toEqual([{ groupId: "g", lost, goesOnAt: 5n }]);
+    expect(setup.consumer.health().counts.passedOver).toBe(3);
+    expect(setup.consumer.health().reasons).toContain(text);
+    expect(setup.broker.committed("g", "t", 0)).toBe(8n);
+  });
+
+  test("are passed over to the end with latest, and what was there and is not read is told, too", async () => {
+    const setup = setUp({ lostRange: "latest" });
+    setup.clock.after(500, () => setup.broker.append("t", { value: "8" }));
+    expect(await offsetsSeen(setup)).toEqual([8]);
+    expect(setup.consumer.health().counts.passedOver).toBe(6);
+    expect(setup.logged[0]).toContain(
+      "from 2 to 4 were gone before they were read, those from 5 to 7 were passed over, and it went on at 8",
+    );
+  });
+
+  test("are passed over by a sink that goes on at its checkpoint, and one that is ahead is told nothing twice", async () => {
+    const { clock, consumer } = setUp({ lostRange: "earliest" });
+    const applied = new Map<string, number[]>();
+    const sinkAt = (name: string, offset: bigint): Sink => ({
+      name,
+      claim: async (_groupId, assignments) => assignments.map((assignment) => ({ assignment, offset })),
+      apply: async ({ events }: SinkBatch) => {
+        const seen = events.map(({ record }) => Number(record.offset));
+        applied.set(name, [...(applied.get(name) ?? []), ...seen]);
+      },
+      close: async () => {},
+    });
+    consumer.to(sinkAt("slow", 3n)).to(sinkAt("fast", 7n));
+    const running = consumer.run();
+    clock.after(2_000, () => void consumer.stop());
+    await clock.run(running);
+    expect(Object.fromEntries(applied)).toEqual({ slow: [5, 6, 7], fast: [7] });
+    expect(told.map(({ lost: { firstMissing }, goesOnAt }) => [firstMissing, goesOnAt])).toEqual([[3n, 5n]]);
+  });
+
+  test("a log that ends before the group's offset halts whatever the user says: what the offsets mean has changed", async () => {
+    const setup = setUp({ lostRange: "earliest" });
+    setup.broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 20n });
+    await expect(offsetsSeen(setup)).rejects.toMatchObject({ code: "offset-out-of-range", lost: { ...lost, firstMissing: 20n } });
+    expect(told).toEqual([]);
+  });
+
+  test("a policy that is none is refused", () => {
+    expect(() => setUp({ lostRange: "none" as never })).toThrow("failure.lostRange");
+  });
+});
