@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { DecodeError } from "../../errors.ts";
 import type { Frame, Framing, Message } from "../framing.ts";
 import { inlineSchema } from "../inline-schema.ts";
-import { readZigZag } from "../varint.ts";
+import { readZigZag, type Varint } from "../varint.ts";
 import { longAt, readBlocks, truncated } from "./blocks.ts";
 
 const magic: Buffer = Buffer.from("Obj\u0001", "latin1");
@@ -54,21 +54,31 @@ function readMeta(bytes: Buffer, at: number, end: number): Meta {
       return { schema, codec, next: at };
     }
     for (let left = Math.abs(count.value); left > 0; left--) {
-      const key = bytesAt(bytes, at, end, "a name of the meta data");
-      const value = bytesAt(bytes, key.next, end, "a value of the meta data");
-      at = value.next;
-      const name = key.value.length > 32 ? "" : key.value.toString("latin1");
-      schema = name === "avro.schema" ? value.value : schema;
-      codec = name === "avro.codec" ? value.value.toString("latin1") : codec;
+      const nameLength = lengthAt(bytes, at, end, "a name of the meta data");
+      const nameEnd = nameLength.next + nameLength.value;
+      const value = lengthAt(bytes, nameEnd, end, "a value of the meta data");
+      at = value.next + value.value;
+      if (isNamed(bytes, nameLength.next, nameEnd, schemaName)) {
+        schema = bytes.subarray(value.next, at);
+      } else if (isNamed(bytes, nameLength.next, nameEnd, codecName)) {
+        codec = bytes.toString("latin1", value.next, at);
+      }
     }
   }
 }
 
-function bytesAt(bytes: Buffer, at: number, end: number, what: string): { readonly value: Buffer; readonly next: number } {
+/** The length of bytes that all stand before the end. */
+function lengthAt(bytes: Buffer, at: number, end: number, what: string): Varint {
   const length = longAt(bytes, at, end, `the length of ${what}`);
-  const next = length.next + length.value;
-  if (next > end) {
+  if (length.next + length.value > end) {
     throw truncated(what);
   }
-  return { value: bytes.subarray(length.next, next), next };
+  return length;
+}
+
+const schemaName: Buffer = Buffer.from("avro.schema");
+const codecName: Buffer = Buffer.from("avro.codec");
+
+function isNamed(bytes: Buffer, start: number, end: number, name: Buffer): boolean {
+  return end - start === name.length && bytes.compare(name, 0, name.length, start, end) === 0;
 }
