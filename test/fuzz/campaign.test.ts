@@ -14,6 +14,7 @@ describe("mutated real messages", () => {
     const repeat = (message: number): string => `npm run fuzz -- --seed ${seed} --from ${message} --messages 1 --judged-every 1`;
     expect(findings.map((finding) => describeFinding(finding, repeat(finding.message)))).toEqual([]);
     for (const [encoding, { messages, decoded }] of Object.entries(byEncoding)) {
+      expect(messages, `${encoding}: too few to tell a share of`).toBeGreaterThan(200);
       expect(decoded / messages, `${encoding}: ${decoded} of ${messages}`).toBeGreaterThan(0.3);
     }
   });

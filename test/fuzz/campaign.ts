@@ -160,13 +160,16 @@ class Campaign {
     let oracle = this.#oracles.get(seeds);
     if (oracle === undefined) {
       const { decoderFor } = this.#options;
-      oracle = new Oracle(
-        () => decoderFor(seeds.options),
-        this.#peersOf(seeds.options, decoderFor),
-        !["msgpack", "cbor"].includes(seeds.name),
-      );
+      oracle = new Oracle(() => decoderFor(seeds.options), this.#peersOf(seeds.options, decoderFor), !statesBinary(seeds.options));
       this.#oracles.set(seeds, oracle);
     }
     return oracle;
   }
+}
+
+const binary: ReadonlySet<unknown> = new Set(["msgpack", "cbor", "int16", "int32", "int64", "float32", "float64"]);
+
+/** Whether the user has stated an encoding of whose messages any may begin with a brace. */
+function statesBinary({ topics = {} }: DecoderOptions): boolean {
+  return Object.values(topics).some(({ value }) => binary.has(value?.encoding));
 }
