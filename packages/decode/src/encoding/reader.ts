@@ -72,6 +72,11 @@ export interface CompileOptions {
    */
   readonly innerTexts?: InnerTexts;
   /**
+   * Bytes that a shorter message counts as where its values are weighed (Protobuf).
+   * @default those of 1 MiB: a message of the user's. Less where it is one of many in such a message
+   */
+  readonly leastWeighedBytes?: number;
+  /**
    * Meanings of the columns of rows by their names, for encodings whose schemas lose them (Protobuf).
    * @default none: what the schema states alone
    */

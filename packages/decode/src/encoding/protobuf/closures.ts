@@ -7,37 +7,28 @@ import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
 import { readText } from "../text-cache.ts";
 import {
-  againAllowance,
   type Cursor,
   groupEnd,
   missingField,
   readBool,
   readDouble,
   readEnd,
-  readFixed32,
-  readFixed64,
   readFloat,
   readInt32,
-  readInt64,
-  readSfixed32,
-  readSfixed64,
-  readSint32,
-  readSint64,
   readTag,
-  readUint32,
-  readUint64,
   skipField,
   takeBytes,
   tooDeep,
-  weigh,
-  weightAllowance,
-  weightOf,
   wire,
 } from "./cursor.ts";
 import { addPair, type EmptyValue, initialOf, itemCost } from "./collections.ts";
-import { joinParts } from "./merge.ts";
+import { integerReaders } from "./integers.ts";
+import { joinParts, mergesInPlace } from "./merge.ts";
+import { packedReader } from "./packed.ts";
 import { peekReader } from "./peek.ts";
 import type { DeferStep, FieldStep, IntegerName, MessageStep, Special, Step } from "./steps.ts";
+import { weigh, weighConverted, weightAllowance, weightOf } from "./weight.ts";
+import { type Apply, choose, type Oneof, oneofsOf, type Target, type Way, WaysByNumber } from "./ways.ts";
 import { canBePacked, wireOf } from "./wires.ts";
 
 /** Reads a payload in place, and accepts only one that fills its bytes. */
@@ -49,11 +40,8 @@ export type ReadMessage = (b: Uint8Array, p: number, e: number, d: number) => un
 /** Reads the fields from `p` to `e`, in whatever order, into the object of the message that begins at `start`. */
 export type ReadRest = (target: Target, b: Uint8Array, start: number, p: number, e: number, d: number) => void;
 
-type Target = Record<string, unknown>;
 /** Reads one value at `p`, and leaves the position behind it in `Cursor.p`. */
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
-/** Reads one field behind its tag into the object, and gives the position behind it. */
-type Apply = (target: Target, b: Uint8Array, p: number, e: number, tag: number, d: number) => number;
 
 /** The reader of these steps, as closures. */
 export function closureReader(root: MessageStep, at: Cursor): ReadPayload {
@@ -64,36 +52,21 @@ export function closureReader(root: MessageStep, at: Cursor): ReadPayload {
 /** A reader of one payload, which has its own allowances: a conversion may read another message on the way. */
 export function whole(read: ReadMessage, at: Cursor, depth: number): ReadPayload {
   return (b, start, end) => {
-    const { weight, maxWeight, again, maxAgain } = at;
+    const { weight, maxWeight, keys } = at;
     at.weight = 0;
-    at.maxWeight = weightAllowance(end - start);
-    at.again = 0;
-    at.maxAgain = againAllowance(end - start);
+    at.maxWeight = weightAllowance(at, end - start);
+    at.keys = null;
     try {
       return read(b, start, end, depth);
     } finally {
       at.weight = weight;
       at.maxWeight = maxWeight;
-      at.again = again;
-      at.maxAgain = maxAgain;
+      at.keys = keys;
     }
   };
 }
 
 const noBytes = new Uint8Array(0);
-
-const integers: Readonly<Record<IntegerName, (at: Cursor, b: Uint8Array, p: number, e: number) => number | bigint>> = {
-  int32: readInt32,
-  sint32: readSint32,
-  uint32: readUint32,
-  int64: readInt64,
-  sint64: readSint64,
-  uint64: readUint64,
-  fixed32: readFixed32,
-  sfixed32: readSfixed32,
-  fixed64: readFixed64,
-  sfixed64: readSfixed64,
-};
 
 export class Weaver {
   readonly #at: Cursor;
@@ -209,27 +182,40 @@ export class Weaver {
   #weaveRest(step: MessageStep): ReadRest {
     const at = this.#at;
     const byNumber = new Map(step.fields.map((field) => [field.number, field]));
-    const ways = new Map(step.fields.map((field) => [field.number, this.#way(field)]));
-    const hasOneofs = step.fields.some(({ oneof }) => oneof >= 0);
+    const oneofs = oneofsOf(step);
+    const ways = new WaysByNumber(step.fields.map((field) => this.#way(field, oneofs, step.setWeight)));
     return (target, b, start, p, e, d) => {
       let merged: ReadonlyMap<FieldStep, Uint8Array> | null = null;
-      const chosen = hasOneofs ? new Map<number, FieldStep>() : null;
+      const chosen = oneofs.size > 0 ? new Map<Oneof, FieldStep>() : null;
       let position = p;
       while (position < e) {
-        const tag = readTag(at, b, position, e);
-        position = at.p;
-        const way = ways.get(tag >>> 3);
+        const byte = b[position]!; // below the end
+        let tag = byte;
+        if (byte < 0x80 && byte > 7) {
+          position++;
+        } else {
+          tag = readTag(at, b, position, e);
+          position = at.p;
+        }
+        const way = ways.find(tag >>> 3);
         // A value on the wire as this field's cannot be is a field that the schema does not know.
         if (way === undefined || ((tag & 7) !== way.wire && (tag & 7) !== way.packedWire)) {
           position = skipField(at, b, position, e, tag);
           continue;
         }
         const { field } = way;
-        if (chosen !== null && field.oneof >= 0) {
-          choose(target, step, field, chosen);
+        if (way.weight > 0) {
+          weigh(at, way.weight);
         }
-        if (way.isMergeable && merged === null && target[field.name] !== null && target[field.name] !== undefined) {
-          merged = joinParts(at, b, start, e, byNumber);
+        if (chosen !== null && way.oneof !== null) {
+          choose(target, field, way.oneof, chosen);
+        }
+        if (way.merge !== "never" && target[field.name] !== null && target[field.name] !== undefined) {
+          if (way.merge !== "joined") {
+            position = way.merge(target, b, position, e, tag, d);
+            continue;
+          }
+          merged ??= joinParts(at, b, start, e, byNumber);
         }
         position = merged?.has(field) ? skipField(at, b, position, e, tag) : way.apply(target, b, position, e, tag, d);
       }
@@ -239,15 +225,30 @@ export class Weaver {
     };
   }
 
-  #way(field: FieldStep): Way {
+  #way(field: FieldStep, oneofs: ReadonlyMap<number, Oneof>, setWeight: number): Way {
     const { cardinality, step, use } = field;
     return {
       field,
       wire: use === "skip" ? -1 : wireOf(step),
       packedWire: use !== "skip" && canBePacked(field) ? wire.length : -1,
-      isMergeable: cardinality === "single" && step.kind === "message",
+      oneof: oneofs.get(field.oneof) ?? null,
+      merge: this.#merge(field),
+      weight: cardinality === "single" ? setWeight : 0,
       apply: cardinality === "single" ? this.#single(field) : cardinality === "map" ? this.#map(field) : this.#repeated(field),
     };
+  }
+
+  /** How a message's further parts are read: into the object of the first one where that is still the message as it was read. */
+  #merge(field: FieldStep): Way["merge"] {
+    const { name, cardinality, step } = field;
+    if (cardinality !== "single" || step.kind !== "message") {
+      return "never";
+    }
+    if (!mergesInPlace(field)) {
+      return "joined";
+    }
+    const rest = this.rest(step.message);
+    return this.#bounded(step.isGroup, (target, b, p, e, d) => rest(target[name] as Target, b, p, p, e, d));
   }
 
   #single(field: FieldStep): Apply {
@@ -278,11 +279,15 @@ export class Weaver {
     const read = this.#read(step);
     const cost = itemCost(step);
     const packable = canBePacked(field);
+    const packed = packedReader(step);
     return (target, b, p, e, tag, d) => {
       const items = target[name] as unknown[]; // a list since the object was made
       const isPacked = packable && (tag & 7) === wire.length;
       const end = isPacked ? readEnd(at, b, p, e) : e;
       let position = isPacked ? at.p : p;
+      if (isPacked && packed !== null) {
+        return packed(at, items, b, position, end);
+      }
       while (!isPacked || position < end) {
         if (cost > 0) {
           weigh(at, cost);
@@ -368,7 +373,11 @@ export class Weaver {
           if (placeholder?.test(b, start, end) === true) {
             return UNAVAILABLE;
           }
-          return convert === null ? takeBytes(at, b, start, end) : convert(b, start, end);
+          if (convert === null) {
+            return takeBytes(at, b, start, end);
+          }
+          weighConverted(at, end - start);
+          return convert(b, start, end);
         });
       }
       default:
@@ -378,7 +387,7 @@ export class Weaver {
 
   #readInteger({ kind, number, bigint }: Extract<Step, { kind: IntegerName }>): Read {
     const at = this.#at;
-    const read = integers[kind];
+    const read = integerReaders[kind];
     return (b, p, e) => {
       const value = read(at, b, p, e);
       const behind = at.p;
@@ -422,31 +431,4 @@ export class Weaver {
       return converted;
     };
   }
-}
-
-/** How one field is read where it may come at any time. */
-interface Way {
-  readonly field: FieldStep;
-  /** -1 where the field is skipped. */
-  readonly wire: number;
-  /** The wire type of many values behind one length; -1 where there is none. */
-  readonly packedWire: number;
-  /** Whether it may come in parts. */
-  readonly isMergeable: boolean;
-  readonly apply: Apply;
-}
-
-/** A oneof's field takes the place of the one before it; of any other, where none was seen yet here. */
-function choose(target: Target, { fields }: MessageStep, field: FieldStep, chosen: Map<number, FieldStep>): void {
-  const before = chosen.get(field.oneof);
-  if (before === field) {
-    return;
-  }
-  const others = before === undefined ? fields.filter(({ oneof, use }) => oneof === field.oneof && use !== "skip") : [before];
-  for (const other of others) {
-    if (other !== field) {
-      setProperty(target, other.name, null);
-    }
-  }
-  chosen.set(field.oneof, field);
 }

@@ -1,5 +1,6 @@
-import { type Cursor, weigh, weightOf } from "./cursor.ts";
+import type { Cursor } from "./cursor.ts";
 import type { FieldStep, Step } from "./steps.ts";
+import { weighPair, weightOf } from "./weight.ts";
 
 /** What a field is before any of it was read. Required ones are undefined until then. */
 export function initialOf({ cardinality, step, absent, isRequired }: FieldStep): unknown {
@@ -22,8 +23,8 @@ export type EmptyValue = ((d: number) => unknown) | null;
 
 /** Adds the pair that a map's entry is. */
 export function addPair(at: Cursor, map: unknown, entry: unknown, empty: EmptyValue, d: number): void {
-  weigh(at, weightOf.pair);
   const { key, value } = entry as { key: unknown; value: unknown }; // what a map's message reads as
+  weighPair(at, key);
   const content = value === null && empty !== null ? empty(d) : value;
   if (map instanceof Map) {
     map.set(key, content);
@@ -32,7 +33,19 @@ export function addPair(at: Cursor, map: unknown, entry: unknown, empty: EmptyVa
   }
 }
 
-/** What an item of a list weighs beyond its place in it. */
+/** What an item of a list weighs beyond its place in it: what its bytes do not pay for. */
 export function itemCost(step: Step): number {
-  return "number" in step && step.number !== null ? weightOf.converted : 0;
+  switch (step.kind) {
+    case "message":
+    case "bool":
+    case "bytes": // weighed where they are made
+      return 0;
+    case "string":
+    case "enum":
+    case "float":
+    case "double":
+      return step.convert === null ? 0 : weightOf.text;
+    default:
+      return step.number === null ? 0 : weightOf.converted;
+  }
 }

@@ -7,25 +7,29 @@
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { TextCache } from "../text-cache.ts";
+import { leastWeighedBytes, weigh, weighAgain, weightOf } from "./weight.ts";
 
 /** What the functions of one reader share. */
 export class Cursor {
   /** Behind the value that was read last. */
   p = 0;
-  /** About how many bytes of memory this message takes so far, and may take. */
+  /** What this message costs so far, and may cost. */
   weight = 0;
   maxWeight = 0;
-  /** Bytes of this message that were looked at a second time, and may be. */
-  again = 0;
-  maxAgain = 0;
+  /** The texts that are keys in this message's maps: those that were met first. */
+  keys: Set<string> | null = null;
   readonly maxDepth: number;
+  readonly maxWeightPerByte: number;
+  readonly leastWeighedBytes: number;
   readonly texts: TextCache;
   readonly scratch: Uint8Array = new Uint8Array(8);
   readonly scratchView: DataView = new DataView(this.scratch.buffer);
 
-  constructor(limits: Pick<ResolvedLimits, "maxDepth">, texts: TextCache) {
+  constructor(limits: Pick<ResolvedLimits, "maxDepth" | "maxWeightPerByte">, texts: TextCache, leastBytes: number = leastWeighedBytes) {
     this.texts = texts;
     this.maxDepth = limits.maxDepth;
+    this.maxWeightPerByte = limits.maxWeightPerByte;
+    this.leastWeighedBytes = leastBytes;
   }
 }
 
@@ -122,13 +126,10 @@ export function readInt64(at: Cursor, b: Uint8Array, p: number, e: number): numb
   if (positive >= 0) {
     return positive;
   }
-  const { low, high, top } = readLongest(at, b, p, e);
-  if (top === 0xff && high >= halfRange - safeHigh) {
-    const value = (high - halfRange) * halfRange + low;
-    return value >= Number.MIN_SAFE_INTEGER ? value : BigInt(value);
-  }
-  const exact = exactBits(low, high, top);
-  return top > 0x7f ? BigInt.asIntN(64, exact) : narrowed(exact);
+  readLongest(at, b, p, e);
+  const { low, high } = longest;
+  const value = high * wordRange + low;
+  return isSafe(value) ? value : bigSigned(low, high);
 }
 
 export function readUint64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
@@ -136,8 +137,9 @@ export function readUint64(at: Cursor, b: Uint8Array, p: number, e: number): num
   if (value >= 0) {
     return value;
   }
-  const { low, high, top } = readLongest(at, b, p, e);
-  return narrowed(exactBits(low, high, top));
+  readLongest(at, b, p, e);
+  const { low, high } = longest;
+  return high >= 0 && high < safeWord ? high * wordRange + low : BigInt.asUintN(64, bigSigned(low, high));
 }
 
 /** Zig-zag. */
@@ -146,9 +148,12 @@ export function readSint64(at: Cursor, b: Uint8Array, p: number, e: number): num
   if (bits >= 0) {
     return bits % 2 === 0 ? bits / 2 : -(bits + 1) / 2;
   }
-  const { low, high, top } = readLongest(at, b, p, e);
-  const exact = exactBits(low, high, top);
-  return narrowed((exact & 1n) === 0n ? exact >> 1n : -(exact >> 1n) - 1n);
+  readLongest(at, b, p, e);
+  const sign = -(longest.low & 1);
+  const low = (((longest.low >>> 1) | (longest.high << 31)) ^ sign) >>> 0;
+  const high = (longest.high >>> 1) ^ sign;
+  const value = high * wordRange + low;
+  return isSafe(value) ? value : bigSigned(low, high);
 }
 
 /** A varint that a double holds, or -1 with nothing read where it is longer. Written out: timestamps are six bytes each. */
@@ -230,42 +235,52 @@ function readSafeWatched(at: Cursor, b: Uint8Array, p: number, e: number): numbe
   return -1;
 }
 
-interface Longest {
-  low: number;
-  high: number;
-  top: number;
-}
+const wordRange = 0x1_0000_0000;
+/** Below this, 21 bits, a high word leaves a number that a double holds exactly. */
+const safeWord = 0x20_0000;
 
-const longest: Longest = { low: 0, high: 0, top: 0 };
+/** The words of the varint that was read last: the low one without a sign, the high one with its own. */
+const longest = { low: 0, high: 0 };
+const wide = new DataView(new ArrayBuffer(8));
 
-/** 28, 28 and 8 bits of a varint, watching for the end at every byte. The result is good until the next call. */
-function readLongest(at: Cursor, b: Uint8Array, p: number, e: number): Longest {
-  const parts = [0, 0, 0];
+/** A varint of more than 49 bits into `longest`, watching for the end at every byte. */
+function readLongest(at: Cursor, b: Uint8Array, p: number, e: number): void {
+  let low = 0;
+  let middle = 0;
+  let high = 0;
   for (let i = 0; i < mostVarintBytes; i++) {
     if (p >= e) {
       throw truncated();
     }
     const byte = b[p++]!;
-    if (i === mostVarintBytes - 1 && byte > 1) {
+    if (i < 4) {
+      low |= (byte & 0x7f) << (i * 7);
+    } else if (i < 8) {
+      middle |= (byte & 0x7f) << (i * 7 - 28);
+    } else if (i === 8 || byte <= 1) {
+      high |= (byte & 0x7f) << (i * 7 - 56);
+    } else {
       break;
     }
-    const part = (i / 4) | 0;
-    parts[part] = parts[part]! | ((byte & 0x7f) << ((i % 4) * 7));
     if (byte < 0x80) {
       at.p = p;
-      [longest.low, longest.high, longest.top] = parts as [number, number, number];
-      return longest;
+      longest.low = (low | (middle << 28)) >>> 0;
+      longest.high = (middle >>> 4) | (high << 24);
+      return;
     }
   }
   throw malformed("a varint of more than 64 bits");
 }
 
-function exactBits(low: number, high: number, top: number): bigint {
-  return (BigInt(top) << 56n) | (BigInt(high) << 28n) | BigInt(low);
+/** One bigint, where shifts and additions would make five. */
+function bigSigned(low: number, high: number): bigint {
+  wide.setUint32(0, low, true);
+  wide.setInt32(4, high, true);
+  return wide.getBigInt64(0, true);
 }
 
-function narrowed(value: bigint): number | bigint {
-  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+function isSafe(value: number): boolean {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
 }
 
 export function readFixed32(at: Cursor, b: Uint8Array, p: number, e: number): number {
@@ -283,14 +298,14 @@ export function readSfixed32(at: Cursor, b: Uint8Array, p: number, e: number): n
 export function readFixed64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
   const low = readFixed32(at, b, p, e);
   const high = readFixed32(at, b, p + 4, e);
-  return high < 0x20_0000 ? high * 0x1_0000_0000 + low : (BigInt(high) << 32n) | BigInt(low);
+  return high < safeWord ? high * wordRange + low : BigInt.asUintN(64, bigSigned(low, high | 0));
 }
 
 export function readSfixed64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
   const low = readFixed32(at, b, p, e);
   const high = readSfixed32(at, b, p + 4, e);
-  const value = high * 0x1_0000_0000 + low;
-  return Number.isSafeInteger(value) ? value : (BigInt(high) << 32n) | BigInt(low);
+  const value = high * wordRange + low;
+  return isSafe(value) ? value : bigSigned(low, high);
 }
 
 export function readFloat(at: Cursor, b: Uint8Array, p: number, e: number): number {
@@ -391,40 +406,10 @@ export function groupEnd(at: Cursor, b: Uint8Array, p: number, e: number, startT
     } else if (open.pop() !== tag - 1) {
       throw malformed("the end of another group than the one that began last");
     } else if (open.length === 0) {
-      lookAgain(at, end - from);
+      weighAgain(at, end - from);
       at.p = p;
       return end;
     }
-  }
-}
-
-/** Takes bytes that are looked at once more from the message's allowance: groups in groups, and messages that come in parts. */
-export function lookAgain(at: Cursor, bytes: number): void {
-  at.again += bytes;
-  if (at.again > at.maxAgain) {
-    const found = "groups in groups, or messages in many parts, whose bytes must be read over and over";
-    throw new DecodeError("limit-exceeded", `the message has ${found}; was it written with another schema?`);
-  }
-}
-
-/** How many bytes of a message of `length` bytes may be looked at again. */
-export function againAllowance(length: number): number {
-  return 65_536 + length * 6;
-}
-
-/** Bounds what a message of `length` bytes may allocate: an empty message in it takes two bytes there, and all of its fields here. */
-export function weightAllowance(length: number): number {
-  return 1_048_576 + length * 44;
-}
-
-/** About what things take in memory, in bytes; more for what takes longer to make than its bytes say. */
-export const weightOf = { object: 24, slot: 8, array: 40, map: 256, pair: 400, buffer: 176, text: 128, any: 512, converted: 64 } as const;
-
-/** Takes what an object weighs from the message's allowance. */
-export function weigh(at: Cursor, weight: number): void {
-  at.weight += weight;
-  if (at.weight > at.maxWeight) {
-    throw tooHeavy();
   }
 }
 
@@ -462,9 +447,4 @@ export function missingField(): DecodeError {
 
 export function tooDeep(at: Cursor): DecodeError {
   return new DecodeError("limit-exceeded", `messages are nested deeper than ${at.maxDepth}; raise limits.maxDepth if they should be`);
-}
-
-export function tooHeavy(): DecodeError {
-  const found = "more messages, maps and byte strings of next to no bytes than any message of its length should";
-  return new DecodeError("limit-exceeded", `the message has ${found}; was it written with another schema?`);
 }

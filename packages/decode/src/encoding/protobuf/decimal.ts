@@ -1,11 +1,12 @@
 import type { ResolvedValueOptions } from "../../options.ts";
 import { decimalConversion, variableScaleDecimalConversion } from "../../values/decimal.ts";
 import { isScale } from "../../values/decimal-text.ts";
-import { readEnd, readInt32, readTag, skipField } from "./cursor.ts";
+import { type Cursor, readEnd, readInt32, readTag, skipField } from "./cursor.ts";
 import type { ReadInPlace } from "./steps.ts";
+import { weigh, weighConverted } from "./weight.ts";
 import { decimalName } from "./well-known.ts";
 
-type ConvertUnscaled = (bytes: Uint8Array, start: number, end: number) => unknown;
+type ConvertUnscaled = (bytes: Uint8Array, start: number, end: number, at: Cursor) => unknown;
 
 /** `bytes value = 1; uint32 precision = 2; int32 scale = 3`: no object and no Buffer on the way, as rows have several. */
 const valueTag = 0x0a;
@@ -13,6 +14,7 @@ const scaleTag = 0x18;
 const noBytes = new Uint8Array(0);
 /** Scales that are remembered: a table's columns have a few, a message made to cost has all. */
 const mostScales = 32;
+const furtherScaleWeight = 400;
 
 /** Reads a `confluent.type.Decimal`. */
 export function decimalReader(options: ResolvedValueOptions): ReadInPlace {
@@ -25,7 +27,10 @@ export function decimalReader(options: ResolvedValueOptions): ReadInPlace {
     }
     const fresh = isScale(scale) && byScale.size < mostScales ? decimalConversion(decimalName, scale, options).bytes : undefined;
     if (fresh === undefined) {
-      return (bytes, start, end) => any.struct?.({ scale, value: bytes.subarray(start, end) });
+      return (bytes, start, end, at) => {
+        weigh(at, furtherScaleWeight);
+        return any.struct?.({ scale, value: bytes.subarray(start, end) });
+      };
     }
     byScale.set(scale, fresh);
     return fresh;
@@ -54,6 +59,7 @@ export function decimalReader(options: ResolvedValueOptions): ReadInPlace {
       last = conversionAt(scale);
       lastScale = scale;
     }
-    return end < 0 ? last(noBytes, 0, 0) : last(b, start, end);
+    weighConverted(at, end < 0 ? 0 : end - start);
+    return end < 0 ? last(noBytes, 0, 0, at) : last(b, start, end, at);
   };
 }

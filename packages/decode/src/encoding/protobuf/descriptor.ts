@@ -9,6 +9,7 @@ import {
   type ProtoFile,
   type ProtoMessage,
 } from "./file.ts";
+import { limitDefaults } from "../../options.ts";
 import { TextCache, readText } from "../text-cache.ts";
 import { unescapeText } from "./tokens.ts";
 
@@ -167,4 +168,4 @@ class Fields {
   }
 }
 
-const at = new Cursor({ maxDepth: maxNesting }, new TextCache());
+const at = new Cursor({ maxDepth: maxNesting, maxWeightPerByte: limitDefaults.maxWeightPerByte }, new TextCache());

@@ -1,6 +1,7 @@
 /**
  * Emits a reader's source: one function a message, which expects the fields in the order of their numbers, as serializers write them, and
- * hands what comes otherwise to the closures. Values from schemas are scope constants or pass through `quote`; the rest is our own templates.
+ * begins again with what comes in another order. Where that brings nothing further (fields that nobody knows, messages in parts), the
+ * closures go on. Values from schemas are scope constants or pass through `quote`; the rest is our own templates.
  */
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { generate, property, quote } from "../codegen.ts";
@@ -9,7 +10,9 @@ import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
 import { type ReadMessage, type ReadPayload, Weaver, whole } from "./closures.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
+import { packedReader } from "./packed.ts";
 import type { FieldStep, IntegerName, MessageStep, Step } from "./steps.ts";
+import { weigh, weighConverted } from "./weight.ts";
 import { canBePacked, tagOf, wireOf } from "./wires.ts";
 
 /** The reader of these steps, as generated code. */
@@ -46,7 +49,7 @@ class Emitter {
 
   constructor(at: Cursor) {
     this.#weaver = new Weaver(at);
-    this.#scope = { ...primitives, at, UNAVAILABLE, readText, addPair };
+    this.#scope = { ...primitives, at, UNAVAILABLE, readText, addPair, weigh, weighConverted };
   }
 
   reader(root: MessageStep): ReadMessage {
@@ -78,13 +81,14 @@ class Emitter {
     const open = `function ${name}(b,p,e,d){if(d>at.maxDepth)throw tooDeep(at);weigh(at,${message.weight});const start=p;`;
     if (message.fields.length > fieldsPerFunction) {
       return `${this.#wideParts(name, message, ordered)}${open}const o=${this.#literal(fields, (field) => this.#initial(field))};
-${this.#chunkCalls(name, ordered)}${this.#close(message)}`;
+${this.#chunkCalls(name, ordered)}weigh(at,0);${this.#close(message)}`;
     }
     const places = new Map(fields.map((field, i) => [field, `v${i}`]));
     const locals = fields.map((field) => `${places.get(field)}=${this.#initial(field)}`);
     const reads = ordered.map((field) => this.#readField(field, message, (target) => places.get(target) ?? ""));
-    return `${open}let c=0,n=0${locals.map((local) => `,${local}`).join("")};
-${reads.join("\n")}
+    return `${open}let c=0,n=0,q=p${locals.map((local) => `,${local}`).join("")};
+for(;p<e;q=p){${reads.join("\n")}
+if(p===q)break;}
 const o=${this.#literal(fields, (field) => places.get(field) ?? "")};
 ${this.#close(message)}`;
   }
@@ -115,7 +119,7 @@ ${this.#close(message)}`;
     return calls.join("\n");
   }
 
-  /** The object first, with its shape, then its fields, some a function. */
+  /** The object first, with its shape, then its fields, some a function. What comes in another order is left to the closures at once. */
   #wideParts(name: string, message: MessageStep, ordered: readonly FieldStep[]): string {
     const parts = this.#chunkNames(name, ordered).map((part, i) => {
       const fields = ordered.slice(i * fieldsPerFunction, (i + 1) * fieldsPerFunction);
@@ -161,13 +165,14 @@ return p;}`;
     if (others.length > mostInOneof) {
       return ""; // each takes out all the others: that much code is left to the closures
     }
-    const clear = others.flatMap((other) => (other.number < field.number ? [`${placeOf(other)}=null;`] : [])).join("");
-    const assign = (value: string): string => `${target}=${value};`;
-    return this.#when(
-      tagOf(field, wireType),
-      "if",
-      clear + (field.step.kind === "message" ? this.#readContent(field, "p", assign) : this.#read(field.step, target, "e")),
-    );
+    const clear = others.flatMap((other) => (other === field ? [] : [`${placeOf(other)}=null;`])).join("");
+    const tag = tagOf(field, wireType);
+    const start = message.setWeight === 0 ? clear : `at.weight+=${message.setWeight};${clear}`; // weighed with the whole message
+    if (field.step.kind !== "message") {
+      return this.#when(tag, "if", start + this.#read(field.step, target, "e"));
+    }
+    const content = this.#readContent(field, "p", (value) => `${target}=${value};`);
+    return this.#when(tag, "if", start + content, `${target}==null`); // a further part is merged by the closures
   }
 
   #readRepeated(field: FieldStep, target: string): string {
@@ -186,12 +191,14 @@ return p;}`;
     if (!canBePacked(field)) {
       return single;
     }
-    const packed = `${length("e")}const f=n;while(p<f){${push("f")}}`;
+    const reader = packedReader(step);
+    const values = reader === null ? `while(p<f){${push("f")}}` : `p=${this.#constant(reader)}(at,${target},b,p,f);`;
+    const packed = `${length("e")}const f=n;${values}`;
     return `${this.#when(tagOf(field, primitives.wire.length), "while", packed)}${single}`;
   }
 
   /** Runs statements where (or while) this tag comes next, with `p` behind it. */
-  #when(tag: number, keyword: "if" | "while", statements: string): string {
+  #when(tag: number, keyword: "if" | "while", statements: string, condition?: string): string {
     const bytes: number[] = [];
     for (let rest = tag; ; rest = rest >>> 7) {
       bytes.push(rest > 127 ? (rest & 127) | 128 : rest);
@@ -201,7 +208,8 @@ return p;}`;
     }
     const tests = bytes.map((byte, i) => (i === 0 ? `b[p]===${byte}` : `b[p+${i}]===${byte}`));
     const within = bytes.length === 1 ? "p<e" : `p+${bytes.length - 1}<e`;
-    return `${keyword}(${within}&&${tests.join("&&")}){p+=${bytes.length};${statements}}`;
+    const all = [within, ...tests, ...(condition === undefined ? [] : [condition])];
+    return `${keyword}(${all.join("&&")}){p+=${bytes.length};${statements}}`;
   }
 
   /** Statements that read a message of a field and move `p` behind it. */
@@ -234,7 +242,7 @@ return p;}`;
       case "string":
         return this.#sized(step.placeholder, target, this.#converted(step.convert, "readText(at.texts,b,p,n)"), end);
       case "bytes": {
-        const bytes = step.convert === null ? "takeBytes(at,b,p,n)" : `${this.#constant(step.convert)}(b,p,n)`;
+        const bytes = step.convert === null ? "takeBytes(at,b,p,n)" : `(weighConverted(at,n-p),${this.#constant(step.convert)}(b,p,n))`;
         return this.#sized(step.placeholder, target, bytes, end);
       }
       default:

@@ -95,6 +95,20 @@ describe("messages made to cost", () => {
   const fill = (part: Buffer): Buffer => Buffer.alloc(Math.floor(mib / part.length) * part.length, part);
   const wide = proto3(`repeated W w = 1;`, `message W { ${Array.from({ length: 1_000 }, (_, i) => `int32 f${i} = ${i + 1};`).join(" ")} }`);
   const maps = proto3("repeated W w = 1;", "message W { map<string, int32> a = 1; }");
+  const everyWide = proto3(Array.from({ length: 1_000 }, (_, i) => `int32 f${i} = ${i + 1};`).join(" "));
+  const thousand = Array.from({ length: 1_000 }, (_, i) => field(i + 1, 1));
+  const two = "message N { int32 x = 1; int32 y = 2; }";
+  /** Pairs of these keys, until there are so many bytes. */
+  const keyed = (key: (i: number) => string, least: number): Buffer => {
+    const pairs: Buffer[] = [];
+    for (let bytes = 0; bytes < least; bytes += pairs.at(-1)?.length ?? 0) {
+      pairs.push(field(1, joined(field(1, key(pairs.length)), field(2, 1))));
+    }
+    return joined(...pairs);
+  };
+  const tenLabels = joined(...Array.from({ length: 10 }, (_, i) => field(1, joined(field(1, `label${i}`), field(2, 1)))));
+  const numbered = (count: number): Buffer =>
+    joined(...Array.from({ length: count }, (_, i) => field(1, joined(field(1, i), field(2, 1)))));
   const optionalGroup = "message M { optional group G = 1 { optional M m = 2; optional int32 x = 3; } }";
   const nestedGroups = (depth: number, content: Buffer): Buffer =>
     depth === 0 ? content : group(1, field(2, nestedGroups(depth - 1, content)));
@@ -112,6 +126,21 @@ describe("messages made to cost", () => {
     ["groups in groups, walked over and over", twins(optionalGroup), nestedGroups(30, fill(field(99, 1)))],
     ["pairs of nothing", twins(proto3("map<string, int32> a = 1;")), fill(field(1, Buffer.alloc(0)))],
     ["byte strings of one byte", twins(proto3("repeated bytes a = 1;")), fill(field(1, "x"))],
+    ["empty messages of a few fields", twins(proto3("repeated N w = 1;", two)), fill(field(1, Buffer.alloc(0)))],
+    [
+      "empty messages with lists",
+      twins(proto3("repeated N w = 1;", "message N { repeated int32 x = 1; }")),
+      fill(field(1, Buffer.alloc(0))),
+    ],
+    ["a thousand fields backwards, hundreds of times", twins(wide), fill(field(1, joined(...[...thousand].reverse())))],
+    ["pairs, each of another key", twins(proto3("map<string, int32> a = 1;")), keyed((i) => i.toString(36), 2 ** 20)],
+    ["timestamps of nothing", twins(proto3("repeated google.protobuf.Timestamp a = 1;")), fill(field(1, Buffer.alloc(0)))],
+    [
+      "decimals of a thousand digits",
+      twins(proto3("repeated confluent.type.Decimal a = 1;")),
+      fill(field(1, field(1, Buffer.alloc(415, 85)))),
+    ],
+    ["JSON's objects of nothing", twins(proto3("repeated google.protobuf.Struct a = 1;")), fill(field(1, Buffer.alloc(0)))],
   ];
   for (const [name, readers, bytes] of refused) {
     test(`${name} are too many`, () => {
@@ -120,16 +149,24 @@ describe("messages made to cost", () => {
   }
 
   const taken: readonly (readonly [string, Twins, Buffer])[] = [
+    ["messages of two small fields", twins(proto3("repeated N w = 1;", two)), fill(field(1, joined(field(1, 1), field(2, 1))))],
+    ["a message whose thousand fields are all set, in whatever order", twins(everyWide), joined(...[...thousand].reverse())],
+    ["a hundred such messages", twins(wide), joined(...Array.from({ length: 100 }, () => field(1, joined(...thousand))))],
+    ["four thousand maps of the same ten keys", twins(maps), Buffer.concat(new Array<Buffer>(4_000).fill(field(1, tenLabels)))],
+    ["a map of twenty thousand keys", twins(proto3("map<string, int32> a = 1;")), keyed((i) => `customer-${i}`, 400_000)],
+    ["a map of fifty thousand numbers", twins(proto3("map<int32, int32> a = 1;")), numbered(50_000)],
+    ["timestamps of today", twins(proto3("repeated google.protobuf.Timestamp a = 1;")), fill(field(1, field(1, 1_767_225_600)))],
     [
-      "empty messages of a few fields",
-      twins(proto3("repeated N w = 1;", "message N { int32 x = 1; int32 y = 2; }")),
-      fill(field(1, Buffer.alloc(0))),
+      "decimals of a price",
+      twins(proto3("repeated confluent.type.Decimal a = 1;")),
+      fill(field(1, joined(field(1, hex("01 86 a0")), field(2, 10), field(3, 2)))),
     ],
     ["empty packed lists", twins(proto3("repeated int32 a = 1;")), fill(field(1, Buffer.alloc(0)))],
     ["fields that nobody knows", twins(schema), fill(field(99, 1))],
     ["one message in a hundred thousand parts", twins(schema), fill(field(7, field(1, 1)))],
     ["empty texts", twins(proto3("repeated string a = 1;")), fill(field(1, ""))],
     ["one packed list", twins(proto3("repeated int64 a = 1;")), field(1, Buffer.alloc(mib, 1))],
+    ["one packed list of bigints", twins(proto3("repeated int64 a = 1;")), field(1, fill(varint(2n ** 62n)))],
   ];
   for (const [name, readers, bytes] of taken) {
     test(`${name} are read`, () => {
@@ -141,7 +178,23 @@ describe("messages made to cost", () => {
     const split = (depth: number): Buffer =>
       depth === 0 ? fill(field(1, 1)) : joined(field(12, split(depth - 1)), field(12, field(1, 2)));
     expect(valueOf(twins(schema), split(2))).toMatchObject({ self: { self: { a: 2 } } });
-    expect(readBoth(twins(schema), split(20))).toEqual({ code: "limit-exceeded" });
+    expect(verdicts(twins(schema), split(20))).toEqual(["read", "read"]);
+  });
+
+  test("parts that must be read as one are joined within bounds", () => {
+    const list = (depth: number): Buffer => (depth === 0 ? fill(field(4, 1)) : joined(field(6, value(depth)), field(6, value(1))));
+    const value = (depth: number): Buffer => field(1, list(depth - 1));
+    const readers = twins(proto3("google.protobuf.Value a = 1;"));
+    expect(verdicts(readers, field(1, list(1)))).toEqual(["read", "read"]);
+    expect(verdicts(readers, field(1, list(20)))).toEqual(["limit-exceeded", "limit-exceeded"]);
+  });
+
+  test("what a message may cost is the user's to raise, and the error says how", () => {
+    const bytes = fill(field(1, Buffer.alloc(0)));
+    const schemaOfTwo = proto3("repeated N w = 1;", two);
+    const [reader] = twins(schemaOfTwo);
+    expect(() => reader.read(bytes, 0, bytes.length)).toThrow(/at most 40 ns for each of its bytes.*raise limits\.maxWeightPerByte/);
+    expect(verdicts(twins(schemaOfTwo, { limits: { maxWeightPerByte: 100 } }), bytes)).toEqual(["read", "read"]);
   });
 });
 

@@ -2,11 +2,24 @@
  * A message field that comes twice is one message in two parts: the parts' bytes side by side are the whole message's bytes. Nobody writes
  * that today, and it must be read right all the same.
  */
-import { type Cursor, groupEnd, lookAgain, readEnd, readTag, skipField, wire } from "./cursor.ts";
+import { type Cursor, groupEnd, readEnd, readTag, skipField, wire } from "./cursor.ts";
 import type { FieldStep } from "./steps.ts";
+import { weighAgain } from "./weight.ts";
 import { wireOf } from "./wires.ts";
 
-/** The message fields of the message from `p` to `e` that come in several parts, each joined. */
+/** Longer parts are worth a call that copies them. */
+const mostCopiedSingly = 32;
+
+/** Whether a further part is read into the object of the first: nothing was made of that yet. */
+export function mergesInPlace({ cardinality, step, use }: FieldStep): boolean {
+  if (cardinality !== "single" || step.kind !== "message" || use !== "read") {
+    return false;
+  }
+  const { special, convert, finish } = step.message;
+  return special === null && convert === null && finish === null;
+}
+
+/** The message fields of the message from `p` to `e` that come in several parts and must be read as one, each joined. */
 export function joinParts(
   at: Cursor,
   b: Uint8Array,
@@ -14,7 +27,7 @@ export function joinParts(
   e: number,
   fields: ReadonlyMap<number, FieldStep>,
 ): ReadonlyMap<FieldStep, Uint8Array> {
-  lookAgain(at, e - p);
+  weighAgain(at, e - p);
   const parts = new Map<FieldStep, number[]>(); // of each the starts and ends, in turn
   const inOneof = new Map<number, FieldStep>();
   let position = p;
@@ -31,7 +44,7 @@ export function joinParts(
       parts.delete(inOneof.get(field.oneof) ?? field); // another field of the oneof takes it out
       inOneof.set(field.oneof, field);
     }
-    if (field.step.kind === "message") {
+    if (field.step.kind === "message" && !mergesInPlace(field)) {
       const known = parts.get(field) ?? [];
       parts.set(field, known);
       known.push(...contentOf(at, b, start, position, tag));
@@ -54,14 +67,22 @@ function joined(at: Cursor, b: Uint8Array, parts: readonly number[]): Uint8Array
   for (let i = 0; i < parts.length; i += 2) {
     length += (parts[i + 1] ?? 0) - (parts[i] ?? 0);
   }
-  lookAgain(at, length);
+  weighAgain(at, length);
   const whole = new Uint8Array(length);
   let p = 0;
   for (let i = 0; i < parts.length; i += 2) {
-    const end = parts[i + 1] ?? 0;
-    for (let from = parts[i] ?? 0; from < end; from++) {
-      whole[p++] = b[from] ?? 0;
-    }
+    p = copyPart(b, parts[i] ?? 0, parts[i + 1] ?? 0, whole, p);
   }
   return whole;
+}
+
+function copyPart(b: Uint8Array, start: number, end: number, whole: Uint8Array, p: number): number {
+  if (end - start > mostCopiedSingly) {
+    whole.set(b.subarray(start, end), p);
+    return p + end - start;
+  }
+  for (let from = start; from < end; from++) {
+    whole[p++] = b[from] ?? 0;
+  }
+  return p;
 }

@@ -24,7 +24,7 @@ export function compileProtobufReader(message: Message, type: Type, options: Pro
 
 function compileRead(message: Message, options: ProtobufReaderOptions): ReadPayload {
   const root = planSteps(message, { ...options, columns: options.columns ?? new Map(), parseJson: jsonParser(options) });
-  const at = new Cursor(options.limits, options.texts ?? new TextCache());
+  const at = new Cursor(options.limits, options.texts ?? new TextCache(), options.leastWeighedBytes);
   return options.codeGeneration && countFields(root) <= mostGeneratedFields ? generateReader(root, at) : closureReader(root, at);
 }
 

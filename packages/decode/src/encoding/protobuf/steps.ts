@@ -7,12 +7,13 @@ import type { ResolvedValueOptions } from "../../options.ts";
 import type { Conversion, Semantic } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
 import type { DeferredField, ReadPlan } from "../reader.ts";
-import { type Cursor, weightOf } from "./cursor.ts";
+import type { Cursor } from "./cursor.ts";
 import { debeziumStruct } from "./debezium-structs.ts";
 import { decimalReader } from "./decimal.ts";
 import type { FieldType, Message, MessageField, ScalarName } from "./messages.ts";
 import { Placeholders, type PlaceholderBytes } from "./placeholders.ts";
 import { timestampReader } from "./timestamp.ts";
+import { objectWeight, setWeight, weightOf } from "./weight.ts";
 import { anyName, conversionOf, decimalName, isJson, isWrapper, timestampName } from "./well-known.ts";
 
 export type IntegerName = Exclude<ScalarName, "double" | "float" | "bool" | "string" | "bytes">;
@@ -38,8 +39,10 @@ export interface MessageStep {
   readonly convert: Convert<Columns>;
   /** Looks at the lists and maps of a row when all of them are there. */
   readonly finish: ((row: Record<string, unknown>) => void) | null;
-  /** About what the object takes in memory. */
+  /** What the object costs, whatever is in it. */
   readonly weight: number;
+  /** What each single field costs beside that, where it is there. */
+  readonly setWeight: number;
   /** A message that is not read field by field. */
   readonly special: Special | null;
 }
@@ -181,7 +184,8 @@ class Planner {
       );
     }
     const fields: FieldStep[] = [];
-    const step = stepOf(fields, convert, inside === "row" ? this.#finish(message.fields) : null, message.fields);
+    const planned = stepOf(fields, convert, inside === "row" ? this.#finish(message.fields) : null, message.fields);
+    const step = convert === null ? planned : { ...planned, weight: convertedWeight(message, planned.weight) };
     this.#waiting.push(() => {
       for (const field of message.fields) {
         fields.push(this.#field(field, inside, inside === "raw" ? "raw" : "value"));
@@ -288,9 +292,17 @@ function stepOf(
   finish: MessageStep["finish"],
   planned: readonly Pick<MessageField, "cardinality">[] = fields,
 ): MessageStep {
-  const weights = { single: weightOf.slot, repeated: weightOf.slot + weightOf.array, map: weightOf.slot + weightOf.map };
-  const weight = planned.reduce<number>((sum, { cardinality }) => sum + weights[cardinality], weightOf.object);
-  return { fields, convert, finish, weight, special: null };
+  const weights = { single: 0, repeated: weightOf.list, map: weightOf.map };
+  const parts = planned.reduce<number>((sum, { cardinality }) => sum + weights[cardinality], 0);
+  return { fields, convert, finish, weight: objectWeight(planned.length) + parts, setWeight: setWeight(planned.length), special: null };
+}
+
+/** What is converted is dropped soon; what it becomes is most often a text. */
+function convertedWeight(message: Message, weight: number): number {
+  if (!isJson(message)) {
+    return weight + weightOf.text;
+  }
+  return message.fields.every(({ cardinality }) => cardinality === "single") ? weightOf.object : weight;
 }
 
 /** The absent value as a sent one would come out; null where the column's meaning has no place for it. */

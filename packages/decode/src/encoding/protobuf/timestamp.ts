@@ -2,8 +2,9 @@ import type { ResolvedValueOptions } from "../../options.ts";
 import { secondsPerDay } from "../../values/calendar.ts";
 import { instantRenderer } from "../../values/moment.ts";
 import { valueInvalid } from "../../values/value-invalid.ts";
-import { readInt32, readInt64, readTag, skipField, weigh, weightOf } from "./cursor.ts";
+import { readInt32, readInt64, readTag, skipField } from "./cursor.ts";
 import type { ReadInPlace } from "./steps.ts";
+import { weigh, weightOf } from "./weight.ts";
 import { timestampName } from "./well-known.ts";
 
 /** `int64 seconds = 1; int32 nanos = 2`: no object on the way, as rows have several. */

@@ -12,6 +12,12 @@ const word = /\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/y;
 const number = /\.?\d(?:[eE][+-]?|[\w.])*/y;
 const doubleQuoted = /"((?:[^"\\\n]|\\[^\n])*)"/y;
 const singleQuoted = /'((?:[^'\\\n]|\\[^\n])*)'/y;
+const blank = 0x20;
+const quote = 0x22;
+const apostrophe = 0x27;
+const dot = 0x2e;
+const slash = 0x2f;
+const firstBeyondAscii = 0x80;
 const endToken: Token = { kind: "end", text: "" };
 
 /** The tokens of a `.proto` text, one after another. */
@@ -72,15 +78,23 @@ export class Tokens {
     if (this.#position >= this.#text.length) {
       return endToken;
     }
-    const name = this.#match(word);
-    if (name !== null) {
-      return { kind: "word", text: name };
+    const code = this.#text.charCodeAt(this.#position);
+    if (code === dot || isWordStart(code)) {
+      const name = this.#match(word);
+      if (name !== null) {
+        return { kind: "word", text: name };
+      }
     }
-    const digits = this.#match(number);
-    if (digits !== null) {
-      return { kind: "number", text: digits };
+    if (code === dot || isDigit(code)) {
+      const digits = this.#match(number);
+      if (digits !== null) {
+        return { kind: "number", text: digits };
+      }
     }
-    if (this.#match(doubleQuoted) !== null || this.#match(singleQuoted) !== null) {
+    if (code === quote && this.#match(doubleQuoted) !== null) {
+      return { kind: "text", text: this.#restOfText() };
+    }
+    if (code === apostrophe && this.#match(singleQuoted) !== null) {
       return { kind: "text", text: this.#restOfText() };
     }
     return { kind: "sign", text: this.#text[this.#position++] ?? "" };
@@ -101,6 +115,10 @@ export class Tokens {
   }
 
   #skipBlanks(): void {
+    const code = this.#text.charCodeAt(this.#position);
+    if (code > blank && code !== slash && code < firstBeyondAscii) {
+      return; // most often
+    }
     while (this.#match(space) !== null || this.#match(lineComment) !== null || this.#skipBlockComment()) {
       // whatever is left of it
     }
@@ -128,6 +146,14 @@ export class Tokens {
     this.#lastGroup = found[1] ?? "";
     return found[0];
   }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function isWordStart(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || code === 0x5f;
 }
 
 const escapes = /\\(?:[xX]([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([\s\S]))/g;

@@ -1,0 +1,142 @@
+/**
+ * Lists of numbers behind one length. One function a kind, for all readers: a list is a loop, and a loop in code that was generated for one
+ * schema is slow until the runtime has compiled it.
+ */
+import { type Cursor, readBool, readInt32, readInt64, readSint32, readSint64, readUint32, readUint64 } from "./cursor.ts";
+import type { Step } from "./steps.ts";
+
+/** Reads the values from `p` to `e` into the list, and gives the position behind them. */
+export type ReadPacked = (at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number) => number;
+
+/** The function that reads packed values of this step; null where each is converted, or of a fixed size. */
+export function packedReader(step: Step): ReadPacked | null {
+  switch (step.kind) {
+    case "int32":
+      return step.number === null ? packedInt32 : null;
+    case "sint32":
+      return step.number === null ? packedSint32 : null;
+    case "uint32":
+      return step.number === null ? packedUint32 : null;
+    case "int64":
+      return step.number === null && step.bigint === null ? packedInt64 : null;
+    case "sint64":
+      return step.number === null && step.bigint === null ? packedSint64 : null;
+    case "uint64":
+      return step.number === null && step.bigint === null ? packedUint64 : null;
+    case "bool":
+      return packedBool;
+    case "enum":
+      return step.convert === null ? packedEnum(step.names) : null;
+    default:
+      return null;
+  }
+}
+
+/** Shorter lists grow as they fill. */
+const leastCounted = 64;
+
+/** Makes room for the varints from `p` to `e`, and says where the first goes: a list that grows is copied again and again. */
+function makeRoom(items: unknown[], b: Uint8Array, p: number, e: number): number {
+  const { length } = items;
+  if (e - p < leastCounted) {
+    return length;
+  }
+  let count = 0;
+  for (; p < e; p++) {
+    count += b[p]! < 0x80 ? 1 : 0;
+  }
+  items.length = length + count;
+  return length;
+}
+
+function packedInt32(at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number): number {
+  for (let i = makeRoom(items, b, p, e); p < e; i++) {
+    const byte = b[p]!;
+    if (byte < 0x80) {
+      p++;
+      items[i] = byte;
+    } else {
+      items[i] = readInt32(at, b, p, e);
+      p = at.p;
+    }
+  }
+  return p;
+}
+
+function packedUint32(at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number): number {
+  for (let i = makeRoom(items, b, p, e); p < e; i++) {
+    items[i] = readUint32(at, b, p, e);
+    p = at.p;
+  }
+  return p;
+}
+
+function packedSint32(at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number): number {
+  for (let i = makeRoom(items, b, p, e); p < e; i++) {
+    items[i] = readSint32(at, b, p, e);
+    p = at.p;
+  }
+  return p;
+}
+
+function packedInt64(at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number): number {
+  for (let i = makeRoom(items, b, p, e); p < e; i++) {
+    const byte = b[p]!;
+    if (byte < 0x80) {
+      p++;
+      items[i] = byte;
+    } else {
+      items[i] = readInt64(at, b, p, e);
+      p = at.p;
+    }
+  }
+  return p;
+}
+
+function packedUint64(at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number): number {
+  for (let i = makeRoom(items, b, p, e); p < e; i++) {
+    items[i] = readUint64(at, b, p, e);
+    p = at.p;
+  }
+  return p;
+}
+
+function packedSint64(at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number): number {
+  for (let i = makeRoom(items, b, p, e); p < e; i++) {
+    items[i] = readSint64(at, b, p, e);
+    p = at.p;
+  }
+  return p;
+}
+
+function packedBool(at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number): number {
+  for (let i = makeRoom(items, b, p, e); p < e; i++) {
+    const byte = b[p]!;
+    if (byte < 0x80) {
+      p++;
+      items[i] = byte !== 0;
+    } else {
+      items[i] = readBool(at, b, p, e);
+      p = at.p;
+    }
+  }
+  return p;
+}
+
+/** Lists repeat a few symbols: the last one is at hand. */
+function packedEnum(names: ReadonlyMap<number, string>): ReadPacked {
+  return (at, items, b, p, e) => {
+    let last = 0;
+    let symbol: string | number = names.get(0) ?? 0;
+    for (let i = makeRoom(items, b, p, e); p < e; i++) {
+      const value = readInt32(at, b, p, e);
+      p = at.p;
+      if (value !== last) {
+        last = value;
+        symbol = names.get(value) ?? value;
+      }
+      items[i] = symbol;
+    }
+    return p;
+  };
+}
