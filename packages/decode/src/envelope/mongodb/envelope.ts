@@ -1,9 +1,10 @@
 import { readEverything } from "../../encoding/reader.ts";
 import { isDecodeError } from "../../errors.ts";
-import type { CdcEvent, Operation, TableName } from "../../event.ts";
+import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { SchemaChange, UnknownValue } from "../control-events.ts";
 import { DocumentChange, documentOf, documentValue, updateDescriptionOf } from "../document-change.ts";
 import type { EnvelopeFormat, EnvelopeScope, Origin } from "../envelope.ts";
+import { millisOf } from "../instant-text.ts";
 import { withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { recogniseMongodb } from "./recognise.ts";
@@ -77,10 +78,10 @@ function streamDocument(value: unknown, scope: EnvelopeScope): Block | null {
 function change(op: Operation, ns: Block, document: Block, origin: Origin): CdcEvent {
   const { scope } = origin;
   const isCopied = isBlock(document["_id"]) && document["_id"]["copyingData"] === true;
-  const before = documentOf(document["fullDocumentBeforeChange"], scope);
-  const after = op === "delete" ? null : documentOf(document["fullDocument"], scope);
+  const before = withPlainId(documentOf(document["fullDocumentBeforeChange"], scope));
+  const after = op === "delete" ? null : withPlainId(documentOf(document["fullDocument"], scope));
   const updated = updateDescriptionOf(document["updateDescription"], scope);
-  const key = documentOf(document["documentKey"], scope);
+  const key = withPlainId(documentOf(document["documentKey"], scope));
   const source = sourceBlock(ns, document, isCopied, scope);
   return new DocumentChange(isCopied ? "read" : op, tableOf(ns), before, after, source, null, null, updated, withKey(origin, key));
 }
@@ -93,12 +94,35 @@ function tableOf({ db, coll }: Block): TableName {
 /** MongoDB's facts under the names that Debezium's connector gives them, where it has them too. */
 function sourceBlock({ db, coll }: Block, document: Block, isCopied: boolean, scope: EnvelopeScope): Block {
   const { _id, wallTime, txnNumber, lsid } = document;
-  const clusterTime = documentOf(document["clusterTime"], scope);
-  const seconds = numberOrNull(clusterTime?.["t"]);
-  const moment = seconds === null ? {} : { ts_ms: seconds * 1000, ord: clusterTime?.["i"] };
+  const moment = momentOf(document["clusterTime"], scope);
   const block = { connector: "mongodb", db, collection: coll, snapshot: isCopied ? "true" : "false", ...moment };
   const rest = { resumeToken: _id, wallTime, txnNumber, lsid };
   return Object.fromEntries(Object.entries({ ...block, ...rest }).filter(([, field]) => field !== undefined && field !== null));
+}
+
+/** A BSON timestamp, which counts within its second; where the connector infers schemas, a moment without the count. */
+function momentOf(clusterTime: unknown, scope: EnvelopeScope): Block {
+  const millis = millisOfMoment(clusterTime);
+  if (millis !== null) {
+    return { ts_ms: millis };
+  }
+  const timestamp = documentOf(clusterTime, scope);
+  const seconds = numberOrNull(timestamp?.["t"]);
+  return seconds === null ? {} : { ts_ms: seconds * 1000, ord: timestamp?.["i"] };
+}
+
+/** In whichever form the time option has it. */
+function millisOfMoment(moment: unknown): number | null {
+  if (moment instanceof Date) {
+    return moment.getTime();
+  }
+  return isBlock(moment) ? numberOrNull(moment["epochMilliseconds"]) : millisOf(moment);
+}
+
+/** In an inferred schema an ObjectId is the text of its Extended JSON. */
+function withPlainId(document: Columns | null): Columns | null {
+  const [, id] = /^\{\s*"\$oid"\s*:\s*"([0-9a-f]{24})"\s*\}$/.exec(textOrNull(document?.["_id"]) ?? "") ?? [];
+  return id === undefined ? document : { ...document, _id: id };
 }
 
 function schemaChange(operationType: string, ns: Block, document: Block, origin: Origin): CdcEvent {
