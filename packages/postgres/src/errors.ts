@@ -16,7 +16,7 @@ export type PostgresSinkErrorCode =
   | "schema-mismatch"
   /** PostgreSQL cannot be reached, or asked to be tried again: deadlock, serialization failure, restart. */
   | "unavailable"
-  /** PostgreSQL refused a row or a statement; its error is the cause. */
+  /** PostgreSQL refused a row or a statement; what it said is the cause, without the values of rows: a {@link PostgresRefusal}. */
   | "rejected";
 
 /** Whether the same batch may succeed later without anything being mended. */
@@ -54,25 +54,51 @@ export function isPostgresSinkError(value: unknown): value is PostgresSinkError 
   return value instanceof Error && brand in value;
 }
 
-/** What a statement failed with, as the sink's own error. PostgreSQL's detail holds values, so that only its code is told. */
+/** What may be told of an error of PostgreSQL's: names, and no sentence of its own, because those quote the row. */
+const toldFields = ["severity", "schema", "table", "column", "dataType", "constraint", "routine"] as const;
+
+/**
+ * An error of PostgreSQL's without its message, detail, hint and context, which quote values of the row that it refused. PostgreSQL's own log
+ * has them.
+ */
+export class PostgresRefusal extends Error {
+  override readonly name = "PostgresRefusal";
+  /** The SQLSTATE. */
+  readonly code: string;
+  /** What it is about, as far as PostgreSQL has said. */
+  readonly about: Readonly<Partial<Record<(typeof toldFields)[number], string>>>;
+
+  constructor(error: Readonly<Record<string, unknown>>, code: string) {
+    super(`PostgreSQL answered with SQLSTATE ${code}; its log has the sentence`);
+    this.code = code;
+    this.about = Object.freeze(Object.fromEntries(toldFields.map((name) => [name, error[name]]).filter(([, value]) => isText(value))));
+  }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+/** What a statement failed with, as the sink's own error. */
 export function fromStatement(error: unknown, what: string): PostgresSinkError {
   if (isPostgresSinkError(error)) {
     return error;
   }
-  const state = (error as { readonly code?: unknown } | null)?.code;
-  const isSqlState = typeof state === "string" && /^[0-9A-Z]{5}$/.test(state);
-  if (!isSqlState || isPassing(state)) {
-    return new PostgresSinkError(
-      "unavailable",
-      `${what}: PostgreSQL could not be asked${isSqlState ? ` (${state})` : ""}; it is tried again`,
-      {
-        cause: error,
-      },
-    );
+  const state = sqlStateOf(error);
+  if (state === null) {
+    return new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be asked; it is tried again`, { cause: error });
   }
-  return new PostgresSinkError("rejected", `${what}: PostgreSQL refused it with ${state} (see its appendix of error codes)`, {
-    cause: error,
-  });
+  // A serialization failure is no row's, and still has one in its detail.
+  const cause = new PostgresRefusal(error as Readonly<Record<string, unknown>>, state); // it has a code, so it is an object
+  return isPassing(state)
+    ? new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be asked (${state}); it is tried again`, { cause })
+    : new PostgresSinkError("rejected", `${what}: PostgreSQL refused it with ${state} (see its appendix of error codes)`, { cause });
+}
+
+/** No class begins with E, and codes of Node's do: `EPIPE` has five characters, too. */
+function sqlStateOf(error: unknown): string | null {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" && /^(?!E)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
 /**

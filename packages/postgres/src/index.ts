@@ -1,5 +1,5 @@
 export { postgres } from "./postgres.ts";
 export type { PostgresSink } from "./postgres.ts";
 export type { PostgresClient, PostgresOptions, PostgresPool, TableTarget } from "./options.ts";
-export { isPostgresSinkError, PostgresSinkError } from "./errors.ts";
+export { isPostgresSinkError, PostgresRefusal, PostgresSinkError } from "./errors.ts";
 export type { PostgresSinkErrorCode } from "./errors.ts";

@@ -1,0 +1,48 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { fromStatement, isPostgresSinkError, PostgresRefusal } from "./errors.ts";
+
+/** As pg makes it of what PostgreSQL says: every sentence quotes the row. */
+function databaseError(code: string): Error {
+  return Object.assign(new Error('invalid input syntax for type integer: "hunter2"'), {
+    code,
+    severity: "ERROR",
+    detail: "Failing row contains (1, hunter2).",
+    hint: "hunter2",
+    where: "unnamed portal parameter $1 = '{hunter2}'",
+    internalQuery: "select 'hunter2'",
+    schema: "public",
+    table: "orders",
+    column: "note",
+    constraint: "orders_note_check",
+    dataType: undefined,
+    file: "execMain.c",
+    routine: "ExecConstraints",
+  });
+}
+
+describe("what PostgreSQL refuses", () => {
+  test.each(["23514", "22P02", "40001", "42804"])("with %s is told by names and its code, wherever one looks for a value", (code) => {
+    const error = fromStatement(databaseError(code), "writing to orders");
+    const everything = inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error.cause) + String(error.stack);
+    expect(everything).not.toContain("hunter2");
+    expect(error.cause).toBeInstanceOf(PostgresRefusal);
+    expect(error.cause).toMatchObject({ code, about: { table: "orders", column: "note", constraint: "orders_note_check" } });
+  });
+
+  test("is rejected where the row is to blame, and unavailable where another attempt may go well", () => {
+    expect(fromStatement(databaseError("23514"), "writing")).toMatchObject({ code: "rejected", retriable: false });
+    expect(fromStatement(databaseError("40001"), "writing")).toMatchObject({ code: "unavailable", retriable: true });
+  });
+
+  test("is not what Node's own codes say, also where they have five characters", () => {
+    const broken = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+    expect(fromStatement(broken, "writing")).toMatchObject({ code: "unavailable", cause: broken });
+  });
+
+  test("keeps an error of the sink's own as it is", () => {
+    const own = fromStatement(databaseError("23514"), "writing");
+    expect(fromStatement(own, "committing")).toBe(own);
+    expect(isPostgresSinkError(own)).toBe(true);
+  });
+});
