@@ -251,19 +251,13 @@ export class Oracle {
       this.violate(`the dead letter of ${this.#name(fact)} has other bytes`);
     }
     const isBehind = place.parkedBehind !== null && this.#plan.failure.poison === "park-key";
-    if (!isBehind && !poisonous.has(fact.record.fate) && !this.#isWornOut(fact)) {
+    if (!isBehind && !poisonous.has(fact.record.fate)) {
       this.violate(`${this.#name(fact)} became a dead letter, and was not to blame`);
     }
     if (isBehind && (this.factAt(place.partition, place.parkedBehind ?? 0n)?.deadBy.length ?? 0) === 0) {
       this.violate(`${this.#name(fact)} was parked behind ${place.parkedBehind}, which is no dead letter`);
     }
     fact.deadBy.push(holding);
-  }
-
-  /** Attempts that a sink's outage took count as the record's own: then what fails by itself besides may run out of them. */
-  #isWornOut({ record }: Fact): boolean {
-    const failsItself = record.fate === "fails-once" || record.fate === "fails-twice";
-    return failsItself && this.sinks.length > 0 && this.#plan.steps.some(({ what }) => what === "sink-down");
   }
 
   deadLetterSent(holding: Holding | null, letter: Pick<AppendedRecord, "headers">): void {

@@ -432,7 +432,6 @@ class Simulation {
     switch (code) {
       case "fault":
       case "fenced":
-      case "sink-failed":
       case "dead-letter-failed":
         return this.#clock.nowMs() > this.#plan.quietAtMs + lingeringMs ? null : "again";
       case "work-abandoned":
@@ -442,7 +441,7 @@ class Simulation {
       case "failures-systemic":
         return failure.breaker !== false || failure.maxParkedKeys !== undefined ? code : null;
       default:
-        return this.#isToBlame(error) ? code : this.#isOutageOf(error) ? "again" : null;
+        return this.#isToBlame(error) ? code : null;
     }
   }
 
@@ -459,12 +458,6 @@ class Simulation {
   #isToBlame(error: Error): boolean {
     const at = isConsumerError(error) || isDecodeError(error) ? error.at : undefined;
     return this.#plan.failure.poison === "halt" && at !== undefined && this.#oracle.hasPoisonFrom(at.partition, at.offset);
-  }
-
-  /** What a sink writes to is down for longer than it is tried. */
-  #isOutageOf(error: Error): boolean {
-    const code = (error.cause as { code?: string } | undefined)?.code;
-    return (code === "ECONNREFUSED" || code === "ECONNRESET") && this.#clock.nowMs() <= this.#plan.quietAtMs + lingeringMs;
   }
 
   // The end.

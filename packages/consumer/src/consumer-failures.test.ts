@@ -174,6 +174,18 @@ describe("retry", () => {
     expect(seen).toEqual([3, 3]);
     expect(broker.committed("g", "t", 0)).toBe(3n);
   });
+
+  test.each([
+    { how: "what one fetch brought", delivery: {} },
+    { how: "so many events", delivery: { batch: { maxEvents: 3 } } },
+  ])("a batch that halts the consumer names all of its records: $how", async ({ delivery }) => {
+    const { clock, consumer, broker } = setUp(["a", "b", "c"], { failure: { retry: false }, delivery });
+    consumer.on("s.t", { batch: () => Promise.reject(new TypeError("no")) });
+    const error: unknown = await clock.run(consumer.run().catch((caught: unknown) => caught));
+    expect(error).toMatchObject({ code: "handler-failed", at: { topic: "t", partition: 0, offset: 0n } });
+    expect((error as Error).message).toContain("a handler failed at t[0] offset 0 to 2, which it was given together; ");
+    expect(broker.committed("g", "t", 0) ?? 0n).toBe(0n);
+  });
 });
 
 describe("dead letters", () => {

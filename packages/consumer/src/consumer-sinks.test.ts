@@ -193,6 +193,56 @@ describe("a sink", () => {
     expect(setup.clock.nowMs()).toBeGreaterThanOrEqual(1_200_000);
   });
 
+  test.each([
+    { name: "refuses connections", error: { code: "ECONNREFUSED" } },
+    { name: "answers with 503", error: { status: 503 } },
+    { name: "is starting up", error: { cause: { code: "57P03" } } },
+  ])("that $name uses up no attempt of a record, however long; what fails by itself then has all of its own", async ({ error }) => {
+    const setup = brokerWith(orders.slice(0, 1));
+    const tables = new MemoryTables();
+    const away = (): Error => Object.assign(new Error("away"), error);
+    const unclear = (): Error => new Error("who knows");
+    tables.failures = [...Array.from({ length: 40 }, away), unclear(), away(), unclear(), unclear(), unclear()];
+    const consumer = join(setup, { failure: { poison: "dead-letter", deadLetterTopic: "dead" } }).to(tables.sink(setup.clock));
+    let reasons: readonly string[] = [];
+    setup.clock.after(60_000, () => {
+      reasons = consumer.health().reasons;
+    });
+    stopAt(setup, consumer, 1n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(["0"]);
+    expect(setup.broker.endOffset("dead", 0)).toBe(0n);
+    expect(reasons.join()).toMatch(/^t\[0\] offset 0 failed \d+ times and is waited for: \[sink-failed\] the sink "tables" failed/);
+  });
+
+  test("that is down while it is asked to claim partitions is waited for, too", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    const sink = tables.sink(setup.clock);
+    let asked = 0;
+    const refusing: Sink = {
+      ...sink,
+      claim: (groupId, assignments) =>
+        asked++ < 20 ? Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" })) : sink.claim(groupId, assignments),
+    };
+    const consumer = join(setup).to(refusing);
+    stopAt(setup, consumer, 10n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(rows);
+  });
+
+  test("that halts the consumer is named, with all of the records that it was given together", async () => {
+    const setup = brokerWith(orders);
+    const tables = new MemoryTables();
+    tables.refuses = "2";
+    const consumer = join(setup).to(tables.sink(setup.clock));
+    const error: unknown = await setup.clock.run(consumer.run().catch((caught: unknown) => caught));
+    expect(error).toMatchObject({ code: "sink-failed", at: { topic: "t", partition: 0, offset: 0n }, cause: { code: "23505" } });
+    expect((error as Error).message).toBe(
+      '[sink-failed] the sink "tables" failed at t[0] offset 0 to 3, which it was given together; the cause says why, and none of them was committed',
+    );
+  });
+
   test("that refuses a row gets the others, and the row is a dead letter", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();

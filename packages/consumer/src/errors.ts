@@ -26,7 +26,7 @@ export type ConsumerErrorCode =
   | "unsupported-by-driver"
   /** A record that was to be set aside could not be written to the dead-letter topic; what the driver said is the cause. */
   | "dead-letter-failed"
-  /** A sink could not claim partitions; what it said is the cause. */
+  /** A sink could not claim partitions, or not apply what it was given; what it said is the cause. */
   | "sink-failed"
   /** So many records failed that single records cannot be to blame; the last failure is the cause. */
   | "failures-systemic"

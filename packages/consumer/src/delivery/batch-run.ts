@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { FetchedBatch } from "../driver.ts";
 import type { Failure, RecordPlace } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
-import type { Tries } from "../failure/retry-policy.ts";
+import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Router } from "../routing/router.ts";
 import { Fence } from "./fence.ts";
@@ -131,9 +131,11 @@ export class BatchRun {
     const group = this.#walked ? this.#held.current : undefined;
     const record = group?.records[0] ?? this.#walk.record;
     const event = group?.events[0] ?? this.#events[this.#nextEvent - 1] ?? null;
-    this.#tries ??= { failures: 0, firstFailedMs: 0 };
+    this.#tries ??= noTries();
     const place = this.#placeOf(record);
-    const failure: Failure = { stage: this.#stage, error, place, event: this.#stage === "handle" ? event : null };
+    const last = group?.records.at(-1);
+    const through = last === undefined || last === record ? null : this.batch.offsetAt(last);
+    const failure: Failure = { stage: this.#stage, error, place, event: this.#stage === "handle" ? event : null, sink: null, through };
     return { failure, tries: group?.tries ?? this.#tries };
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { type Failure, haltErrorOf } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
-import type { Tries } from "../failure/retry-policy.ts";
+import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { BatchLimits } from "./delivery-options.ts";
 import type { Fence } from "./fence.ts";
 import type { BatchEntry } from "./open-record.ts";
@@ -13,6 +13,8 @@ export interface BatchStageParts {
   readonly fence: Fence;
   /** Handles them together. */
   readonly apply: (entries: readonly BatchEntry[]) => void | PromiseLike<void>;
+  /** The name of the sink that they go to; null where it is a handler. */
+  readonly sink: string | null;
   /** Halts the consumer. */
   readonly halt: (error: Error) => void;
   /** A batch is handled, or the stage waits for nothing any more. */
@@ -118,7 +120,7 @@ export class BatchStage {
 
   /** Handles the entries together or, where one of them is to blame, one by one. It never rejects. */
   async #handle(entries: readonly BatchEntry[]): Promise<void> {
-    const tries: Tries = { failures: 0, firstFailedMs: 0 };
+    const tries: Tries = noTries();
     while (!this.#parts.fence.isClosed && entries.length > 0) {
       try {
         await this.#parts.apply(entries);
@@ -141,9 +143,11 @@ export class BatchStage {
     if (fence.isClosed) {
       return false; // they come again, to whoever holds the partition next
     }
-    const [blamed] = entries.filter(({ events }) => events.length > 0);
+    const suspects = entries.filter(({ events }) => events.length > 0);
+    const [blamed] = suspects;
     const { place } = (blamed ?? (entries[0] as BatchEntry)).record; // never called with none
-    const failure: Failure = { stage: "handle", error, place, event: blamed?.events[0] ?? null };
+    const through = suspects.length > 1 ? (suspects.at(-1)?.record.offset ?? null) : null;
+    const failure: Failure = { stage: "handle", error, place, event: blamed?.events[0] ?? null, sink: this.#parts.sink, through };
     const remedy = recovery.judge(failure, tries);
     if (remedy.kind === "again") {
       this.waitsFor = remedy.why;

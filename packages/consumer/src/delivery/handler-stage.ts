@@ -5,7 +5,7 @@ import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
 import { isThenable } from "./is-thenable.ts";
 import { type BatchEntry, eventsOf } from "./open-record.ts";
 
-export interface HandlerStageParts extends Omit<BatchStageParts, "apply"> {
+export interface HandlerStageParts extends Omit<BatchStageParts, "apply" | "sink"> {
   /** The handler is about to be called with these. */
   readonly starts: (entries: readonly BatchEntry[]) => void;
 }
@@ -14,6 +14,7 @@ export interface HandlerStageParts extends Omit<BatchStageParts, "apply"> {
 export function handlerStage(handle: EventHandler<readonly CdcEvent[]>, counters: Counters, parts: HandlerStageParts): BatchStage {
   return new BatchStage({
     ...parts,
+    sink: null,
     apply: (entries) => {
       const events = eventsOf(entries);
       if (events.length === 0) {

@@ -1,5 +1,5 @@
 import type { CdcEvent, RecordBatch } from "@cdckit/decode";
-import type { Tries } from "../failure/retry-policy.ts";
+import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { EventHandler } from "../routing/handlers.ts";
 
 type BatchHandler = EventHandler<readonly CdcEvent[]>;
@@ -32,7 +32,7 @@ export class HeldEvents {
     this.#firstOffset ??= batch.offsetAt(record);
     const group = this.#groups.find((candidate) => candidate.handle === handle);
     if (group === undefined) {
-      this.#groups.push({ handle, events: [event], records: [record], tries: { failures: 0, firstFailedMs: 0 } });
+      this.#groups.push({ handle, events: [event], records: [record], tries: noTries() });
     } else {
       group.events.push(event);
       group.records.push(record);
@@ -68,7 +68,7 @@ function singlesOf({ handle, events, records }: HeldGroup): HeldGroup[] {
       last.events.push(event);
       last.records.push(record);
     } else {
-      singles.push({ handle, events: [event], records: [record], tries: { failures: 0, firstFailedMs: 0 } });
+      singles.push({ handle, events: [event], records: [record], tries: noTries() });
     }
   }
   return singles;

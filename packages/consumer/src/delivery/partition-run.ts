@@ -1,7 +1,7 @@
 import type { CdcEvent } from "@cdckit/decode";
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { Failure, RecordPlace } from "../failure/failure.ts";
-import type { Tries } from "../failure/retry-policy.ts";
+import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { BatchRunParts } from "./batch-run.ts";
 import type { BatchStage } from "./batch-stage.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
@@ -283,8 +283,8 @@ export class PartitionRun implements RecordOwner {
   #notDecoded(taken: TakenBatch, error: unknown): void {
     const { recovery } = this.#parts;
     const place = this.#placeIn(taken.batch, this.#walk?.record ?? 0);
-    const failure: Failure = { stage: "decode", error, place, event: null };
-    this.#readTries ??= { failures: 0, firstFailedMs: 0 };
+    const failure: Failure = { stage: "decode", error, place, event: null, sink: null, through: null };
+    this.#readTries ??= noTries();
     const tries = this.#readTries;
     const remedy = recovery.judge(failure, tries);
     if (remedy.kind === "halt") {

@@ -1,7 +1,7 @@
 import type { CdcEvent } from "@cdckit/decode";
 import type { Failure } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
-import type { Tries } from "../failure/retry-policy.ts";
+import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { AnyHandler } from "../routing/handlers.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
@@ -188,8 +188,8 @@ export class RecordLanes {
     }
     task.nextCall--;
     const event = task.calls[task.nextCall]?.event ?? null;
-    const failure: Failure = { stage: "handle", error, place: task.record.place, event };
-    task.tries ??= { failures: 0, firstFailedMs: 0 };
+    const failure: Failure = { stage: "handle", error, place: task.record.place, event, sink: null, through: null };
+    task.tries ??= noTries();
     const remedy = this.#recovery.judge(failure, task.tries);
     if (remedy.kind === "halt") {
       this.#owner.halt(remedy.error);

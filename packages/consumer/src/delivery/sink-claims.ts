@@ -1,6 +1,6 @@
 import type { OffsetCommit, PartitionAssignment } from "../driver.ts";
 import { ConsumerError } from "../errors.ts";
-import { classify } from "../failure/classify.ts";
+import { classifyAtSink } from "../failure/classify.ts";
 import { backOffMs, type RetryPolicy } from "../failure/retry-policy.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Sink } from "../sink.ts";
@@ -90,7 +90,7 @@ export class SinkClaims {
         return await this.#ask(sink.claim(groupId, held));
       } catch (error) {
         failures++;
-        if (failures >= retry.attempts && classify(error) !== "outage") {
+        if (failures >= retry.attempts && classifyAtSink(error) !== "outage") {
           fail(
             new ConsumerError("sink-failed", `the sink ${sink.name} could not claim its partitions in ${failures} attempts`, {
               cause: error,

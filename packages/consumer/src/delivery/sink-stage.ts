@@ -11,7 +11,7 @@ export interface AttachedSink {
   readonly limits: BatchStageParts["limits"];
 }
 
-export interface SinkStageParts extends Omit<BatchStageParts, "limits" | "apply"> {
+export interface SinkStageParts extends Omit<BatchStageParts, "limits" | "apply" | "sink"> {
   readonly attached: AttachedSink;
   readonly assignment: PartitionAssignment;
   /** The sink's checkpoint when the partition was claimed: what lies below is applied. Null where it has none. */
@@ -32,6 +32,7 @@ export class SinkStage {
     this.#stage = new BatchStage({
       ...parts,
       limits: parts.attached.limits,
+      sink: parts.attached.sink.name,
       apply: (entries) => this.#apply(eventsOf(entries), entries.at(-1)?.record.next ?? 0n),
     });
   }

@@ -3,7 +3,7 @@ import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { Clock } from "../clock.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
-import type { Tries } from "../failure/retry-policy.ts";
+import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { DrainKind, Intake } from "./intake.ts";
 import { Fence } from "./fence.ts";
@@ -206,7 +206,7 @@ export class StreamIntake implements Intake {
    */
   async #decodeInTime(taken: TakenBatch): Promise<readonly CdcEvent[] | null> {
     const { recovery } = this.#parts;
-    const tries: Tries = { failures: 0, firstFailedMs: 0 };
+    const tries: Tries = noTries();
     while (!taken.fence.isClosed) {
       let events: readonly CdcEvent[] | null = null;
       try {
@@ -217,7 +217,7 @@ export class StreamIntake implements Intake {
         return events;
       } catch (error) {
         const place = { assignment: taken.batch.assignment, batch: taken.batch, record: taken.walk.record };
-        const failure: Failure = { stage: "decode", error, place, event: null };
+        const failure: Failure = { stage: "decode", error, place, event: null, sink: null, through: null };
         const remedy = recovery.judge(failure, tries);
         if (remedy.kind === "halt") {
           throw remedy.error;

@@ -78,6 +78,10 @@ const kindBySqlClass: Readonly<Record<string, FailureKind>> = {
 /** What a programmer's mistake throws: the next attempt throws it again. */
 const programmersErrors: readonly string[] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError", "EvalError", "URIError"];
 
+/** Codes that say that nobody answered, or that whoever did is not ready: of Node, undici, MySQL and PostgreSQL. */
+const unreachable =
+  /^(ECONN(REFUSED|RESET|ABORTED)|ENOTCONN|EPIPE|E(SOCKET)?TIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|UND_ERR_\w+|PROTOCOL_CONNECTION_LOST|08...|57P0[123]|53300)$/;
+
 const maxCauses = 8;
 
 /** The kind of what was thrown. Causes count: `fetch` hides a refused connection in a `TypeError`, a sink what its database refused. */
@@ -86,13 +90,27 @@ export function classify(error: unknown, isRetriable?: IsRetriable): FailureKind
   if (stated !== undefined) {
     return stated ? "unclear" : "poison";
   }
-  for (let cause = error, depth = 0; isObject(cause) && depth < maxCauses; cause = cause["cause"], depth++) {
+  for (const cause of causesOf(error)) {
     const kind = kindOf(cause);
     if (kind !== null && kind !== "unclear") {
       return kind;
     }
   }
   return isObject(error) && programmersErrors.includes(String(error["name"])) ? "poison" : "unclear";
+}
+
+/**
+ * The same for what a sink threw. Where its store cannot be reached, that is an outage, as with a registry: all it is asked for would fail
+ * alike, and no number of attempts says that a record is to blame.
+ */
+export function classifyAtSink(error: unknown, isRetriable?: IsRetriable): FailureKind {
+  const kind = classify(error, isRetriable);
+  return kind === "transient" && causesOf(error).some(isUnreachable) ? "outage" : kind;
+}
+
+function isUnreachable({ code, status, statusCode }: Readonly<Record<string, unknown>>): boolean {
+  const answer = Number(status ?? statusCode);
+  return (typeof code === "string" && unreachable.test(code)) || answer === 429 || (answer >= 500 && answer <= 599);
 }
 
 function kindOf(error: Readonly<Record<string, unknown>>): FailureKind | null {
@@ -132,6 +150,15 @@ function statusKind(status: unknown): FailureKind | null {
     return "systemic";
   }
   return status >= 500 || status === 408 || status === 425 || status === 429 ? "transient" : "poison";
+}
+
+/** The error, what caused it, and so on. */
+function causesOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const causes: Readonly<Record<string, unknown>>[] = [];
+  for (let cause = error; isObject(cause) && causes.length < maxCauses; cause = cause["cause"]) {
+    causes.push(cause);
+  }
+  return causes;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

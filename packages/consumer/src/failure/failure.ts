@@ -1,6 +1,6 @@
 import type { CdcEvent, RecordBatch, RecordCoordinates } from "@cdckit/decode";
 import type { PartitionAssignment } from "../driver.ts";
-import { decodeFailure, handlerFailure } from "./halt.ts";
+import { decodeFailure, handlerFailure, sinkFailure } from "./halt.ts";
 
 /** One record where it lies: in its batch, during one assignment. */
 export interface RecordPlace {
@@ -19,6 +19,10 @@ export interface Failure {
   readonly place: RecordPlace;
   /** An event of the record, where it was decoded. */
   readonly event: CdcEvent | null;
+  /** Who failed where no handler did: the name of the sink. */
+  readonly sink: string | null;
+  /** Where several records were handed on together, which of them is to blame is not known: the offset of the last. */
+  readonly through: bigint | null;
 }
 
 export function coordinatesOf({ batch, record }: RecordPlace): RecordCoordinates {
@@ -26,9 +30,13 @@ export function coordinatesOf({ batch, record }: RecordPlace): RecordCoordinates
 }
 
 /** The error that the consumer halts with, if it does. */
-export function haltErrorOf({ stage, error, place }: Failure): Error {
+export function haltErrorOf({ stage, error, place, sink, through }: Failure): Error {
   if (stage === "read") {
     return error instanceof Error ? error : new Error(String(error));
   }
-  return stage === "decode" ? decodeFailure(error, coordinatesOf(place)) : handlerFailure(error, coordinatesOf(place));
+  const at = coordinatesOf(place);
+  if (stage === "decode") {
+    return decodeFailure(error, at);
+  }
+  return sink === null ? handlerFailure(error, at, through) : sinkFailure(error, at, through, sink);
 }

@@ -10,14 +10,23 @@ export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
 }
 
 /** The error that `run()` rejects with when a handler threw or rejected. A row that was refused before its handler saw it says so itself. */
-export function handlerFailure(error: unknown, at: RecordCoordinates): Error {
+export function handlerFailure(error: unknown, at: RecordCoordinates, through: bigint | null): Error {
   if (isConsumerError(error) && error.code === "invalid-row") {
     return error;
   }
-  return new ConsumerError("handler-failed", `a handler failed at ${place(at)}; the cause says why, and the record was not committed`, {
-    cause: error,
-    at,
-  });
+  return new ConsumerError("handler-failed", `a handler failed at ${places(at, through)}`, { cause: error, at });
+}
+
+/** The error that `run()` rejects with when a sink could not apply what it was given. */
+export function sinkFailure(error: unknown, at: RecordCoordinates, through: bigint | null, sink: string): Error {
+  return new ConsumerError("sink-failed", `the sink ${JSON.stringify(sink)} failed at ${places(at, through)}`, { cause: error, at });
+}
+
+/** What was handed on: one record, or several of which any may be to blame. */
+function places(at: RecordCoordinates, through: bigint | null): string {
+  return through === null || through === at.offset
+    ? `${place(at)}; the cause says why, and the record was not committed`
+    : `${place(at)} to ${through}, which it was given together; the cause says why, and none of them was committed`;
 }
 
 export function place(at: RecordCoordinates): string {

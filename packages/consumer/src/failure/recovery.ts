@@ -3,7 +3,7 @@ import type { Fence } from "../delivery/fence.ts";
 import { publish } from "../observe/channels.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Logger } from "../observe/logger.ts";
-import { classify } from "./classify.ts";
+import { classify, classifyAtSink, type FailureKind } from "./classify.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
@@ -53,9 +53,8 @@ export class Recovery {
       return { kind: "halt", error: haltErrorOf(failure) };
     }
     const nowMs = clock.nowMs();
-    tries.firstFailedMs = tries.failures === 0 ? nowMs : tries.firstFailedMs;
-    tries.failures++;
-    const kind = classify(failure.error, options.isRetriable);
+    const kind = failure.sink === null ? classify(failure.error, options.isRetriable) : classifyAtSink(failure.error, options.isRetriable);
+    count(tries, kind, nowMs);
     const course = courseAfter(kind, tries, nowMs, options, random);
     if (course.kind === "halt") {
       return { kind: "halt", error: haltErrorOf(failure) };
@@ -66,12 +65,10 @@ export class Recovery {
     counters.retries++;
     const at = coordinatesOf(failure.place);
     const cause = haltErrorOf(failure).message;
-    const why = `${placeText(at)} failed ${tries.failures} times and is tried again: ${cause}`;
-    logger.warn(
-      { ...at, attempt: tries.failures, delayMs: course.delayMs, kind, err: failure.error },
-      "a record failed and is tried again",
-    );
-    publish("retry", () => ({ groupId: this.#parts.groupId, at, attempt: tries.failures, delayMs: course.delayMs }));
+    const attempt = tries.failures + tries.outages;
+    const why = `${placeText(at)} failed ${attempt} times and is ${kind === "outage" ? "waited for" : "tried again"}: ${cause}`;
+    logger.warn({ ...at, attempt, delayMs: course.delayMs, kind, err: failure.error }, "a record failed and is tried again");
+    publish("retry", () => ({ groupId: this.#parts.groupId, at, attempt, delayMs: course.delayMs }));
     return { kind: "again", delayMs: course.delayMs, why };
   }
 
@@ -94,4 +91,14 @@ export class Recovery {
     const { deadLetters } = this.#parts;
     return deadLetters !== null && deadLetters.setAside(place, { kind: "parked", behind }, fence);
   }
+}
+
+/** An outage uses up none of the record's attempts. */
+function count(tries: Tries, kind: FailureKind, nowMs: number): void {
+  if (kind === "outage") {
+    tries.outages++;
+    return;
+  }
+  tries.firstFailedMs = tries.failures === 0 ? nowMs : tries.firstFailedMs;
+  tries.failures++;
 }

@@ -12,10 +12,17 @@ export interface RetryPolicy {
 
 /** What has been tried with one record so far. */
 export interface Tries {
-  /** Attempts that failed. */
+  /** Attempts that failed, those left out that failed because something could not be asked. */
   failures: number;
-  /** When the first one failed, by the clock that only goes forward. */
+  /** Those: they say nothing of the record, and use up none of its attempts. */
+  outages: number;
+  /** When the first of the failures was, by the clock that only goes forward. */
   firstFailedMs: number;
+}
+
+/** Before the first attempt. */
+export function noTries(): Tries {
+  return { failures: 0, outages: 0, firstFailedMs: 0 };
 }
 
 /** What becomes of a record after a failed attempt. */
@@ -38,7 +45,8 @@ export function backOffMs({ initialDelayMs, maxDelayMs, factor, jitter }: RetryP
 
 /** What becomes of a record whose latest attempt, counted in `tries`, failed in this way. */
 export function courseAfter(kind: FailureKind, tries: Tries, nowMs: number, policy: CoursePolicy, random: () => number): Course {
-  const again = (): Course => ({ kind: "again", delayMs: backOffMs(policy.retry, tries.failures, random) });
+  const attempts = kind === "outage" ? tries.outages : tries.failures;
+  const again = (): Course => ({ kind: "again", delayMs: backOffMs(policy.retry, attempts, random) });
   const poison = policy.poison === "halt" ? halt : setAside;
   switch (kind) {
     case "outage":
