@@ -66,8 +66,14 @@ export class MessageBatch implements FetchedBatch {
   }
 }
 
+/**
+ * What kafkajs makes of a message besides its key and value: the object, two views, and numbers as text. Of small messages that is most of
+ * what is in memory.
+ */
+const bytesPerMessage = 400;
+
 function bytesOf(messages: readonly KafkaMessage[]): number {
-  let bytes = 0;
+  let bytes = messages.length * bytesPerMessage;
   for (const { key, value } of messages) {
     bytes += (key === null ? 0 : key.length) + (value === null ? 0 : value.length);
   }
