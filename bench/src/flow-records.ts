@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { KafkaRecord, SchemaSource } from "@cdckit/decode";
 import { fromBundleText } from "@cdckit/registry";
@@ -24,7 +25,7 @@ export interface Flow {
 export const flowPartitions = 2;
 
 /** How much of the whole each topic has. */
-const shares = { avro: 0.1, json: 0.15, "json-with-schema": 0.3, toast: 0.2, large: 0.25 } as const;
+const shares = { avro: 0.05, json: 0.1, "json-with-schema": 0.3, toast: 0.25, large: 0.3 } as const;
 
 const rows = "salesorderdetail";
 const small = "postgres-debezium-3.5";
@@ -81,20 +82,23 @@ const largeCharacters = 1_000_000;
 /** The recorded row with its long column grown; those without it are left out. In Avro the column's length stands in front of it. */
 function enlarged({ key, value }: FlowMessage): FlowMessage[] {
   const bytes = Buffer.from(value ?? []);
-  const start = bytes.indexOf("c4ca4238a0b92382"); // as the recorded column begins
+  const start = bytes.indexOf(hashOf(1));
   if (start === -1) {
     return [];
   }
-  const column = bytes.subarray(start, start + recordedCharacters);
-  const grown = Buffer.alloc(largeCharacters);
-  for (let at = 0; at < grown.length; at += column.length) {
-    // Each time turned a little further, so that it does not repeat itself for a compressor.
-    const turn = (at / column.length) * 17;
-    Buffer.concat([column.subarray(turn), column.subarray(0, turn)]).copy(grown, at);
-  }
   const isAvro = bytes[0] === 0;
   const head = isAvro ? Buffer.concat([bytes.subarray(0, start - 3), lengthOf(largeCharacters)]) : bytes.subarray(0, start);
-  return [{ key, value: Buffer.concat([head, grown, bytes.subarray(start + recordedCharacters)]) }];
+  return [{ key, value: Buffer.concat([head, grownColumn(), bytes.subarray(start + recordedCharacters)]) }];
+}
+
+/** The recorded column is the hashes of 1 to 400, one behind the other: this goes on in the same way, and compresses as badly. */
+function grownColumn(): Buffer {
+  const hashes = Array.from({ length: Math.ceil(largeCharacters / 32) }, (_, i) => hashOf(i + 1));
+  return Buffer.from(hashes.join("").slice(0, largeCharacters));
+}
+
+function hashOf(number: number): string {
+  return createHash("md5").update(String(number)).digest("hex");
 }
 
 /** As Avro writes it: zigzag, seven bits a byte. */

@@ -162,7 +162,7 @@ function marksOf(flow: Flow): HandledMarks {
 
 function driverOf(flow: Flow, { brokers }: FlowOptions): KafkaDriver {
   return brokers === null
-    ? memory({ broker: new FlowBroker(flow), maxBatchRecords: 100 })
+    ? memory({ broker: new FlowBroker(flow), maxBatchRecords: 20 })
     : kafkajs({ brokers: [brokers], partitionsConsumedConcurrently: flow.topics.length * flowPartitions });
 }
 
