@@ -157,7 +157,11 @@ public class WriteMongoVectors {
       ChangeStreamDocument<BsonDocument> document = ChangeStreamDocument.createCodec(BsonDocument.class, MongoClientSettings.getDefaultCodecRegistry())
           .decode(new BsonDocumentReader(bson(change.document)), DecoderContext.builder().build());
       source.changeStreamEvent(document);
-      source.setSnapshot(change.isSnapshot ? SnapshotRecord.TRUE : SnapshotRecord.FALSE);
+      if (change.isSnapshot) {
+        source.startInitialSnapshot();
+        source.setSnapshot(SnapshotRecord.TRUE);
+        source.readEvent(id, 1723115239790L);
+      }
       Envelope.Operation operation = Envelope.Operation.valueOf(change.op.toUpperCase());
       Struct value = change.isSnapshot ? collection.valueFromDocumentSnapshot(document.getFullDocument(), operation)
           : collection.valueFromDocumentChangeStream(document, operation);
