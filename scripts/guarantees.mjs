@@ -77,7 +77,7 @@ const promises = [
   },
   {
     id: "P7",
-    text: "History is never skipped in silence: where records are gone, the consumer stops and names the range that is lost.",
+    text: "History is never skipped in silence: where records are gone, the consumer stops and names the range that is lost, or names what it passes over where the user chose that.",
     proofs: [simulation, plantedBugs],
   },
   {
@@ -161,6 +161,7 @@ const promises = [
 const notPromised = [
   "Exactly once for sinks that do not keep the offset in the transaction of their rows.",
   "Order across keys, tables or partitions; order of a row whose primary key changes; order of records without a key in the dead-letter topic.",
+  "That a parked key stays parked across a restart or a rebalance: its later records are handled again from then on, and a redrive brings the earlier ones after them.",
   "Atomicity across sinks.",
   "More than Kafka's own transactions promise (KAFKA-17754).",
   "That a member which the group has given up, and which has not heard of it yet, hands nothing on: its commits and its writes to fenced sinks are refused, what its handlers do cannot be.",
