@@ -3,7 +3,7 @@ import { compileWriter } from "../avro/write.ts";
 import { parseJson } from "../json/parse.ts";
 import { convertContext } from "../json/reader.ts";
 import { repeatedWeight } from "../json/repeated-weight.ts";
-import { checkJsonWeight, leastWeighedBytes } from "../json/weight.ts";
+import { checkJsonWeight, type ExtraWeight, leastWeighedBytes } from "../json/weight.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { SchemaEncoding } from "../schema-encoding.ts";
 import { TextCache } from "../text-cache.ts";
@@ -35,14 +35,14 @@ function compile(type: Type | null, reader: PayloadReader, options: CompileOptio
   const { limits, texts = new TextCache() } = options;
   const write = compileWriter(type ?? { kind: "null" }, "named");
   const parse = { maxDepth: limits.maxDepth * levelsOfUnion, texts, asDoubles: true };
-  let perValue: number | null = null;
+  let extra: ExtraWeight | null = null;
   return {
     encoding: "avro-json",
     type: reader.type,
     read: (bytes, start, end) => {
       if (end - start >= leastWeighedBytes) {
-        perValue ??= rewrittenWeight + repeatedWeight(type ?? { kind: "null" }, convertContext(options, parse));
-        checkJsonWeight(bytes, start, end, limits, perValue);
+        extra ??= { value: rewrittenWeight + repeatedWeight(type ?? { kind: "null" }, convertContext(options, parse)), fraction: 0 };
+        checkJsonWeight(bytes, start, end, limits, extra);
       }
       const binary = write(parseJson(bytes, start, end, parse), Math.max(end - start, freeDefaultBytes));
       return reader.read(binary, 0, binary.length);

@@ -10,7 +10,7 @@ import { JsonCursor, missed } from "./cursor.ts";
 import { generateQuickReader, type QuickReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
 import { repeatedWeight } from "./repeated-weight.ts";
-import { checkJsonWeight, leastWeighedBytes } from "./weight.ts";
+import { checkJsonWeight, type ExtraWeight, leastWeighedBytes } from "./weight.ts";
 
 /** What a quick read returns where the text is not as expected. */
 export const notQuick: unique symbol = Symbol("not quick");
@@ -18,6 +18,9 @@ export const notQuick: unique symbol = Symbol("not quick");
 const noBytes = new Uint8Array(0);
 const fullCredit = 256;
 const costOfMiss = 8;
+
+/** The text of a number, in nanoseconds or so, that is kept until its column's type says what it is. */
+const keptTextWeight = 360;
 
 /**
  * Reads JSON text by a type. Text as a schema's own writer writes it is read in place by generated code; any other spelling of the same
@@ -33,7 +36,7 @@ export class JsonReader implements PayloadReader {
   #settled: Convert | null = null;
   readonly #parse: ParseOptions;
   readonly #limits: ResolvedLimits;
-  #repeated: number | null = null;
+  #extra: ExtraWeight | null = null;
   // Generated when the first text is read: what is only converted needs none.
   #quick: QuickReader | null | undefined = undefined;
   readonly #generate: () => QuickReader | null;
@@ -56,18 +59,15 @@ export class JsonReader implements PayloadReader {
   }
 
   read(bytes: Uint8Array, start: number, end: number): unknown {
-    checkJsonWeight(bytes, start, end, this.#limits);
     this.checkWeight(bytes, start, end);
     return this.readPart(bytes, start, end);
   }
 
-  /** Weighs the whole of a message once more where values in it cost more than what their text says. */
+  /** Weighs the whole of a message once more, as values whose type is known can cost more than what their text says. */
   checkWeight(bytes: Uint8Array, start: number, end: number): void {
     if (end - start >= leastWeighedBytes) {
-      this.#repeated ??= repeatedWeight(this.type, this.#context);
-      if (this.#repeated > 0) {
-        checkJsonWeight(bytes, start, end, this.#limits, this.#repeated);
-      }
+      this.#extra ??= { value: repeatedWeight(this.type, this.#context), fraction: keptTextWeight };
+      checkJsonWeight(bytes, start, end, this.#limits, this.#extra);
     }
   }
 

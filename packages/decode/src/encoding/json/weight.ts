@@ -29,20 +29,37 @@ const tellingBytes = 64;
 const space = 0x20;
 const quote = 0x22;
 const comma = 0x2c;
+const point = 0x2e;
 const colon = 0x3a;
 const backslash = 0x5c;
 
+/** What values of a message weigh beyond what their text says. */
+export interface ExtraWeight {
+  /** Each text and each number. */
+  readonly value: number;
+  /** Each number that has a fraction or an exponent, where its text is kept until a type says what it is. */
+  readonly fraction: number;
+}
+
+const noExtraWeight: ExtraWeight = { value: 0, fraction: 0 };
+
 /**
  * Refuses JSON text whose values cost more than its length allows (`limits.maxWeightPerByte`), before any of it is read: whichever reader
- * is to read it, and whether it can be read at all, the answer is the same. `perValue`: what a text or number weighs beyond that.
+ * is to read it, and whether it can be read at all, the answer is the same.
  */
-export function checkJsonWeight(bytes: Uint8Array, start: number, end: number, limits: ResolvedLimits, perValue = 0): void {
+export function checkJsonWeight(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  limits: ResolvedLimits,
+  extra: ExtraWeight = noExtraWeight,
+): void {
   const length = end - start;
   if (length < leastWeighedBytes) {
     return;
   }
   const most = limits.maxWeightPerByte * Math.max(length, leastBytes);
-  if (scale.weigh(bytes, start, end, most, perValue) > most) {
+  if (scale.weigh(bytes, start, end, most, extra) > most) {
     throw tooHeavy(scale.counts, limits);
   }
 }
@@ -64,7 +81,7 @@ export class TextsWeight implements InnerTexts {
       return;
     }
     const left = limits.maxWeightPerByte * Math.max(this.#bytes, leastBytes) - this.#weight;
-    const weight = scale.weigh(bytes, 0, bytes.length, left, 0);
+    const weight = scale.weigh(bytes, 0, bytes.length, left, noExtraWeight);
     this.#weight += weight;
     if (weight > left) {
       throw tooHeavy(scale.counts, limits);
@@ -88,6 +105,7 @@ class Scale {
   #bytes: Uint8Array = noBytes;
   #end = 0;
   #perValue = 0;
+  #perFraction = 0;
   readonly #names = new NameSet();
   #objects = 0;
   #arrays = 0;
@@ -102,10 +120,11 @@ class Scale {
   }
 
   /** The weight of all that stands there; of no more than it takes to be above `most`. */
-  weigh(bytes: Uint8Array, start: number, end: number, most: number, perValue: number): number {
+  weigh(bytes: Uint8Array, start: number, end: number, most: number, extra: ExtraWeight): number {
     this.#bytes = bytes;
     this.#end = end;
-    this.#perValue = perValue;
+    this.#perValue = extra.value;
+    this.#perFraction = extra.fraction;
     this.#names.clear();
     this.#objects = 0;
     this.#arrays = 0;
@@ -131,12 +150,18 @@ class Scale {
 
   #number(first: number): number {
     const bytes = this.#bytes;
+    let hasFraction = false;
     let p = first;
-    while (p < this.#end && numberBytes[bytes[p] as number] === 1) {
-      p++;
+    for (; p < this.#end; p++) {
+      const byte = bytes[p] as number;
+      if (numberBytes[byte] !== 1) {
+        break;
+      }
+      hasFraction ||= byte > 0x39 || byte === point; // a point or an exponent
     }
     this.#values++;
-    this.#weight += this.#perValue + (p - first < mostShortNumber ? numberWeight : longNumberWeight);
+    const extra = hasFraction ? this.#perValue + this.#perFraction : this.#perValue;
+    this.#weight += extra + (p - first < mostShortNumber ? numberWeight : longNumberWeight);
     return p;
   }
 
