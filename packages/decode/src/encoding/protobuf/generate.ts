@@ -86,11 +86,20 @@ ${this.#chunkCalls(name, ordered)}weigh(at,0);${this.#close(message)}`;
     const places = new Map(fields.map((field, i) => [field, `v${i}`]));
     const locals = fields.map((field) => `${places.get(field)}=${this.#initial(field)}`);
     const reads = ordered.map((field) => this.#readField(field, message, (target) => places.get(target) ?? ""));
-    return `${open}let c=0,n=0,q=p${locals.map((local) => `,${local}`).join("")};
-for(;p<e;q=p){${reads.join("\n")}
-if(p===q)break;}
+    return `${this.#furtherFields(name, message, ordered)}${open}let c=0,n=0${locals.map((local) => `,${local}`).join("")};
+${reads.join("\n")}
 const o=${this.#literal(fields, (field) => places.get(field) ?? "")};
-${this.#close(message)}`;
+if(p!==e)p=${name}_(o,b,p,e,d);${this.#close(message)}`;
+  }
+
+  /** The same fields again, into the object, for as long as that brings any. A function of its own: the first round must not be a loop. */
+  #furtherFields(name: string, message: MessageStep, ordered: readonly FieldStep[]): string {
+    const reads = ordered.map((field) => this.#readField(field, message, ({ name: target }) => `o[${quote(target)}]`));
+    return `function ${name}_(o,b,p,e,d){let c=0,n=0;
+for(let q=p;p<e;q=p){${reads.join("\n")}
+if(p===q)break;}
+return p;}
+`;
   }
 
   #close(message: MessageStep): string {
