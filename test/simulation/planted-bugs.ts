@@ -186,6 +186,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
     }),
   })),
+  inLine("does not tell what it passes over", () => ({ sink: () => ({ passedOver: () => {} }) })),
   inLine("goes back one record after a rebalance", ({ broker }) => ({
     subscription: (subscription) =>
       subscription.startAt !== undefined

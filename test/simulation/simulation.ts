@@ -1,13 +1,15 @@
-import { isDecodeError } from "@cdckit/decode";
-import { type Consumer, createConsumer, isConsumerError, type Sink } from "@cdckit/consumer";
-import { type AppendedRecord, type CommittedOffset, MemoryBroker, seededScheduler, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { type Consumer, createConsumer, type Sink } from "@cdckit/consumer";
+import { seededScheduler, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { FatefulDecoder, type SimulatedEvent } from "./fateful-decoder.ts";
 import { FatefulHandlers } from "./fateful-handlers.ts";
+import { LogChanges } from "./log-changes.ts";
 import { Oracle } from "./oracle.ts";
-import { type Plan, planOf, type PlannedRecord, type Step } from "./plan.ts";
+import { type Plan, planOf, type Step } from "./plan.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import { SinkStore } from "./sink-store.ts";
+import { WatchedBroker } from "./watched-broker.ts";
 import { WatchedProcess } from "./watched-process.ts";
+import { whyHalted } from "./why-halted.ts";
 
 /** What a schedule came to. */
 export interface Outcome {
@@ -51,26 +53,6 @@ export interface SimulateOptions {
   readonly trace?: ((line: string) => void) | null;
 }
 
-class WatchedBroker extends MemoryBroker {
-  oracle: Oracle | null = null;
-  committedAnything: (() => void) | null = null;
-
-  override commit(commit: CommittedOffset): void {
-    this.oracle?.committed(commit, this.committed(commit.groupId, commit.topic, commit.partition));
-    super.commit(commit);
-    this.committedAnything?.();
-  }
-
-  override append(topic: string, ...records: readonly AppendedRecord[]): ReturnType<MemoryBroker["append"]> {
-    if (topic === "dead") {
-      for (const record of records) {
-        this.oracle?.deadLettered(record);
-      }
-    }
-    return super.append(topic, ...records);
-  }
-}
-
 class Simulation {
   readonly #plan: Plan;
   readonly #bug: PlantedBug;
@@ -79,10 +61,10 @@ class Simulation {
   readonly #broker: WatchedBroker;
   readonly #oracle: Oracle;
   readonly #handlers: FatefulHandlers;
+  readonly #log: LogChanges;
   /** Those that run, and those that have crashed. */
   readonly #processes = new Set<WatchedProcess>();
   readonly #running = new Set<Promise<void>>();
-  readonly #storedAtMs = new Map<number, number>();
   /** Until when the registry, and what the sinks write to, are down. */
   #registryDownToMs = -1;
   #sinkDownToMs = -1;
@@ -108,6 +90,7 @@ class Simulation {
     this.#oracle = new Oracle(plan, trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`));
     this.#broker.oracle = this.#oracle;
     this.#handlers = new FatefulHandlers(plan, this.#oracle);
+    this.#log = new LogChanges({ broker: this.#broker, oracle: this.#oracle, clock: this.#clock, random: this.#random });
     const sinks = { sink: 1, "two-sinks": 2, "sink-and-handlers": 1 }[plan.reads as string] ?? 0;
     for (let i = 0; i < sinks; i++) {
       const violate = (what: string): void => this.#oracle.violate(what);
@@ -171,10 +154,10 @@ class Simulation {
     this.#oracle.note(() => `step: ${step.what}`);
     switch (step.what) {
       case "append":
-        this.#append(step.records);
+        this.#log.append(step.records);
         return;
       case "transaction":
-        this.#transact(step);
+        this.#log.transact(step);
         return;
       case "join":
         this.#join();
@@ -214,47 +197,18 @@ class Simulation {
         this.#sinkDownToMs = Math.max(this.#sinkDownToMs, this.#clock.nowMs() + step.forMs);
         return;
       case "retention":
-        this.#deleteBefore(step.partition);
+        this.#log.deleteBefore(step.partition);
         return;
       case "downtime":
         for (const one of alive) {
           this.#crash(one);
         }
-        this.#deleteBefore(step.partition);
+        this.#log.deleteBefore(step.partition);
         return;
       case "compaction":
-        this.#compact(step.partition);
+        this.#log.compact(step.partition);
         return;
     }
-  }
-
-  #append(records: readonly PlannedRecord[]): void {
-    for (const record of records) {
-      const [stored] = this.#broker.append("t", this.#appended(record));
-      this.#storedAtMs.set(record.id, this.#clock.nowMs());
-      if (stored !== undefined) {
-        this.#oracle.stored(record, stored, "readable");
-      }
-    }
-  }
-
-  #transact({ records, forMs, end }: Extract<Step, { what: "transaction" }>): void {
-    const transaction = this.#broker.transaction();
-    const facts = records.flatMap((record) => {
-      this.#storedAtMs.set(record.id, this.#clock.nowMs());
-      return transaction.append("t", this.#appended(record)).map((stored) => this.#oracle.stored(record, stored, "open"));
-    });
-    this.#clock.after(forMs, () => {
-      for (const fact of facts.filter(({ state }) => state === "open")) {
-        fact.state = end === "commit" ? "readable" : "void";
-      }
-      transaction[end]();
-    });
-  }
-
-  #appended({ id, key, partition, gap }: PlannedRecord): AppendedRecord {
-    const offset = this.#broker.endOffset("t", partition) + BigInt(gap);
-    return { key: key === 0 ? null : `k${key}`, value: String(id), partition, offset };
   }
 
   #crash(process: WatchedProcess | undefined): void {
@@ -274,24 +228,6 @@ class Simulation {
     process.excuse("it went on without knowing that it was evicted");
     const readmit = this.#broker.group("g").evict(process.member);
     this.#clock.after(forMs, () => process.isDead || void readmit());
-  }
-
-  #deleteBefore(partition: number): void {
-    const { end } = this.#broker.log("t", partition);
-    const to = end - BigInt(Math.floor(this.#random() * 4));
-    if (to > 0n) {
-      this.#broker.deleteBefore("t", partition, to);
-      if (this.#broker.committed("g", "t", partition) === null) {
-        this.#oracle.vanished(partition, ({ offset }) => offset < to);
-      }
-    }
-  }
-
-  #compact(partition: number): void {
-    this.#broker.compact("t", partition);
-    const { start, end } = this.#broker.log("t", partition);
-    const there = new Set(this.#broker.read("t", partition, start, Number(end)).map(({ offset }) => offset));
-    this.#oracle.vanished(partition, ({ offset, state }) => state === "readable" && !there.has(offset));
   }
 
   // Members.
@@ -330,7 +266,7 @@ class Simulation {
       isRegistryDown: () => world.nowMs() < this.#registryDownToMs,
       holdingOf: ({ assignment }) => process.holdingOf(assignment),
       unknownForMs: plan.unknownForMs,
-      storedAtMs: (id) => this.#storedAtMs.get(id) ?? 0,
+      storedAtMs: (id) => this.#log.storedAtMs(id),
     });
     const tools = { clock: process.clock, plan, broker, factAt: oracle.factAt.bind(oracle), handle: this.#handlers.each(process) };
     const consumer = createConsumer({
@@ -410,7 +346,8 @@ class Simulation {
     if (error === null || process.isDead || this.#isOver) {
       return;
     }
-    const why = this.#whyHalted(error);
+    const isLingering = this.#clock.nowMs() <= this.#plan.quietAtMs + lingeringMs;
+    const why = whyHalted(error, { plan: this.#plan, oracle: this.#oracle, broker: this.#broker, isLingering });
     if (why === "again" && ++this.#restarts <= maxRestarts) {
       this.#clock.after(restartAfterMs, () => this.#join());
     } else if (why === "stopped") {
@@ -423,41 +360,6 @@ class Simulation {
       this.#isOver = true;
       this.#end();
     }
-  }
-
-  /** What it halted with, where it had to and would again; null where it must not. */
-  #whyHalted(error: Error): string | null {
-    const { failure } = this.#plan;
-    const code = (error as { code?: string }).code ?? error.name;
-    switch (code) {
-      case "fault":
-      case "fenced":
-      case "dead-letter-failed":
-        return this.#clock.nowMs() > this.#plan.quietAtMs + lingeringMs ? null : "again";
-      case "work-abandoned":
-        return "stopped";
-      case "offset-out-of-range":
-        return failure.lostRange === "halt" && this.#isLost(error) ? code : null;
-      case "failures-systemic":
-        return failure.breaker !== false || failure.maxParkedKeys !== undefined ? code : null;
-      default:
-        return this.#isToBlame(error) ? code : null;
-    }
-  }
-
-  /** What is said to be gone is what is gone. */
-  #isLost(error: Error): boolean {
-    const { lost } = error as { lost?: { partition: number; firstMissing: bigint; firstAvailable: bigint } };
-    if (lost === undefined) {
-      return false;
-    }
-    const { start } = this.#broker.log("t", lost.partition);
-    return lost.firstAvailable === start && lost.firstMissing < start;
-  }
-
-  #isToBlame(error: Error): boolean {
-    const at = isConsumerError(error) || isDecodeError(error) ? error.at : undefined;
-    return this.#plan.failure.poison === "halt" && at !== undefined && this.#oracle.hasPoisonFrom(at.partition, at.offset);
   }
 
   // The end.

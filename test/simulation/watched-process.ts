@@ -150,8 +150,12 @@ export class WatchedProcess {
       batch: (batch) => (this.#isDead ? this.#buried : this.#batch(sink, batch)),
       passedOver: (assignment, lost, goesOnAt) => {
         if (!this.#isDead) {
+          const toldBefore = this.consumer?.health().counts.passedOver ?? 0;
           this.#parts.oracle.passedOver(assignment.partition, lost.firstMissing, goesOnAt);
           sink.passedOver?.(assignment, lost, goesOnAt);
+          if ((this.consumer?.health().counts.passedOver ?? 0) - toldBefore !== Number(goesOnAt - lost.firstMissing)) {
+            this.#parts.oracle.violate(`${assignment.partition}:${lost.firstMissing} to ${goesOnAt - 1n} are passed over in silence`);
+          }
         }
       },
       failed: (error) => {
