@@ -56,6 +56,37 @@ export function validationAttacks(): readonly ValidationAttack[] {
       object({ a: { type: "array", uniqueItems: true } }),
       `{"a":[${Array.from({ length: 90_000 }, (_, i) => `{"a":${i}}`).join()}]}`,
     ],
+    [
+      "as many unique items as are read",
+      object({ a: { type: "array", uniqueItems: true } }),
+      `{"a":[${Array.from({ length: 40_000 }, (_, i) => `{"a":${i}}`).join()}]}`,
+    ],
+    [
+      "as many unique integers as are read",
+      object({ a: { type: "array", uniqueItems: true } }),
+      `{"a":[${Array.from({ length: 155_000 }, (_, i) => i).join()}]}`,
+    ],
+    [
+      "nullable columns",
+      object({
+        a: {
+          items: object(
+            Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`f${i}`, { oneOf: [{ type: "null" }, { type: "integer" }] }])),
+          ),
+        },
+      }),
+      repeated(`{${Array.from({ length: 9 }, (_, i) => `"f${i}":${i}`).join()}}`),
+    ],
+    [
+      "as many items that refer as are read",
+      object({ a: { items: { $ref: "#/$defs/i" } } }, { $defs: { i: { type: "integer" } } }),
+      repeated("1000"),
+    ],
+    [
+      "as many names against patterns as are read",
+      { type: "object", patternProperties: { "(x+x+)+y": {} } },
+      `{${Array.from({ length: 9_000 }, (_, i) => `"xxxxxx${i}":1`).join()}}`,
+    ],
     ["an enum of ten thousand", object({ a: { items: { enum: Array.from({ length: 10_000 }, (_, i) => i) } } }), repeated("9999")],
     [
       "names against patterns",

@@ -1,14 +1,18 @@
 import { type CharacterTest, isWordCharacter, parsePattern, type PatternNode, unusable } from "./pattern-parser.ts";
 
-/** Takes what a step of work costs from a message's budget; throws where there is none left. */
-export type Spend = (steps: number) => void;
+/** Takes what work costs, in nanoseconds or so, from a message's budget; throws where there is none left. */
+export type Spend = (ns: number) => void;
 
 const mostInstructions = 5_000;
 
-type Instruction =
-  | { readonly kind: "set"; readonly has: CharacterTest }
-  | { readonly kind: "split"; readonly to: number[] }
-  | { readonly kind: "start" | "end" | "boundary" | "inside" | "match" };
+type Assertion = "start" | "end" | "boundary" | "inside";
+
+interface Fork {
+  readonly kind: "split";
+  readonly to: number[];
+}
+
+type Instruction = { readonly kind: "set"; readonly has: CharacterTest } | Fork | { readonly kind: Assertion | "match" };
 
 /**
  * A regular expression that takes time in proportion to the text and to itself, whatever both are: all ways through it are followed at once
@@ -18,6 +22,9 @@ export class BoundedPattern {
   readonly #pattern: string;
   readonly #program: readonly Instruction[];
   readonly #spend: Spend;
+  /** What can be reached from each instruction, told when it is first asked for. */
+  readonly #reached: (readonly number[] | undefined)[];
+  readonly #sets: readonly [StateSet, StateSet];
   /** The runtime's own, where it cannot go astray. */
   readonly #quick: RegExp | null;
 
@@ -30,60 +37,89 @@ export class BoundedPattern {
     emit(structure, program);
     push(program, { kind: "match" });
     this.#program = program;
+    this.#reached = new Array<readonly number[] | undefined>(program.length);
+    this.#sets = [new StateSet(program.length), new StateSet(program.length)];
   }
 
   /** Whether the pattern is found anywhere in the text. */
   test(text: string): boolean {
     if (this.#quick !== null) {
-      this.#spend(1 + text.length / charactersPerStep);
+      this.#spend(nsOfCall + text.length);
       return this.#quick.test(text);
     }
-    const { length } = this.#program;
-    let states = new StateSet(length);
-    let next = new StateSet(length);
+    this.#spend(nsOfCall);
+    const isAnchored = this.#program[0]?.kind === "start";
+    let [states, next] = this.#sets;
+    states.clear();
     for (let at = 0, before = -1; ; ) {
       const code = at < text.length ? (text.codePointAt(at) as number) : -1; // inside the text
       // Those that began earlier are here by now; one more begins at each place.
-      this.#follow(0, before, code, states);
+      const begun = at > 0 && isAnchored ? 0 : this.#follow(0, before, code, states);
       if (states.isMatch) {
         return true;
       }
-      if (code < 0) {
+      if (code < 0 || (isAnchored && states.size === 0)) {
         return false;
       }
-      this.#spend(states.size + 1);
       const after = at + (code > 0xffff ? 2 : 1);
       const ahead = after < text.length ? (text.codePointAt(after) as number) : -1;
       next.clear();
-      for (let i = 0; i < states.size; i++) {
-        const state = states.at(i);
-        const instruction = this.#program[state] as Instruction;
-        if (instruction.kind === "set" && instruction.has(code)) {
-          this.#follow(state + 1, code, ahead, next);
-        }
-      }
+      this.#spend(nsOfStep * (1 + begun + this.#advance(states, code, ahead, next)));
       [states, next] = [next, states];
       at = after;
       before = code;
     }
   }
 
-  /** Adds an instruction and all that can be reached from it without taking a character. */
-  #follow(first: number, before: number, ahead: number, states: StateSet): void {
-    const open = [first];
-    for (let state = open.pop(); state !== undefined; state = open.pop()) {
-      if (!states.add(state)) {
-        continue;
-      }
-      const instruction = this.#program[state] as Instruction; // targets are inside the program
-      if (instruction.kind === "split") {
-        open.push(...instruction.to);
-      } else if (instruction.kind === "match") {
-        states.isMatch = true;
-      } else if (instruction.kind !== "set" && holds(instruction.kind, before, ahead)) {
-        open.push(state + 1);
+  /** Follows what takes the character. Returns how much was looked at. */
+  #advance(states: StateSet, code: number, ahead: number, next: StateSet): number {
+    let looked = states.size;
+    for (let i = 0; i < states.size; i++) {
+      const state = states.at(i);
+      const instruction = this.#program[state] as Instruction;
+      if (instruction.kind === "set" && instruction.has(code)) {
+        looked += this.#follow(state + 1, code, ahead, next);
       }
     }
+    return looked;
+  }
+
+  /** Adds all that can be reached from an instruction without taking a character. Returns how much was looked at. */
+  #follow(first: number, before: number, ahead: number, states: StateSet): number {
+    const reached = (this.#reached[first] ??= reachedFrom(this.#program, first));
+    let looked = reached.length;
+    for (let i = 0; i < reached.length; i++) {
+      const state = reached[i] as number;
+      if (states.add(state)) {
+        const { kind } = this.#program[state] as Instruction; // targets are inside the program
+        if (kind === "match") {
+          states.isMatch = true;
+        } else if (kind !== "set") {
+          looked += kind === "split" ? this.#followFar(state, before, ahead, states) : this.#followIf(kind, state, before, ahead, states);
+        }
+      }
+    }
+    return looked;
+  }
+
+  #followIf(kind: Assertion, state: number, before: number, ahead: number, states: StateSet): number {
+    return holds(kind, before, ahead) ? this.#follow(state + 1, before, ahead, states) : 0;
+  }
+
+  /** The same from a fork whose ways are too many to be remembered for each instruction. */
+  #followFar(fork: number, before: number, ahead: number, states: StateSet): number {
+    const open = [...(this.#program[fork] as Fork).to];
+    let looked = open.length;
+    for (let state = open.pop(); state !== undefined; state = open.pop()) {
+      const instruction = this.#program[state] as Instruction;
+      if (instruction.kind !== "split") {
+        looked += this.#follow(state, before, ahead, states);
+      } else if (states.add(state)) {
+        looked += instruction.to.length;
+        open.push(...instruction.to);
+      }
+    }
+    return looked;
   }
 
   /** ajv tells patterns apart by their text. */
@@ -92,7 +128,35 @@ export class BoundedPattern {
   }
 }
 
-const charactersPerStep = 16;
+/** Of work, in nanoseconds or so. */
+const nsOfCall = 100;
+const nsOfStep = 6;
+
+/** From more, each way is gone again for each character. */
+const mostRemembered = 64;
+
+/**
+ * What can be reached from an instruction without taking a character or asking where in the text that is; the instruction alone where that
+ * is much.
+ */
+function reachedFrom(program: readonly Instruction[], first: number): readonly number[] {
+  const seen = new Set([first]);
+  const reached: number[] = [];
+  for (const state of seen) {
+    const instruction = program[state] as Instruction;
+    if (instruction.kind !== "split") {
+      reached.push(state);
+    } else {
+      for (const to of instruction.to) {
+        seen.add(to); // and is walked in its turn
+      }
+    }
+    if (seen.size > mostRemembered) {
+      return [first];
+    }
+  }
+  return reached;
+}
 
 /**
  * Whether all matching goes one way from the text's start: single characters, of which at most one is repeated as often as it fits. Dates,
@@ -147,7 +211,7 @@ class StateSet {
   }
 }
 
-function holds(kind: "start" | "end" | "boundary" | "inside", before: number, ahead: number): boolean {
+function holds(kind: Assertion, before: number, ahead: number): boolean {
   switch (kind) {
     case "start":
       return before < 0;

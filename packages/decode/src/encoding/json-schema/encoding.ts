@@ -22,7 +22,7 @@ export const jsonSchema: SchemaEncoding = {
       if ((options.validation ?? "off") === "off") {
         return new JsonReader("json-schema", type, options);
       }
-      validate ??= compileValidator(documents, options.codeGeneration);
+      validate ??= compileValidator(documents, options.codeGeneration, options.limits);
       return new CheckedReader(type, options, validate);
     };
     return { typeOf: () => type, compile: (_, options) => compile(options) };

@@ -202,7 +202,7 @@ describe("hostile schemas and values", () => {
   });
 
   test("unique items are told apart without comparing each with each", () => {
-    const items = Array.from({ length: 50_000 }, (_, i) => ({ i }));
+    const items = Array.from({ length: 20_000 }, (_, i) => ({ i }));
     expect(check(object({ a: { type: "array", uniqueItems: true } }), { a: items })).toHaveProperty("value");
   });
 

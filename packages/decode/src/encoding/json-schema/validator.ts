@@ -1,5 +1,6 @@
 import type { Ajv2019, ErrorObject, ValidateFunction } from "ajv/dist/2019.js";
 import { DecodeError, isDecodeError } from "../../errors.ts";
+import type { ResolvedLimits } from "../../options.ts";
 import { BoundedPattern } from "./bounded-pattern.ts";
 import { type Bundle, bundleSchema, stepsKeyword } from "./bundle.ts";
 import type { SchemaDocuments } from "./documents.ts";
@@ -27,7 +28,11 @@ export async function loadValidator(): Promise<void> {
  * The rules of a schema as code. `format` is not among them (it is an annotation), and nothing is changed in values: no defaults, no
  * coercion. Throws where the schema cannot be checked, or code cannot be generated.
  */
-export function compileValidator(documents: SchemaDocuments, codeGeneration: boolean): Validate {
+export function compileValidator(
+  documents: SchemaDocuments,
+  codeGeneration: boolean,
+  limits: Pick<ResolvedLimits, "maxWeightPerByte">,
+): Validate {
   if (loaded === null) {
     throw new DecodeError(
       "unsupported-format",
@@ -41,7 +46,7 @@ export function compileValidator(documents: SchemaDocuments, codeGeneration: boo
     );
   }
   const bundle = bundleSchema(documents);
-  const budget = new Budget();
+  const budget = new Budget(checkedWeight(limits.maxWeightPerByte));
   const check = compile(loaded, bundle, budget);
   return (value, length) => {
     budget.refill(length);
@@ -51,6 +56,11 @@ export function compileValidator(documents: SchemaDocuments, codeGeneration: boo
       throw error;
     }
   };
+}
+
+/** What each of reading a message and checking it may cost: half of what reading one costs that is not checked. */
+export function checkedWeight(maxWeightPerByte: number): number {
+  return Math.ceil(maxWeightPerByte / 2);
 }
 
 function compile(ajvClass: AjvClass, bundle: Bundle, budget: Budget): ValidateFunction {
@@ -73,9 +83,15 @@ function compile(ajvClass: AjvClass, bundle: Bundle, budget: Budget): ValidateFu
     for (const keyword of ["uniqueItems", "enum"]) {
       ajv.removeKeyword(keyword);
     }
-    ajv.addKeyword({ keyword: "uniqueItems", type: "array", schemaType: "boolean", validate: areUnique, errors: false });
+    ajv.addKeyword({
+      keyword: "uniqueItems",
+      type: "array",
+      schemaType: "boolean",
+      validate: (isAsked: boolean, items: readonly unknown[]) => !isAsked || areUnique(items, budget),
+      errors: false,
+    });
     ajv.addKeyword({ keyword: "enum", schemaType: "array", compile: isListed, errors: false });
-    ajv.addKeyword({ keyword: stepsKeyword, schemaType: "boolean", before: "not", validate: budget.step, errors: false });
+    ajv.addKeyword({ keyword: stepsKeyword, schemaType: "number", before: "not", validate: budget.step, errors: false });
     return ajv.compile(bundle.schema);
   } catch (error) {
     if (isDecodeError(error)) {
@@ -109,44 +125,64 @@ function broken(error: ErrorObject | undefined, { paths }: Bundle): DecodeError 
   );
 }
 
-function areUnique(isAsked: boolean, items: readonly unknown[]): boolean {
-  return !isAsked || new Set(items.map(canonicalText)).size === items.length;
+/** Of items that have parts, in nanoseconds or so: each becomes a text. */
+const nsOfText = 600;
+const nsOfSingle = 60;
+
+function areUnique(items: readonly unknown[], { spend }: Budget): boolean {
+  const { singles, others } = partedValues(items);
+  spend(nsOfSingle * singles.length + nsOfText * others.length);
+  return new Set(singles).size + new Set(others.map(canonicalText)).size === items.length;
 }
 
 function isListed(list: readonly unknown[]): (value: unknown) => boolean {
-  const texts = new Set(list.map(canonicalText));
-  return (value) => texts.has(canonicalText(value));
+  const { singles, others } = partedValues(list);
+  const values = new Set(singles);
+  const texts = new Set(others.map(canonicalText));
+  return (value) => (isSingle(value) ? values.has(value) : texts.has(canonicalText(value)));
 }
 
-const leastBudget = 65_536;
-/** Patterns go through a text a few times. */
-const stepsPerByte = 4;
-/** A part of the schema that is gone through takes as long as several characters of a pattern. */
-const stepsOfPart = 4;
+/** Values that are told apart as they are, and those that are told apart by their text. */
+function partedValues(values: readonly unknown[]): { readonly singles: readonly unknown[]; readonly others: readonly unknown[] } {
+  return { singles: values.filter(isSingle), others: values.filter((value) => !isSingle(value)) };
+}
+
+function isSingle(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
+}
+
+/** A short message may take as long as one of this length. */
+const leastBytes = 1_048_576;
 
 /**
- * The steps that checking one message may take: alternatives inside of alternatives that hold themselves double with every level, and a
- * pattern takes as many as the text has characters.
+ * What checking one message may cost, in nanoseconds or so: alternatives inside of alternatives that hold themselves double with every
+ * level, and a pattern takes as many steps as the text has characters.
  */
 class Budget {
+  readonly #perByte: number;
   #left = 0;
 
-  refill(length: number): void {
-    this.#left = stepsPerByte * Math.max(length, leastBudget);
+  constructor(perByte: number) {
+    this.#perByte = perByte;
   }
 
-  readonly spend = (steps: number): void => {
-    this.#left -= steps;
+  refill(length: number): void {
+    this.#left = this.#perByte * Math.max(length, leastBytes);
+  }
+
+  readonly spend = (ns: number): void => {
+    this.#left -= ns;
     if (this.#left < 0) {
       throw new DecodeError(
         "limit-exceeded",
-        'expected a value that its JSON Schema can be checked against in time, found that its alternatives or patterns take more steps than it has bytes: simplify them, or set validation to "off"',
+        `expected a value that its JSON Schema can be checked against in ${this.#perByte} ns for each byte of the message, found that its alternatives or patterns take longer: simplify them, raise limits.maxWeightPerByte, or set validation to "off"`,
       );
     }
   };
 
-  readonly step = (): boolean => {
-    this.spend(stepsOfPart);
+  /** Of a part of the schema, which says what it costs. */
+  readonly step = (ns: number): boolean => {
+    this.spend(ns);
     return true;
   };
 }
