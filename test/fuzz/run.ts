@@ -60,10 +60,11 @@ if (values.attacks !== undefined) {
 async function main(): Promise<boolean> {
   const limit = values.messages === undefined ? `for ${values.minutes} min` : `, ${values.messages} messages`;
   console.error(`Fuzzing ${values.encoding ?? "every encoding"} with --seed ${seed} ${limit}.`);
+  const corpus = await loadCorpus(); // on a busy machine this takes longer than any message may
   const watchdog = new Watchdog(`npm run fuzz -- --seed ${seed}${values.encoding === undefined ? "" : ` --encoding ${values.encoding}`}`);
   const start = performance.now();
   const report = await runCampaign({
-    corpus: await loadCorpus(),
+    corpus,
     seed,
     mostMessages,
     from,
