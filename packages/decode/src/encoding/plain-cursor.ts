@@ -8,21 +8,22 @@ const textsOf = new WeakMap<ResolvedLimits, TextCache>();
 
 /** What values cost, in nanoseconds or so: what a message may spend is `limits.maxWeightPerByte` for each of its bytes. */
 const itemWeight = 14;
-const entryWeight = 60;
+const entryWeight = 80;
 /** A name beyond those that one message's rows have. */
-const furtherNameWeight = 600;
+const furtherNameWeight = 2_200;
 const mostNames = 256;
-const arrayWeight = 30;
-const objectWeight = 60;
+const arrayWeight = 150;
+const objectWeight = 110;
 const mapWeight = 400;
-const bufferWeight = 240;
+const bufferWeight = 350;
 const bigintWeight = 60;
+/** A string's part that states its own length. */
+const chunkWeight = 90;
 /** Making text of an instant, a decimal or a wide integer. */
 const convertedWeight = 400;
 const digitWeight = 20;
 
-/** Lists of more items grow with what they have. */
-const mostPlaces = 64;
+const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
 const leastWeighedBytes = 1_048_576;
 const highWord = 4_294_967_296;
 
@@ -41,6 +42,8 @@ export class PlainCursor {
   readonly #names = new Set<string>();
   #depth: number;
   #allowance: number;
+  /** Items for which room may be made before they are read: one for each byte, however many lists state them. */
+  #places: number;
 
   constructor(encoding: string, bytes: Buffer, start: number, end: number, limits: ResolvedLimits) {
     this.bytes = bytes;
@@ -51,6 +54,7 @@ export class PlainCursor {
     this.#limits = limits;
     this.#texts = textsFor(limits);
     this.#depth = limits.maxDepth;
+    this.#places = end - start;
     this.#allowance = limits.maxWeightPerByte * Math.max(end - start, leastWeighedBytes);
   }
 
@@ -68,7 +72,12 @@ export class PlainCursor {
   }
 
   uint8(): number {
-    return this.bytes[this.take(1)] as number; // taken: it is inside
+    const { position } = this;
+    if (position >= this.end) {
+      this.take(1); // the error of it
+    }
+    this.position = position + 1;
+    return this.bytes[position] as number; // it is inside
   }
 
   uint16(): number {
@@ -98,14 +107,20 @@ export class PlainCursor {
   }
 
   text(length: number): string {
+    if (length === 0) {
+      return "";
+    }
     const start = this.take(length);
     return readText(this.#texts, this.bytes, start, start + length);
   }
 
   /** A copy: the batch may be overwritten. */
   buffer(length: number): Buffer {
-    this.#spend(bufferWeight);
     const start = this.take(length);
+    this.#spend(bufferWeight);
+    if (length === 0) {
+      return noBytes;
+    }
     const copy = Buffer.allocUnsafe(length);
     this.bytes.copy(copy, 0, start, start + length);
     return copy;
@@ -134,11 +149,13 @@ export class PlainCursor {
     this.#depth++;
   }
 
-  /** That many items. A count that was checked is still the sender's: only short lists are made in advance. */
+  /** That many items. A count that was checked is still the sender's: room is made for as many items as there are bytes, over all lists. */
   list(count: number, read: ReadValue): unknown[] {
     this.enter();
     this.#spend(arrayWeight + count * itemWeight);
-    const items: unknown[] = count > mostPlaces ? [] : new Array<unknown>(count);
+    const hasRoom = count <= this.#places;
+    this.#places -= hasRoom ? count : 0;
+    const items: unknown[] = hasRoom ? new Array<unknown>(count) : [];
     for (let i = 0; i < count; i++) {
       items[i] = read(this);
     }
@@ -159,32 +176,54 @@ export class PlainCursor {
     return items;
   }
 
+  /** The parts of one string before `isEnd`, each given to `take`. */
+  chunksUntil(isEnd: IsEnd, take: (cursor: PlainCursor) => void): void {
+    while (!isEnd(this)) {
+      this.#spend(chunkWeight);
+      take(this);
+    }
+  }
+
   /** An object of that many entries, or a `Map` where a key is no text; a key that stands twice has its last value. */
-  entries(count: number, read: ReadValue): Record<string, unknown> | Map<unknown, unknown> {
-    this.#spend(count * entryWeight);
-    let left = count;
-    return this.entriesUntil(() => left-- <= 0, read, 0);
+  entries(count: number, read: ReadValue): Entries {
+    this.enter();
+    this.#spend(objectWeight + count * entryWeight);
+    let entries: Entries = {};
+    for (let i = 0; i < count; i++) {
+      entries = this.#entry(entries, read);
+    }
+    this.leave();
+    return entries;
   }
 
   /** The same for the entries before `isEnd`. */
-  entriesUntil(isEnd: IsEnd, read: ReadValue, weight: number = entryWeight): Record<string, unknown> | Map<unknown, unknown> {
+  entriesUntil(isEnd: IsEnd, read: ReadValue): Entries {
     this.enter();
     this.#spend(objectWeight);
-    const object: Record<string, unknown> = {};
-    let map: Map<unknown, unknown> | null = null;
+    let entries: Entries = {};
     while (!isEnd(this)) {
-      this.#spend(weight);
-      const key = read(this);
-      if (map === null && typeof key === "string") {
-        this.#weighName(key);
-        setProperty(object, key, read(this));
-      } else {
-        map ??= this.#mapOf(object);
-        map.set(key, read(this));
-      }
+      this.#spend(entryWeight);
+      entries = this.#entry(entries, read);
     }
     this.leave();
-    return map ?? object;
+    return entries;
+  }
+
+  /** Adds one entry, and returns what holds all of them from now on. */
+  #entry(entries: Entries, read: ReadValue): Entries {
+    const key = read(this);
+    if (entries instanceof Map) {
+      entries.set(key, read(this));
+      return entries;
+    }
+    if (typeof key === "string") {
+      this.#weighName(key);
+      setProperty(entries, key, read(this));
+      return entries;
+    }
+    const map = this.#mapOf(entries);
+    map.set(key, read(this));
+    return map;
   }
 
   /** Rows repeat their names. The runtime remembers each name, and each order of them that objects have, at a price. */
@@ -238,6 +277,8 @@ export class PlainCursor {
     }
   }
 }
+
+type Entries = Record<string, unknown> | Map<unknown, unknown>;
 
 /** Reads one value of an encoding. */
 export type ReadValue = (cursor: PlainCursor) => unknown;

@@ -162,6 +162,7 @@ describe("hostile bytes", () => {
     ["big floats of hundreds of digits", array32(200_000, "c5 82 390400 01")],
     ["decimals of thousands of zeros", array32(200_000, "c4 82 393ffe 01")],
     ["dates", array32(500_000, "c1 01")],
+    ["chunks of no characters", Buffer.concat([hex("7f"), Buffer.alloc(1_000_000, 0x60), hex("ff")])],
     ["chunks of no bytes", Buffer.concat([hex("5f"), Buffer.alloc(1_000_000, 0x40), hex("ff")])],
   ])("a MiB or so of %s ends at the limit", (_name, payload) => {
     expect(plainOutcome(cbor, payload)).toBe("limit-exceeded");
@@ -169,6 +170,16 @@ describe("hostile bytes", () => {
 
   test("what means something is read, however much there is of it", () => {
     expect(plainOutcome(cbor, array32(300_000, "a2 62 6964 190100 64 6e616d65 65 7768656174"))).toBe("value");
+    expect(plainOutcome(cbor, array32(100_000, "01"))).toBe("value");
+    expect(plainOutcome(cbor, array32(1_000_000, "01"))).toBe("value");
+    expect(plainOutcome(cbor, array32(55_000, `d825 50 ${"5a".repeat(16)}`))).toBe("value");
+    expect(plainOutcome(cbor, array32(75_000, "c4 82 21 1a 0001e240"))).toBe("value");
+    expect(
+      plainOutcome(
+        cbor,
+        Buffer.concat([hex("7f"), Buffer.alloc(66 * 15_000, Buffer.concat([hex("7840"), Buffer.alloc(64, "x")])), hex("ff")]),
+      ),
+    ).toBe("value");
   });
 
   test("messages hold no bytes of the payload", () => {

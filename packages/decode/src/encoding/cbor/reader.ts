@@ -28,6 +28,9 @@ export function readCbor(bytes: Buffer, start: number, end: number, limits: Reso
 
 function readItem(c: PlainCursor): unknown {
   const first = c.uint8();
+  if (first < 24) {
+    return first;
+  }
   const type = first >> 5;
   const info = first & 0x1f;
   switch (type) {
@@ -38,9 +41,9 @@ function readItem(c: PlainCursor): unknown {
       return typeof argument === "number" && argument < Number.MAX_SAFE_INTEGER ? -1 - argument : -1n - BigInt(argument);
     }
     case byteString:
-      return info === indefinite ? Buffer.concat(readChunks(c, type, (length) => c.buffer(length))) : c.buffer(readLength(c, info));
+      return info === indefinite ? readByteChunks(c) : c.buffer(readLength(c, info));
     case textString:
-      return info === indefinite ? readChunks(c, type, (length) => c.text(length)).join("") : c.text(readLength(c, info));
+      return info === indefinite ? readTextChunks(c) : c.text(readLength(c, info));
     case 4:
       return readArray(c, info);
     case 5:
@@ -74,16 +77,29 @@ function readLength(c: PlainCursor, info: number): number {
   return c.checkCount(readArgument(c, info), 1);
 }
 
-/** The chunks of a string of indefinite length: strings of the same type, each of a length of its own. */
-function readChunks<Chunk>(c: PlainCursor, type: number, read: (length: number) => Chunk): Chunk[] {
-  const chunks = c.listUntil(isBreak, () => {
-    const first = c.uint8();
-    if (first >> 5 !== type || (first & 0x1f) === indefinite) {
-      throw c.malformed("something else than a chunk of a known length in a string of indefinite length");
-    }
-    return read(readLength(c, first & 0x1f));
+function readByteChunks(c: PlainCursor): Buffer {
+  const chunks: Buffer[] = [];
+  c.chunksUntil(isBreak, () => {
+    chunks.push(c.buffer(readChunkLength(c, byteString)));
   });
-  return chunks as Chunk[]; // the items are what `read` gave
+  return Buffer.concat(chunks);
+}
+
+function readTextChunks(c: PlainCursor): string {
+  let text = "";
+  c.chunksUntil(isBreak, () => {
+    text += c.text(readChunkLength(c, textString));
+  });
+  return text;
+}
+
+/** The length of a chunk of a string of indefinite length: a string of the same type, of a length of its own. */
+function readChunkLength(c: PlainCursor, type: number): number {
+  const first = c.uint8();
+  if (first >> 5 !== type || (first & 0x1f) === indefinite) {
+    throw c.malformed("something else than a chunk of a known length in a string of indefinite length");
+  }
+  return readLength(c, first & 0x1f);
 }
 
 function readArray(c: PlainCursor, info: number): unknown[] {

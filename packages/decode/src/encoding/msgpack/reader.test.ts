@@ -133,6 +133,8 @@ describe("hostile bytes", () => {
     ["empty byte strings", array32(1_000_000, "c400")],
     ["timestamps", array32(300_000, "d6ff00000001")],
     ["extensions of a byte", array32(500_000, "d40100")],
+    ["arrays of one", array32(700_000, "9101")],
+    ["small maps", array32(350_000, "81 a161 01")],
   ])("a MiB or two of %s ends at the limit", (_name, payload) => {
     expect(plainOutcome(messagePack, payload)).toBe("limit-exceeded");
   });
@@ -159,6 +161,9 @@ describe("hostile bytes", () => {
   });
 
   test("what means something is read, however much there is of it", () => {
+    expect(plainOutcome(messagePack, array32(100_000, "01"))).toBe("value");
+    expect(plainOutcome(messagePack, array32(1_000_000, "01"))).toBe("value");
+    expect(plainOutcome(messagePack, array32(100_000, "92 ca3f800000 ca3f800000"))).toBe("value");
     expect(plainOutcome(messagePack, array32(300_000, "82 a2 6964 cd0100 a4 6e616d65 a5 7768656174"))).toBe("value");
   });
 

@@ -124,6 +124,7 @@ const timestampType = -1;
 function readExtension(c: PlainCursor, length: number): unknown {
   const type = c.bytes.readInt8(c.take(1));
   if (type !== timestampType) {
+    c.convert();
     return { type, data: c.buffer(length) };
   }
   c.convert();
