@@ -15,6 +15,8 @@ export interface Held {
   isPaused: boolean;
   /** A fetch has thrown since the last batch: the topic may be another one by now. */
   isDistrusted: boolean;
+  /** It is looked at what lies in front of a batch that eachBatch never sees. Never rejects. */
+  passing: Promise<void> | undefined;
   /** A batch that was handed over beside kafkajs' own loop. */
   aside: Promise<void> | undefined;
 }
@@ -57,6 +59,7 @@ export class Assignments {
           isStarting,
           isPaused: false,
           isDistrusted: false,
+          passing: undefined,
           aside: undefined,
         };
         this.#held.set(keyOf(topic, partition), held);

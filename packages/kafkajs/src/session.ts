@@ -3,6 +3,7 @@ import type {
   DriverSession,
   DriverSink,
   LogRange,
+  LostRange,
   OffsetCommit,
   OutgoingRecord,
   PartitionAssignment,
@@ -307,12 +308,43 @@ export class KafkaJsSession implements DriverSession {
     if (batchSize > 0 || assignment === undefined || held === undefined || held.isStarting || this.#isOver) {
       return;
     }
-    if (firstOffset !== null && held.expected !== null && BigInt(firstOffset) < held.expected) {
-      return; // fetched before the last seek
-    }
-    held.expected = BigInt(lastOffset) + 1n;
     const batch = new MessageBatch({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, assignment);
-    held.aside = this.#parts.sink.batch(batch);
+    const first = firstOffset === null ? null : BigInt(firstOffset);
+    if (held.passing === undefined && !isLeap(held, first)) {
+      this.#pass(batch, held, first);
+      return;
+    }
+    const passing = (held.passing ?? Promise.resolve())
+      .then(() => this.#passLeap(batch, held, first))
+      .finally(() => {
+        held.passing = held.passing === passing ? undefined : held.passing;
+      });
+    held.passing = passing;
+  }
+
+  #pass(batch: MessageBatch, held: Held, first: bigint | null): void {
+    if (first === null || held.expected === null || first >= held.expected) {
+      held.expected = batch.nextOffset;
+      held.aside = this.#parts.sink.batch(batch);
+    } // else it was fetched before the last seek
+  }
+
+  /** Compaction leaves gaps, and retention makes kafkajs leap over what it took: only the log tells which it was. It never rejects. */
+  async #passLeap(batch: MessageBatch, held: Held, first: bigint | null): Promise<void> {
+    const { scout, subscription } = this.#parts;
+    try {
+      const lost = isLeap(held, first) ? await missingOf(scout, held) : null;
+      if (this.#assignments.held(held.assignment) !== held || this.#isOver) {
+        return;
+      }
+      if (lost === null) {
+        this.#pass(batch, held, first);
+      } else {
+        await this.#lose(held, lost);
+      }
+    } catch (error) {
+      subscription.logger.warn({ err: error }, "what lies in front of a batch could not be found out; it is fetched again");
+    }
   }
 
   async #eachBatch(payload: EachBatchPayload): Promise<void> {
@@ -326,11 +358,15 @@ export class KafkaJsSession implements DriverSession {
     if (held.isDistrusted && (await this.#isMadeAnew(held))) {
       return;
     }
-    if (!isNext(batch, held)) {
-      await this.#investigate(held, payload);
+    this.#commitInGeneration = payload.commitOffsetsIfNecessary;
+    await held.passing;
+    if (this.#assignments.held(assignment) !== held || this.#isOver) {
       return;
     }
-    this.#commitInGeneration = payload.commitOffsetsIfNecessary;
+    if (!isNext(batch, held)) {
+      await this.#investigate(held);
+      return;
+    }
     const handled = this.#handOver(new MessageBatch(batch, assignment), held);
     if (handled !== undefined) {
       const rebalance = await keepBeating(handled, heartbeat, this.#parts.tuning.heartbeatIntervalMs, (how) => this.#giveUp(how));
@@ -369,20 +405,25 @@ export class KafkaJsSession implements DriverSession {
    * A batch that was not fetched where the last one ended. kafkajs answers an offset that is out of range by moving the group to the start
    * or the end of the log, without an error; the offset that it then asks for tells. Where the log has what is expected, it is a stray.
    */
-  async #investigate(held: Held, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
-    const { scout, subscription } = this.#parts;
-    const { assignment } = held;
-    const lost = await missingOf(scout, held);
-    if (this.#assignments.held(assignment) !== held || this.#isOver) {
+  async #investigate(held: Held): Promise<void> {
+    const lost = await missingOf(this.#parts.scout, held);
+    if (this.#assignments.held(held.assignment) !== held || this.#isOver) {
       return;
     }
     if (lost === null) {
-      this.#control.seek(assignment, held.expected ?? 0n);
-      return;
+      this.#control.seek(held.assignment, held.expected ?? 0n);
+    } else {
+      await this.#lose(held, lost);
     }
+  }
+
+  /** Goes on behind what is gone where the user has chosen to, and ends the session where not. */
+  async #lose(held: Held, lost: LostRange): Promise<void> {
+    const { subscription } = this.#parts;
+    const { assignment } = held;
     // kafkajs has committed the new position already: without this, the next start would not notice.
     const offset = held.handledTo ?? 0n;
-    await commitOffsetsIfNecessary(toKafkaJsOffsets([{ assignment, offset }])).catch(() => {
+    await this.#commitInGeneration?.(toKafkaJsOffsets([{ assignment, offset }])).catch(() => {
       subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
     });
     const position = goesOnAt(lost, subscription.lostRange);
@@ -394,6 +435,11 @@ export class KafkaJsSession implements DriverSession {
       this.#control.seek(assignment, position);
     }
   }
+}
+
+/** Whether something lies between where the last batch ended and this one. */
+function isLeap({ expected }: Held, first: bigint | null): boolean {
+  return first !== null && expected !== null && first > expected;
 }
 
 /** Whether the batch was fetched where the last one ended. */

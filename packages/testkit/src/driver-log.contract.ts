@@ -98,6 +98,23 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     expect(await harness.committed(groupId, topic, 0)).toEqual(2n);
   },
 
+  "the same where what comes behind it was aborted, and is never handed over": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 4));
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ records }) => records.length >= 4);
+    session.pause(sink.held);
+    // A fetch may be under way.
+    await pause(300);
+    await harness.produce(topic, lines(0, 2));
+    await harness.produceInTransaction(topic, lines(0, 2), "abort");
+    await harness.deleteBefore(topic, 0, 6n);
+    session.resume(sink.held);
+    await sink.until(({ failures, batches }) => failures.length > 0 || (batches.at(-1)?.nextOffset ?? 0n) > 6n);
+    expect(lostOf(sink.failures[0])).toEqual({ topic, partition: 0, firstMissing: 4n, firstAvailable: 6n, end: 9n });
+    await session.close(5_000);
+  },
+
   "where the subscription says so, it goes on behind what retention took, and tells what was passed over": async (harness, { expect }) => {
     for (const lostRange of ["earliest", "latest"] as const) {
       const topic = await topicOf(harness, 1);
