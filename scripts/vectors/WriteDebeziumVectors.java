@@ -451,12 +451,11 @@ public class WriteDebeziumVectors {
           }),
           new Connector("Oracle", "oracle", "OracleConnectorConfig", "INV.orders", with(database, "database.dbname", "ORCLPDB1"), (info, n) -> {
             Class<?> scn = Class.forName("io.debezium.connector.oracle.Scn");
-            Class<?> commitScn = Class.forName("io.debezium.connector.oracle.CommitScn");
             Method of = scn.getMethod("valueOf", String.class);
             call(info, "setScn", of.invoke(null, String.valueOf(2868546L + n)));
             call(info, "setEventScn", of.invoke(null, String.valueOf(2868546L + n)));
             call(info, "setStartScn", of.invoke(null, "2868540"));
-            call(info, "setCommitScn", commitScn.getMethod("valueOf", String.class).invoke(null, "2868548:1:02001a00c4030000"));
+            call(info, "setEventCommitScn", of.invoke(null, "2868555"));
             call(info, "setTransactionId", "02001a00c4030000");
             call(info, "setTransactionSequence", (long) n);
             call(info, "setRedoThread", 1);

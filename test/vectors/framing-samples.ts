@@ -32,7 +32,7 @@ interface Meaning extends Omit<RegisteredSchema, "id"> {
   readonly row: unknown;
 }
 
-const files = ["confluent.ndjson", "apicurio.ndjson", "glue.ndjson", "avro-files.ndjson", "framing.ndjson"];
+const files = ["confluent.ndjson", "apicurio.ndjson", "glue.ndjson", "avro-files.ndjson", "azure.ndjson", "framing.ndjson"];
 
 /** The vectors of framings as records. Those that not every runtime can read are left out. */
 export function framingSamples(): readonly Sample[] {

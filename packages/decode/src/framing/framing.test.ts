@@ -13,7 +13,7 @@ import {
   shown,
 } from "./vectors.contract.ts";
 
-const files = ["framing.ndjson", "glue.ndjson", "avro-files.ndjson", "apicurio.ndjson", "confluent.ndjson"];
+const files = ["framing.ndjson", "glue.ndjson", "avro-files.ndjson", "apicurio.ndjson", "confluent.ndjson", "azure.ndjson"];
 const hasZstd = "zstdDecompressSync" in zlib;
 
 describe.each(files)("%s", (file) => {
