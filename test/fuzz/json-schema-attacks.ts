@@ -33,11 +33,17 @@ export function jsonSchemaAttacks(): readonly Attack[] {
     ],
     ["a record in itself, too deep", object({ a: { $ref: "#" } }), `${'{"a":'.repeat(mib / 6)}null${"}".repeat(mib / 6)}`],
     ["records that hold themselves", object({ a: { type: "array", items: { $ref: "#" } } }), repeated('{"a":[]}')],
+    ["rows of nullable columns", nullableRows, repeated(rowOfDigits)],
     ["1,000 columns, none of them there", list(object(numbered(1_000, {}))), repeated("{}")],
   ];
   return cases.map(([name, schema, text]) => ({ name: `JSON Schema: ${name}`, value: framed(text), schemas: sourceOf(schema) }));
 }
 
+const nullable: object = { oneOf: [{ type: "null" }, { type: "integer" }] };
+const nullableRows: object = object({
+  a: { type: "array", items: object(Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`f${i}`, nullable]))) },
+});
+const rowOfDigits: string = `{${Array.from({ length: 9 }, (_, i) => `"f${i}":${i}`).join()}}`;
 const decimal = "org.apache.kafka.connect.data.Decimal";
 const pairs: object = { type: "array", "connect.type": "map", items: object({ key: { type: "integer" }, value: { type: "integer" } }) };
 const numbered = (count: number, schema: object): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, schema]));
@@ -66,17 +72,8 @@ export function validationAttacks(): readonly ValidationAttack[] {
       object({ a: { type: "array", uniqueItems: true } }),
       `{"a":[${Array.from({ length: 155_000 }, (_, i) => i).join()}]}`,
     ],
-    [
-      "nullable columns",
-      object({
-        a: {
-          items: object(
-            Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`f${i}`, { oneOf: [{ type: "null" }, { type: "integer" }] }])),
-          ),
-        },
-      }),
-      repeated(`{${Array.from({ length: 9 }, (_, i) => `"f${i}":${i}`).join()}}`),
-    ],
+    ["nullable columns", nullableRows, repeated(rowOfDigits)],
+    ["as many nullable columns as are read", nullableRows, repeated(rowOfDigits, 0.3)],
     [
       "as many items that refer as are read",
       object({ a: { items: { $ref: "#/$defs/i" } } }, { $defs: { i: { type: "integer" } } }),

@@ -108,6 +108,26 @@ describe("checking values", () => {
     expect(check(schema, bad)).toEqual(broken(rule));
   });
 
+  test("what may be null or something else says which rule of the other was broken", () => {
+    const columns = {
+      a: { oneOf: [{ type: "null" }, { type: "integer", maximum: 9 }] },
+      b: { anyOf: [{ type: "string", minLength: 2 }, { type: "null" }], maxLength: 3 },
+      both: { oneOf: [{ type: "null" }, { maximum: 9 }] },
+      either: { anyOf: [{ type: "null" }, { maximum: 9 }] },
+    };
+    for (const good of [
+      { a: null, b: null, both: 9, either: null },
+      { a: 9, b: "xy", either: 9 },
+    ]) {
+      expect(check(object(columns), good)).toEqual({ value: good });
+    }
+    expect(check(object(columns), { a: 10 })).toEqual(broken("#/properties/a/oneOf/1/maximum"));
+    expect(check(object(columns), { b: "x" })).toEqual(broken("#/properties/b/anyOf/0/minLength"));
+    expect(check(object(columns), { b: "wxyz" })).toEqual(broken("#/properties/b/maxLength"));
+    expect(check(object(columns), { either: 10 })).toEqual(broken("#/properties/either/anyOf/1/maximum"));
+    expect(check(object(columns), { both: null })).toHaveProperty("code", "value-invalid"); // which both allow
+  });
+
   test("a reference by name, and what holds itself", () => {
     const node = object({ n: { type: "integer", maximum: 9 }, next: { $ref: "node.json" } });
     const references = [{ name: "node.json", schema: JSON.stringify(node) }];
