@@ -38,6 +38,28 @@ test("entries of no bytes are refused where there are more than any message shou
   expect(outcome(packet, { ...limitDefaults, maxWeightPerByte: 10 })).toBe("limit-exceeded");
 });
 
+test("rows of no bytes are refused over all entries, and rows of small columns are read", () => {
+  const length = (number: number, content: Buffer): Buffer => {
+    const bytes = [number * 8 + 2];
+    for (let rest = content.length; ; rest >>>= 7) {
+      bytes.push(rest > 127 ? (rest & 127) | 128 : rest);
+      if (rest <= 127) {
+        return Buffer.concat([Buffer.from(bytes), content]);
+      }
+    }
+  };
+  const packet = (count: number, storeValue: Buffer): Buffer => {
+    const entry = length(2, Buffer.concat([Buffer.from([0x10, 2]), length(3, storeValue)]));
+    return Buffer.concat([Buffer.from([0x18, 7]), length(5, Buffer.concat(new Array<Buffer>(count).fill(entry)))]);
+  };
+  const nothing = Buffer.alloc(400, Buffer.from([12 * 8 + 2, 0]));
+  expect(outcome(packet(2_500, nothing))).toBe("limit-exceeded");
+  const column = Buffer.concat([Buffer.from([0x10, 4]), length(3, Buffer.from("id")), length(8, Buffer.from("1"))]);
+  const rows = Buffer.concat(new Array<Buffer>(20).fill(length(12, length(2, column))));
+  expect(outcome(packet(3_000, rows))).toBe("object");
+  expect(outcome(packet(10_000, length(12, length(2, column))))).toBe("object");
+});
+
 test("a packet cut at any byte ends in a DecodeError, or is a shorter packet", () => {
   for (const bytes of vectors) {
     for (let length = 0; length < bytes.length; length++) {

@@ -2,7 +2,7 @@ import { DecodeError } from "../../errors.ts";
 import { limitDefaults, type ResolvedLimits, valueDefaults } from "../../options.ts";
 import { codeGenerationAllowed } from "../codegen.ts";
 import { protobuf } from "../protobuf/encoding.ts";
-import { type PayloadReader, readEverything } from "../reader.ts";
+import { type CompileOptions, type PayloadReader, readEverything } from "../reader.ts";
 import { canalSchema } from "./schema.ts";
 
 /** The one name of what is read: no row has a column that is called so. */
@@ -15,6 +15,8 @@ const uncompressed: ReadonlySet<unknown> = new Set([0, 1, null, undefined]);
 /** What an entry costs beside the bytes in it, in nanoseconds or so. */
 const entryWeight = 3_000;
 const leastBytes = 1_048_576;
+/** What an entry stores may cost what so many bytes may: it is one of many, and a packet of them costs no more than one message. */
+const leastStoredBytes = 64;
 
 /** `EntryType`, and the message that its `storeValue` is. */
 const stored: ReadonlyMap<unknown, "transactionBegin" | "rowChange" | "transactionEnd"> = new Map([
@@ -76,10 +78,17 @@ function readersFor(limits: ResolvedLimits): Readers {
   let readers = readersByLimits.get(limits);
   if (readers === undefined) {
     const parsed = protobuf.parse({ id: "canal", schemaType: "PROTOBUF", schema: canalSchema }, limitDefaults); // the user bounds messages
-    const options = { values: valueDefaults, limits, plan: readEverything, codeGeneration: codeGenerationAllowed() };
-    const readerOf = (name: string): PayloadReader => parsed.compile({ kind: "name", name: `canal.${name}` }, options);
-    const transaction = readerOf("Transaction");
-    readers = { packet: readerOf("Packet"), rowChange: readerOf("RowChange"), transactionBegin: transaction, transactionEnd: transaction };
+    const options: CompileOptions = { values: valueDefaults, limits, plan: readEverything, codeGeneration: codeGenerationAllowed() };
+    const ofEntries = { ...options, leastWeighedBytes: leastStoredBytes };
+    const readerOf = (name: string, compile: CompileOptions): PayloadReader =>
+      parsed.compile({ kind: "name", name: `canal.${name}` }, compile);
+    const transaction = readerOf("Transaction", ofEntries);
+    readers = {
+      packet: readerOf("Packet", options),
+      rowChange: readerOf("RowChange", ofEntries),
+      transactionBegin: transaction,
+      transactionEnd: transaction,
+    };
     readersByLimits.set(limits, readers);
   }
   return readers;
