@@ -270,6 +270,34 @@ describe("a rollback", () => {
     ]);
   });
 
+  test("what one partition makes is nothing to another before it is committed", async () => {
+    const other = Object.freeze({ ...partition, partition: 1 });
+    const held = { isHeld: false, reached: (): void => {}, release: (): void => {} };
+    const slow = disturbed(async (text, ask) => {
+      if (text === "commit" && held.isHeld) {
+        held.isHeld = false;
+        held.reached();
+        await new Promise<void>((resolve) => {
+          held.release = resolve;
+        });
+      }
+      return ask();
+    });
+    const sink = await claimed({ pool: slow });
+    await sink.claim("g", [partition, other]);
+    const reached = new Promise<void>((resolve) => {
+      held.reached = resolve;
+    });
+    held.isHeld = true;
+    const first = apply(sink, 1n, created(1, { a: 1 }));
+    await reached; // the table is made, and nobody else sees it
+    const second = sink.apply({ assignment: other, events: [created(2, { a: 1 })], nextOffset: 1n });
+    await Promise.race([second, untilBlocked()]);
+    held.release();
+    await Promise.all([first, second]);
+    expect(await rows("select count(*)::int as n from copy.orders")).toEqual([{ n: 2 }]);
+  });
+
   test("partitions that meet a new table together make it once", async () => {
     const partitions = Array.from({ length: 8 }, (_, i) => Object.freeze({ ...partition, partition: i }));
     const sink = await claimed({ widen: true });

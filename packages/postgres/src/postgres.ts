@@ -55,21 +55,23 @@ class RowSink implements PostgresSink {
   async apply({ assignment, events, nextOffset }: SinkBatch): Promise<void> {
     const tables = pendingTables(events, (table) => this.#targetOf(table), this.#changed);
     const what = `applying ${assignment.topic}[${assignment.partition}] up to offset ${nextOffset}`;
+    const changed: Target[] = [];
     try {
       await this.#transactions.run(await this.#connected(), what, async (statements) => {
         if (this.#options.keepsCheckpoints && !(await this.#checkpoints.advance(statements, assignment, nextOffset))) {
           return;
         }
         for (const table of tables) {
-          await this.#write(statements.telling(`writing to ${quoteTable(table.target)}`), table);
+          if (await this.#write(statements.telling(`writing to ${quoteTable(table.target)}`), table)) {
+            changed.push(table.target);
+          }
         }
       });
     } catch (error) {
-      for (const { target } of tables) {
-        this.#tables.forget(target);
-      }
+      this.#forget(tables.map(({ target }) => target));
       throw error;
     }
+    this.#forget(changed);
   }
 
   async close(): Promise<void> {
@@ -87,16 +89,25 @@ class RowSink implements PostgresSink {
     return named === null ? null : { schema: named.schema ?? schema, name: named.name };
   }
 
-  async #write(statements: Statements, { target, topic, isTruncated, rows }: PendingTable): Promise<void> {
+  #forget(targets: Iterable<Target>): void {
+    for (const target of targets) {
+      this.#tables.forget(target);
+    }
+  }
+
+  /** Whether the table itself was changed for the rows. */
+  async #write(statements: Statements, { target, topic, isTruncated, rows }: PendingTable): Promise<boolean> {
     if (isTruncated && (await this.#tables.has(statements, target))) {
       await statements.query({ text: `truncate ${quoteTable(target)}` });
     }
-    if (rows.length > 0) {
-      const columns = await this.#tables.columnsFor(statements, target, topic, rows);
-      if (columns.size > 0) {
-        await writeRows(statements, target, columns, rows, { refusesIncomplete: this.#options.keepsCheckpoints });
-      }
+    if (rows.length === 0) {
+      return false;
     }
+    const { columns, isChanged } = await this.#tables.columnsFor(statements, target, topic, rows);
+    if (columns.size > 0) {
+      await writeRows(statements, target, columns, rows, { refusesIncomplete: this.#options.keepsCheckpoints });
+    }
+    return isChanged;
   }
 
   #connected(): Promise<PostgresPool> {

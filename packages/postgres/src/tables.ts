@@ -46,16 +46,25 @@ export class Tables {
     this.#stale.add(topic);
   }
 
-  /** The columns of the table, with those that the rows need made where they are not there. None where it is not, and need not be. */
-  async columnsFor(statements: Statements, target: Target, topic: string, rows: readonly PendingRow[]): Promise<TableColumns> {
+  /**
+   * The columns of the table, with those that the rows need made where they are not there. None where it is not, and need not be. What was
+   * made is not remembered: other partitions' transactions see it when this one is committed.
+   */
+  async columnsFor(
+    statements: Statements,
+    target: Target,
+    topic: string,
+    rows: readonly PendingRow[],
+  ): Promise<{ readonly columns: TableColumns; readonly isChanged: boolean }> {
     const name = quoteTable(target);
     const known = this.#columns.get(name);
     if (known !== undefined && !this.#stale.has(topic) && rows.every(({ row, key }) => hasAll(known, row ?? key))) {
-      return known;
+      return { columns: known, isChanged: false };
     }
     const wanted = this.#wantedOf(topic, rows);
     let present = await columnsOf(statements, target);
-    if (present.size === 0 || changesTo(present, wanted).length > 0) {
+    const isChanged = present.size === 0 || changesTo(present, wanted).length > 0;
+    if (isChanged) {
       // Two partitions that meet a new table together must not both create it: the second waits, and finds it there.
       await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
       present = await columnsOf(statements, target);
@@ -63,10 +72,10 @@ export class Tables {
       present = await columnsOf(statements, target);
     }
     this.#stale.delete(topic);
-    if (present.size > 0) {
+    if (present.size > 0 && !isChanged) {
       this.#columns.set(name, present);
     }
-    return present;
+    return { columns: present, isChanged };
   }
 
   /** Whether the table is there. */
@@ -74,7 +83,7 @@ export class Tables {
     return (await columnsOf(statements, target)).size > 0;
   }
 
-  /** Asked anew with the next batch: what was made here is not there after a rollback, and what was refused may be another table by now. */
+  /** Looked at anew with the next batch: what was made may be there now or was rolled back, and what was refused may be another table. */
   forget(target: Target): void {
     this.#columns.delete(quoteTable(target));
   }
