@@ -102,29 +102,50 @@ export class RecordObjectsWalk implements RecordWalk {
 
 /** A batch of one, so that single records take the same road as fetched batches. */
 export class SingleRecordBatch implements RecordBatch, RecordCursor {
-  readonly topic: string;
-  readonly partition: number;
-  readonly record = 0;
-  readonly keyBytes: Uint8Array | null;
-  readonly keyStart = 0;
-  readonly keyEnd: number;
-  readonly valueBytes: Uint8Array | null;
-  readonly valueStart = 0;
-  readonly valueEnd: number;
   readonly #record: KafkaRecord;
 
   constructor(record: KafkaRecord) {
-    this.topic = record.topic;
-    this.partition = record.partition;
-    this.keyBytes = record.key;
-    this.keyEnd = record.key === null ? 0 : record.key.length;
-    this.valueBytes = record.value;
-    this.valueEnd = record.value === null ? 0 : record.value.length;
-    this.#record = record;
+    this.#record = record; // one is made for each record, and kept by its events: it holds nothing else
   }
 
   get batch(): RecordBatch {
     return this;
+  }
+
+  get record(): number {
+    return 0;
+  }
+
+  get topic(): string {
+    return this.#record.topic;
+  }
+
+  get partition(): number {
+    return this.#record.partition;
+  }
+
+  get keyBytes(): Uint8Array | null {
+    return this.#record.key;
+  }
+
+  get keyStart(): number {
+    return 0;
+  }
+
+  get keyEnd(): number {
+    return this.#record.key?.length ?? 0;
+  }
+
+  get valueBytes(): Uint8Array | null {
+    return this.#record.value;
+  }
+
+  get valueStart(): number {
+    return 0;
+  }
+
+  get valueEnd(): number {
+    return this.#record.value?.length ?? 0;
   }
 
   offsetAt(): bigint {

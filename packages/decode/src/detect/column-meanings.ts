@@ -33,6 +33,8 @@ export class ColumnMeanings {
   readonly #sources: MeaningSources;
   readonly #learnsOfTables: boolean;
   readonly #ofKeys = new WeakMap<Type, LearnedColumns>();
+  #lastKey: Type | null = null;
+  #ofLastKey: LearnedColumns = nothing;
   /** What was stated over a key's over a table's. */
   readonly #merged = new WeakMap<LearnedColumns, WeakMap<LearnedColumns, ColumnHints>>();
   readonly #names = new WeakMap<ColumnHints, LearnedNames>();
@@ -75,6 +77,14 @@ export class ColumnMeanings {
     if (keyType === null || !this.#sources.keys) {
       return nothing;
     }
+    if (this.#lastKey !== keyType) {
+      this.#ofLastKey = this.#learnedFromKey(keyType);
+      this.#lastKey = keyType;
+    }
+    return this.#ofLastKey;
+  }
+
+  #learnedFromKey(keyType: Type): LearnedColumns {
     let learned = this.#ofKeys.get(keyType);
     if (learned === undefined) {
       learned = learnedFromKey(keyType);

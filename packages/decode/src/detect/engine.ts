@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer"; // the global of that name is a getter, which each look at a record's bytes would call
 import { codeGenerationAllowed } from "../encoding/codegen.ts";
 import type { ParseOptions } from "../encoding/json/parse.ts";
 import { convertContext } from "../encoding/json/reader.ts";

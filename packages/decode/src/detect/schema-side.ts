@@ -1,3 +1,4 @@
+import { beginsWith } from "../encoding/same-bytes.ts";
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Deferred, type PayloadReader, type ReadPlan } from "../encoding/reader.ts";
 import type { ParsedSchema, SchemaEncoding } from "../encoding/schema-encoding.ts";
@@ -9,7 +10,7 @@ import { none } from "../envelope/none/envelope.ts";
 import { isBlock } from "../envelope/source.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
-import { confluent } from "../framing/confluent/recognise.ts";
+import { confluent, confluentPrefix } from "../framing/confluent/recognise.ts";
 import { type Framing, hasMessages, type MessageChoice } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
 import { learnedFromSource } from "../stream/learned-columns.ts";
@@ -36,8 +37,8 @@ interface SchemaRoute extends SideRoute {
   readonly reader: PayloadReader;
   /** The meanings that it reads columns with; null where the schema states all there are. */
   readonly columns: ColumnHints | null;
-  /** The payload's first bytes that chose the message: none where the schema has but one. */
-  readonly choice: Buffer;
+  /** Confluent's prefix, and the payload's first bytes that chose the message where the schema has several; null behind other framings. */
+  readonly prefix: Buffer | null;
 }
 
 /** A schema, understood, and how those of its messages that were seen are read. */
@@ -54,6 +55,9 @@ interface KnownSchema {
 
 /** How many tables of one topic are read with meanings of their own at a time. */
 const mostMeanings = 16;
+
+/** Returned where a message does not begin as the last one did. */
+export const unlike: unique symbol = Symbol("unlike the last message");
 
 const noChoice: Buffer = Buffer.alloc(0);
 const theOnlyMessage: readonly MessageChoice[] = [];
@@ -78,12 +82,19 @@ export class SchemaSide {
 
   /** The value of a message behind Confluent's prefix, whose payload is from `start` to `end`; or {@link pendingValue}. */
   readPrefixed(id: number, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
-    const route = this.route;
-    const isLast = route !== null && route.schemaId === id && route.framing === "confluent" && this.#isAsWanted(route);
-    if (!isLast || !standsAt(bytes, start, end, route.choice)) {
-      return this.read({ framing: confluent, id }, bytes, start, end, 1, failed);
+    return this.read({ framing: confluent, id }, bytes, start, end, 1, failed);
+  }
+
+  /**
+   * The value of a message behind Confluent's prefix that is the last one's, byte for byte: its schema is the same, and its message of the
+   * schema's. {@link unlike} for any other.
+   */
+  readAlike(bytes: Buffer, start: number, end: number): unknown {
+    const { route } = this;
+    if (route === null || route.prefix === null || !beginsWith(bytes, start, end, route.prefix) || !this.#isAsWanted(route)) {
+      return unlike;
     }
-    return this.#readBy(route, bytes, start + route.choice.length, end);
+    return this.#readBy(route, bytes, start + route.prefix.length, end);
   }
 
   /** Whether the route reads columns with the meanings that are to be read with now. */
@@ -214,7 +225,7 @@ export class SchemaSide {
     if (type === null) {
       return null;
     }
-    const route = this.#compile(known, framing, message, type, columns, Buffer.from(choice));
+    const route = this.#compile(known, framing, message, type, columns, choice);
     routes.set(key, route);
     this.#tell(known, key, route, type);
     return route;
@@ -262,7 +273,7 @@ export class SchemaSide {
       typeName: recordName(type),
       reader,
       columns,
-      choice,
+      prefix: framing === "confluent" && typeof known.id === "number" ? Buffer.concat([confluentPrefix(known.id), choice]) : null,
       namespaceToCheck: isKnown ? null : namespace,
     };
   }
@@ -308,16 +319,6 @@ function connectorOf(type: Type): string {
   const source = record.kind === "record" ? record.fields.find(({ name }) => name === "source") : undefined;
   const name = source === undefined ? null : recordName(source.type);
   return /\bio\.debezium\.connector\.(\w+)\.Source$/.exec(name ?? "")?.[1] ?? "";
-}
-
-function standsAt(bytes: Buffer, start: number, end: number, choice: Buffer): boolean {
-  const { length } = choice;
-  if (length === 0) {
-    return true;
-  }
-  return (
-    start + length <= end && (length === 1 ? bytes[start] === choice[0] : bytes.compare(choice, 0, length, start, start + length) === 0)
-  );
 }
 
 function readAll({ reader, encoding }: SchemaRoute, bytes: Buffer, start: number, end: number, count: number): readonly unknown[] {

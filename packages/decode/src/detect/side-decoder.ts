@@ -10,7 +10,7 @@ import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
 import { JsonSide } from "./json-side.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
-import { type NamedSchema, SchemaSide } from "./schema-side.ts";
+import { type NamedSchema, SchemaSide, unlike } from "./schema-side.ts";
 import { ManyValues, rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
 import { type StatedSide, statedSide } from "./stated-side.ts";
 
@@ -37,6 +37,8 @@ export class SideDecoder {
   readonly #stated: StatedSide | null;
   readonly #maxBytes: number;
   readonly #hasSource: boolean;
+  /** Whether the format is told by the first bytes alone. */
+  readonly #bytesDecide: boolean;
   /** The framings that a schema has confirmed: what looks like them again is no accident. */
   readonly #confirmed = new Set<FramingName>();
   /** Of the built-in framings, one alone may begin with a brace, and its ninth byte tells. */
@@ -55,17 +57,35 @@ export class SideDecoder {
     this.#stated = statedSide(engine, scope, this.#schemas, this.#json);
     this.#maxBytes = engine.limits.maxMessageBytes;
     this.#hasSource = engine.schemas !== null;
+    this.#bytesDecide = this.#announced.length === 0 && this.#stated === null;
     this.route = this.#json.route;
   }
 
   /** The side's value; a {@link ManyValues} where it holds several; {@link pendingValue} where `pending` must be loaded first. */
   read(bytes: Buffer, start: number, end: number, cursor: RecordCursor, failed: Failures | null): unknown {
     if (end - start > this.#maxBytes) {
-      throw new DecodeError(
-        "limit-exceeded",
-        `expected a ${this.#side} of at most ${this.#maxBytes} bytes (limits.maxMessageBytes), found ${end - start}`,
-      );
+      throw this.#tooLong(end - start);
     }
+    if (!this.#bytesDecide) {
+      return this.#readOutside(bytes, start, end, cursor, failed);
+    }
+    const value = this.#schemas.readAlike(bytes, start, end);
+    if (value === unlike) {
+      return this.#readUnannounced(bytes, start, end, failed);
+    }
+    this.route = this.#schemas.route ?? this.route;
+    return value;
+  }
+
+  #tooLong(length: number): DecodeError {
+    return new DecodeError(
+      "limit-exceeded",
+      `expected a ${this.#side} of at most ${this.#maxBytes} bytes (limits.maxMessageBytes), found ${length}`,
+    );
+  }
+
+  /** A value whose format the record's headers may announce, or the user has stated. */
+  #readOutside(bytes: Buffer, start: number, end: number, cursor: RecordCursor, failed: Failures | null): unknown {
     if (this.#announced.length > 0) {
       const headers = cursor.batch.headersAt(cursor.record);
       const frame = this.#recognise(this.#announced, { side: this.#side, bytes, start, end, headers, maxBytes: this.#maxBytes });
@@ -90,7 +110,7 @@ export class SideDecoder {
       return this.#readPrefixed(id, bytes, start, end, failed);
     }
     if (bytes[start] === 0x7b && end > start && this.#bracesAreJson && bytes[start + lastOfSchemaId] !== 0x49) {
-      return this.#side === "value" ? this.#readJson(bytes, start, end) : this.#readKeyLikeJson(bytes, start, start, end);
+      return this.#side === "value" ? this.#readDocuments(bytes, start, end, failed) : this.#readKeyLikeJson(bytes, start, start, end);
     }
     return this.#readOther(bytes, start, end, failed);
   }
@@ -99,6 +119,19 @@ export class SideDecoder {
     const value = this.#json.read(bytes, start, end);
     this.route = this.#json.route;
     return value;
+  }
+
+  /** JSON; or, where more follows a document, several of them one behind the other. */
+  #readDocuments(bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
+    try {
+      return this.#readJson(bytes, start, end);
+    } catch (error) {
+      const frame = isDecodeError(error) && error.code === "trailing-bytes" ? this.#recogniseBytes(bytes, start, end) : null;
+      if (frame === null || frame.framing.name !== "ticdc") {
+        throw error;
+      }
+      return this.#readFrame(frame, failed);
+    }
   }
 
   #readStated(stated: StatedSide, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { DecodeError } from "../errors.ts";
+import { areSame, keep } from "./same-bytes.ts";
 
 const slotCount = 1_024;
 /** Longer texts seldom repeat, and comparing them costs what making them costs. */
@@ -68,26 +69,6 @@ export class TextMemo {
       keep(this.#bytes, 0, b, start, length);
     }
     return text;
-  }
-}
-
-function areSame(known: Uint8Array, place: number, b: Uint8Array, start: number, length: number): boolean {
-  let differing = 0;
-  let k = place;
-  let p = start;
-  const end = start + length;
-  for (; p + 4 <= end; p += 4, k += 4) {
-    differing |= (known[k]! ^ b[p]!) | (known[k + 1]! ^ b[p + 1]!) | (known[k + 2]! ^ b[p + 2]!) | (known[k + 3]! ^ b[p + 3]!);
-  }
-  for (; p < end; p++, k++) {
-    differing |= known[k]! ^ b[p]!;
-  }
-  return differing === 0;
-}
-
-function keep(known: Uint8Array, place: number, b: Uint8Array, start: number, length: number): void {
-  for (let i = 0; i < length; i++) {
-    known[place + i] = b[start + i]!;
   }
 }
 

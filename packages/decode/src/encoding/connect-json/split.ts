@@ -1,3 +1,4 @@
+import { beginsWith } from "../same-bytes.ts";
 import { missed, stringEnd } from "../json/cursor.ts";
 
 /** Where the two halves of `{"schema":S,"payload":P}` stand. P begins at `payloadStart` and ends one byte before the message. */
@@ -14,11 +15,11 @@ const payloadKey: Buffer = Buffer.from(',"payload":');
  * found by its brackets; whether it is JSON, and a schema, is for its parser to say.
  */
 export function splitConnectJson(bytes: Buffer, start: number, end: number): ConnectSplit | null {
-  if (!standsAt(bytes, start, end, schemaKey) || bytes[end - 1] !== 0x7d) {
+  if (!beginsWith(bytes, start, end, schemaKey) || bytes[end - 1] !== 0x7d) {
     return null;
   }
   const schemaEnd = objectEnd(bytes, start + schemaKey.length - 1, end);
-  return schemaEnd !== missed && standsAt(bytes, schemaEnd, end, payloadKey)
+  return schemaEnd !== missed && beginsWith(bytes, schemaEnd, end, payloadKey)
     ? { schemaEnd, payloadStart: schemaEnd + payloadKey.length }
     : null;
 }
@@ -26,11 +27,7 @@ export function splitConnectJson(bytes: Buffer, start: number, end: number): Con
 /** Whether the message begins with a known `{"schema":S,"payload":`, byte for byte, and closes like one: then P alone is unknown. */
 export function hasPrefix(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
   // The prefix leaves the brace that closes the message to be looked at.
-  return bytes[end - 1] === 0x7d && standsAt(bytes, start, end, prefix);
-}
-
-function standsAt(bytes: Buffer, at: number, end: number, text: Buffer): boolean {
-  return at + text.length < end && bytes.compare(text, 0, text.length, at, at + text.length) === 0;
+  return bytes[end - 1] === 0x7d && beginsWith(bytes, start, end, prefix);
 }
 
 /** Whether the object or list at `p` is closed before `end`, so that what stands there is more than one value. */

@@ -3,6 +3,7 @@ import { type CompileOptions, Deferred, type DeferredField } from "../reader.ts"
 import { type Field, type RecordType, type Type, withoutNull } from "../type.ts";
 import { type Convert, type ConvertContext, compileColumn, compileConvert, int64For } from "./convert.ts";
 import { JsonCursor, missed, readBoolean, readDouble, readInteger, readSimple, readText, skipScalar } from "./cursor.ts";
+import { FieldMemo } from "./field-memo.ts";
 import { type ParseOptions, parseJson, parseNested } from "./parse.ts";
 import { readBase64, readBase64Buffer, scratch } from "./read-base64.ts";
 import type { Conversion } from "../../values/conversion.ts";
@@ -182,7 +183,8 @@ function ${name}(c) {
     if (this.isTooLong) {
       return "";
     }
-    const differs = [...bytes].map((byte, i) => `b[p + ${i}] !== ${byte}`).join(" || ");
+    // Cut to 32 bits, an index needs no check for overflow.
+    const differs = [...bytes].map((byte, i) => `b[(p + ${i}) | 0] !== ${byte}`).join(" || ");
     return `if (${differs}) { c.pos = missed; return null; } c.pos = p + ${bytes.length};`;
   }
 
@@ -338,11 +340,12 @@ function ${name}(c) {
     for (const [i, inner] of type.fields.entries()) {
       const at = defer.peek.indexOf(inner.name);
       const isText = withoutNull(inner.type).kind === "string" || withoutNull(inner.type).kind === "any";
+      lines.push(at >= 0 ? `let peek${at};` : "");
       lines.push(
-        this.#literal(inner.name, i === 0),
-        at >= 0 && isText ? `const peek${at} = readText(c);` : `${at >= 0 ? `const peek${at} = undefined; ` : ""}skipScalar(c);`,
+        isText
+          ? this.#remembered(this.#literal(inner.name, i === 0), at >= 0 ? `peek${at}` : null)
+          : `${this.#literal(inner.name, i === 0)} skipScalar(c); if ((p = c.pos) === missed) return null;`,
       );
-      lines.push("if ((p = c.pos) === missed) return null;");
     }
     const skip = this.#name("deferred");
     const resolve = this.#constant("resolve", defer.resolve);
@@ -350,6 +353,14 @@ function ${name}(c) {
     this.scope["Deferred"] = Deferred;
     this.#emit(skip, ["const start = p;", ...lines], false, `new Deferred(${resolve}([${peeked.join(", ")}]), ${read}, b, start, p + 1)`);
     return `const ${target} = ${skip}(c);`;
+  }
+
+  /** Moves over a field that is most often what it was in the last message; reads its text into `target` where the plan peeks at it. */
+  #remembered(literal: string, target: string | null): string {
+    const memo = this.#constant("memo", new FieldMemo());
+    const read = target === null ? "skipScalar(c);" : `${target} = readText(c);`;
+    return `if (${memo}.stands(b, p)) { p += ${memo}.length; ${target === null ? "" : `${target} = ${memo}.text;`} } else {
+    ${literal} ${read} if (c.pos === missed) return null; ${memo}.keep(b, p, c.pos, ${target}); p = c.pos; }`;
   }
 
   /** Reads a deferred part, whole, when somebody asks for it: quickly where its text is as expected, which its extent has shown already. */

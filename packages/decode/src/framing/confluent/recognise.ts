@@ -25,6 +25,13 @@ export const confluent: Framing = {
 
 const everyTolerance: IndexTolerance = { reversed: true, missing: true, unsigned: true };
 
+/** What a message begins with whose schema has this id. */
+export function confluentPrefix(id: number): Buffer {
+  const prefix = Buffer.alloc(frameLength, magicByte);
+  prefix.writeInt32BE(id, 1);
+  return prefix;
+}
+
 /** The schema id of a framed message, or 0 where the bytes are not framed. */
 export function confluentId(bytes: Uint8Array, start: number, end: number): number {
   if (end - start < frameLength || bytes[start] !== magicByte) {
