@@ -4,7 +4,7 @@ import { type Consumer, createConsumer } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
 import { type IHeaders, Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { describeWithKafka, uniqueName } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
@@ -53,7 +53,7 @@ await describeWithKafka("cdc-bench redrive on a broker", (kafka) => {
       { topic, numPartitions: 3 },
       { topic: dead, numPartitions: 2 },
     ];
-    await admin.createTopics({ topics, waitForLeaders: true });
+    await createTopics(admin, topics);
     for (let version = 1; version <= versions; version++) {
       const messages = Array.from({ length: keys }, (_, id) => ({
         key: `{"id": ${id}}`,
@@ -68,7 +68,7 @@ await describeWithKafka("cdc-bench redrive on a broker", (kafka) => {
 
   function consumerOf(groupId: string, topic: string, dead: string, poison: "dead-letter" | "park-key"): Consumer {
     return createConsumer({
-      driver: kafkajs({ brokers: [kafka.brokers], maxWaitMs: 100, heartbeatIntervalMs: 500, sessionTimeoutMs: 6_000 }),
+      driver: kafkajs({ brokers: [kafka.brokers], maxWaitMs: 100, heartbeatIntervalMs: 500, sessionTimeoutMs: 30_000 }),
       groupId,
       topics: [topic],
       failure: { poison, deadLetterTopic: dead, breaker: false },
