@@ -29,6 +29,13 @@ describe("TiCDC's open protocol", () => {
     expect(textsOf("0000000000000000")).toEqual(["{}"]);
   });
 
+  test("rows of its Maxwell protocol stand one behind the other", () => {
+    const rows = ['{"database":"a","data":{"x":"}\\"{"}}', '{"database":"b"}', '{"database":"c"}'];
+    const { bytes, ...rest } = message("value", Buffer.from(rows.join("")).toString("hex"));
+    const { payloads } = ticdc.open({ bytes, ...rest });
+    expect(payloads.map(({ start, end }) => bytes.toString("utf8", start, end))).toEqual(rows);
+  });
+
   test("more documents than TiCDC would pack are refused", () => {
     expect(() => ticdc.open(message("value", "00000000000000027b7d".repeat(10_000)))).toThrow("limit-exceeded");
   });
@@ -46,6 +53,9 @@ describe("TiCDC's open protocol", () => {
     ["a length of four gigabytes", "value", "0000000100000002 7b7d"],
     ["Confluent's prefix", "value", "0000000002 7b7d"],
     ["plain JSON", "value", "7b7d"],
+    ["one row of Maxwell's", "value", Buffer.from('{"database":"a"}').toString("hex")],
+    ["rows of Maxwell's that are cut", "value", Buffer.from('{"database":"a"}{"database":"b"').toString("hex")],
+    ["rows of Maxwell's and something else", "value", Buffer.from('{"database":"a"}{"database":"b"}x').toString("hex")],
   ])("%s is not it", (_, side, hex) => {
     expect(ticdc.recognise(message(side, hex))).toBeNull();
   });

@@ -3,7 +3,8 @@ import type { Framing, Message, Payload } from "../framing.ts";
 
 /**
  * TiCDC's open protocol, which packs documents: `(length: uint64, big-endian | JSON)*`, with the version (1, as a uint64) before them on the
- * key side. Key and value have as many documents as each other; an event without a value has an empty one.
+ * key side. Key and value have as many documents as each other; an event without a value has an empty one. And its Maxwell protocol, which
+ * packs rows without any length: `JSON*`, behind a key that is the version alone.
  */
 export const ticdc: Framing = {
   name: "ticdc",
@@ -11,6 +12,9 @@ export const ticdc: Framing = {
   recognise: (message) => {
     if (payloadsOf(message) === null) {
       return null;
+    }
+    if (message.side === "value" && message.bytes[message.start] === openBrace) {
+      return "Maxwell's JSON objects one behind the other, to the end of the message";
     }
     const lengths = "lengths in eight bytes each that lead from JSON object to JSON object and end with the message";
     return message.side === "key" ? `version 1 in eight bytes, then ${lengths}` : lengths;
@@ -31,6 +35,9 @@ export const ticdc: Framing = {
 const mostDocuments = 8_192;
 const lengthBytes = 8;
 const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const quote = 0x22;
+const backslash = 0x5c;
 
 /** What stands for an event without a value, so that it is read and opened like the others. */
 const emptyDocument = Buffer.from("{}");
@@ -39,7 +46,11 @@ const emptyDocument = Buffer.from("{}");
  * The documents, or null where the bytes are no such message. Lengths that add up exactly are no coincidence; an event without a value is
  * alone in its message.
  */
-function payloadsOf({ side, bytes, start, end }: Message): readonly Payload[] | null {
+function payloadsOf(message: Message): readonly Payload[] | null {
+  const { side, bytes, start, end } = message;
+  if (side === "value" && bytes[start] === openBrace) {
+    return maxwellDocuments(message);
+  }
   const first = side === "key" ? behindVersion(bytes, start, end) : start;
   if (side === "value" && end - start === lengthBytes && lengthAt(bytes, start) === 0) {
     return [{ bytes: emptyDocument, start: 0, end: emptyDocument.length, count: 1 }];
@@ -55,6 +66,49 @@ function payloadsOf({ side, bytes, start, end }: Message): readonly Payload[] | 
     payloads.push({ bytes, start: documentStart, end: at, count: 1 });
   }
   return payloads.length === 0 ? null : payloads;
+}
+
+/**
+ * The rows that TiCDC's Maxwell protocol packs, with nothing between them; null where there are not several. Each begins with the name that
+ * its encoder writes first.
+ */
+function maxwellDocuments({ bytes, start, end }: Message): readonly Payload[] | null {
+  const payloads: Payload[] = [];
+  for (let at = start; at < end; ) {
+    const documentEnd = standsAt(bytes, at, end) ? endOfObject(bytes, at, end) : null;
+    if (documentEnd === null) {
+      return null;
+    }
+    payloads.push({ bytes, start: at, end: documentEnd, count: 1 });
+    at = documentEnd;
+  }
+  return payloads.length < 2 ? null : payloads;
+}
+
+const maxwellStart = Buffer.from('{"database":');
+
+function standsAt(bytes: Buffer, at: number, end: number): boolean {
+  return end - at > maxwellStart.length && bytes.compare(maxwellStart, 0, maxwellStart.length, at, at + maxwellStart.length) === 0;
+}
+
+/** Behind the brace that closes the object; null where none does. Braces inside of strings do not count. */
+function endOfObject(bytes: Buffer, start: number, end: number): number | null {
+  let depth = 0;
+  let isString = false;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (isString) {
+      at += byte === backslash ? 1 : 0;
+      isString = byte !== quote;
+    } else if (byte === quote) {
+      isString = true;
+    } else if (byte === openBrace) {
+      depth++;
+    } else if (byte === closeBrace && --depth === 0) {
+      return at + 1;
+    }
+  }
+  return null;
 }
 
 /** Where the documents of a key begin: nowhere, if its version is not 1. */
