@@ -10,7 +10,7 @@ import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
 import { JsonSide } from "./json-side.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
-import { type NamedSchema, SchemaSide } from "./schema-side.ts";
+import { type NamedSchema, SchemaSide, unlike } from "./schema-side.ts";
 import { ManyValues, rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
 import { type StatedSide, statedSide } from "./stated-side.ts";
 
@@ -37,6 +37,8 @@ export class SideDecoder {
   readonly #stated: StatedSide | null;
   readonly #maxBytes: number;
   readonly #hasSource: boolean;
+  /** Whether the format is told by the first bytes alone. */
+  readonly #bytesDecide: boolean;
   /** The framings that a schema has confirmed: what looks like them again is no accident. */
   readonly #confirmed = new Set<FramingName>();
   /** Of the built-in framings, one alone may begin with a brace, and its ninth byte tells. */
@@ -55,17 +57,35 @@ export class SideDecoder {
     this.#stated = statedSide(engine, scope, this.#schemas, this.#json);
     this.#maxBytes = engine.limits.maxMessageBytes;
     this.#hasSource = engine.schemas !== null;
+    this.#bytesDecide = this.#announced.length === 0 && this.#stated === null;
     this.route = this.#json.route;
   }
 
   /** The side's value; a {@link ManyValues} where it holds several; {@link pendingValue} where `pending` must be loaded first. */
   read(bytes: Buffer, start: number, end: number, cursor: RecordCursor, failed: Failures | null): unknown {
     if (end - start > this.#maxBytes) {
-      throw new DecodeError(
-        "limit-exceeded",
-        `expected a ${this.#side} of at most ${this.#maxBytes} bytes (limits.maxMessageBytes), found ${end - start}`,
-      );
+      throw this.#tooLong(end - start);
     }
+    if (!this.#bytesDecide) {
+      return this.#readOutside(bytes, start, end, cursor, failed);
+    }
+    const value = this.#schemas.readAlike(bytes, start, end);
+    if (value === unlike) {
+      return this.#readUnannounced(bytes, start, end, failed);
+    }
+    this.route = this.#schemas.route ?? this.route;
+    return value;
+  }
+
+  #tooLong(length: number): DecodeError {
+    return new DecodeError(
+      "limit-exceeded",
+      `expected a ${this.#side} of at most ${this.#maxBytes} bytes (limits.maxMessageBytes), found ${length}`,
+    );
+  }
+
+  /** A value whose format the record's headers may announce, or the user has stated. */
+  #readOutside(bytes: Buffer, start: number, end: number, cursor: RecordCursor, failed: Failures | null): unknown {
     if (this.#announced.length > 0) {
       const headers = cursor.batch.headersAt(cursor.record);
       const frame = this.#recognise(this.#announced, { side: this.#side, bytes, start, end, headers, maxBytes: this.#maxBytes });

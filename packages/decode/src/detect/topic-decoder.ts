@@ -8,6 +8,7 @@ import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
 import { ColumnMeanings, type LearnedNames, losesMeanings } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
+import { isBuiltInFraming } from "./formats.ts";
 import { openByNext } from "./open-by-next.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
 import { readAsWanted, readLearned } from "./read-learned.ts";
@@ -27,6 +28,13 @@ export interface ResolvedHints {
   readonly value: StatedFormat;
 }
 
+/** How a record's key and value were read. */
+interface RoutePair {
+  readonly key: SideRoute;
+  readonly value: SideRoute;
+  readonly isSimple: boolean;
+}
+
 const noRoute = rawRoute("bytes");
 const noBytes = new Uint8Array(0);
 
@@ -44,6 +52,8 @@ export class TopicDecoder {
   #key: SideDecoder;
   #value: SideDecoder;
   #headerNames: readonly string[] = [];
+  /** How the sides of the last record were read, and whether such a record is a simple one. */
+  #pair: RoutePair;
   /** How the rows of the last value were read: those of a message inside of it as that one was. */
   #rows: SideRoute = noRoute;
   /** Reads messages inside of values; made when the first is met. */
@@ -60,6 +70,7 @@ export class TopicDecoder {
     this.#values = new SideDecoders(engine, { topic, side: "value", meanings: this.#meanings, stated: hints.value, trustsSchemas });
     this.#key = this.#keys.forHeaders([]);
     this.#value = this.#values.forHeaders([]);
+    this.#pair = this.#pairOf(noRoute, noRoute);
   }
 
   /** The routes of the last record that was read to its end: how its two sides were written. */
@@ -88,19 +99,41 @@ export class TopicDecoder {
     if (valueBytes === null) {
       return valuesOf(key).map((one) => new Tombstone(this.#origin(one, withoutSchema(keyRoute), cursor)));
     }
-    const meanings = this.#meanings;
-    if (meanings.areLearned) {
-      const read = (): readonly CdcEvent[] | null => this.#readValue(key, keyRoute, valueBytes, cursor, failed);
-      return readLearned(meanings, read, (events) => meanings.wantedFor(events, keyRoute.type, this.#rows));
+    if (this.#meanings.areLearned) {
+      return this.#readLearned(key, keyRoute, valueBytes, cursor, failed);
     }
     const events = this.#readValue(key, keyRoute, valueBytes, cursor, failed);
-    if (events === null || !meanings.learnsBeside(keyRoute.type) || !losesMeanings(this.#rows)) {
-      return events;
-    }
-    const wanted = meanings.wantedFor(events, keyRoute.type, this.#rows);
-    return wanted === meanings.columns
+    return events === null || !this.#meanings.learnsBeside(keyRoute.type) || !losesMeanings(this.#rows)
       ? events
-      : readAsWanted(meanings, events, wanted, () => this.#readValue(key, keyRoute, valueBytes, cursor, failed));
+      : this.#readAsWanted(events, key, keyRoute, valueBytes, cursor, failed);
+  }
+
+  // What closes over a record's parts is kept out of the functions above: they would keep them for every record, learned or not.
+
+  #readLearned(
+    key: unknown,
+    keyRoute: SideRoute,
+    valueBytes: Uint8Array,
+    cursor: RecordCursor,
+    failed: Failures | null,
+  ): readonly CdcEvent[] | null {
+    const meanings = this.#meanings;
+    const read = (): readonly CdcEvent[] | null => this.#readValue(key, keyRoute, valueBytes, cursor, failed);
+    return readLearned(meanings, read, (events) => meanings.wantedFor(events, keyRoute.type, this.#rows));
+  }
+
+  #readAsWanted(
+    events: readonly CdcEvent[],
+    key: unknown,
+    keyRoute: SideRoute,
+    valueBytes: Uint8Array,
+    cursor: RecordCursor,
+    failed: Failures | null,
+  ): readonly CdcEvent[] | null {
+    const wanted = this.#meanings.wantedFor(events, keyRoute.type, this.#rows);
+    return wanted === this.#meanings.columns
+      ? events
+      : readAsWanted(this.#meanings, events, wanted, () => this.#readValue(key, keyRoute, valueBytes, cursor, failed));
   }
 
   #readValue(
@@ -117,8 +150,40 @@ export class TopicDecoder {
     }
     const { route } = this.#value;
     this.#rows = route;
-    if (keyRoute.typeName !== null) {
-      checkKeyIdentity(keyRoute, route, this.#scope.topic);
+    if (this.#pair.key !== keyRoute || this.#pair.value !== route) {
+      this.#pair = this.#pairOf(keyRoute, route);
+    }
+    if (!this.#pair.isSimple || value === null) {
+      return this.#openPair(key, keyRoute, value, route, cursor, failed);
+    }
+    const origin = this.#origin(key, route, cursor);
+    return route.opens.open(value, origin) ?? this.#openByNext(origin, route, cursor, failed, null);
+  }
+
+  /**
+   * Whether a record whose sides were read so is one value with nothing inside, whose sides need not be checked against each other: told
+   * once for all records that are.
+   */
+  #pairOf(key: SideRoute, value: SideRoute): RoutePair {
+    const areSingle = this.#holdsOne(key) && this.#holdsOne(value);
+    return { key, value, isSimple: areSingle && value.opens.inner === undefined && isKeyOf(key, value) };
+  }
+
+  /** Whether no message of this framing holds several values. */
+  #holdsOne({ framing }: SideRoute): boolean {
+    return (framing === "none" || framing === "confluent") && this.#engine.formats.framings.every(isBuiltInFraming);
+  }
+
+  #openPair(
+    key: unknown,
+    keyRoute: SideRoute,
+    value: unknown,
+    route: SideRoute,
+    cursor: RecordCursor,
+    failed: Failures | null,
+  ): readonly CdcEvent[] | null {
+    if (!isKeyOf(keyRoute, route)) {
+      throw keyError(keyRoute, route, this.#scope.topic);
     }
     if (route.opens.name === "ticdc-open" && route.framing === "ticdc" && keyRoute.framing !== "ticdc") {
       throw unpaired();
@@ -254,17 +319,14 @@ function tableOfTopic(topic: string): TableName | null {
 }
 
 /** A key of a Debezium schema belongs to the topic, or to the table that the value was found to belong to. */
-function checkKeyIdentity(key: SideRoute, value: SideRoute, topic: string): void {
-  if (key.schemaId === null) {
-    return;
-  }
-  const { namespaceToCheck } = key;
-  if (namespaceToCheck === null || debeziumNamespace(value.typeName) === namespaceToCheck) {
-    return;
-  }
-  throw identityError(
-    key.schemaId,
-    key.typeName,
+function isKeyOf({ schemaId, namespaceToCheck }: SideRoute, value: SideRoute): boolean {
+  return schemaId === null || namespaceToCheck === null || debeziumNamespace(value.typeName) === namespaceToCheck;
+}
+
+function keyError({ schemaId, typeName }: SideRoute, value: SideRoute, topic: string): DecodeError {
+  return identityError(
+    schemaId ?? "",
+    typeName,
     `the key of a message whose value is ${value.typeName ?? "of no schema"}, on topic ${topic}`,
   );
 }
