@@ -6,7 +6,7 @@ import { type PlacedRecord, testDriverContract } from "@cdckit/testkit";
 import { Kafka, logLevel, type Message } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runKafkaTool } from "../../scripts/stack/kafka.mjs";
-import { describeWithKafka, uniqueName } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 await describeWithKafka("on a real broker", (kafka) => {
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
@@ -35,7 +35,7 @@ await describeWithKafka("on a real broker", (kafka) => {
         driver: () =>
           kafkajs({ brokers: [kafka.brokers], heartbeatIntervalMs: 100, sessionTimeoutMs: 6_000, maxWaitMs: 100, metadataMaxAgeMs: 500 }),
         createTopic: async (topic, numPartitions) => {
-          await admin.createTopics({ topics: [{ topic, numPartitions }], waitForLeaders: true });
+          await createTopics(admin, [{ topic, numPartitions }]);
         },
         produce: async (topic, records) => {
           await producer.send({ topic, messages: records.map(toMessage) });

@@ -9,7 +9,7 @@ import { ProbeSink } from "@cdckit/testkit";
 import { type Admin, Kafka, logLevel, type Message } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { produceLines, runKafkaTool } from "../../scripts/stack/kafka.mjs";
-import { describeWithKafka, uniqueName } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 /** Every record is one event that holds what the driver handed over. */
 const plainDecoder: Decoder = {
@@ -67,7 +67,7 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
 
   async function topicWith(messages: readonly Message[], partitions = 1): Promise<string> {
     const topic = uniqueName("driver");
-    await admin.createTopics({ topics: [{ topic, numPartitions: partitions }], waitForLeaders: true });
+    await createTopics(admin, [{ topic, numPartitions: partitions }]);
     if (messages.length > 0) {
       await producer.send({ topic, messages: [...messages] });
     }
@@ -179,7 +179,10 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
   test("regular expressions find their topics, and no others", async () => {
     const prefix = uniqueName("shop");
     const topics = [`${prefix}.orders`, `${prefix}.customers`, `other-${prefix}`];
-    await admin.createTopics({ topics: topics.map((topic) => ({ topic })), waitForLeaders: true });
+    await createTopics(
+      admin,
+      topics.map((topic) => ({ topic })),
+    );
     const consumer = consumerOf([new RegExp(`^${prefix}\\.`, "g")], uniqueName("group"));
     for (const topic of topics) {
       await producer.send({ topic, messages: [{ value: topic }] });

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeWithKafka, uniqueName } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 const script = fileURLToPath(new URL("./consume-until-signal.mjs", import.meta.url));
 // The service runs what users run.
@@ -55,7 +55,7 @@ await describeWithKafka("a service on the kafkajs driver", (kafka) => {
 
   async function topicWith(count: number): Promise<string> {
     const topic = uniqueName("signal");
-    await admin.createTopics({ topics: [{ topic }], waitForLeaders: true });
+    await createTopics(admin, [{ topic }]);
     const messages = Array.from({ length: count }, (_, i) => ({ value: JSON.stringify({ id: i }) }));
     await producer.send({ topic, messages });
     return topic;

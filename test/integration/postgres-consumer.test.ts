@@ -16,7 +16,7 @@ import { freePorts } from "../../scripts/stack/ports.mjs";
 import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
 import { TcpProxy } from "../chaos/tcp-proxy.ts";
 import { Random } from "../fuzz/random.ts";
-import { describeWithKafka, uniqueName } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 const memberScript = fileURLToPath(new URL("../chaos/copy-member.mjs", import.meta.url));
 // Members run what users run.
@@ -35,7 +35,8 @@ const tuning = {
 await describeWithKafka("a copy in PostgreSQL", (kafka) => {
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
   const admin = client.admin();
-  const producer = client.producer();
+  // Otherwise a request that is tried again, because one partition of a new topic had no leader yet, writes to the others twice.
+  const producer = client.producer({ idempotent: true, maxInFlightRequests: 1 });
   const dir = mkdtempSync(join(tmpdir(), "cdckit-copy-"));
   let server: RunningPostgres;
   let proxy: TcpProxy;
@@ -77,7 +78,7 @@ await describeWithKafka("a copy in PostgreSQL", (kafka) => {
     topic = `${uniqueName("shop")}.public.orders`;
     groupId = uniqueName("copy");
     source = new SourceTable();
-    await admin.createTopics({ topics: [{ topic, numPartitions: partitions }], waitForLeaders: true });
+    await createTopics(admin, [{ topic, numPartitions: partitions }]);
     await pool.query(
       `drop schema if exists copy cascade; create schema copy;
        create table copy.orders (id bigint primary key, note text, n bigint);

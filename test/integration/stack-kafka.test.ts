@@ -1,7 +1,7 @@
 import { Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
 import { produceLines } from "../../scripts/stack/kafka.mjs";
-import { describeWithKafka, uniqueName } from "./stack.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 await describeWithKafka("the shared test broker", (kafka) => {
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 0 } });
@@ -10,7 +10,7 @@ await describeWithKafka("the shared test broker", (kafka) => {
     const topic = uniqueName("lines");
     const admin = client.admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic }], waitForLeaders: true });
+    await createTopics(admin, [{ topic }]);
     await produceLines(kafka, { topic, lines: ["k|v", "l|w"], separator: "|", compression: "gzip" });
     expect(await admin.fetchTopicOffsets(topic)).toMatchObject([{ partition: 0, high: "2" }]);
     await admin.disconnect();
