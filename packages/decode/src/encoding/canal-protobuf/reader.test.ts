@@ -54,10 +54,17 @@ test("rows of no bytes are refused over all entries, and rows of small columns a
   };
   const nothing = Buffer.alloc(400, Buffer.from([12 * 8 + 2, 0]));
   expect(outcome(packet(2_500, nothing))).toBe("limit-exceeded");
-  const column = Buffer.concat([Buffer.from([0x10, 4]), length(3, Buffer.from("id")), length(8, Buffer.from("1"))]);
+  const column = Buffer.concat([
+    Buffer.from([0x10, 4, 0x20, 1, 0x30, 0]),
+    length(3, Buffer.from("id")),
+    length(8, Buffer.from("1")),
+    length(10, Buffer.from("bigint")),
+  ]);
   const rows = Buffer.concat(new Array<Buffer>(20).fill(length(12, length(2, column))));
-  expect(outcome(packet(3_000, rows))).toBe("object");
-  expect(outcome(packet(10_000, length(12, length(2, column))))).toBe("object");
+  expect(outcome(packet(1_500, rows))).toBe("object");
+  expect(outcome(packet(7_000, length(12, length(2, column))))).toBe("object");
+  const columns = length(12, Buffer.alloc(16, Buffer.from([10, 0])));
+  expect(outcome(packet(10_000, columns))).toBe("limit-exceeded");
 });
 
 test("a packet cut at any byte ends in a DecodeError, or is a shorter packet", () => {

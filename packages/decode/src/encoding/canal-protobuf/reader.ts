@@ -12,11 +12,15 @@ export const messagesName = "com.alibaba.otter.canal.protocol.Messages";
 const messagesType = 7;
 /** `Compression.NONE`, and what is left out. */
 const uncompressed: ReadonlySet<unknown> = new Set([0, 1, null, undefined]);
-/** What an entry costs beside the bytes in it, in nanoseconds or so. */
-const entryWeight = 3_000;
+/** What an entry costs beside the bytes in it, in nanoseconds or so, with the event that is made of it; and each row and column of it. */
+const entryWeight = 4_500;
+const rowWeight = 500;
+const columnWeight = 400;
 const leastBytes = 1_048_576;
 /** What an entry stores may cost what so many bytes may: it is one of many, and a packet of them costs no more than one message. */
 const leastStoredBytes = 64;
+/** Reading rows is half of what they cost: the other half is what is made of them. */
+const storedShare = 0.6;
 
 /** `EntryType`, and the message that its `storeValue` is. */
 const stored: ReadonlyMap<unknown, "transactionBegin" | "rowChange" | "transactionEnd"> = new Map([
@@ -48,8 +52,15 @@ export function readCanalPacket(bytes: Buffer, start: number, end: number, limit
     throw new DecodeError("unsupported-format", "expected a packet of Canal whose body is not compressed, found a compressed one");
   }
   const { batch_id: batchId = null, messages = [] } = (packet["body"] ?? {}) as { batch_id?: unknown; messages?: readonly Entry[] };
-  checkCount(messages.length, end - start, limits);
-  return { [messagesName]: { batchId, entries: messages.map((entry) => openEntry(entry, readers)) } };
+  let weight = messages.length * entryWeight;
+  checkWeight(weight, end - start, limits);
+  const entries = messages.map((entry) => {
+    const opened = openEntry(entry, readers);
+    weight += weightOfRows(opened);
+    checkWeight(weight, end - start, limits);
+    return opened;
+  });
+  return { [messagesName]: { batchId, entries } };
 }
 
 interface Entry {
@@ -58,17 +69,32 @@ interface Entry {
   readonly storeValue: Buffer | null;
 }
 
-function openEntry({ header, entryType, storeValue }: Entry, readers: Readers): object {
+interface OpenedEntry {
+  readonly header: unknown;
+  readonly entryType: number;
+  readonly rowChange?: {
+    readonly rowDatas: readonly { readonly beforeColumns: readonly unknown[]; readonly afterColumns: readonly unknown[] }[];
+  };
+}
+
+function openEntry({ header, entryType, storeValue }: Entry, readers: Readers): OpenedEntry {
   const kind = stored.get(entryType);
   const opened = kind === undefined || storeValue === null ? {} : { [kind]: readers[kind].read(storeValue, 0, storeValue.length) };
   return { header, entryType, ...opened };
 }
 
-function checkCount(count: number, byteLength: number, { maxWeightPerByte }: ResolvedLimits): void {
-  if (count * entryWeight > maxWeightPerByte * Math.max(byteLength, leastBytes)) {
+function weightOfRows({ rowChange }: OpenedEntry): number {
+  const rows = rowChange?.rowDatas ?? [];
+  return rows.reduce((sum, { beforeColumns, afterColumns }) => {
+    return sum + rowWeight + (beforeColumns.length + afterColumns.length) * columnWeight;
+  }, 0);
+}
+
+function checkWeight(weight: number, byteLength: number, { maxWeightPerByte }: ResolvedLimits): void {
+  if (weight > maxWeightPerByte * Math.max(byteLength, leastBytes)) {
     throw new DecodeError(
       "limit-exceeded",
-      `expected a packet of Canal whose entries cost at most ${maxWeightPerByte} ns for each of its bytes, found ${count} entries; ` +
+      `expected a packet of Canal whose entries, rows and columns cost at most ${maxWeightPerByte} ns for each of its bytes, found more; ` +
         "raise limits.maxWeightPerByte if it may",
     );
   }
@@ -79,7 +105,8 @@ function readersFor(limits: ResolvedLimits): Readers {
   if (readers === undefined) {
     const parsed = protobuf.parse({ id: "canal", schemaType: "PROTOBUF", schema: canalSchema }, limitDefaults); // the user bounds messages
     const options: CompileOptions = { values: valueDefaults, limits, plan: readEverything, codeGeneration: codeGenerationAllowed() };
-    const ofEntries = { ...options, leastWeighedBytes: leastStoredBytes };
+    const maxWeightPerByte = Math.ceil(limits.maxWeightPerByte * storedShare);
+    const ofEntries = { ...options, limits: { ...limits, maxWeightPerByte }, leastWeighedBytes: leastStoredBytes };
     const readerOf = (name: string, compile: CompileOptions): PayloadReader =>
       parsed.compile({ kind: "name", name: `canal.${name}` }, compile);
     const transaction = readerOf("Transaction", ofEntries);

@@ -12,7 +12,7 @@ export const weightOf = {
   object: 110,
   slot: 20,
   wideSlot: 80,
-  list: 60,
+  list: 80,
   map: 550,
   pair: 500,
   buffer: 300,
