@@ -118,9 +118,11 @@ public class WriteDebeziumVectors {
 
     Struct source(int change, boolean fromSnapshot) throws Exception {
       CommonConnectorConfig config = config();
-      Constructor<?> constructor = Class.forName("io.debezium.connector." + packageName + ".SourceInfo").getDeclaredConstructors()[0];
+      Constructor<?> constructor = Class.forName("io.debezium.connector." + packageName
+          + (packageName.equals("spanner") ? ".context.source.SourceInfo" : ".SourceInfo")).getDeclaredConstructors()[0];
       constructor.setAccessible(true);
-      BaseSourceInfo info = (BaseSourceInfo) constructor.newInstance(config);
+      boolean isSpanner = packageName.equals("spanner");
+      BaseSourceInfo info = (BaseSourceInfo) (isSpanner ? constructor.newInstance(Connectors.spanner(config, change)) : constructor.newInstance(config));
       told.tell(info, change);
       info.setSnapshot(fromSnapshot ? SnapshotRecord.TRUE : SnapshotRecord.FALSE);
       return info.struct();
@@ -277,7 +279,7 @@ public class WriteDebeziumVectors {
       Envelope envelope = envelopeOf(topic, row, source.schema());
       Struct value = valueOf(envelope, op, row, source);
       byte[] bytes = converter.fromConnectData(topic, envelope.schema(), value);
-      String from = "io.debezium:debezium-connector-" + source.getString("connector") + ":" + VERSION;
+      String from = "io.debezium:debezium-connector-" + connector.packageName + ":" + VERSION;
       boolean isPlain = formats.startsWith("none+json");
       ObjectNode line = line(connector.title + ": " + op + (isPlain ? "" : ", " + formats), from, formats, topic, bytes);
       line.set("event", meaning(connector, op, source, isPlain));
@@ -476,7 +478,14 @@ public class WriteDebeziumVectors {
             call(info, "setShard", "-80");
             call(info, "setTableId", new TableId("-80", "inv", "orders"));
             call(info, "setTimestamp", AT);
-          }));
+          }),
+          new Connector("Spanner", "spanner", "SpannerConnectorConfig", "orders", Map.of("gcp.spanner.project.id", "p", "gcp.spanner.instance.id", "i",
+              "gcp.spanner.database.id", "inv", "gcp.spanner.change.stream", "stream", "name", "srv"), (info, n) -> {}));
+    }
+
+    /** Everything of Spanner's SourceInfo is said to its constructor. */
+    static Object[] spanner(CommonConnectorConfig config, int n) {
+      return new Object[] {config, "orders", AT, AT, AT, "ODcyNTE2", (long) n, AT, 1L, "tag", false, "OLD_AND_NEW_VALUES", "token", 0, true, 1L};
     }
 
     static void tellBinlog(AbstractSourceInfo info, int n) throws Exception {
