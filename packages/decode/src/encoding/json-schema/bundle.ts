@@ -156,13 +156,9 @@ function withoutNullBranch(node: Record<string, unknown>): Record<string, unknow
       continue;
     }
     delete node[keyword];
-    const first = {
-      [stepsKeyword]: nsOfNullable,
-      if: { type: "null" },
-      else: other,
-      ...(keyword === "oneOf" ? { then: { not: other } } : {}),
-    };
-    node["allOf"] = [...listAt(node, "allOf"), first];
+    const parts = [{ [stepsKeyword]: nsOfNullable, if: { type: "null" }, else: other }];
+    const oneAlone = keyword === "oneOf" ? [{ not: { allOf: [{ type: "null" }, other] } }] : [];
+    node["allOf"] = [...listAt(node, "allOf"), ...parts, ...oneAlone];
   }
   return node;
 }
