@@ -11,20 +11,20 @@ import type { Cursor } from "./cursor.ts";
 export const weightOf = {
   object: 110,
   slot: 20,
-  wideSlot: 80,
+  wideSlot: 110,
   list: 80,
   map: 550,
   pair: 500,
   buffer: 300,
   text: 250,
-  any: 450,
+  any: 600,
   converted: 60,
 } as const;
 
 /** Objects of more places than this are made slowly, and slowly filled. */
 const mostNarrow = 48;
 /** Setting a field of an object of a thousand. */
-const wideFieldWeight = 300;
+const wideFieldWeight = 420;
 const wideFields = 512;
 
 /** What an object costs, whatever is in it. */
@@ -38,13 +38,13 @@ export function setWeight(slots: number): number {
 }
 
 /** A key of a map, as text, that its message did not have before: the runtime remembers each. */
-const keyWeight = 850;
+const keyWeight = 1_000;
 /** Keys that one message's maps repeat. */
 const mostKeys = 1_024;
 /** A byte that is looked at a second time. */
 const againWeight = 16;
 /** A byte of a long decimal, two or three digits. */
-const digitsWeight = 64;
+const digitsWeight = 80;
 /** A decimal of fewer bytes costs what any does. */
 const mostShortBytes = 32;
 /** A message of fewer bytes may cost what one of these may. */
