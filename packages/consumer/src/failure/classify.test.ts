@@ -1,7 +1,7 @@
 import { DecodeError } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
 import { ConsumerError } from "../errors.ts";
-import { classify, type FailureKind } from "./classify.ts";
+import { classify, classifyAtSink, type FailureKind } from "./classify.ts";
 
 function errorWith(fields: object, message = "no"): Error {
   return Object.assign(new Error(message), fields);
@@ -57,5 +57,26 @@ describe("what kind of trouble an error is", () => {
     const error = new Error("a");
     error.cause = error;
     expect(classify(error)).toBe("unclear");
+  });
+});
+
+describe("what a sink threw", () => {
+  test.each([
+    ["a refused connection", errorWith({ code: "ECONNREFUSED" })],
+    ["a time-out behind the sink's own error", Object.assign(new Error("no"), { cause: errorWith({ code: "ETIMEDOUT" }) })],
+    ["a database that starts", errorWith({ code: "57P03" })],
+    ["a gateway that has nobody behind it", errorWith({ status: 502 })],
+    ["its own word for it", errorWith({ code: "unavailable", retriable: true })],
+  ])("%s is an outage: no record is to blame", (_, error) => {
+    expect(classifyAtSink(error)).toBe("outage");
+  });
+
+  test.each([
+    ["a deadlock", errorWith({ code: "40P01" }), "transient"],
+    ["a constraint", errorWith({ code: "23505" }), "poison"],
+    ["an error that says nothing", new Error("who knows"), "unclear"],
+    ["a refused connection that the user calls final", errorWith({ code: "ECONNREFUSED" }), "poison", () => false],
+  ] as const)("%s is what it is of a handler", (_, error, kind, isRetriable?: () => boolean) => {
+    expect(classifyAtSink(error, isRetriable)).toBe(kind);
   });
 });

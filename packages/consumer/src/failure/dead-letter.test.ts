@@ -31,7 +31,7 @@ function textsOf(headers: KafkaRecord["headers"]): Record<string, string | undef
 }
 
 function failureWith(error: unknown, stage: Failure["stage"] = "handle", event: CdcEvent | null = null): Failure {
-  return { stage, error, place, event };
+  return { stage, error, place, event, sink: null, through: null };
 }
 
 describe("a dead letter", () => {
