@@ -17,7 +17,7 @@ const nsOfRepeated = 60;
 /** What stands in a list of values is looked up. */
 const nsOfLookup = 120;
 /** What may be null is asked that first, in code that no other message has run before. */
-const nsOfNullable = 350;
+const nsOfNullable = 600;
 /** An alternative that fails leaves an error behind. One that looks at a single value, and one that goes into it. */
 const nsOfAlternative = 500;
 const nsOfWideAlternative = 1_000;
@@ -157,10 +157,15 @@ function withoutNullBranch(node: Record<string, unknown>): Record<string, unknow
     }
     delete node[keyword];
     const parts = [{ [stepsKeyword]: nsOfNullable, if: { type: "null" }, else: other }];
-    const oneAlone = keyword === "oneOf" ? [{ not: { allOf: [{ type: "null" }, other] } }] : [];
+    const oneAlone = keyword === "anyOf" || excludesNull(other) ? [] : [{ not: { allOf: [{ type: "null" }, other] } }];
     node["allOf"] = [...listAt(node, "allOf"), ...parts, ...oneAlone];
   }
   return node;
+}
+
+function excludesNull(part: unknown): boolean {
+  const type = isJsonObject(part) ? own(part, "type") : undefined;
+  return typeof type === "string" ? type !== "null" : Array.isArray(type) && !type.includes("null");
 }
 
 function isNullAlone(part: unknown): boolean {
