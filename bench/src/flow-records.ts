@@ -24,12 +24,20 @@ export interface Flow {
 
 export const flowPartitions = 2;
 
+type TopicName = "avro" | "json" | "json-with-schema" | "toast" | "large";
+
+/** Of everything, or of long columns alone. */
+export type FlowMix = "all" | "wide";
+
 /** How much of the whole each topic has. */
-const shares = { avro: 0.05, json: 0.1, "json-with-schema": 0.3, toast: 0.25, large: 0.3 } as const;
+const mixes: Readonly<Record<FlowMix, Readonly<Partial<Record<TopicName, number>>>>> = {
+  all: { avro: 0.05, json: 0.1, "json-with-schema": 0.3, toast: 0.25, large: 0.3 },
+  wide: { toast: 0.4, large: 0.6 },
+};
 
 const rows = "salesorderdetail";
 const small = "postgres-debezium-3.5";
-const recordingsOf: Readonly<Record<keyof typeof shares, readonly string[]>> = {
+const recordingsOf: Readonly<Record<TopicName, readonly string[]>> = {
   avro: [`${rows}/confluent-avro`],
   json: [`${rows}/json`],
   "json-with-schema": [`${rows}/json-with-schema`],
@@ -38,11 +46,11 @@ const recordingsOf: Readonly<Record<keyof typeof shares, readonly string[]>> = {
 };
 
 /** So many bytes of recorded messages: small rows in three formats, rows with a column of 12,800 characters, and those near a mebibyte. */
-export async function flowOf(bytes: number): Promise<Flow> {
+export async function flowOf(bytes: number, mix: FlowMix): Promise<Flow> {
   const topics: FlowTopic[] = [];
   let total = { records: 0, bytes: 0 };
-  for (const [name, share] of Object.entries(shares)) {
-    const names = recordingsOf[name as keyof typeof shares];
+  for (const [name, share] of Object.entries(mixes[mix])) {
+    const names = recordingsOf[name as TopicName];
     const recorded = (await Promise.all(names.map((one) => loadRecording(bundledRecording(one).file)))).flat();
     const messages = name === "large" ? recorded.flatMap(enlarged) : recorded.map(({ key, value }) => ({ key, value }));
     const meanBytes = messages.reduce((sum, message) => sum + sizeOf(message), 0) / messages.length;

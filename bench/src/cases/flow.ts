@@ -4,7 +4,7 @@ import { type Consumer, createConsumer, type KafkaDriver, type Sink } from "@cdc
 import type { CdcEvent } from "@cdckit/decode";
 import { kafkajs } from "@cdckit/kafkajs";
 import { memory, MemoryBroker } from "@cdckit/testkit";
-import { type Flow, flowOf, flowPartitions, messageAt } from "../flow-records.ts";
+import { type Flow, type FlowMix, flowOf, flowPartitions, messageAt } from "../flow-records.ts";
 import { HandledMarks, judgeMarks, type MarksVerdict, placeOf } from "../handled-marks.ts";
 import { type MemoryPeaks, watchMemory } from "../memory-peaks.ts";
 import { MeteredDriver } from "../metered-driver.ts";
@@ -16,6 +16,12 @@ export interface FlowOptions {
   readonly variant: FlowVariant;
   /** Null: a broker in memory. */
   readonly brokers: string | null;
+  /** `wide`: long columns alone, which are many bytes at little work. */
+  readonly mix: FlowMix;
+  /** Bytes that the consumer may hold, as `delivery` has it. */
+  readonly maxInFlightBytes: number;
+  /** For so long from the first record on, and again from the middle on, everything is handled slowly: reading gets far ahead. */
+  readonly slowForMs: number;
 }
 
 export interface FlowResult {
@@ -32,13 +38,12 @@ export interface FlowResult {
   readonly marks: Readonly<Record<string, MarksVerdict>>;
 }
 
-/** For so long from the first record on, and again from the middle on, everything is handled slowly: reading gets far ahead. */
-const slowForMs = 8_000;
+/** How long a record takes then. */
 const slowMs = 25;
 
 /** Lets so many bytes flow through a consumer, and looks at what this process holds meanwhile. */
 export async function measureFlow(options: FlowOptions): Promise<FlowResult> {
-  const flow = await flowOf(options.bytes);
+  const flow = await flowOf(options.bytes, options.mix);
   const driver = new MeteredDriver(driverOf(flow, options), { copies: options.brokers === null });
   const consumer = createConsumer({
     driver,
@@ -46,9 +51,13 @@ export async function measureFlow(options: FlowOptions): Promise<FlowResult> {
     topics: flow.topics.map(({ name }) => name),
     registry: flow.schemas,
     // Bytes are the bound that holds, not the number of batches.
-    delivery: { concurrency: 8, maxInFlight: 64, commitIntervalMs: 200 },
+    delivery: { concurrency: 8, maxInFlight: 64, maxInFlightBytes: options.maxInFlightBytes, commitIntervalMs: 200 },
   });
-  const pace = new Pace(flow.records);
+  const pace = new Pace(
+    flow.records,
+    options.slowForMs,
+    () => options.brokers !== null || driver.inFlight.peakBytes >= options.maxInFlightBytes,
+  );
   const who = options.variant === "handler" ? attachHandler(consumer, flow, driver, pace) : attachSinks(consumer, flow, driver, pace);
   const peaksOf = watchMemory();
   const startedAt = performance.now();
@@ -73,14 +82,21 @@ export async function measureFlow(options: FlowOptions): Promise<FlowResult> {
   };
 }
 
-/** Fast, but for two stretches of time. */
+/** How much longer it stays slow where reading has not been held back yet. */
+const patienceMs = 30_000;
+
+/** Fast, but for two stretches of time: at least so long, and the first until reading was held back, however busy the machine is. */
 class Pace {
   readonly #records: number;
+  readonly #slowForMs: number;
+  readonly #wasHeldBack: () => boolean;
   #done = 0;
   #slowUntil = 0;
 
-  constructor(records: number) {
+  constructor(records: number, slowForMs: number, wasHeldBack: () => boolean) {
     this.#records = records;
+    this.#slowForMs = slowForMs;
+    this.#wasHeldBack = wasHeldBack;
   }
 
   get isOver(): boolean {
@@ -88,13 +104,14 @@ class Pace {
   }
 
   get isSlow(): boolean {
-    return performance.now() < this.#slowUntil;
+    const now = performance.now();
+    return now < this.#slowUntil || (now < this.#slowUntil + patienceMs && !this.#wasHeldBack());
   }
 
   /** A record begins to be handled, or is. */
   step(): void {
     if (this.#done === 0 || this.#done === this.#records >> 1) {
-      this.#slowUntil = performance.now() + slowForMs;
+      this.#slowUntil = performance.now() + this.#slowForMs;
     }
     this.#done++;
   }
@@ -160,9 +177,9 @@ function marksOf(flow: Flow): HandledMarks {
   return new HandledMarks(topics, Math.max(...flow.topics.map(({ recordsPerPartition }) => recordsPerPartition)));
 }
 
-function driverOf(flow: Flow, { brokers }: FlowOptions): KafkaDriver {
+function driverOf(flow: Flow, { brokers, mix }: FlowOptions): KafkaDriver {
   return brokers === null
-    ? memory({ broker: new FlowBroker(flow), maxBatchRecords: 20 })
+    ? memory({ broker: new FlowBroker(flow), maxBatchRecords: mix === "wide" ? 4 : 20 })
     : kafkajs({ brokers: [brokers], partitionsConsumedConcurrently: flow.topics.length * flowPartitions });
 }
 

@@ -20,13 +20,14 @@ export async function runFlow({ megabytes = 2_600 }: { readonly megabytes?: numb
   readonly result: object;
   readonly held: boolean;
 }> {
-  const bytes = megabytes * 1e6;
-  const outcomes: Outcome[] = variants.map((variant) => passThrough({ bytes, variant, brokers: null }));
+  // What the consumer holds by default, said here because a result must say it.
+  const common = { bytes: megabytes * 1e6, mix: "all", maxInFlightBytes: 2 ** 26, slowForMs: 8_000 } as const;
+  const outcomes: Outcome[] = variants.map((variant) => passThrough({ ...common, variant, brokers: null }));
   const dir = mkdtempSync(join(tmpdir(), "cdckit-flow-"));
   const kafka = await startKafka({ dir });
   try {
-    await produceFlow(kafka.brokers, await flowOf(bytes));
-    outcomes.push(...variants.map((variant) => passThrough({ bytes, variant, brokers: kafka.brokers })));
+    await produceFlow(kafka.brokers, await flowOf(common.bytes, common.mix));
+    outcomes.push(...variants.map((variant) => passThrough({ ...common, variant, brokers: kafka.brokers })));
   } finally {
     await kafka.stop();
     rmSync(dir, { recursive: true, force: true });
@@ -35,7 +36,7 @@ export async function runFlow({ megabytes = 2_600 }: { readonly megabytes?: numb
   const lines = outcomes.map(lineOf);
   return {
     text: [`flow, ${megabytes} MB of recorded messages through a heap of ${heapMib} MiB`, ...lines, held ? "held" : "MISSED"].join("\n"),
-    result: { environment: environment(), megabytes, heapMib, held, outcomes },
+    result: { environment: environment(), megabytes, heapMib, maxInFlightBytes: common.maxInFlightBytes, held, outcomes },
     held,
   };
 }

@@ -24,6 +24,9 @@ const registryIsAwayS = 10;
 /** Of the median of the last third over that of the second. */
 const mostGrowth = 0.05;
 
+/** A member that reads nothing is flat too: so long it may handle nothing, while the registry is away and requests are tried again. */
+const mostIdleS = 60;
+
 interface Sample extends MemorySample, SoakProgress {}
 
 /** What happens to the member that is watched, by seconds from the start. */
@@ -235,20 +238,33 @@ function report(outcome: SoakOutcome, minutes: number): { text: string; result: 
   const verdicts = watchedFigures.map((what) => flatnessOf(samples, what, mostGrowth));
   // The resident size and the heap are what is promised; the others say where to look.
   const isFlat = verdicts.every(({ what, isFlat: flat }) => flat || what === "externalBytes");
-  const held = isFlat && marks.missing === 0 && errors.length === 0;
+  const idleS = longestIdleS(samples);
+  const held = isFlat && idleS <= mostIdleS && marks.missing === 0 && errors.length === 0;
   const peakResidentBytes = Math.max(...samples.map((sample) => sample.peakResidentBytes));
   const facts = { minutes, sampleEveryS, mostGrowth, ...written, incidents, registryRequests: outcome.requests };
   return {
     text: [
       `soak, ${minutes} minutes, ${written.records} records, ${incidents.joins.length} joins and leaves, ${incidents.registryRestarts.length} registry restarts`,
       `handled ${marks.records - marks.missing} of ${marks.records}, ${marks.repeated} of them again; peak resident size ${mib(peakResidentBytes)} MiB`,
+      `longest time in which the member that is watched handled nothing: ${idleS} s (at most ${mostIdleS})`,
       ...verdicts.map(lineOf),
       ...errors,
       held ? "held" : "MISSED",
     ].join("\n"),
-    result: { environment: environment(), ...facts, held, verdicts, marks, errors, peakResidentBytes, samples },
+    result: { environment: environment(), ...facts, held, verdicts, idleS, mostIdleS, marks, errors, peakResidentBytes, samples },
     held,
   };
+}
+
+function longestIdleS(samples: readonly Sample[]): number {
+  let [longest, sinceS, handled] = [0, 0, 0];
+  for (const sample of samples) {
+    if (sample.handled > handled) {
+      [sinceS, handled] = [sample.atS, sample.handled];
+    }
+    longest = Math.max(longest, sample.atS - sinceS);
+  }
+  return longest;
 }
 
 function lineOf({ what, medianSecondThird, medianLastThird, growth, slopePerHour, isFlat }: Flatness): string {
