@@ -22,12 +22,12 @@ interface Flowed {
 }
 
 describe("memory is bounded by bytes in flight", () => {
-  test.concurrent.skipIf(skipReason !== null).each([
+  test.skipIf(skipReason !== null).each([
     ["a handler", "handler", ["handler"]],
     ["two sinks, one of them slow", "sinks", ["fast", "slow"]],
   ])(
     "ten times its heap flows through a consumer with %s, and each record is handled once",
-    { timeout: 120_000, meta: skipReason === null ? {} : { skipReason } },
+    { concurrent: true, timeout: 120_000, meta: skipReason === null ? {} : { skipReason } },
     async (_, variant, handledBy) => {
       const flowed = await flow({ bytes, variant, brokers: null, mix: "wide", maxInFlightBytes, slowForMs: 500 });
       expect(flowed.bytes).toBeGreaterThanOrEqual(bytes * 0.99);
