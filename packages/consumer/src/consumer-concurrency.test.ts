@@ -3,6 +3,7 @@ import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/t
 import { describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import type { DeliveryOptions } from "./delivery/delivery-options.ts";
+import type { DriverSink, PartitionAssignment } from "./driver.ts";
 import type { ConsumerOptions } from "./options.ts";
 
 const rowDecoder: Decoder = {
@@ -251,5 +252,67 @@ describe("batches", () => {
     await clock.run(consumer.run());
     // The third batch was complete long before the second one had ended.
     expect(clock.nowMs()).toBe(300);
+  });
+});
+
+describe("a client that holds a rebalance back for as long as its batch is held", () => {
+  test.each(["revoked", "stopped"])("is let go when its partition is %s with records that were not read", async (how) => {
+    const inner = memory({ topics: { t: 1 } });
+    inner.broker.append("t", ...Array.from({ length: 500 }, (_, i) => ({ key: String(i), value: String(i) })));
+    const held: Promise<void>[] = [];
+    let sink: DriverSink | undefined;
+    const driver = {
+      name: "held",
+      capabilities: { ...inner.capabilities, awaitsRevoked: false },
+      connect: (...[subscription, own]: Parameters<typeof inner.connect>) => {
+        sink = own;
+        const watched: DriverSink = {
+          assigned: (assignments) => own.assigned(assignments),
+          revoked: (assignments, why) => own.revoked(assignments, why),
+          failed: (error) => own.failed(error),
+          batch: (batch) => {
+            const taken = own.batch(batch);
+            held.push(taken ?? Promise.resolve());
+            assignment = batch.assignment;
+            return taken;
+          },
+        };
+        return inner.connect(subscription, watched);
+      },
+    };
+    let assignment: PartitionAssignment | undefined;
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const consumer = createConsumer({
+      driver,
+      groupId: "g",
+      topics: ["t"],
+      decoder: rowDecoder,
+      signals: false,
+      delivery: { concurrency: 2 },
+    });
+    let started = 0;
+    const working = new Promise<void>((resolve) => {
+      consumer.on("s.t", {
+        row: () => {
+          started++;
+          if (started === 2) {
+            resolve();
+          }
+          return gate;
+        },
+      });
+    });
+    const running = consumer.run();
+    await working;
+    const going = how === "stopped" ? consumer.stop() : sink?.revoked(assignment === undefined ? [] : [assignment], "revoked");
+    open();
+    await going;
+    await Promise.all(held);
+    await consumer.stop();
+    await running;
+    expect(started).toBeLessThan(500);
   });
 });

@@ -70,6 +70,8 @@ export class LaneIntake implements Intake {
 
   async #forgetIdle(run: PartitionRun): Promise<void> {
     await run.idle();
+    // Nothing of it starts any more: who waits for records of it that were not read waits in vain, and a client that waits never joins again.
+    run.close();
     this.#runs.delete(run.assignment);
     this.#onRoom.wake();
   }
