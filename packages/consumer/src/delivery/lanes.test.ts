@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Lanes, laneOfKey } from "./lanes.ts";
@@ -21,6 +23,22 @@ describe("lanes", () => {
     expect([lanes.next(), lanes.next(), lanes.next()]).toEqual([a1, b1, undefined]);
     lanes.end(a1);
     expect(lanes.next()).toBe(a2);
+  });
+
+  test("what is over is let go, although its lane never becomes empty", async () => {
+    setFlagsFromString("--expose-gc");
+    const gc = runInNewContext("gc") as () => void;
+    const lanes = new Lanes<Task>(1);
+    lanes.add({ lane: 1, id: 0 });
+    const over = Array.from({ length: 100 }, (_, id) => {
+      lanes.add({ lane: 1, id: id + 1 });
+      const task = lanes.next() as Task;
+      lanes.end(task);
+      return new WeakRef(task);
+    });
+    await new Promise((resolve) => setImmediate(resolve)); // a reference that was looked at lives until the turn ends
+    gc();
+    expect(over.filter((task) => task.deref() !== undefined)).toEqual([]);
   });
 
   test("a task that rests keeps its lane and leaves its place to others", () => {

@@ -4,7 +4,8 @@ export interface LaneTask {
 }
 
 interface Lane<Task> {
-  readonly tasks: Task[];
+  /** In order; nothing stands where one was that is over. */
+  readonly tasks: (Task | undefined)[];
   head: number;
 }
 
@@ -89,7 +90,8 @@ export class Lanes<Task extends LaneTask> {
     if (found === undefined) {
       return;
     }
-    found.head++;
+    // Those behind it must not keep it alive: an event holds its row, and the batch that it was fetched in.
+    found.tasks[found.head++] = undefined;
     if (found.head === found.tasks.length) {
       this.#lanes.delete(lane);
       return;
