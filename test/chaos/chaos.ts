@@ -96,6 +96,8 @@ class Scene {
   readonly #registry: SmallRegistry;
   readonly #client: Kafka;
   readonly #members: ChildProcess[] = [];
+  /** What each member has last said. */
+  readonly #words = new WeakMap<ChildProcess, string>();
   readonly #produced: Produced[] = [];
   readonly #disturbances: Disturbance[] = [];
   readonly #counts: Record<string, number> = {};
@@ -342,7 +344,10 @@ class Scene {
       ],
       { stdio: ["ignore", "ignore", "pipe"] },
     );
-    member.stderr?.on("data", (text: Buffer) => this.#options.log?.(`member ${member.pid}: ${String(text).trimEnd()}`));
+    member.stderr?.on("data", (text: Buffer) => {
+      this.#words.set(member, String(text).trimEnd());
+      this.#options.log?.(`member ${member.pid}: ${String(text).trimEnd()}`);
+    });
     // One that gave up by itself (a broker that was away too long) is replaced, as an orchestrator would.
     member.once("exit", (code) => {
       if (this.#forget(member) && this.#isProducing) {
@@ -364,7 +369,7 @@ class Scene {
     const ended = endOf(member).then(() => true);
     member.kill("SIGTERM");
     if (!(await Promise.race([ended, pass(deadlineMs, false, { ref: false })]))) {
-      this.#violations.push(`a member was not gone ${deadlineMs} ms after SIGTERM`);
+      this.#violations.push(`a member was not gone ${deadlineMs} ms after SIGTERM; it said: ${this.#words.get(member) ?? "nothing"}`);
       member.kill("SIGKILL");
       await ended;
       await this.#note("stuck", this.#lines().length);

@@ -33,6 +33,13 @@ consumer.on("*", async ({ key, record: { partition, offset } }) => {
   await new Promise((resolve) => setTimeout(resolve, Date.now() < slowUntilMs ? 250 : Number(offset % 3n) * delayMs));
   writeSync(file, `${partition} ${offset} ${key.id}\n`);
 });
+// One that is still there long after it was told to go says why.
+process.once("SIGTERM", () => {
+  setTimeout(() => {
+    const health = JSON.stringify(consumer.health(), (_, value) => (typeof value === "bigint" ? `${value}` : value));
+    process.stderr.write(`still there: ${health}; alive: ${process.getActiveResourcesInfo().join(" ")}\n`);
+  }, 9_000).unref();
+});
 try {
   await consumer.run();
 } catch (error) {
