@@ -51,7 +51,8 @@ export async function startKafka(options) {
     properties,
     toProperties({ ...brokerConfig(dir, { PLAINTEXT: port, ...listeners }, advertised, controllerPort), ...config }),
   );
-  await runJava({ classPath, mainClass: "kafka.tools.StorageTool", args: ["format", "-t", clusterId(), "-c", properties] });
+  // In one argument: an id may begin with a dash, and be taken for an option.
+  await runJava({ classPath, mainClass: "kafka.tools.StorageTool", args: ["format", `--cluster-id=${clusterId()}`, "-c", properties] });
   const start = () =>
     startJava({
       name: "kafka",
