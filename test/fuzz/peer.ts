@@ -10,6 +10,7 @@ export type PeersOf = (options: DecoderOptions, decoderFor: (options: DecoderOpt
 /** avsc generates code as soon as it is loaded, protobufjs when it reads: where that is forbidden there is `JSON.parse` alone. */
 export async function loadPeers(): Promise<PeersOf> {
   try {
+    await import("avsc"); // by itself first: through a module of ours, the error would come a second time, and to nobody
     const [{ avroPeer }, { protobufPeer }] = await Promise.all([import("./avro-peer.ts"), import("./protobuf-peer.ts")]);
     return ({ schemas }, decoderFor) => {
       const json = jsonPeer(decoderFor);
