@@ -52,7 +52,8 @@ test.skipIf(skipReason !== null)(
         const what = random.pick(["nothing", "nothing", "cut", "swallow", "cut and heal", "swallow and heal"] as const);
         const beforeMs = random.below(3_500);
         const betweenMs = random.below(random.pick([50, 500, 4_000]));
-        const member = memberOf(`stop-${i % 3}`, proxy.port, join(dir, "audit.txt"));
+        const concurrency = random.pick([1, 8]);
+        const member = memberOf({ groupId: `stop-${i % 3}`, port: proxy.port, audit: join(dir, "audit.txt"), concurrency });
         await pass(beforeMs);
         disturb(proxy, what);
         await pass(betweenMs);
@@ -81,8 +82,23 @@ test.skipIf(skipReason !== null)(
   },
 );
 
-function memberOf(groupId: string, port: number, audit: string): ChildProcess {
-  const options = { brokers: `127.0.0.1:${port}`, topic: "rows", groupId, audit, delayMs: 2, shutdownTimeoutMs };
+interface MemberParts {
+  readonly groupId: string;
+  readonly port: number;
+  readonly audit: string;
+  readonly concurrency: number;
+}
+
+function memberOf({ groupId, port, audit, concurrency }: MemberParts): ChildProcess {
+  const options = {
+    brokers: `127.0.0.1:${port}`,
+    topic: "rows",
+    groupId,
+    audit,
+    delayMs: 2,
+    shutdownTimeoutMs,
+    delivery: { concurrency },
+  };
   return spawn(process.execPath, [memberScript, JSON.stringify(options)], { stdio: ["ignore", "ignore", "ignore"] });
 }
 
