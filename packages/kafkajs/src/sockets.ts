@@ -21,7 +21,7 @@ export class Sockets {
     socket.setKeepAlive(true, keepAliveDelayMs);
     this.#open.add(socket);
     if (this.#isEnded) {
-      socket.destroy(closedError());
+      end(socket);
     }
     socket.once("close", () => this.#open.delete(socket));
     return socket;
@@ -39,10 +39,19 @@ export class Sockets {
   destroy(): void {
     this.#isEnded = true;
     for (const socket of this.#open) {
-      // With an error, or kafkajs would wait for the answers on it for ever; without one where it has said good-bye itself.
-      socket.destroy(socket.writableEnded ? undefined : closedError());
+      end(socket);
     }
   }
+}
+
+/** With an error, or kafkajs would wait for the answers on it for ever; without one where it has said good-bye itself. */
+function end(socket: Socket): void {
+  socket.destroy(socket.writableEnded ? undefined : closedError());
+  // It also asks on a socket that is destroyed, and waits for the answer until the request's time is up.
+  socket.write = () => {
+    setImmediate(() => socket.listenerCount("error") > 0 && socket.emit("error", closedError()));
+    return true;
+  };
 }
 
 function closedError(): Error {
