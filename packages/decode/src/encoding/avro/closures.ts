@@ -20,13 +20,14 @@ import {
   readLong,
   trailing,
   truncated,
+  weighLong,
 } from "./cursor.ts";
 import { type Extent, measureSteps } from "./extent.ts";
 import type { PayloadReads, ReadPayload } from "./generate.ts";
 import { enter, type Peeked, refuse, skipBoolean, SkipWeaver, weighBranch } from "./skip-closures.ts";
 import type { ArrayStep, DeferStep, FieldStep, MapStep, PlaceholderStep, RecordStep, Step } from "./steps.ts";
 import { readText } from "../text-cache.ts";
-import { type UnionStep, type Weights, weighSteps } from "./weight.ts";
+import { type BytesStep, type UnionStep, type Weights, weighSteps } from "./weight.ts";
 
 /** Reads the value at `p`, and leaves the position behind it in `Cursor.p`. `d` is how deep the value is nested. */
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
@@ -125,10 +126,10 @@ class Weaver {
         return this.#readSized(step.placeholder, convert === null ? text : (b, start, end) => convert(text(b, start, end)));
       }
       case "bytes":
-        return this.#readSized(step.placeholder, step.convert ?? copyBytes);
+        return this.#readSized(step.placeholder, this.#bytes(step));
       case "fixed": {
-        const { size, convert } = step;
-        const value = convert ?? copyBytes;
+        const { size } = step;
+        const value = this.#bytes(step);
         return this.#readFixed(size, (b, p) => value(b, p, p + size));
       }
       case "enum": {
@@ -149,6 +150,18 @@ class Weaver {
       case "map":
         return this.#placeholder(step.placeholder, this.#readMap(step));
     }
+  }
+
+  #bytes(step: BytesStep): (b: Uint8Array, start: number, end: number) => unknown {
+    const make = step.convert ?? copyBytes;
+    if (!this.#weights.isLong(step)) {
+      return make;
+    }
+    const at = this.#at;
+    return (b, start, end) => {
+      weighLong(at, end - start);
+      return make(b, start, end);
+    };
   }
 
   /** Reads, then converts. The position is set again: the conversion may have read another message. */

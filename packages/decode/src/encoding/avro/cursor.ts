@@ -337,6 +337,21 @@ export function weigh(at: Cursor, weight: number): void {
   }
 }
 
+/**
+ * Takes what long bytes weigh beyond the usual where something is made of them. Making a decimal's text takes longer with the square of its
+ * length, up to the longest that is read; all else takes less.
+ */
+export function weighLong(at: Cursor, length: number): void {
+  if (length > shortBytes) {
+    const squared = Math.min(length, longestDecimal) ** 2;
+    weigh(at, squared * squareWeight);
+  }
+}
+
+const shortBytes = 64;
+const longestDecimal = 416;
+const squareWeight = 0.16;
+
 /** What it takes to open a block, weighed as its items are. */
 const blockWeight = 90;
 

@@ -8,7 +8,7 @@ import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 import { canExceedDepth, type Extent, measureSteps, spendsItself } from "./extent.ts";
-import { type UnionStep, type Weights, weighSteps } from "./weight.ts";
+import { type BytesStep, type UnionStep, type Weights, weighSteps } from "./weight.ts";
 import type { ArrayStep, CollectionStep, DeferStep, FieldStep, MapStep, PlaceholderStep, RecordStep, Step } from "./steps.ts";
 import { readText, TextMemo } from "../text-cache.ts";
 
@@ -90,9 +90,9 @@ return o;`;
       case "string":
         return this.#sized(step.placeholder, target, this.#converted(step.convert, "readText(at.texts,b,p,n)"));
       case "bytes":
-        return this.#sized(step.placeholder, target, this.#bytes(step.convert, "n"));
+        return this.#sized(step.placeholder, target, this.#bytes(step, "n"), this.#weighLong(step, "n-p"));
       case "fixed":
-        return `if(e-p<${step.size})throw truncated();${target}=${this.#bytes(step.convert, `p+${step.size}`)};p+=${step.size};`;
+        return `if(e-p<${step.size})throw truncated();${this.#weighLong(step, String(step.size))}${target}=${this.#bytes(step, `p+${step.size}`)};p+=${step.size};`;
       case "enum":
         return `${index(step.symbols.length)}${target}=${this.#converted(step.convert, `${this.#constant(step.symbols)}[c]`)};`;
       case "union":
@@ -115,13 +115,15 @@ return o;`;
         return "p=skipInt(b,p,e);";
       case "long":
         return "p=skipLong(b,p,e);";
+      case "fixed":
+        return this.#weighLong(step, String(step.size)) + skipBytes(step.size);
       case "float":
       case "double":
-      case "fixed":
         return skipBytes(this.#extent.minBytes(step));
       case "string":
-      case "bytes":
         return `${length()}p=n;`;
+      case "bytes":
+        return `${length()}${this.#weighLong(step, "n-p")}p=n;`;
       case "enum":
         return index(step.symbols.length);
       case "union":
@@ -133,14 +135,22 @@ return o;`;
     }
   }
 
-  #sized(placeholder: PlaceholderBytes | null, target: string, value: string): string {
+  #sized(placeholder: PlaceholderBytes | null, target: string, value: string, weighed = ""): string {
     const test =
       placeholder === null ? "" : `(${oneOf("n-p", placeholder.lengths)})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:`;
-    return `${length()}${target}=${test}${value};p=n;`;
+    return `${length()}${weighed}${target}=${test}${value};p=n;`;
   }
 
-  #bytes(convert: unknown, end: string): string {
-    return convert === null ? `copyBytes(b,p,${end})` : `${this.#constant(convert)}(b,p,${end})`;
+  #bytes(step: BytesStep, end: string): string {
+    if (step.convert === null) {
+      return `copyBytes(b,p,${end})`;
+    }
+    return `${this.#constant(step.convert)}(b,p,${end})`;
+  }
+
+  /** Also of what is skipped: a message is within its bounds or not, whoever reads it. */
+  #weighLong(step: BytesStep, size: string): string {
+    return this.#weights.isLong(step) ? `weighLong(at,${size});` : "";
   }
 
   #converted(convert: unknown, value: string): string {

@@ -105,6 +105,17 @@ describe("objects for next to no bytes", () => {
     expect(attack(arrayOf(items), Buffer.concat([long(1_000_000), Buffer.alloc(1_000_001)]))).toEqual({ code: "limit-exceeded" });
   });
 
+  test("decimals of a thousand digits weigh by their length: 2,500 end at the limit, 1,000 are read", () => {
+    const decimal = { type: "bytes", logicalType: "decimal", precision: 1_000, scale: 2 };
+    const list = (count: number): Buffer =>
+      Buffer.concat([long(count), ...Array.from({ length: count }, () => sized(Buffer.alloc(415, 0x5a))), zero]);
+    expect(attack(arrayOf(decimal), list(2_500))).toEqual({ code: "limit-exceeded" });
+    expect((attack(arrayOf(decimal), list(1_000)) as { value: unknown[] }).value).toHaveLength(1_000);
+    const fixed = { type: "fixed", name: "D", size: 415, logicalType: "decimal", precision: 999, scale: 2 };
+    const sides = Buffer.concat([long(2_500), Buffer.alloc(2_500 * 415, 0x5a), zero]);
+    expect(attack(arrayOf(fixed), sides)).toEqual({ code: "limit-exceeded" });
+  });
+
   test("a branch of a union weighs where it is chosen, not where it could be", () => {
     const schema = arrayOf(["null", date]);
     const count = 500_000;

@@ -13,12 +13,13 @@ import {
   truncated,
   weigh,
   weighEntries,
+  weighLong,
 } from "./cursor.ts";
 import type { Extent } from "./extent.ts";
 import { spendsItself } from "./extent.ts";
 import type { CollectionStep, MismatchStep, RecordStep, Step } from "./steps.ts";
 import { TextMemo } from "../text-cache.ts";
-import type { UnionStep, Weights } from "./weight.ts";
+import type { BytesStep, UnionStep, Weights } from "./weight.ts";
 
 /** The position behind the value at `p`. `d` is how deep the value is nested. */
 export type Skip = (b: Uint8Array, p: number, e: number, d: number) => number;
@@ -55,13 +56,15 @@ export class SkipWeaver {
         return skipInt;
       case "long":
         return skipLong;
+      case "fixed":
+        return this.#weighLong(step, skipBytes(step.size));
       case "float":
       case "double":
-      case "fixed":
         return skipBytes(this.#extent.minBytes(step));
       case "string":
-      case "bytes":
         return (b, p, e) => readLength(at, b, p, e) + at.p;
+      case "bytes":
+        return this.#weighLong(step, (b, p, e) => readLength(at, b, p, e) + at.p);
       case "enum": {
         const count = step.symbols.length;
         return (b, p, e) => {
@@ -89,6 +92,18 @@ export class SkipWeaver {
         return (b, p, e, d) => blocks(b, p, e, d, (position) => value(b, key(b, position, e, d + 1), e, d + 1));
       }
     }
+  }
+
+  #weighLong(step: BytesStep, skip: Skip): Skip {
+    if (!this.#weights.isLong(step)) {
+      return skip;
+    }
+    const at = this.#at;
+    return (b, p, e, d) => {
+      const next = skip(b, p, e, d);
+      weighLong(at, next - (step.kind === "fixed" ? p : at.p));
+      return next;
+    };
   }
 
   #branch(union: UnionStep, branches: readonly Skip[]): Skip {

@@ -13,9 +13,12 @@ export interface Weights {
   readonly item: (collection: CollectionStep) => number;
   /** What each branch of a union adds to that; null where nothing is weighed: the union is read once a message. */
   readonly branches: (union: UnionStep) => readonly number[] | null;
+  /** Whether its bytes weigh by their length too: something is made of them, and one message can hold it more than once. */
+  readonly isLong: (step: BytesStep) => boolean;
 }
 
 export type UnionStep = Extract<Step, { kind: "union" }>;
+export type BytesStep = Extract<Step, { kind: "bytes" | "fixed" }>;
 
 /** An item's place in its array. */
 const slotWeight = 14;
@@ -56,6 +59,7 @@ export function weighSteps(root: Step): Weights {
         ? slotWeight + weightOf(collection.items)
         : entryWeight + weightOf(collection.values) + (collection.keys === null ? 0 : weightOf(collection.keys)),
     branches: (union) => (repeated.has(union) ? union.branches.map(weightOf) : null),
+    isLong: (step) => step.convert !== null && repeated.has(step),
   };
 }
 
