@@ -103,6 +103,15 @@ describe("extendedJson", () => {
     );
   });
 
+  test("bytes beside another column are a column of that name", () => {
+    for (const wrapper of [
+      { $binary: { base64: "", subType: "0" }, other: 1 },
+      { $binary: "", other: 1 },
+    ]) {
+      expect(extendedJson(wrapper, options)).toEqual(wrapper);
+    }
+  });
+
   test("a megabyte of digits is no number", () => {
     const digits = "9".repeat(1_000_000);
     for (const name of ["$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$date", "$oid"]) {

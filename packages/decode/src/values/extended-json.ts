@@ -173,7 +173,11 @@ const uuidSubType = 4;
 
 /** Bytes; those of a UUID are one, however it is written. */
 function binaryOf(content: unknown, wrapper: Readonly<Record<string, unknown>>): unknown {
-  const { base64, subType } = isPlain(content) ? content : { base64: content, subType: wrapper["$type"] };
+  const isOneObject = isPlain(content);
+  if (Object.keys(wrapper).length !== (isOneObject ? 1 : 2)) {
+    return notExtended;
+  }
+  const { base64, subType } = isOneObject ? content : { base64: content, subType: wrapper["$type"] };
   if (typeof base64 !== "string" || !isText(subType, /^[0-9a-fA-F]{1,2}$/) || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
     return notExtended;
   }
