@@ -1,11 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { type Disturbance, type Handled, judge, parseAudit, uncovered } from "./audit.ts";
+import { type Disturbance, type Handled, hearingMs, judge, parseAudit, uncovered } from "./audit.ts";
 
-const produced = Array.from({ length: 400 }, (_, i) => ({ partition: 0, offset: BigInt(i), key: String(i % 4) }));
-const kill = (line: number, committed: bigint): Disturbance => ({ what: "kill", line, committed: new Map([[0, committed]]) });
+const lineMs = 100;
+const produced = Array.from({ length: 400 }, (_, i) => ({ partition: 0, offset: BigInt(i), key: String(i % 4), atMs: 0 }));
+const kill = (line: number, committed: bigint): Disturbance => ({
+  what: "kill",
+  line,
+  sinceMs: line * lineMs,
+  untilMs: line * lineMs,
+  committed: new Map([[0, committed]]),
+});
 
 function violationsOf(handled: readonly Handled[], ...disturbances: Disturbance[]): readonly string[] {
-  return judge(produced, handled, disturbances).violations;
+  const timed = handled.map((record, line) => ({ ...record, atMs: line * lineMs }));
+  return judge(produced, timed, disturbances).violations;
 }
 
 describe("the oracle", () => {
@@ -35,7 +43,13 @@ describe("the oracle", () => {
       [kill(300, 250n)],
       /0:200 was handled again/,
     ],
-    ["a record that nobody wrote", [...produced, { partition: 1, offset: 0n, key: "x" }], [], /1:0 was handled and never written/],
+    [
+      "records that come again long after the last thing that happened",
+      [...produced.slice(0, 300), ...produced.slice(250)],
+      [kill(300 - hearingMs / lineMs - 8, 150n)],
+      /key 2: 0:250 came after 298, and nothing had happened/,
+    ],
+    ["a record that nobody wrote", [...produced, { partition: 1, offset: 0n, key: "x", atMs: 0 }], [], /1:0 was handled and never written/],
   ])("sees %s", (_name, handled, disturbances, message) => {
     expect(violationsOf(handled, ...disturbances).join("\n")).toMatch(message);
   });
@@ -47,9 +61,9 @@ describe("the oracle", () => {
   });
 
   test("leaves a line that was not written to its end", () => {
-    expect(parseAudit("0 1 a\n0 2 b\n0 3")).toEqual([
-      { partition: 0, offset: 1n, key: "a" },
-      { partition: 0, offset: 2n, key: "b" },
+    expect(parseAudit("0 1 a 17\n0 2 b 18\n0 3")).toEqual([
+      { partition: 0, offset: 1n, key: "a", atMs: 17 },
+      { partition: 0, offset: 2n, key: "b", atMs: 18 },
     ]);
   });
 });

@@ -4,6 +4,8 @@ export interface Handled {
   readonly partition: number;
   readonly offset: bigint;
   readonly key: string;
+  /** By the machine's clock, which all members share. */
+  readonly atMs: number;
 }
 
 /** A moment in which something was killed, stopped or cut: what comes after it may come again. */
@@ -11,6 +13,9 @@ export interface Disturbance {
   readonly what: string;
   /** How many lines had been written by then. */
   readonly line: number;
+  /** From when on it could be felt, and when it was over. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
   /** By partition: what the group had committed when the disturbance was over. */
   readonly committed: ReadonlyMap<number, bigint>;
 }
@@ -33,8 +38,8 @@ export function parseAudit(text: string): readonly Handled[] {
     .split("\n")
     .slice(0, -1)
     .map((line) => {
-      const [partition = "", offset = "", key = ""] = line.split(" ");
-      return { partition: Number(partition), offset: BigInt(offset), key };
+      const [partition = "", offset = "", key = "", atMs = ""] = line.split(" ");
+      return { partition: Number(partition), offset: BigInt(offset), key, atMs: Number(atMs) };
     });
 }
 
@@ -42,7 +47,7 @@ export function parseAudit(text: string): readonly Handled[] {
 export function judge(produced: readonly Produced[], handled: readonly Handled[], disturbances: readonly Disturbance[]): Verdict {
   const violations: string[] = [];
   const times = new Map<string, number>();
-  const lastOfKey = new Map<string, { readonly offset: bigint; readonly line: number }>();
+  const lastOfKey = new Map<string, Handled>();
   const highest = new Map<string, bigint>();
   let duplicates = 0;
   for (const [line, record] of handled.entries()) {
@@ -56,14 +61,10 @@ export function judge(produced: readonly Produced[], handled: readonly Handled[]
       violations.push(`key ${record.key}: ${id} was handled first after ${highest.get(record.key)}`);
     }
     const last = lastOfKey.get(record.key);
-    if (
-      last !== undefined &&
-      record.offset <= last.offset &&
-      !disturbances.some((one) => one.line > last.line - slack && one.line <= line)
-    ) {
+    if (last !== undefined && record.offset <= last.offset && !disturbances.some((one) => mayPartMembers(one, last, record))) {
       violations.push(`key ${record.key}: ${id} came after ${last.offset}, and nothing had happened`);
     }
-    lastOfKey.set(record.key, { offset: record.offset, line });
+    lastOfKey.set(record.key, record);
     const seen = highest.get(record.key) ?? -1n;
     highest.set(record.key, record.offset > seen ? record.offset : seen);
   }
@@ -79,6 +80,16 @@ export function judge(produced: readonly Produced[], handled: readonly Handled[]
     }
   }
   return { violations, handled: handled.length, duplicates };
+}
+
+/**
+ * A member that the group has given up goes on with what it has in memory until it hears of it, beside the new owner: for as long as its
+ * session and a rebalance take, and something for a busy machine. That is not promised away: its commits are refused, and no more.
+ */
+export const hearingMs = 10_000;
+
+function mayPartMembers({ sinceMs, untilMs }: Disturbance, last: Handled, record: Handled): boolean {
+  return sinceMs <= record.atMs && untilMs >= last.atMs - hearingMs;
 }
 
 /** Lines may be written between a signal and the moment in which it is noted down. */

@@ -12,7 +12,7 @@ import { type RunningKafka, startKafka } from "../../scripts/stack/kafka.mjs";
 import { freePorts } from "../../scripts/stack/ports.mjs";
 import { SmallRegistry } from "./small-registry.ts";
 import { Random } from "../fuzz/random.ts";
-import { type Disturbance, judge, parseAudit, placeOf, type Produced, uncovered, type Verdict } from "./audit.ts";
+import { type Disturbance, hearingMs, judge, parseAudit, placeOf, type Produced, uncovered, type Verdict } from "./audit.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 
 export interface ChaosOptions {
@@ -39,6 +39,8 @@ const memberScript = fileURLToPath(new URL("./member.mjs", import.meta.url));
 
 /** Of a stop: twice the consumer's own deadline, for work in flight and then for the driver, and something for a busy machine. */
 const deadlineMs = 15_000;
+
+const faultsBetweenCalms = 12;
 
 const faults = [
   "kill",
@@ -125,7 +127,10 @@ class Scene {
     this.#join();
     const endAt = performance.now() + this.#options.minutes * 60_000;
     await this.#untilHandled(200);
-    while (performance.now() < endAt || (this.#counts["kill"] ?? 0) < (this.#options.leastKills ?? 0)) {
+    for (let n = 1; performance.now() < endAt || (this.#counts["kill"] ?? 0) < (this.#options.leastKills ?? 0); n++) {
+      if (n % faultsBetweenCalms === 0) {
+        await pass(hearingMs + 2_000); // what comes again after this has no excuse
+      }
       const fault = this.#random.pick(faults);
       this.#options.log?.(`${fault} at ${this.#lines().length} handled`);
       await this.#disturb(fault);
@@ -194,11 +199,7 @@ class Scene {
       case "storm":
         return this.#storm();
       case "broker-crash":
-        await this.#kafka.crash();
-        await pass(this.#random.below(500));
-        await this.#kafka.startAgain();
-        await this.#note(fault, this.#lines().length);
-        return;
+        return this.#crashBroker();
       case "restart":
         // A clean stop leaves nothing to come again: it is no disturbance.
         await this.#leave(this.#random.pick(this.#members));
@@ -206,7 +207,16 @@ class Scene {
     }
   }
 
+  async #crashBroker(): Promise<void> {
+    const sinceMs = Date.now();
+    await this.#kafka.crash();
+    await pass(this.#random.below(500));
+    await this.#kafka.startAgain();
+    await this.#note("broker-crash", this.#lines().length, sinceMs);
+  }
+
   async #kill(): Promise<void> {
+    const sinceMs = Date.now();
     const member = this.#random.pick(this.#members);
     this.#forget(member);
     const ended = endOf(member);
@@ -214,7 +224,7 @@ class Scene {
     await ended;
     const lines = this.#lines();
     this.#join();
-    const { committed } = await this.#note("kill", lines.length);
+    const { committed } = await this.#note("kill", lines.length, sinceMs);
     this.#killsMidWork += lines.some(({ partition, offset }) => offset >= (committed.get(partition) ?? 0n)) ? 1 : 0;
   }
 
@@ -234,34 +244,38 @@ class Scene {
 
   /** Members come and go faster than a rebalance takes. */
   async #storm(): Promise<void> {
+    const sinceMs = Date.now();
     for (let i = 0; i < 4; i++) {
       const member = this.#join();
       await pass(300 + this.#random.below(700));
       await this.#leave(member);
     }
-    await this.#note("storm", this.#lines().length);
+    await this.#note("storm", this.#lines().length, sinceMs);
   }
 
   /** Longer than its session: when it goes on, its partitions belong to others. */
   async #freeze(): Promise<void> {
     const member = this.#random.pick(this.#members);
+    const sinceMs = Date.now();
     member.kill("SIGSTOP");
-    await this.#note("freeze", this.#lines().length);
+    await this.#note("freeze", this.#lines().length, sinceMs);
     await pass(3_500 + this.#random.below(1_500));
     member.kill("SIGCONT");
-    await this.#note("freeze", this.#lines().length);
+    await this.#note("freeze", this.#lines().length, sinceMs);
   }
 
   async #cutFor(cut: () => void, forMs: number): Promise<void> {
+    const sinceMs = Date.now();
     cut();
-    await this.#note("cut", this.#lines().length);
+    await this.#note("cut", this.#lines().length, sinceMs);
     await pass(forMs);
     this.#proxy.heal();
-    await this.#note("cut", this.#lines().length);
+    await this.#note("cut", this.#lines().length, sinceMs);
   }
 
-  async #note(what: string, line: number): Promise<Disturbance> {
-    const disturbance = { what, line, committed: await this.#committed() };
+  async #note(what: string, line: number, sinceMs: number): Promise<Disturbance> {
+    const untilMs = Date.now();
+    const disturbance = { what, line, sinceMs, untilMs, committed: await this.#committed() };
     this.#disturbances.push(disturbance);
     return disturbance;
   }
@@ -354,7 +368,7 @@ class Scene {
         this.#options.log?.(`a member ended by itself with ${code}`);
         this.#counts["gave up"] = (this.#counts["gave up"] ?? 0) + 1;
         // What it had handled out of order comes again.
-        this.#note("gave up", this.#lines().length).catch(() => {});
+        this.#note("gave up", this.#lines().length, Date.now()).catch(() => {});
         this.#join();
       }
     });
@@ -366,13 +380,14 @@ class Scene {
     if (!this.#forget(member)) {
       return;
     }
+    const sinceMs = Date.now();
     const ended = endOf(member).then(() => true);
     member.kill("SIGTERM");
     if (!(await Promise.race([ended, pass(deadlineMs, false, { ref: false })]))) {
       this.#violations.push(`a member was not gone ${deadlineMs} ms after SIGTERM; it said: ${this.#words.get(member) ?? "nothing"}`);
       member.kill("SIGKILL");
       await ended;
-      await this.#note("stuck", this.#lines().length);
+      await this.#note("stuck", this.#lines().length, sinceMs);
     }
   }
 

@@ -31,7 +31,7 @@ process.on("SIGUSR2", () => {
 consumer.on("*", async ({ key, record: { partition, offset } }) => {
   // Not the same for all: neighbours overtake each other where nothing holds them.
   await new Promise((resolve) => setTimeout(resolve, Date.now() < slowUntilMs ? 250 : Number(offset % 3n) * delayMs));
-  writeSync(file, `${partition} ${offset} ${key.id}\n`);
+  writeSync(file, `${partition} ${offset} ${key.id} ${Date.now()}\n`);
 });
 // One that is still there long after it was told to go says why.
 process.once("SIGTERM", () => {
