@@ -74,7 +74,8 @@ export class Oracle {
   /** A member goes on behind what retention took, or at the end, because it was told to, and says so. */
   passedOver(partition: number, from: bigint, to: bigint): void {
     this.note(() => `${partition}:${from} to ${to - 1n} are passed over`);
-    this.vanished(partition, ({ offset, state }) => state === "readable" && offset >= from && offset < to);
+    // Also of a transaction that is still open: its end does not bring back what is deleted.
+    this.vanished(partition, ({ offset }) => offset >= from && offset < to);
   }
 
   /** One above the last record that is there to be handled; null where there is none. */
