@@ -16,6 +16,8 @@ export interface Fact {
   /** Who handled each of its events. */
   readonly handledBy: Holding[][];
   readonly deadBy: (Holding | null)[];
+  /** Of those, who has had the answer. */
+  readonly deadToldTo: Set<Holding>;
 }
 
 /** Fates whose records go to no handler. */
@@ -52,7 +54,7 @@ export class Oracle {
 
   stored(record: PlannedRecord, { partition, offset }: KafkaRecord, state: "open" | "readable"): Fact {
     const handledBy: Holding[][] = record.fate === "double" ? [[], []] : [[]];
-    const fact: Fact = { record, offset, state, isSeen: false, handledBy, deadBy: [] };
+    const fact: Fact = { record, offset, state, isSeen: false, handledBy, deadBy: [], deadToldTo: new Set() };
     this.#facts[partition]?.push(fact);
     this.#byOffset[partition]?.set(offset, fact);
     return fact;
@@ -271,6 +273,14 @@ export class Oracle {
     }
   }
 
+  /** The answer came, so that the offset may move. */
+  deadLetterTold(holding: Holding | null, letter: Pick<AppendedRecord, "headers">): void {
+    const { partition, offset } = placeOf(letter);
+    if (holding !== null) {
+      this.factAt(partition, offset)?.deadToldTo.add(holding);
+    }
+  }
+
   // What is judged at the end.
 
   /** Nothing is disturbed any more and everything is committed: nothing may be missing, and what came twice must be explained. */
@@ -283,10 +293,10 @@ export class Oracle {
       }
       // Where sinks are all there is, a dead letter that is acknowledged while its partition goes is written again by the next owner.
       if (this.sinks.length === 0) {
-        // One that was sent again, because no answer came, is of one holding.
+        // Where no answer came before the partition went, the next owner writes it again.
         this.#judgeRepeats(
           fact,
-          [...new Set(fact.deadBy)].filter((by): by is Holding => by !== null && !by.overlaps),
+          [...fact.deadToldTo].filter(({ overlaps }) => !overlaps),
           "a dead letter",
         );
       }

@@ -257,10 +257,15 @@ export class WatchedProcess {
   }
 
   async #send(session: MemoryMember, records: readonly OutgoingRecord[]): Promise<void> {
-    for (const record of records) {
-      this.#parts.oracle.deadLetterSent(this.current(placeOf(record).partition), record);
+    const { oracle } = this.#parts;
+    const sent = records.map((record) => ({ record, holding: this.current(placeOf(record).partition) }));
+    for (const { record, holding } of sent) {
+      oracle.deadLetterSent(holding, record);
     }
     await session.send(records);
+    for (const { record, holding } of sent) {
+      oracle.deadLetterTold(holding, record);
+    }
   }
 
   #close(session: MemoryMember, deadlineMs: number): Promise<void> {
