@@ -51,7 +51,9 @@ export class Oracle {
       this.#expectSame("a topic's memory changes nothing", record, alone, remembered);
     }
     await this.#judgeInPlace(record, alone);
-    if (this.#isText && record.value?.[0] === 0x7b && !isFramed(record.value)) {
+    // TiCDC's rows one behind the other begin with a brace, and with white space they are none of its messages.
+    const isSpelled = this.#isText && record.value?.[0] === 0x7b && !isFramed(record.value) && !alone.outcome.includes('"framing":"ticdc"');
+    if (isSpelled) {
       await this.#judgeSpelling(record, alone);
     }
     if (this.#isText && alone.decoded) {

@@ -53,7 +53,8 @@ export class PlainSide {
     for (let i = 0; i < routes.length; i++) {
       const route = routes[i] as PlainRoute;
       const value = route.reader.readQuick(bytes, start, end);
-      if (value !== notQuick) {
+      // A null by itself is of no shape, although a row may be null where it stands in another.
+      if (value !== notQuick && value !== null) {
         this.route = route;
         if (i > 0) {
           routes[i] = routes[0] as PlainRoute;
