@@ -22,7 +22,8 @@ const twinMessages = 3_000;
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: "string", default: "2" },
+    /** Two, unless a number of messages is given; with both, whichever comes first. */
+    minutes: { type: "string" },
     seed: { type: "string" },
     /** The one encoding whose messages are changed. */
     encoding: { type: "string" },
@@ -46,7 +47,8 @@ const seed = Number(values.seed ?? randomInt(2 ** 31));
 const from = Number(values.from);
 const judgedEvery = Number(values["judged-every"]);
 const mostMessages = Number(values.messages ?? Number.MAX_SAFE_INTEGER);
-const mostMs = Number(values.minutes) * 60_000;
+const minutes = values.minutes ?? (values.messages === undefined ? "2" : "Infinity");
+const mostMs = Number(minutes) * 60_000;
 const only = values.encoding === undefined ? {} : { encoding: values.encoding };
 
 if (values.attacks !== undefined) {
@@ -58,7 +60,7 @@ if (values.attacks !== undefined) {
 }
 
 async function main(): Promise<boolean> {
-  const limit = values.messages === undefined ? `for ${values.minutes} min` : `, ${values.messages} messages`;
+  const limit = values.messages === undefined ? `for ${minutes} min` : `, ${values.messages} messages`;
   console.error(`Fuzzing ${values.encoding ?? "every encoding"} with --seed ${seed} ${limit}.`);
   const corpus = await loadCorpus(); // on a busy machine this takes longer than any message may
   const watchdog = new Watchdog(`npm run fuzz -- --seed ${seed}${values.encoding === undefined ? "" : ` --encoding ${values.encoding}`}`);
@@ -69,7 +71,7 @@ async function main(): Promise<boolean> {
     mostMessages,
     from,
     judgedEvery,
-    ...(values.messages === undefined ? { mostMs } : {}),
+    mostMs,
     ...only,
     onMessage: (message) => watchdog.saw(message),
     onProgress: progress,
