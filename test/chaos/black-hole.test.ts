@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { type Consumer, createConsumer } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
 import { Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
-import { startKafka } from "../../scripts/stack/kafka.mjs";
-import { freePorts } from "../../scripts/stack/ports.mjs";
 import { withKafka } from "../integration/stack.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
+import { startProxiedKafka } from "./proxied-kafka.ts";
 
 const found = await withKafka(); // says why, where there is no Java; the broker of this test is one of its own, behind a proxy
 const skipReason = found.skip === false ? null : found.skip;
@@ -18,15 +13,7 @@ test.skipIf(skipReason !== null)(
   "a broker that answers everything but fetches turns health() red, with the reason, until it answers again",
   { timeout: 120_000, meta: skipReason === null ? {} : { skipReason } },
   async () => {
-    const dir = mkdtempSync(join(tmpdir(), "cdckit-black-hole-"));
-    const [innerPort = 0, proxyPort = 0] = await freePorts(2);
-    const kafka = await startKafka({
-      dir,
-      listeners: { PROXIED: innerPort },
-      advertised: { PROXIED: proxyPort },
-      config: { "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT" },
-    });
-    const proxy = await TcpProxy.listen(proxyPort, innerPort);
+    const { kafka, proxy, stop } = await startProxiedKafka();
     const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
     const [producer, admin] = [client.producer(), client.admin()];
     await Promise.all([producer.connect(), admin.connect()]);
@@ -56,9 +43,7 @@ test.skipIf(skipReason !== null)(
       await consumer.stop();
       await running;
       await Promise.all([producer.disconnect(), admin.disconnect()]);
-      await proxy.close();
-      await kafka.stop();
-      rmSync(dir, { recursive: true, force: true });
+      await stop();
     }
   },
 );

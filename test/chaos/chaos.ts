@@ -1,19 +1,18 @@
 /** Real processes on a real Kafka, disturbed by a seed; the oracle is what they have written down. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as pass } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import avsc from "avsc";
 import { type Admin, Kafka, logLevel, type Message, type Producer } from "kafkajs";
-import { type RunningKafka, startKafka } from "../../scripts/stack/kafka.mjs";
-import { freePorts } from "../../scripts/stack/ports.mjs";
+import type { RunningKafka } from "../../scripts/stack/kafka.mjs";
 import { SmallRegistry } from "./small-registry.ts";
 import { Random } from "../fuzz/random.ts";
 import { type Disturbance, hearingMs, judge, parseAudit, placeOf, type Produced, uncovered, type Verdict } from "./audit.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
+import { startProxiedKafka } from "./proxied-kafka.ts";
+import type { TcpProxy } from "./tcp-proxy.ts";
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -72,11 +71,7 @@ const rowType = avsc.Type.forSchema({
 });
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const dir = mkdtempSync(join(tmpdir(), "cdckit-chaos-"));
-  const [proxyPort = 0] = await freePorts(1);
-  const [innerPort = 0] = await freePorts(1);
-  const kafka = await startKafka({ dir, listeners: { PROXIED: innerPort }, advertised: { PROXIED: proxyPort }, config: plaintext });
-  const proxy = await TcpProxy.listen(proxyPort, innerPort);
+  const { dir, kafka, proxy, stop } = await startProxiedKafka();
   const registry = await SmallRegistry.listen(JSON.stringify(rowType.schema()));
   const scene = new Scene(dir, kafka, proxy, registry, options);
   try {
@@ -84,13 +79,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   } finally {
     scene.close();
     registry.close();
-    await proxy.close();
-    await kafka.stop();
-    rmSync(dir, { recursive: true, force: true });
+    await stop();
   }
 }
-
-const plaintext = { "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT" };
 
 class Scene {
   readonly #options: ChaosOptions;

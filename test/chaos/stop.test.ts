@@ -1,18 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as pass } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Kafka, logLevel } from "kafkajs";
 import { expect, test } from "vitest";
-import { startKafka } from "../../scripts/stack/kafka.mjs";
-import { freePorts } from "../../scripts/stack/ports.mjs";
 import { Random } from "../fuzz/random.ts";
 import { withKafka } from "../integration/stack.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
+import { startProxiedKafka } from "./proxied-kafka.ts";
+import type { TcpProxy } from "./tcp-proxy.ts";
 
 const isBuilt = existsSync(new URL("../../packages/kafkajs/dist/index.js", import.meta.url));
 const found = await withKafka(); // says why, where there is no Java; the broker of this test is one of its own, behind a proxy
@@ -29,15 +27,7 @@ test.skipIf(skipReason !== null)(
   "a member is gone in time after SIGTERM, whatever kafkajs is at and whatever the network does",
   { timeout: stops * 20_000 + 60_000, meta: skipReason === null ? {} : { skipReason } },
   async ({ task }) => {
-    const dir = mkdtempSync(join(tmpdir(), "cdckit-stop-"));
-    const [innerPort = 0, proxyPort = 0] = await freePorts(2);
-    const kafka = await startKafka({
-      dir,
-      listeners: { PROXIED: innerPort },
-      advertised: { PROXIED: proxyPort },
-      config: { "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT" },
-    });
-    const proxy = await TcpProxy.listen(proxyPort, innerPort);
+    const { dir, kafka, proxy, stop } = await startProxiedKafka();
     const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
     const [producer, admin] = [client.producer(), client.admin()];
     try {
@@ -75,9 +65,7 @@ test.skipIf(skipReason !== null)(
       expect(late).toEqual([]);
     } finally {
       await Promise.all([producer.disconnect(), admin.disconnect()]);
-      await proxy.close();
-      await kafka.stop();
-      rmSync(dir, { recursive: true, force: true });
+      await stop();
     }
   },
 );
