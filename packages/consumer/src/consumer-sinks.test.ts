@@ -1,4 +1,4 @@
-import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
+import { type CdcEvent, DecodeError, type Decoder, type RecordCursor } from "@cdckit/decode";
 import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
@@ -253,6 +253,33 @@ describe("a sink", () => {
     expect(tables.rows).toEqual(rows.filter((row) => row !== "2"));
     expect(tables.checkpoints.get(0)).toBe(10n);
     expect(setup.broker.read("dead", 0, 0n, 10).map(({ value }) => Buffer.from(value ?? []).toString())).toEqual(["orders:2"]);
+  });
+
+  test("moves past a dead letter that is acknowledged while its partition is given up, and holds up nothing", async () => {
+    const broken: Decoder = {
+      ...rowDecoder,
+      decodeAt: (cursor) => {
+        if (Buffer.from(cursor.valueBytes ?? []).toString() === "broken") {
+          throw new DecodeError("malformed", "not decoded");
+        }
+        return rowDecoder.decodeAt(cursor);
+      },
+    };
+    for (const hasHandlers of [false, true]) {
+      const setup = brokerWith(["orders:0", "broken", "orders:1"]);
+      const tables = new MemoryTables();
+      setup.broker.faults.inject({ on: "send", how: { lateMs: 100 } });
+      const failure = { poison: "dead-letter", deadLetterTopic: "dead" } as const;
+      const consumer = join(setup, { failure, decoder: broken }).to(tables.sink(setup.clock));
+      if (hasHandlers) {
+        consumer.on("*", () => {});
+      }
+      setup.clock.after(50, () => void consumer.stop());
+      await setup.clock.run(consumer.run());
+      expect(setup.clock.nowMs()).toBeLessThan(1_000);
+      expect(setup.broker.endOffset("dead", 0)).toBe(1n);
+      expect([tables.checkpoints.get(0), setup.broker.committed("g", "t", 0)]).toEqual([2n, 2n]);
+    }
   });
 
   test("that says it is fenced gets nothing more of the partition, and nothing of it is committed", async () => {

@@ -338,7 +338,15 @@ export class PartitionRun implements RecordOwner {
       this.#isReading = false;
       this.#shareWithSinks(doomed.record, []);
       doomed.record.done();
+      this.#flushWhereEnding();
     });
+  }
+
+  /** A checkpoint moves past what was set aside also where the run ends by now: the end of the fetched batch will not come. */
+  #flushWhereEnding(): void {
+    for (const stage of this.#ceiling === null ? [] : this.#allStages()) {
+      stage.flush();
+    }
   }
 
   #accept(taken: TakenBatch, events: readonly CdcEvent[]): void {
