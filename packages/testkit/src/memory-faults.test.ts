@@ -76,6 +76,24 @@ describe("the broker in memory, where something goes wrong:", () => {
     expect(group.members.length).toBe(2);
   });
 
+  test("who has left is not made a zombie, and a zombie that leaves does not come back: no ghost takes partitions", async () => {
+    const { broker, clock, join } = start();
+    const [gone, zombie] = [await join(), await join()];
+    const group = broker.group("g");
+    const [goneMember, zombieMember] = group.members;
+    if (goneMember === undefined || zombieMember === undefined) {
+      throw new Error("both have joined");
+    }
+    await clock.run(gone.session.close(1_000));
+    await group.evict(goneMember)();
+    const readmit = group.evict(zombieMember);
+    zombie.sink.onRevoked = () => zombie.session.close(1_000);
+    await clock.run(readmit());
+    expect(group.members).toEqual([]);
+    const { sink } = await join();
+    expect(sink.held.length).toBe(1);
+  });
+
   test("a bounce gives everything out anew while the consumer still drains; what it then commits of the old is left out", async () => {
     const { broker, clock, join } = start();
     const { sink, session } = await join();

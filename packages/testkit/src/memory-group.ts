@@ -14,6 +14,8 @@ export class MemoryGroup {
   /** What the coordinator has given out. A member that was evicted may hold something else for a while. */
   readonly #owners = new Map<string, Owner>();
   readonly #evicted = new Set<MemoryMember>();
+  /** They have said good-bye: no later news brings them back. */
+  readonly #left = new WeakSet<MemoryMember>();
   #members: MemoryMember[] = [];
   #epoch = 0;
   #rebalancing: Promise<void> = Promise.resolve();
@@ -41,6 +43,7 @@ export class MemoryGroup {
   }
 
   leave(member: MemoryMember): Promise<void> {
+    this.#left.add(member);
     this.#evicted.delete(member);
     this.#remove(member);
     return this.rebalance();
@@ -81,9 +84,12 @@ export class MemoryGroup {
 
   /**
    * Makes a zombie: the group goes on without the member, and the member does not know. It fetches, handles and tries to commit, until a
-   * commit is refused or the returned function is called; then it loses what it held, and joins again.
+   * commit is refused or the returned function is called; then it loses what it held, and joins again. Who is no member stays none.
    */
   evict(member: MemoryMember): () => Promise<void> {
+    if (!this.#members.includes(member)) {
+      return () => this.readmit(member);
+    }
     this.#remove(member);
     this.#evicted.add(member);
     void this.rebalance();
@@ -94,7 +100,9 @@ export class MemoryGroup {
   async readmit(member: MemoryMember): Promise<void> {
     if (this.#evicted.delete(member)) {
       await member.lose(member.assignments());
-      await this.join(member);
+      if (!this.#left.has(member)) {
+        await this.join(member);
+      }
     }
   }
 
