@@ -8,6 +8,8 @@ export interface LogChangesParts {
   readonly oracle: Oracle;
   readonly clock: VirtualClock;
   readonly random: () => number;
+  /** A transaction has ended. */
+  readonly ended: () => void;
 }
 
 /** What happens to the log while members read it; the oracle is told of all of it. */
@@ -45,6 +47,7 @@ export class LogChanges {
         fact.state = end === "commit" ? "readable" : "void";
       }
       transaction[end]();
+      this.#parts.ended();
     });
   }
 

@@ -86,6 +86,11 @@ export class Oracle {
     return last === undefined ? null : last.offset + 1n;
   }
 
+  /** A transaction still decides whether records of it are there. */
+  isOpen(partition: number): boolean {
+    return (this.#facts[partition] ?? []).some(({ state }) => state === "open");
+  }
+
   /** How many records were there to be handled. */
   get readable(): number {
     return this.#facts.flat().filter(({ state }) => state === "readable").length;

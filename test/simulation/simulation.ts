@@ -90,7 +90,8 @@ class Simulation {
     this.#oracle = new Oracle(plan, trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`));
     this.#broker.oracle = this.#oracle;
     this.#handlers = new FatefulHandlers(plan, this.#oracle);
-    this.#log = new LogChanges({ broker: this.#broker, oracle: this.#oracle, clock: this.#clock, random: this.#random });
+    const ended = (): void => this.#look();
+    this.#log = new LogChanges({ broker: this.#broker, oracle: this.#oracle, clock: this.#clock, random: this.#random, ended });
     const sinks = { sink: 1, "two-sinks": 2, "sink-and-handlers": 1 }[plan.reads as string] ?? 0;
     for (let i = 0; i < sinks; i++) {
       const violate = (what: string): void => this.#oracle.violate(what);
@@ -222,11 +223,12 @@ class Simulation {
   }
 
   #evict(process: WatchedProcess | undefined, forMs: number): void {
-    if (process === undefined || process.member === null) {
+    const group = this.#broker.group("g");
+    if (process === undefined || process.member === null || !group.members.includes(process.member)) {
       return;
     }
     process.excuse("it went on without knowing that it was evicted");
-    const readmit = this.#broker.group("g").evict(process.member);
+    const readmit = group.evict(process.member);
     this.#clock.after(forMs, () => process.isDead || void readmit());
   }
 
@@ -386,10 +388,14 @@ class Simulation {
     }
   }
 
-  /** Partitions that are not committed to their end. */
+  /** Partitions that are not committed to their end, or whose end is still to come. */
   #missing(): string[] {
     const missing: string[] = [];
     for (let partition = 0; partition < this.#plan.partitions; partition++) {
+      if (this.#oracle.isOpen(partition)) {
+        missing.push(`${partition}: a transaction is open`);
+        continue;
+      }
       const end = this.#oracle.endOf(partition) ?? 0n;
       const committed = this.#broker.committed("g", "t", partition);
       if ((committed ?? 0n) < end && !this.#oracle.isAppliedTo(partition, end)) {
