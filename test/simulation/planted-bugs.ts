@@ -117,6 +117,14 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
     }),
   })),
+  inLine("gives partitions up at its deadline only", ({ clock, plan }) => ({
+    sink: (sink) => ({
+      revoked: async (assignments, how) => {
+        await sink.revoked(assignments, how);
+        await new Promise<void>((resolve) => void clock.after(plan.shutdownTimeoutMs, resolve));
+      },
+    }),
+  })),
   inLine("skips the fence after a loss", () => ({
     sink: (sink) => ({ revoked: (assignments, how) => (how === "lost" ? Promise.resolve() : sink.revoked(assignments, how)) }),
   })),

@@ -22,6 +22,11 @@ export interface WatchedProcessParts {
   readonly oracle: Oracle;
 }
 
+/** What is under way where nothing is disturbed any more comes to its end within this, a drain with it: only one that hangs takes longer. */
+const drainPatienceMs = 500;
+/** A stop waits for its own drain, and for those of others before it has left the group. */
+const stopPatienceMs = 4 * drainPatienceMs;
+
 /**
  * What a process is to the rest of the world: its clock and its connection to the broker. When it has crashed, nothing comes in or goes
  * out any more, and no timer fires. Whatever passes through the port is told to the oracle.
@@ -71,6 +76,13 @@ export class WatchedProcess {
   /** What the process holds, as far as it knows. */
   current(partition: number): Holding | null {
     return [...this.holdings.values()].findLast(({ assignment }) => assignment.partition === partition) ?? null;
+  }
+
+  /** As a signal does. */
+  async stop(): Promise<void> {
+    const askedAtMs = this.#parts.clock.nowMs();
+    await this.consumer?.stop();
+    this.#refuseHanging("a stop", askedAtMs, stopPatienceMs);
   }
 
   /** Everything that it does from here on is in vain. The group goes on without it when its session has run out. */
@@ -197,6 +209,15 @@ export class WatchedProcess {
     }
     await Promise.race([done, this.#buried]);
     end();
+    this.#refuseHanging(`the drain of ${going.join()}`, askedAtMs, drainPatienceMs);
+  }
+
+  #refuseHanging(what: string, sinceMs: number, patienceMs: number): void {
+    const { clock, plan, oracle } = this.#parts;
+    const calmMs = clock.nowMs() - Math.max(sinceMs, plan.quietAtMs);
+    if (calmMs > patienceMs && !this.#isDead) {
+      oracle.violate(`${what} took ${Math.round(calmMs)} ms in which nothing was disturbed`);
+    }
   }
 
   #batch(sink: DriverSink, batch: FetchedBatch): Promise<void> | undefined {
