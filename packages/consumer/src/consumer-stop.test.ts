@@ -3,6 +3,7 @@ import { type BrokerFault, memory, MemoryBroker, seededScheduler, virtualClock }
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createConsumer } from "./consumer.ts";
+import type { DriverSession, KafkaDriver } from "./driver.ts";
 import { isConsumerError } from "./errors.ts";
 
 const words = ["fine", "fine", "slow", "late", "broken", "fails", "stuck", "fine"] as const;
@@ -42,6 +43,37 @@ test("a stop ends in its time, whatever hangs", async () => {
   );
   expect(ends.clean).toBeGreaterThan(10);
   expect(ends.abandoned).toBeGreaterThan(10);
+});
+
+test("a session that comes about when the consumer has stopped leaves the group, and nothing goes on", async () => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1, dead: 1 }, { clock });
+  const inner = memory({ broker });
+  let asked = 0;
+  const driver: KafkaDriver = {
+    ...inner,
+    capabilities: inner.capabilities,
+    connect: async ({ signal: _nobodyHears, ...subscription }, sink) => {
+      await new Promise<void>((resolve) => void clock.after(60_000, resolve));
+      const session = (await inner.connect(subscription, sink)) as DriverSession & Required<Pick<DriverSession, "ranges">>;
+      return {
+        commit: (offsets) => session.commit(offsets),
+        pause: (assignments) => session.pause(assignments),
+        resume: (assignments) => session.resume(assignments),
+        ranges: (assignments) => (asked++, session.ranges(assignments)),
+        close: (withinMs) => session.close(withinMs),
+      };
+    },
+  };
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock });
+  consumer.on("*", () => {});
+  clock.after(5, () => void consumer.stop());
+  await clock.run(consumer.run());
+  await clock.advance(120_000);
+  expect(broker.group("g").members).toEqual([]);
+  expect(asked).toBe(0);
+  const forEver = clock.run(new Promise(() => {}));
+  await expect(forEver).rejects.toThrow("nothing is left to run");
 });
 
 async function stopDuring({ seed, atMs, hangs, order, concurrency, how }: Stop): Promise<{

@@ -291,6 +291,9 @@ export class ConsumerEngine implements DriverSink {
     const startAt = this.#startAt === undefined ? {} : { startAt: this.#startAt };
     try {
       this.#session = await driver.connect({ groupId, topics, from, logger, signal, lostRange: failure.lostRange, ...startAt }, this);
+      if (this.phase !== "connecting") {
+        return; // nobody waits for it any more: it is closed where that was decided, and no timer may begin
+      }
       this.#refuseWhatItCannot(this.#session);
       this.#refuseWithoutTransactions(this.#session);
       this.#committer.start(this.#session, delivery.commitIntervalMs);
