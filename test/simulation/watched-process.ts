@@ -5,6 +5,7 @@ import type {
   DriverSink,
   FetchedBatch,
   KafkaDriver,
+  LogRange,
   OffsetCommit,
   OutgoingRecord,
   PartitionAssignment,
@@ -254,7 +255,7 @@ export class WatchedProcess {
       send: (records) => (this.#isDead ? this.#never() : this.whileAlive(this.#send(session, records))),
       pause: (assignments) => this.#isDead || session.pause(assignments),
       resume: (assignments) => this.#isDead || session.resume(assignments),
-      ranges: (assignments) => (this.#isDead ? this.#never() : this.whileAlive(session.ranges(assignments))),
+      ranges: (assignments) => (this.#isDead ? this.#never() : this.whileAlive(this.#ranges(session, assignments))),
       close: (deadlineMs) => (this.#isDead ? this.#never() : this.whileAlive(this.#close(session, deadlineMs))),
     };
   }
@@ -275,6 +276,13 @@ export class WatchedProcess {
     for (const { holding } of entries) {
       holding.isCommitOpen = false;
     }
+  }
+
+  #ranges(session: MemoryMember, assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
+    if (this.consumer?.health().phase === "stopped") {
+      this.#parts.oracle.violate("a consumer that has stopped asks where the logs end");
+    }
+    return session.ranges(assignments);
   }
 
   async #send(session: MemoryMember, records: readonly OutgoingRecord[]): Promise<void> {
