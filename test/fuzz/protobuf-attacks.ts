@@ -15,10 +15,14 @@ interface Case {
 export function protobufAttacks(): readonly Attack[] {
   return cases().map(({ name, fields, more = "", payload }) => ({
     name: `Protobuf: ${name}`,
-    value: Buffer.concat([Buffer.from([0, 0, 0, 0, 1, 0]), payload]),
+    value: Buffer.concat([greeting, payload]),
+    greeting,
     schemas: sourceOf(`syntax = "proto3"; message M { ${fields} } ${more}`),
   }));
 }
+
+/** The frame of a message of no fields. */
+const greeting: Buffer = Buffer.from([0, 0, 0, 0, 1, 0]);
 
 function cases(): readonly Case[] {
   const empty = Buffer.alloc(0);

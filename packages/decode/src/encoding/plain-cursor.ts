@@ -10,18 +10,18 @@ const textsOf = new WeakMap<ResolvedLimits, TextCache>();
 const itemWeight = 14;
 const entryWeight = 80;
 /** A name beyond those that one message's rows have. */
-const furtherNameWeight = 2_200;
+const furtherNameWeight = 2_800;
 const mostNames = 256;
 const arrayWeight = 150;
 const objectWeight = 110;
 const mapWeight = 400;
-const bufferWeight = 350;
-const bigintWeight = 60;
+const bufferWeight = 450;
+const bigintWeight = 80;
 /** A string's part that states its own length. */
 const chunkWeight = 90;
 /** Making text of an instant, a decimal or a wide integer. */
-const convertedWeight = 400;
-const digitWeight = 20;
+const convertedWeight = 500;
+const digitWeight = 25;
 
 const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
 const leastWeighedBytes = 1_048_576;

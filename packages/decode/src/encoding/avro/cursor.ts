@@ -350,7 +350,7 @@ export function weighLong(at: Cursor, length: number): void {
 
 const shortBytes = 64;
 const longestDecimal = 416;
-const squareWeight = 0.16;
+const squareWeight = 0.2;
 
 /** What it takes to open a block, weighed as its items are. */
 const blockWeight = 90;
@@ -366,7 +366,7 @@ export function weighEntries(at: Cursor, before: number, count: number): void {
 }
 
 const manyEntries = 1_000;
-const manyEntriesWeight = 700;
+const manyEntriesWeight = 900;
 
 /** A first block's items, whose number is known. */
 export function listOf(count: number): unknown[] {

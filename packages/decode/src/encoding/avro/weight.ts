@@ -31,7 +31,7 @@ const recordWeight = 80;
 const fieldWeight = 12;
 /** An object of the runtime that is larger than most, whatever bytes it shows. */
 const bufferWeight = 240;
-const textWeight = 150;
+const textWeight = 210;
 /** What conversions make of a value: text, most often; of text they may make lists. */
 const converted = { int: 130, long: 300, float: 150, double: 150, enum: 400, string: 400, bytes: 700, fixed: 700, record: 150, array: 150 };
 

@@ -14,7 +14,7 @@ const numberWeight = 40;
 const mostShortNumber = 15;
 const longNumberWeight = 400;
 const textWeight = 80;
-const escapedTextWeight = 450;
+const escapedTextWeight = 600;
 /** Characters beyond ASCII. */
 const wideTextWeight = 200;
 const arrayWeight = 150;

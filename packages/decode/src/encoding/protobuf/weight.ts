@@ -17,7 +17,7 @@ export const weightOf = {
   pair: 500,
   buffer: 300,
   text: 250,
-  any: 600,
+  any: 1_000,
   converted: 60,
 } as const;
 
@@ -38,13 +38,13 @@ export function setWeight(slots: number): number {
 }
 
 /** A key of a map, as text, that its message did not have before: the runtime remembers each. */
-const keyWeight = 1_000;
+const keyWeight = 1_300;
 /** Keys that one message's maps repeat. */
 const mostKeys = 1_024;
 /** A byte that is looked at a second time. */
 const againWeight = 16;
 /** A byte of a long decimal, two or three digits. */
-const digitsWeight = 80;
+const digitsWeight = 105;
 /** A decimal of fewer bytes costs what any does. */
 const mostShortBytes = 32;
 /** A message of fewer bytes may cost what one of these may. */
