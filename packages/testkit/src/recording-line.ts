@@ -9,11 +9,12 @@ const integerText = /^-?\d{1,19}$/;
 /**
  * The record that one line of a recording holds: `{topic, partition, offset, timestamp?, headers?, key, value}`, bytes as base64 or null,
  * offset and timestamp as text or as a number. Throws a plain `Error` that says which field is wrong; its caller knows the file and line.
+ * `lastTopic`: the record's topic is this very string where it has the same name, as in a driver's batches.
  */
-export function parseRecordingLine(text: string): KafkaRecord {
+export function parseRecordingLine(text: string, lastTopic: string = ""): KafkaRecord {
   const fields = parseObject(text);
   return {
-    topic: topicOf(fields["topic"]),
+    topic: topicOf(fields["topic"], lastTopic),
     partition: partitionOf(fields["partition"]),
     offset: integerOf("offset", fields["offset"]),
     timestamp: fields["timestamp"] === undefined ? noTimestamp : integerOf("timestamp", fields["timestamp"]),
@@ -37,11 +38,11 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   return parsed as Readonly<Record<string, unknown>>;
 }
 
-function topicOf(value: unknown): string {
+function topicOf(value: unknown, lastTopic: string): string {
   if (typeof value !== "string" || value === "") {
     throw new Error('"topic" must be a name');
   }
-  return value;
+  return value === lastTopic ? lastTopic : value;
 }
 
 function partitionOf(value: unknown): number {

@@ -17,10 +17,13 @@ const maxLineBytes = 256 * 1024 * 1024;
  */
 export async function* readRecording(file: string): AsyncGenerator<KafkaRecord, void, void> {
   let line = 0;
+  let topic = "";
   for await (const text of linesOf(file)) {
     line++;
     if (text.trim() !== "") {
-      yield parseLine(text, file, line);
+      const record = parseLine(text, file, line, topic);
+      ({ topic } = record);
+      yield record;
     }
   }
 }
@@ -34,9 +37,9 @@ export async function loadRecording(file: string): Promise<KafkaRecord[]> {
   return records;
 }
 
-function parseLine(text: string, file: string, line: number): KafkaRecord {
+function parseLine(text: string, file: string, line: number, lastTopic: string): KafkaRecord {
   try {
-    return parseRecordingLine(text);
+    return parseRecordingLine(text, lastTopic);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RecordingError("malformed-line", file, `line ${line} of ${file} is not a record: ${reason}`, { line });
