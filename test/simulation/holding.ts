@@ -17,6 +17,8 @@ export class Holding {
   excuse: string | null = null;
   /** What was handled here last, by key; by -1 whatever its key. */
   readonly last: Map<number, bigint> = new Map<number, bigint>();
+  /** Offsets of the records that were handed over. */
+  readonly handed: Set<bigint> = new Set<bigint>();
   /** Events that were handled here. */
   readonly applied: Set<string> = new Set<string>();
   /** Keys with a dead letter, and its offset. */

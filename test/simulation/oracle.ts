@@ -187,8 +187,12 @@ export class Oracle {
 
   batchHanded(holding: Holding, batch: FetchedBatch, takes: () => boolean): void {
     const { delivery, workers, reads } = this.#plan;
-    const walk = batch.walk();
-    holding.start ??= walk.next() ? batch.offsetAt(walk.record) : batch.nextOffset;
+    for (const walk = batch.walk(); walk.next(); ) {
+      const offset = batch.offsetAt(walk.record);
+      holding.start ??= offset;
+      holding.handed.add(offset);
+    }
+    holding.start ??= batch.nextOffset;
     holding.batches = holding.batches.filter((other) => this.#isOpen(holding, other));
     const isBounded = delivery.maxInFlight !== undefined && reads !== "stream" && delivery.concurrency > 1;
     if (isBounded && holding.state === "held" && holding.batches.length > (delivery.maxInFlight ?? 0) + workers && takes()) {

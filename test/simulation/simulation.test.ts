@@ -36,13 +36,14 @@ test("whatever comes in whatever order, nothing is lost, overtaken or committed 
   }
 }, 7_200_000);
 
-/** Found among 100,000 by one thing that was wrong each; a plan that is drawn otherwise makes others of them. */
+/** Found among 200,000 by one thing that was wrong each; a plan that is drawn otherwise makes others of them. */
 test.each([
   { seed: 72_359, what: "a member that had left was made a zombie, and came back as a ghost" },
   { seed: 91_969, what: "the same while its leaving waited for a member that had crashed" },
   { seed: 56_218, what: "a drain waited until its deadline for a sink to which nobody handed on the end" },
   { seed: 65_146, what: "a transaction was committed after the end was judged" },
   { seed: 85_546, what: "the same beside handlers" },
+  { seed: 143_211, what: "a dead letter was held against an assignment that never got its record" },
 ])("seed $seed stays right, in which $what", async ({ seed }) => {
   expect((await simulate(seed)).violations).toEqual([]);
 });

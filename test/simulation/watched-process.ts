@@ -74,11 +74,6 @@ export class WatchedProcess {
     return [...this.holdings.values()].some(({ active, isCommitOpen }) => active > 0 || isCommitOpen);
   }
 
-  /** What the process holds, as far as it knows. */
-  current(partition: number): Holding | null {
-    return [...this.holdings.values()].findLast(({ assignment }) => assignment.partition === partition) ?? null;
-  }
-
   /** As a signal does. */
   async stop(): Promise<void> {
     const askedAtMs = this.#parts.clock.nowMs();
@@ -285,9 +280,18 @@ export class WatchedProcess {
     return session.ranges(assignments);
   }
 
+  /** Of those that the process holds of a partition, the latest that was handed the record: where two overlap, one may never get it. */
+  #receiverOf(partition: number, offset: bigint): Holding | null {
+    const held = [...this.holdings.values()].filter(({ assignment }) => assignment.partition === partition);
+    return held.findLast(({ handed }) => handed.has(offset)) ?? null;
+  }
+
   async #send(session: MemoryMember, records: readonly OutgoingRecord[]): Promise<void> {
     const { oracle } = this.#parts;
-    const sent = records.map((record) => ({ record, holding: this.current(placeOf(record).partition) }));
+    const sent = records.map((record) => {
+      const { partition, offset } = placeOf(record);
+      return { record, holding: this.#receiverOf(partition, offset) };
+    });
     for (const { record, holding } of sent) {
       oracle.deadLetterSent(holding, record);
     }
