@@ -130,7 +130,7 @@ function avroAttacks(): Attack[] {
     [
       "Avro: a map of other keys each",
       { type: "map", values: "int" },
-      Buffer.concat([count(37_000), ...Array.from({ length: 37_000 }, (_, i) => key(i)), bytes(0)]),
+      Buffer.concat([count(31_000), ...Array.from({ length: 31_000 }, (_, i) => key(i)), bytes(0)]),
     ],
     ["Avro: maps of one key", { type: "array", items: { type: "map", values: "int" } }, full(share(0.045), bytes(2, 2, 0x61, 2, 0))],
     ["Avro: maps of integers, of nothing", { type: "array", items: { type: "array", items: entry } }, full(share(0.07), bytes(0))],

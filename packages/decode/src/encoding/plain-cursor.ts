@@ -1,6 +1,7 @@
 import { DecodeError } from "../errors.ts";
 import type { ResolvedLimits } from "../options.ts";
 import { setProperty } from "../set-property.ts";
+import { isLittleEndian } from "../values/wide-integer.ts";
 import { readText, TextCache } from "./text-cache.ts";
 
 /** Deepest nesting, longest message and so on are a decoder's; so are the texts that its readers remember. */
@@ -8,12 +9,12 @@ const textsOf = new WeakMap<ResolvedLimits, TextCache>();
 
 /** What values cost, in nanoseconds or so: what a message may spend is `limits.maxWeightPerByte` for each of its bytes. */
 const itemWeight = 14;
-const entryWeight = 80;
+const entryWeight = 100;
 /** A name beyond those that one message's rows have. */
-const furtherNameWeight = 2_800;
+const furtherNameWeight = 5_000;
 const mostNames = 256;
 const arrayWeight = 150;
-const objectWeight = 110;
+const objectWeight = 160;
 const mapWeight = 400;
 const bufferWeight = 450;
 const bigintWeight = 80;
@@ -26,6 +27,12 @@ const digitWeight = 25;
 const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
 const leastWeighedBytes = 1_048_576;
 const highWord = 4_294_967_296;
+
+// An integer's two halves, and the bigint that they are: one made of two others costs three.
+const halves = new Int32Array(2);
+const signed = new BigInt64Array(halves.buffer);
+const unsigned = new BigUint64Array(halves.buffer);
+const lowHalf: number = isLittleEndian() ? 0 : 1;
 
 /**
  * Where a reader of a binary encoding without schema stands: all that its bytes can ask for is bounded here, so that readers say what
@@ -103,7 +110,9 @@ export class PlainCursor {
       return value;
     }
     this.#spend(bigintWeight);
-    return (BigInt(high) << 32n) | BigInt(low);
+    halves[1 - lowHalf] = high; // of a number from 2^31 the bits are kept
+    halves[lowHalf] = low;
+    return (high < 0 ? signed : unsigned)[0] as bigint;
   }
 
   text(length: number): string {

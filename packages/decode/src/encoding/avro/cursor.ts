@@ -366,7 +366,7 @@ export function weighEntries(at: Cursor, before: number, count: number): void {
 }
 
 const manyEntries = 1_000;
-const manyEntriesWeight = 900;
+const manyEntriesWeight = 1_100;
 
 /** A first block's items, whose number is known. */
 export function listOf(count: number): unknown[] {

@@ -130,7 +130,7 @@ export class BoundedPattern {
 
 /** Of work, in nanoseconds or so. */
 const nsOfCall = 100;
-const nsOfStep = 9;
+const nsOfStep = 13;
 
 /** From more, each way is gone again for each character. */
 const mostRemembered = 64;

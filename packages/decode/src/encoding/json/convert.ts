@@ -295,24 +295,29 @@ export function recordConvert(fields: readonly Field[], compile: (field: Field) 
   const places = new Map(fields.map(({ name }, i) => [name, i]));
   const converts: (Convert | undefined)[] = [];
   const all = fields.map((_, i) => i);
-  return (value) => {
-    const object = asObject(value, where);
-    const names = Object.keys(object);
-    const record: Record<string, unknown> = {};
-    const isSparse = names.length < fields.length / 4;
-    for (const place of isSparse ? placesOf(names, places) : all) {
-      const field = fields[place] as Field; // places are of fields
-      if (Object.hasOwn(object, field.name)) {
-        const convert = (converts[place] ??= compile(field));
-        setProperty(record, field.name, convert(object[field.name]));
-      }
-    }
+  const withOthers = (record: Record<string, unknown>, object: Record<string, unknown>, names: readonly string[]): unknown => {
     for (const name of names) {
       if (!places.has(name)) {
         setProperty(record, name, extra(object[name]));
       }
     }
     return record;
+  };
+  return (value) => {
+    const object = asObject(value, where);
+    const names = Object.keys(object);
+    const record: Record<string, unknown> = {};
+    const isSparse = names.length < fields.length / 4;
+    let others = names.length;
+    for (const place of isSparse ? placesOf(names, places) : all) {
+      const field = fields[place] as Field; // places are of fields
+      if (Object.hasOwn(object, field.name)) {
+        const convert = (converts[place] ??= compile(field));
+        setProperty(record, field.name, convert(object[field.name]));
+        others--;
+      }
+    }
+    return others === 0 ? record : withOthers(record, object, names);
   };
 }
 

@@ -20,7 +20,7 @@ const fullCredit = 256;
 const costOfMiss = 8;
 
 /** The text of a number, in nanoseconds or so, that is kept until its column's type says what it is. */
-const keptTextWeight = 640;
+const keptTextWeight = 800;
 
 /**
  * Reads JSON text by a type. Text as a schema's own writer writes it is read in place by generated code; any other spelling of the same

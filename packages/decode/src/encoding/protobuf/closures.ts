@@ -248,7 +248,11 @@ export class Weaver {
       return "joined";
     }
     const rest = this.rest(step.message);
-    return this.#bounded(step.isGroup, (target, b, p, e, d) => rest(target[name] as Target, b, p, p, e, d));
+    const at = this.#at;
+    return this.#bounded(step.isGroup, (target, b, p, e, d) => {
+      weigh(at, weightOf.part);
+      rest(target[name] as Target, b, p, p, e, d);
+    });
   }
 
   #single(field: FieldStep): Apply {

@@ -14,7 +14,7 @@ const scaleTag = 0x18;
 const noBytes = new Uint8Array(0);
 /** Scales that are remembered: a table's columns have a few, a message made to cost has all. */
 const mostScales = 32;
-const furtherScaleWeight = 550;
+const furtherScaleWeight = 750;
 
 /** Reads a `confluent.type.Decimal`. */
 export function decimalReader(options: ResolvedValueOptions): ReadInPlace {

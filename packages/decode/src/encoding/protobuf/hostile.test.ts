@@ -163,7 +163,7 @@ describe("messages made to cost", () => {
     ],
     ["empty packed lists", twins(proto3("repeated int32 a = 1;")), fill(field(1, Buffer.alloc(0)))],
     ["fields that nobody knows", twins(schema), fill(field(99, 1))],
-    ["one message in a hundred thousand parts", twins(schema), fill(field(7, field(1, 1)))],
+    ["one message in a hundred thousand parts", twins(schema), fill(field(7, field(1, 1))).subarray(0, 400_000)],
     ["empty texts", twins(proto3("repeated string a = 1;")), fill(field(1, ""))],
     ["one packed list", twins(proto3("repeated int64 a = 1;")), field(1, Buffer.alloc(mib, 1))],
     ["one packed list of bigints", twins(proto3("repeated int64 a = 1;")), field(1, fill(varint(2n ** 62n)))],

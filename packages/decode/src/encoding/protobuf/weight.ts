@@ -18,6 +18,8 @@ export const weightOf = {
   buffer: 300,
   text: 250,
   any: 1_000,
+  /** A further part of a message, which the closures read. */
+  part: 330,
   converted: 60,
 } as const;
 
