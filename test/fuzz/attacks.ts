@@ -133,13 +133,13 @@ function avroAttacks(): Attack[] {
       Buffer.concat([count(31_000), ...Array.from({ length: 31_000 }, (_, i) => key(i)), bytes(0)]),
     ],
     ["Avro: maps of one key", { type: "array", items: { type: "map", values: "int" } }, full(share(0.045), bytes(2, 2, 0x61, 2, 0))],
-    ["Avro: maps of integers, of nothing", { type: "array", items: { type: "array", items: entry } }, full(share(0.07), bytes(0))],
+    ["Avro: maps of integers, of nothing", { type: "array", items: { type: "array", items: entry } }, full(share(0.055), bytes(0))],
     ["Avro: empty byte strings", { type: "array", items: "bytes" }, full(mib, Buffer.from([0]))],
     ["Avro: maps of nothing", { type: "array", items: { type: "map", values: "int" } }, full(mib, Buffer.from([0]))],
     [
       "Avro: as many maps of nothing as are read",
       { type: "array", items: { type: "map", values: "int" } },
-      full(share(0.07), Buffer.from([0])),
+      full(share(0.055), Buffer.from([0])),
     ],
   ];
   return cases.map(([name, type, payload]) => ({

@@ -26,11 +26,14 @@ interface Attempt {
 
 const topic = "a.b.c";
 
+const timings = 12;
+const weighings = 3;
+
 /** One that lives on, as in every service: the runtime throws away the code of classes of which a collection finds nothing alive. */
 let service: Decoder = createDecoder();
 
 /** What messages cost that are made to cost as much as they can. Needs `--expose-gc` for the memory. */
-export async function measureAttacks(nameHolds: string, tries: number = 6): Promise<readonly CostReport[]> {
+export async function measureAttacks(nameHolds: string): Promise<readonly CostReport[]> {
   const reports: CostReport[] = [];
   for (const { name, value, options, greeting } of attempts().filter(({ name }) => name.includes(nameHolds))) {
     service = createDecoder(options);
@@ -39,12 +42,12 @@ export async function measureAttacks(nameHolds: string, tries: number = 6): Prom
     const times: number[] = [];
     const schemaTimes: number[] = [];
     const heaps: number[] = [];
-    for (let i = 0; i < tries; i++) {
+    for (let i = 0; i < timings; i++) {
       const { decoder, schemaMs } = await acquainted(options, opening);
       schemaTimes.push(schemaMs);
       times.push(await msOf(() => decoder.decode(hostile)));
     }
-    for (let i = 0; i < tries; i++) {
+    for (let i = 0; i < weighings; i++) {
       const { decoder } = await acquainted(options, opening);
       heaps.push(await heapBytesOf(() => decoder.decode(hostile)));
     }

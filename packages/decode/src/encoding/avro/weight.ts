@@ -26,7 +26,7 @@ const slotWeight = 14;
 const entryWeight = 200;
 /** Collections weigh their blocks too (`blockWeight`): each has two, or one where it is empty. */
 const arrayWeight = 30;
-const mapWeight = 400;
+const mapWeight = 520;
 const recordWeight = 80;
 const fieldWeight = 12;
 /** An object of the runtime that is larger than most, whatever bytes it shows. */
