@@ -7,7 +7,7 @@ export interface Held {
   expected: bigint | null;
   /** The group's commit as far as this member knows: what it found, and what it has committed since; null without any. */
   reached: bigint | null;
-  /** Where it started, or the group's commit since: the highest that is known to be handled. */
+  /** Where it started, or what the consumer has asked to commit since: the highest that is known to be handled. */
   handledTo: bigint | null;
   /** Nothing of it is handed over until it is known where it starts. */
   isStarting: boolean;
@@ -79,13 +79,23 @@ export class Assignments {
     }
   }
 
+  /** These are handled, whether the group has them yet or not: what is put back meanwhile must not fall behind them. */
+  handled(offsets: readonly OffsetCommit[]): void {
+    for (const { assignment, offset } of offsets) {
+      const held = this.held(assignment);
+      if (held !== undefined && (held.handledTo === null || offset > held.handledTo)) {
+        held.handledTo = offset;
+      }
+    }
+  }
+
   /** The group has these offsets. */
   committed(offsets: readonly OffsetCommit[]): void {
+    this.handled(offsets);
     for (const { assignment, offset } of offsets) {
       const held = this.held(assignment);
       if (held !== undefined && (held.reached === null || offset > held.reached)) {
         held.reached = offset;
-        held.handledTo = offset;
       }
     }
   }

@@ -92,6 +92,7 @@ export class KafkaJsSession implements DriverSession {
   async commit(offsets: readonly OffsetCommit[]): Promise<void> {
     const current = offsets.filter(({ assignment }) => this.#assignments.isCurrent(assignment));
     if (current.length > 0 && this.#commitInGeneration !== undefined) {
+      this.#assignments.handled(current);
       await this.#commitInGeneration(toKafkaJsOffsets(current));
       this.#assignments.committed(current);
     }
