@@ -27,7 +27,11 @@ export function readText(cache: TextCache, b: Uint8Array, start: number, end: nu
 
 /** The text of bytes that are known to be ASCII. */
 export function asciiText(cache: TextCache, b: Uint8Array, start: number, end: number): string {
-  return end - start > longestCached ? freshText(b, start, end) : (cachedText(cache, b, start, end) ?? "");
+  const length = end - start;
+  if (length <= longestCached) {
+    return cachedText(cache, b, start, end) ?? "";
+  }
+  return (length === uuidLength ? uuidText(b, start) : null) ?? latin1(b, start, end);
 }
 
 /** The text of these bytes if it is short enough to be worth remembering. */
