@@ -1,7 +1,7 @@
 import { DecodeError } from "../errors.ts";
 import type { ResolvedLimits } from "../options.ts";
 import { setProperty } from "../set-property.ts";
-import { isLittleEndian } from "../values/wide-integer.ts";
+import { createWideIntegerReader } from "../values/wide-integer.ts";
 import { readText, TextCache } from "./text-cache.ts";
 
 /** Deepest nesting, longest message and so on are a decoder's; so are the texts that its readers remember. */
@@ -27,12 +27,7 @@ const digitWeight = 25;
 const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
 const leastWeighedBytes = 1_048_576;
 const highWord = 4_294_967_296;
-
-// An integer's two halves, and the bigint that they are: one made of two others costs three.
-const halves = new Int32Array(2);
-const signed = new BigInt64Array(halves.buffer);
-const unsigned = new BigUint64Array(halves.buffer);
-const lowHalf: number = isLittleEndian() ? 0 : 1;
+const readWideInteger: ReturnType<typeof createWideIntegerReader> = createWideIntegerReader();
 
 /**
  * Where a reader of a binary encoding without schema stands: all that its bytes can ask for is bounded here, so that readers say what
@@ -110,9 +105,8 @@ export class PlainCursor {
       return value;
     }
     this.#spend(bigintWeight);
-    halves[1 - lowHalf] = high; // of a number from 2^31 the bits are kept
-    halves[lowHalf] = low;
-    return (high < 0 ? signed : unsigned)[0] as bigint;
+    const integer = readWideInteger(this.bytes, this.position - 8, this.position);
+    return high < 0 ? integer : BigInt.asUintN(64, integer);
   }
 
   text(length: number): string {
