@@ -3,23 +3,43 @@ import { LongestFirst } from "./scripts/longest-first.mjs";
 
 // Tests run on sources: the condition below is how packages see each other without a build.
 const conditions = ["@cdckit/source", "node"]; // not "import": Node would be told of it for `require` too, and hand modules to CommonJS packages
+const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+
+/** What every file is run with. */
+const everywhere = {
+  setupFiles: ["./test/property-seed.ts"],
+  pool: "forks",
+  // Two, also on two cores: much of what takes long waits for a broker, a session to run out, or a server to start.
+  maxWorkers: 2,
+  // What users run: kafkajs tries again at other times, and more often, where this is "test".
+  env: { NODE_ENV: "production" },
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+} as const;
+
+const exclude = ["**/node_modules/**", "**/dist/**"];
+
+/** Tests that work on values alone. They leave nothing behind, so that files share a process, and the modules that it has loaded. */
+const ofValues = ["packages/{decode,registry,consumer,kafkajs}/src/**/*.test.ts", "test/{contract,vectors}/*.test.ts"];
 
 export default defineConfig({
-  resolve: { conditions },
-  ssr: { resolve: { conditions } },
+  ...shared,
   test: {
-    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "**/dist/**"],
-    setupFiles: ["./test/property-seed.ts"],
-    pool: "forks",
-    // Two, also on two cores: much of what takes long waits for a broker, a session to run out, or a server to start.
-    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    // What users run: kafkajs tries again at other times, and more often, where this is "test".
-    env: { NODE_ENV: "production" },
-    // Costs nothing until a test asks for a broker.
-    globalSetup: ["test/integration/global-setup.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    maxWorkers: everywhere.maxWorkers,
+    projects: [
+      { ...shared, test: { ...everywhere, name: "values", include: ofValues, exclude, isolate: false } },
+      {
+        ...shared,
+        test: {
+          ...everywhere,
+          name: "processes",
+          include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...exclude, ...ofValues],
+          // Costs nothing until a test asks for a broker.
+          globalSetup: ["test/integration/global-setup.ts"],
+        },
+      },
+    ],
   },
 });

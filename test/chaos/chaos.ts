@@ -39,11 +39,10 @@ const memberScript = fileURLToPath(new URL("./member.mjs", import.meta.url));
 /** Of a stop: twice the consumer's own deadline, for work in flight and then for the driver, and something for a busy machine. */
 const deadlineMs = 15_000;
 
-const faultsBetweenCalms = 12;
-
 /** For a session to run out, a rebalance, and something for a busy machine. */
 const quietMs = 60_000;
 
+/** A round of them, in an order that the seed draws, and then a calm. */
 const faults = [
   "kill",
   "kill",
@@ -99,6 +98,7 @@ class Scene {
   readonly #counts: Record<string, number> = {};
   readonly #violations: string[] = [];
   #producer: Producer | null = null;
+  #kills = 0;
   #killsMidWork = 0;
   #isProducing = true;
 
@@ -121,11 +121,12 @@ class Scene {
     this.#join();
     const endAt = performance.now() + this.#options.minutes * 60_000;
     await this.#untilHandled(200);
-    for (let n = 1; performance.now() < endAt || (this.#counts["kill"] ?? 0) < (this.#options.leastKills ?? 0); n++) {
-      if (n % faultsBetweenCalms === 0) {
+    for (let round = this.#random.shuffled(faults); performance.now() < endAt || this.#kills < (this.#options.leastKills ?? 0); ) {
+      if (round.length === 0) {
+        round = this.#random.shuffled(faults);
         await pass(hearingMs + 2_000); // what comes again after this has no excuse
       }
-      const fault = this.#random.pick(faults);
+      const fault = round.pop() as Fault;
       this.#options.log?.(`${fault} at ${this.#lines().length} handled`);
       await this.#disturb(fault);
       await this.#checkCommits();
@@ -215,6 +216,7 @@ class Scene {
     this.#forget(member);
     const ended = endOf(member);
     member.kill("SIGKILL");
+    this.#kills++;
     await ended;
     const lines = this.#lines();
     this.#join();

@@ -51,45 +51,55 @@ describe.each(recordings.map(({ name }) => name))("%s", (name) => {
 
   test("a message cut at any byte ends in a DecodeError, in place as alone", async () => {
     const decoder = decoderFor(name);
+    const decoded: number[] = [];
+    const otherwiseInPlace: number[] = [];
     for (const record of await someOf(file)) {
       const { value } = record;
       for (let length = 0; value !== null && length < value.length; length++) {
         const cut = { ...record, value: value.subarray(0, length) };
         const code = await codeOf(() => decoder.decode(cut));
-        expect(code, `${length} bytes`).not.toBe("decoded");
+        decoded.push(...(code === "decoded" ? [length] : []));
         if (length % 5 === 0) {
           // What was cut off stands behind it still: the worst neighbours that there are.
           const around = Buffer.from(value.subarray(length)).toString("latin1");
-          expect(await codeOf(() => decoder.decodeAt(inPlace(cut, around)))).toBe(code);
+          const codeInPlace = await codeOf(() => decoder.decodeAt(inPlace(cut, around)));
+          otherwiseInPlace.push(...(codeInPlace === code ? [] : [length]));
         }
       }
     }
+    expect({ decoded, otherwiseInPlace }).toEqual({ decoded: [], otherwiseInPlace: [] });
   });
 
   test("a key cut at any byte is a value or a DecodeError, in place as alone", async () => {
     const decoder = decoderFor(name);
+    const otherwiseInPlace: number[] = [];
     for (const record of await someOf(file)) {
       for (let length = 0; record.key !== null && length < record.key.length; length++) {
         const cut = { ...record, value: null, key: record.key.subarray(0, length) };
         const around = Buffer.from(record.key.subarray(length)).toString("latin1");
         const alone = await keyOf(() => decoder.decode(cut));
-        expect(await keyOf(() => decoder.decodeAt(inPlace(cut, around)))).toBe(alone);
+        const isSame = (await keyOf(() => decoder.decodeAt(inPlace(cut, around)))) === alone;
+        otherwiseInPlace.push(...(isSame ? [] : [length]));
       }
     }
+    expect(otherwiseInPlace).toEqual([]);
   });
 
   test("a wrong first byte ends in a DecodeError", async () => {
     const decoder = decoderFor(name);
+    const decoded: number[] = [];
     for (const record of await someOf(file)) {
       for (let first = 0; first < 256 && record.value !== null; first++) {
         const changed = Buffer.from(record.value);
         const isSpace = first === 0x20 || first === 0x09 || first === 0x0a || first === 0x0d;
         if (changed[0] !== first && !isSpace) {
           changed[0] = first;
-          expect(await codeOf(() => decoder.decode({ ...record, value: changed })), `first byte ${first}`).not.toBe("decoded");
+          const code = await codeOf(() => decoder.decode({ ...record, value: changed }));
+          decoded.push(...(code === "decoded" ? [first] : []));
         }
       }
     }
+    expect(decoded).toEqual([]);
   });
 });
 

@@ -27,6 +27,11 @@ export class Random {
     return items[this.below(items.length)] as Item;
   }
 
+  shuffled<Item>(items: readonly Item[]): Item[] {
+    const left = [...items];
+    return items.map(() => left.splice(this.below(left.length), 1)[0] as Item);
+  }
+
   #next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
