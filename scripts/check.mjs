@@ -14,10 +14,12 @@ const { checkFormatTables } = await import("./format-tables.mjs");
 const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mjs");
 const { checkGuarantees } = await import("./guarantees.mjs");
 const { checkRooms } = await import("./rooms.mjs");
+const { checkTarballs } = await import("./tarballs.mjs");
 
 /** A step ends in what is wrong, as text; an empty text is a pass. */
 const steps = [
   { name: "types of packages", judge: () => run("tsc", ["-b", "--pretty", "false"]) },
+  { name: "packages as they are published", judge: () => checkTarballs() },
   { name: "types of tests", judge: () => run("tsc", ["-p", "test", "--pretty", "false"]) },
   {
     name: "types of examples",

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closureOf, installTarballs, measureInstalled, pack, publishedPackages, root } from "./tarballs.ts";
+import { pack, publishedPackages } from "../../scripts/tarballs.mjs";
+import { closureOf, installTarballs, measureInstalled, root } from "./tarballs.ts";
 
 const isBuilt = publishedPackages().every(({ path }) => existsSync(join(path, "dist/index.js")));
 const skipReason = "the packages are not built: run `npm test`, or `npm run build` first";
@@ -77,17 +78,5 @@ describe.skipIf(!isBuilt)("the packages as users install them", { meta: { skipRe
     const built = files.filter((file) => /\/dist\/.*\.js$/.test(file));
     const orphans = built.filter((file) => !files.includes(file.replace("/dist/", "/src/").replace(/\.js$/, ".ts")));
     expect([...stray, ...orphans]).toEqual([]);
-  });
-
-  test("publint finds nothing to say", () => {
-    for (const { path } of publishedPackages()) {
-      run(join(root, "node_modules/.bin/publint"), ["run", path, "--strict", "--pack", "npm"], root);
-    }
-  });
-
-  test("the types resolve for ESM users", () => {
-    for (const tarball of ours) {
-      run(join(root, "node_modules/.bin/attw"), [tarball, "--profile", "esm-only", "--no-emoji"], root);
-    }
   });
 });
