@@ -1,6 +1,7 @@
 import type { KafkaRecord, SchemaSource } from "@cdckit/decode";
 import { fromBundle } from "@cdckit/registry";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
+import { inFetchedBatches } from "./fetched-batches.ts";
 import { protobufCorpus } from "./protobuf-corpus.ts";
 
 /** 2,000 rows of one table, written by the same connector through one converter each. */
@@ -13,9 +14,11 @@ export interface Corpus {
 }
 
 export async function loadCorpus(name: CorpusName): Promise<Corpus> {
-  if (name === "confluent-protobuf") {
-    return protobufCorpus(await loadCorpus("confluent-avro"));
-  }
+  const corpus = name === "confluent-protobuf" ? protobufCorpus(await recorded("confluent-avro")) : await recorded(name);
+  return { ...corpus, records: inFetchedBatches(corpus.records) };
+}
+
+async function recorded(name: Exclude<CorpusName, "confluent-protobuf">): Promise<Corpus> {
   const { file, schemasFile } = bundledRecording(`salesorderdetail/${name}`);
   return { name, records: await loadRecording(file), schemas: fromBundle(schemasFile) };
 }

@@ -76,9 +76,11 @@ function isBase64(text: string): boolean {
   return text.length % 4 === 0 && !text.endsWith("===") && !foreignToBase64.test(text);
 }
 
+const noHeaders: RecordHeaders = Object.freeze([]);
+
 function headersOf(value: unknown): RecordHeaders {
   if (value === undefined) {
-    return [];
+    return noHeaders; // most records have none: one list for them all
   }
   if (!Array.isArray(value)) {
     throw new Error('"headers" must be a list of [name, base64]');
