@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { isDecodeError } from "../../errors.ts";
 import { resolveLimits, resolveValueOptions, type ValidationMode } from "../../options.ts";
 import type { SchemaReference } from "../../schema-source.ts";
@@ -38,11 +38,13 @@ const object = (properties: Record<string, unknown>): object => ({ type: "object
 const broken = (rule: string): unknown => ({ code: "value-invalid", message: expect.stringContaining(JSON.stringify(rule)) });
 
 test("ajv is loaded where values are to be checked, and only there", async () => {
-  expect([jsonSchema.isLoaded?.(), jsonSchema.isLoaded?.("off"), jsonSchema.isLoaded?.("on")]).toEqual([true, true, false]);
-  await jsonSchema.load?.("off");
-  expect(jsonSchema.isLoaded?.("sampled")).toBe(false);
-  await jsonSchema.load?.("sampled");
-  expect(jsonSchema.isLoaded?.("on")).toBe(true);
+  vi.resetModules(); // other files of this process have asked for it, perhaps
+  const { jsonSchema: unused } = await import("./encoding.ts");
+  expect([unused.isLoaded?.(), unused.isLoaded?.("off"), unused.isLoaded?.("on")]).toEqual([true, true, false]);
+  await unused.load?.("off");
+  expect(unused.isLoaded?.("sampled")).toBe(false);
+  await unused.load?.("sampled");
+  expect(unused.isLoaded?.("on")).toBe(true);
 });
 
 describe("checking values", () => {
