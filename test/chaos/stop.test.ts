@@ -17,7 +17,7 @@ const found = await withKafka(); // says why, where there is no Java; the broker
 const skipReason = found.skip === false ? (isBuilt ? null : "the packages are not built: npm run build") : found.skip;
 
 const seed = Number(process.env["CHAOS_SEED"] ?? randomInt(2 ** 31));
-const stops = Number(process.env["CHAOS_STOPS"] ?? 9);
+const stops = Number(process.env["CHAOS_STOPS"] ?? 12);
 const memberScript = fileURLToPath(new URL("./member.mjs", import.meta.url));
 const shutdownTimeoutMs = 2_000;
 /** The consumer's own deadlines (the drain, and a second each for a last commit and the good-bye), and something for a busy machine. */

@@ -19,7 +19,7 @@ const failed = new Set<Sample>();
 const files = [...new Set(samples.map(({ file }) => file))];
 for (const file of files) {
   for (const sample of samples.filter((one) => one.file === file)) {
-    testFormatContract(file, noting(sample), { samples: [contractSample(sample)], changes: 12, cuts: 30 });
+    testFormatContract(file, noting(sample), { samples: [contractSample(sample)], changes: 20, cuts: 30 });
   }
 }
 

@@ -53,10 +53,9 @@ describe.each(recordings.map(({ name }) => name))("%s", (name) => {
     const decoder = decoderFor(name);
     const decoded: number[] = [];
     const otherwiseInPlace: number[] = [];
-    for (const [i, record] of (await someOf(file)).entries()) {
+    for (const record of await someOf(file)) {
       const { value } = record;
-      const step = i === 0 ? 1 : 3;
-      for (let length = 0; value !== null && length < value.length; length += step) {
+      for (let length = 0; value !== null && length < value.length; length++) {
         const cut = { ...record, value: value.subarray(0, length) };
         const code = await codeOf(() => decoder.decode(cut));
         decoded.push(...(code === "decoded" ? [length] : []));
