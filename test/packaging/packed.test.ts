@@ -32,14 +32,12 @@ describe.skipIf(!isBuilt)("the packages as users install them", { meta: { skipRe
   beforeAll(() => {
     const published = publishedPackages();
     const closure = closureOf(["cdckit", "kafkajs"]);
-    const isOurs = ({ path }: PackageFolder): boolean => published.some((one) => one.path === path);
-    ours = pack(published, join(temporary, "tarballs"));
-    const others = pack(
-      closure.filter((one) => !isOurs(one)),
-      join(temporary, "others"),
-    );
-    const wanted = published.flatMap(({ path }, i) => (closure.some((one) => one.path === path) ? [ours[i] ?? ""] : []));
-    installTarballs([...wanted, ...others], app);
+    // Each once: ours are in both lists.
+    const folders = [...new Map([...published, ...closure].map((one) => [one.path, one])).values()];
+    const tarballs = pack(folders, join(temporary, "tarballs"));
+    const tarballOf = ({ path }: PackageFolder): string => tarballs[folders.findIndex((one) => one.path === path)] ?? "";
+    ours = published.map(tarballOf);
+    installTarballs(closure.map(tarballOf), app);
     imported = namesBy(
       "--input-type=module",
       `const all = {}; for (const name of ${JSON.stringify(names)}) { all[name] = Object.keys(await import(name)).sort(); }`,
@@ -56,6 +54,7 @@ describe.skipIf(!isBuilt)("the packages as users install them", { meta: { skipRe
   function namesBy(inputType: string, makesAll: string): Names {
     return JSON.parse(run(process.execPath, [inputType, "-e", `${makesAll} console.log(JSON.stringify(all));`], app)) as Names;
   }
+
   afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 
   for (const name of names) {
