@@ -23,7 +23,10 @@ export class Sockets {
     if (this.#isEnded) {
       end(socket);
     }
-    socket.once("close", () => this.#open.delete(socket));
+    socket.once("close", () => {
+      this.#open.delete(socket);
+      endRepeats(socket);
+    });
     return socket;
   };
 
@@ -42,6 +45,14 @@ export class Sockets {
       end(socket);
     }
   }
+}
+
+/**
+ * kafkajs lets go of a broker's last socket again at each of its own restarts. Of one that is closed, Node puts that off until it connects,
+ * which it never does: a listener more each time, and a warning at the eleventh.
+ */
+function endRepeats(socket: Socket): void {
+  socket.unref = () => socket;
 }
 
 /** With an error, or kafkajs would wait for the answers on it for ever; without one where it has said good-bye itself. */
