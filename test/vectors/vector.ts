@@ -93,12 +93,13 @@ export function expected(written: unknown): unknown {
   const make = more.length === 0 ? tags.get(tag) : undefined;
   return make === undefined
     ? Object.fromEntries(Object.entries(written).map(([name, item]) => [name, expected(item)]))
-    : make(text as string);
+    : make(text as never);
 }
 
-const tags: ReadonlyMap<string, (text: string) => unknown> = new Map<string, (text: string) => unknown>([
-  ["$bigint", BigInt],
-  ["$number", Number],
-  ["$bytes", (hex) => Buffer.from(hex, "hex")],
+const tags: ReadonlyMap<string, (text: never) => unknown> = new Map<string, (text: never) => unknown>([
+  ["$bigint", (digits: string) => BigInt(digits)],
+  ["$number", (text: string) => Number(text)],
+  ["$bytes", (hex: string) => Buffer.from(hex, "hex")],
+  ["$map", (pairs: readonly unknown[]) => new Map(expected(pairs) as [unknown, unknown][])],
   ["$unavailable", () => UNAVAILABLE],
 ]);

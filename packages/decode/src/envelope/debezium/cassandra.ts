@@ -1,4 +1,5 @@
-import type { CdcEvent, Operation, TableName } from "../../event.ts";
+import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
+import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import type { Origin } from "../envelope.ts";
 import { isBlock } from "../source.ts";
@@ -14,8 +15,8 @@ const operations: ReadonlyMap<string, Operation> = new Map([
 ]);
 
 /**
- * Columns are cells, and those of a delete stand in `after` too: what is left of the row is its key. A range's ends stay in the row, as
- * `_range_start` and `_range_end`.
+ * Columns are cells, and those of a delete stand in `after` too: what is left of the row is its key, or the part of it that all deleted
+ * rows share. A range's ends stay in the row, as `_range_start` and `_range_end`.
  */
 export function openCassandraChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   const operation = operations.get(op.toLowerCase());
@@ -25,6 +26,18 @@ export function openCassandraChange(op: string, change: Change, table: TableName
   }
   const row = image === null ? null : withoutCells(image);
   const isDelete = operation === "delete";
+  const [before, after] = isDelete ? [row && whatIsLeft(row), null] : [null, row];
   const { source, transaction, ts_ms } = change;
-  return [new EnvelopedChange(operation, table, isDelete ? row : null, isDelete ? null : row, source, transaction, ts_ms, origin)];
+  return [new EnvelopedChange(operation, table, before, after, source, transaction, ts_ms, origin)];
+}
+
+/** A delete sets every other column to null. That is no value it had before. */
+function whatIsLeft(row: Columns): Columns {
+  const columns: Columns = {};
+  for (const name of Object.keys(row)) {
+    if (row[name] !== null) {
+      setProperty(columns, name, row[name]);
+    }
+  }
+  return columns;
 }
