@@ -126,7 +126,7 @@ export const roomTables = {
       "encoding/avro-json": ["encoding/avro", "encoding/json"], // the same schemas; its messages are JSON, and read as what they say in binary
       "encoding/canal-protobuf": ["encoding/protobuf"], // Protobuf by a schema that nobody has to bring
       "encoding/protobuf": ["encoding/json"], // the same
-      "envelope/cloudevents": ["envelope/debezium"], // Debezium's converter writes them: the same letters for operations
+      "envelope/cloudevents": ["envelope/debezium", "envelope/deltaforge"], // both write them: the same letters for operations, the same columns
       "envelope/ticdc-canal-json": ["envelope/canal"], // Canal's messages with an extension
       "envelope/deltaforge": ["envelope/debezium"], // its events are Debezium's payload with fields of its own
       "envelope/flattened": ["envelope/debezium"], // Debezium's own rows without its envelope: the same letters for operations

@@ -20,10 +20,13 @@ export function belongsToTopic(namespace: string, topic: string): boolean {
   return adjusted(namespace) === adjusted(topic);
 }
 
-/** Whether a namespace ends in the table that the bytes name: topics may be routed to other names. */
+/**
+ * Whether a namespace ends in the table that the bytes name: topics may be routed to other names. DeltaForge's have the database in front
+ * of the table, also where the table is in a schema.
+ */
 export function belongsToTable(namespace: string, table: TableName): boolean {
   const name = adjusted(namespace);
-  const container = table.schema ?? table.database;
+  const container = (name.startsWith("deltaforge.") ? null : table.schema) ?? table.database;
   const suffix = container === undefined ? table.name : `${container}.${table.name}`;
   return name === adjusted(suffix) || name.endsWith(`.${adjusted(suffix)}`);
 }

@@ -1,7 +1,7 @@
 import type { TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { millisOf } from "../instant-text.ts";
-import { isBlock, textOrNull } from "../source.ts";
+import { textOrNull } from "../source.ts";
 import type { CloudEvent } from "./attributes.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -112,24 +112,3 @@ function tableOf(block: Block): TableName | null {
   const schema = textOrNull(block["schema"]);
   return name === null ? null : { ...(database ? { database } : {}), ...(schema ? { schema } : {}), name };
 }
-
-/** DeltaForge's events: `deltaforge/<name>/<db.table>`, and the operation in the data or at the end of the type. */
-export function deltaforgeAttributes({ source, type, data, attributes }: CloudEvent): DebeziumAttributes | null {
-  const [, name, database, table] = /^deltaforge\/([^/]+)\/([^.]+)\.(.+)$/.exec(source) ?? [];
-  if (table === undefined || database === undefined) {
-    return null;
-  }
-  const stated = isBlock(data) ? textOrNull(data["op"]) : null;
-  const op = stated ?? deltaforgeOperations.get(type.slice(type.lastIndexOf(".") + 1)) ?? null;
-  const tsMs = millisOf(attributes["time"]);
-  const block = { connector: "deltaforge", name, db: database, table, snapshot: op === "r" ? "true" : "false" };
-  return { op, table: { database, name: table }, source: { ...block, ...(tsMs === null ? {} : { ts_ms: tsMs }) }, transaction: null };
-}
-
-const deltaforgeOperations: ReadonlyMap<string, string> = new Map([
-  ["created", "c"],
-  ["updated", "u"],
-  ["deleted", "d"],
-  ["snapshot", "r"],
-  ["truncated", "t"],
-]);

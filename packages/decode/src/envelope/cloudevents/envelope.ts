@@ -6,7 +6,8 @@ import { operationOf } from "../debezium/operation.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { isBlock } from "../source.ts";
 import { binaryEvent, type CloudEvent, structuredEvent } from "./attributes.ts";
-import { type DebeziumAttributes, debeziumAttributes, deltaforgeAttributes } from "./debezium-source.ts";
+import { type DebeziumAttributes, debeziumAttributes } from "./debezium-source.ts";
+import { openDeltaforgeEvent } from "./deltaforge-source.ts";
 import { innerMessage } from "./inner.ts";
 import { isStructured, mandatoryHeaders, recogniseCloudEvent } from "./recognise.ts";
 
@@ -26,8 +27,8 @@ function open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEven
   if (event === null) {
     return null;
   }
-  const stated = debeziumAttributes(event) ?? deltaforgeAttributes(event);
-  const change = stated === null ? null : changeOf(event.data, stated, origin);
+  const stated = debeziumAttributes(event);
+  const change = stated === null ? openDeltaforgeEvent(event, origin) : changeOf(event.data, stated, origin);
   return [change ?? new UnknownValue({ ...event.attributes, data: event.data }, origin)];
 }
 

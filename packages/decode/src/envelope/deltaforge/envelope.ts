@@ -1,12 +1,11 @@
-import { Deferred } from "../../encoding/reader.ts";
-import type { CdcEvent, Columns } from "../../event.ts";
-import { setProperty } from "../../set-property.ts";
-import { SchemaChange } from "../control-events.ts";
-import { openDebeziumChange } from "../debezium/envelope.ts";
-import { changePlan } from "../debezium/plan.ts";
+import { Deferred, readEverything } from "../../encoding/reader.ts";
+import type { CdcEvent, TableName } from "../../event.ts";
+import { SchemaChange, UnknownValue } from "../control-events.ts";
+import { changePlan, type SourceHead } from "../debezium/plan.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { isBlock, textOrNull } from "../source.ts";
-import { recogniseDeltaforge } from "./recognise.ts";
+import { openDeltaforgeChange } from "./change.ts";
+import { isWrapped, recogniseDeltaforge } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -14,50 +13,59 @@ type Block = Readonly<Record<string, unknown>>;
 export const deltaforge: EnvelopeFormat = {
   name: "deltaforge",
   recognise: recogniseDeltaforge,
-  planFor: () => changePlan(),
+  planFor: ({ fields }) => (isWrapped(fields) ? readEverything : changePlan()),
   open,
+  openWhole,
 };
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
-  if (!isBlock(value) || typeof value["op"] !== "string" || !(value["source"] instanceof Deferred)) {
+  const event = eventOf(value);
+  const table = event === null ? null : tableOf(event["source"]);
+  if (event === null || table === null || typeof event["op"] !== "string") {
     return null;
   }
-  const { op, before, after, ddl } = value;
-  return isBlock(ddl)
-    ? openDdl(ddl, value, origin)
-    : openDebeziumChange(op, { ...value, before: withBytes(before), after: withBytes(after) }, origin);
+  const { op, ddl } = event;
+  const named = table.name === "" && origin.scope.topicTable !== null ? origin.scope.topicTable : table;
+  return isBlock(ddl) ? openDdl(ddl, event, named, origin) : openDeltaforgeChange(op, event, named, origin);
+}
+
+/** An event that is not understood: what a processor made of a row may be anything. */
+function openWhole(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+  const event = eventOf(value);
+  return event !== null && typeof event["op"] === "string" && isBlock(event["source"]) ? [new UnknownValue(value, origin)] : null;
+}
+
+/** The event out of its wrapper, which encodings without a message of that shape keep. */
+function eventOf(value: unknown): Block | null {
+  if (!isBlock(value)) {
+    return null;
+  }
+  const { payload } = value;
+  return isWrapped(Object.keys(value)) && isBlock(payload) ? payload : value;
+}
+
+/** The table that a source names; null where it is a column of that name. */
+function tableOf(source: unknown): TableName | null {
+  if (source instanceof Deferred) {
+    return (source.peeked as SourceHead).table; // the plan's own head
+  }
+  if (!isBlock(source)) {
+    return null;
+  }
+  const { db, schema, table } = source;
+  return {
+    ...(typeof db === "string" && db !== "" ? { database: db } : {}),
+    ...(typeof schema === "string" && schema !== "" ? { schema } : {}),
+    name: textOrNull(table) ?? "",
+  };
 }
 
 /** Statements have the letter of a snapshot's read. PostgreSQL's TRUNCATE is one, without the statement's own words. */
-function openDdl(ddl: Block, value: Block, origin: Origin): readonly CdcEvent[] | null {
+function openDdl(ddl: Block, event: Block, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   const sql = textOrNull(ddl["sql"]);
   if (sql === "TRUNCATE") {
-    return openDebeziumChange("t", value, origin);
+    return openDeltaforgeChange("t", event, table, origin);
   }
-  const { source, ts_ms } = value;
+  const { source, ts_ms } = event;
   return [new SchemaChange({ ddl: sql, databaseName: ddl["database"], tableChanges: [], source, ts_ms }, origin)];
-}
-
-/** The row with its binary columns as bytes: they come as `{"_base64":"..."}`, MySQL's own form of JSON as `{"_base64_json":"..."}`. */
-function withBytes(image: unknown): unknown {
-  if (!isBlock(image)) {
-    return image;
-  }
-  let row: Columns | null = null;
-  for (const name of Object.keys(image)) {
-    const bytes = bytesOf(image[name]);
-    if (bytes !== null) {
-      row ??= { ...image };
-      setProperty(row, name, bytes);
-    }
-  }
-  return row ?? image;
-}
-
-function bytesOf(column: unknown): Buffer | null {
-  if (!isBlock(column) || Object.keys(column).length !== 1) {
-    return null;
-  }
-  const base64 = column["_base64"] ?? column["_base64_json"];
-  return typeof base64 === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(base64) ? Buffer.from(base64, "base64") : null;
 }

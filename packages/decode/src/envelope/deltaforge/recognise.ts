@@ -4,10 +4,16 @@ import type { Shape } from "../envelope.ts";
 const ownFields: readonly string[] = ["event_id", "tenant_id", "schema_version", "schema_sequence", "trace_id", "synthetic", "tx_end"];
 
 /** DeltaForge's events, which are Debezium's payload with fields of its own. */
-export function recogniseDeltaforge({ fields }: Shape): string | null {
-  if (fields === null || !["before", "after", "source", "op", "ts_ms"].every((name) => fields.includes(name))) {
+export function recogniseDeltaforge({ fields, fieldsOf }: Shape): string | null {
+  const names = isWrapped(fields) ? fieldsOf("payload") : fields;
+  if (names === null || !["before", "after", "source", "op", "ts_ms"].every((name) => names.includes(name))) {
     return null;
   }
-  const own = ownFields.find((name) => fields.includes(name));
+  const own = ownFields.find((name) => names.includes(name));
   return own === undefined ? null : `Debezium's fields, and ${own}`;
+}
+
+/** Whether the event stands in `payload`, beside a schema that is none: in JSON that is a message with a schema, in Avro a record. */
+export function isWrapped(fields: readonly string[] | null): boolean {
+  return fields?.length === 2 && fields.includes("schema") && fields.includes("payload");
 }

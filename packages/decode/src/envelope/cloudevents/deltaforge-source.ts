@@ -1,0 +1,37 @@
+import type { CdcEvent, TableName } from "../../event.ts";
+import { openDeltaforgeChange } from "../deltaforge/change.ts";
+import type { Origin } from "../envelope.ts";
+import { millisOf } from "../instant-text.ts";
+import { isBlock, textOrNull } from "../source.ts";
+import type { CloudEvent } from "./attributes.ts";
+
+/**
+ * The change of DeltaForge's event: `deltaforge/<name>/<db.table>`, and the operation in the data or at the end of the type. Null for
+ * other events, and for those whose content is not in them: a statement has the letter of a snapshot's read, and no row.
+ */
+export function openDeltaforgeEvent({ source, type, data, attributes }: CloudEvent, origin: Origin): CdcEvent | null {
+  const [, name, container, tableName] = /^deltaforge\/([^/]+)\/([^.]+)\.(.+)$/.exec(source) ?? [];
+  const images = isBlock(data) ? data : {};
+  const op = textOrNull(images["op"]) ?? operations.get(type.slice(type.lastIndexOf(".") + 1)) ?? null;
+  const hasImage = Object.hasOwn(images, "before") || Object.hasOwn(images, "after");
+  if (container === undefined || tableName === undefined || op === null || (op !== "t" && !hasImage)) {
+    return null;
+  }
+  const tsMs = millisOf(attributes["time"]);
+  const block = { connector: "deltaforge", name, db: container, table: tableName, snapshot: op === "r" ? "true" : "false" };
+  const change = { before: images["before"], after: images["after"], source: { ...block, ...(tsMs === null ? {} : { ts_ms: tsMs }) } };
+  return openDeltaforgeChange(op, change, tableOf(container, tableName), origin)?.[0] ?? null;
+}
+
+/** MySQL's database stands where PostgreSQL's schema does, and nothing says whose it is, but for what only PostgreSQL has. */
+function tableOf(container: string, name: string): TableName {
+  return container.startsWith("__") ? { schema: container, name } : { database: container, name };
+}
+
+const operations: ReadonlyMap<string, string> = new Map([
+  ["created", "c"],
+  ["updated", "u"],
+  ["deleted", "d"],
+  ["snapshot", "r"],
+  ["truncated", "t"],
+]);

@@ -1,0 +1,34 @@
+import type { CdcEvent, TableName } from "../../event.ts";
+import { LogicalMessage } from "../control-events.ts";
+import { type Change, openChange } from "../debezium/change.ts";
+import type { Origin } from "../envelope.ts";
+import { isBlock } from "../source.ts";
+import { deltaforgeRow } from "./row.ts";
+
+/** The schema of what is no table: `pg_logical_emit_message`, its prefix in place of a table's name. */
+const messageSchema = "__wal_message";
+
+/** The events of a change that DeltaForge wrote; null where it is none that is known. */
+export function openDeltaforgeChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
+  const { before = null, after = null } = change;
+  if (table.schema === messageSchema) {
+    return [new LogicalMessage({ ...change, message: { prefix: table.name, content: Buffer.from(jsonOf(after)) } }, origin)];
+  }
+  const isAvro = origin.route.encoding === "avro";
+  return openChange(op, change, deltaforgeRow(before, isAvro), deltaforgeRow(after, isAvro), table, origin);
+}
+
+/** A message's content is JSON, and was read with the event around it. */
+function jsonOf(value: unknown): string {
+  if (typeof value === "bigint") {
+    return value.toString();
+  }
+  if (Array.isArray(value)) {
+    return `[${value.map(jsonOf).join(",")}]`;
+  }
+  return isBlock(value)
+    ? `{${Object.keys(value)
+        .map((name) => `${JSON.stringify(name)}:${jsonOf(value[name])}`)
+        .join(",")}}`
+    : (JSON.stringify(value) ?? "null");
+}

@@ -1,0 +1,42 @@
+import type { Columns } from "../../event.ts";
+import { setProperty } from "../../set-property.ts";
+import { UNAVAILABLE } from "../../values/unavailable.ts";
+import { isBlock } from "../source.ts";
+
+/** PostgreSQL's column that was not sent, for it did not change: `{"_unchanged":true}`, in typed columns of Avro as that text. */
+const unchangedText = '{"_unchanged":true}';
+const unchangedBytes: Buffer = Buffer.from(unchangedText);
+
+/**
+ * The row with its columns out of DeltaForge's wrappers: bytes come as `{"_base64":"..."}`, MySQL's own form of JSON as
+ * `{"_base64_json":"..."}`. What is no row is handed back as it is.
+ */
+export function deltaforgeRow(image: unknown, isAvro: boolean): unknown {
+  if (!isBlock(image)) {
+    return image;
+  }
+  let row: Columns | null = null;
+  for (const name of Object.keys(image)) {
+    const value = unwrapped(image[name], isAvro);
+    if (value !== undefined) {
+      row ??= { ...image };
+      setProperty(row, name, value);
+    }
+  }
+  return row ?? image;
+}
+
+/** What is in a column's wrapper; undefined where it has none. */
+function unwrapped(column: unknown, isAvro: boolean): unknown {
+  if (isAvro && (column === unchangedText || (Buffer.isBuffer(column) && column.equals(unchangedBytes)))) {
+    return UNAVAILABLE;
+  }
+  if (!isBlock(column) || Buffer.isBuffer(column) || Object.keys(column).length !== 1) {
+    return undefined;
+  }
+  const base64 = column["_base64"] ?? column["_base64_json"];
+  if (typeof base64 === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    return Buffer.from(base64, "base64");
+  }
+  return column["_unchanged"] === true ? UNAVAILABLE : undefined;
+}
