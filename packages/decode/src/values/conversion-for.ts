@@ -18,6 +18,7 @@ import {
   structuredZonedTimeConversion,
   structuredZonedTimestampConversion,
 } from "./structured.ts";
+import { tidbConversion, tidbSemantics } from "./tidb-column.ts";
 import { timeOfDayConversion } from "./time-of-day.ts";
 import { instantConversion, timestampConversion } from "./timestamp.ts";
 import { uuidConversion } from "./uuid.ts";
@@ -111,4 +112,5 @@ const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["io.debezium.data.DoubleVector", ({ name }) => doubleVectorConversion(name)],
   ["io.debezium.data.FloatVector", ({ name }) => floatVectorConversion(name)],
   ["io.debezium.data.SparseDoubleVector", ({ name }) => sparseVectorConversion(name)],
+  ...tidbSemantics.map((name): [string, Make] => [name, tidbConversion]),
 ]);

@@ -2,6 +2,7 @@ import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { SchemaReference } from "../../schema-source.ts";
 import type { Semantic } from "../../values/conversion.ts";
+import { tidbSemantic } from "../../values/tidb-column.ts";
 import { unescapedName } from "../escaped-name.ts";
 import { type Field, fieldOf, type PrimitiveKind, type RecordType, type Type } from "../type.ts";
 import { detailsOf, setDetails, setFieldDetails } from "./details.ts";
@@ -317,7 +318,7 @@ function countParts(names: Names, count: number): void {
   }
 }
 
-/** `connect.name` says what a value means; a plain Avro schema says it by `logicalType`. */
+/** `connect.name` says what a value means; a plain Avro schema says it by `logicalType`, TiCDC's by a parameter. */
 function semanticOf(node: Node): Semantic | null {
   const name = node["connect.name"];
   if (typeof name === "string") {
@@ -325,10 +326,11 @@ function semanticOf(node: Node): Semantic | null {
     const scale = name === "org.apache.kafka.connect.data.Decimal" ? scalars(node, ["scale"]) : {};
     return { name, parameters: { ...scale, ...parametersOf(node) } };
   }
+  const parameters = parametersOf(node);
   const logicalType = node["logicalType"];
   return typeof logicalType === "string"
-    ? { name: `avro.${logicalType}`, parameters: { ...scalars(node, ["scale", "precision"]), ...parametersOf(node) } }
-    : null;
+    ? { name: `avro.${logicalType}`, parameters: { ...scalars(node, ["scale", "precision"]), ...parameters } }
+    : tidbSemantic(parameters?.["tidb_type"], parameters ?? {});
 }
 
 function scalars(node: Node, names: readonly string[]): Record<string, string> {

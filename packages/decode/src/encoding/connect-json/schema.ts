@@ -1,6 +1,7 @@
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { Semantic } from "../../values/conversion.ts";
+import { tidbSemantic } from "../../values/tidb-column.ts";
 import { isJsonObject } from "../json/parse.ts";
 import { type Field, fieldOf, type PrimitiveKind, type Type } from "../type.ts";
 
@@ -133,7 +134,7 @@ function parseFields(fields: unknown, where: string, depth: number): Field[] {
 function semanticOf(schema: Record<string, unknown>): Semantic | undefined {
   const name = schema["name"];
   if (typeof name !== "string") {
-    return undefined;
+    return tidbSemantic(schema["tidb_type"], {}) ?? undefined;
   }
   const parameters: Record<string, string> = Object.create(null);
   const stated = schema["parameters"];

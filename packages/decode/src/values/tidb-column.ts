@@ -1,0 +1,82 @@
+import type { ResolvedValueOptions } from "../options.ts";
+import type { Conversion, Semantic } from "./conversion.ts";
+import { bytesOfText } from "./sql-bytes.ts";
+import { type SqlConversion, SqlTexts } from "./sql-text.ts";
+import { parseSqlType } from "./sql-type.ts";
+import { valueInvalid } from "./value-invalid.ts";
+
+const prefix = "tidb.";
+
+/** Columns whose values say less than the type beside them; the others' are what they mean. */
+const typesThatMean: ReadonlySet<string> = new Set([
+  "bigint unsigned",
+  "bit",
+  "date",
+  "datetime",
+  "decimal",
+  "json",
+  "set",
+  "time",
+  "timestamp",
+  "binary",
+  "varbinary",
+  "tinyblob",
+  "blob",
+  "mediumblob",
+  "longblob",
+]);
+
+/** The meaning of a column as TiCDC's schemas state it, in `tidb_type`; null where its value is what it means. */
+export function tidbSemantic(tidbType: unknown, parameters: Readonly<Record<string, string>>): Semantic | null {
+  const name = typeof tidbType === "string" ? tidbType.toLowerCase() : "";
+  return typesThatMean.has(name) ? { name: prefix + name, parameters } : null;
+}
+
+/** Every name that `tidbSemantic` gives. */
+export const tidbSemantics: readonly string[] = Object.freeze(Array.from(typesThatMean, (name) => prefix + name));
+
+/** What such a column's raw value becomes. Bytes are what they are, or base64 where the format has no bytes. */
+export function tidbConversion(
+  { name, parameters }: Semantic,
+  values: ResolvedValueOptions,
+  parseJson: (text: string) => unknown,
+): Conversion {
+  const type = { ...parseSqlType(name.slice(prefix.length)), length: lengthOf(parameters["length"]) };
+  if (type.name.endsWith("binary") || type.name.endsWith("blob")) {
+    return { text: (text) => bytesOfText(type.name, text, "base64") };
+  }
+  const convert = new SqlTexts({ dialect: "mysql", bytes: "base64", values, parseJson }).ofParsed(type);
+  switch (type.name) {
+    case "bit":
+      return { bytes: (bytes, start, end) => convert(bitsOf(bytes, start, end)) };
+    case "bigint":
+      return unsignedConversion(convert);
+    default:
+      return { text: convert };
+  }
+}
+
+/** Half of the numbers do not fit, and come as the negative ones of the same bits. */
+function unsignedConversion(convert: SqlConversion): Conversion {
+  const wide = (value: number | bigint): unknown => convert(value < 0 ? BigInt.asUintN(64, BigInt(value)) : value);
+  return { int: wide, bigint: wide, text: convert };
+}
+
+/** MySQL's bound for a BIT. */
+const mostBytes = 8;
+
+/** The highest byte first. */
+function bitsOf(bytes: Uint8Array, start: number, end: number): bigint {
+  if (end - start > mostBytes) {
+    throw valueInvalid("bit", `at most ${mostBytes} bytes`, "more");
+  }
+  let bits = 0n;
+  for (let at = start; at < end; at++) {
+    bits = (bits << 8n) | BigInt(bytes[at] as number);
+  }
+  return bits;
+}
+
+function lengthOf(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : null;
+}
