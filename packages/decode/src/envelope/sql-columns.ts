@@ -1,22 +1,22 @@
 import type { Columns } from "../event.ts";
 import { setProperty } from "../set-property.ts";
 import type { BytesText } from "../values/sql-bytes.ts";
-import { type SqlConversion, type SqlDialect, SqlTexts } from "../values/sql-text.ts";
+import { type MembersAs, type SqlConversion, type SqlDialect, SqlTexts } from "../values/sql-text.ts";
 import type { EnvelopeScope } from "./envelope.ts";
 
 const textsByScope = new WeakMap<EnvelopeScope, Map<string, SqlTexts>>();
 
 /** What SQL types mean on one topic: remembered with it, so that a type is looked at once. */
-export function sqlTextsOf(scope: EnvelopeScope, dialect: SqlDialect, bytes: BytesText): SqlTexts {
+export function sqlTextsOf(scope: EnvelopeScope, dialect: SqlDialect, bytes: BytesText, members: MembersAs = "text-or-number"): SqlTexts {
   let known = textsByScope.get(scope);
   if (known === undefined) {
     known = new Map();
     textsByScope.set(scope, known);
   }
-  const spelling = `${dialect} ${bytes}`;
+  const spelling = `${dialect} ${bytes} ${members}`;
   let texts = known.get(spelling);
   if (texts === undefined) {
-    texts = new SqlTexts({ dialect, bytes, values: scope.values, parseJson: scope.parseJson });
+    texts = new SqlTexts({ dialect, bytes, members, values: scope.values, parseJson: scope.parseJson });
     known.set(spelling, texts);
   }
   return texts;

@@ -109,6 +109,18 @@ describe("options", () => {
   });
 });
 
+test("a member that is always a number is never the text of another one", () => {
+  const texts = new SqlTexts({
+    dialect: "mysql",
+    bytes: "base64",
+    members: "number",
+    values: resolveValueOptions(),
+    parseJson: JSON.parse,
+  });
+  expect([texts.of("enum('3','1','2')")("1"), texts.of("enum('3','1','2')")(3), texts.of("enum('a')")("0")]).toEqual(["3", "2", ""]);
+  expect(texts.of("set('4','2','1')")("4")).toEqual(["1"]);
+});
+
 describe("a value that contradicts its type", () => {
   test.each([
     ["int", "secret"],

@@ -14,10 +14,17 @@ import { valueInvalid } from "./value-invalid.ts";
 
 export type SqlDialect = "mysql" | "postgresql";
 
+export type MembersAs = "text-or-number" | "number";
+
 export interface SqlTextOptions {
   readonly dialect: SqlDialect;
   /** How the envelope writes bytes. */
   readonly bytes: BytesText;
+  /**
+   * Whether a member of an ENUM or a SET comes as its text or as its number, or always as its number: `1` may be the text of another member.
+   * @default "text-or-number"
+   */
+  readonly members?: MembersAs;
   readonly values: ResolvedValueOptions;
   readonly parseJson: (text: string) => unknown;
 }
@@ -146,8 +153,8 @@ function boolean(type: SqlType): SqlConversion {
 }
 
 /** Some writers send the number of a member instead of its text; 0 is MySQL's mark of an invalid one. */
-function enumeration({ elements }: SqlType): SqlConversion {
-  const members = new Set(elements);
+function enumeration({ elements }: SqlType, options: SqlTextOptions): SqlConversion {
+  const members = new Set(options.members === "number" ? [] : elements);
   return (value) => {
     const isIndex = typeof value === "number" || (typeof value === "string" && /^\d{1,5}$/.test(value) && !members.has(value));
     const index = isIndex ? Number(value) : -1;
@@ -156,11 +163,12 @@ function enumeration({ elements }: SqlType): SqlConversion {
 }
 
 /** A SET's members, or the number whose bits stand for them; without a list of members it stays a number. */
-function set({ elements }: SqlType): SqlConversion {
+function set({ elements }: SqlType, options: SqlTextOptions): SqlConversion {
   const members = elements !== null && elements.length <= mostSetMembers ? elements : null;
+  const texts = options.members === "number" ? null : members;
   return (value) => {
     const isBits = typeof value === "number" || typeof value === "bigint" || (typeof value === "string" && /^\d{1,20}$/.test(value));
-    if (isBits && !(typeof value === "string" && members?.includes(value) === true)) {
+    if (isBits && !(typeof value === "string" && texts?.includes(value) === true)) {
       return members === null ? value : membersOf(BigInt(value), members);
     }
     return typeof value === "string" ? enumSetConversion.text?.(value) : value;

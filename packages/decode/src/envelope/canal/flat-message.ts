@@ -1,5 +1,5 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
-import type { SqlConversion } from "../../values/sql-text.ts";
+import type { MembersAs, SqlConversion } from "../../values/sql-text.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, UnknownValue } from "../control-events.ts";
 import type { Origin } from "../envelope.ts";
@@ -48,7 +48,8 @@ function isRow(value: unknown): value is Columns {
 
 function rowEvents(op: Operation, table: TableName, data: readonly Columns[], value: Block, source: Block, origin: Origin): CdcEvent[] {
   checkEventCount(data.length, origin);
-  const conversionOf = conversions(value, origin);
+  // Who else writes this format may write the members of an ENUM as they are.
+  const conversionOf = conversions(value, source["connector"] === "tidb" ? "number" : "text-or-number", origin);
   const old = Array.isArray(value["old"]) ? value["old"] : [];
   const names = namesOf(value["pkNames"]);
   return data.map((sent, i) => {
@@ -65,8 +66,8 @@ function rowEvents(op: Operation, table: TableName, data: readonly Columns[], va
  * What each column's text becomes, by MySQL's type or, where that is missing, by JDBC's. Looked up once a message: a type may be as long
  * as one, and rows are many.
  */
-function conversions(value: Block, { scope }: Origin): (name: string) => SqlConversion | null {
-  const texts = sqlTextsOf(scope, "mysql", "latin1");
+function conversions(value: Block, members: MembersAs, { scope }: Origin): (name: string) => SqlConversion | null {
+  const texts = sqlTextsOf(scope, "mysql", "latin1", members);
   const { mysqlType, sqlType } = value;
   const byName = new Map<string, SqlConversion | null>();
   return (name) => {

@@ -62,7 +62,7 @@ export function learnSchema(schema: unknown, scope: EnvelopeScope): void {
     schemas = new TableSchemas();
     schemasByScope.set(scope, schemas);
   }
-  const texts = sqlTextsOf(scope, "mysql", "base64");
+  const texts = sqlTextsOf(scope, "mysql", "base64", "number");
   const columns = schema["columns"].filter(isBlock);
   const conversions = new Map(columns.map((column) => [scalarText(column["name"]) ?? "", conversionOf(column["dataType"], texts)]));
   schemas.set(versionOf(schema["schema"] ?? schema["database"], schema["table"], schema["version"]), {
@@ -100,12 +100,28 @@ function conversionOf(dataType: unknown, texts: SqlTexts): SqlConversion {
     elements: Array.isArray(elements) ? elements.filter((one) => typeof one === "string") : null,
   });
   const zoned = texts.of("timestamp with time zone");
-  return (value) => (isBlock(value) ? fromStruct(value, convert, zoned) : convert(value));
+  const isUnsigned = name === "bit" || name === "set";
+  return (value) => {
+    if (isStruct(value)) {
+      return fromStruct(value, convert, zoned);
+    }
+    return convert(isUnsigned ? asUnsigned(value) : value);
+  };
 }
 
 /** A column whose type is not known. */
 export function plain(value: unknown): unknown {
-  return isBlock(value) ? fromStruct(value, plain, plain) : (value ?? null);
+  return isStruct(value) ? fromStruct(value, plain, plain) : (value ?? null);
+}
+
+/** In Avro, bytes come as bytes. */
+function isStruct(value: unknown): value is Block {
+  return isBlock(value) && !Buffer.isBuffer(value);
+}
+
+/** In Avro, 64 bits come as the signed integer that has them. */
+function asUnsigned(value: unknown): unknown {
+  return typeof value === "bigint" || Number.isInteger(value) ? BigInt.asUintN(64, BigInt(value as number | bigint)) : value;
 }
 
 /** A timestamp comes with the zone that its text is of; in Avro, an unsigned 64-bit integer is wrapped so that it can be told. */
@@ -113,5 +129,5 @@ function fromStruct({ value, location }: Block, convert: SqlConversion, zoned: S
   if (typeof value === "string") {
     return location === "UTC" || location === "Etc/UTC" ? zoned(`${value}Z`) : convert(value);
   }
-  return typeof value === "number" || typeof value === "bigint" ? convert(BigInt.asUintN(64, BigInt(value))) : (value ?? null);
+  return typeof value === "number" || typeof value === "bigint" ? convert(asUnsigned(value)) : (value ?? null);
 }
