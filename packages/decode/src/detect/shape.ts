@@ -19,6 +19,9 @@ export function emptyShape({ topic, headerNames }: ShapeScope): Shape {
 /** The shape of all values of a type. */
 export function shapeOfType(type: Type, scope: ShapeScope): Shape {
   const record = withoutNull(type);
+  if (record.kind === "union") {
+    return { ...emptyShape(scope), choices: record.branches.flatMap((branch) => (branch.kind === "record" ? (branch.name ?? []) : [])) };
+  }
   if (record.kind !== "record") {
     return { ...emptyShape(scope), isText: record.kind === "string" };
   }

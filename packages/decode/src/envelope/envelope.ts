@@ -9,6 +9,8 @@ export interface Shape {
   readonly topic: string;
   /** The schema's full name, or null where there is no schema. */
   readonly typeName: string | null;
+  /** The full names of the records that a schema leaves to choose from, where it is a union of several. */
+  readonly choices?: readonly string[];
   /** Top-level field names; null where the value is no record. */
   readonly fields: readonly string[] | null;
   /** The names inside of a top-level field; null where it is no record, or was null in the message that was looked at. */

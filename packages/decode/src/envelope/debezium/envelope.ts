@@ -7,6 +7,7 @@ import { type Change, openChange } from "./change.ts";
 import { openMongodbChange } from "./mongodb.ts";
 import { changePlan, noSource, type SourceHead } from "./plan.ts";
 import { recogniseDebezium } from "./recognise.ts";
+import { openTidbPayload } from "./tidb.ts";
 
 /**
  * Debezium's own envelope, and the records on the topics beside the tables: transactions, heartbeats, schema changes, notifications. The
@@ -15,7 +16,10 @@ import { recogniseDebezium } from "./recognise.ts";
 export const debezium: EnvelopeFormat = {
   name: "debezium",
   recognise: (shape) => recogniseDebezium(shape)?.evidence ?? null,
-  planFor: (shape) => (recogniseDebezium(shape)?.record === "change" ? changePlan() : readEverything),
+  planFor: (shape) => {
+    const recognised = recogniseDebezium(shape);
+    return recognised?.record === "change" && recognised.isPayload !== true ? changePlan() : readEverything;
+  },
   open,
   openWhole,
 };
@@ -28,7 +32,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (source instanceof Deferred || source === null) {
     return typeof op === "string" ? openDebeziumChange(op, value, origin) : null;
   }
-  return openControl(value, origin);
+  return openTidbPayload(value, origin) ?? openControl(value, origin);
 }
 
 /** A change that is not understood, with everything that was sent. A row whose column `source` is no record is not Debezium's. */

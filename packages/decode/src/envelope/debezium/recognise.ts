@@ -6,6 +6,8 @@ export type DebeziumRecord = "change" | "transaction" | "heartbeat" | "schema-ch
 export interface Recognised {
   readonly record: DebeziumRecord;
   readonly evidence: string;
+  /** Whether it stands in the field `payload`, with no schema beside it. */
+  readonly isPayload?: boolean;
 }
 
 const transactionFields: ReadonlySet<string> = new Set(["status", "id", "event_count", "data_collections", "ts_ms"]);
@@ -15,11 +17,15 @@ const notificationFields: readonly string[] = ["id", "type", "aggregate_type", "
 const changeFields: readonly string[] = ["before", "after", "message", "ts_ms"];
 
 /** Names decide: Debezium's control records have few fields, always the same. */
-export function recogniseDebezium({ topic, typeName, fields }: Shape): Recognised | null {
+export function recogniseDebezium(shape: Shape): Recognised | null {
+  const { topic, typeName, fields } = shape;
   if (fields === null) {
     return null;
   }
   const has = (name: string): boolean => fields.includes(name);
+  if (fields.length === 1 && has("payload")) {
+    return recognisePayload(shape);
+  }
   if (has("ddl") && has("source") && (has("tableChanges") || has("databaseName"))) {
     return { record: "schema-change", evidence: "fields ddl, source and tableChanges" };
   }
@@ -39,4 +45,17 @@ export function recogniseDebezium({ topic, typeName, fields }: Shape): Recognise
     return { record: "heartbeat", evidence: "the field ts_ms alone, on a heartbeat topic or under a schema of that name" };
   }
   return null;
+}
+
+/** TiCDC without schemas (`debezium-disable-schema`) keeps the name of the other half. */
+function recognisePayload(shape: Shape): Recognised | null {
+  const { topic, headerNames } = shape;
+  const fields = shape.fieldsOf("payload");
+  const inner =
+    fields === null || fields.includes("payload")
+      ? null
+      : recogniseDebezium({ topic, typeName: null, fields, fieldsOf: () => null, isText: false, headerNames });
+  return inner?.record === "change" || inner?.record === "schema-change"
+    ? { record: inner.record, evidence: `the field payload alone, in it the ${inner.evidence}`, isPayload: true }
+    : null;
 }

@@ -1,8 +1,8 @@
 import type { CdcEvent, TableName } from "../../event.ts";
 import { blockValue } from "../change-event.ts";
-import { Watermark } from "../control-events.ts";
+import { SchemaChange, Watermark } from "../control-events.ts";
 import type { Origin } from "../envelope.ts";
-import { isBlock, numberOrNull } from "../source.ts";
+import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { type Change, openChange } from "./change.ts";
 
@@ -15,4 +15,29 @@ export function openTidbChange(op: string, change: Change, table: TableName, ori
   const block = isBlock(source) ? source : {};
   const tso = tsoOf(block["commit_ts"]);
   return [new Watermark(tso?.tso ?? null, numberOrNull(block["ts_ms"]) ?? tso?.tsMs ?? null, origin)];
+}
+
+/**
+ * The events of `{"payload":P}`, which is what TiCDC writes without schemas, of keys as of values; null for anything else. Nothing of it is
+ * deferred: the plans of schemas look at the names of the outermost record alone.
+ */
+export function openTidbPayload(value: Change, origin: Origin): readonly CdcEvent[] | null {
+  const payload = payloadAlone(value);
+  const source = payload?.["source"];
+  if (!isBlock(payload) || !isBlock(source) || source["connector"] !== "TiCDC") {
+    return null;
+  }
+  const { route, batch, record, scope } = origin;
+  const unwrapped = { key: payloadAlone(origin.key) ?? origin.key, route, batch, record, scope };
+  const { op } = payload;
+  if (typeof op !== "string") {
+    return "ddl" in payload ? [new SchemaChange(payload, unwrapped)] : null;
+  }
+  const table = { database: textOrNull(source["db"]) ?? "", name: textOrNull(source["table"]) ?? "" };
+  return openTidbChange(op, payload, table, unwrapped);
+}
+
+function payloadAlone(value: unknown): Change | null {
+  const payload = isBlock(value) && Object.keys(value).length === 1 ? value["payload"] : null;
+  return isBlock(payload) ? payload : null;
 }

@@ -1,7 +1,7 @@
 import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
-import { SchemaChange, UnknownValue, Watermark } from "../control-events.ts";
+import { SchemaChange, Truncate, UnknownValue, Watermark } from "../control-events.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { keyColumns } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
@@ -25,6 +25,9 @@ export const ticdcOpen: EnvelopeFormat = {
 const rowMessage = 1;
 const ddlMessage = 2;
 const resolvedMessage = 3;
+
+/** https://docs.pingcap.com/tidb/stable/ticdc-open-protocol#ddl-type-code */
+const truncateTable = 11;
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const { key, route } = origin;
@@ -64,6 +67,10 @@ function rowEvent(value: Block, message: Block, commit: Tso, origin: Origin): Cd
 }
 
 function ddlEvent(value: Block, message: Block, commit: Tso, origin: Origin): CdcEvent {
+  if (numberOrNull(value["t"]) === truncateTable) {
+    const table = { database: textOrNull(message["scm"]) ?? "", name: textOrNull(message["tbl"]) ?? "" };
+    return new Truncate(table, { source: sourceBlock(message, commit), ts_ms: commit.tsMs }, { ...origin, key: null });
+  }
   const block = { ddl: value["q"], databaseName: message["scm"], source: sourceBlock(message, commit), ts_ms: commit.tsMs };
   return new SchemaChange(block, { ...origin, key: null });
 }

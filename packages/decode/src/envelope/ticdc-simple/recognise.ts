@@ -1,9 +1,14 @@
 import type { Shape } from "../envelope.ts";
 
-/** TiCDC's simple protocol, as JSON or as its own Avro record. */
-export function recogniseTicdcSimple({ fields, typeName }: Shape): string | null {
-  if (typeName === "com.pingcap.simple.avro.Message") {
+const messageName = "com.pingcap.simple.avro.Message";
+
+/** TiCDC's simple protocol, as JSON or as its own Avro record; TiCDC's file of the schema is a union of that and of all that it holds. */
+export function recogniseTicdcSimple({ fields, typeName, choices = [] }: Shape): string | null {
+  if (typeName === messageName) {
     return `schema named ${typeName}`;
+  }
+  if (choices.includes(messageName)) {
+    return `the record ${messageName} in the schema's union`;
   }
   const isSimple = fields !== null && ["version", "type", "commitTs", "buildTs"].every((name) => fields.includes(name));
   return isSimple ? "fields version, type, commitTs and buildTs" : null;
