@@ -19,7 +19,8 @@ export async function checkVector(vector: Vector): Promise<void> {
   await expectInPlace(vector, options, record);
 }
 
-async function expectVector(vector: Vector, decoder: { decode(record: KafkaRecord): unknown }, record: KafkaRecord): Promise<void> {
+/** Whether the decoder, whatever it has read before, gives what the vector states. */
+export async function expectVector(vector: Vector, decoder: { decode(record: KafkaRecord): unknown }, record: KafkaRecord): Promise<void> {
   const outcome = await outcomeOf(() => decoder.decode(record));
   if (vector.error !== undefined) {
     expect(outcome).toMatchObject({ error: { code: vector.error.code } });
