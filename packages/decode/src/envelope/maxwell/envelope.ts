@@ -72,10 +72,13 @@ function change(op: Operation, table: TableName, data: Columns, value: Block, ts
   return new EnvelopedChange(op, table, before, after, source, transactionBlock(value), pushedMs(value), keyed);
 }
 
-/** The row's own names for its key: those that the message states, else those of the record's key, which has them in lower case. */
+/**
+ * The row's own names for its key: those that the message states, which stay the table's where the row has them in camel case, else those
+ * of the record's key, which has them in lower case.
+ */
 function keyOf(data: Columns, value: Block, recordKey: unknown): Columns | null {
   const stated = namesOf(value["primary_key_columns"] ?? value["primaryKeyColumns"]);
-  return keyColumns(data, stated) ?? translatedKey(recordKey);
+  return keyColumns(data, stated) ?? keyColumns(data, stated.map(camelCase)) ?? translatedKey(recordKey);
 }
 
 /** The number 1 in eight bytes, which are text as well. */
@@ -121,9 +124,9 @@ function sourceBlock(value: Block, snapshot: string, tsMs: number): Block {
   return file === undefined ? block : { ...block, file, pos: Number(pos) };
 }
 
-/** Maxwell's `output_naming_strategy=underscore_to_camelcase`. */
+/** Maxwell's `output_naming_strategy=underscore_to_camelcase`: whatever follows an underscore, and none in front. */
 function camelCase(name: string): string {
-  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return name.replace(/^_+/, "").replaceAll(/_(.)?/gs, (_, next = "") => (next as string).toUpperCase()) || name;
 }
 
 /** Rows of a transaction are numbered from 0, but for its last one, which says `commit` instead. */
