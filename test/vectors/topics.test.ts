@@ -6,7 +6,7 @@ import { expectVector } from "./check-vector.ts";
 import { linesOf } from "./lines.ts";
 import { optionsOf, recordOf, type Vector } from "./vector.ts";
 
-/** Whole topics, whose messages explain the ones behind them: in their order, with one decoder for each topic. */
+/** Whole topics, whose messages may explain the ones behind them: in their order, one decoder a topic, as its first message wants it. */
 const files = readdirSync(join(import.meta.dirname, "topics"));
 
 describe.each(files)("%s", (file) => {

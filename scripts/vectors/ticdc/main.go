@@ -2,7 +2,9 @@
 // folder up. It is built inside of TiCDC, with that module's own go.mod, and writes the two files that it is given:
 //
 //	cp main.go tiflow/cmd/cdckit-vectors/ && cd tiflow
-//	go run -ldflags=-checklinkname=0 ./cmd/cdckit-vectors .../test/vectors/decode/ticdc.ndjson .../test/vectors/topics/ticdc-simple.ndjson
+//	go run -ldflags=-checklinkname=0 ./cmd/cdckit-vectors .../test/vectors/decode/ticdc.ndjson .../test/vectors/topics/ticdc.ndjson
+//
+// The first has messages by themselves, of which tests try much: rows of few columns mostly. The second has whole topics, read once.
 package main
 
 import (
@@ -356,9 +358,9 @@ func main() {
 
 // What happens upstream, as TiCDC reads it.
 type changes struct {
-	create, alter, truncate                   *model.DDLEvent
-	insert, update, remove, nulls             *model.RowChangedEvent
-	pair, otherPair, movedPair, afterAddition *model.RowChangedEvent
+	create, alter, truncate                                *model.DDLEvent
+	insert, update, remove, nulls                          *model.RowChangedEvent
+	pair, otherPair, movedPair, removedPair, afterAddition *model.RowChangedEvent
 }
 
 func happen(u *upstream) changes {
@@ -380,6 +382,7 @@ func happen(u *upstream) changes {
 	c.pair = u.dml("insert into inv.pairs values (1, 'x', 'one')", "inv", "pairs")
 	c.otherPair = u.dml("insert into inv.pairs values (2, 'y', null)", "inv", "pairs")
 	c.movedPair = u.dml("update inv.pairs set a = 3 where a = 1", "inv", "pairs")
+	c.removedPair = u.dml("delete from inv.pairs where a = 2", "inv", "pairs")
 	c.alter = u.ddl("alter table inv.pairs add column w int unsigned default 5")
 	c.afterAddition = u.dml("insert into inv.pairs values (4, 'z', '', 4294967295)", "inv", "pairs")
 	c.truncate = u.ddl("truncate table inv.pairs")
@@ -406,139 +409,209 @@ func watermark() object {
 	return object{"kind": "watermark", "watermark": tso(watermarkTs), "tsMs": commitMs}
 }
 
+func truncated() object {
+	return object{"kind": "truncate", "table": object{"database": "inv", "name": "pairs"}}
+}
+
 func pair(a int, b string, v any) object { return object{"a": a, "b": b, "v": v} }
+
+// Messages by themselves, and those that stand in topics.
+type lines struct{ single, topics []object }
+
+func (l *lines) add(more lines) {
+	l.single, l.topics = append(l.single, more.single...), append(l.topics, more.topics...)
+}
 
 func writeAll(u *upstream) {
 	c := happen(u)
-	lines := canalLines(c)
-	lines = append(lines, openLines(c)...)
-	lines = append(lines, avroLines(c)...)
-	lines = append(lines, debeziumLines(c)...)
-	lines = append(lines, maxwellLines(c)...)
-	simple, topics := simpleLines(c)
-	print(os.Args[1], append(lines, simple...))
-	print(os.Args[2], topics)
+	var all lines
+	all.add(canalLines(c))
+	all.add(openLines(c))
+	all.add(avroLines(c))
+	all.add(debeziumLines(c))
+	all.add(lines{single: maxwellLines(c)})
+	all.add(simpleLines(c))
+	print(os.Args[1], all.single)
+	print(os.Args[2], statedOnce(all.topics))
 }
 
-func canalLines(c changes) []object {
-	// The extension's position, or none without it.
-	where := func(event *model.RowChangedEvent) object { return object{"id": 0, "commit_ts": tso(event.CommitTs)} }
-	plain := newProtocol("canal-json", "canal", "none+json+canal", "", config.ProtocolCanalJSON, func(*common.Config) {})
-	extended := newProtocol("canal-json, enable-tidb-extension", "canal", "none+json+ticdc-canal-json", "", config.ProtocolCanalJSON,
-		func(s *common.Config) { s.EnableTiDBExtension = true })
-	full := newProtocol("canal-json, enable-tidb-extension and content-compatible", "canal", "none+json+ticdc-canal-json", "", config.ProtocolCanalJSON,
-		func(s *common.Config) {
-			s.EnableTiDBExtension, s.ContentCompatible, s.OnlyOutputUpdatedColumns = true, true, true
-		})
-	keyOnly := newProtocol("canal-json, delete-only-output-handle-key-columns", "canal", "none+json+ticdc-canal-json", "", config.ProtocolCanalJSON,
-		func(s *common.Config) { s.EnableTiDBExtension, s.DeleteOnlyHandleKeyColumns = true, true })
-	lossy := []losses{digitsOnly, indexTexts}
-	first, second := means(false, lossy...), means(true, lossy...)
+// The first message of a topic states what its decoder needs.
+func statedOnce(topics []object) []object {
+	known := map[any]bool{}
+	for _, line := range topics {
+		if known[line["topic"]] {
+			delete(line, "schemas")
+			delete(line, "options")
+		}
+		known[line["topic"]] = true
+	}
+	return topics
+}
+
+// What happened to the rows of the few columns, whatever else the fields of such an event are.
+type fieldsOf func(op string, event *model.RowChangedEvent, key, before, after any) object
+
+func moved(c changes, fields fieldsOf) object {
+	return fields("update", c.movedPair, object{"a": 3, "b": "x"}, pair(1, "x", "one"), pair(3, "x", "one"))
+}
+
+func removed(c changes, fields fieldsOf) object {
+	return fields("delete", c.removedPair, object{"a": 2, "b": "y"}, pair(2, "y", nil), nil)
+}
+
+// The life of the wide row, and a row of nulls.
+func wideTopic(p *protocol, c changes, first, second object, fields fieldsOf) []object {
 	return []object{
-		plain.line("an insert; the length of a BIT and the members of an ENUM and a SET are not stated", plain.rows(c.insert)[0],
-			changed("mysql", "create", c.insert, id, nil, first, object{"id": 0})),
-		plain.line("DDL", must(plain.encoder.EncodeDDLEvent(c.create)), defined(c.create, "mysql")),
-		extended.line("an insert", extended.rows(c.insert)[0], changed("tidb", "create", c.insert, id, nil, first, where(c.insert))),
-		extended.line("an update", extended.rows(c.update)[0], changed("tidb", "update", c.update, id, first, second, where(c.update))),
-		extended.line("a delete", extended.rows(c.remove)[0], changed("tidb", "delete", c.remove, id, second, nil, where(c.remove))),
-		extended.line("a row of nulls", extended.rows(c.nulls)[0], changed("tidb", "create", c.nulls, object{"id": 2}, nil, empty(), where(c.nulls))),
-		extended.line("an update of the primary key", extended.rows(c.movedPair)[0],
-			changed("tidb", "update", c.movedPair, object{"a": 3, "b": "x"}, pair(1, "x", "one"), pair(3, "x", "one"), where(c.movedPair))),
-		extended.line("DDL", must(extended.encoder.EncodeDDLEvent(c.alter)), defined(c.alter, "tidb")),
-		extended.line("a truncate", must(extended.encoder.EncodeDDLEvent(c.truncate)), object{"kind": "truncate", "table": object{"database": "inv", "name": "pairs"}}),
-		extended.line("a watermark", must(extended.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
-		full.line("an insert", full.rows(c.insert)[0], changed("tidb", "create", c.insert, id, nil, means(false), where(c.insert))),
-		full.line("an update, of which old has what was changed", full.rows(c.movedPair)[0],
-			changed("tidb", "update", c.movedPair, object{"a": 3, "b": "x"}, pair(1, "x", "one"), pair(3, "x", "one"), where(c.movedPair))),
-		keyOnly.line("a delete", keyOnly.rows(c.remove)[0], changed("tidb", "delete", c.remove, id, id, nil, where(c.remove))),
+		p.line("an insert", p.rows(c.insert)[0], fields("create", c.insert, id, nil, first)),
+		p.line("an update", p.rows(c.update)[0], fields("update", c.update, id, first, second)),
+		p.line("a delete", p.rows(c.remove)[0], fields("delete", c.remove, id, second, nil)),
+		p.line("a row of nulls", p.rows(c.nulls)[0], fields("create", c.nulls, object{"id": 2}, nil, empty())),
 	}
 }
 
-func openLines(c changes) []object {
+func canalLines(c changes) lines {
+	newCanal := func(name, formats string, set func(*common.Config)) *protocol {
+		return newProtocol("canal-json"+name, "canal", "none+json+"+formats, "", config.ProtocolCanalJSON, set)
+	}
+	plain := newCanal("", "canal", func(*common.Config) {})
+	extended := newCanal(", enable-tidb-extension", "ticdc-canal-json", func(s *common.Config) { s.EnableTiDBExtension = true })
+	full := newCanal(", enable-tidb-extension, content-compatible", "ticdc-canal-json", func(s *common.Config) {
+		s.EnableTiDBExtension, s.ContentCompatible, s.OnlyOutputUpdatedColumns = true, true, true
+	})
+	keyOnly := newCanal(", enable-tidb-extension, delete-only-output-handle-key-columns", "ticdc-canal-json", func(s *common.Config) {
+		s.EnableTiDBExtension, s.DeleteOnlyHandleKeyColumns = true, true
+	})
+	plain.topic, extended.topic, full.topic = "canal.inv.types", "ticdc-canal.inv.types", "full-canal.inv.types"
+	fields := func(op string, event *model.RowChangedEvent, key, before, after any) object {
+		return changed("tidb", op, event, key, before, after, object{"id": 0, "commit_ts": tso(event.CommitTs)})
+	}
+	plainFields := func(op string, event *model.RowChangedEvent, key, before, after any) object {
+		return changed("mysql", op, event, key, before, after, object{"id": 0})
+	}
+	// Without content-compatible, the length of a BIT and the members of an ENUM and a SET are not stated.
+	first, second := means(false, digitsOnly, indexTexts), means(true, digitsOnly, indexTexts)
+	return lines{
+		single: []object{
+			plain.line("an update of the primary key", plain.rows(c.movedPair)[0], moved(c, plainFields)),
+			plain.line("DDL", must(plain.encoder.EncodeDDLEvent(c.create)), defined(c.create, "mysql")),
+			extended.line("an insert", extended.rows(c.insert)[0], fields("create", c.insert, id, nil, first)),
+			extended.line("an update of the primary key", extended.rows(c.movedPair)[0], moved(c, fields)),
+			extended.line("a delete", extended.rows(c.removedPair)[0], removed(c, fields)),
+			extended.line("DDL", must(extended.encoder.EncodeDDLEvent(c.alter)), defined(c.alter, "tidb")),
+			extended.line("a truncate", must(extended.encoder.EncodeDDLEvent(c.truncate)), truncated()),
+			extended.line("a watermark", must(extended.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
+			full.line("an update, of which old has what was changed", full.rows(c.movedPair)[0], moved(c, fields)),
+			keyOnly.line("a delete", keyOnly.rows(c.removedPair)[0],
+				fields("delete", c.removedPair, object{"a": 2, "b": "y"}, object{"a": 2, "b": "y"}, nil)),
+		},
+		topics: append(append(wideTopic(plain, c, first, second, plainFields), wideTopic(extended, c, first, second, fields)...),
+			wideTopic(full, c, means(false), means(true), fields)...),
+	}
+}
+
+func openLines(c changes) lines {
 	open := newProtocol("open protocol", "open", "ticdc+json+ticdc-open", "ticdc+json", config.ProtocolOpen, func(*common.Config) {})
 	keyOnly := newProtocol("open protocol, handle-key-only", "open", "ticdc+json+ticdc-open", "ticdc+json", config.ProtocolOpen, func(s *common.Config) {
 		s.MaxMessageBytes = 1024
 		s.LargeMessageHandle.LargeMessageHandleOption = config.LargeMessageHandleOptionHandleKeyOnly
 	})
+	open.topic = "open.inv.types"
 	where := func(event *model.RowChangedEvent) object {
 		return object{"commit_ts": tso(event.CommitTs), "rowId": event.RowID}
 	}
-	lossy := []losses{digitsOnly, indexes}
-	first, second := means(false, lossy...), means(true, lossy...)
-	moved := changed("tidb", "update", c.movedPair, object{"a": 3, "b": "x"}, pair(1, "x", "one"), pair(3, "x", "one"), where(c.movedPair))
-	return []object{
-		open.line("an insert; the length of a BIT and the members of an ENUM and a SET are not stated", open.rows(c.insert)[0],
-			changed("tidb", "create", c.insert, id, nil, first, where(c.insert))),
-		open.line("an update", open.rows(c.update)[0], changed("tidb", "update", c.update, id, first, second, where(c.update))),
-		open.line("a delete", open.rows(c.remove)[0], changed("tidb", "delete", c.remove, id, second, nil, where(c.remove))),
-		open.line("a row of nulls", open.rows(c.nulls)[0], changed("tidb", "create", c.nulls, object{"id": 2}, nil, empty(), where(c.nulls))),
-		open.line("three rows in one message, the last of another primary key than before", open.rows(c.pair, c.otherPair, c.movedPair)[0],
-			changed("tidb", "create", c.pair, object{"a": 1, "b": "x"}, nil, pair(1, "x", "one"), where(c.pair)),
-			changed("tidb", "create", c.otherPair, object{"a": 2, "b": "y"}, nil, pair(2, "y", nil), where(c.otherPair)), moved),
-		open.line("DDL", must(open.encoder.EncodeDDLEvent(c.create)), defined(c.create, "tidb")),
-		open.line("a truncate", must(open.encoder.EncodeDDLEvent(c.truncate)), object{"kind": "truncate", "table": object{"database": "inv", "name": "pairs"}}),
-		open.line("a watermark", must(open.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
-		keyOnly.line("an insert that is too large", keyOnly.rows(c.insert)[0],
-			changed("tidb", "create", c.insert, id, nil, id, with(where(c.insert), object{"onlyHandleKey": true}))),
+	fields := func(op string, event *model.RowChangedEvent, key, before, after any) object {
+		return changed("tidb", op, event, key, before, after, where(event))
+	}
+	// The length of a BIT and the members of an ENUM and a SET are not stated.
+	first, second := means(false, digitsOnly, indexes), means(true, digitsOnly, indexes)
+	return lines{
+		single: []object{
+			open.line("an insert", open.rows(c.insert)[0], fields("create", c.insert, id, nil, first)),
+			open.line("a delete", open.rows(c.removedPair)[0], removed(c, fields)),
+			open.line("three rows in one message, the last of another primary key than before", open.rows(c.pair, c.otherPair, c.movedPair)[0],
+				fields("create", c.pair, object{"a": 1, "b": "x"}, nil, pair(1, "x", "one")),
+				fields("create", c.otherPair, object{"a": 2, "b": "y"}, nil, pair(2, "y", nil)), moved(c, fields)),
+			open.line("DDL", must(open.encoder.EncodeDDLEvent(c.create)), defined(c.create, "tidb")),
+			open.line("a truncate", must(open.encoder.EncodeDDLEvent(c.truncate)), truncated()),
+			open.line("a watermark", must(open.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
+			keyOnly.line("an insert that is too large", keyOnly.rows(c.insert)[0],
+				changed("tidb", "create", c.insert, id, nil, id, with(where(c.insert), object{"onlyHandleKey": true}))),
+		},
+		topics: wideTopic(open, c, first, second, fields),
 	}
 }
 
-func avroLines(c changes) []object {
-	newAvro := func(name, formats string, set func(*common.Config)) *protocol {
-		return newProtocol("avro"+name, "avro", formats, "confluent+avro", config.ProtocolAvro, set)
+func avroLines(c changes) lines {
+	newAvro := func(name, formats, topic string, set func(*common.Config)) *protocol {
+		p := newProtocol("avro"+name, "avro", formats, "confluent+avro", config.ProtocolAvro, set)
+		p.topic = topic
+		return p
 	}
-	plain := newAvro("", "confluent+avro+none", func(*common.Config) {})
-	extended := newAvro(", enable-tidb-extension", "confluent+avro+ticdc-avro", func(s *common.Config) { s.EnableTiDBExtension = true })
-	texts := newAvro(", enable-tidb-extension, decimals and BIGINT UNSIGNED as strings, checksums", "confluent+avro+ticdc-avro", func(s *common.Config) {
+	extend := func(s *common.Config) { s.EnableTiDBExtension = true }
+	ofPairs := newAvro(", enable-tidb-extension", "confluent+avro+ticdc-avro", "inv.pairs", extend)
+	plain := newAvro("", "confluent+avro+none", "avro.types", func(*common.Config) {})
+	extended := newAvro(", enable-tidb-extension", "confluent+avro+ticdc-avro", "ticdc-avro.types", extend)
+	texts := newAvro(", enable-tidb-extension, decimals and BIGINT UNSIGNED as strings, checksums", "confluent+avro+ticdc-avro", "avro-texts.types", func(s *common.Config) {
 		s.EnableTiDBExtension, s.EnableRowChecksum = true, true
 		s.AvroDecimalHandlingMode, s.AvroBigintUnsignedHandlingMode = common.DecimalHandlingModeString, common.BigintUnsignedHandlingModeString
 	})
 	where := func(event *model.RowChangedEvent) object { return object{"commit_ts": tso(event.CommitTs)} }
-	checked := with(where(c.insert), object{
-		"row_level_checksum": fmt.Sprint(c.insert.Checksum.Current), "checksum_version": c.insert.Checksum.Version, "corrupted": false,
-	})
-	table := object{"table": object{"name": "types"}} // from the topic
+	checked := func(event *model.RowChangedEvent) object {
+		return with(where(event), object{
+			"row_level_checksum": fmt.Sprint(event.Checksum.Current), "checksum_version": event.Checksum.Version, "corrupted": false,
+		})
+	}
 	inTable := func(op string, event *model.RowChangedEvent, key, after any, where object) object {
+		table := object{"table": object{"name": event.TableInfo.GetTableName()}} // from the topic
 		return with(changed("tidb", op, event, key, nil, after, where), table)
 	}
-	return []object{
-		plain.line("an insert", plain.rows(c.insert)[0], with(object{"kind": "row", "key": id, "row": means(false)}, table)),
-		extended.line("an insert", extended.rows(c.insert)[0], inTable("create", c.insert, id, means(false), where(c.insert))),
-		extended.line("an update, without the row before", extended.rows(c.update)[0], inTable("update", c.update, id, means(true), where(c.update))),
-		extended.line("a delete", extended.rows(c.remove)[0], with(object{"kind": "tombstone", "key": id}, table)),
-		extended.line("a row of nulls", extended.rows(c.nulls)[0], inTable("create", c.nulls, object{"id": 2}, empty(), where(c.nulls))),
-		texts.line("an insert", texts.rows(c.insert)[0], inTable("create", c.insert, id, means(false), checked)),
+	table := object{"table": object{"name": "types"}}
+	return lines{
+		single: []object{
+			ofPairs.line("an update of the primary key, without the row before", ofPairs.rows(c.movedPair)[0],
+				inTable("update", c.movedPair, object{"a": 3, "b": "x"}, pair(3, "x", "one"), where(c.movedPair))),
+			ofPairs.line("a delete", ofPairs.rows(c.removedPair)[0],
+				object{"kind": "tombstone", "key": object{"a": 2, "b": "y"}, "table": object{"name": "pairs"}}),
+			extended.line("an insert", extended.rows(c.insert)[0], inTable("create", c.insert, id, means(false), where(c.insert))),
+		},
+		topics: []object{
+			plain.line("an insert", plain.rows(c.insert)[0], with(object{"kind": "row", "key": id, "row": means(false)}, table)),
+			extended.line("an insert", extended.rows(c.insert)[0], inTable("create", c.insert, id, means(false), where(c.insert))),
+			extended.line("an update, without the row before", extended.rows(c.update)[0], inTable("update", c.update, id, means(true), where(c.update))),
+			extended.line("a delete", extended.rows(c.remove)[0], with(object{"kind": "tombstone", "key": id}, table)),
+			extended.line("a row of nulls", extended.rows(c.nulls)[0], inTable("create", c.nulls, object{"id": 2}, empty(), where(c.nulls))),
+			texts.line("an insert", texts.rows(c.insert)[0], inTable("create", c.insert, id, means(false), checked(c.insert))),
+			texts.line("an update, without the row before", texts.rows(c.update)[0], inTable("update", c.update, id, means(true), checked(c.update))),
+		},
 	}
 }
 
-func debeziumLines(c changes) []object {
-	where := func(ts uint64) object {
-		return object{"server_id": 0, "gtid": nil, "file": "", "pos": 0, "row": 0, "thread": 0, "query": nil, "commit_ts": tso(ts), "cluster_id": "default"}
-	}
+func debeziumLines(c changes) lines {
 	newDebezium := func(name, encoding string, set func(*common.Config)) *protocol {
 		return newProtocol("debezium"+name, "debezium", "none+"+encoding+"+debezium", "none+"+encoding, config.ProtocolDebezium, set)
 	}
 	schemas := newDebezium("", "connect-json", func(*common.Config) {})
 	extended := newDebezium(", enable-tidb-extension", "connect-json", func(s *common.Config) { s.EnableTiDBExtension = true })
 	plain := newDebezium(", debezium-disable-schema", "json", func(s *common.Config) { s.EnableTiDBExtension, s.DebeziumDisableSchema = true, true })
+	schemas.topic, extended.topic = "debezium.inv.types", "ticdc-debezium.inv.types"
+	fields := func(op string, event *model.RowChangedEvent, key, before, after any) object {
+		where := object{"server_id": 0, "gtid": nil, "file": "", "pos": 0, "row": 0, "thread": 0, "query": nil, "cluster_id": "default"}
+		return changed("TiCDC", op, event, key, before, after, with(where, object{"commit_ts": tso(event.CommitTs)}))
+	}
 	first, second := means(false, asDoubles, untyped, zonedTexts), means(true, asDoubles, untyped, zonedTexts)
 	typedFirst, typedSecond := means(false, asDoubles, zonedTexts), means(true, asDoubles, zonedTexts)
-	moved := changed("TiCDC", "update", c.movedPair, object{"a": 3, "b": "x"}, pair(1, "x", "one"), pair(3, "x", "one"), where(c.movedPair.CommitTs))
-	return []object{
-		schemas.line("an insert; decimals are doubles, bytes are base64, the largest BIGINT UNSIGNED is -1", schemas.rows(c.insert)[0],
-			changed("TiCDC", "create", c.insert, id, nil, first, where(c.insert.CommitTs))),
-		schemas.line("an update", schemas.rows(c.update)[0], changed("TiCDC", "update", c.update, id, first, second, where(c.update.CommitTs))),
-		schemas.line("an update of the primary key", schemas.rows(c.movedPair)[0], moved),
-		extended.line("an insert; decimals are doubles", extended.rows(c.insert)[0],
-			changed("TiCDC", "create", c.insert, id, nil, typedFirst, where(c.insert.CommitTs))),
-		extended.line("a delete", extended.rows(c.remove)[0], changed("TiCDC", "delete", c.remove, id, typedSecond, nil, where(c.remove.CommitTs))),
-		extended.line("a row of nulls", extended.rows(c.nulls)[0],
-			changed("TiCDC", "create", c.nulls, object{"id": 2}, nil, empty(), where(c.nulls.CommitTs))),
-		extended.line("DDL", must(extended.encoder.EncodeDDLEvent(c.create)), defined(c.create, "TiCDC")),
-		extended.line("a watermark", must(extended.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
-		plain.line("an update of the primary key", plain.rows(c.movedPair)[0], moved),
-		plain.line("DDL", must(plain.encoder.EncodeDDLEvent(c.alter)), defined(c.alter, "TiCDC")),
-		plain.line("a watermark", must(plain.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
+	return lines{
+		single: []object{
+			schemas.line("an update of the primary key", schemas.rows(c.movedPair)[0], moved(c, fields)),
+			extended.line("a delete", extended.rows(c.removedPair)[0], removed(c, fields)),
+			extended.line("DDL", must(extended.encoder.EncodeDDLEvent(c.create)), defined(c.create, "TiCDC")),
+			extended.line("a watermark", must(extended.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
+			plain.line("an update of the primary key", plain.rows(c.movedPair)[0], moved(c, fields)),
+			plain.line("a delete", plain.rows(c.removedPair)[0], removed(c, fields)),
+			plain.line("DDL", must(plain.encoder.EncodeDDLEvent(c.alter)), defined(c.alter, "TiCDC")),
+			plain.line("a watermark", must(plain.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
+		},
+		topics: append(wideTopic(schemas, c, first, second, fields), wideTopic(extended, c, typedFirst, typedSecond, fields)...),
 	}
 }
 
@@ -555,59 +628,51 @@ func maxwellLines(c changes) []object {
 	}
 }
 
-// Single messages, and the topics in which a schema comes before the rows that it explains.
-func simpleLines(c changes) (single, topics []object) {
+// A schema comes before the rows that it explains.
+func simpleLines(c changes) lines {
 	var avroSchema bytes.Buffer
 	check(json.Compact(&avroSchema, must(os.ReadFile("pkg/sink/codec/simple/message.json"))))
 	inJson := newProtocol("simple", "simple", "none+json+ticdc-simple", "", config.ProtocolSimple, func(s *common.Config) { s.EnableRowChecksum = true })
 	inAvro := newProtocol("simple, encoding-format avro", "simple", "none+avro+ticdc-simple", "", config.ProtocolSimple,
 		func(s *common.Config) { s.EncodingFormat, s.EnableRowChecksum = common.EncodingFormatAvro, true })
-	inJson.topic, inAvro.topic = "inv.json", "inv.avro"
+	inJson.topic, inAvro.topic = "simple.inv.types", "avro-simple.inv.types"
 	hint := object{"value": object{"schema": object{"schemaType": "AVRO", "schema": avroSchema.String()}}}
 	inAvro.options = object{"topics": object{inAvro.topic: hint}}
+	var all lines
 	for _, p := range []*protocol{inJson, inAvro} {
-		single = append(single, simpleSingle(p, c)...)
-		topics = append(topics, simpleTopic(p, c)...)
+		all.topics = append(all.topics, simpleTopic(p, c)...)
 	}
-	return single, topics
+	all.single = []object{
+		inJson.line("DDL of a table that was there", must(inJson.encoder.EncodeDDLEvent(c.alter)), defined(c.alter, "tidb")),
+		inJson.line("a truncate", must(inJson.encoder.EncodeDDLEvent(c.truncate)), truncated()),
+		inJson.line("a watermark", must(inJson.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
+		inJson.line("an update before any schema, whose columns are not known", inJson.rows(c.movedPair)[0], simpleFields("update", c.movedPair, nil,
+			object{"a": "1", "b": "x", "v": "one"}, object{"a": "3", "b": "x", "v": "one"})),
+		inAvro.line("an update before any schema, whose key is not known", inAvro.rows(c.movedPair)[0],
+			simpleFields("update", c.movedPair, nil, pair(1, "x", "one"), pair(3, "x", "one"))),
+		inAvro.line("DDL", must(inAvro.encoder.EncodeDDLEvent(c.create)), defined(c.create, "tidb")),
+	}
+	return all
 }
 
-func simplePosition(event *model.RowChangedEvent) object {
+func simpleFields(op string, event *model.RowChangedEvent, key, before, after any) object {
 	sums := object{"version": event.Checksum.Version, "corrupted": false, "current": event.Checksum.Current, "previous": event.Checksum.Previous}
-	version := event.TableInfo.UpdateTS
-	return object{"commit_ts": tso(event.CommitTs), "tableID": event.GetTableID(), "schemaVersion": tso(version), "checksum": sums}
-}
-
-func simpleSingle(p *protocol, c changes) []object {
-	row := object{"a": "3", "b": "x", "v": "one"}
-	old := object{"a": "1", "b": "x", "v": "one"}
-	if p.options != nil {
-		row, old = pair(3, "x", "one"), pair(1, "x", "one")
-	}
-	return []object{
-		p.line("DDL", must(p.encoder.EncodeDDLEvent(c.create)), defined(c.create, "tidb")),
-		p.line("DDL of a table that was there", must(p.encoder.EncodeDDLEvent(c.alter)), defined(c.alter, "tidb")),
-		p.line("a truncate", must(p.encoder.EncodeDDLEvent(c.truncate)), object{"kind": "truncate", "table": object{"database": "inv", "name": "pairs"}}),
-		p.line("a watermark", must(p.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
-		p.line("an update of the primary key before any schema, whose columns are not known", p.rows(c.movedPair)[0],
-			changed("tidb", "update", c.movedPair, nil, old, row, simplePosition(c.movedPair))),
-	}
+	version := tso(event.TableInfo.UpdateTS)
+	where := object{"commit_ts": tso(event.CommitTs), "tableID": event.GetTableID(), "schemaVersion": version, "checksum": sums}
+	return changed("tidb", op, event, key, before, after, where)
 }
 
 func simpleTopic(p *protocol, c changes) []object {
-	first, second := means(false, inUtc), means(true, inUtc)
-	bootstrap := object{"kind": "schema-change", "database": "inv", "ddl": nil}
-	return []object{
-		p.line("a bootstrap", must(p.encoder.EncodeDDLEvent(model.NewBootstrapDDLEvent(c.insert.TableInfo))), bootstrap),
-		p.line("an insert", p.rows(c.insert)[0], changed("tidb", "create", c.insert, id, nil, first, simplePosition(c.insert))),
+	bootstrap := p.line("a bootstrap", must(p.encoder.EncodeDDLEvent(model.NewBootstrapDDLEvent(c.insert.TableInfo))),
+		object{"kind": "schema-change", "database": "inv", "ddl": nil})
+	return append(append([]object{bootstrap}, wideTopic(p, c, means(false, inUtc), means(true, inUtc), simpleFields)...),
 		p.line("DDL", must(p.encoder.EncodeDDLEvent(c.create)), defined(c.create, "tidb")),
-		p.line("an update of the primary key", p.rows(c.movedPair)[0],
-			changed("tidb", "update", c.movedPair, object{"a": 3, "b": "x"}, pair(1, "x", "one"), pair(3, "x", "one"), simplePosition(c.movedPair))),
-		p.line("an update", p.rows(c.update)[0], changed("tidb", "update", c.update, id, first, second, simplePosition(c.update))),
-		p.line("a delete", p.rows(c.remove)[0], changed("tidb", "delete", c.remove, id, second, nil, simplePosition(c.remove))),
-		p.line("a row of nulls", p.rows(c.nulls)[0], changed("tidb", "create", c.nulls, object{"id": 2}, nil, empty(), simplePosition(c.nulls))),
+		p.line("an update of the primary key", p.rows(c.movedPair)[0], moved(c, simpleFields)),
+		p.line("a delete of another table's row", p.rows(c.removedPair)[0], removed(c, simpleFields)),
 		p.line("DDL of a table that was there", must(p.encoder.EncodeDDLEvent(c.alter)), defined(c.alter, "tidb")),
-		p.line("a row of the table as it became", p.rows(c.afterAddition)[0], changed("tidb", "create", c.afterAddition, object{"a": 4, "b": "z"}, nil,
-			with(pair(4, "z", ""), object{"w": 4294967295}), simplePosition(c.afterAddition))),
-	}
+		p.line("a row of the table as it became", p.rows(c.afterAddition)[0], simpleFields("create", c.afterAddition, object{"a": 4, "b": "z"}, nil,
+			with(pair(4, "z", ""), object{"w": 4294967295}))),
+		p.line("a truncate", must(p.encoder.EncodeDDLEvent(c.truncate)), truncated()),
+		p.line("a watermark", must(p.encoder.EncodeCheckpointEvent(watermarkTs)), watermark()),
+	)
 }
