@@ -112,4 +112,13 @@ const byMeaning: Readonly<Record<string, string>> = {
   "io.debezium.data.geometry.Point": "jsonb",
   "io.debezium.data.geometry.Geometry": "jsonb",
   "io.debezium.data.geometry.Geography": "jsonb",
+  "tidb.bigint unsigned": "numeric",
+  "tidb.bit": "varbit",
+  "tidb.bit(1)": "boolean",
+  "tidb.bytes": "bytea",
+  "tidb.date": "date",
+  "tidb.datetime": "timestamp",
+  "tidb.decimal": "numeric",
+  "tidb.time": "text",
+  "tidb.timestamp": "timestamp",
 };

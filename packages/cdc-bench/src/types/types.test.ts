@@ -137,6 +137,11 @@ describe("types of values", () => {
     [{ kind: "array", items: { kind: "union", branches: [{ kind: "null" }, { kind: "int" }] } } as const, {}, "readonly (number | null)[]"],
     [{ kind: "map", keys: null, values: { kind: "double" } } as const, {}, "Readonly<Record<string, number>>"],
     [{ kind: "map", keys: { kind: "int" }, values: { kind: "string" } } as const, {}, "ReadonlyMap<number, string>"],
+    [{ kind: "long", semantic: { name: "tidb.bigint unsigned", parameters: {} } } as const, { int64: "string" }, "string"],
+    [{ kind: "bytes", semantic: { name: "tidb.bit", parameters: { length: "10" } } } as const, {}, "string"],
+    [{ kind: "bytes", semantic: { name: "tidb.bit(1)", parameters: { length: "1" } } } as const, {}, "boolean"],
+    [{ kind: "string", semantic: { name: "tidb.bytes", parameters: {} } } as const, {}, "Buffer"],
+    [{ kind: "string", semantic: { name: "tidb.datetime", parameters: {} } } as const, {}, "string"],
     [{ kind: "union", branches: [{ kind: "null" }, { kind: "any" }] } as const, {}, "unknown"],
   ])("%j with %j", (type, choices, expected) => {
     expect(valueType(type, { ...values, ...choices } as ValueChoices)).toBe(expected);

@@ -101,7 +101,10 @@ function semanticType({ name, parameters }: Semantic, choices: ValueChoices): st
   switch (name) {
     case "io.debezium.data.Json":
       return choices.json === "text" ? "string" : "unknown";
+    case "tidb.bigint unsigned":
+      return int64Types[choices.int64];
     case "io.debezium.data.Bits":
+    case "tidb.bit":
       return { string: "string", bytes: "Buffer", bigint: "bigint" }[choices.bits];
     case "io.debezium.data.Enum":
       return literals(allowedOf(parameters["allowed"]));
@@ -123,11 +126,12 @@ const decimals: ReadonlySet<string> = new Set([
   "confluent.type.Decimal",
   "avro.decimal",
   "avro.big-decimal",
+  "tidb.decimal",
 ]);
 
 /** Dates, times and timestamps are ISO text; years and durations in numbers are not. */
 const temporal =
-  /^(?:io\.debezium\.time\.(?:Date|(?:Micro|Nano)?Time(?:stamp)?|Zoned\w+|Iso\w+|Structured\w+|Interval)|org\.apache\.kafka\.connect\.data\.(?:Date|Time|Timestamp)|avro\.(?:date|time-\w+|(?:local-)?timestamp-\w+))$/;
+  /^(?:io\.debezium\.time\.(?:Date|(?:Micro|Nano)?Time(?:stamp)?|Zoned\w+|Iso\w+|Structured\w+|Interval)|org\.apache\.kafka\.connect\.data\.(?:Date|Time|Timestamp)|avro\.(?:date|time-\w+|(?:local-)?timestamp-\w+)|tidb\.(?:date|datetime|time|timestamp))$/;
 
 const point = "{ readonly x: number; readonly y: number; readonly srid: number | null; readonly wkb: Buffer | null }";
 const geometry = "{ readonly wkb: Buffer | null; readonly srid: number | null }";
@@ -143,6 +147,8 @@ const others: ReadonlyMap<string, string> = new Map([
   ["io.debezium.data.SparseDoubleVector", "{ readonly dimensions: number; readonly vector: ReadonlyMap<number, number> }"],
   ["avro.uuid", "string"],
   ["avro.duration", "string"],
+  ["tidb.bit(1)", "boolean"],
+  ["tidb.bytes", "Buffer"],
 ]);
 
 /** Whether a database may store a column's value outside of its row. */
@@ -160,4 +166,6 @@ const small: ReadonlySet<string> = new Set([
   "io.debezium.data.Enum",
   "io.debezium.data.EnumSet",
   "io.debezium.data.Bits",
+  "tidb.bit",
+  "tidb.bit(1)",
 ]);

@@ -6,34 +6,28 @@ import { parseSqlType } from "./sql-type.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
 const prefix = "tidb.";
+const bytesName = `${prefix}bytes`;
 
-/** Columns whose values say less than the type beside them; the others' are what they mean. */
-const typesThatMean: ReadonlySet<string> = new Set([
-  "bigint unsigned",
-  "bit",
-  "date",
-  "datetime",
-  "decimal",
-  "json",
-  "set",
-  "time",
-  "timestamp",
-  "binary",
-  "varbinary",
-  "tinyblob",
-  "blob",
-  "mediumblob",
-  "longblob",
+/** What types mean, by their names in lower case: only those whose values say less than the type beside them. */
+const meanings: ReadonlyMap<string, string> = new Map([
+  ...["bigint unsigned", "bit", "bit(1)", "date", "datetime", "decimal", "time", "timestamp"].map((type) => [type, prefix + type] as const),
+  ...["binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"].map((type) => [type, bytesName] as const),
+  ["json", "io.debezium.data.Json"],
+  ["set", "io.debezium.data.EnumSet"],
 ]);
 
 /** The meaning of a column as TiCDC's schemas state it, in `tidb_type`; null where its value is what it means. */
 export function tidbSemantic(tidbType: unknown, parameters: Readonly<Record<string, string>>): Semantic | null {
-  const name = typeof tidbType === "string" ? tidbType.toLowerCase() : "";
-  return typesThatMean.has(name) ? { name: prefix + name, parameters } : null;
+  const type = typeof tidbType === "string" ? tidbType.toLowerCase() : "";
+  // One bit alone is a boolean.
+  const name = meanings.get(type === "bit" && parameters["length"] === "1" ? "bit(1)" : type);
+  return name === undefined ? null : { name, parameters };
 }
 
-/** Every name that `tidbSemantic` gives. */
-export const tidbSemantics: readonly string[] = Object.freeze(Array.from(typesThatMean, (name) => prefix + name));
+/** The names that `tidbSemantic` gives and Debezium does not. */
+export const tidbSemantics: readonly string[] = Object.freeze(
+  Array.from(new Set(meanings.values())).filter((name) => name.startsWith(prefix)),
+);
 
 /** What such a column's raw value becomes. Bytes are what they are, or base64 where the format has no bytes. */
 export function tidbConversion(
@@ -41,10 +35,10 @@ export function tidbConversion(
   values: ResolvedValueOptions,
   parseJson: (text: string) => unknown,
 ): Conversion {
-  const type = { ...parseSqlType(name.slice(prefix.length)), length: lengthOf(parameters["length"]) };
-  if (type.name.endsWith("binary") || type.name.endsWith("blob")) {
-    return { text: (text) => bytesOfText(type.name, text, "base64") };
+  if (name === bytesName) {
+    return { text: (text) => bytesOfText(name, text, "base64") };
   }
+  const type = { ...parseSqlType(name.slice(prefix.length)), length: lengthOf(parameters["length"]) };
   const convert = new SqlTexts({ dialect: "mysql", bytes: "base64", values, parseJson }).ofParsed(type);
   switch (type.name) {
     case "bit":
