@@ -426,6 +426,7 @@ func writeAll(u *upstream) {
 	c := happen(u)
 	var all lines
 	all.add(canalLines(c))
+	all.add(canalProtobufLines(c))
 	all.add(openLines(c))
 	all.add(avroLines(c))
 	all.add(debeziumLines(c))
@@ -506,6 +507,21 @@ func canalLines(c changes) lines {
 		},
 		topics: append(append(wideTopic(plain, c, first, second, plainFields), wideTopic(extended, c, first, second, fields)...),
 			wideTopic(full, c, means(false), means(true), fields)...),
+	}
+}
+
+func canalProtobufLines(c changes) lines {
+	p := newProtocol("canal", "canal", "none+canal-protobuf+canal", "", config.ProtocolCanal, func(*common.Config) {})
+	p.topic = "binary-canal.inv.types"
+	p.options = object{"topics": object{p.topic: object{"value": object{"encoding": "canal-protobuf"}}}}
+	fields := func(op string, event *model.RowChangedEvent, key, before, after any) object {
+		return changed("mysql", op, event, key, before, after, object{})
+	}
+	two := func(events ...*model.RowChangedEvent) *common.Message { return p.rows(events...)[0] }
+	return lines{
+		single: []object{p.line("an update of the primary key and a delete in one message", two(c.movedPair, c.removedPair), moved(c, fields), removed(c, fields))},
+		topics: append(wideTopic(p, c, means(false, digitsOnly, indexTexts), means(true, digitsOnly, indexTexts), fields),
+			p.line("DDL", must(p.encoder.EncodeDDLEvent(c.create)), defined(c.create, "mysql"))),
 	}
 }
 
