@@ -139,12 +139,14 @@ public class WriteCassandraVectors {
     modes(DecimalMode.DOUBLE, VarIntMode.LONG);
     boolean isAvro = way.formats.contains("avro");
     Table orders = Table.orders(isAvro);
-    for (Case each : way.hasTypes ? orders.cases().subList(3, 6) : orders.cases()) {
+    for (Case each : way.hasTypes ? List.of(orders.cases().get(3), orders.cases().get(5)) : orders.cases()) {
       orders.print(each, way);
     }
-    orders.printSnapshot(way);
+    if (isAvro || !way.hasTypes) {
+      orders.printSnapshot(way);
+    }
     Table events = Table.events();
-    for (Case each : way.hasTypes ? events.rangeCases().subList(2, 4) : events.rangeCases()) {
+    for (Case each : way.hasTypes ? events.rangeCases().subList(3, 4) : events.rangeCases()) {
       events.print(each, way);
     }
     if (isAvro) {
@@ -155,6 +157,9 @@ public class WriteCassandraVectors {
     Table.odd().printInsert(way, "values at the edge of their types: a month is 30 days, a varint is cut to 64 bits");
     modes(DecimalMode.PRECISE, VarIntMode.PRECISE);
     Table.numbers("'precise'", "{'scale':3,'value':'MDk='}", "'AY7pD/bDc+DuTj8K0g=='", "'12.345'", "'123456789012345678901234567890'").printInsert(way, "decimals and varints, precise");
+    if (way.hasTypes) {
+      return; // text is text, whatever is told of it
+    }
     modes(DecimalMode.STRING, VarIntMode.STRING);
     Table.numbers("'string'", "'12.345'", "'123456789012345678901234567890'", "'12.345'", "'123456789012345678901234567890'").printInsert(way, "decimals and varints as text");
   }
@@ -345,7 +350,10 @@ public class WriteCassandraVectors {
       each.change.make(partition, this);
       Connector connector = new Connector(this, way);
       for (Record record : connector.read(new Mutation(partition.build()))) {
-        print(each, way, record, connector.produced(record));
+        boolean isShown = record.getValueSchema() != null || each.title.endsWith("a row") || each.title.endsWith("many rows");
+        if (isShown) { // of two tombstones that are alike, one
+          print(each, way, record, connector.produced(record));
+        }
       }
     }
 

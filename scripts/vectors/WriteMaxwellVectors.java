@@ -20,7 +20,6 @@ import com.zendesk.maxwell.schema.columndef.ColumnDef;
 import com.zendesk.maxwell.schema.ddl.DDLMap;
 import com.zendesk.maxwell.schema.ddl.ResolvedDatabaseAlter;
 import com.zendesk.maxwell.schema.ddl.ResolvedDatabaseCreate;
-import com.zendesk.maxwell.schema.ddl.ResolvedDatabaseDrop;
 import com.zendesk.maxwell.schema.ddl.ResolvedSchemaChange;
 import com.zendesk.maxwell.schema.ddl.ResolvedTableAlter;
 import com.zendesk.maxwell.schema.ddl.ResolvedTableCreate;
@@ -318,7 +317,6 @@ public class WriteMaxwellVectors {
     printSchemaChange(new ResolvedTableDrop("shop", "orders"), "drop table orders", "DROP");
     printSchemaChange(new ResolvedDatabaseCreate("shop", "utf8mb4"), "create database shop", null);
     printSchemaChange(new ResolvedDatabaseAlter("shop", "latin1"), "alter database shop charset latin1", null);
-    printSchemaChange(new ResolvedDatabaseDrop("shop"), "drop database shop", null);
   }
 
   static void printSchemaChange(ResolvedSchemaChange change, String sql, String type) throws Exception {
