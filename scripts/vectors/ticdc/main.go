@@ -430,7 +430,7 @@ func writeAll(u *upstream) {
 	all.add(openLines(c))
 	all.add(avroLines(c))
 	all.add(debeziumLines(c))
-	all.add(lines{single: maxwellLines(c)})
+	all.add(lines{single: maxwellLines(c), topics: largeLines(c)})
 	all.add(simpleLines(c))
 	print(os.Args[1], all.single)
 	print(os.Args[2], statedOnce(all.topics))
@@ -629,6 +629,43 @@ func debeziumLines(c changes) lines {
 		},
 		topics: append(wideTopic(schemas, c, first, second, fields), wideTopic(extended, c, typedFirst, typedSecond, fields)...),
 	}
+}
+
+// Messages that are too large: what is left of them, where the whole row is, and that file's name as it was found on the disk.
+func largeLines(c changes) (topics []object) {
+	for _, one := range []struct {
+		name, folder, formats, keyFormats string
+		kind                              config.Protocol
+		where                             object
+		key                               any
+		left                              object
+	}{
+		{"canal-json", "canal", "none+json+ticdc-canal-json", "", config.ProtocolCanalJSON, object{"id": 0}, id, id},
+		{"open protocol", "open", "ticdc+json+ticdc-open", "ticdc+json", config.ProtocolOpen, object{"rowId": 1}, id, id},
+		{"simple", "simple", "none+json+ticdc-simple", "", config.ProtocolSimple,
+			object{"tableID": c.insert.GetTableID(), "schemaVersion": tso(c.insert.TableInfo.UpdateTS), "handleKeyOnly": true}, nil, object{"id": "1"}},
+	} {
+		folder := must(os.MkdirTemp("", "claim-check"))
+		defer os.RemoveAll(folder)
+		for _, option := range []string{config.LargeMessageHandleOptionHandleKeyOnly, config.LargeMessageHandleOptionClaimCheck} {
+			p := newProtocol(one.name+", "+option, one.folder, one.formats, one.keyFormats, one.kind, func(s *common.Config) {
+				s.EnableTiDBExtension = one.kind == config.ProtocolCanalJSON
+				s.MaxMessageBytes = 1024
+				s.LargeMessageHandle.LargeMessageHandleOption = option
+				s.LargeMessageHandle.ClaimCheckStorageURI = "file://" + folder
+			})
+			p.topic = fmt.Sprintf("%s-%s.inv.types", option, one.folder)
+			message := p.rows(c.insert)[0]
+			where := with(one.where, object{"commit_ts": tso(c.insert.CommitTs)})
+			if option == config.LargeMessageHandleOptionClaimCheck {
+				where["claimCheckLocation"] = "file://" + folder + "/" + must(os.ReadDir(folder))[0].Name()
+			} else if one.kind != config.ProtocolSimple {
+				where["onlyHandleKey"] = true
+			}
+			topics = append(topics, p.line("an insert that is too large", message, changed("tidb", "create", c.insert, one.key, nil, one.left, where)))
+		}
+	}
+	return topics
 }
 
 func maxwellLines(c changes) []object {
