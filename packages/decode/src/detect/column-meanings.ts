@@ -31,7 +31,8 @@ export class ColumnMeanings {
   columns: ColumnHints;
   readonly stated: ColumnHints;
   readonly #sources: MeaningSources;
-  readonly #learnsOfTables: boolean;
+  /** Whether a table's schema changes are learned from. */
+  readonly learnsOfTables: boolean;
   readonly #ofKeys = new WeakMap<Type, LearnedColumns>();
   #lastKey: Type | null = null;
   #ofLastKey: LearnedColumns = nothing;
@@ -43,12 +44,12 @@ export class ColumnMeanings {
     this.columns = stated;
     this.stated = stated;
     this.#sources = sources;
-    this.#learnsOfTables = sources.schemaChanges !== null;
+    this.learnsOfTables = sources.schemaChanges !== null;
   }
 
   /** Whether anything can be learned of a row whose key has this type. */
   learnsBeside(keyType: Type | null): boolean {
-    return this.#learnsOfTables || (keyType !== null && this.#sources.keys);
+    return this.learnsOfTables || (keyType !== null && this.#sources.keys);
   }
 
   /** Whether the next value is read with more than the user has stated. */

@@ -8,6 +8,7 @@ import { type Type, withoutNull } from "../encoding/type.ts";
 import { keyColumnsOf, keyPlan } from "../envelope/debezium/router-key.ts";
 import { none } from "../envelope/none/envelope.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
+import { type Alike, unlike } from "./alike.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { rowTypeOf } from "./row-type.ts";
@@ -19,8 +20,8 @@ interface ConnectRoute extends SideRoute {
 }
 
 interface PrefixRoute extends ConnectRoute {
-  /** `{"schema":` ... `,"payload":`, byte for byte. */
-  readonly prefix: Buffer;
+  /** Behind `{"schema":` ... `,"payload":`, byte for byte. */
+  readonly alike: Alike;
 }
 
 /** A connect-json message whose two halves were parsed. */
@@ -35,6 +36,7 @@ export const notConnect: unique symbol = Symbol("not connect-json");
 export const notPayload: unique symbol = Symbol("no payload");
 
 const recentRoutes = 4;
+const closingBrace = 0x7d;
 const schemaKeyLength = '{"schema":'.length;
 
 /**
@@ -63,8 +65,9 @@ export class ConnectSide {
   /** The value of a message whose schema half is that of a recent one, {@link notConnect} or {@link notPayload}. */
   readRecent(bytes: Buffer, start: number, end: number): unknown {
     for (const route of this.#recent) {
-      if (hasPrefix(bytes, start, end, route.prefix)) {
-        return this.#readPayload(route, bytes, start, start + route.prefix.length, end);
+      const { prefix } = route.alike;
+      if (hasPrefix(bytes, start, end, prefix)) {
+        return this.#readPayload(route, bytes, start, start + prefix.length, end);
       }
     }
     return notConnect;
@@ -120,8 +123,8 @@ export class ConnectSide {
       if (!isConnectSchema(schema) || !hasConnectType(schema)) {
         return null; // the whole message decides: it may be a row with columns of these names
       }
-      const prefix = Buffer.from(bytes.subarray(start, payloadStart));
-      route = { ...this.#compile(schema, text), prefix };
+      const compiled = this.#compile(schema, text);
+      route = { ...compiled, alike: alikeOf(Buffer.from(bytes.subarray(start, payloadStart)), compiled.reader) };
       this.#bySchema.set(text, route);
     }
     this.#recent = [route, ...this.#recent.filter((other) => other !== route)].slice(0, recentRoutes);
@@ -156,6 +159,7 @@ export class ConnectSide {
       envelope: opens.name,
       schemaId: null,
       opens,
+      alike: null,
       shape,
       type,
       typeName: recordName(type),
@@ -163,6 +167,24 @@ export class ConnectSide {
       reader: new JsonReader("connect-json", type, this.#engine.compileOptions(plan)),
     };
   }
+}
+
+/** What ends in an error goes the long way: it may be JSON of another kind all the same. So does what must be weighed first. */
+function alikeOf(prefix: Buffer, reader: JsonReader): Alike {
+  const read = (bytes: Buffer, start: number, end: number): unknown => {
+    if (prefix.length + end - start >= leastWeighedBytes || bytes[end - 1] !== closingBrace) {
+      return unlike;
+    }
+    try {
+      return reader.readPart(bytes, start, end - 1);
+    } catch (error) {
+      if (!isDecodeError(error)) {
+        throw error;
+      }
+      return unlike;
+    }
+  };
+  return { prefix, reader: { read }, columns: null };
 }
 
 function recordName(type: Type): string | null {

@@ -111,6 +111,7 @@ export class PlainSide {
       envelope: opens.name,
       schemaId: null,
       opens,
+      alike: null, // names tell, which stand all over the text
       shape,
       type: null,
       typeName: null,

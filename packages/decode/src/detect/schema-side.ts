@@ -1,4 +1,3 @@
-import { beginsWith } from "../encoding/same-bytes.ts";
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Deferred, type PayloadReader, type ReadPlan } from "../encoding/reader.ts";
 import type { ParsedSchema, SchemaEncoding } from "../encoding/schema-encoding.ts";
@@ -14,6 +13,7 @@ import { confluent, confluentPrefix } from "../framing/confluent/recognise.ts";
 import { type Framing, hasMessages, type MessageChoice } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
 import { learnedFromSource } from "../stream/learned-columns.ts";
+import type { Alike } from "./alike.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { type Failures, type Pending, pendingEncoding, pendingValue } from "./pending.ts";
@@ -32,14 +32,14 @@ export interface NamedSchema {
   readonly message?: MessageSelector | undefined;
 }
 
-interface SchemaRoute extends SideRoute {
+interface CompiledRoute extends Omit<SideRoute, "alike"> {
   readonly schemaId: SchemaId;
   readonly reader: PayloadReader;
   /** The meanings that it reads columns with; null where the schema states all there are. */
   readonly columns: ColumnHints | null;
-  /** Confluent's prefix, and the payload's first bytes that chose the message where the schema has several; null behind other framings. */
-  readonly prefix: Buffer | null;
 }
+
+type SchemaRoute = CompiledRoute & SideRoute;
 
 /** A schema, understood, and how those of its messages that were seen are read. */
 interface KnownSchema {
@@ -55,9 +55,6 @@ interface KnownSchema {
 
 /** How many tables of one topic are read with meanings of their own at a time. */
 const mostMeanings = 16;
-
-/** Returned where a message does not begin as the last one did. */
-export const unlike: unique symbol = Symbol("unlike the last message");
 
 const noChoice: Buffer = Buffer.alloc(0);
 const theOnlyMessage: readonly MessageChoice[] = [];
@@ -83,23 +80,6 @@ export class SchemaSide {
   /** The value of a message behind Confluent's prefix, whose payload is from `start` to `end`; or {@link pendingValue}. */
   readPrefixed(id: number, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
     return this.read({ framing: confluent, id }, bytes, start, end, 1, failed);
-  }
-
-  /**
-   * The value of a message behind Confluent's prefix that is the last one's, byte for byte: its schema is the same, and its message of the
-   * schema's. {@link unlike} for any other.
-   */
-  readAlike(bytes: Buffer, start: number, end: number): unknown {
-    const { route } = this;
-    if (route === null || route.prefix === null || !beginsWith(bytes, start, end, route.prefix) || !this.#isAsWanted(route)) {
-      return unlike;
-    }
-    return this.#readBy(route, bytes, start + route.prefix.length, end);
-  }
-
-  /** Whether the route reads columns with the meanings that are to be read with now. */
-  #isAsWanted({ columns }: SchemaRoute): boolean {
-    return columns === null || columns === this.#scope.meanings.columns;
   }
 
   /** One value, or an array of them where `count` is not 1; or {@link pendingValue} where something must be loaded first. */
@@ -156,12 +136,17 @@ export class SchemaSide {
   }
 
   #readBy(route: SchemaRoute, bytes: Buffer, start: number, end: number): unknown {
+    const value = this.#readAs(route, bytes, start, end);
+    this.route = route;
+    return value;
+  }
+
+  #readAs(route: CompiledRoute, bytes: Buffer, start: number, end: number): unknown {
     try {
       const value = route.reader.read(bytes, start, end);
       if (route.namespaceToCheck !== null && this.#scope.side === "value") {
         this.#checkIdentity(value, route, route.namespaceToCheck);
       }
-      this.route = route;
       return value;
     } catch (error) {
       throw explained(error, route);
@@ -261,7 +246,7 @@ export class SchemaSide {
       bareBytes: writesBareBytes(framing),
       ...(columns === null ? {} : { columns: withSource(columns, type, plan, opens) }),
     });
-    return {
+    const route: CompiledRoute = {
       framing,
       encoding: reader.encoding,
       envelope: opens.name,
@@ -273,12 +258,20 @@ export class SchemaSide {
       typeName: recordName(type),
       reader,
       columns,
-      prefix: framing === "confluent" && typeof known.id === "number" ? Buffer.concat([confluentPrefix(known.id), choice]) : null,
       namespaceToCheck: isKnown ? null : namespace,
     };
+    return { ...route, alike: framing === "confluent" && typeof known.id === "number" ? this.#alike(route, known.id, choice) : null };
   }
 
-  #checkIdentity(value: unknown, route: SchemaRoute, namespace: string): void {
+  /** Behind Confluent's prefix, and the payload's first bytes that chose the message where the schema has several. */
+  #alike(route: CompiledRoute, id: number, choice: Buffer): Alike {
+    const { reader, columns, isRuled, namespaceToCheck } = route;
+    const prefix = Buffer.concat([confluentPrefix(id), choice]);
+    const isChecked = isRuled === true || namespaceToCheck !== null;
+    return { prefix, columns, reader: isChecked ? { read: (bytes, start, end) => this.#readAs(route, bytes, start, end) } : reader };
+  }
+
+  #checkIdentity(value: unknown, route: CompiledRoute, namespace: string): void {
     const source = isBlock(value) ? value["source"] : undefined;
     if (!(source instanceof Deferred) || source.peeked === this.#checkedHead) {
       return; // without a table in the bytes, the schema is all that there is to go by
@@ -339,7 +332,7 @@ function noSuchMessage(id: SchemaId): DecodeError {
  * Why a schema does not fit: rules that changed the bytes, or, of one that is not the topic's, that it is most likely not the one that the
  * message was written with.
  */
-function explained(error: unknown, { schemaId, typeName, namespaceToCheck, isRuled }: SchemaRoute): unknown {
+function explained(error: unknown, { schemaId, typeName, namespaceToCheck, isRuled }: CompiledRoute): unknown {
   if (isRuled && isDecodeError(error) && error.code !== "schema-mismatch") {
     return ruledError(schemaId, error);
   }

@@ -1,16 +1,19 @@
 import { isUtf8 } from "node:buffer";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
+import { beginsWith } from "../encoding/same-bytes.ts";
 import { DecodeError, type DecodeErrorCode, isDecodeError } from "../errors.ts";
 import type { EncodingName, FramingName } from "../event.ts";
 import { confluent, confluentId, frameLength } from "../framing/confluent/recognise.ts";
 import type { Frame, Framing, Message, Payload, Side } from "../framing/framing.ts";
 import { undecodableFormat } from "../framing/undecodable.ts";
 import type { RecordCursor, RecordHeaders } from "../record.ts";
+import { type Alike, unlike } from "./alike.ts";
+import type { ColumnMeanings } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
 import { JsonSide } from "./json-side.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
-import { type NamedSchema, SchemaSide, unlike } from "./schema-side.ts";
+import { type NamedSchema, SchemaSide } from "./schema-side.ts";
 import { ManyValues, rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
 import { type StatedSide, statedSide } from "./stated-side.ts";
 
@@ -34,10 +37,11 @@ export class SideDecoder {
   readonly #announced: readonly Framing[];
   readonly #schemas: SchemaSide;
   readonly #json: JsonSide;
+  readonly #meanings: ColumnMeanings;
   readonly #stated: StatedSide | null;
   readonly #maxBytes: number;
   readonly #hasSource: boolean;
-  /** Whether the format is told by the first bytes alone. */
+  /** Whether the format is told by the first bytes alone, of formats that are known here. */
   readonly #bytesDecide: boolean;
   /** The framings that a schema has confirmed: what looks like them again is no accident. */
   readonly #confirmed = new Set<FramingName>();
@@ -54,10 +58,11 @@ export class SideDecoder {
     this.#announced = scope.announced;
     this.#schemas = new SchemaSide(engine, scope);
     this.#json = new JsonSide(engine, scope);
+    this.#meanings = scope.meanings;
     this.#stated = statedSide(engine, scope, this.#schemas, this.#json);
     this.#maxBytes = engine.limits.maxMessageBytes;
     this.#hasSource = engine.schemas !== null;
-    this.#bytesDecide = this.#announced.length === 0 && this.#stated === null;
+    this.#bytesDecide = this.#announced.length === 0 && this.#stated === null && this.#bracesAreJson;
     this.route = this.#json.route;
   }
 
@@ -66,15 +71,19 @@ export class SideDecoder {
     if (end - start > this.#maxBytes) {
       throw this.#tooLong(end - start);
     }
-    if (!this.#bytesDecide) {
-      return this.#readOutside(bytes, start, end, cursor, failed);
-    }
-    const value = this.#schemas.readAlike(bytes, start, end);
-    if (value === unlike) {
-      return this.#readUnannounced(bytes, start, end, failed);
-    }
-    this.route = this.#schemas.route ?? this.route;
-    return value;
+    const { alike } = this;
+    const value = alike !== null && beginsWith(bytes, start, end, alike.prefix) ? this.#readAlike(alike, bytes, start, end) : unlike;
+    return value === unlike ? this.#readOutside(bytes, start, end, cursor, failed) : value;
+  }
+
+  /** Which messages are certainly written as the last one was; null where more than first bytes tells. */
+  get alike(): Alike | null {
+    return this.#bytesDecide ? this.route.alike : null;
+  }
+
+  #readAlike({ columns, prefix, reader }: Alike, bytes: Buffer, start: number, end: number): unknown {
+    const isAsWanted = columns === null || columns === this.#meanings.columns;
+    return isAsWanted ? reader.read(bytes, start + prefix.length, end) : unlike;
   }
 
   #tooLong(length: number): DecodeError {
@@ -246,7 +255,11 @@ export class SideDecoder {
   }
 
   #decline(framing: FramingName): void {
-    this.route = { ...this.route, declined: { framing, why: "the source knows no such schema, and all bytes can be read without it" } };
+    this.route = {
+      ...this.route,
+      alike: null,
+      declined: { framing, why: "the source knows no such schema, and all bytes can be read without it" },
+    };
   }
 
   #recogniseBytes(bytes: Buffer, start: number, end: number): Framed | null {
@@ -291,7 +304,7 @@ export class SideDecoder {
       return this.#fromSchema(this.#schemas.read(named, bytes, start, end, count, failed), framing);
     }
     const value = this.#readJson(bytes, skipByteOrderMark(bytes, start, end), end);
-    this.route = { ...this.route, framing: framing.name };
+    this.route = { ...this.route, alike: null, framing: framing.name };
     return value;
   }
 

@@ -6,6 +6,7 @@ import type { EncodingName, FramingName } from "../event.ts";
 import type { Framing, Side } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
 import type { ColumnMeanings } from "./column-meanings.ts";
+import type { Alike } from "./alike.ts";
 import { emptyShape } from "./shape.ts";
 
 /** What one side decoder reads, and what its user has said of it. */
@@ -45,6 +46,8 @@ export const nothingStated: StatedFormat = {
 /** How one side of a topic's records is read, once decided: the format, and the envelope that opens its values. */
 export interface SideRoute extends Route {
   readonly opens: EnvelopeFormat;
+  /** Which messages are certainly written the same; null where their first bytes do not tell. */
+  readonly alike: Alike | null;
   /** What the envelope was recognised by. */
   readonly shape: Shape;
   /** Whether the registry keeps rules beside the schema by which producers change what they write. */
@@ -62,7 +65,18 @@ export interface SideRoute extends Route {
 /** The route of bytes that are neither framed nor JSON. */
 export function rawRoute(encoding: EncodingName, framing: FramingName = "none"): SideRoute {
   const shape = emptyShape({ topic: "", headerNames: [] });
-  return { framing, encoding, envelope: "none", schemaId: null, opens: none, shape, type: null, typeName: null, namespaceToCheck: null };
+  return {
+    framing,
+    encoding,
+    envelope: "none",
+    schemaId: null,
+    opens: none,
+    alike: null,
+    shape,
+    type: null,
+    typeName: null,
+    namespaceToCheck: null,
+  };
 }
 
 /** The values of a record that holds several, in their order. */

@@ -9,6 +9,7 @@ import type { RecordCursor } from "../record.ts";
 import { ColumnMeanings, type LearnedNames, losesMeanings } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
+import { Lane } from "./lane.ts";
 import { openByNext } from "./open-by-next.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
 import { readAsWanted, readLearned } from "./read-learned.ts";
@@ -33,9 +34,12 @@ interface RoutePair {
   readonly key: SideRoute;
   readonly value: SideRoute;
   readonly isSimple: boolean;
+  /** The short way for others like it, where there is one. */
+  readonly lane: Lane | null;
 }
 
 const noRoute = rawRoute("bytes");
+const noPair: RoutePair = { key: noRoute, value: noRoute, isSimple: false, lane: null };
 const noBytes = new Uint8Array(0);
 
 /** Reads the records of one topic. */
@@ -70,7 +74,7 @@ export class TopicDecoder {
     this.#values = new SideDecoders(engine, { topic, side: "value", meanings: this.#meanings, stated: hints.value, trustsSchemas });
     this.#key = this.#keys.forHeaders([]);
     this.#value = this.#values.forHeaders([]);
-    this.#pair = this.#pairOf(noRoute, noRoute);
+    this.#pair = noPair;
   }
 
   /** The routes of the last record that was read to its end: how its two sides were written. */
@@ -89,6 +93,12 @@ export class TopicDecoder {
     if (!batch.headerNamesAre(record, this.#headerNames)) {
       this.#lookAtHeaders(batch.headersAt(record).map(([name]) => name));
     }
+    const events = this.#pair.lane === null ? null : this.#pair.lane.read(cursor);
+    return events === null ? this.#readUnlike(cursor, failed) : events;
+  }
+
+  /** A record that is not written as the last one was, as far as its first bytes tell. */
+  #readUnlike(cursor: RecordCursor, failed: Failures | null): readonly CdcEvent[] | null {
     const { keyBytes } = cursor;
     const valueBytes = this.#hints.emptyIsTombstone && cursor.valueStart === cursor.valueEnd ? null : cursor.valueBytes;
     const key = keyBytes === null ? null : this.#key.read(this.#engine.buffer(keyBytes), cursor.keyStart, cursor.keyEnd, cursor, failed);
@@ -166,7 +176,17 @@ export class TopicDecoder {
    */
   #pairOf(key: SideRoute, value: SideRoute): RoutePair {
     const areSingle = this.#holdsOne(key) && this.#holdsOne(value);
-    return { key, value, isSimple: areSingle && value.opens.inner === undefined && isKeyOf(key, value) };
+    const isSimple = areSingle && value.opens.inner === undefined && isKeyOf(key, value);
+    return { key, value, isSimple, lane: isSimple ? this.#laneOf(key, value) : null };
+  }
+
+  /** None for records without keys, or where what the next one means may be learned from anything but its key's schema. */
+  #laneOf(keyRoute: SideRoute, route: SideRoute): Lane | null {
+    const key = keyRoute === noRoute ? null : this.#key.alike;
+    const value = this.#value.alike;
+    return key === null || value === null || (this.#meanings.learnsOfTables && losesMeanings(route))
+      ? null
+      : new Lane(this.#engine, this.#scope, key, value, route, this.#meanings);
   }
 
   /** Whether no message of this framing holds several values. */
@@ -287,6 +307,7 @@ export class TopicDecoder {
   #lookAtHeaders(names: readonly string[]): void {
     this.#key = this.#keys.forHeaders(names);
     this.#value = this.#values.forHeaders(names);
+    this.#pair = noPair;
     this.#headerNames = names;
   }
 }

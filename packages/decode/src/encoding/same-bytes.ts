@@ -1,13 +1,24 @@
 /** Most bytes that are compared in a loop: a call of the runtime's own comparison costs more than that. */
 const mostInline = 128;
 
+/** Fewer bytes than this are looked at one by one, as long as they are the same. */
+const fewest = 8;
+
 /** Whether these bytes stand at the message's start, and others behind them. */
-export function beginsWith(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
+export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix: Buffer): boolean {
   const { length } = prefix;
   if (start + length >= end) {
     return false;
   }
-  return length > mostInline ? bytes.compare(prefix, 0, length, start, start + length) === 0 : areSame(prefix, 0, bytes, start, length);
+  if (length >= fewest) {
+    return length > mostInline ? prefix.compare(bytes, start, start + length) === 0 : areSame(prefix, 0, bytes, start, length);
+  }
+  for (let i = 0; i < length; i++) {
+    if (bytes[start + i] !== prefix[i]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /** Whether `length` bytes of one array are those of another, all of which are there. Four at a time, and looked at once. */

@@ -1,0 +1,20 @@
+import type { ColumnHints } from "../encoding/json/learn.ts";
+
+/**
+ * Which messages are written as one that was read: those behind the same bytes, an id and a choice of message, or the whole text of a schema.
+ * Nothing else of them needs to be looked at.
+ */
+export interface Alike {
+  readonly prefix: Buffer;
+  readonly reader: AlikeReader;
+  /** The meanings that it reads columns with; null where the schema states all there are. */
+  readonly columns: ColumnHints | null;
+}
+
+export interface AlikeReader {
+  /** The value behind the prefix; {@link unlike} where only the long way tells what it is. Throws a `DecodeError`. */
+  read(bytes: Buffer, start: number, end: number): unknown;
+}
+
+/** Returned for a message that is not like the one that was read. */
+export const unlike: unique symbol = Symbol("unlike the last message");
