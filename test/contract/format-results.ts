@@ -47,7 +47,7 @@ function resultOf(name: string, place: 0 | 1 | 2, samples: readonly Sample[]): F
 }
 
 function isCdcSystem(program: string): boolean {
-  return /^(?:Debezium|Canal|MongoDB Kafka connector) /.test(program);
+  return /^(?:Debezium|Canal|MongoDB Kafka connector|TiCDC|DeltaForge|Maxwell) /.test(program);
 }
 
 function countedBy(names: readonly (string | null)[]): Readonly<Record<string, number>> {

@@ -1,4 +1,5 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
+import { isDecodeError } from "../errors.ts";
 
 /**
  * Which messages are written as one that was read: those behind the same bytes, an id and a choice of message, or the whole text of a schema.
@@ -18,3 +19,17 @@ export interface AlikeReader {
 
 /** Returned for a message that is not like the one that was read. */
 export const unlike: unique symbol = Symbol("unlike the last message");
+
+/** Where one way of reading has failed, the long way may know another. */
+export function orUnlike(read: AlikeReader["read"]): AlikeReader["read"] {
+  return (bytes, start, end) => {
+    try {
+      return read(bytes, start, end);
+    } catch (error) {
+      if (!isDecodeError(error)) {
+        throw error;
+      }
+      return unlike;
+    }
+  };
+}

@@ -8,7 +8,7 @@ import { type Type, withoutNull } from "../encoding/type.ts";
 import { keyColumnsOf, keyPlan } from "../envelope/debezium/router-key.ts";
 import { none } from "../envelope/none/envelope.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
-import { type Alike, unlike } from "./alike.ts";
+import { type Alike, orUnlike, unlike } from "./alike.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { rowTypeOf } from "./row-type.ts";
@@ -171,20 +171,13 @@ export class ConnectSide {
 
 /** What ends in an error goes the long way: it may be JSON of another kind all the same. So does what must be weighed first. */
 function alikeOf(prefix: Buffer, reader: JsonReader): Alike {
-  const read = (bytes: Buffer, start: number, end: number): unknown => {
-    if (prefix.length + end - start >= leastWeighedBytes || bytes[end - 1] !== closingBrace) {
-      return unlike;
-    }
-    try {
-      return reader.readPart(bytes, start, end - 1);
-    } catch (error) {
-      if (!isDecodeError(error)) {
-        throw error;
-      }
-      return unlike;
-    }
+  const read = orUnlike((bytes, start, end) => reader.readPart(bytes, start, end - 1));
+  const isLight = (start: number, end: number): boolean => prefix.length + end - start < leastWeighedBytes;
+  return {
+    prefix,
+    reader: { read: (bytes, start, end) => (isLight(start, end) && bytes[end - 1] === closingBrace ? read(bytes, start, end) : unlike) },
+    columns: null,
   };
-  return { prefix, reader: { read }, columns: null };
 }
 
 function recordName(type: Type): string | null {

@@ -13,7 +13,7 @@ import { confluent, confluentPrefix } from "../framing/confluent/recognise.ts";
 import { type Framing, hasMessages, type MessageChoice } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
 import { learnedFromSource } from "../stream/learned-columns.ts";
-import type { Alike } from "./alike.ts";
+import { type Alike, type AlikeReader, orUnlike } from "./alike.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { type Failures, type Pending, pendingEncoding, pendingValue } from "./pending.ts";
@@ -260,15 +260,26 @@ export class SchemaSide {
       columns,
       namespaceToCheck: isKnown ? null : namespace,
     };
-    return { ...route, alike: framing === "confluent" && typeof known.id === "number" ? this.#alike(route, known.id, choice) : null };
+    return { ...route, alike: this.#alike(route, message, choice) };
   }
 
   /** Behind Confluent's prefix, and the payload's first bytes that chose the message where the schema has several. */
-  #alike(route: CompiledRoute, id: number, choice: Buffer): Alike {
-    const { reader, columns, isRuled, namespaceToCheck } = route;
-    const prefix = Buffer.concat([confluentPrefix(id), choice]);
-    const isChecked = isRuled === true || namespaceToCheck !== null;
-    return { prefix, columns, reader: isChecked ? { read: (bytes, start, end) => this.#readAs(route, bytes, start, end) } : reader };
+  #alike(route: CompiledRoute, message: MessageSelector | null, choice: Buffer): Alike | null {
+    const { framing, schemaId, reader, columns, isRuled, namespaceToCheck } = route;
+    if (framing !== "confluent" || typeof schemaId !== "number" || this.#isSecondChoice(message)) {
+      return null;
+    }
+    const prefix = Buffer.concat([confluentPrefix(schemaId), choice]);
+    const read: AlikeReader["read"] = (bytes, start, end) => this.#readAs(route, bytes, start, end);
+    if (choice.length > 1) {
+      return { prefix, columns, reader: { read: orUnlike(read) } };
+    }
+    return { prefix, columns, reader: isRuled === true || namespaceToCheck !== null ? { read } : reader };
+  }
+
+  /** Whether the same bytes may choose another message that is tried before. */
+  #isSecondChoice(message: MessageSelector | null): boolean {
+    return message !== null && (this.#scope.stated.isTolerant || (message.kind === "path" && message.mapEntries === true));
   }
 
   #checkIdentity(value: unknown, route: CompiledRoute, namespace: string): void {
