@@ -9,7 +9,7 @@ import type { RecordCursor } from "../record.ts";
 import { ColumnMeanings, type LearnedNames, losesMeanings } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
-import { Lane } from "./lane.ts";
+import { ShortWay } from "./short-way.ts";
 import { openByNext } from "./open-by-next.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
 import { readAsWanted, readLearned } from "./read-learned.ts";
@@ -35,11 +35,11 @@ interface RoutePair {
   readonly value: SideRoute;
   readonly isSimple: boolean;
   /** The short way for others like it, where there is one. */
-  readonly lane: Lane | null;
+  readonly shortWay: ShortWay | null;
 }
 
 const noRoute = rawRoute("bytes");
-const noPair: RoutePair = { key: noRoute, value: noRoute, isSimple: false, lane: null };
+const noPair: RoutePair = { key: noRoute, value: noRoute, isSimple: false, shortWay: null };
 const noBytes = new Uint8Array(0);
 
 /** Reads the records of one topic. */
@@ -93,8 +93,7 @@ export class TopicDecoder {
     if (!batch.headerNamesAre(record, this.#headerNames)) {
       this.#lookAtHeaders(batch.headersAt(record).map(([name]) => name));
     }
-    const events = this.#pair.lane === null ? null : this.#pair.lane.read(cursor);
-    return events === null ? this.#readUnlike(cursor, failed) : events;
+    return this.#pair.shortWay?.read(cursor) ?? this.#readUnlike(cursor, failed);
   }
 
   /** A record that is not written as the last one was, as far as its first bytes tell. */
@@ -177,16 +176,16 @@ export class TopicDecoder {
   #pairOf(key: SideRoute, value: SideRoute): RoutePair {
     const areSingle = this.#holdsOne(key) && this.#holdsOne(value);
     const isSimple = areSingle && value.opens.inner === undefined && isKeyOf(key, value);
-    return { key, value, isSimple, lane: isSimple ? this.#laneOf(key, value) : null };
+    return { key, value, isSimple, shortWay: isSimple ? this.#shortWayOf(key, value) : null };
   }
 
   /** None for records without keys, or where what the next one means may be learned from anything but its key's schema. */
-  #laneOf(keyRoute: SideRoute, route: SideRoute): Lane | null {
+  #shortWayOf(keyRoute: SideRoute, route: SideRoute): ShortWay | null {
     const key = keyRoute === noRoute ? null : this.#key.alike;
     const value = this.#value.alike;
     return key === null || value === null || (this.#meanings.learnsOfTables && losesMeanings(route))
       ? null
-      : new Lane(this.#engine, this.#scope, key, value, route, this.#meanings);
+      : new ShortWay(this.#engine, this.#scope, key, value, route, this.#meanings);
   }
 
   /** Whether no message of this framing holds several values. */

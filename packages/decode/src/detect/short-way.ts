@@ -13,7 +13,7 @@ import type { SideRoute } from "./side-route.ts";
  * looked at. Key and value have each their own calls here, so that the engine can put each reader in its place: a call that both share costs
  * a tenth of decoding.
  */
-export class Lane {
+export class ShortWay {
   readonly #engine: Engine;
   readonly #scope: EnvelopeScope;
   readonly #maxBytes: number;
@@ -25,7 +25,7 @@ export class Lane {
   readonly #meanings: ColumnMeanings;
   readonly #route: SideRoute;
 
-  /** `route`: how values of the lane are read; `meanings`: of their columns. */
+  /** `route`: how its values are read; `meanings`: of their columns. */
   constructor(engine: Engine, scope: EnvelopeScope, key: Alike, value: Alike, route: SideRoute, meanings: ColumnMeanings) {
     this.#engine = engine;
     this.#scope = scope;
