@@ -88,7 +88,7 @@ const promises = [
         "a client that keeps its membership and does not fetch turns health() red within a minute, and green again",
       ],
       [
-        "test/chaos/black-hole.test.ts",
+        "test/chaos/chaos.test.ts",
         "a broker that answers everything but fetches turns health() red, with the reason, until it answers again",
       ],
     ],
@@ -160,7 +160,7 @@ const promises = [
     text: "A stop ends within its deadline, whatever hangs, and says whether work was abandoned.",
     proofs: [
       simulation,
-      ["test/chaos/stop.test.ts", "a member is gone in time after SIGTERM, whatever kafkajs is at and whatever the network does"],
+      ["test/chaos/chaos.test.ts", "a member is gone in time after SIGTERM, whatever kafkajs is at and whatever the network does"],
       [`${consumer}/consumer.test.ts`, "a handler that never ends is given up at the deadline, and its record is not committed"],
     ],
   },

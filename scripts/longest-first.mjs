@@ -8,10 +8,8 @@ const chaos = "test/chaos/chaos.test.ts";
 const longest = [
   chaos,
   "packages/cdc-bench/src/cli/binary.test.ts",
-  "test/chaos/stop.test.ts",
   "test/fuzz/campaign.test.ts",
   "test/integration/examples.test.ts",
-  "test/chaos/black-hole.test.ts",
   "test/integration/cdc-bench-secured.test.ts",
   "test/integration/kafkajs-contract.test.ts",
   "test/simulation/simulation.test.ts",

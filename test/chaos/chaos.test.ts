@@ -3,12 +3,15 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { expect, test } from "vitest";
 import { withKafka } from "../integration/stack.ts";
+import { fallIntoBlackHole } from "./black-hole.ts";
 import { type ChaosReport, runChaos } from "./chaos.ts";
+import { runStops } from "./stops.ts";
 
 // Members are processes of their own: they run what users run.
 const isBuilt = existsSync(new URL("../../packages/kafkajs/dist/index.js", import.meta.url));
 const minutes = Number(process.env["CHAOS_MINUTES"] ?? 2);
 const leastKills = Number(process.env["CHAOS_KILLS"] ?? 10);
+const stops = Number(process.env["CHAOS_STOPS"] ?? 12);
 const seed = Number(process.env["CHAOS_SEED"] ?? randomInt(2 ** 31));
 /** One record of a partition after the other and many of them at a time are two ways through the consumer: the seed takes one. */
 const concurrency = Number(process.env["CHAOS_CONCURRENCY"] ?? (seed % 2 === 0 ? 1 : 8));
@@ -16,21 +19,44 @@ const concurrency = Number(process.env["CHAOS_CONCURRENCY"] ?? (seed % 2 === 0 ?
 const found = await withKafka(); // says why, where there is no Java; the broker of these tests is one of its own, to be killed
 const skipReason = found.skip === false ? (isBuilt ? null : "the packages are not built: npm run build") : found.skip;
 
+const meta = skipReason === null ? {} : { skipReason };
+const log = process.env["CHAOS_VERBOSE"] === undefined ? undefined : (line: string) => console.error(line);
+
+// Beside each other, each with a broker of its own: all of them wait for most of their time.
+
 test.skipIf(skipReason !== null)(
   "members are killed, frozen and cut off: nothing is lost, no key is reordered, and what comes again is explained",
-  { timeout: minutes * 60_000 + leastKills * 30_000 + 200_000, meta: skipReason === null ? {} : { skipReason } },
+  { timeout: minutes * 60_000 + leastKills * 30_000 + 200_000, meta, concurrent: true },
   async ({ task }) => {
     const report = await runChaos({
       seed,
       minutes,
       leastKills,
       consumer: concurrency === 1 ? {} : { delivery: { concurrency } },
-      ...(process.env["CHAOS_VERBOSE"] === undefined ? {} : { log: (line: string) => console.error(line) }),
+      ...(log && { log }),
     });
     task.meta.summary = summaryOf(report);
     expect(report.violations.slice(0, 20)).toEqual([]);
     // A run in which the faults hit nothing would prove nothing.
     expect(report.killsMidWork).toBeGreaterThanOrEqual(leastKills * 0.3);
+  },
+);
+
+test.skipIf(skipReason !== null)(
+  "a member is gone in time after SIGTERM, whatever kafkajs is at and whatever the network does",
+  { timeout: stops * 20_000 + 60_000, meta, concurrent: true },
+  async ({ task }) => {
+    const { slowestMs, late } = await runStops(stops, seed, log);
+    task.meta.summary = `${stops} stops with seed ${seed}: the slowest took ${Math.round(slowestMs)} ms`;
+    expect(late).toEqual([]);
+  },
+);
+
+test.skipIf(skipReason !== null)(
+  "a broker that answers everything but fetches turns health() red, with the reason, until it answers again",
+  { timeout: 120_000, meta, concurrent: true },
+  async () => {
+    expect(await fallIntoBlackHole()).toMatch(/rows\[0\] has [12] records to read, and nothing has moved for \d+ s/);
   },
 );
 
