@@ -177,10 +177,14 @@ class CopyScene {
       sinks: [sink],
     };
     const member = spawn(process.execPath, [memberScript, JSON.stringify(options)], { stdio: ["ignore", "ignore", "pipe"] });
-    member.stderr?.on("data", (text: Buffer) => this.#options.log?.(`member ${member.pid}: ${String(text).trimEnd()}`));
-    member.once("exit", (code) => {
+    let said = "";
+    member.stderr?.on("data", (text: Buffer) => {
+      said = String(text).trimEnd();
+      this.#options.log?.(`member ${member.pid}: ${said}`);
+    });
+    member.once("close", (code) => {
       if (this.#forget(member)) {
-        this.#violations.push(`a member ended by itself with ${code}`);
+        this.#violations.push(`a member ended by itself with ${code}: ${said}`);
       }
     });
     this.#members.push(member);
