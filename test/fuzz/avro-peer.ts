@@ -93,6 +93,40 @@ const long = avsc.types.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 });
 
+interface Tap {
+  isValid(): boolean;
+}
+
+interface Reads {
+  _read(tap: Tap): unknown;
+}
+
+/** More than any message of the campaign holds. */
+const mostItems = 1_000_000;
+
+/**
+ * avsc looks for the end of its bytes when it has read a value: an array that says that it has 2^50 items is read until the process ends.
+ */
+function boundItems(collection: { readonly prototype: unknown }, itemsName: "itemsType" | "valuesType"): void {
+  const prototype = collection.prototype as Reads & Record<typeof itemsName, Reads>;
+  const { _read: read } = prototype;
+  prototype._read = function (this: typeof prototype, tap: Tap): unknown {
+    const items = this[itemsName];
+    let count = 0;
+    const readItem = (): unknown => {
+      if (!tap.isValid() || ++count > mostItems) {
+        throw new RangeError("more items than bytes");
+      }
+      return items._read(tap);
+    };
+    const bounded = Object.create(items, { _read: { value: readItem } }) as Reads;
+    return read.call(Object.create(this, { [itemsName]: { value: bounded } }), tap);
+  };
+}
+
+boundItems(avsc.types.ArrayType, "itemsType");
+boundItems(avsc.types.MapType, "valuesType");
+
 function readByAvsc(type: avsc.Type, payload: Buffer): { readonly value: unknown; readonly isCanonical: boolean } | null {
   try {
     const value: unknown = type.fromBuffer(payload);
