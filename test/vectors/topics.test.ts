@@ -1,16 +1,10 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { createDecoder } from "@cdckit/decode";
 import { describe, test } from "vitest";
 import { expectVector } from "./check-vector.ts";
-import { linesOf } from "./lines.ts";
-import { optionsOf, recordOf, type Vector } from "./vector.ts";
+import { optionsOf, recordOf, vectorFiles } from "./vector.ts";
 
 /** Whole topics, whose messages may explain the ones behind them: in their order, one decoder a topic, as its first message wants it. */
-const files = readdirSync(join(import.meta.dirname, "topics"));
-
-describe.each(files)("%s", (file) => {
-  const vectors = linesOf<Vector>(`topics/${file}`);
+describe.each(vectorFiles("topics"))("$file", ({ vectors }) => {
   const topics = [...new Set(vectors.map(({ topic }) => topic))];
 
   test.each(topics)("the topic %s", async (topic) => {

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type DecoderOptions, type KafkaRecord, type RegisteredSchema, type SchemaSource, UNAVAILABLE } from "@cdckit/decode";
+import { linesOf } from "./lines.ts";
 
 /** Bytes as a vector writes them: text is UTF-8, null is Kafka's null. */
 export type WrittenBytes = string | { readonly hex: string } | { readonly base64: string } | null;
@@ -35,18 +36,11 @@ export interface Vector {
 }
 
 /** Every vector of every file in the folder: dropping a file there adds its tests. */
-export function vectorFiles(name: "decode" | "envelope"): readonly { readonly file: string; readonly vectors: readonly Vector[] }[] {
+export function vectorFiles(name: "decode" | "envelope" | "topics"): readonly { readonly file: string; readonly vectors: readonly Vector[] }[] {
   const folder = join(import.meta.dirname, name);
   return readdirSync(folder)
     .filter((file) => file.endsWith(".ndjson"))
-    .map((file) => ({ file, vectors: linesOf(join(folder, file)) }));
-}
-
-function linesOf(path: string): Vector[] {
-  return readFileSync(path, "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Vector);
+    .map((file) => ({ file, vectors: linesOf<Vector>(join(name, file)) }));
 }
 
 export function recordOf(vector: Vector, value: WrittenBytes = vector.value): KafkaRecord {

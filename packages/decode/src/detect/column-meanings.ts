@@ -47,6 +47,11 @@ export class ColumnMeanings {
     this.learnsOfTables = sources.schemaChanges !== null;
   }
 
+  /** Whether what reads columns with these meanings may read the next value; null reads by its schema alone. */
+  are(columns: ColumnHints | null): boolean {
+    return columns === null || columns === this.columns;
+  }
+
   /** Whether anything can be learned of a row whose key has this type. */
   learnsBeside(keyType: Type | null): boolean {
     return this.learnsOfTables || (keyType !== null && this.#sources.keys);

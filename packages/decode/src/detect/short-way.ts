@@ -45,7 +45,7 @@ export class ShortWay {
     if (
       keyBytes === null ||
       valueBytes === null ||
-      (this.#columns !== null && this.#columns !== this.#meanings.columns) ||
+      !this.#meanings.are(this.#columns) ||
       keyEnd - keyStart > this.#maxBytes ||
       valueEnd - valueStart > this.#maxBytes ||
       !beginsWith(keyBytes, keyStart, keyEnd, this.#keyPrefix) ||

@@ -73,7 +73,10 @@ export class SideDecoder {
     }
     const { alike } = this;
     const value = alike !== null && beginsWith(bytes, start, end, alike.prefix) ? this.#readAlike(alike, bytes, start, end) : unlike;
-    return value === unlike ? this.#readOutside(bytes, start, end, cursor, failed) : value;
+    if (value !== unlike) {
+      return value;
+    }
+    return this.#bytesDecide ? this.#readUnannounced(bytes, start, end, failed) : this.#readOutside(bytes, start, end, cursor, failed);
   }
 
   /** Which messages are certainly written as the last one was; null where more than first bytes tells. */
@@ -82,8 +85,7 @@ export class SideDecoder {
   }
 
   #readAlike({ columns, prefix, reader }: Alike, bytes: Buffer, start: number, end: number): unknown {
-    const isAsWanted = columns === null || columns === this.#meanings.columns;
-    return isAsWanted ? reader.read(bytes, start + prefix.length, end) : unlike;
+    return this.#meanings.are(columns) ? reader.read(bytes, start + prefix.length, end) : unlike;
   }
 
   #tooLong(length: number): DecodeError {

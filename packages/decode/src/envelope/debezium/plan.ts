@@ -1,5 +1,6 @@
-import type { DeferredField, ReadPlan } from "../../encoding/reader.ts";
+import { Deferred, type DeferredField, type ReadPlan } from "../../encoding/reader.ts";
 import type { TableName } from "../../event.ts";
+import { isBlock, textOrNull } from "../source.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 
 /** What is read of the source block at once; the rest waits for somebody to ask. */
@@ -57,6 +58,14 @@ function headOf([connector, db, schema, table, keyspace, collection]: Peeked): S
       name: table ?? collection ?? "",
     }),
   };
+}
+
+/** The head of a source block; null where there is none. */
+export function headOfSource(source: unknown): SourceHead | null {
+  if (source instanceof Deferred) {
+    return source.peeked as SourceHead; // the plan's own head
+  }
+  return isBlock(source) ? headOf(peek.map((name) => textOrNull(source[name]))) : null;
 }
 
 /** The head of a source block that was not deferred: of a field that is no record in this schema. */

@@ -49,12 +49,9 @@ export function recogniseDebezium(shape: Shape): Recognised | null {
 
 /** TiCDC without schemas (`debezium-disable-schema`) keeps the name of the other half. */
 function recognisePayload(shape: Shape): Recognised | null {
-  const { topic, headerNames } = shape;
   const fields = shape.fieldsOf("payload");
   const inner =
-    fields === null || fields.includes("payload")
-      ? null
-      : recogniseDebezium({ topic, typeName: null, fields, fieldsOf: () => null, isText: false, headerNames });
+    fields === null || fields.includes("payload") ? null : recogniseDebezium({ ...shape, typeName: null, fields, fieldsOf: () => null });
   return inner?.record === "change" || inner?.record === "schema-change"
     ? { record: inner.record, evidence: `the field payload alone, in it the ${inner.evidence}`, isPayload: true }
     : null;

@@ -27,8 +27,7 @@ export function openTidbPayload(value: Change, origin: Origin): readonly CdcEven
   if (!isBlock(payload) || !isBlock(source) || source["connector"] !== "TiCDC") {
     return null;
   }
-  const { route, batch, record, scope } = origin;
-  const unwrapped = { key: payloadAlone(origin.key) ?? origin.key, route, batch, record, scope };
+  const unwrapped = { ...origin, key: payloadAlone(origin.key) ?? origin.key };
   const { op } = payload;
   if (typeof op !== "string") {
     return "ddl" in payload ? [new SchemaChange(payload, unwrapped)] : null;

@@ -1,7 +1,7 @@
-import { Deferred, readEverything } from "../../encoding/reader.ts";
+import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent, TableName } from "../../event.ts";
 import { SchemaChange, UnknownValue } from "../control-events.ts";
-import { changePlan, type SourceHead } from "../debezium/plan.ts";
+import { changePlan, headOfSource } from "../debezium/plan.ts";
 import type { EnvelopeFormat, Origin } from "../envelope.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { openDeltaforgeChange } from "./change.ts";
@@ -20,8 +20,8 @@ export const deltaforge: EnvelopeFormat = {
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const event = eventOf(value);
-  const table = event === null ? null : tableOf(event["source"]);
-  if (event === null || table === null || typeof event["op"] !== "string") {
+  const table = event === null ? null : headOfSource(event["source"])?.table;
+  if (event === null || table === undefined || table === null || typeof event["op"] !== "string") {
     return null;
   }
   const { op, ddl } = event;
@@ -42,22 +42,6 @@ function eventOf(value: unknown): Block | null {
   }
   const { payload } = value;
   return isWrapped(Object.keys(value)) && isBlock(payload) ? payload : value;
-}
-
-/** The table that a source names; null where it is a column of that name. */
-function tableOf(source: unknown): TableName | null {
-  if (source instanceof Deferred) {
-    return (source.peeked as SourceHead).table; // the plan's own head
-  }
-  if (!isBlock(source)) {
-    return null;
-  }
-  const { db, schema, table } = source;
-  return {
-    ...(typeof db === "string" && db !== "" ? { database: db } : {}),
-    ...(typeof schema === "string" && schema !== "" ? { schema } : {}),
-    name: textOrNull(table) ?? "",
-  };
 }
 
 /** Statements have the letter of a snapshot's read. PostgreSQL's TRUNCATE is one, without the statement's own words. */
