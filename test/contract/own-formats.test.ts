@@ -77,7 +77,7 @@ const verbs: EnvelopeFormat = {
   open: (value, origin) => {
     const { verb, row } = value as { verb: unknown; row: Record<string, unknown> };
     return verb === "put"
-      ? [new EnvelopedChange("update", { name: "things" }, null, row, { connector: "verbs" }, null, null, origin)]
+      ? [new EnvelopedChange("update", { name: "things" }, null, row, { source: { connector: "verbs" } }, origin)]
       : null;
   },
 };

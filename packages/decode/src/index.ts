@@ -64,7 +64,8 @@ export type { ParsedSchema, PlainEncoding, SchemaEncoding } from "./encoding/sch
 export type { AnyType, Field, MapType, PrimitiveKind, PrimitiveType, RecordType, Type, UnionType } from "./encoding/type.ts";
 export { withoutNull } from "./encoding/type.ts";
 export { fingerprintId, schemasByFingerprint } from "./encoding/avro/fingerprint.ts";
-export type { EnvelopeFormat, EnvelopeScope, Origin, Route, Shape } from "./envelope/envelope.ts";
+export type { EnvelopeFormat, EnvelopeScope, Route, Shape } from "./envelope/envelope.ts";
+export type { Origin } from "./envelope/origin.ts";
 export { EnvelopedChange } from "./envelope/change-event.ts";
 export { PlainRow, UnknownValue } from "./envelope/control-events.ts";
 export type { Frame, Framing, Message, MessageChoice, Payload, Side } from "./framing/framing.ts";

@@ -1,4 +1,5 @@
-import type { EnvelopeFormat, Origin } from "../envelope/envelope.ts";
+import type { EnvelopeFormat } from "../envelope/envelope.ts";
+import type { Origin } from "../envelope/origin.ts";
 import type { CdcEvent } from "../event.ts";
 import type { Instead } from "./side-decoders.ts";
 import type { SideRoute } from "./side-route.ts";
@@ -21,7 +22,7 @@ export function openByNext(
     if (envelope !== opens && envelope.recognise(shape) === null) {
       continue;
     }
-    const renamed = { ...origin, route: { ...origin.route, envelope: envelope.name } };
+    const renamed = origin.withRoute({ ...origin.route, envelope: envelope.name });
     const events =
       (envelope === opens ? null : envelope.open(readAgain({ envelope, isWhole: false }), renamed)) ??
       envelope.openWhole?.(readAgain({ envelope, isWhole: true }), renamed) ??

@@ -1,3 +1,4 @@
+import { Origin } from "../envelope/origin.ts";
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { beginsWith } from "../encoding/same-bytes.ts";
 import type { EnvelopeScope } from "../envelope/envelope.ts";
@@ -59,6 +60,6 @@ export class ShortWay {
     if (key === unlike || value === unlike || value === null) {
       return null;
     }
-    return this.#route.opens.open(value, { key, route: this.#route, batch: cursor.batch, record: cursor.record, scope: this.#scope });
+    return this.#route.opens.open(value, new Origin(key, this.#route, this.#scope, cursor.batch, cursor.record));
   }
 }

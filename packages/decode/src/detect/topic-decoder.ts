@@ -1,7 +1,8 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Tombstone } from "../envelope/control-events.ts";
 import { checkEventWeight } from "../envelope/event-count.ts";
-import type { EnvelopeFormat, EnvelopeScope, Origin, Route } from "../envelope/envelope.ts";
+import type { EnvelopeFormat, EnvelopeScope, Route } from "../envelope/envelope.ts";
+import { Origin } from "../envelope/origin.ts";
 import { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
@@ -299,7 +300,7 @@ export class TopicDecoder {
   }
 
   #origin(key: unknown, route: Route, { batch, record }: RecordCursor): Origin {
-    return { key, route, batch, record, scope: this.#scope };
+    return new Origin(key, route, this.#scope, batch, record);
   }
 
   /** Called when a record's header names differ from the last one's: names can change the format, values cannot. */

@@ -1,58 +1,55 @@
 import { Deferred } from "../encoding/reader.ts";
 import type { ChangeEvent, Columns, KeyChange, Operation, Source, TableName, TransactionPosition, UpdateDescription } from "../event.ts";
 import { applyTo } from "../values/unavailable.ts";
-import type { Origin } from "./envelope.ts";
+import type { Origin } from "./origin.ts";
 import { keyChangeOf } from "./header-values.ts";
 import { RecordEvent } from "./record-event.ts";
 import { numberOrNull, plainSource, sourceOf, transactionOf } from "./source.ts";
+
+/** What an envelope says of a change beside its images, under Debezium's names: `source` (a record, or one still to be read), `transaction`, `ts_ms`. */
+type Stated = Readonly<Record<string, unknown>>;
 
 /** A change, whatever envelope it came in. The source block is kept as it was read and put in the API's words on first access. */
 export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   readonly op: Operation;
   readonly table: TableName;
+  readonly key: Columns | null;
   readonly before: Columns | null;
   readonly after: Columns | null;
-  declare readonly key: Columns | null;
-  readonly #sourceBlock: unknown;
-  readonly #transactionBlock: unknown;
-  readonly #tsMs: unknown;
+  readonly #stated: Stated;
+  readonly #origin: Origin;
   #source: Source | null = null;
 
-  constructor(
-    op: Operation,
-    table: TableName,
-    before: Columns | null,
-    after: Columns | null,
-    sourceBlock: unknown,
-    transactionBlock: unknown,
-    tsMs: unknown,
-    origin: Origin,
-  ) {
-    super(origin);
+  constructor(op: Operation, table: TableName, before: Columns | null, after: Columns | null, stated: Stated, origin: Origin) {
+    super();
     this.op = op;
     this.table = table;
+    this.key = origin.key as Columns | null; // what envelopes hand over beside the images of a row is its key
     this.before = before;
     this.after = after;
-    this.#sourceBlock = sourceBlock;
-    this.#transactionBlock = transactionBlock;
-    this.#tsMs = tsMs;
+    this.#stated = stated;
+    this.#origin = origin;
   }
 
   get kind(): "change" {
     return "change";
   }
 
+  protected get origin(): Origin {
+    return this.#origin;
+  }
+
   get source(): Source {
-    this.#source ??= sourceOf(blockValue(this.#sourceBlock));
+    this.#source ??= sourceOf(blockValue(this.#stated["source"]));
     return this.#source;
   }
 
   get transaction(): TransactionPosition | null {
-    return transactionOf(this.#transactionBlock);
+    return transactionOf(this.#stated["transaction"]);
   }
 
   get tsMs(): number | null {
-    return numberOrNull(this.#tsMs);
+    return numberOrNull(this.#stated["ts_ms"]);
   }
 
   get keyChange(): KeyChange | null {
@@ -75,7 +72,7 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   }
 
   protected override detachParts(): void {
-    detachBlock(this.#sourceBlock);
+    detachBlock(this.#stated["source"]);
   }
 }
 

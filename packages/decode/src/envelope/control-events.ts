@@ -15,25 +15,34 @@ import type {
   WatermarkEvent,
 } from "../event.ts";
 import { blockValue, detachBlock } from "./change-event.ts";
-import type { Origin } from "./envelope.ts";
+import type { Origin } from "./origin.ts";
 import { tableOfHeaders } from "./header-values.ts";
 import { RecordEvent } from "./record-event.ts";
 import { isBlock, numberOrNull, plainSource, sourceOf, textOrNull, transactionOf } from "./source.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
+/** A row that no envelope wraps. */
 export class PlainRow extends RecordEvent implements RowEvent {
   readonly row: Columns;
   readonly table: TableName | null;
+  readonly key: unknown;
+  readonly #origin: Origin;
 
   constructor(row: Columns, origin: Origin, table: TableName | null = origin.scope.topicTable) {
-    super(origin);
+    super();
     this.row = row;
     this.table = table;
+    this.key = origin.key;
+    this.#origin = origin;
   }
 
   get kind(): "row" {
     return "row";
+  }
+
+  protected get origin(): Origin {
+    return this.#origin;
   }
 
   protected fields(): Record<string, unknown> {
@@ -41,8 +50,24 @@ export class PlainRow extends RecordEvent implements RowEvent {
   }
 }
 
+/** What is no row, and so seldom that its fields may be a base class's. */
+abstract class ControlEvent extends RecordEvent {
+  readonly key: unknown;
+  readonly #origin: Origin;
+
+  constructor(origin: Origin) {
+    super();
+    this.key = origin.key;
+    this.#origin = origin;
+  }
+
+  protected get origin(): Origin {
+    return this.#origin;
+  }
+}
+
 /** A null value. The headers may say of which table, and that a row was deleted (`__op`): it is a tombstone all the same. */
-export class Tombstone extends RecordEvent implements TombstoneEvent {
+export class Tombstone extends ControlEvent implements TombstoneEvent {
   get kind(): "tombstone" {
     return "tombstone";
   }
@@ -56,7 +81,7 @@ export class Tombstone extends RecordEvent implements TombstoneEvent {
   }
 }
 
-export class UnknownValue extends RecordEvent implements UnknownEvent {
+export class UnknownValue extends ControlEvent implements UnknownEvent {
   readonly value: unknown;
 
   constructor(value: unknown, origin: Origin) {
@@ -74,7 +99,7 @@ export class UnknownValue extends RecordEvent implements UnknownEvent {
 }
 
 /** What a Debezium record that is no row change has in common with one: a source, a transaction, a time. */
-abstract class SourcedEvent extends RecordEvent {
+abstract class SourcedEvent extends ControlEvent {
   protected readonly value: Block;
   #source: Source | null = null;
 
@@ -224,7 +249,7 @@ export class SchemaChange extends SourcedEvent implements SchemaChangeEvent {
 }
 
 /** All changes up to here have been sent. */
-export class Watermark extends RecordEvent implements WatermarkEvent {
+export class Watermark extends ControlEvent implements WatermarkEvent {
   readonly watermark: bigint | string | null;
   readonly tsMs: number | null;
 
@@ -244,7 +269,7 @@ export class Watermark extends RecordEvent implements WatermarkEvent {
 }
 
 /** A notification of Debezium's: how a snapshot gets on, and the like. */
-export class Notification extends RecordEvent implements NotificationEvent {
+export class Notification extends ControlEvent implements NotificationEvent {
   readonly #value: Block;
 
   constructor(value: Block, origin: Origin) {

@@ -1,7 +1,8 @@
 import type { Columns, Operation, TableName, UpdateDescription } from "../event.ts";
 import { extendedJson } from "../values/extended-json.ts";
 import { EnvelopedChange } from "./change-event.ts";
-import type { EnvelopeScope, Origin } from "./envelope.ts";
+import type { EnvelopeScope } from "./envelope.ts";
+import type { Origin } from "./origin.ts";
 import { isBlock, numberOrNull, scalarText } from "./source.ts";
 
 /** A change of a document, which may come with a list of what was changed in it. */
@@ -13,13 +14,11 @@ export class DocumentChange extends EnvelopedChange {
     table: TableName,
     before: Columns | null,
     after: Columns | null,
-    sourceBlock: unknown,
-    transactionBlock: unknown,
-    tsMs: unknown,
+    stated: Readonly<Record<string, unknown>>,
     updateDescription: UpdateDescription | null,
     origin: Origin,
   ) {
-    super(op, table, before, after, sourceBlock, transactionBlock, tsMs, origin);
+    super(op, table, before, after, stated, origin);
     this.#updateDescription = updateDescription;
   }
 

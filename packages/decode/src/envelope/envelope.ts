@@ -1,7 +1,7 @@
+import type { Origin } from "./origin.ts";
 import type { ReadPlan } from "../encoding/reader.ts";
 import type { CdcEvent, EncodingName, EnvelopeName, FramingName, TableName } from "../event.ts";
 import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
-import type { RecordBatch } from "../record.ts";
 import type { SchemaId } from "../schema-source.ts";
 
 /** What can be known of a value before it is read, or from one that was: its names. */
@@ -38,16 +38,6 @@ export interface EnvelopeScope {
   readonly limits: ResolvedLimits;
   /** JSON text inside of a value (a document in a column), without rounding its numbers. Throws a `DecodeError`. */
   readonly parseJson: (text: string) => unknown;
-}
-
-/** Where a value came from: its record, how it was read, and its key. One for all events of a record. */
-export interface Origin {
-  readonly key: unknown;
-  readonly route: Route;
-  readonly batch: RecordBatch;
-  /** The batch's handle of the record. */
-  readonly record: number;
-  readonly scope: EnvelopeScope;
 }
 
 /** One CDC system's way of wrapping rows. */

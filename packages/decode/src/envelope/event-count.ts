@@ -1,6 +1,6 @@
 import { DecodeError } from "../errors.ts";
 import type { ResolvedLimits } from "../options.ts";
-import type { Origin } from "./envelope.ts";
+import type { Origin } from "./origin.ts";
 
 /** What an event costs beside its values, in nanoseconds or so, its garbage counted in. */
 const eventWeight = 1_500;
@@ -13,9 +13,9 @@ const fewEvents = 1_000;
  * Refuses a record of more events than its length allows (`limits.maxWeightPerByte`), before they are made: for envelopes that pack many
  * into one record.
  */
-export function checkEventCount(count: number, { batch, record, scope }: Origin): void {
+export function checkEventCount(count: number, { valueBytes, scope }: Origin): void {
   if (count > fewEvents) {
-    checkEventWeight(count, batch.valueAt(record)?.length ?? 0, scope.limits);
+    checkEventWeight(count, valueBytes?.length ?? 0, scope.limits);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Columns } from "../event.ts";
 import { setProperty } from "../set-property.ts";
-import type { Origin } from "./envelope.ts";
+import type { Origin } from "./origin.ts";
 
 /** The columns of those names, or null where the row lacks one of them, or there are no names. */
 export function keyColumns(row: Columns | null, names: readonly string[]): Columns | null {
@@ -19,8 +19,7 @@ export function keyColumns(row: Columns | null, names: readonly string[]): Colum
 
 /** The origin with the key that the envelope states; the record's own stays where it states none. */
 export function withKey(origin: Origin, key: Columns | null): Origin {
-  const { route, batch, record, scope } = origin;
-  return key === null ? origin : { key, route, batch, record, scope };
+  return key === null ? origin : origin.withKey(key);
 }
 
 /** More columns than a key of any database has: a list of a message's length would be looked through for each of its rows. */

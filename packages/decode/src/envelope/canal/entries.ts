@@ -3,7 +3,7 @@ import { setProperty } from "../../set-property.ts";
 import type { SqlTexts } from "../../values/sql-text.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Heartbeat, SchemaChange, TransactionBoundary, Truncate, UnknownValue } from "../control-events.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { checkEventCount } from "../event-count.ts";
 import { withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
@@ -64,7 +64,7 @@ function openRowChange(change: Block, table: TableName, source: Block, texts: Sq
     const before = op === "create" ? null : columnsOf(row["beforeColumns"], texts);
     const after = op === "delete" ? null : columnsOf(row["afterColumns"], texts);
     const key = keyOf(op === "delete" ? row["beforeColumns"] : row["afterColumns"], after ?? before);
-    return new EnvelopedChange(op, table, before, after, source, null, tsMs, withKey(origin, key));
+    return new EnvelopedChange(op, table, before, after, { source, ts_ms: tsMs }, withKey(origin, key));
   });
 }
 

@@ -2,7 +2,7 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import type { MembersAs, SqlConversion } from "../../values/sql-text.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, UnknownValue } from "../control-events.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { checkEventCount } from "../event-count.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
@@ -58,7 +58,7 @@ function rowEvents(op: Operation, table: TableName, data: readonly Columns[], va
     const previous = op === "update" && isBlock(changed) ? { ...row, ...convertColumns(changed, conversionOf) } : null;
     const before = op === "delete" ? row : previous;
     const keyed = withKey(origin, keyColumns(row, names));
-    return new EnvelopedChange(op, table, before, op === "delete" ? null : row, source, null, value["ts"], keyed);
+    return new EnvelopedChange(op, table, before, op === "delete" ? null : row, { source, ts_ms: value["ts"] }, keyed);
   });
 }
 

@@ -1,6 +1,6 @@
 import type { CdcEvent, TableName } from "../../event.ts";
 import { openDeltaforgeChange } from "../deltaforge/change.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import type { CloudEvent } from "./attributes.ts";

@@ -3,7 +3,8 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Truncate, UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { binaryEvent, type CloudEvent, structuredEvent } from "./attributes.ts";
 import { type DebeziumAttributes, debeziumAttributes } from "./debezium-source.ts";
@@ -22,8 +23,7 @@ export const cloudevents: EnvelopeFormat = {
 };
 
 function open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEvent[] | null {
-  const event =
-    structuredEvent(value, inner === undefined ? dataOf(value) : inner) ?? binaryEvent(value, origin.batch.headersAt(origin.record));
+  const event = structuredEvent(value, inner === undefined ? dataOf(value) : inner) ?? binaryEvent(value, origin.headers);
   if (event === null) {
     return null;
   }
@@ -51,7 +51,7 @@ function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: 
   const operation = images === null ? null : op === null ? inferred(images) : operationOf(op);
   return images === null || operation === null
     ? null
-    : new EnvelopedChange(operation, named, images.before, images.after, source, transaction, null, origin);
+    : new EnvelopedChange(operation, named, images.before, images.after, { source, transaction }, origin);
 }
 
 /** The table that the topic names, where no attribute does: for databases without schemas the part before its name is the database. */

@@ -2,7 +2,8 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Watermark } from "../control-events.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { bigintOrNull, isBlock, textOrNull } from "../source.ts";
 import { type HybridTime, hybridTimeOf } from "./clock.ts";
 import { recogniseChangefeed } from "./recognise.ts";
@@ -116,7 +117,7 @@ function change(
   tsMs: number | null,
   origin: Origin,
 ): EnvelopedChange {
-  return new EnvelopedChange(op, tableOf(source, origin), before, after, source, null, tsMs, origin);
+  return new EnvelopedChange(op, tableOf(source, origin), before, after, { source, ts_ms: tsMs }, origin);
 }
 
 function tableOf({ db, schema, table }: Block, origin: Origin): TableName {

@@ -1,7 +1,7 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { withoutCells } from "./cells.ts";
 import type { Change } from "./change.ts";
@@ -27,8 +27,7 @@ export function openCassandraChange(op: string, change: Change, table: TableName
   const row = image === null ? null : withoutCells(image);
   const isDelete = operation === "delete";
   const [before, after] = isDelete ? [row && whatIsLeft(row), null] : [null, row];
-  const { source, transaction, ts_ms } = change;
-  return [new EnvelopedChange(operation, table, before, after, source, transaction, ts_ms, origin)];
+  return [new EnvelopedChange(operation, table, before, after, change, origin)];
 }
 
 /** A delete sets every other column to null. That is no value it had before. */

@@ -1,7 +1,7 @@
 import type { CdcEvent, Columns, TableName } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { LogicalMessage, Truncate } from "../control-events.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { operationOf } from "./operation.ts";
 
@@ -19,7 +19,7 @@ export function openChange(
 ): readonly CdcEvent[] | null {
   const operation = operationOf(op);
   if (operation !== null && isImage(before) && isImage(after)) {
-    return [new EnvelopedChange(operation, table, before, after, change["source"], change["transaction"], change["ts_ms"], origin)];
+    return [new EnvelopedChange(operation, table, before, after, change, origin)];
   }
   switch (op) {
     case "t":

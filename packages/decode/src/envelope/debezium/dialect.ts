@@ -1,5 +1,5 @@
 import type { CdcEvent, TableName } from "../../event.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { openCassandraChange } from "./cassandra.ts";
 import type { Change } from "./change.ts";
 import { openMongodbChange } from "./mongodb.ts";

@@ -1,7 +1,8 @@
 import { Deferred, readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent } from "../../event.ts";
 import { Heartbeat, Notification, SchemaChange, TransactionBoundary, UnknownValue } from "../control-events.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { type Change, openChange } from "./change.ts";
 import { openMongodbChange } from "./mongodb.ts";

@@ -1,7 +1,8 @@
 import type { CdcEvent, Columns, TableName } from "../../event.ts";
 import { isDecodeError } from "../../errors.ts";
 import { DocumentChange, documentValue, updateDescriptionOf } from "../document-change.ts";
-import type { EnvelopeScope, Origin } from "../envelope.ts";
+import type { EnvelopeScope } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import type { Change } from "./change.ts";
 import { operationOf } from "./operation.ts";
@@ -15,9 +16,8 @@ export function openMongodbChange(op: string, change: Change, table: TableName, 
   if (operation === null || before === undefined || after === undefined) {
     return null;
   }
-  const { source, transaction, ts_ms } = change;
   const updated = updateDescriptionOf(change["updateDescription"], scope);
-  return [new DocumentChange(operation, table, before, after, source, transaction, ts_ms, updated, withDocumentKey(origin))];
+  return [new DocumentChange(operation, table, before, after, change, updated, withDocumentKey(origin))];
 }
 
 /** The document's columns, null where none was sent, or undefined where what was sent is no document. */
@@ -33,7 +33,7 @@ function withDocumentKey(origin: Origin): Origin {
     return origin;
   }
   try {
-    return { ...origin, key: { ...key, id: documentValue(key["id"], scope) } };
+    return origin.withKey({ ...key, id: documentValue(key["id"], scope) });
   } catch (error) {
     if (isDecodeError(error)) {
       return origin;

@@ -1,7 +1,7 @@
 import type { CdcEvent, TableName } from "../../event.ts";
 import { blockValue } from "../change-event.ts";
 import { SchemaChange, Watermark } from "../control-events.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { type Change, openChange } from "./change.ts";
@@ -27,7 +27,7 @@ export function openTidbPayload(value: Change, origin: Origin): readonly CdcEven
   if (!isBlock(payload) || !isBlock(source) || source["connector"] !== "TiCDC") {
     return null;
   }
-  const unwrapped = { ...origin, key: payloadAlone(origin.key) ?? origin.key };
+  const unwrapped = origin.withKey(payloadAlone(origin.key) ?? origin.key);
   const { op } = payload;
   if (typeof op !== "string") {
     return "ddl" in payload ? [new SchemaChange(payload, unwrapped)] : null;

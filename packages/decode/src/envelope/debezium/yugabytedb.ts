@@ -1,5 +1,5 @@
 import type { CdcEvent, TableName } from "../../event.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { isCell, withoutCells } from "./cells.ts";
 import { type Change, openChange } from "./change.ts";

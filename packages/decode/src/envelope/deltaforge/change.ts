@@ -1,7 +1,7 @@
 import type { CdcEvent, TableName } from "../../event.ts";
 import { LogicalMessage } from "../control-events.ts";
 import { type Change, openChange } from "../debezium/change.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { deltaforgeRow } from "./row.ts";
 

@@ -1,7 +1,8 @@
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate } from "../control-events.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { recogniseDms } from "./recognise.ts";
@@ -48,9 +49,7 @@ function change(op: Operation, table: TableName, data: Columns, image: unknown, 
     table,
     before,
     op === "delete" ? null : data,
-    source,
-    transactionBlock(metadata),
-    tsMsOf(metadata),
+    { source, transaction: transactionBlock(metadata), ts_ms: tsMsOf(metadata) },
     origin,
   );
 }

@@ -3,7 +3,8 @@ import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { headerText } from "../header-values.ts";
 import { isBlock } from "../source.ts";
 import { defaultPrefix, metaField, prefixOf, recogniseFlattened, telling } from "./recognise.ts";
@@ -44,12 +45,20 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const op = flattenedOperation(meta);
   const [before, after] = op === "delete" ? [row, null] : [null, row];
   const table = tableOf(meta, origin.scope.topicTable);
-  return [new EnvelopedChange(op, table, before, after, sourceBlock(meta, table), transactionBlock(meta), meta["ts_ms"], origin)];
+  return [
+    new EnvelopedChange(
+      op,
+      table,
+      before,
+      after,
+      { source: sourceBlock(meta, table), transaction: transactionBlock(meta), ts_ms: meta["ts_ms"] },
+      origin,
+    ),
+  ];
 }
 
 /** Fields that were left in headers. A column of the same name has the better type. */
-function addHeaders(meta: Record<string, unknown>, { batch, record, scope }: Origin): void {
-  const headers = batch.headersAt(record);
+function addHeaders(meta: Record<string, unknown>, { headers, scope }: Origin): void {
   for (const [name] of headers) {
     const field = name.startsWith(defaultPrefix) ? metaField(name, defaultPrefix) : null;
     if (field !== null) {

@@ -2,7 +2,8 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Truncate } from "../control-events.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock } from "../source.ts";
@@ -42,7 +43,9 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   // Flink's own samples spell it the second way.
   const names = namesOf(value["primary_keys"] ?? value["priamry_keys"]);
   const keyed = withKey(origin, keyColumns(after ?? before, names));
-  return [new EnvelopedChange(op, table, before, after, sourceBlock(value, table), null, millisOf(value["current_ts"]), keyed)];
+  return [
+    new EnvelopedChange(op, table, before, after, { source: sourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, keyed),
+  ];
 }
 
 interface Images {

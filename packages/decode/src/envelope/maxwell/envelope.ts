@@ -2,7 +2,8 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Heartbeat, SchemaChange, UnknownValue } from "../control-events.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { keyColumns, namesOf, withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, scalarText, textOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
@@ -67,9 +68,9 @@ function change(op: Operation, table: TableName, data: Columns, value: Block, ts
   const before = op === "delete" ? data : op === "update" && isBlock(old) ? { ...data, ...old } : null;
   const after = op === "delete" ? null : data;
   const source = sourceBlock(value, op === "read" ? "true" : "false", ts * 1000);
-  const own = origin.key === ticdcVersion ? { ...origin, key: null } : origin;
+  const own = origin.key === ticdcVersion ? origin.withKey(null) : origin;
   const keyed = withKey(own, keyOf(data, value, origin.key));
-  return new EnvelopedChange(op, table, before, after, source, transactionBlock(value), pushedMs(value), keyed);
+  return new EnvelopedChange(op, table, before, after, { source, transaction: transactionBlock(value), ts_ms: pushedMs(value) }, keyed);
 }
 
 /**

@@ -3,7 +3,8 @@ import { isDecodeError } from "../../errors.ts";
 import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { SchemaChange, UnknownValue } from "../control-events.ts";
 import { DocumentChange, documentOf, documentValue, updateDescriptionOf } from "../document-change.ts";
-import type { EnvelopeFormat, EnvelopeScope, Origin } from "../envelope.ts";
+import type { EnvelopeFormat, EnvelopeScope } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
@@ -83,7 +84,7 @@ function change(op: Operation, ns: Block, document: Block, origin: Origin): CdcE
   const updated = updateDescriptionOf(document["updateDescription"], scope);
   const key = withPlainId(documentOf(document["documentKey"], scope));
   const source = sourceBlock(ns, document, isCopied, scope);
-  return new DocumentChange(isCopied ? "read" : op, tableOf(ns), before, after, source, null, null, updated, withKey(origin, key));
+  return new DocumentChange(isCopied ? "read" : op, tableOf(ns), before, after, { source }, updated, withKey(origin, key));
 }
 
 function tableOf({ db, coll }: Block): TableName {

@@ -1,6 +1,7 @@
 import type { CdcEvent, Columns } from "../../event.ts";
 import { PlainRow, UnknownValue } from "../control-events.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { recogniseRow } from "./recognise.ts";
 

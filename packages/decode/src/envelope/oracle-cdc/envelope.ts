@@ -2,7 +2,8 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Truncate } from "../control-events.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull, scalarText } from "../source.ts";
 import { tableOfText } from "../table-text.ts";
 import { metaColumns, recogniseOracleCdc } from "./recognise.ts";
@@ -37,7 +38,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const row = withoutMeta(value);
   const source = sourceBlock(value, table, op === "read" ? "true" : "false");
-  return [new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, source, null, tsMs, origin)];
+  return [new EnvelopedChange(op, table, op === "delete" ? row : null, op === "delete" ? null : row, { source, ts_ms: tsMs }, origin)];
 }
 
 function withoutMeta(value: Block): Columns {

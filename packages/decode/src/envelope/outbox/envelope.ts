@@ -3,7 +3,8 @@ import { readEverything } from "../../encoding/reader.ts";
 import { isDecodeError } from "../../errors.ts";
 import type { CdcEvent } from "../../event.ts";
 import { PlainRow, UnknownValue } from "../control-events.ts";
-import type { EnvelopeFormat, EnvelopeScope, Origin } from "../envelope.ts";
+import type { EnvelopeFormat, EnvelopeScope } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { outboxHeaders, recogniseOutbox } from "./recognise.ts";
 

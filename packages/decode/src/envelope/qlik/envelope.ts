@@ -1,6 +1,7 @@
 import type { CdcEvent, Operation } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock } from "../source.ts";
 import { recogniseQlik } from "./recognise.ts";
@@ -35,7 +36,9 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const table = origin.scope.topicTable ?? { name: "" };
   const before = op === "delete" ? (beforeData ?? data) : op === "update" ? beforeData : null;
   const source = sourceBlock(headers, table.name, op === "read" ? "true" : "false");
-  return [new EnvelopedChange(op, table, before, op === "delete" ? null : data, source, transactionBlock(headers), null, origin)];
+  return [
+    new EnvelopedChange(op, table, before, op === "delete" ? null : data, { source, transaction: transactionBlock(headers) }, origin),
+  ];
 }
 
 function sourceBlock(headers: Block, table: string, snapshot: string): Block {

@@ -1,7 +1,8 @@
 import type { CdcEvent, Columns } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { isExtension, recogniseTicdcAvro } from "./recognise.ts";
@@ -30,7 +31,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const table = origin.scope.topicTable ?? { name: "" };
   const source = sourceBlock(extension, table.name, commit.tso, commit.tsMs);
-  return [new EnvelopedChange(op === "c" ? "create" : "update", table, null, row, source, null, null, origin)];
+  return [new EnvelopedChange(op === "c" ? "create" : "update", table, null, row, { source }, origin)];
 }
 
 function sourceBlock(extension: Block, table: string, commitTs: bigint, tsMs: number): Block {

@@ -2,7 +2,8 @@ import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, UnknownValue, Watermark } from "../control-events.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { keyColumns } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { type Tso, tsoOf } from "../tso.ts";
@@ -61,18 +62,18 @@ function rowEvent(value: Block, message: Block, commit: Tso, origin: Origin): Cd
   const op = updated === null ? "delete" : previous === null ? "create" : "update";
   const before = deleted ?? previous;
   const table = { database: textOrNull(message["scm"]) ?? "", name: textOrNull(message["tbl"]) ?? "" };
-  const keyed = { ...origin, key: keyColumns(row.columns, row.key) };
+  const keyed = origin.withKey(keyColumns(row.columns, row.key));
   const source = sourceBlock(message, commit);
-  return new EnvelopedChange(op, table, before?.columns ?? null, updated?.columns ?? null, source, null, null, keyed);
+  return new EnvelopedChange(op, table, before?.columns ?? null, updated?.columns ?? null, { source }, keyed);
 }
 
 function ddlEvent(value: Block, message: Block, commit: Tso, origin: Origin): CdcEvent {
   if (numberOrNull(value["t"]) === truncateTable) {
     const table = { database: textOrNull(message["scm"]) ?? "", name: textOrNull(message["tbl"]) ?? "" };
-    return new Truncate(table, { source: sourceBlock(message, commit), ts_ms: commit.tsMs }, { ...origin, key: null });
+    return new Truncate(table, { source: sourceBlock(message, commit), ts_ms: commit.tsMs }, origin.withKey(null));
   }
   const block = { ddl: value["q"], databaseName: message["scm"], source: sourceBlock(message, commit), ts_ms: commit.tsMs };
-  return new SchemaChange(block, { ...origin, key: null });
+  return new SchemaChange(block, origin.withKey(null));
 }
 
 function sourceBlock({ scm, tbl, rid, ptn, ohk, ccl }: Block, { tso, tsMs }: Tso): Block {

@@ -2,7 +2,8 @@ import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent, Columns, Operation } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, Watermark } from "../control-events.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { keyColumns, withKey } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { convertColumns } from "../sql-columns.ts";
@@ -76,7 +77,7 @@ function openRow(op: Operation, message: Block, commit: Tso, origin: Origin): re
   const table = { database: textOrNull(message["database"]) ?? "", name: textOrNull(message["table"]) ?? "" };
   const source = sourceBlock(message, table.database, table.name, commit);
   const keyed = withKey(origin, keyColumns(after ?? before, schema?.primaryKey ?? []));
-  return [new EnvelopedChange(op, table, before, after, source, null, message["buildTs"], keyed)];
+  return [new EnvelopedChange(op, table, before, after, { source, ts_ms: message["buildTs"] }, keyed)];
 }
 
 function openDdl(type: unknown, message: Block, commit: Tso | null, origin: Origin): CdcEvent {

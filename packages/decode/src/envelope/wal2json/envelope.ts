@@ -1,6 +1,7 @@
 import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent } from "../../event.ts";
-import type { EnvelopeFormat, Origin } from "../envelope.ts";
+import type { EnvelopeFormat } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { recogniseWal2json } from "./recognise.ts";
 import { openTransaction } from "./transaction.ts";

@@ -2,7 +2,7 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { LogicalMessage } from "../control-events.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { keyColumns, withKey } from "../row-key.ts";
 import { isBlock, textOrNull } from "../source.ts";
@@ -39,9 +39,7 @@ export function rowEvent(tuple: Tuple, source: Block, transaction: Block | null,
     table,
     op === "create" ? null : before,
     op === "delete" ? null : after,
-    source,
-    transaction,
-    tsMs,
+    { source, transaction, ts_ms: tsMs },
     withKey(origin, key),
   );
 }

@@ -1,6 +1,6 @@
 import type { CdcEvent, Operation, TableName } from "../../event.ts";
 import { Truncate, UnknownValue } from "../control-events.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { checkEventCount } from "../event-count.ts";
 import { millisOf } from "../instant-text.ts";
 import { namesOf } from "../row-key.ts";

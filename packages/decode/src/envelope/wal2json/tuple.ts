@@ -1,6 +1,6 @@
 import type { CdcEvent, Operation } from "../../event.ts";
 import { TransactionBoundary, Truncate } from "../control-events.ts";
-import type { Origin } from "../envelope.ts";
+import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { scalarText } from "../source.ts";
 import { type Block, columnsOf, messageEvent, rowEvent, tableOf, tableSource, transactionId, transactionSource } from "./row-events.ts";

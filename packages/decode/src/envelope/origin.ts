@@ -1,0 +1,73 @@
+import type { RecordRef } from "../event.ts";
+import { type RecordBatch, type RecordHeaders, SingleRecordBatch } from "../record.ts";
+import type { EnvelopeScope, Route } from "./envelope.ts";
+
+/** Where a value came from: its record, how it was read, and its key. One for all events of a value that have the same key. */
+export class Origin {
+  readonly key: unknown;
+  readonly route: Route;
+  readonly scope: EnvelopeScope;
+  #batch: RecordBatch;
+  #handle: number;
+  #record: RecordRef | null = null;
+
+  /** `handle`: the batch's own, of the record. */
+  constructor(key: unknown, route: Route, scope: EnvelopeScope, batch: RecordBatch, handle: number) {
+    this.key = key;
+    this.route = route;
+    this.scope = scope;
+    this.#batch = batch;
+    this.#handle = handle;
+  }
+
+  /** The record, whose bytes are the batch's. */
+  get record(): RecordRef {
+    this.#record ??= recordRef(this.#batch, this.#handle);
+    return this.#record;
+  }
+
+  get headers(): RecordHeaders {
+    return this.#record === null ? this.#batch.headersAt(this.#handle) : this.#record.headers;
+  }
+
+  get valueBytes(): Uint8Array | null {
+    return this.#batch.valueAt(this.#handle);
+  }
+
+  withKey(key: unknown): Origin {
+    return new Origin(key, this.route, this.scope, this.#batch, this.#handle);
+  }
+
+  withRoute(route: Route): Origin {
+    return new Origin(this.key, route, this.scope, this.#batch, this.#handle);
+  }
+
+  /** Copies what is borrowed from the batch, and lets go of it. */
+  detach(): void {
+    const { headers, key, value, ...place } = this.record;
+    this.#record = {
+      ...place,
+      headers: headers.map(([name, bytes]) => [name, copyOf(bytes)] as const),
+      key: copyOf(key),
+      value: copyOf(value),
+    };
+    this.#batch = new SingleRecordBatch(this.#record);
+    this.#handle = 0;
+  }
+}
+
+function recordRef(batch: RecordBatch, handle: number): RecordRef {
+  return {
+    topic: batch.topic,
+    partition: batch.partition,
+    offset: batch.offsetAt(handle),
+    timestamp: batch.timestampAt(handle),
+    headers: batch.headersAt(handle),
+    key: batch.keyAt(handle),
+    value: batch.valueAt(handle),
+  };
+}
+
+function copyOf(bytes: Uint8Array | null): Uint8Array | null {
+  return bytes === null ? null : Buffer.from(bytes);
+}
