@@ -21,6 +21,7 @@ const steps = [
   { name: "types of packages", judge: () => run("tsc", ["-b", "--pretty", "false"]) },
   { name: "packages as they are published", judge: () => checkTarballs() },
   { name: "types of tests", judge: () => run("tsc", ["-p", "test", "--pretty", "false"]) },
+  { name: "types of the fuzz campaign", judge: () => run("tsc", ["-b", "test/fuzz", "--pretty", "false"]) }, // it is built by itself
   {
     name: "types of examples",
     judge: () =>

@@ -16,6 +16,10 @@ export async function checkVector(vector: Vector): Promise<void> {
   for (let times = 0; times < 4; times++) {
     await expectVector(vector, seasoned, record);
   }
+  for (let times = 0; times < 100; times++) {
+    await outcomeOf(() => seasoned.decode(record));
+  }
+  await expectVector(vector, seasoned, record);
   await expectInPlace(vector, options, record);
 }
 

@@ -150,10 +150,12 @@ class DetectingDecoder implements Decoder {
   readonly #engine: Engine;
   readonly #hints: Readonly<Record<string, TopicHints>>;
   readonly #topics: BoundedMap<string, TopicDecoder>;
+  readonly #learner: SchemaChangeLearner | null;
   #lastTopic = "";
   #last: TopicDecoder | null = null;
 
   constructor(options: DecoderOptions) {
+    this.#learner = options.learn?.schemaChanges ?? null;
     this.#engine = new Engine({
       values: resolveValueOptions(options.values),
       limits: resolveLimits(options.limits),
@@ -161,7 +163,7 @@ class DetectingDecoder implements Decoder {
       formats: formatsWith(options.formats, resolveApicurioIds(options.apicurioIds)),
       validation: resolveValidation(options.validation),
       onSchema: options.onSchema ?? null,
-      learn: { keys: options.learn?.keys ?? true, schemaChanges: options.learn?.schemaChanges ?? null },
+      learn: { keys: options.learn?.keys ?? true, schemaChanges: this.#learner },
     });
     this.#hints = options.topics ?? {};
     this.#topics = new BoundedMap(this.#engine.limits.maxTopics);
@@ -176,20 +178,22 @@ class DetectingDecoder implements Decoder {
     const decoder = this.#last !== null && this.#lastTopic === topic ? this.#last : this.#decoderFor(topic);
     try {
       const events = decoder.read(cursor, null);
-      return events === null ? this.#whenLoaded(decoder, decoder.pending, positionOf(cursor)).then(this.#learn) : this.#learn(events);
+      if (events === null) {
+        return this.#whenLoaded(decoder, decoder.pending, positionOf(cursor)).then((loaded) => this.#learned(loaded));
+      }
+      return this.#learner === null ? events : this.#learned(events);
     } catch (error) {
       throw located(error, cursor);
     }
   }
 
   /** What a schema change says is learned before its event is given out. */
-  readonly #learn = (events: readonly CdcEvent[]): readonly CdcEvent[] => {
-    const learner = this.#engine.learn.schemaChanges;
-    if (learner !== null && events[0]?.kind === "schema-change") {
-      learnAll(learner, events);
+  #learned(events: readonly CdcEvent[]): readonly CdcEvent[] {
+    if (this.#learner !== null && events[0]?.kind === "schema-change") {
+      learnAll(this.#learner, events);
     }
     return events;
-  };
+  }
 
   async explain(record: KafkaRecord): Promise<Explanation> {
     const decoder = new TopicDecoder(this.#engine, record.topic, this.#hintsFor(record.topic));

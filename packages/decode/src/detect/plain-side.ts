@@ -1,10 +1,12 @@
 import { areManyNames, type ColumnHints, learnType, type NamesOf } from "../encoding/json/learn.ts";
 import { isJsonObject } from "../encoding/json/parse.ts";
+import { leastWeighedBytes } from "../encoding/json/weight.ts";
 import { JsonReader, notQuick } from "../encoding/json/reader.ts";
 import type { Type } from "../encoding/type.ts";
 import { keyPlan } from "../envelope/debezium/router-key.ts";
 import { none } from "../envelope/none/envelope.ts";
 import type { EncodingName } from "../event.ts";
+import { type Alike, unlike } from "./alike.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { shapeOfValue } from "./shape.ts";
@@ -20,12 +22,13 @@ const recentRoutes = 4;
 /** How often a shape of plain JSON must be seen before a reader is generated for it. */
 const sightingsBeforeCompiling = 2;
 const rememberedShapes = 64;
+const brace = Buffer.from("{");
 /** Names of more characters than a table's columns have are data: not worth remembering. */
 const longestSignature = 65_536;
 
 /** The names of a value without a schema, and how values that have them are read. */
 interface LearnedShape {
-  readonly route: PlainRoute;
+  route: PlainRoute;
   sightings: number;
 }
 
@@ -93,6 +96,9 @@ export class PlainSide {
       this.#shapes.set(key, shape);
     }
     shape.sightings++;
+    if (isText && shape.sightings === sightingsBeforeCompiling) {
+      shape.route = { ...shape.route, alike: this.#alike(shape.route) };
+    }
     if (isText && shape.sightings >= sightingsBeforeCompiling) {
       this.#tryFirst(shape.route);
     }
@@ -111,7 +117,7 @@ export class PlainSide {
       envelope: opens.name,
       schemaId: null,
       opens,
-      alike: null, // names tell, which stand all over the text
+      alike: null,
       shape,
       type: null,
       typeName: null,
@@ -119,6 +125,18 @@ export class PlainSide {
       reader: new JsonReader(encoding, type, this.#engine.compileOptions(plan)),
       wantsExact: plan.numbers === "exact",
     };
+  }
+
+  /** Its names tell, which stand all over the text: the reader looks at each. A first one of Apicurio's may begin a frame. */
+  #alike({ reader, shape }: PlainRoute): Alike | null {
+    if (shape.fields?.[0] === "schemaId") {
+      return null;
+    }
+    const read = (bytes: Buffer, start: number, end: number): unknown => {
+      const value = end - start < leastWeighedBytes ? reader.readQuick(bytes, start, end) : notQuick;
+      return value === notQuick ? unlike : value;
+    };
+    return { prefix: brace, columns: this.#columns, reader: { read: (bytes, start, end) => read(bytes, start - brace.length, end) } };
   }
 
   /** A shape that comes again is worth trying before its text is parsed. */

@@ -271,7 +271,8 @@ export class SchemaSide {
     }
     const prefix = Buffer.concat([confluentPrefix(schemaId), choice]);
     const read: AlikeReader["read"] = (bytes, start, end) => this.#readAs(route, bytes, start, end);
-    if (choice.length > 1) {
+    const isGuess = columns !== null && columns !== this.#scope.meanings.stated;
+    if (choice.length > 1 || isGuess) {
       return { prefix, columns, reader: { read: orUnlike(read) } };
     }
     return { prefix, columns, reader: isRuled === true || namespaceToCheck !== null ? { read } : reader };

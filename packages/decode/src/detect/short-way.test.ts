@@ -1,21 +1,34 @@
 import { expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "../decoder.ts";
 import { isDecodeError } from "../errors.ts";
+import type { KafkaRecord } from "../record.ts";
 import type { RegisteredSchema, SchemaSource } from "../schema-source.ts";
 
-/** Records that begin as the last one did take a short way: what they mean must be what a decoder says that sees them first. */
+/** Records that begin as many before did take a short way: what they mean must be what a decoder says that sees them first. */
+
+const enough = 100;
 
 const row = (name: string, type: string): string => JSON.stringify({ type: "record", name, fields: [{ name: "x", type }] });
 const nested = 'syntax = "proto3"; message A { map<string, int32> m = 1; message B { int32 x = 1; } message C { int32 x = 1; } }';
 const schemas: SchemaSource = {
   peek: (id) => registered[Number(id) - 1],
-  load: () => expect.unreachable(),
+  load: () => Promise.reject(new Error("no such schema")),
 };
 const registered: readonly RegisteredSchema[] = [
   { id: 1, schemaType: "AVRO", schema: row("Key", "int") },
   { id: 2, schemaType: "AVRO", schema: row("Row", "int") },
   { id: 3, schemaType: "AVRO", schema: row("Other", "string") },
   { id: 4, schemaType: "PROTOBUF", schema: nested },
+  {
+    id: 5,
+    schemaType: "AVRO",
+    schema: JSON.stringify({
+      type: "record",
+      name: "Timed",
+      fields: [{ name: "at", type: { type: "int", "connect.name": "io.debezium.time.Date" } }],
+    }),
+  },
+  { id: 6, schemaType: "PROTOBUF", schema: 'syntax = "proto3"; message Row { int64 at = 1; }' },
 ];
 
 const connect = (payload: string): string =>
@@ -23,14 +36,18 @@ const connect = (payload: string): string =>
 
 type Sides = readonly [key: string | null, value: string | null];
 
-function decodeAll(records: readonly Sides[], options: DecoderOptions = {}): readonly unknown[] {
+async function decodeAll(records: readonly Sides[], options: DecoderOptions = {}): Promise<readonly unknown[]> {
   const decoder = createDecoder({ schemas, ...options });
-  return records.map((record) => outcomeOf(() => decoder.decode(recordOf(record))));
+  const outcomes: unknown[] = [];
+  for (const record of records) {
+    outcomes.push(await outcomeOf(() => decoder.decode(recordOf(record))));
+  }
+  return outcomes;
 }
 
-function outcomeOf(decode: () => unknown): unknown {
+async function outcomeOf(decode: () => unknown): Promise<unknown> {
   try {
-    return (decode() as readonly { toObject(): Record<string, unknown> }[]).map((event) => {
+    return ((await decode()) as readonly { toObject(): Record<string, unknown> }[]).map((event) => {
       const { kind, key, row: columns, encoding, framing } = event.toObject();
       return { kind, key, columns, encoding, framing };
     });
@@ -39,15 +56,18 @@ function outcomeOf(decode: () => unknown): unknown {
   }
 }
 
-function recordOf([key, value]: Sides): never {
+function recordOf([key, value]: Sides): KafkaRecord {
   const bytes = (side: string | null): Buffer | null =>
     side === null ? null : /^[0-9a-f]+$/.test(side) ? Buffer.from(side, "hex") : Buffer.from(side);
-  return { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: bytes(key), value: bytes(value), headers: [] } as never;
+  return { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: bytes(key), value: bytes(value), headers: [] };
 }
 
 const key = "000000000102";
 const alike: Sides = [key, "000000000204"];
 const inConnect: Sides = [connect('{"x":1}'), connect('{"x":2}')];
+const inJson: Sides = ['{"x":1}', '{"x":1,"y":"a"}'];
+const keyless: Sides = [null, "000000000204"];
+const dated = (days: string): Sides => ["000000000502", `00000000060008${days}`];
 
 test.each<[what: string, after: Sides, record: Sides]>([
   ["the value's schema is another", alike, [key, "00000000030461"]],
@@ -67,16 +87,52 @@ test.each<[what: string, after: Sides, record: Sides]>([
   ["the key's payload is malformed, so that it is text", inConnect, [connect('{"x":'), connect('{"x":2}')]],
   ["another document follows", inConnect, [connect('{"x":1}'), `${connect('{"x":2}')}{}`]],
   ["the payload has a column more behind it", inConnect, [connect('{"x":1}'), connect('{"x":2},"y":3')]],
+  ["has a key", keyless, alike],
+  ["the value is null", keyless, [null, null]],
+  ["the value is JSON with a column more", inJson, ['{"x":1}', '{"x":1,"y":"a","z":0}']],
+  ["the value is JSON with white space", inJson, ['{"x":1}', '{"x":1, "y":"a"}']],
+  ["the value is JSON with names in another order", inJson, ['{"x":1}', '{"y":"a","x":1}']],
+  ["the value is JSON whose column is of another type", inJson, ['{"x":1}', '{"x":"1","y":{}}']],
+  ["the value is JSON that is truncated", inJson, ['{"x":1}', '{"x":1,"y":"a']],
+  ["the value is two documents", inJson, ['{"x":1}', '{"x":1,"y":"a"}{"x":1,"y":"a"}']],
+  ["the value is no object", inJson, ['{"x":1}', "1"]],
+  ["the key is no JSON", inJson, ['{"x":1', '{"x":1,"y":"a"}']],
+  ["is a frame of Apicurio's", [null, '{"schemaId":"a","payload":1}'], [null, '{"schemaId":2,"payload":1}']],
+  ["the value contradicts what its key teaches", dated("01"), dated("ffffffffffffffff7f")],
   ["its first bytes may choose two messages, and it fits neither", [null, "00000000040400020801"], [null, "000000000404000208"]],
   ["its first bytes choose a message in one way of counting only", [null, "00000000040400040801"], [null, "000000000404000408"]],
   ["its first bytes may choose two messages, and it fits the second", [null, "00000000040400020801"], [null, "00000000040400020802"]],
-])("a record that begins like the last one but %s is read as if it were the first", (_, after, record) => {
-  const [, , warm, again] = decodeAll([after, after, record, after]);
-  const [cold] = decodeAll([record]);
+])("a record that begins like the last one but %s is read as if it were the first", async (_, after, record) => {
+  const all = await decodeAll([...Array.from({ length: enough }, () => after), record, after]);
+  const [first, warm, again] = [all[0], ...all.slice(-2)];
+  const [cold] = await decodeAll([record]);
   expect(warm).toEqual(cold);
-  expect(again).toEqual(decodeAll([after])[0]);
+  expect(again).toEqual(first);
+  expect(first).toEqual((await decodeAll([after]))[0]);
 });
 
-test("a record that is longer than its limit is refused, however it begins", () => {
-  expect(decodeAll([alike, alike, [key, `0000000002${"80".repeat(99)}`]], { limits: { maxMessageBytes: 64 } })[2]).toBe("limit-exceeded");
+test("headers that announce another framing lead past the short way", async () => {
+  const announced: KafkaRecord = { ...recordOf(alike), headers: [["apicurio.value.globalId", Buffer.from("0000000000000003", "hex")]] };
+  const decoder = createDecoder({ schemas });
+  for (let i = 0; i < enough; i++) {
+    await decoder.decode(recordOf(alike));
+  }
+  const warm = await outcomeOf(() => decoder.decode(announced));
+  expect(warm).toEqual(await outcomeOf(() => createDecoder({ schemas }).decode(announced)));
+  expect(warm).not.toEqual((await decodeAll([alike]))[0]);
+});
+
+test.each([
+  ["schemas", alike, [key, "00000000030461"]],
+  ["shapes", inJson, ['{"x":1}', '{"x":1,"z":{}}']],
+  ["keys and none", keyless, alike],
+] as const)("runs of two %s, one behind the other, are read as if each record were the first", async (_, one, other) => {
+  const runs = [...Array.from({ length: 6 }, (__, i) => Array.from({ length: enough }, () => (i % 2 === 0 ? one : other))).flat()];
+  const [coldOne, coldOther] = [(await decodeAll([one]))[0], (await decodeAll([other]))[0]];
+  expect(await decodeAll(runs)).toEqual(runs.map((record) => (record === one ? coldOne : coldOther)));
+});
+
+test("a record that is longer than its limit is refused, however it begins", async () => {
+  const records = [...Array.from({ length: enough }, () => alike), [key, `0000000002${"80".repeat(99)}`] as const];
+  expect((await decodeAll(records, { limits: { maxMessageBytes: 64 } })).at(-1)).toBe("limit-exceeded");
 });

@@ -1,65 +1,80 @@
-import { Origin } from "../envelope/origin.ts";
-import type { ColumnHints } from "../encoding/json/learn.ts";
+import { generate } from "../encoding/codegen.ts";
 import { beginsWith } from "../encoding/same-bytes.ts";
 import type { EnvelopeScope } from "../envelope/envelope.ts";
+import { Origin } from "../envelope/origin.ts";
 import type { CdcEvent } from "../event.ts";
+import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
-import { type Alike, type AlikeReader, unlike } from "./alike.ts";
+import { type Alike, unlike } from "./alike.ts";
 import type { ColumnMeanings } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
 import type { SideRoute } from "./side-route.ts";
 
 /**
  * The short way for records of one topic whose key and value begin as those of a record that came the long way: nothing else of them is
- * looked at. Key and value have each their own calls here, so that the engine can put each reader in its place: a call that both share costs
- * a tenth of decoding.
+ * looked at. Returns the record's events, or null where it needs the long way. Throws the `DecodeError` that it would end in there.
  */
-export class ShortWay {
-  readonly #engine: Engine;
-  readonly #scope: EnvelopeScope;
-  readonly #maxBytes: number;
-  readonly #keyPrefix: Buffer;
-  readonly #keyReader: AlikeReader;
-  readonly #valuePrefix: Buffer;
-  readonly #valueReader: AlikeReader;
-  readonly #columns: ColumnHints | null;
-  readonly #meanings: ColumnMeanings;
-  readonly #route: SideRoute;
+export type ShortWay = (cursor: RecordCursor) => readonly CdcEvent[] | null;
 
-  /** `route`: how its values are read; `meanings`: of their columns. */
-  constructor(engine: Engine, scope: EnvelopeScope, key: Alike, value: Alike, route: SideRoute, meanings: ColumnMeanings) {
-    this.#engine = engine;
-    this.#scope = scope;
-    this.#maxBytes = engine.limits.maxMessageBytes;
-    this.#keyPrefix = key.prefix;
-    this.#keyReader = key.reader;
-    this.#valuePrefix = value.prefix;
-    this.#valueReader = value.reader;
-    this.#columns = value.columns;
-    this.#meanings = meanings;
-    this.#route = route;
-  }
+/** What one topic's short way is made of. */
+export interface ShortWayParts {
+  readonly engine: Engine;
+  readonly scope: EnvelopeScope;
+  /** `"none"`: of records without keys. */
+  readonly key: Alike | "none";
+  readonly value: Alike;
+  /** How its values are read. */
+  readonly route: SideRoute;
+  /** Of their columns. */
+  readonly meanings: ColumnMeanings;
+}
 
-  /** The record's events; null where it needs the long way. Throws the `DecodeError` that it would end in there. */
-  read(cursor: RecordCursor): readonly CdcEvent[] | null {
-    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor;
-    if (
-      keyBytes === null ||
-      valueBytes === null ||
-      !this.#meanings.are(this.#columns) ||
-      keyEnd - keyStart > this.#maxBytes ||
-      valueEnd - valueStart > this.#maxBytes ||
-      !beginsWith(keyBytes, keyStart, keyEnd, this.#keyPrefix) ||
-      !beginsWith(valueBytes, valueStart, valueEnd, this.#valuePrefix)
-    ) {
-      return null;
-    }
-    const key = this.#keyReader.read(this.#engine.buffer(keyBytes), keyStart + this.#keyPrefix.length, keyEnd);
-    this.#engine.innerTexts.begin();
-    const value = this.#valueReader.read(this.#engine.buffer(valueBytes), valueStart + this.#valuePrefix.length, valueEnd);
-    if (key === unlike || value === unlike || value === null) {
-      return null;
-    }
-    return this.#route.opens.open(value, new Origin(key, this.#route, this.#scope, cursor.batch, cursor.record));
+let serial = 0;
+
+/**
+ * Generated, so that each topic has its own: V8 puts only a function in its place that a call has always led to, and calls that topics (or
+ * key and value) share cost a tenth of decoding. Null where code may not be generated; all records go the long way then.
+ */
+export function shortWay({ engine, scope, key, value, route, meanings }: ShortWayParts): ShortWay | null {
+  if (!engine.codeGeneration) {
+    return null;
   }
+  serial++;
+  const { innerTexts, limits } = engine;
+  const { maxMessageBytes } = limits;
+  const names = { engine, innerTexts, maxMessageBytes, scope, key, value, route, opens: route.opens, meanings, beginsWith, unlike, Origin };
+  return generate(source(serial, key, value), names) as ShortWay; // the source returns one
+}
+
+/** Functions of one text share what V8 learns of their calls: a number of its own makes the text another one. */
+function source(nth: number, key: Alike | "none", value: Alike): string {
+  return `
+const keyReader = key.reader, keyPrefix = key.prefix, valueReader = value.reader, valuePrefix = value.prefix, columns = value.columns;
+return function shortWay(cursor) { // ${nth}
+  const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor;
+  if (
+    valueBytes === null ||
+    valueEnd - valueStart > maxMessageBytes ||
+    !meanings.are(columns) ||
+    !(${begins("value", value.prefix)}) ||
+    ${key === "none" ? "keyBytes !== null" : `keyBytes === null || keyEnd - keyStart > maxMessageBytes || !(${begins("key", key.prefix)})`}
+  ) {
+    return null;
+  }
+  const k = ${key === "none" ? "null" : `keyReader.read(engine.buffer(keyBytes), keyStart + ${key.prefix.length}, keyEnd)`};
+  innerTexts.begin();
+  const v = valueReader.read(engine.buffer(valueBytes), valueStart + ${value.prefix.length}, valueEnd);
+  return k === unlike || v === unlike || v === null ? null : opens.open(v, new Origin(k, route, scope, cursor.batch, cursor.record));
+};`;
+}
+
+/** Prefixes of no more bytes are compared one by one. */
+const mostWritten = 8;
+
+function begins(side: Side, prefix: Buffer): string {
+  if (prefix.length > mostWritten) {
+    return `beginsWith(${side}Bytes, ${side}Start, ${side}End, ${side}Prefix)`;
+  }
+  const same = [...prefix].map((byte, i) => `${side}Bytes[${side}Start + ${i}] === ${byte}`);
+  return [`${side}Start + ${prefix.length} < ${side}End`, ...same].join(" && ");
 }

@@ -1,14 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
-import { beginsWith } from "../encoding/same-bytes.ts";
 import { DecodeError, type DecodeErrorCode, isDecodeError } from "../errors.ts";
 import type { EncodingName, FramingName } from "../event.ts";
 import { confluent, confluentId, frameLength } from "../framing/confluent/recognise.ts";
 import type { Frame, Framing, Message, Payload, Side } from "../framing/framing.ts";
 import { undecodableFormat } from "../framing/undecodable.ts";
 import type { RecordCursor, RecordHeaders } from "../record.ts";
-import { type Alike, unlike } from "./alike.ts";
-import type { ColumnMeanings } from "./column-meanings.ts";
+import type { Alike } from "./alike.ts";
 import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
 import { JsonSide } from "./json-side.ts";
@@ -37,7 +35,6 @@ export class SideDecoder {
   readonly #announced: readonly Framing[];
   readonly #schemas: SchemaSide;
   readonly #json: JsonSide;
-  readonly #meanings: ColumnMeanings;
   readonly #stated: StatedSide | null;
   readonly #maxBytes: number;
   readonly #hasSource: boolean;
@@ -58,7 +55,6 @@ export class SideDecoder {
     this.#announced = scope.announced;
     this.#schemas = new SchemaSide(engine, scope);
     this.#json = new JsonSide(engine, scope);
-    this.#meanings = scope.meanings;
     this.#stated = statedSide(engine, scope, this.#schemas, this.#json);
     this.#maxBytes = engine.limits.maxMessageBytes;
     this.#hasSource = engine.schemas !== null;
@@ -71,21 +67,12 @@ export class SideDecoder {
     if (end - start > this.#maxBytes) {
       throw this.#tooLong(end - start);
     }
-    const { alike } = this;
-    const value = alike !== null && beginsWith(bytes, start, end, alike.prefix) ? this.#readAlike(alike, bytes, start, end) : unlike;
-    if (value !== unlike) {
-      return value;
-    }
     return this.#bytesDecide ? this.#readUnannounced(bytes, start, end, failed) : this.#readOutside(bytes, start, end, cursor, failed);
   }
 
   /** Which messages are certainly written as the last one was; null where more than first bytes tells. */
   get alike(): Alike | null {
     return this.#bytesDecide ? this.route.alike : null;
-  }
-
-  #readAlike({ columns, prefix, reader }: Alike, bytes: Buffer, start: number, end: number): unknown {
-    return this.#meanings.are(columns) ? reader.read(bytes, start + prefix.length, end) : unlike;
   }
 
   #tooLong(length: number): DecodeError {

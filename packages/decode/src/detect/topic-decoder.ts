@@ -7,10 +7,11 @@ import { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import { ColumnMeanings, type LearnedNames, losesMeanings } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
-import { ShortWay } from "./short-way.ts";
+import { type ShortWay, shortWay } from "./short-way.ts";
 import { openByNext } from "./open-by-next.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
 import { readAsWanted, readLearned } from "./read-learned.ts";
@@ -35,9 +36,13 @@ interface RoutePair {
   readonly key: SideRoute;
   readonly value: SideRoute;
   readonly isSimple: boolean;
-  /** The short way for others like it, where there is one. */
-  readonly shortWay: ShortWay | null;
+  /** The short way for others like it, null where there is none; undefined before so many have come that it was worth making. */
+  shortWay: ShortWay | null | undefined;
 }
+
+/** Making a short way takes as long as this many records of the shortest. */
+const recordsBeforeShortWay = 64;
+const rememberedPairs = 64;
 
 const noRoute = rawRoute("bytes");
 const noPair: RoutePair = { key: noRoute, value: noRoute, isSimple: false, shortWay: null };
@@ -58,7 +63,13 @@ export class TopicDecoder {
   #value: SideDecoder;
   #headerNames: readonly string[] = [];
   /** How the sides of the last record were read, and whether such a record is a simple one. */
-  #pair: RoutePair;
+  #pair: RoutePair = noPair;
+  /** By the route of the value. */
+  readonly #pairs: BoundedMap<SideRoute, RoutePair> = new BoundedMap(rememberedPairs);
+  /** How many records in a row were read as that pair says. */
+  #inARow = 0;
+  /** The way that is tried first: for as long as records come as the last ones did. */
+  #shortWay: ShortWay | null = null;
   /** How the rows of the last value were read: those of a message inside of it as that one was. */
   #rows: SideRoute = noRoute;
   /** Reads messages inside of values; made when the first is met. */
@@ -75,7 +86,6 @@ export class TopicDecoder {
     this.#values = new SideDecoders(engine, { topic, side: "value", meanings: this.#meanings, stated: hints.value, trustsSchemas });
     this.#key = this.#keys.forHeaders([]);
     this.#value = this.#values.forHeaders([]);
-    this.#pair = noPair;
   }
 
   /** The routes of the last record that was read to its end: how its two sides were written. */
@@ -94,7 +104,7 @@ export class TopicDecoder {
     if (!batch.headerNamesAre(record, this.#headerNames)) {
       this.#lookAtHeaders(batch.headersAt(record).map(([name]) => name));
     }
-    return this.#pair.shortWay?.read(cursor) ?? this.#readUnlike(cursor, failed);
+    return this.#shortWay?.(cursor) ?? this.#readUnlike(cursor, failed);
   }
 
   /** A record that is not written as the last one was, as far as its first bytes tell. */
@@ -161,7 +171,9 @@ export class TopicDecoder {
     const { route } = this.#value;
     this.#rows = route;
     if (this.#pair.key !== keyRoute || this.#pair.value !== route) {
-      this.#pair = this.#pairOf(keyRoute, route);
+      this.#turnTo(this.#pairOf(keyRoute, route));
+    } else if (this.#inARow < recordsBeforeShortWay) {
+      this.#countAlike(this.#pair);
     }
     if (!this.#pair.isSimple || value === null) {
       return this.#openPair(key, keyRoute, value, route, cursor, failed);
@@ -170,23 +182,41 @@ export class TopicDecoder {
     return route.opens.open(value, origin) ?? this.#openByNext(origin, route, cursor, failed, null);
   }
 
+  #turnTo(pair: RoutePair): void {
+    this.#pair = pair;
+    this.#inARow = 0;
+    this.#shortWay = null;
+  }
+
+  #countAlike(pair: RoutePair): void {
+    this.#inARow++;
+    if (this.#inARow === recordsBeforeShortWay && pair.isSimple) {
+      pair.shortWay ??= this.#shortWayOf(pair);
+      this.#shortWay = pair.shortWay;
+    }
+  }
+
   /**
    * Whether a record whose sides were read so is one value with nothing inside, whose sides need not be checked against each other: told
    * once for all records that are.
    */
   #pairOf(key: SideRoute, value: SideRoute): RoutePair {
-    const areSingle = this.#holdsOne(key) && this.#holdsOne(value);
-    const isSimple = areSingle && value.opens.inner === undefined && isKeyOf(key, value);
-    return { key, value, isSimple, shortWay: isSimple ? this.#shortWayOf(key, value) : null };
+    let pair = this.#pairs.get(value);
+    if (pair?.key !== key) {
+      const areSingle = this.#holdsOne(key) && this.#holdsOne(value);
+      pair = { key, value, isSimple: areSingle && value.opens.inner === undefined && isKeyOf(key, value), shortWay: undefined };
+      this.#pairs.set(value, pair);
+    }
+    return pair;
   }
 
-  /** None for records without keys, or where what the next one means may be learned from anything but its key's schema. */
-  #shortWayOf(keyRoute: SideRoute, route: SideRoute): ShortWay | null {
-    const key = keyRoute === noRoute ? null : this.#key.alike;
+  /** None where what the next record means may be learned from anything but its key's schema. */
+  #shortWayOf(pair: RoutePair): ShortWay | null {
+    const key = pair.key === noRoute ? "none" : this.#key.alike;
     const value = this.#value.alike;
-    return key === null || value === null || (this.#meanings.learnsOfTables && losesMeanings(route))
+    return key === null || value === null || (this.#meanings.learnsOfTables && losesMeanings(pair.value))
       ? null
-      : new ShortWay(this.#engine, this.#scope, key, value, route, this.#meanings);
+      : shortWay({ engine: this.#engine, scope: this.#scope, key, value, route: pair.value, meanings: this.#meanings });
   }
 
   /** Whether no message of this framing holds several values. */
@@ -307,7 +337,7 @@ export class TopicDecoder {
   #lookAtHeaders(names: readonly string[]): void {
     this.#key = this.#keys.forHeaders(names);
     this.#value = this.#values.forHeaders(names);
-    this.#pair = noPair;
+    this.#turnTo(noPair);
     this.#headerNames = names;
   }
 }
