@@ -7,10 +7,10 @@ import { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
-import { BoundedMap } from "./bounded-map.ts";
 import { ColumnMeanings, type LearnedNames, losesMeanings } from "./column-meanings.ts";
 import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
+import { type RoutePair, RoutePairs } from "./route-pairs.ts";
 import { type ShortWay, shortWay } from "./short-way.ts";
 import { openByNext } from "./open-by-next.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
@@ -31,21 +31,7 @@ export interface ResolvedHints {
   readonly value: StatedFormat;
 }
 
-/** How a record's key and value were read. */
-interface RoutePair {
-  readonly key: SideRoute;
-  readonly value: SideRoute;
-  readonly isSimple: boolean;
-  /** The short way for others like it, null where there is none; undefined before so many have come that it was worth making. */
-  shortWay: ShortWay | null | undefined;
-}
-
-/** Making a short way takes as long as this many records of the shortest. */
-const recordsBeforeShortWay = 64;
-const rememberedPairs = 64;
-
 const noRoute = rawRoute("bytes");
-const noPair: RoutePair = { key: noRoute, value: noRoute, isSimple: false, shortWay: null };
 const noBytes = new Uint8Array(0);
 
 /** Reads the records of one topic. */
@@ -62,14 +48,10 @@ export class TopicDecoder {
   #key: SideDecoder;
   #value: SideDecoder;
   #headerNames: readonly string[] = [];
-  /** How the sides of the last record were read, and whether such a record is a simple one. */
-  #pair: RoutePair = noPair;
-  /** By the route of the value. */
-  readonly #pairs: BoundedMap<SideRoute, RoutePair> = new BoundedMap(rememberedPairs);
-  /** How many records in a row were read as that pair says. */
-  #inARow = 0;
-  /** The way that is tried first: for as long as records come as the last ones did. */
-  #shortWay: ShortWay | null = null;
+  readonly #pairs: RoutePairs = new RoutePairs(
+    (key, value) => this.#isSimple(key, value),
+    (pair) => this.#shortWayOf(pair),
+  );
   /** How the rows of the last value were read: those of a message inside of it as that one was. */
   #rows: SideRoute = noRoute;
   /** Reads messages inside of values; made when the first is met. */
@@ -104,7 +86,7 @@ export class TopicDecoder {
     if (!batch.headerNamesAre(record, this.#headerNames)) {
       this.#lookAtHeaders(batch.headersAt(record).map(([name]) => name));
     }
-    return this.#shortWay?.(cursor) ?? this.#readUnlike(cursor, failed);
+    return this.#pairs.shortWay?.(cursor) ?? this.#readUnlike(cursor, failed);
   }
 
   /** A record that is not written as the last one was, as far as its first bytes tell. */
@@ -170,44 +152,16 @@ export class TopicDecoder {
     }
     const { route } = this.#value;
     this.#rows = route;
-    if (this.#pair.key !== keyRoute || this.#pair.value !== route) {
-      this.#turnTo(this.#pairOf(keyRoute, route));
-    } else if (this.#inARow < recordsBeforeShortWay) {
-      this.#countAlike(this.#pair);
-    }
-    if (!this.#pair.isSimple || value === null) {
+    if (!this.#pairs.see(keyRoute, route).isSimple || value === null) {
       return this.#openPair(key, keyRoute, value, route, cursor, failed);
     }
     const origin = this.#origin(key, route, cursor);
     return route.opens.open(value, origin) ?? this.#openByNext(origin, route, cursor, failed, null);
   }
 
-  #turnTo(pair: RoutePair): void {
-    this.#pair = pair;
-    this.#inARow = 0;
-    this.#shortWay = null;
-  }
-
-  #countAlike(pair: RoutePair): void {
-    this.#inARow++;
-    if (this.#inARow === recordsBeforeShortWay && pair.isSimple) {
-      pair.shortWay ??= this.#shortWayOf(pair);
-      this.#shortWay = pair.shortWay;
-    }
-  }
-
-  /**
-   * Whether a record whose sides were read so is one value with nothing inside, whose sides need not be checked against each other: told
-   * once for all records that are.
-   */
-  #pairOf(key: SideRoute, value: SideRoute): RoutePair {
-    let pair = this.#pairs.get(value);
-    if (pair?.key !== key) {
-      const areSingle = this.#holdsOne(key) && this.#holdsOne(value);
-      pair = { key, value, isSimple: areSingle && value.opens.inner === undefined && isKeyOf(key, value), shortWay: undefined };
-      this.#pairs.set(value, pair);
-    }
-    return pair;
+  /** Whether a record whose sides are read so is one value with nothing inside, whose sides need not be checked against each other. */
+  #isSimple(key: SideRoute, value: SideRoute): boolean {
+    return this.#holdsOne(key) && this.#holdsOne(value) && value.opens.inner === undefined && isKeyOf(key, value);
   }
 
   /** None where what the next record means may be learned from anything but its key's schema. */
@@ -337,7 +291,7 @@ export class TopicDecoder {
   #lookAtHeaders(names: readonly string[]): void {
     this.#key = this.#keys.forHeaders(names);
     this.#value = this.#values.forHeaders(names);
-    this.#turnTo(noPair);
+    this.#pairs.interrupt();
     this.#headerNames = names;
   }
 }

@@ -1,0 +1,77 @@
+import { BoundedMap } from "./bounded-map.ts";
+import type { ShortWay } from "./short-way.ts";
+import type { SideRoute } from "./side-route.ts";
+
+/** How a record's key and value were read. */
+export interface RoutePair {
+  readonly key: SideRoute;
+  readonly value: SideRoute;
+  /** Whether such a record is one value with nothing inside, whose sides need not be checked against each other. */
+  readonly isSimple: boolean;
+  /** The short way for others like it, null where there is none; undefined before so many have come that it was worth making. */
+  shortWay: ShortWay | null | undefined;
+}
+
+/** Making a short way takes as long as this many records of the shortest. */
+const recordsBeforeShortWay = 64;
+const rememberedPairs = 64;
+
+/** The pairs of routes that the records of one topic are read by. What is told of a pair is told once for all records that come in it. */
+export class RoutePairs {
+  /** The way that is tried first: for as long as records come as the last ones did. */
+  shortWay: ShortWay | null = null;
+  readonly #isSimple: (key: SideRoute, value: SideRoute) => boolean;
+  readonly #shortWayOf: (pair: RoutePair) => ShortWay | null;
+  /** By the route of the value. */
+  readonly #known: BoundedMap<SideRoute, RoutePair> = new BoundedMap(rememberedPairs);
+  #last: RoutePair | null = null;
+  /** How many records in a row were read as the last pair says. */
+  #inARow = 0;
+
+  constructor(isSimple: (key: SideRoute, value: SideRoute) => boolean, shortWayOf: (pair: RoutePair) => ShortWay | null) {
+    this.#isSimple = isSimple;
+    this.#shortWayOf = shortWayOf;
+  }
+
+  /** The pair of one more record, which came the long way. */
+  see(key: SideRoute, value: SideRoute): RoutePair {
+    const last = this.#last;
+    if (last === null || last.key !== key || last.value !== value) {
+      return this.#turnTo(this.#pairOf(key, value));
+    }
+    if (this.#inARow < recordsBeforeShortWay) {
+      this.#count(last);
+    }
+    return last;
+  }
+
+  /** Called when the next records may be written in other ways although their first bytes are the same. */
+  interrupt(): void {
+    this.#last = null;
+    this.shortWay = null;
+  }
+
+  #turnTo(pair: RoutePair): RoutePair {
+    this.#last = pair;
+    this.#inARow = 0;
+    this.shortWay = null;
+    return pair;
+  }
+
+  #count(pair: RoutePair): void {
+    this.#inARow++;
+    if (this.#inARow === recordsBeforeShortWay && pair.isSimple) {
+      pair.shortWay ??= this.#shortWayOf(pair);
+      this.shortWay = pair.shortWay;
+    }
+  }
+
+  #pairOf(key: SideRoute, value: SideRoute): RoutePair {
+    let pair = this.#known.get(value);
+    if (pair?.key !== key) {
+      pair = { key, value, isSimple: this.#isSimple(key, value), shortWay: undefined };
+      this.#known.set(value, pair);
+    }
+    return pair;
+  }
+}
