@@ -2,8 +2,8 @@ import type { ColumnHints } from "../encoding/json/learn.ts";
 import { isDecodeError } from "../errors.ts";
 
 /**
- * Which messages are written as one that was read: those behind the same bytes (an id and a choice of message, the whole text of a schema, or
- * a brace) that the reader takes. Nothing else of them needs to be looked at.
+ * Which messages are written as one that was read: those that begin with the same bytes (an id and a choice of message, the whole text of a
+ * schema, a brace), as far as the reader takes them. Nothing else of them needs to be looked at.
  */
 export interface Alike {
   readonly prefix: Buffer;

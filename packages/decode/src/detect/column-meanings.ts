@@ -57,6 +57,14 @@ export class ColumnMeanings {
     return this.learnsOfTables || (keyType !== null && this.#sources.keys);
   }
 
+  /**
+   * Whether the next record of these routes may want its columns read with other meanings than the last one: its table may have been altered,
+   * or the last one was no change and read without what its key teaches.
+   */
+  mayChange(keyType: Type | null, route: SideRoute): boolean {
+    return losesMeanings(route) && (this.learnsOfTables || (!this.areLearned && this.#learnedFrom(keyType).size > 0));
+  }
+
   /** Whether the next value is read with more than the user has stated. */
   get areLearned(): boolean {
     return this.columns !== this.stated;

@@ -129,7 +129,7 @@ export class PlainSide {
 
   /** Its names tell, which stand all over the text: the reader looks at each. A first one of Apicurio's may begin a frame. */
   #alike({ reader, shape }: PlainRoute): Alike | null {
-    if (shape.fields?.[0] === "schemaId") {
+    if (shape.fields === null || shape.fields[0] === "schemaId") {
       return null;
     }
     const read = (bytes: Buffer, start: number, end: number): unknown => {

@@ -1,4 +1,3 @@
-import { BoundedMap } from "./bounded-map.ts";
 import type { ShortWay } from "./short-way.ts";
 import type { SideRoute } from "./side-route.ts";
 
@@ -14,7 +13,6 @@ export interface RoutePair {
 
 /** Making a short way takes as long as this many records of the shortest. */
 const recordsBeforeShortWay = 64;
-const rememberedPairs = 64;
 
 /** The pairs of routes that the records of one topic are read by. What is told of a pair is told once for all records that come in it. */
 export class RoutePairs {
@@ -22,8 +20,8 @@ export class RoutePairs {
   shortWay: ShortWay | null = null;
   readonly #isSimple: (key: SideRoute, value: SideRoute) => boolean;
   readonly #shortWayOf: (pair: RoutePair) => ShortWay | null;
-  /** By the route of the value. */
-  readonly #known: BoundedMap<SideRoute, RoutePair> = new BoundedMap(rememberedPairs);
+  /** By the route of the value, for as long as somebody else remembers that: schemas may be large. */
+  readonly #known = new WeakMap<SideRoute, RoutePair>();
   #last: RoutePair | null = null;
   /** How many records in a row were read as the last pair says. */
   #inARow = 0;
@@ -36,12 +34,11 @@ export class RoutePairs {
   /** The pair of one more record, which came the long way. */
   see(key: SideRoute, value: SideRoute): RoutePair {
     const last = this.#last;
-    if (last === null || last.key !== key || last.value !== value) {
+    // A record that the short way did not take, although it is read as the last ones were, begins a new row: others may come like it.
+    if (last === null || last.key !== key || last.value !== value || this.shortWay !== null) {
       return this.#turnTo(this.#pairOf(key, value));
     }
-    if (this.#inARow < recordsBeforeShortWay) {
-      this.#count(last);
-    }
+    this.#count(last);
     return last;
   }
 
@@ -61,7 +58,7 @@ export class RoutePairs {
   #count(pair: RoutePair): void {
     this.#inARow++;
     if (this.#inARow === recordsBeforeShortWay && pair.isSimple) {
-      pair.shortWay ??= this.#shortWayOf(pair);
+      pair.shortWay = pair.shortWay === undefined ? this.#shortWayOf(pair) : pair.shortWay;
       this.shortWay = pair.shortWay;
     }
   }

@@ -29,6 +29,22 @@ const registered: readonly RegisteredSchema[] = [
     }),
   },
   { id: 6, schemaType: "PROTOBUF", schema: 'syntax = "proto3"; message Row { int64 at = 1; }' },
+  {
+    id: 7,
+    schemaType: "PROTOBUF",
+    schema:
+      'syntax = "proto3"; message Envelope { message Row { int32 at = 1; } message Source { string table = 1; } ' +
+      "Row before = 1; Row after = 2; Source source = 3; string op = 4; int64 ts_ms = 5; }",
+  },
+  {
+    id: 8,
+    schemaType: "AVRO",
+    schema: JSON.stringify({
+      type: "record",
+      name: "Document",
+      fields: [{ name: "json", type: { type: "string", "connect.name": "io.debezium.data.Json" } }],
+    }),
+  },
 ];
 
 const connect = (payload: string): string =>
@@ -48,8 +64,8 @@ async function decodeAll(records: readonly Sides[], options: DecoderOptions = {}
 async function outcomeOf(decode: () => unknown): Promise<unknown> {
   try {
     return ((await decode()) as readonly { toObject(): Record<string, unknown> }[]).map((event) => {
-      const { kind, key, row: columns, encoding, framing } = event.toObject();
-      return { kind, key, columns, encoding, framing };
+      const { kind, key, row, after, encoding, framing } = event.toObject();
+      return { kind, key, row, after, encoding, framing };
     });
   } catch (error) {
     return isDecodeError(error) ? error.code : error;
@@ -68,6 +84,9 @@ const inConnect: Sides = [connect('{"x":1}'), connect('{"x":2}')];
 const inJson: Sides = ['{"x":1}', '{"x":1,"y":"a"}'];
 const keyless: Sides = [null, "000000000204"];
 const dated = (days: string): Sides => ["000000000502", `00000000060008${days}`];
+
+const truncate: Sides = ["000000000502", "0000000007001a030a0174220174"];
+const create: Sides = ["000000000502", "000000000700120208051a030a0174220163"];
 
 test.each<[what: string, after: Sides, record: Sides]>([
   ["the value's schema is another", alike, [key, "00000000030461"]],
@@ -99,6 +118,12 @@ test.each<[what: string, after: Sides, record: Sides]>([
   ["the key is no JSON", inJson, ['{"x":1', '{"x":1,"y":"a"}']],
   ["is a frame of Apicurio's", [null, '{"schemaId":"a","payload":1}'], [null, '{"schemaId":2,"payload":1}']],
   ["the value contradicts what its key teaches", dated("01"), dated("ffffffffffffffff7f")],
+  ["its columns mean what its key teaches", truncate, create],
+  [
+    "its key is too deep, and its value ends too early",
+    ['{"x":1}', alike[1]],
+    [`{"x":${"[".repeat(99)}${"]".repeat(99)}}`, "000000000280"],
+  ],
   ["its first bytes may choose two messages, and it fits neither", [null, "00000000040400020801"], [null, "000000000404000208"]],
   ["its first bytes choose a message in one way of counting only", [null, "00000000040400040801"], [null, "000000000404000408"]],
   ["its first bytes may choose two messages, and it fits the second", [null, "00000000040400020801"], [null, "00000000040400020802"]],
@@ -109,6 +134,29 @@ test.each<[what: string, after: Sides, record: Sides]>([
   expect(warm).toEqual(cold);
   expect(again).toEqual(first);
   expect(first).toEqual((await decodeAll([after]))[0]);
+});
+
+test("what the documents inside of a value weigh is no weight of the next record's key", async () => {
+  const document = (objects: number): string => {
+    const text = `[${Array.from({ length: objects }, () => "{}").join()}]`;
+    const length = Buffer.alloc(4);
+    let left = text.length * 2;
+    const bytes = length.map(() => {
+      const byte = (left & 0x7f) | 0x80;
+      left >>>= 7;
+      return byte;
+    });
+    bytes[3] = (bytes[3] as number) & 0x7f;
+    return `0000000008${Buffer.from(bytes).toString("hex")}${Buffer.from(text).toString("hex")}`;
+  };
+  const records: Sides[] = [
+    [document(1), document(100_000)],
+    [document(20_000), document(1)],
+  ];
+  const many = [...Array.from({ length: enough }, () => [document(1), document(1)] as const), ...records];
+  for (const sequence of [records, many]) {
+    expect((await decodeAll(sequence, { values: { json: "parse" } })).slice(-2)).not.toContain("value-invalid");
+  }
 });
 
 test("headers that announce another framing lead past the short way", async () => {

@@ -61,10 +61,14 @@ return function shortWay(cursor) { // ${nth}
   ) {
     return null;
   }
+  innerTexts.begin();
   const k = ${key === "none" ? "null" : `keyReader.read(engine.buffer(keyBytes), keyStart + ${key.prefix.length}, keyEnd)`};
+  if (k === unlike) {
+    return null;
+  }
   innerTexts.begin();
   const v = valueReader.read(engine.buffer(valueBytes), valueStart + ${value.prefix.length}, valueEnd);
-  return k === unlike || v === unlike || v === null ? null : opens.open(v, new Origin(k, route, scope, cursor.batch, cursor.record));
+  return v === unlike || v === null ? null : opens.open(v, new Origin(k, route, scope, cursor.batch, cursor.record));
 };`;
 }
 

@@ -70,7 +70,7 @@ export class SideDecoder {
     return this.#bytesDecide ? this.#readUnannounced(bytes, start, end, failed) : this.#readOutside(bytes, start, end, cursor, failed);
   }
 
-  /** Which messages are certainly written as the last one was; null where more than first bytes tells. */
+  /** Which messages are certainly written as the last one was; null where headers or the user tell, too. */
   get alike(): Alike | null {
     return this.#bytesDecide ? this.route.alike : null;
   }

@@ -46,7 +46,7 @@ export const nothingStated: StatedFormat = {
 /** How one side of a topic's records is read, once decided: the format, and the envelope that opens its values. */
 export interface SideRoute extends Route {
   readonly opens: EnvelopeFormat;
-  /** Which messages are certainly written the same; null where their first bytes do not tell. */
+  /** Which messages are certainly written the same; null where neither their first bytes nor their reader tell. */
   readonly alike: Alike | null;
   /** What the envelope was recognised by. */
   readonly shape: Shape;

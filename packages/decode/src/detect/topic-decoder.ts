@@ -89,10 +89,11 @@ export class TopicDecoder {
     return this.#pairs.shortWay?.(cursor) ?? this.#readUnlike(cursor, failed);
   }
 
-  /** A record that is not written as the last one was, as far as its first bytes tell. */
+  /** A record that has no short way: its key first, which tells how its value may be read. */
   #readUnlike(cursor: RecordCursor, failed: Failures | null): readonly CdcEvent[] | null {
     const { keyBytes } = cursor;
     const valueBytes = this.#hints.emptyIsTombstone && cursor.valueStart === cursor.valueEnd ? null : cursor.valueBytes;
+    this.#engine.innerTexts.begin();
     const key = keyBytes === null ? null : this.#key.read(this.#engine.buffer(keyBytes), cursor.keyStart, cursor.keyEnd, cursor, failed);
     if (key === pendingValue) {
       return this.#wait(this.#key);
@@ -168,7 +169,7 @@ export class TopicDecoder {
   #shortWayOf(pair: RoutePair): ShortWay | null {
     const key = pair.key === noRoute ? "none" : this.#key.alike;
     const value = this.#value.alike;
-    return key === null || value === null || (this.#meanings.learnsOfTables && losesMeanings(pair.value))
+    return key === null || value === null || this.#meanings.mayChange(pair.key.type, pair.value)
       ? null
       : shortWay({ engine: this.#engine, scope: this.#scope, key, value, route: pair.value, meanings: this.#meanings });
   }
@@ -289,9 +290,13 @@ export class TopicDecoder {
 
   /** Called when a record's header names differ from the last one's: names can change the format, values cannot. */
   #lookAtHeaders(names: readonly string[]): void {
-    this.#key = this.#keys.forHeaders(names);
-    this.#value = this.#values.forHeaders(names);
-    this.#pairs.interrupt();
+    const key = this.#keys.forHeaders(names);
+    const value = this.#values.forHeaders(names);
+    if (key !== this.#key || value !== this.#value) {
+      this.#pairs.interrupt();
+    }
+    this.#key = key;
+    this.#value = value;
     this.#headerNames = names;
   }
 }

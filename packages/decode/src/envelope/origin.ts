@@ -10,6 +10,7 @@ export class Origin {
   #batch: RecordBatch;
   #handle: number;
   #record: RecordRef | null = null;
+  #isDetached = false;
 
   /** `handle`: the batch's own, of the record. */
   constructor(key: unknown, route: Route, scope: EnvelopeScope, batch: RecordBatch, handle: number) {
@@ -42,8 +43,12 @@ export class Origin {
     return new Origin(this.key, route, this.scope, this.#batch, this.#handle);
   }
 
-  /** Copies what is borrowed from the batch, and lets go of it. */
+  /** Copies what is borrowed from the batch, and lets go of it: once for all events that came from here. */
   detach(): void {
+    if (this.#isDetached) {
+      return;
+    }
+    this.#isDetached = true;
     const { headers, key, value, ...place } = this.record;
     this.#record = {
       ...place,

@@ -27,7 +27,8 @@ export function openCassandraChange(op: string, change: Change, table: TableName
   const row = image === null ? null : withoutCells(image);
   const isDelete = operation === "delete";
   const [before, after] = isDelete ? [row && whatIsLeft(row), null] : [null, row];
-  return [new EnvelopedChange(operation, table, before, after, change, origin)];
+  const { source, transaction, ts_ms } = change; // and not its cells
+  return [new EnvelopedChange(operation, table, before, after, { source, transaction, ts_ms }, origin)];
 }
 
 /** A delete sets every other column to null. That is no value it had before. */

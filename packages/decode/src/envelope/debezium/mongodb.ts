@@ -16,8 +16,9 @@ export function openMongodbChange(op: string, change: Change, table: TableName, 
   if (operation === null || before === undefined || after === undefined) {
     return null;
   }
+  const { source, transaction, ts_ms } = change; // and not the texts of its documents
   const updated = updateDescriptionOf(change["updateDescription"], scope);
-  return [new DocumentChange(operation, table, before, after, change, updated, withDocumentKey(origin))];
+  return [new DocumentChange(operation, table, before, after, { source, transaction, ts_ms }, updated, withDocumentKey(origin))];
 }
 
 /** The document's columns, null where none was sent, or undefined where what was sent is no document. */
