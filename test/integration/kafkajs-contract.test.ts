@@ -6,6 +6,7 @@ import { type PlacedRecord, testDriverContract } from "@cdckit/testkit";
 import { Kafka, logLevel, type Message } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runKafkaTool } from "../../scripts/stack/kafka.mjs";
+import { waitUntil } from "../../scripts/stack/wait.mjs";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 await describeWithKafka("on a real broker", (kafka) => {
@@ -38,7 +39,11 @@ await describeWithKafka("on a real broker", (kafka) => {
           await createTopics(admin, [{ topic, numPartitions }]);
         },
         produce: async (topic, records) => {
-          await producer.send({ topic, messages: records.map(toMessage) });
+          const sent = await producer.send({ topic, messages: records.map(toMessage) });
+          const partitions = new Set(records.map(({ partition }) => partition ?? 0));
+          if (sent.length !== partitions.size) {
+            throw new Error(`kafkajs has left records out: it knows ${sent.length} of the partitions ${[...partitions].join()}`);
+          }
         },
         produceInTransaction: async (topic, records, end) => {
           const transactional = client.producer({ transactionalId: uniqueName("tx"), maxInFlightRequests: 1, idempotent: true });
@@ -61,6 +66,10 @@ await describeWithKafka("on a real broker", (kafka) => {
         },
         addPartitions: async (topic, count) => {
           await admin.createPartitions({ topicPartitions: [{ topic, count }] });
+          // The controller has answered, the broker may not know of them yet, and kafkajs leaves out what is sent to partitions it does not know.
+          const isKnown = async (): Promise<boolean> =>
+            (await admin.fetchTopicMetadata({ topics: [topic] })).topics[0]?.partitions.length === count;
+          await waitUntil({ what: `partition ${count - 1} of ${topic}`, check: isKnown, deadlineMs: 30_000 });
         },
         committed: async (groupId, topic, partition) => {
           const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });

@@ -271,6 +271,7 @@ export class SchemaSide {
     }
     const prefix = Buffer.concat([confluentPrefix(schemaId), choice]);
     const read: AlikeReader["read"] = (bytes, start, end) => this.#readAs(route, bytes, start, end);
+    // Another choice may fit, and what was learned may be contradicted.
     const isGuess = columns !== null && columns !== this.#scope.meanings.stated;
     if (choice.length > 1 || isGuess) {
       return { prefix, columns, reader: { read: orUnlike(read) } };
