@@ -27,8 +27,7 @@ export async function runLayers({
 }): Promise<{ text: string; result: object }> {
   const results: object[] = [];
   const lines: string[] = [];
-  const cases = await decodeCases();
-  for (const { name, ours, oursFresh } of cases) {
+  for (const { name, ours, oursFresh } of await decodeCases()) {
     const { share: freshShare, samples } = await shareOf(oursFresh, rounds * roundMs);
     const { share: coldShare } = await shareOf(ours, rounds * roundMs);
     const held = freshShare <= mostShare;

@@ -32,7 +32,7 @@ export class ColumnMeanings {
   readonly stated: ColumnHints;
   readonly #sources: MeaningSources;
   /** Whether a table's schema changes are learned from. */
-  readonly learnsOfTables: boolean;
+  readonly #learnsOfTables: boolean;
   readonly #ofKeys = new WeakMap<Type, LearnedColumns>();
   #lastKey: Type | null = null;
   #ofLastKey: LearnedColumns = nothing;
@@ -44,7 +44,7 @@ export class ColumnMeanings {
     this.columns = stated;
     this.stated = stated;
     this.#sources = sources;
-    this.learnsOfTables = sources.schemaChanges !== null;
+    this.#learnsOfTables = sources.schemaChanges !== null;
   }
 
   /** Whether what reads columns with these meanings may read the next value; null reads by its schema alone. */
@@ -54,7 +54,7 @@ export class ColumnMeanings {
 
   /** Whether anything can be learned of a row whose key has this type. */
   learnsBeside(keyType: Type | null): boolean {
-    return this.learnsOfTables || (keyType !== null && this.#sources.keys);
+    return this.#learnsOfTables || (keyType !== null && this.#sources.keys);
   }
 
   /**
@@ -62,7 +62,7 @@ export class ColumnMeanings {
    * or the last one was no change and read without what its key teaches.
    */
   mayChange(keyType: Type | null, route: SideRoute): boolean {
-    return losesMeanings(route) && (this.learnsOfTables || (!this.areLearned && this.#learnedFrom(keyType).size > 0));
+    return losesMeanings(route) && (this.#learnsOfTables || (!this.areLearned && this.#learnedFrom(keyType).size > 0));
   }
 
   /** Whether the next value is read with more than the user has stated. */

@@ -6,7 +6,7 @@ import type { Type } from "../encoding/type.ts";
 import { keyPlan } from "../envelope/debezium/router-key.ts";
 import { none } from "../envelope/none/envelope.ts";
 import type { EncodingName } from "../event.ts";
-import { type Alike, unlike } from "./alike.ts";
+import { type Alike, type AlikeReader, unlike } from "./alike.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { shapeOfValue } from "./shape.ts";
@@ -132,11 +132,12 @@ export class PlainSide {
     if (shape.fields === null || shape.fields[0] === "schemaId") {
       return null;
     }
-    const read = (bytes: Buffer, start: number, end: number): unknown => {
+    const read: AlikeReader["read"] = (bytes, behindBrace, end) => {
+      const start = behindBrace - brace.length;
       const value = end - start < leastWeighedBytes ? reader.readQuick(bytes, start, end) : notQuick;
       return value === notQuick ? unlike : value;
     };
-    return { prefix: brace, columns: this.#columns, reader: { read: (bytes, start, end) => read(bytes, start - brace.length, end) } };
+    return { prefix: brace, columns: this.#columns, reader: { read } };
   }
 
   /** A shape that comes again is worth trying before its text is parsed. */

@@ -58,7 +58,9 @@ export class RoutePairs {
   #count(pair: RoutePair): void {
     this.#inARow++;
     if (this.#inARow === recordsBeforeShortWay && pair.isSimple) {
-      pair.shortWay = pair.shortWay === undefined ? this.#shortWayOf(pair) : pair.shortWay;
+      if (pair.shortWay === undefined) {
+        pair.shortWay = this.#shortWayOf(pair);
+      }
       this.shortWay = pair.shortWay;
     }
   }

@@ -6,7 +6,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { type Change, openChange } from "./change.ts";
 import { openMongodbChange } from "./mongodb.ts";
-import { changePlan, noSource, type SourceHead } from "./plan.ts";
+import { changePlan, noSource, type SourceHead, tableOf } from "./plan.ts";
 import { recogniseDebezium } from "./recognise.ts";
 import { openTidbPayload } from "./tidb.ts";
 
@@ -44,10 +44,10 @@ function openWhole(value: unknown, origin: Origin): readonly CdcEvent[] | null {
 }
 
 /** The events of a change, in the dialect of its connector. */
-export function openDebeziumChange(op: string, change: Change, origin: Origin): readonly CdcEvent[] | null {
+function openDebeziumChange(op: string, change: Change, origin: Origin): readonly CdcEvent[] | null {
   const { source } = change;
   const head = source instanceof Deferred ? (source.peeked as SourceHead) : noSource; // the plan's own head
-  const table = head.table.name === "" && origin.scope.topicTable !== null ? origin.scope.topicTable : head.table;
+  const table = tableOf(head, origin.scope);
   if (head.dialect !== null) {
     return head.dialect(op, change, table, origin);
   }

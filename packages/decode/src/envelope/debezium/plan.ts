@@ -1,5 +1,6 @@
 import { Deferred, type DeferredField, type ReadPlan } from "../../encoding/reader.ts";
 import type { TableName } from "../../event.ts";
+import type { EnvelopeScope } from "../envelope.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 
@@ -66,6 +67,11 @@ export function headOfSource(source: unknown): SourceHead | null {
     return source.peeked as SourceHead; // the plan's own head
   }
   return isBlock(source) ? headOf(peek.map((name) => textOrNull(source[name]))) : null;
+}
+
+/** The table that a source block names; the topic's, where it names none. */
+export function tableOf({ table }: SourceHead, { topicTable }: EnvelopeScope): TableName {
+  return table.name === "" && topicTable !== null ? topicTable : table;
 }
 
 /** The head of a source block that was not deferred: of a field that is no record in this schema. */

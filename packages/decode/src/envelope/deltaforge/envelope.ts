@@ -1,7 +1,7 @@
 import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent, TableName } from "../../event.ts";
 import { SchemaChange, UnknownValue } from "../control-events.ts";
-import { changePlan, headOfSource } from "../debezium/plan.ts";
+import { changePlan, headOfSource, tableOf } from "../debezium/plan.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock, textOrNull } from "../source.ts";
@@ -21,13 +21,13 @@ export const deltaforge: EnvelopeFormat = {
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const event = eventOf(value);
-  const table = event === null ? null : headOfSource(event["source"])?.table;
-  if (event === null || table === undefined || table === null || typeof event["op"] !== "string") {
+  const head = event === null ? null : headOfSource(event["source"]);
+  if (event === null || head === null || typeof event["op"] !== "string") {
     return null;
   }
   const { op, ddl } = event;
-  const named = table.name === "" && origin.scope.topicTable !== null ? origin.scope.topicTable : table;
-  return isBlock(ddl) ? openDdl(ddl, event, named, origin) : openDeltaforgeChange(op, event, named, origin);
+  const table = tableOf(head, origin.scope);
+  return isBlock(ddl) ? openDdl(ddl, event, table, origin) : openDeltaforgeChange(op, event, table, origin);
 }
 
 /** An event that is not understood: what a processor made of a row may be anything. */
