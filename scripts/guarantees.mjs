@@ -105,7 +105,11 @@ const promises = [
       simulation,
       [
         `${consumer}/failure/dead-letter.test.ts`,
-        "has the record's own bytes, headers and timestamp, and the names that Kafka Connect writes",
+        "has the record's own bytes and headers, a timestamp of its own, and the names that Kafka Connect writes",
+      ],
+      [
+        "test/integration/dead-letter-retention.test.ts",
+        "outlive the dead-letter topic's retention, and a redrive has the record's own timestamp",
       ],
       [`${consumer}/consumer-failures.test.ts`, "nothing that is not the record's fault dies: the consumer halts"],
       [`${consumer}/consumer-failures.test.ts`, "too many of them halt the consumer, and the last one is not committed"],

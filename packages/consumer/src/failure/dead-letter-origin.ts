@@ -8,6 +8,8 @@ export interface DeadLetterOrigin {
   readonly topic: string;
   readonly partition: number | null;
   readonly offset: bigint | null;
+  /** Of the record, in milliseconds since the epoch. Kafka Connect gives it to the letter itself and writes no header: null then. */
+  readonly timestamp: bigint | null;
   /** The connector's name, or the consumer group. */
   readonly groupId: string | null;
   /** Connect's word: `KEY_CONVERTER`, `VALUE_CONVERTER`, `TASK_PUT`, ... */
@@ -32,7 +34,10 @@ export function deadLetterOf({ headers }: Pick<KafkaRecord, "headers">): DeadLet
   return springTopic === null ? null : springOrigin(headers, springTopic);
 }
 
-/** The record as it stood before it became a dead letter, to be written to its topic again; null where it is no dead letter. */
+/**
+ * The record as it was before it became a dead letter, to be written to its topic again, with its own timestamp; null if it is no dead
+ * letter.
+ */
 export function redriveOf(record: KafkaRecord): OutgoingRecord | null {
   const origin = deadLetterOf(record);
   if (origin === null) {
@@ -40,7 +45,7 @@ export function redriveOf(record: KafkaRecord): OutgoingRecord | null {
   }
   const headers = record.headers.filter(([name]) => !ownPrefixes.some((prefix) => name.startsWith(prefix)));
   const place = origin.partition === null ? {} : { partition: origin.partition };
-  return { topic: origin.topic, ...place, key: record.key, value: record.value, headers, timestamp: record.timestamp };
+  return { topic: origin.topic, ...place, key: record.key, value: record.value, headers, timestamp: origin.timestamp ?? record.timestamp };
 }
 
 function connectOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin {
@@ -50,6 +55,7 @@ function connectOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin 
     topic,
     partition: numberOf(textOf(headers, connectHeader.partition)),
     offset: bigintOf(textOf(headers, connectHeader.offset)),
+    timestamp: bigintOf(textOf(headers, cdckitHeader.recordTimestamp)),
     groupId: own ?? textOf(headers, connectHeader.group),
     stage: textOf(headers, connectHeader.stage),
     exception: {
@@ -63,7 +69,7 @@ function connectOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin 
   };
 }
 
-/** Spring writes numbers as big-endian integers: four bytes for a partition, eight for an offset. */
+/** Spring writes numbers as big-endian integers: four bytes for a partition, eight for an offset and for a timestamp. */
 function springOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin {
   const text = (name: string): string | null => textOf(headers, `${springPrefix}${name}`);
   const partition = integerOf(headers, `${springPrefix}original-partition`);
@@ -73,6 +79,7 @@ function springOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin {
     topic,
     partition: partition === null ? null : Number(partition),
     offset: integerOf(headers, `${springPrefix}original-offset`),
+    timestamp: integerOf(headers, `${springPrefix}original-timestamp`),
     groupId: text("original-consumer-group"),
     stage: null,
     exception: {
@@ -110,5 +117,6 @@ function numberOf(text: string | null): number | null {
 }
 
 function bigintOf(text: string | null): bigint | null {
-  return text !== null && /^\d{1,20}$/.test(text) ? BigInt(text) : null;
+  // Kafka's own bound of an offset and of a timestamp; a record that has no timestamp says -1.
+  return text !== null && /^-?\d{1,19}$/.test(text) ? BigInt(text) : null;
 }

@@ -1,6 +1,10 @@
 /**
- * What a dead letter looks like: the record's own bytes, headers and timestamp, and behind the headers what happened to it, under the names
- * that Kafka Connect writes (KIP-298), so that tools for its dead letters read ours. Values are UTF-8 text, numbers too.
+ * What a dead letter looks like: the record's own bytes and headers, and after these headers what happened to it, under the names that
+ * Kafka Connect writes (KIP-298), so that tools for its dead letters read ours. Values are UTF-8 text, numbers too.
+ *
+ * The letter's timestamp is the time at which it is written. Kafka's retention goes by timestamps: with the record's own, the letter of a
+ * record that is older than the retention of the dead-letter topic would be deleted as soon as it was acknowledged. The record's timestamp
+ * is in a header, and a redrive writes it back.
  */
 import { isDecodeError, type RecordHeaders } from "@cdckit/decode";
 import type { OutgoingRecord } from "../driver.ts";
@@ -34,13 +38,15 @@ export const connectHeader: Readonly<
   stack: "__connect.errors.exception.stacktrace",
 });
 
-export const cdckitHeader: Readonly<Record<"attempts" | "group" | "schemaId" | "timestamp" | "parkedBehind", string>> = Object.freeze({
-  attempts: "cdckit.attempts",
-  group: "cdckit.group",
-  schemaId: "cdckit.schema.id",
-  timestamp: "cdckit.timestamp",
-  parkedBehind: "cdckit.parked-behind",
-});
+export const cdckitHeader: Readonly<Record<"attempts" | "group" | "schemaId" | "timestamp" | "recordTimestamp" | "parkedBehind", string>> =
+  Object.freeze({
+    attempts: "cdckit.attempts",
+    group: "cdckit.group",
+    schemaId: "cdckit.schema.id",
+    timestamp: "cdckit.timestamp",
+    recordTimestamp: "cdckit.record.timestamp",
+    parkedBehind: "cdckit.parked-behind",
+  });
 
 /** The record to write for one that is set aside. Its partition is left to its key, so that dead letters of a key keep their order. */
 export function deadLetterRecord(place: RecordPlace, reason: SetAsideReason, context: DeadLetterContext): OutgoingRecord {
@@ -50,7 +56,7 @@ export function deadLetterRecord(place: RecordPlace, reason: SetAsideReason, con
     key: batch.keyAt(record),
     value: batch.valueAt(record),
     headers: [...batch.headersAt(record), ...headersOf(place, reason, context)],
-    timestamp: batch.timestampAt(record),
+    timestamp: BigInt(Math.trunc(context.nowMs)),
   };
 }
 
@@ -71,6 +77,7 @@ function headersOf(place: RecordPlace, reason: SetAsideReason, { groupId, nowMs 
     [cdckitHeader.attempts, String(reason.kind === "failed" ? reason.attempts : 0)],
     [cdckitHeader.group, groupId],
     [cdckitHeader.timestamp, String(nowMs)],
+    [cdckitHeader.recordTimestamp, String(place.batch.timestampAt(place.record))],
   ];
   const schemaId = schemaIdOf(place, reason);
   if (schemaId !== null) {

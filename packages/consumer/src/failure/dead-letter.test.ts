@@ -35,10 +35,10 @@ function failureWith(error: unknown, stage: Failure["stage"] = "handle", event: 
 }
 
 describe("a dead letter", () => {
-  test("has the record's own bytes, headers and timestamp, and the names that Kafka Connect writes", () => {
+  test("has the record's own bytes and headers, a timestamp of its own, and the names that Kafka Connect writes", () => {
     const failure = failureWith(new DecodeError("malformed", "an unknown branch of a union"), "decode");
     const letter = deadLetterRecord(place, { kind: "failed", failure, attempts: 1 }, context);
-    expect(letter).toMatchObject({ topic: "orders.dead", key: record.key, value: record.value, timestamp: record.timestamp });
+    expect(letter).toMatchObject({ topic: "orders.dead", key: record.key, value: record.value, timestamp: 1_700_000_009_999n });
     expect(letter.partition).toBeUndefined();
     expect(letter.headers.slice(0, 2)).toEqual(record.headers);
     expect(textsOf(letter.headers.slice(2))).toEqual({
@@ -55,6 +55,7 @@ describe("a dead letter", () => {
       "cdckit.attempts": "1",
       "cdckit.group": "billing",
       "cdckit.timestamp": "1700000009999",
+      "cdckit.record.timestamp": "1700000000123",
       "cdckit.schema.id": "300",
     });
   });
@@ -77,12 +78,13 @@ describe("a dead letter", () => {
   test("can be read back, and be written to its topic as it was", () => {
     const failure = failureWith(new Error("no"));
     const { headers } = deadLetterRecord(place, { kind: "failed", failure, attempts: 2 }, context);
-    const dead: KafkaRecord = { ...record, topic: "orders.dead", partition: 0, offset: 5n, headers };
+    const dead: KafkaRecord = { ...record, topic: "orders.dead", partition: 0, offset: 5n, timestamp: 1_700_000_009_999n, headers };
     expect(deadLetterOf(dead)).toMatchObject({
       writer: "cdckit",
       topic: "orders",
       partition: 3,
       offset: record.offset,
+      timestamp: record.timestamp,
       groupId: "billing",
       stage: "TASK_PUT",
       exception: { name: "Error" },
@@ -127,7 +129,9 @@ describe("a dead letter", () => {
       stage: "KEY_CONVERTER",
       exception: { name: "org.apache.kafka.connect.errors.DataException", message: "Failed to deserialize" },
       attempts: null,
+      timestamp: null,
     });
+    expect(redriveOf({ ...record, headers })).toMatchObject({ timestamp: record.timestamp });
   });
 
   test("of Spring Kafka is read: its numbers are big-endian integers", () => {
@@ -135,6 +139,7 @@ describe("a dead letter", () => {
       ["kafka_dlt-original-topic", Buffer.from("orders")],
       ["kafka_dlt-original-partition", Buffer.from([0, 0, 0, 12])],
       ["kafka_dlt-original-offset", Buffer.from([0, 0, 0, 1, 0, 0, 0, 2])],
+      ["kafka_dlt-original-timestamp", Buffer.from([0, 0, 1, 0x8b, 0xcf, 0xe5, 0x68, 0x7b])],
       ["kafka_dlt-original-consumer-group", Buffer.from("billing")],
       ["kafka_dlt-exception-fqcn", Buffer.from("org.springframework.kafka.listener.ListenerExecutionFailedException")],
       ["kafka_dlt-exception-message", Buffer.from("Listener failed")],
@@ -144,6 +149,7 @@ describe("a dead letter", () => {
       topic: "orders",
       partition: 12,
       offset: 4_294_967_298n,
+      timestamp: 1_700_000_000_123n,
       groupId: "billing",
       exception: { message: "Listener failed" },
     });
