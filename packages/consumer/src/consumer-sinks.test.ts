@@ -212,7 +212,9 @@ describe("a sink", () => {
     await setup.clock.run(consumer.run());
     expect(tables.rows).toEqual(["0"]);
     expect(setup.broker.endOffset("dead", 0)).toBe(0n);
-    expect(reasons.join()).toMatch(/^t\[0\] offset 0 failed \d+ times and is waited for: \[sink-failed\] the sink "tables" failed/);
+    expect(reasons.join()).toMatch(
+      /^the sink "tables" at t\[0\]@0 is waited for since 2023-11-14T22:13:20.000Z \(60 s\): \d+ failed attempts/,
+    );
   });
 
   test("that is down while it is asked to claim partitions is waited for, too", async () => {

@@ -19,6 +19,7 @@ import { HandlerObserver } from "./observe/handler-observer.ts";
 import type { Health } from "./observe/health.ts";
 import { OpenTelemetryObserver } from "./observe/opentelemetry.ts";
 import { registerPrometheus } from "./observe/prometheus.ts";
+import { Waits } from "./observe/waits.ts";
 import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOptions } from "./options.ts";
 import type { AnyHandler, ControlEvents, ControlKind, EventHandler, KeyOf, RowOf, TableEvent, TableHandlers } from "./routing/handlers.ts";
 import { Router } from "./routing/router.ts";
@@ -87,6 +88,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   readonly #options: ResolvedConsumerOptions;
   readonly #decoding: DecodingParts;
   readonly #counters: Counters = new Counters();
+  readonly #waits: Waits;
   readonly #router: Router;
   readonly #sinks: AttachedSinks = new AttachedSinks();
   #hasPipe = false;
@@ -95,15 +97,16 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
 
   constructor(options: ResolvedConsumerOptions) {
     this.#options = options;
+    this.#waits = new Waits(options);
     this.#decoding = decodingOf(options, (seen) => this.#sinks.schemaSeen(seen));
     const observer = observerOf(options);
     this.#router = new Router((target) => observer.around(target));
-    this.#engine = new ConsumerEngine(options, this.#counters);
+    this.#engine = new ConsumerEngine(options, this.#counters, this.#waits);
     const { prometheus } = options.telemetry;
     if (prometheus !== undefined) {
       registerPrometheus(prometheus, options.groupId, () => this.health());
     }
-    this.#recovery = recoveryOf(options, this.#counters, this.#engine);
+    this.#recovery = recoveryOf(options, this.#counters, this.#waits, this.#engine);
   }
 
   on(pattern: string, handlers: unknown, checks?: RowChecks): this {
@@ -272,9 +275,10 @@ function observerOf({ telemetry, groupId, clock }: ResolvedConsumerOptions): Han
 function recoveryOf(
   { failure, groupId, clock, random, logger }: ResolvedConsumerOptions,
   counters: Counters,
+  waits: Waits,
   engine: ConsumerEngine,
 ): Recovery {
-  const parts = { groupId, options: failure, clock, random, counters, logger };
+  const parts = { groupId, options: failure, clock, random, counters, logger, waits };
   const { deadLetterTopic: topic } = failure;
   if (topic === null) {
     return new Recovery({ ...parts, deadLetters: null });

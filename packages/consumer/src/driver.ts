@@ -6,6 +6,7 @@
  */
 import type { RecordBatch, RecordWalk } from "@cdckit/decode";
 import type { Logger } from "./observe/logger.ts";
+import type { OpenWait, WaitFor } from "./observe/waits.ts";
 
 /**
  * One partition, for as long as this member holds it. A partition that is taken away and given back is a new assignment with a higher
@@ -82,6 +83,11 @@ export interface DriverSink {
    * from there is handed over. Needed only by those who subscribe with a `lostRange`.
    */
   passedOver?(assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void;
+  /**
+   * The driver waits for something that it cannot go on without: a connection, a join, a position. `health()` and the log tell of it until
+   * the returned wait is ended; each failed attempt is told to it, so that it stays one wait. May be called from `connect` on.
+   */
+  waiting?(wait: WaitFor): OpenWait;
   /**
    * The driver cannot go on by itself. No calls follow; the consumer closes the session. An error whose `code` is `"offset-out-of-range"`
    * has a {@link LostRange} as `lost`.

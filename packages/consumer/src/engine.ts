@@ -19,6 +19,7 @@ import { publish } from "./observe/channels.ts";
 import type { Counters } from "./observe/counters.ts";
 import { type Health, reportHealth } from "./observe/health.ts";
 import { RangeWatch } from "./observe/range-watch.ts";
+import type { OpenWait, WaitFor, Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 
@@ -29,6 +30,7 @@ const forcedCloseMs = 1_000;
 export class ConsumerEngine implements DriverSink {
   readonly #options: ResolvedConsumerOptions;
   readonly #counters: Counters;
+  readonly #waits: Waits;
   readonly #ledgers: PartitionLedgers = new PartitionLedgers();
   readonly #committer: Committer;
   readonly #watch: RangeWatch;
@@ -47,9 +49,10 @@ export class ConsumerEngine implements DriverSink {
   readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
   readonly #beforeRelease: (() => Promise<void>)[] = [];
 
-  constructor(options: ResolvedConsumerOptions, counters: Counters) {
+  constructor(options: ResolvedConsumerOptions, counters: Counters, waits: Waits) {
     this.#options = options;
     this.#counters = counters;
+    this.#waits = waits;
     this.#committer = new Committer({
       ledgers: this.#ledgers,
       logger: options.logger,
@@ -169,8 +172,8 @@ export class ConsumerEngine implements DriverSink {
       commitError: this.#committer.lastError,
       blockedBy: this.#intake?.blockedBy() ?? null,
       lastLoss: this.#lastLoss,
+      waits: this.#waits.report(),
       suspicions: this.#watch.reasons,
-      atWorkForMs: this.#atWorkForMs(),
       stuckAfterMs: this.#options.health.stuckAfterMs,
     });
   }
@@ -225,6 +228,10 @@ export class ConsumerEngine implements DriverSink {
     publish("passed-over", () => ({ groupId, lost, goesOnAt }));
   }
 
+  waiting(wait: WaitFor): OpenWait {
+    return this.#waits.open(wait);
+  }
+
   failed(error: unknown): void {
     this.fail(
       error instanceof Error
@@ -243,12 +250,6 @@ export class ConsumerEngine implements DriverSink {
     }
   }
 
-  /** How long nothing has come to an end although something is at work; null where nothing is. */
-  #atWorkForMs(): number | null {
-    const isAtWork = [...this.#ledgers.held()].some(({ ledger }) => ledger.inFlight > 0);
-    return isAtWork && this.#lastProgressMs !== null ? this.#options.clock.wallMs() - this.#lastProgressMs : null;
-  }
-
   #dispatch(event: LifecycleEvent): void {
     const before = this.#state;
     this.#state = advance(before, event);
@@ -264,6 +265,7 @@ export class ConsumerEngine implements DriverSink {
       case "idle":
         return;
       case "connecting":
+        this.#waits.start(() => this.#intake?.atWork() ?? []);
         this.#connecting = this.#connect();
         return;
       case "running":
@@ -280,6 +282,7 @@ export class ConsumerEngine implements DriverSink {
         void this.#close();
         return;
       case "stopped":
+        this.#waits.close();
         this.#stopped.open();
         return;
     }
@@ -289,6 +292,7 @@ export class ConsumerEngine implements DriverSink {
     const { driver, groupId, topics, from, logger, delivery, failure } = this.#options;
     const { signal } = this.#connectAbort;
     const startAt = this.#startAt === undefined ? {} : { startAt: this.#startAt };
+    const joining = this.#waits.open({ what: `the ${driver.name} driver, which joins the group ${groupId},` });
     try {
       this.#session = await driver.connect({ groupId, topics, from, logger, signal, lostRange: failure.lostRange, ...startAt }, this);
       if (this.phase !== "connecting") {
@@ -304,6 +308,8 @@ export class ConsumerEngine implements DriverSink {
       if (!signal.aborted) {
         this.failed(error);
       }
+    } finally {
+      joining.end();
     }
   }
 
@@ -344,6 +350,9 @@ export class ConsumerEngine implements DriverSink {
 
   #release(assignments: readonly PartitionAssignment[]): void {
     this.#ledgers.release(assignments);
+    for (const assignment of assignments) {
+      this.#waits.endOf(assignment);
+    }
     for (const call of this.#onRelease) {
       call(assignments);
     }

@@ -36,6 +36,7 @@ export type { OpenTelemetryApi } from "./observe/opentelemetry.ts";
 export type { PrometheusRegistry } from "./observe/prometheus.ts";
 export type { ConsumerMessages } from "./observe/channels.ts";
 export type { Counts } from "./observe/counters.ts";
+export type { OpenWait, WaitFor, WaitReport } from "./observe/waits.ts";
 export type { FilterReason } from "./routing/router.ts";
 export type { Phase } from "./lifecycle.ts";
 export type { Logger } from "./observe/logger.ts";

@@ -5,6 +5,7 @@ import type { Failure, RecordPlace } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
+import type { WorkInHand } from "../observe/waits.ts";
 import type { Router } from "../routing/router.ts";
 import { Fence } from "./fence.ts";
 import type { DrainKind } from "./intake.ts";
@@ -126,6 +127,14 @@ export class BatchRun {
     }
   }
 
+  /** What it is at: the record, and who has it in hand. Nothing before the first record and after the last. */
+  *atWork(): Iterable<WorkInHand> {
+    const record = this.#walked ? this.#held.current?.records[0] : this.#walk.record;
+    if (this.#begun && record !== undefined) {
+      yield this.#parts.recovery.workOn(this.#stage, this.#placeOf(record), null);
+    }
+  }
+
   /** What a step failed with, and how often it has. */
   failureOf(error: unknown): { readonly failure: Failure; readonly tries: Tries } {
     const group = this.#walked ? this.#held.current : undefined;
@@ -242,8 +251,8 @@ export class BatchRun {
     this.#events = noEvents;
     this.#nextEvent = 0;
     if (this.#tries !== null) {
+      this.#parts.recovery.recovered(this.#tries);
       this.#tries = null;
-      this.#parts.recovery.recovered();
     }
   }
 
@@ -285,7 +294,7 @@ export class BatchRun {
       this.#endsAt = this.#handledTo();
       this.#walked = true;
     }
-    for (let group = this.#held.take(); group !== undefined; group = this.#held.take()) {
+    for (let group = this.#nextGroup(); group !== undefined; group = this.#nextGroup()) {
       const pending = this.#parts.recovery.hasParkedKeys ? this.#parkOrHandle(group) : group.handle(group.events);
       if (isThenable(pending)) {
         return pending;
@@ -294,6 +303,14 @@ export class BatchRun {
     this.#ledger.settle(this.#stretch, this.#endsAt ?? this.batch.nextOffset);
     this.#done = true;
     return null;
+  }
+
+  #nextGroup(): HeldGroup | undefined {
+    const last = this.#held.current;
+    if (last !== undefined && last.tries.wait !== null) {
+      this.#parts.recovery.recovered(last.tries);
+    }
+    return this.#held.take();
   }
 
   /** A key may have been parked since the record was held: then the record follows. */

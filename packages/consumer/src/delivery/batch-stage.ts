@@ -2,6 +2,7 @@ import type { Clock } from "../clock.ts";
 import { type Failure, haltErrorOf } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
+import type { WorkInHand } from "../observe/waits.ts";
 import type { BatchLimits } from "./delivery-options.ts";
 import type { Fence } from "./fence.ts";
 import type { BatchEntry } from "./open-record.ts";
@@ -30,8 +31,8 @@ export class BatchStage {
   #cancelTimer: () => void = () => {};
   readonly #due: BatchEntry[][] = [];
   #isBusy = false;
-  /** What it waits for that failed. */
-  waitsFor: string | null = null;
+  /** What the handler or sink has been given and not answered. */
+  #inHand: readonly BatchEntry[] = [];
 
   constructor(parts: BatchStageParts) {
     this.#parts = parts;
@@ -45,6 +46,14 @@ export class BatchStage {
   /** Everything that was added is handled. */
   get isEmpty(): boolean {
     return !this.#isBusy && this.#open.length === 0 && this.#due.length === 0;
+  }
+
+  /** The first record of what is being handled. */
+  *atWork(): Iterable<WorkInHand> {
+    const first = this.#inHand.find(({ events }) => events.length > 0) ?? this.#inHand[0];
+    if (first !== undefined) {
+      yield this.#parts.recovery.workOn("handle", first.record.place, this.#parts.sink);
+    }
   }
 
   add(entry: BatchEntry): void {
@@ -123,13 +132,16 @@ export class BatchStage {
     const tries: Tries = noTries();
     while (!this.#parts.fence.isClosed && entries.length > 0) {
       try {
+        this.#inHand = entries;
         await this.#parts.apply(entries);
-        if (tries.failures > 0) {
-          this.#parts.recovery.recovered();
+        if (tries.failures > 0 || tries.outages > 0) {
+          this.#parts.recovery.recovered(tries);
         }
+        this.#inHand = [];
         settle(entries);
         return;
       } catch (error) {
+        this.#inHand = [];
         if (!(await this.#isTriedAgain(entries, error, tries))) {
           return;
         }
@@ -150,9 +162,7 @@ export class BatchStage {
     const failure: Failure = { stage: "handle", error, place, event: blamed?.events[0] ?? null, sink: this.#parts.sink, through };
     const remedy = recovery.judge(failure, tries);
     if (remedy.kind === "again") {
-      this.waitsFor = remedy.why;
       await fence.pause(remedy.delayMs);
-      this.waitsFor = null;
       return true;
     }
     if (remedy.kind === "halt" || blamed === undefined) {

@@ -1,5 +1,6 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import { BatchRun, type BatchRunParts } from "./batch-run.ts";
+import type { WorkInHand } from "../observe/waits.ts";
 import type { DrainKind, Intake } from "./intake.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 
@@ -15,8 +16,6 @@ export class HandlerIntake implements Intake {
   readonly #fail: (error: Error) => void;
   readonly #progress: () => void;
   readonly #underWay = new Map<BatchRun, Promise<void>>();
-  /** What runs wait for that failed. */
-  readonly #waits = new Map<BatchRun, string>();
 
   constructor(parts: BatchRunParts, fail: (error: Error) => void, progress: () => void) {
     this.#parts = parts;
@@ -55,7 +54,13 @@ export class HandlerIntake implements Intake {
   }
 
   blockedBy(): string | null {
-    return [...this.#waits.values()][0] ?? null;
+    return null;
+  }
+
+  *atWork(): Iterable<WorkInHand> {
+    for (const run of this.#underWay.keys()) {
+      yield* run.atWork();
+    }
   }
 
   /** One synchronous stretch of the run. What it throws is recovered from, or halts the consumer. */
@@ -97,8 +102,7 @@ export class HandlerIntake implements Intake {
     }
     if (remedy.kind === "again") {
       run.tryAgain();
-      this.#waits.set(run, remedy.why);
-      return run.pause(remedy.delayMs).then(() => void this.#waits.delete(run));
+      return run.pause(remedy.delayMs);
     }
     if (run.isolate()) {
       return settled;

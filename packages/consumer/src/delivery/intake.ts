@@ -1,4 +1,5 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
+import type { WorkInHand } from "../observe/waits.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 
 export type DrainKind = "finish" | "fence";
@@ -17,4 +18,6 @@ export interface Intake {
   drain(how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void>;
   /** Why nothing moves, for the health report; null where things move. */
   blockedBy(): string | null;
+  /** What has been started and has not ended: of each partition what stands in front. Asked once a second. */
+  atWork(): Iterable<WorkInHand>;
 }

@@ -1,4 +1,5 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
+import type { WorkInHand } from "../observe/waits.ts";
 import type { DrainKind, Intake } from "./intake.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { PartitionRun, type PartitionRunParts } from "./partition-run.ts";
@@ -60,12 +61,18 @@ export class LaneIntake implements Intake {
   }
 
   blockedBy(): string | null {
-    for (const { waitsFor } of this.#runs.values()) {
-      if (waitsFor !== null) {
-        return waitsFor;
+    for (const { closedBecause } of this.#runs.values()) {
+      if (closedBecause !== null) {
+        return closedBecause;
       }
     }
     return this.#isFull() ? `${this.#inFlightBytes()} bytes of events are not handled yet` : null;
+  }
+
+  *atWork(): Iterable<WorkInHand> {
+    for (const run of this.#runs.values()) {
+      yield* run.atWork();
+    }
   }
 
   async #forgetIdle(run: PartitionRun): Promise<void> {

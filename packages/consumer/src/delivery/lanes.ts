@@ -40,6 +40,16 @@ export class Lanes<Task extends LaneTask> {
     return this.#running >= this.#maxRunning;
   }
 
+  /** The task of each lane that runs, rests or is the next to start. */
+  *heads(): Iterable<Task> {
+    for (const { tasks, head } of this.#lanes.values()) {
+      const task = tasks[head];
+      if (task !== undefined) {
+        yield task;
+      }
+    }
+  }
+
   add(task: Task): void {
     this.#waiting++;
     const lane = this.#lanes.get(task.lane);

@@ -2,6 +2,7 @@ import type { CdcEvent } from "@cdckit/decode";
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { Failure, RecordPlace } from "../failure/failure.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
+import type { WorkInHand } from "../observe/waits.ts";
 import type { BatchRunParts } from "./batch-run.ts";
 import type { BatchStage } from "./batch-stage.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
@@ -54,6 +55,8 @@ export class PartitionRun implements RecordOwner {
   /** Of the record that is being decoded. */
   #readTries: Tries | null = null;
   #isReading = false;
+  /** What the record holds is not known yet: a schema is loaded. */
+  #isDecoding = false;
   /** A record that is to be set aside when the stages have handled what came before it. */
   #doomed: { readonly record: OpenRecord; readonly failure: Failure; readonly tries: Tries } | null = null;
   readonly #hasStages: boolean;
@@ -65,7 +68,7 @@ export class PartitionRun implements RecordOwner {
   #highest = -1n;
   #ceiling: bigint | null = null;
   #byteLength = 0;
-  readonly #waits = new Map<object, string>();
+  #closedBecause: string | null = null;
   readonly #onIdle: Wakeup = new Wakeup();
 
   constructor(
@@ -99,10 +102,22 @@ export class PartitionRun implements RecordOwner {
     return this.#byteLength;
   }
 
-  /** What it waits for that failed; null where nothing did. */
-  get waitsFor(): string | null {
-    const stages = this.#allStages().map(({ waitsFor }) => waitsFor);
-    return [...this.#waits.values(), this.#lanes.waitsFor, ...stages].find((why) => why !== null) ?? null;
+  /** Why nothing of it starts any more, where that is not the consumer's own doing. */
+  get closedBecause(): string | null {
+    return this.#closedBecause;
+  }
+
+  /** What is decoded, and what handlers and sinks have in hand. */
+  *atWork(): Iterable<WorkInHand> {
+    const { recovery } = this.#parts;
+    const [taken] = this.#queue;
+    if (this.#isDecoding && taken !== undefined) {
+      yield recovery.workOn("decode", this.#placeIn(taken.batch, this.#walk?.record ?? 0), null);
+    }
+    yield* this.#lanes.atWork();
+    for (const stage of this.#allStages()) {
+      yield* stage.atWork();
+    }
   }
 
   take(batch: FetchedBatch): void {
@@ -134,9 +149,8 @@ export class PartitionRun implements RecordOwner {
     for (const stage of this.#allStages()) {
       stage.close();
     }
-    if (why !== undefined) {
-      this.#waits.set(this, why);
-    }
+    this.#closedBecause = why ?? this.#closedBecause;
+    this.#parts.recovery.endWaits(this.assignment);
     this.#onIdle.wake();
   }
 
@@ -262,9 +276,11 @@ export class PartitionRun implements RecordOwner {
   /** The records behind this one wait: they need the same schema more often than not. */
   #awaitEvents(taken: TakenBatch, decoding: Promise<readonly CdcEvent[]>): void {
     this.#isReading = true;
+    this.#isDecoding = true;
     decoding.then(
       (events) => {
         this.#isReading = false;
+        this.#isDecoding = false;
         if (!this.fence.isClosed && this.#ceiling === null) {
           this.#accept(taken, events);
           this.pump();
@@ -272,6 +288,7 @@ export class PartitionRun implements RecordOwner {
       },
       (error: unknown) => {
         this.#isReading = false;
+        this.#isDecoding = false;
         if (!this.fence.isClosed && this.#ceiling === null) {
           this.#notDecoded(taken, error);
           this.pump();
@@ -296,10 +313,8 @@ export class PartitionRun implements RecordOwner {
       return;
     }
     this.#isReading = true;
-    this.#waits.set(taken, remedy.why);
     void this.fence.pause(remedy.delayMs).then(() => {
       this.#isReading = false;
-      this.#waits.delete(taken);
       if (!this.fence.isClosed && this.#ceiling === null) {
         this.#decode(taken);
         this.pump();
@@ -351,8 +366,8 @@ export class PartitionRun implements RecordOwner {
 
   #accept(taken: TakenBatch, events: readonly CdcEvent[]): void {
     if (this.#readTries !== null) {
+      this.#parts.recovery.recovered(this.#readTries);
       this.#readTries = null;
-      this.#parts.recovery.recovered();
     }
     const record = this.#openRecord(taken);
     this.#shareWithSinks(record, events);

@@ -3,6 +3,7 @@ import type { Failure } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
+import type { WorkInHand } from "../observe/waits.ts";
 import type { AnyHandler } from "../routing/handlers.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
 import type { Fence } from "./fence.ts";
@@ -57,8 +58,8 @@ export class RecordLanes {
   readonly #counters: Counters;
   readonly #owner: LaneOwner;
   readonly #lanes: Lanes<RecordTask>;
-  /** What tasks wait for that failed. */
-  readonly #waits = new Map<RecordTask, string>();
+  /** Tasks that failed and are tried again later. */
+  #resting = 0;
   #active = 0;
   /** Lanes that were given to a record each. */
   #ownLanes = 0;
@@ -88,11 +89,21 @@ export class RecordLanes {
 
   /** Some task is still to be started, or to be tried again. */
   get isWaiting(): boolean {
-    return this.#lanes.waiting > 0 || this.#waits.size > 0;
+    return this.#lanes.waiting > 0 || this.#resting > 0;
   }
 
-  get waitsFor(): string | null {
-    return [...this.#waits.values()][0] ?? null;
+  /** The first record that a handler has in hand. One that has failed is a wait already. */
+  *atWork(): Iterable<WorkInHand> {
+    let first: RecordTask | null = null;
+    for (const task of this.#active > 0 ? this.#lanes.heads() : []) {
+      const isInHand = task.nextCall > 0 && task.tries === null;
+      if (isInHand && (first === null || task.record.offset < first.record.offset)) {
+        first = task;
+      }
+    }
+    if (first !== null) {
+      yield this.#recovery.workOn("handle", first.record.place, null);
+    }
   }
 
   add(record: OpenRecord, calls: readonly HandlerCall[], doomed: Doomed | null): void {
@@ -198,15 +209,15 @@ export class RecordLanes {
       task.tries = null;
       this.setAside(failure, tries, () => this.#finish(task));
     } else {
-      this.#rest(task, remedy.delayMs, remedy.why);
+      this.#rest(task, remedy.delayMs);
     }
   }
 
-  #rest(task: RecordTask, delayMs: number, why: string): void {
+  #rest(task: RecordTask, delayMs: number): void {
     this.#lanes.rest(task);
-    this.#waits.set(task, why);
+    this.#resting++;
     void this.#owner.fence.pause(delayMs).then(() => {
-      this.#waits.delete(task);
+      this.#resting--;
       if (!this.#owner.fence.isClosed) {
         this.#lanes.resume(task);
         this.#owner.pump();
@@ -216,7 +227,7 @@ export class RecordLanes {
 
   #finish(task: RecordTask): void {
     if (task.tries !== null) {
-      this.#recovery.recovered();
+      this.#recovery.recovered(task.tries);
     }
     this.#lanes.end(task);
     task.record.done();

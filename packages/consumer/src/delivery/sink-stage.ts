@@ -1,5 +1,6 @@
 import type { CdcEvent } from "@cdckit/decode";
 import type { PartitionAssignment } from "../driver.ts";
+import type { WorkInHand } from "../observe/waits.ts";
 import type { Sink } from "../sink.ts";
 import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
 import { eventsOf, type OpenRecord } from "./open-record.ts";
@@ -45,8 +46,8 @@ export class SinkStage {
     return this.#stage.isEmpty;
   }
 
-  get waitsFor(): string | null {
-    return this.#stage.waitsFor;
+  atWork(): Iterable<WorkInHand> {
+    return this.#stage.atWork();
   }
 
   /** The sink's checkpoint moves past the record also where the sink takes none of its events. */

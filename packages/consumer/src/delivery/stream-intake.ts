@@ -1,10 +1,11 @@
 import type { CdcEvent, Decoder, RecordWalk } from "@cdckit/decode";
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { Clock } from "../clock.ts";
-import type { Failure } from "../failure/failure.ts";
+import type { Failure, RecordPlace } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
+import type { WorkInHand } from "../observe/waits.ts";
 import type { DrainKind, Intake } from "./intake.ts";
 import { Fence } from "./fence.ts";
 import { isThenable } from "./is-thenable.ts";
@@ -59,8 +60,7 @@ export class StreamIntake implements Intake {
   #events: readonly CdcEvent[] = [];
   #nextEvent = 0;
   #decoding: Promise<readonly CdcEvent[]> | null = null;
-  /** What the next record waits for that failed. */
-  #waitsFor: string | null = null;
+  #isDecoding = false;
   #inFlightBytes = 0;
   #closed = false;
   #abandoned = false;
@@ -107,7 +107,19 @@ export class StreamIntake implements Intake {
   }
 
   blockedBy(): string | null {
-    return this.#isFull() ? `${this.#inFlightBytes} bytes of events wait for done()` : this.#waitsFor;
+    return this.#isFull() ? `${this.#inFlightBytes} bytes of events wait for done()` : null;
+  }
+
+  *atWork(): Iterable<WorkInHand> {
+    const decoded = this.#record?.taken;
+    if (this.#isDecoding && decoded !== undefined) {
+      yield this.#parts.recovery.workOn("decode", placeIn(decoded, decoded.walk), null);
+    }
+    for (const taken of this.#taken) {
+      if (taken.outstanding > 0) {
+        yield { what: "done() of what was handed out", place: oldestOf(taken) };
+      }
+    }
   }
 
   /** The next delivery; null once the intake was drained. Rejects with what could not be decoded. */
@@ -170,7 +182,13 @@ export class StreamIntake implements Intake {
     const offset = taken.batch.offsetAt(taken.walk.record);
     const stretch = taken.ledger.take();
     this.#record = { taken, stretch, next: offset + 1n, open: 0 };
-    const events = this.#decodeAtOnce(taken) ?? (await this.#decodeInTime(taken));
+    let events = this.#decodeAtOnce(taken);
+    if (events === null) {
+      this.#isDecoding = true;
+      events = await this.#decodeInTime(taken).finally(() => {
+        this.#isDecoding = false;
+      });
+    }
     if (events === null) {
       return;
     }
@@ -214,9 +232,12 @@ export class StreamIntake implements Intake {
           events = known;
         });
         await taken.fence.orClosed(decoding);
+        if (tries.wait !== null) {
+          recovery.recovered(tries);
+        }
         return events;
       } catch (error) {
-        const place = { assignment: taken.batch.assignment, batch: taken.batch, record: taken.walk.record };
+        const place = placeIn(taken, taken.walk);
         const failure: Failure = { stage: "decode", error, place, event: null, sink: null, through: null };
         const remedy = recovery.judge(failure, tries);
         if (remedy.kind === "halt") {
@@ -225,9 +246,7 @@ export class StreamIntake implements Intake {
         if (remedy.kind === "set-aside") {
           return await this.#setAside(taken, failure, tries);
         }
-        this.#waitsFor = remedy.why;
         await taken.fence.pause(remedy.delayMs);
-        this.#waitsFor = null;
         this.#decodeAgain(taken);
       }
     }
@@ -291,6 +310,17 @@ export class StreamIntake implements Intake {
       await this.#onRoom.wait();
     }
   }
+}
+
+function placeIn({ batch }: TakenBatch, { record }: RecordWalk): RecordPlace {
+  return { assignment: batch.assignment, batch, record };
+}
+
+/** Everything below the watermark of the partition is done; before the first is, the batch tells where it begins. */
+function oldestOf({ batch, ledger }: TakenBatch): string {
+  const walk = batch.walk();
+  const offset = ledger.watermark ?? (walk.next() ? batch.offsetAt(walk.record) : batch.nextOffset);
+  return `${batch.topic}[${batch.partition}]@${offset}`;
 }
 
 class OpenDelivery implements Delivery {

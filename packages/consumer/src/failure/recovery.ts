@@ -1,13 +1,14 @@
 import type { Clock } from "../clock.ts";
+import type { PartitionAssignment } from "../driver.ts";
 import type { Fence } from "../delivery/fence.ts";
 import { publish } from "../observe/channels.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Logger } from "../observe/logger.ts";
+import type { Waits, WorkInHand } from "../observe/waits.ts";
 import { classify, classifyAtSink, type FailureKind } from "./classify.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
-import { place as placeText } from "./halt.ts";
 import { courseAfter, type Tries } from "./retry-policy.ts";
 
 export interface RecoveryParts {
@@ -17,13 +18,14 @@ export interface RecoveryParts {
   readonly random: () => number;
   readonly counters: Counters;
   readonly logger: Logger;
+  readonly waits: Waits;
   /** Null where a record is never set aside. */
   readonly deadLetters: DeadLetters | null;
 }
 
-/** What becomes of a failed record; where it is tried again, `why` says what it waits for. */
+/** What becomes of a failed record. */
 export type Remedy =
-  | { readonly kind: "again"; readonly delayMs: number; readonly why: string }
+  | { readonly kind: "again"; readonly delayMs: number }
   | { readonly kind: "set-aside" }
   | { readonly kind: "halt"; readonly error: Error };
 
@@ -46,9 +48,9 @@ export class Recovery {
     return this.#parts.deadLetters?.parkedKeys.behind(place);
   }
 
-  /** What becomes of the record; counts the failed attempt in `tries`. */
+  /** What becomes of the record; counts the failed attempt in `tries`. Where it is tried again, a wait is open until {@link recovered}. */
   judge(failure: Failure, tries: Tries): Remedy {
-    const { options, clock, random, counters, logger } = this.#parts;
+    const { options, clock, random, counters, logger, waits } = this.#parts;
     if (failure.stage === "read") {
       return { kind: "halt", error: haltErrorOf(failure) };
     }
@@ -56,25 +58,36 @@ export class Recovery {
     const kind = failure.sink === null ? classify(failure.error, options.isRetriable) : classifyAtSink(failure.error, options.isRetriable);
     count(tries, kind, nowMs);
     const course = courseAfter(kind, tries, nowMs, options, random);
-    if (course.kind === "halt") {
-      return { kind: "halt", error: haltErrorOf(failure) };
-    }
-    if (course.kind === "set-aside") {
-      return course;
+    if (course.kind !== "again") {
+      endWait(tries);
+      return course.kind === "halt" ? { kind: "halt", error: haltErrorOf(failure) } : course;
     }
     counters.retries++;
     const at = coordinatesOf(failure.place);
-    const cause = haltErrorOf(failure).message;
     const attempt = tries.failures + tries.outages;
-    const why = `${placeText(at)} failed ${attempt} times and is ${kind === "outage" ? "waited for" : "tried again"}: ${cause}`;
-    logger.warn({ ...at, attempt, delayMs: course.delayMs, kind, err: failure.error }, "a record failed and is tried again");
+    tries.wait ??= waits.open(this.workOn(failure.stage, failure.place, failure.sink), failure.place.assignment);
+    tries.wait.failed(failure.error);
+    logger.debug({ ...at, attempt, delayMs: course.delayMs, kind, err: failure.error }, "a record failed and is tried again");
     publish("retry", () => ({ groupId: this.#parts.groupId, at, attempt, delayMs: course.delayMs }));
-    return { kind: "again", delayMs: course.delayMs, why };
+    return { kind: "again", delayMs: course.delayMs };
+  }
+
+  /** The record in the hands of a handler, a sink or the decoder, as health and logs name it. */
+  workOn(stage: Failure["stage"], place: RecordPlace, sink: string | null): WorkInHand {
+    const { topic, partition, offset } = coordinatesOf(place);
+    const what = stage === "decode" ? "decoding" : sink === null ? "a handler" : `the sink ${JSON.stringify(sink)}`;
+    return { what, place: `${topic}[${partition}]@${offset}` };
   }
 
   /** The record went well after it had failed. */
-  recovered(): void {
+  recovered(tries: Tries): void {
+    endWait(tries);
     this.#parts.deadLetters?.breaker.handled();
+  }
+
+  /** Nothing of the assignment is waited for any more. */
+  endWaits(assignment: PartitionAssignment): void {
+    this.#parts.waits.endOf(assignment);
   }
 
   /** As {@link DeadLetters.setAside}, for a record that failed. */
@@ -101,4 +114,9 @@ function count(tries: Tries, kind: FailureKind, nowMs: number): void {
   }
   tries.firstFailedMs = tries.failures === 0 ? nowMs : tries.firstFailedMs;
   tries.failures++;
+}
+
+function endWait(tries: Tries): void {
+  tries.wait?.end();
+  tries.wait = null;
 }

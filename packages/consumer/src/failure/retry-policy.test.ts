@@ -24,7 +24,9 @@ describe("back-off", () => {
 
 describe("what becomes of a failed record", () => {
   test("an outage is waited for longer and longer, whatever else the record has failed with", () => {
-    const delays = [1, 2, 3, 30].map((outages) => courseAfter("outage", { failures: 2, outages, firstFailedMs: 0 }, 0, policy, () => 0));
+    const delays = [1, 2, 3, 30].map((outages) =>
+      courseAfter("outage", { failures: 2, outages, firstFailedMs: 0, wait: null }, 0, policy, () => 0),
+    );
     expect(delays).toEqual([100, 200, 400, 1_000].map((delayMs) => ({ kind: "again", delayMs })));
   });
 
@@ -41,7 +43,7 @@ describe("what becomes of a failed record", () => {
   for (const [kind, { early, late }] of Object.entries(table) as [FailureKind, (typeof table)[FailureKind]][]) {
     test(`${kind}: ${early}, and in the end ${late}`, () => {
       const course = (failures: number, nowMs: number, poison: CoursePolicy["poison"]): string =>
-        courseAfter(kind, { failures, outages: failures, firstFailedMs: 0 }, nowMs, { ...policy, poison }, () => 0).kind;
+        courseAfter(kind, { failures, outages: failures, firstFailedMs: 0, wait: null }, nowMs, { ...policy, poison }, () => 0).kind;
       expect(course(1, 0, "dead-letter")).toBe(early);
       expect(course(3, 60_000, "park-key")).toBe(late);
       // Where nothing is set aside, the consumer halts instead.

@@ -1,3 +1,4 @@
+import type { OpenWait } from "../observe/waits.ts";
 import type { FailureKind } from "./classify.ts";
 
 /** How a failed attempt is repeated. */
@@ -18,11 +19,13 @@ export interface Tries {
   outages: number;
   /** When the first of the failures was, by the clock that only goes forward. */
   firstFailedMs: number;
+  /** Open from the first failure until it succeeds, or is dealt with in another way. */
+  wait: OpenWait | null;
 }
 
 /** Before the first attempt. */
 export function noTries(): Tries {
-  return { failures: 0, outages: 0, firstFailedMs: 0 };
+  return { failures: 0, outages: 0, firstFailedMs: 0, wait: null };
 }
 
 /** What becomes of a record after a failed attempt. */

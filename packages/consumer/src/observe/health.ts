@@ -1,6 +1,7 @@
 import type { HeldPartition } from "../delivery/partition-ledgers.ts";
 import type { LifecycleState, Phase } from "../lifecycle.ts";
 import type { Counts } from "./counters.ts";
+import { type WaitReport, waitTexts } from "./waits.ts";
 
 export interface PartitionHealth {
   readonly topic: string;
@@ -21,6 +22,8 @@ export interface Health {
   /** When a record was last handled or a batch taken, in milliseconds since the epoch; null before the first. */
   readonly lastProgressMs: number | null;
   readonly counts: Counts;
+  /** What is waited for or tried again, the oldest first; the first hundred of them. */
+  readonly waits: readonly WaitReport[];
   /** Why it is not ready, or what is wrong although it is; empty where all is well. */
   readonly reasons: readonly string[];
 }
@@ -34,12 +37,14 @@ export interface HealthFacts {
   readonly blockedBy: string | null;
   /** The last range that was passed over, in words; null where none was. */
   readonly lastLoss: string | null;
+  /** The oldest first. */
+  readonly waits: readonly WaitReport[];
   /** What the watch over the logs has found. */
   readonly suspicions: readonly string[];
-  /** How long nothing has come to an end although something is at work; null where nothing is. */
-  readonly atWorkForMs: number | null;
   readonly stuckAfterMs: number;
 }
+
+const maxWaits = 100;
 
 const phaseReasons: Readonly<Record<Phase, string | null>> = {
   idle: "not started",
@@ -54,9 +59,8 @@ const phaseReasons: Readonly<Record<Phase, string | null>> = {
 export function reportHealth(facts: HealthFacts): Health {
   const { state } = facts;
   const assigned = [...facts.held].map(partitionHealth);
-  const { atWorkForMs } = facts;
-  const isSlow = atWorkForMs !== null && atWorkForMs >= facts.stuckAfterMs;
   const isStuck = facts.suspicions.length > 0;
+  const isWaiting = facts.waits.some(({ forMs }) => forMs >= facts.stuckAfterMs);
   const reasons = [
     phaseReasons[state.phase],
     state.error?.message ?? null,
@@ -64,16 +68,17 @@ export function reportHealth(facts: HealthFacts): Health {
     facts.commitError === null ? null : `the last commit failed: ${facts.commitError.message}`,
     facts.blockedBy,
     facts.lastLoss,
-    isSlow ? `what is at work has not come to an end for ${Math.round(atWorkForMs / 1_000)} s` : null,
+    ...waitTexts(facts.waits),
     ...facts.suspicions,
   ];
   return {
     phase: state.phase,
     live: state.phase !== "stopped" && state.error === null && !isStuck,
-    ready: state.phase === "running" && state.error === null && !isStuck && !isSlow,
+    ready: state.phase === "running" && state.error === null && !isStuck && !isWaiting,
     assigned,
     lastProgressMs: facts.lastProgressMs,
     counts: facts.counts,
+    waits: facts.waits.slice(0, maxWaits),
     reasons: reasons.filter((reason) => reason !== null),
   };
 }

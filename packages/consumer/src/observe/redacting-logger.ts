@@ -55,6 +55,6 @@ function plainError(error: Error, depth: number): object {
   };
 }
 
-function withoutUserInfo(text: string): string {
+export function withoutUserInfo(text: string): string {
   return text.replace(userInfo, "//[redacted]@");
 }

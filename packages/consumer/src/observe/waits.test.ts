@@ -1,0 +1,149 @@
+import { virtualClock } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import type { Logger } from "./logger.ts";
+import { Waits, waitTexts, type WorkInHand } from "./waits.ts";
+
+const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" });
+
+function setUp() {
+  const clock = virtualClock();
+  const lines: { readonly atMs: number; readonly level: string; readonly message: string; readonly fields: object }[] = [];
+  const startMs = clock.nowMs();
+  const log = (level: string) => (fields: object, message: string) =>
+    void lines.push({ atMs: clock.nowMs() - startMs, level, message, fields });
+  const logger: Logger = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+  const waits = new Waits({ clock, logger });
+  return { clock, lines, waits, texts: () => waitTexts(waits.report()) };
+}
+
+describe("waits", () => {
+  test("a failed attempt is shown at once, with what, where, since when and why, and stays shown between the attempts", async () => {
+    const { clock, waits, texts } = setUp();
+    const wait = waits.open({ what: 'the sink "copy"', host: "127.0.0.1:5432/shop", place: "orders[0]@17", cause: refused });
+    const since = new Date(clock.wallMs()).toISOString();
+    await clock.advance(2_000);
+    expect(texts()).toEqual([
+      `the sink "copy" (127.0.0.1:5432/shop) at orders[0]@17 is waited for since ${since} (2 s): 1 failed attempt, the last: connect ECONNREFUSED 127.0.0.1:5432`,
+    ]);
+    wait.failed(refused);
+    expect(waits.report()).toMatchObject([{ failures: 2, forMs: 2_000 }]);
+    wait.end();
+    wait.failed(refused);
+    expect(texts()).toEqual([]);
+  });
+
+  test("a wait without an answer is shown within 5 s, and an answer in time is never shown", async () => {
+    const { clock, waits, texts } = setUp();
+    const quick = waits.open({ what: "schema 7" });
+    waits.open({ what: "schema 8", host: "http://127.0.0.1:8081" });
+    await clock.advance(1_000);
+    quick.end();
+    expect(texts()).toEqual([]);
+    await clock.advance(4_000);
+    expect(texts()).toEqual([
+      expect.stringMatching(/^schema 8 \(http:\/\/127\.0\.0\.1:8081\) is waited for since \S+ \(5 s\): no answer yet$/),
+    ]);
+  });
+
+  test("whoever waits for the same in the same place shares one wait, which ends with the last of them", async () => {
+    const { waits } = setUp();
+    const first = waits.open({ what: "schema 7", cause: refused });
+    const second = waits.open({ what: "schema 7", cause: refused });
+    expect(waits.report()).toMatchObject([{ failures: 2 }]);
+    first.end();
+    first.end();
+    expect(waits.report()).toHaveLength(1);
+    second.end();
+    expect(waits.report()).toHaveLength(0);
+  });
+
+  test("what dies with its owner ends with it, and nothing is opened after the end", () => {
+    const { waits } = setUp();
+    const assignment = { topic: "orders", partition: 0, epoch: 1 };
+    waits.open({ what: "a handler", place: "orders[0]@17", cause: refused }, assignment);
+    waits.open({ what: "a commit", cause: refused });
+    waits.endOf(assignment);
+    expect(waits.report()).toMatchObject([{ what: "a commit" }]);
+    waits.close();
+    waits.open({ what: "a commit", cause: refused }).failed(refused);
+    expect(waits.report()).toEqual([]);
+  });
+
+  test("the log has the first failure at once, the next lines with growing gaps, and the end", async () => {
+    const { clock, waits, lines } = setUp();
+    waits.start(() => []);
+    const wait = waits.open({ what: "a handler", place: "orders[0]@17", cause: refused });
+    for (let i = 0; i < 2_400; i++) {
+      await clock.advance(100);
+      wait.failed(refused);
+    }
+    wait.end();
+    const told = lines.filter(({ level }) => level === "warn");
+    expect(told.map(({ atMs }) => Math.round(atMs / 1_000))).toEqual([0, 5, 15, 35, 75, 135, 195]);
+    expect(told[0]).toMatchObject({
+      message: "a handler at orders[0]@17 is waited for",
+      fields: { what: "a handler", place: "orders[0]@17", failures: 1, err: refused },
+    });
+    expect(lines.at(-1)).toMatchObject({ level: "info", message: "a handler at orders[0]@17 is not waited for any more" });
+    waits.close();
+  });
+
+  test("what is at work is found by looking once a second: it costs nothing while it goes well", async () => {
+    const { clock, waits, texts } = setUp();
+    let atWork: readonly WorkInHand[] = [];
+    waits.start(() => atWork);
+    for (let offset = 0; offset < 20; offset++) {
+      atWork = [{ what: "a handler", place: `orders[0]@${offset}` }];
+      await clock.advance(1_000);
+      expect(texts()).toEqual([]);
+    }
+    await clock.advance(5_000);
+    expect(texts()).toEqual([expect.stringMatching(/^a handler at orders\[0\]@19 is waited for since \S+ \(5 s\): no answer yet$/)]);
+    atWork = [];
+    await clock.advance(1_000);
+    expect(texts()).toEqual([]);
+    waits.close();
+  });
+
+  test("work that hangs first and then fails has waited since it began to hang", async () => {
+    const { clock, waits } = setUp();
+    waits.start(() => [{ what: 'the sink "copy"', place: "orders[0]@17" }]);
+    await clock.advance(30_000);
+    waits.open({ what: 'the sink "copy"', place: "orders[0]@17", cause: refused });
+    expect(waits.report()).toMatchObject([{ failures: 1, forMs: 29_000 }]);
+    waits.close();
+  });
+
+  test("a report names ten, and says how many more there are", () => {
+    const { waits, texts } = setUp();
+    for (let partition = 0; partition < 25; partition++) {
+      waits.open({ what: "a handler", place: `orders[${partition}]@0`, cause: refused });
+    }
+    expect(texts()).toHaveLength(11);
+    expect(texts().at(-1)).toBe("15 more are waited for");
+  });
+
+  test.each([
+    ["an application's error, whose message may hold its data", new Error("bad row {secret}"), "Error"],
+    ["an error with a code of its own", Object.assign(new Error("bad row"), { code: "23505" }), "Error (23505)"],
+    ["a cause of the network behind it", new Error("x", { cause: refused }), "Error: connect ECONNREFUSED 127.0.0.1:5432"],
+    ["an answer of HTTP", Object.assign(new Error("x"), { status: 503 }), "Error (503)"],
+    ["what is no error", "text", "string"],
+    ["credentials in an address", Object.assign(new Error("http://a:b@h failed"), { code: "EPIPE" }), "http://[redacted]@h failed"],
+  ])("the cause is told without data: %s", (_, cause, text) => {
+    const { waits } = setUp();
+    waits.open({ what: "a handler", cause });
+    expect(waits.report()).toMatchObject([{ cause: text }]);
+  });
+
+  test("an error whose getters throw is told as one that cannot be read", () => {
+    const { waits } = setUp();
+    const cause = Object.defineProperty(new Error("x"), "code", {
+      get: () => {
+        throw new Error("no");
+      },
+    }); // prettier-ignore
+    waits.open({ what: "a handler", cause });
+    expect(waits.report()).toMatchObject([{ cause: "an error that cannot be read" }]);
+  });
+});

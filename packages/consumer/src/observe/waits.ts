@@ -1,0 +1,263 @@
+import type { Clock } from "../clock.ts";
+import { causeText } from "./cause-text.ts";
+import type { Logger } from "./logger.ts";
+
+/** What is waited for, and where. */
+export interface WaitFor {
+  /** The subject of the sentence that health and logs make of it: `the sink "postgres"`, `schema 7`, `the connection`. */
+  readonly what: string;
+  /** Whom it asks: `db.example.com:5432`, an address of the registry, the brokers. No credentials. */
+  readonly host?: string;
+  /** The topic, partition or record that waits: `orders`, `orders[0]`, `orders[0]@17`. */
+  readonly place?: string;
+  /** What failed; absent while nothing has failed and no answer has come. */
+  readonly cause?: unknown;
+}
+
+/** A wait that is under way. */
+export interface OpenWait {
+  /** One more attempt failed, and the wait goes on. */
+  failed(cause: unknown): void;
+  /** It succeeded, or nobody waits any more. Idempotent. */
+  end(): void;
+}
+
+/** A wait as the health report has it. */
+export interface WaitReport {
+  readonly what: string;
+  readonly host: string | null;
+  readonly place: string | null;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly forMs: number;
+  /** Attempts that failed. */
+  readonly failures: number;
+  /** Why the last of them failed; null while none has. */
+  readonly cause: string | null;
+}
+
+export interface WaitParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Work that is in hand at this moment: a handler or a sink that has not answered yet. */
+export type WorkInHand = Omit<WaitFor, "cause">;
+
+interface Entry {
+  readonly wait: WaitFor;
+  readonly sinceMs: number;
+  /** Those who have opened it and not ended it. 0 where it was only seen at work. */
+  holders: number;
+  owner: object | null;
+  /** The look at which it was last seen at work. */
+  seenAtLook: number;
+  failures: number;
+  cause: unknown;
+  /** The age at which it was last logged; null before that. */
+  loggedAtMs: number | null;
+  gapMs: number;
+}
+
+const lookEveryMs = 1_000;
+/** What waits for longer is shown also if nothing has failed. With the interval of looks it stays below 5 s. */
+const shownAfterMs = 3_000;
+/** A handler of the application's own may take long without being a trouble: a log line for each would be noise. */
+const workLoggedAfterMs = 30_000;
+const firstGapMs = 5_000;
+const maxGapMs = 60_000;
+const maxShown = 10;
+
+/**
+ * Everything that is waited for or tried again at this moment, by whomever. A wait stays open between attempts, so that it is seen whenever
+ * somebody looks, and ends with success or when nobody waits any more. What is merely at work is not registered at all: it is looked at once
+ * a second, so that the normal path costs nothing.
+ */
+export class Waits {
+  readonly #parts: WaitParts;
+  /** In the order in which they began. */
+  readonly #entries = new Map<string, Entry>();
+  #atWork: () => Iterable<WorkInHand> = () => [];
+  #look = 0;
+  #cancelLook: () => void = () => {};
+  #isClosed = false;
+
+  constructor(parts: WaitParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks once a second at what is at work, until {@link close}. */
+  start(atWork: () => Iterable<WorkInHand>): void {
+    this.#atWork = atWork;
+    this.#lookLater();
+  }
+
+  /** Nothing is waited for any more, and nothing is opened. */
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelLook();
+    this.#entries.clear();
+  }
+
+  /**
+   * Opens a wait, or joins the one that waits for the same in the same place: the begin of that one counts. `owner`: what it dies with,
+   * such as the assignment of its partition ({@link endOf}).
+   */
+  open(wait: WaitFor, owner: object | null = null): OpenWait {
+    if (this.#isClosed) {
+      return noWait;
+    }
+    const id = idOf(wait);
+    const entry = this.#entries.get(id) ?? this.#add(id, wait);
+    entry.holders++;
+    entry.owner = owner;
+    if (wait.cause !== undefined) {
+      this.#failed(entry, wait.cause);
+    }
+    let isOpen = true;
+    return {
+      failed: (cause) => {
+        if (isOpen && this.#entries.get(id) === entry) {
+          this.#failed(entry, cause);
+        }
+      },
+      end: () => {
+        if (isOpen) {
+          isOpen = false;
+          entry.holders--;
+          this.#endUnlessHeld(id, entry);
+        }
+      },
+    };
+  }
+
+  /** Ends what dies with the owner. */
+  endOf(owner: object): void {
+    for (const [id, entry] of this.#entries) {
+      if (entry.owner === owner) {
+        this.#entries.delete(id);
+      }
+    }
+  }
+
+  /** Those that have failed or last for some seconds, the oldest first. */
+  report(): readonly WaitReport[] {
+    const { clock } = this.#parts;
+    const nowMs = clock.nowMs();
+    const wallMs = clock.wallMs();
+    const shown: WaitReport[] = [];
+    for (const entry of this.#entries.values()) {
+      const forMs = nowMs - entry.sinceMs;
+      if (entry.failures > 0 || forMs >= shownAfterMs) {
+        const { what, host = null, place = null } = entry.wait;
+        const cause = entry.failures === 0 ? null : causeText(entry.cause);
+        shown.push({ what, host, place, since: Math.round(wallMs - forMs), forMs: Math.round(forMs), failures: entry.failures, cause });
+      }
+    }
+    return shown;
+  }
+
+  #add(id: string, wait: WaitFor): Entry {
+    const entry: Entry = {
+      wait,
+      sinceMs: this.#parts.clock.nowMs(),
+      holders: 0,
+      owner: null,
+      seenAtLook: -1,
+      failures: 0,
+      cause: undefined,
+      loggedAtMs: null,
+      gapMs: firstGapMs,
+    };
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  #failed(entry: Entry, cause: unknown): void {
+    entry.failures++;
+    entry.cause = cause;
+    this.#logIfDue(entry, 0);
+  }
+
+  #endUnlessHeld(id: string, entry: Entry): void {
+    if (entry.holders > 0 || this.#entries.get(id) !== entry) {
+      return;
+    }
+    this.#entries.delete(id);
+    if (entry.loggedAtMs !== null) {
+      const { what, host, place } = entry.wait;
+      const forMs = Math.round(this.#parts.clock.nowMs() - entry.sinceMs);
+      this.#parts.logger.info(
+        { what, host, place, forMs, failures: entry.failures },
+        `${subjectOf(entry.wait)} is not waited for any more`,
+      );
+    }
+  }
+
+  #lookLater(): void {
+    this.#cancelLook = this.#parts.clock.after(lookEveryMs, () => {
+      this.#lookAtWork();
+      this.#lookLater();
+    });
+  }
+
+  #lookAtWork(): void {
+    this.#look++;
+    for (const work of this.#atWork()) {
+      const id = idOf(work);
+      const entry = this.#entries.get(id) ?? this.#add(id, work);
+      entry.seenAtLook = this.#look;
+    }
+    for (const [id, entry] of this.#entries) {
+      const isWork = entry.holders === 0;
+      if (isWork && entry.seenAtLook !== this.#look) {
+        this.#endUnlessHeld(id, entry);
+      } else {
+        this.#logIfDue(entry, isWork ? workLoggedAfterMs : shownAfterMs);
+      }
+    }
+  }
+
+  /** The first line at once, or after so long where nothing has failed; the next ones with growing gaps. */
+  #logIfDue(entry: Entry, firstAfterMs: number): void {
+    const forMs = this.#parts.clock.nowMs() - entry.sinceMs;
+    if (entry.loggedAtMs === null ? forMs < firstAfterMs : forMs - entry.loggedAtMs < entry.gapMs) {
+      return;
+    }
+    entry.gapMs = entry.loggedAtMs === null ? firstGapMs : Math.min(entry.gapMs * 2, maxGapMs);
+    entry.loggedAtMs = forMs;
+    const { what, host, place } = entry.wait;
+    const error = entry.failures === 0 ? {} : { err: entry.cause, cause: causeText(entry.cause) };
+    this.#parts.logger.warn(
+      { what, host, place, forMs: Math.round(forMs), failures: entry.failures, ...error },
+      `${subjectOf(entry.wait)} is waited for`,
+    );
+  }
+}
+
+/** The sentences of a health report, bounded in number. */
+export function waitTexts(waits: readonly WaitReport[]): readonly string[] {
+  const texts = waits.slice(0, maxShown).map(textOf);
+  return waits.length > maxShown ? [...texts, `${waits.length - maxShown} more are waited for`] : texts;
+}
+
+function textOf(wait: WaitReport): string {
+  const { since, forMs, failures, cause } = wait;
+  const subject = subjectOf({
+    what: wait.what,
+    ...(wait.host === null ? {} : { host: wait.host }),
+    ...(wait.place === null ? {} : { place: wait.place }),
+  });
+  const attempts = failures === 0 ? "no answer yet" : `${failures} failed ${failures === 1 ? "attempt" : "attempts"}, the last: ${cause}`;
+  return `${subject} is waited for since ${new Date(since).toISOString()} (${Math.round(forMs / 1_000)} s): ${attempts}`;
+}
+
+function subjectOf({ what, host, place }: WaitFor): string {
+  return `${what}${host === undefined ? "" : ` (${host})`}${place === undefined ? "" : ` at ${place}`}`;
+}
+
+function idOf({ what, host = "", place = "" }: WaitFor): string {
+  return `${what}\0${host}\0${place}`;
+}
+
+const noWait: OpenWait = Object.freeze({ failed: () => {}, end: () => {} });
