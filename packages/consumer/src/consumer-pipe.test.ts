@@ -3,6 +3,7 @@ import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/t
 import { describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import type { KafkaDriver, OutgoingRecord } from "./driver.ts";
+import type { ConsumerOptions } from "./options.ts";
 
 const rowDecoder: Decoder = {
   decode: () => {
@@ -28,8 +29,12 @@ function setUp(records: number, partitions = 1): Setup {
   return { clock, broker };
 }
 
-function join({ clock, broker }: Setup, driver: KafkaDriver = memory({ broker, maxBatchRecords: 4 })): Consumer {
-  return createConsumer({ driver, groupId: "g", topics: ["t"], decoder: rowDecoder, signals: false, clock, random: () => 0.5 });
+function join(
+  { clock, broker }: Setup,
+  driver: KafkaDriver = memory({ broker, maxBatchRecords: 4 }),
+  options: Partial<ConsumerOptions> = {},
+): Consumer {
+  return createConsumer({ driver, groupId: "g", topics: ["t"], decoder: rowDecoder, signals: false, clock, random: () => 0.5, ...options });
 }
 
 function recordsOf(events: readonly object[]): OutgoingRecord[] {
@@ -77,6 +82,22 @@ describe("pipe", () => {
     await setup.clock.run(consumer.run());
     expect(setup.broker.faults.met).toBe(3);
     expect(outOf(setup.broker)).toHaveLength(10);
+  });
+
+  test("a plain commit that waits for a transaction to end does not move the group back", async () => {
+    const setup = setUp(40);
+    setup.broker.faults.inject({ on: "transact", how: { lateMs: 30 }, times: Infinity });
+    const delivery = { commitIntervalMs: 5 };
+    const consumer = join(setup, undefined, { delivery }).pipe("s.t", recordsOf, { batch: { maxEvents: 3, maxMs: 5 } });
+    stopWhen(
+      setup,
+      () => setup.broker.committed("g", "t", 0) === 40n,
+      () => [consumer],
+    );
+    await setup.clock.run(consumer.run());
+    const offsets = setup.broker.commits.map(({ offset }) => offset);
+    expect(offsets.length).toBeGreaterThan(10);
+    expect(offsets).toEqual([...offsets].sort((a, b) => Number(a - b)));
   });
 
   test("whatever members come, go and expire, each event counts once", async () => {

@@ -144,7 +144,11 @@ export interface LostRange {
 
 /** A membership in the group, from `connect` to `close`. */
 export interface DriverSession {
-  /** Commits. An entry whose assignment is not current any more is left out, without an error. */
+  /**
+   * Commits. An entry whose assignment is not current any more is left out, without an error, and so is one that is not above what this
+   * assignment has committed already, by `commit` or by `transact`: no commit moves the group back. Commits and transactions are carried
+   * out in the order in which they are asked for.
+   */
   commit(offsets: readonly OffsetCommit[]): Promise<void>;
   /** No batch of these partitions is handed over until `resume`, save one that is already under way. */
   pause(assignments: readonly PartitionAssignment[]): void;

@@ -7,6 +7,8 @@ export interface Held {
   expected: bigint | null;
   /** The group's commit as far as this member knows: what it found, and what it has committed since; null without any. */
   reached: bigint | null;
+  /** The highest offset that this member has committed since it started there; null before the first. */
+  committedTo: bigint | null;
   /** Where it started, or what the consumer has asked to commit since: the highest that is known to be handled. */
   handledTo: bigint | null;
   /** Nothing of it is handed over until it is known where it starts. */
@@ -55,6 +57,7 @@ export class Assignments {
           assignment,
           expected: null,
           reached: null,
+          committedTo: null,
           handledTo: null,
           isStarting,
           isPaused: false,
@@ -79,6 +82,12 @@ export class Assignments {
     }
   }
 
+  /** It is of an assignment that is held, and above what that has committed. */
+  isAhead({ assignment, offset }: OffsetCommit): boolean {
+    const held = this.held(assignment);
+    return held !== undefined && (held.committedTo === null || offset > held.committedTo);
+  }
+
   /** These are handled, whether the group has them yet or not: what is put back meanwhile must not fall behind them. */
   handled(offsets: readonly OffsetCommit[]): void {
     for (const { assignment, offset } of offsets) {
@@ -96,6 +105,9 @@ export class Assignments {
       const held = this.held(assignment);
       if (held !== undefined && (held.reached === null || offset > held.reached)) {
         held.reached = offset;
+      }
+      if (held !== undefined && (held.committedTo === null || offset > held.committedTo)) {
+        held.committedTo = offset;
       }
     }
   }

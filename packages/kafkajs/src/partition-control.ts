@@ -30,6 +30,7 @@ export class PartitionControl {
     if (held !== undefined) {
       held.expected = offset;
       held.reached = committed;
+      held.committedTo = null;
       held.handledTo = offset;
       held.isStarting = false;
       this.seek(assignment, offset);

@@ -1,10 +1,15 @@
-/** One request after the other; what fails does not hold up the next. */
+/** One request after the other; what fails does not hold up the next. A request that waits for none starts in the same turn. */
 export class RequestLine {
   #last: Promise<unknown> = Promise.resolve();
+  #open = 0;
 
   send<T>(request: () => Promise<T>): Promise<T> {
-    const answer = this.#last.then(request);
-    this.#last = answer.catch(() => {});
+    const answer = this.#open === 0 ? request() : this.#last.then(request);
+    this.#open++;
+    const ended = (): void => {
+      this.#open--;
+    };
+    this.#last = answer.then(ended, ended);
     return answer;
   }
 }

@@ -21,6 +21,7 @@ import { MessageBatch } from "./message-batch.ts";
 import type { ResolvedKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
 import { PartitionControl } from "./partition-control.ts";
+import { RequestLine } from "./request-line.ts";
 import { resolveStarts, type Start } from "./starts.ts";
 import { TopicWatch } from "./topic-watch.ts";
 import { Transactions } from "./transactions.ts";
@@ -56,6 +57,8 @@ export class KafkaJsSession implements DriverSession {
   readonly #writer: Writer;
   readonly #transactions: Transactions;
   readonly #watch: TopicWatch;
+  /** Commits and transactions: one that was asked for later must not be overtaken by an earlier one, or the group would move back. */
+  readonly #line: RequestLine = new RequestLine();
   /**
    * Commits of the generation that the last batch came in. kafkajs' `commitOffsets` would try again after a failure, and then with the
    * generation of that later moment: it would commit what was handled before a rebalance over what the new owner has committed.
@@ -89,13 +92,8 @@ export class KafkaJsSession implements DriverSession {
     this.#watch.start();
   }
 
-  async commit(offsets: readonly OffsetCommit[]): Promise<void> {
-    const current = offsets.filter(({ assignment }) => this.#assignments.isCurrent(assignment));
-    if (current.length > 0 && this.#commitInGeneration !== undefined) {
-      this.#assignments.handled(current);
-      await this.#commitInGeneration(toKafkaJsOffsets(current));
-      this.#assignments.committed(current);
-    }
+  commit(offsets: readonly OffsetCommit[]): Promise<void> {
+    return this.#line.send(() => this.#commit(offsets));
   }
 
   pause(assignments: readonly PartitionAssignment[]): void {
@@ -110,9 +108,11 @@ export class KafkaJsSession implements DriverSession {
     return this.#writer.send(records);
   }
 
-  async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    await this.#transactions.transact(records, offsets);
-    this.#assignments.committed(offsets);
+  transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    return this.#line.send(async () => {
+      await this.#transactions.transact(records, offsets);
+      this.#assignments.committed(offsets);
+    });
   }
 
   async ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
@@ -129,6 +129,15 @@ export class KafkaJsSession implements DriverSession {
   close(deadlineMs: number): Promise<void> {
     this.#closing ??= this.#close(deadlineMs);
     return this.#closing;
+  }
+
+  async #commit(offsets: readonly OffsetCommit[]): Promise<void> {
+    const ahead = offsets.filter((entry) => this.#assignments.isAhead(entry));
+    if (ahead.length > 0 && this.#commitInGeneration !== undefined) {
+      this.#assignments.handled(ahead);
+      await this.#commitInGeneration(toKafkaJsOffsets(ahead));
+      this.#assignments.committed(ahead);
+    }
   }
 
   async #close(deadlineMs: number): Promise<void> {
@@ -423,8 +432,10 @@ export class KafkaJsSession implements DriverSession {
     const { subscription } = this.#parts;
     const { assignment } = held;
     // kafkajs has committed the new position already: without this, the next start would not notice.
-    const offset = held.handledTo ?? 0n;
-    await this.#commitInGeneration?.(toKafkaJsOffsets([{ assignment, offset }])).catch(() => {
+    const putBack = async (): Promise<void> => {
+      await this.#commitInGeneration?.(toKafkaJsOffsets([{ assignment, offset: held.handledTo ?? 0n }]));
+    };
+    await this.#line.send(putBack).catch(() => {
       subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
     });
     const position = goesOnAt(lost, subscription.lostRange);

@@ -16,7 +16,6 @@ import {
   topicsOf,
   writeDeadlineMs,
 } from "./own-producer.ts";
-import { RequestLine } from "./request-line.ts";
 
 export interface TransactionParts {
   readonly groupId: string;
@@ -42,7 +41,6 @@ const noCommits: ReadonlyMap<string, bigint> = new Map();
  */
 export class Transactions {
   readonly #parts: TransactionParts;
-  readonly #line: RequestLine = new RequestLine();
   /** Assignments that somebody else has taken over. Trying again would take them back: the new producer would fence off the new owner. */
   readonly #fenced = new WeakSet<PartitionAssignment>();
   readonly #opened = new Map<PartitionAssignment, Promise<Opened>>();
@@ -51,15 +49,8 @@ export class Transactions {
     this.#parts = parts;
   }
 
-  transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    return this.#line.send(() => this.#transact(records, offsets));
-  }
-
-  async close(deadlineMs: number): Promise<void> {
-    await Promise.all([...this.#opened.keys()].map((assignment) => this.#letGo(assignment, deadlineMs)));
-  }
-
-  async #transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+  /** One at a time: the caller waits for it before it asks for the next. */
+  async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     const assignment = this.#oneAssignment(offsets);
     this.#refuseUnlessCurrent(assignment);
     await this.#letOldGo();
@@ -74,6 +65,10 @@ export class Transactions {
       }
       throw explained;
     }
+  }
+
+  async close(deadlineMs: number): Promise<void> {
+    await Promise.all([...this.#opened.keys()].map((assignment) => this.#letGo(assignment, deadlineMs)));
   }
 
   async #write(assignment: PartitionAssignment, records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {

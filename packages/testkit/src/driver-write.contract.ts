@@ -1,4 +1,4 @@
-import type { OutgoingRecord } from "@cdckit/consumer";
+import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
 import { type DriverHarness, join, type Joined, lines, text, topicOf, type Trial } from "./driver-trial.ts";
 
 /** What the consumer relies on where it writes. */
@@ -118,6 +118,37 @@ export const writeTrials: Readonly<Record<string, Trial>> = {
     await reader.sink.until(({ records }) => records.length >= 1);
     expect(reader.sink.records.map(({ value }) => text(value))).toEqual(["later"]);
     await Promise.all([joined.session.close(5_000), reader.session.close(5_000)]);
+  },
+
+  "a commit below one that the group has is left out, without an error": async (harness, { expect }) => {
+    const { reads, groupId, joined } = await transfer(harness);
+    const [assignment] = joined.sink.held;
+    const commits = (offset: bigint): OffsetCommit[] => (assignment === undefined ? [] : [{ assignment, offset }]);
+    await joined.session.commit(commits(3n));
+    await joined.session.commit(commits(2n));
+    expect(await harness.committed(groupId, reads, 0)).toEqual(3n);
+    await joined.session.transact?.([], commits(4n));
+    await joined.session.commit(commits(3n));
+    expect(await harness.committed(groupId, reads, 0)).toEqual(4n);
+    await joined.session.close(5_000);
+  },
+
+  "a commit that is asked for while a transaction runs does not move the group back": async (harness, { expect }) => {
+    const { reads, writes, groupId, joined } = await transfer(harness);
+    const [assignment] = joined.sink.held;
+    const commits = (offset: bigint): OffsetCommit[] => (assignment === undefined ? [] : [{ assignment, offset }]);
+    for (const [earlier, later] of [
+      [1n, 2n],
+      [3n, 4n],
+    ] as const) {
+      // Neither is awaited before the other is asked for: a plain commit takes one request, a transaction several.
+      await Promise.all([
+        joined.session.transact?.([outgoing(writes, { value: Buffer.from("a") })], commits(later)),
+        joined.session.commit(commits(earlier)),
+      ]);
+      expect(await harness.committed(groupId, reads, 0)).toEqual(later);
+    }
+    await joined.session.close(5_000);
   },
 
   "who takes a partition over goes on where the last transaction of it ended": async (harness, { expect }) => {

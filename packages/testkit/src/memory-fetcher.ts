@@ -8,6 +8,8 @@ export interface FetchPosition {
   readonly assignment: PartitionAssignment;
   /** Null until it is known where it starts. */
   offset: bigint | null;
+  /** The highest offset that was committed during this assignment; null before the first. */
+  reached: bigint | null;
   isPaused: boolean;
   /** A batch of it is being handed over. */
   isBusy: boolean;

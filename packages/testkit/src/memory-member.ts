@@ -64,7 +64,7 @@ export class MemoryMember implements DriverSession {
       return;
     }
     for (const assignment of assignments) {
-      this.#held.set(assignment, { assignment, offset: null, isPaused: false, isBusy: false });
+      this.#held.set(assignment, { assignment, offset: null, reached: null, isPaused: false, isBusy: false });
     }
     this.#parts.sink.assigned(assignments);
     const { startAt } = this.#parts.subscription;
@@ -125,7 +125,9 @@ export class MemoryMember implements DriverSession {
   }
 
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    return this.#writer.send(() => this.#request("transact", () => this.#transactNow(records, offsets)));
+    const transact = (): Promise<void> => this.#request("transact", () => this.#transactNow(records, offsets));
+    // In line with commits too: one that was asked for earlier must not come later.
+    return this.#coordinator.send(() => this.#writer.send(transact));
   }
 
   ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
@@ -208,8 +210,10 @@ export class MemoryMember implements DriverSession {
   #commitNow(offsets: readonly OffsetCommit[]): void {
     const { groupId } = this.#group;
     for (const { assignment, offset } of offsets) {
-      if (this.#held.has(assignment)) {
+      const position = this.#held.get(assignment);
+      if (position !== undefined && (position.reached === null || offset > position.reached)) {
         this.#refuseZombie(assignment);
+        position.reached = offset;
         this.#parts.broker.commit({ groupId, topic: assignment.topic, partition: assignment.partition, offset });
       }
     }

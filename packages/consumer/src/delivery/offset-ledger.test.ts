@@ -39,6 +39,50 @@ describe("the offset ledger", () => {
     expect(ledger.uncommitted).toBeNull();
   });
 
+  test("what the broker has may be ahead of what is handled: nothing below it is offered", () => {
+    const ledger = new OffsetLedger();
+    const stretch = ledger.take();
+    ledger.advance(stretch, 3n);
+    // A transaction commits what it has written before the records of it are settled.
+    ledger.markCommitted(7n);
+    expect(ledger.uncommitted).toBeNull();
+    ledger.settle(stretch, 7n);
+    expect(ledger.uncommitted).toBeNull();
+    ledger.settle(ledger.take(), 9n);
+    expect(ledger.uncommitted).toBe(9n);
+  });
+
+  test("no offset is offered at or below one that the broker has, whatever is settled and committed in whatever order", () => {
+    fc.assert(
+      fc.property(scheduleArbitrary, fc.array(fc.tuple(fc.boolean(), fc.nat(8)), { maxLength: 60 }), ({ gaps, order }, commits) => {
+        const ledger = new OffsetLedger();
+        const offsets = offsetsOf(gaps);
+        const stretches = offsets.map(() => ledger.take());
+        let atBroker = -1n;
+        order.forEach((index, at) => {
+          const [isPlain, ahead] = commits[at] ?? [true, 0];
+          const offset = offsets[index] as bigint;
+          if (!isPlain) {
+            // The group's commit of a transaction, some way into what is in flight.
+            const reached = (offsets[Math.min(offsets.length - 1, at + ahead)] as bigint) + 1n;
+            atBroker = reached > atBroker ? reached : atBroker;
+            ledger.markCommitted(reached);
+          }
+          ledger.settle(stretches[index] as Stretch, offset + 1n);
+          const offered = ledger.uncommitted;
+          expect(offered === null || offered > atBroker).toBe(true);
+          if (isPlain && offered !== null) {
+            atBroker = offered;
+            ledger.markCommitted(offered);
+          }
+        });
+        // All of it is settled, so the broker has the end, or is offered it.
+        const end = (offsets.at(-1) as bigint) + 1n;
+        expect(ledger.uncommitted ?? atBroker).toBe(end > atBroker ? end : atBroker);
+      }),
+    );
+  });
+
   test("the watermark never passes a record in flight, never goes back, and reaches the end when all is settled", () => {
     fc.assert(
       fc.property(scheduleArbitrary, ({ gaps, order }) => {

@@ -23,9 +23,12 @@ export class OffsetLedger {
     return this.#watermark;
   }
 
-  /** The watermark, where it is not committed yet. */
+  /**
+   * The watermark, if the broker does not have it yet. What the broker has may be ahead of it: a transaction commits before the records
+   * that it has written are settled, and a commit of the watermark at that moment would move the group back.
+   */
   get uncommitted(): bigint | null {
-    return this.#watermark === this.#committed ? null : this.#watermark;
+    return this.#watermark !== null && (this.#committed === null || this.#watermark > this.#committed) ? this.#watermark : null;
   }
 
   /** Stretches that are not settled. */
@@ -70,7 +73,7 @@ export class OffsetLedger {
     this.#collect();
   }
 
-  /** The broker has this offset. */
+  /** The broker has this offset, by a plain commit or by a transaction. */
   markCommitted(offset: bigint): void {
     if (this.#committed === null || offset > this.#committed) {
       this.#committed = offset;
