@@ -196,7 +196,7 @@ function checkSchemaLength(length: number, most: number): void {
 
 /** Exactly the two fields of JsonConverter, and a schema that is one: a user's own columns of those names are no envelope. */
 export function isConnectMessage(value: unknown): value is ConnectMessage {
-  return isHalved(value) && (value["schema"] === null || isConnectSchema(value["schema"]));
+  return isHalved(value) && (value["schema"] === null || (isConnectSchema(value["schema"]) && hasConnectType(value["schema"])));
 }
 
 /** Whether a row has just the columns schema and payload. */

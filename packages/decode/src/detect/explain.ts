@@ -1,12 +1,12 @@
-import { isConnectSchema } from "../encoding/connect-json/schema.ts";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
-import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
+import { parseJson } from "../encoding/json/parse.ts";
 import { none } from "../envelope/none/envelope.ts";
 import type { CdcEvent } from "../event.ts";
 import type { Candidate } from "../explanation.ts";
 import type { Message, Side } from "../framing/framing.ts";
 import type { KafkaRecord } from "../record.ts";
 import type { LearnedNames } from "./column-meanings.ts";
+import { isConnectMessage } from "./connect-side.ts";
 import type { Engine } from "./engine.ts";
 import { emptyShape, shapeOfValue } from "./shape.ts";
 import type { SideRoute } from "./side-route.ts";
@@ -138,7 +138,7 @@ function whyWon({ framing, encoding, schemaId, typeName, isRuled = false }: Side
     case "json":
       return `all ${bytes.length} bytes are one JSON value`;
     case "text":
-      return "neither framed nor JSON, and valid UTF-8";
+      return "neither framed nor JSON as JSON is written, and valid UTF-8";
     case "bytes":
       return "neither framed nor JSON, and not UTF-8";
     case "avro":
@@ -165,21 +165,12 @@ function whyNotJson(name: string, bytes: Buffer, engine: Engine): string {
   try {
     const value = parseJson(bytes, skipByteOrderMark(bytes, 0, bytes.length), bytes.length, engine.parse);
     if (name === "json") {
-      return isHalvedWithSchema(value) ? "connect-json is more specific" : "the payload is JSON, yet does not decode as it should";
+      return isConnectMessage(value) ? "connect-json is more specific" : "the payload is JSON, yet does not decode as it should";
     }
-    return isHalvedWithSchema(value) ? "its payload does not fit its schema" : "not exactly the fields schema and payload";
+    return isConnectMessage(value) ? "its payload does not fit its schema" : "not exactly the fields schema and payload";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-function isHalvedWithSchema(value: unknown): boolean {
-  return (
-    isJsonObject(value) &&
-    Object.keys(value).length === 2 &&
-    "payload" in value &&
-    (value["schema"] === null || isConnectSchema(value["schema"]))
-  );
 }
 
 function explainEnvelopes(record: KafkaRecord, { bytes }: Message, engine: Engine, route: SideRoute | null, outcome: Outcome): Candidate[] {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
+import { isCanonicalScalar } from "../encoding/json/canonical-scalar.ts";
 import { DecodeError, type DecodeErrorCode, isDecodeError } from "../errors.ts";
 import type { EncodingName, FramingName } from "../event.ts";
 import { confluent, confluentId, frameLength } from "../framing/confluent/recognise.ts";
@@ -198,8 +199,14 @@ export class SideDecoder {
     return mayBeJson(bytes, textStart, end) ? this.#readKeyLikeJson(bytes, start, textStart, end) : this.#readRawKey(bytes, start, end);
   }
 
-  /** Most plain-text keys do not begin like JSON; one that does and is none is text all the same. */
+  /**
+   * Most plain-text keys do not begin like JSON; one that does and is none is text all the same. So is a number that JSON would write in
+   * another way, and `null`: Connect writes no key at all for null.
+   */
   #readKeyLikeJson(bytes: Buffer, start: number, textStart: number, end: number): unknown {
+    if (!beginsDocument(bytes, textStart, end) && !isCanonicalScalar(bytes, start, end)) {
+      return this.#readRawKey(bytes, start, end);
+    }
     try {
       return this.#readJson(bytes, textStart, end);
     } catch (error) {
@@ -368,3 +375,15 @@ const jsonFirstBytes: ReadonlySet<number> = new Set(Buffer.from('{["-0123456789t
 function mayBeJson(bytes: Buffer, start: number, end: number): boolean {
   return start < end && jsonFirstBytes.has(bytes[start] as number);
 }
+
+/** Whether the first byte that is no white space opens an object, an array or a string. */
+function beginsDocument(bytes: Buffer, start: number, end: number): boolean {
+  let p = start;
+  while (p < end && whiteSpace.has(bytes[p] as number)) {
+    p++;
+  }
+  return p < end && documentFirstBytes.has(bytes[p] as number);
+}
+
+const whiteSpace: ReadonlySet<number> = new Set(Buffer.from(" \t\r\n"));
+const documentFirstBytes: ReadonlySet<number> = new Set(Buffer.from('{["'));

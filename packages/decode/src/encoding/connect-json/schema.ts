@@ -32,10 +32,15 @@ export function isConnectSchema(value: unknown): value is Record<string, unknown
   return isJsonObject(value) && typeof value["type"] === "string";
 }
 
-/** Whether the type is one that Connect has. */
-export function hasConnectType(schema: Record<string, unknown>): boolean {
-  const type = schema["type"];
-  return typeof type === "string" && (Object.hasOwn(primitives, type) || type === "array" || type === "map" || type === "struct");
+/**
+ * Whether the type is one that Connect has, and so are its items' where it is an array: JSON Schema and Avro have other types, and a column
+ * `schema` may hold either.
+ */
+export function hasConnectType({ type, items }: Record<string, unknown>): boolean {
+  if (type === "array") {
+    return isConnectSchema(items) && (items["type"] === "json" || hasConnectType(items));
+  }
+  return typeof type === "string" && (Object.hasOwn(primitives, type) || type === "map" || type === "struct");
 }
 
 /** What a schema's part becomes, in nanoseconds or so: a type, its reader, a column's name. */

@@ -1,0 +1,39 @@
+import { latin1 } from "../text-cache.ts";
+
+const minus = 0x2d;
+const zero = 0x30;
+const nine = 0x39;
+/** `String` of a double is never longer. */
+const longestDouble = 24;
+
+/**
+ * Whether the bytes are a number or a boolean exactly as JSON writes that value back. `1.10`, `12e5` and ` 7` are not: text that is no JSON
+ * may look like this, and two texts must not become one value.
+ */
+export function isCanonicalScalar(bytes: Uint8Array, start: number, end: number): boolean {
+  if (isCanonicalInteger(bytes, start, end)) {
+    return true;
+  }
+  if (end - start > longestDouble) {
+    return false;
+  }
+  const text = latin1(bytes, start, end);
+  const number = Number(text);
+  return Number.isFinite(number) ? String(number) === text : text === "true" || text === "false";
+}
+
+/** Of any number of digits: integers are exact. */
+function isCanonicalInteger(bytes: Uint8Array, start: number, end: number): boolean {
+  const isNegative = bytes[start] === minus;
+  const first = isNegative ? start + 1 : start;
+  if (first >= end || (bytes[first] === zero && (isNegative || end - first > 1))) {
+    return false;
+  }
+  for (let p = first; p < end; p++) {
+    const byte = bytes[p] as number;
+    if (byte < zero || byte > nine) {
+      return false;
+    }
+  }
+  return true;
+}
