@@ -79,10 +79,12 @@ export interface SideHints {
   readonly message?: string | readonly number[];
   /**
    * Whether Protobuf message indexes that only known-bad writers make are taken too: in reverse order (confluent-kafka-dotnet 2.10.1), or
-   * none at all (old kafkajs producers).
+   * none at all (old kafkajs producers). Inside of a message, some writers count the messages that its map fields make
+   * (`"map-entries-counted"`: Python's, Go's, .NET's), others do not (`"map-entries-left-out"`: Java's, JavaScript's). Without a statement
+   * the bytes tell, and a message that fits both ways is an error.
    * @default "standard"
    */
-  readonly messageIndexes?: "standard" | "tolerant";
+  readonly messageIndexes?: "standard" | "tolerant" | "map-entries-counted" | "map-entries-left-out";
 }
 
 /**
@@ -265,6 +267,7 @@ function statedFormat(topic: string, side: "key" | "value", hints: TopicHints = 
     message:
       message === undefined ? null : typeof message === "string" ? { kind: "name", name: message } : { kind: "path", path: [...message] },
     isTolerant: messageIndexes === "tolerant",
+    countsMapEntries: messageIndexes?.startsWith("map-entries") === true ? messageIndexes === "map-entries-counted" : null,
   };
 }
 

@@ -15,6 +15,7 @@ import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-sour
 import { learnedFromSource } from "../stream/learned-columns.ts";
 import { type Alike, type AlikeReader, orUnlike } from "./alike.ts";
 import { BoundedMap } from "./bounded-map.ts";
+import { isSole, noSuchMessage, type Possible, possibleOf, readChosen } from "./chosen-message.ts";
 import type { Engine } from "./engine.ts";
 import { type Failures, type Pending, pendingEncoding, pendingValue } from "./pending.ts";
 import { rowTypeOf } from "./row-type.ts";
@@ -51,12 +52,15 @@ interface KnownSchema {
   readonly routes: BoundedMap<ColumnHints | null, BoundedMap<string, SchemaRoute>>;
   /** What the listener was told of: the same keys. */
   readonly told: BoundedMap<string, true>;
+  /** What the first bytes of payloads may choose among its messages. */
+  readonly possible: BoundedMap<string, Possible>;
 }
 
 /** How many tables of one topic are read with meanings of their own at a time. */
 const mostMeanings = 16;
 
 const noChoice: Buffer = Buffer.alloc(0);
+const firstOfTypeName = 0x0a;
 const theOnlyMessage: readonly MessageChoice[] = [];
 
 /** Reads one side of a topic whose messages name their schema. One reader is compiled for each schema and message. */
@@ -103,28 +107,23 @@ export class SchemaSide {
   }
 
   #readChosen(known: KnownSchema, framing: Framing, choices: readonly MessageChoice[], bytes: Buffer, start: number, end: number): unknown {
-    let firstError: DecodeError | null = null;
-    for (const { message, length, framing: framedBy } of choices) {
-      const route = this.#routeFor(known, framedBy ?? framing.name, message, bytes.subarray(start, start + length));
-      const value = route === null ? noSuchMessage(known.id) : this.#tryReadBy(route, bytes, start + length, end);
-      if (!isDecodeError(value)) {
-        return value;
-      }
-      firstError ??= value;
+    const possible = this.#possible(known, choices);
+    if (possible.choices.length === 0) {
+      throw noSuchMessage(known.id);
     }
-    throw firstError ?? noSuchMessage(known.id);
+    const fits = ({ message, length }: MessageChoice): boolean => known.parsed.fits?.(message, bytes, start + length, end) === true;
+    return readChosen(possible, fits, ({ message, length, framing: framedBy }) => {
+      const choice = bytes.subarray(start, start + length);
+      const route = this.#routeFor(known, framedBy ?? framing.name, message, choice, isSole(possible));
+      return this.#readBy(this.#found(route, known), bytes, start + length, end);
+    });
   }
 
-  /** The value, or the error that reading it as this message ends in: another choice may fit. */
-  #tryReadBy(route: SchemaRoute, bytes: Buffer, start: number, end: number): unknown {
-    try {
-      return this.#readBy(route, bytes, start, end);
-    } catch (error) {
-      if (!isDecodeError(error)) {
-        throw error;
-      }
-      return error;
-    }
+  #possible({ parsed, possible }: KnownSchema, choices: readonly MessageChoice[]): Possible {
+    const key = JSON.stringify(choices);
+    const cached = possible.get(key) ?? possibleOf(parsed, choices, this.#scope.stated.countsMapEntries);
+    possible.set(key, cached);
+    return cached;
   }
 
   #found(route: SchemaRoute | null, known: KnownSchema): SchemaRoute {
@@ -179,6 +178,7 @@ export class SchemaSide {
       isRuled: registered.isRuled === true,
       routes: new BoundedMap(mostMeanings),
       told: new BoundedMap(limits.maxSchemas),
+      possible: new BoundedMap(limits.maxSchemas),
     };
     this.#known.set(keyOf(named), known);
     return known;
@@ -194,8 +194,14 @@ export class SchemaSide {
   }
 
   /** How a message of the schema is read; null where the schema has no such message. */
-  #routeFor(known: KnownSchema, framing: string, message: MessageSelector | null, choice: Buffer): SchemaRoute | null {
-    const key = `${framing} ${message === null ? choice.toString("latin1") : JSON.stringify(message)} ${choice.length}`;
+  #routeFor(
+    known: KnownSchema,
+    framing: string,
+    message: MessageSelector | null,
+    choice: Buffer,
+    isCertain: boolean = true,
+  ): SchemaRoute | null {
+    const key = `${framing} ${message === null ? choice.toString("latin1") : JSON.stringify(message)} ${choice.length} ${isCertain}`;
     const columns = known.encoding.name === "protobuf" ? this.#scope.meanings.columns : null;
     let routes = known.routes.get(columns);
     if (routes === undefined) {
@@ -210,7 +216,8 @@ export class SchemaSide {
     if (type === null) {
       return null;
     }
-    const route = this.#compile(known, framing, message, type, columns, choice);
+    const compiled = this.#compile(known, framing, message, type, columns);
+    const route = { ...compiled, alike: isCertain ? this.#alike(compiled, choice) : null };
     routes.set(key, route);
     this.#tell(known, key, route, type);
     return route;
@@ -227,14 +234,7 @@ export class SchemaSide {
     this.#engine.onSchema({ topic, side, schemaId: known.id, encoding, envelope: opens.name, type, row });
   }
 
-  #compile(
-    known: KnownSchema,
-    framing: string,
-    message: MessageSelector | null,
-    type: Type,
-    columns: ColumnHints | null,
-    choice: Buffer,
-  ): SchemaRoute {
+  #compile(known: KnownSchema, framing: string, message: MessageSelector | null, type: Type, columns: ColumnHints | null): CompiledRoute {
     const { topic, side, inside, trustsSchemas } = this.#scope;
     const shape = shapeOfType(type, this.#scope);
     const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
@@ -246,7 +246,7 @@ export class SchemaSide {
       bareBytes: writesBareBytes(framing),
       ...(columns === null ? {} : { columns: withSource(columns, type, plan, opens) }),
     });
-    const route: CompiledRoute = {
+    return {
       framing,
       encoding: reader.encoding,
       envelope: opens.name,
@@ -260,13 +260,12 @@ export class SchemaSide {
       columns,
       namespaceToCheck: isKnown ? null : namespace,
     };
-    return { ...route, alike: this.#alike(route, message, choice) };
   }
 
   /** Behind Confluent's prefix, and the payload's first bytes that chose the message where the schema has several. */
-  #alike(route: CompiledRoute, message: MessageSelector | null, choice: Buffer): Alike | null {
+  #alike(route: CompiledRoute, choice: Buffer): Alike | null {
     const { framing, schemaId, reader, columns, isRuled, namespaceToCheck } = route;
-    if (framing !== "confluent" || typeof schemaId !== "number" || this.#isSecondChoice(message)) {
+    if (framing !== "confluent" || typeof schemaId !== "number" || this.#scope.stated.isTolerant || mayNameType(choice)) {
       return null;
     }
     const prefix = Buffer.concat([confluentPrefix(schemaId), choice]);
@@ -277,11 +276,6 @@ export class SchemaSide {
       return { prefix, columns, reader: { read: orUnlike(read) } };
     }
     return { prefix, columns, reader: isRuled === true || namespaceToCheck !== null ? { read } : reader };
-  }
-
-  /** Whether the same bytes may choose another message that is tried before. */
-  #isSecondChoice(message: MessageSelector | null): boolean {
-    return message !== null && (this.#scope.stated.isTolerant || (message.kind === "path" && message.mapEntries === true));
   }
 
   #checkIdentity(value: unknown, route: CompiledRoute, namespace: string): void {
@@ -337,8 +331,9 @@ function readAll({ reader, encoding }: SchemaRoute, bytes: Buffer, start: number
   return reader.readSequence(bytes, start, end, count);
 }
 
-function noSuchMessage(id: SchemaId): DecodeError {
-  return new DecodeError("schema-mismatch", `expected schema id ${id} to have the message that this record names, found none`);
+/** Whether further bytes behind the same ones may make them Apicurio's name of a type. */
+function mayNameType(choice: Buffer): boolean {
+  return choice.length > 1 && choice[1] === firstOfTypeName;
 }
 
 /**

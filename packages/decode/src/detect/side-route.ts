@@ -31,6 +31,8 @@ export interface StatedFormat extends WantedSchema {
   readonly schema: RegisteredSchema | null;
   readonly message: MessageSelector | null;
   readonly isTolerant: boolean;
+  /** Whether the indexes of messages count the messages that maps make; null where nobody has said it. */
+  readonly countsMapEntries: boolean | null;
 }
 
 export const nothingStated: StatedFormat = {
@@ -41,6 +43,7 @@ export const nothingStated: StatedFormat = {
   unescapesNames: false,
   message: null,
   isTolerant: false,
+  countsMapEntries: null,
 };
 
 /** How one side of a topic's records is read, once decided: the format, and the envelope that opens its values. */

@@ -34,6 +34,16 @@ export interface ParsedSchema {
   typeOf(selected: MessageSelector | null): Type | null;
   /** The reader of that message. Asked only for messages that `typeOf` knows. */
   compile(selected: MessageSelector | null, options: CompileOptions): PayloadReader;
+  /**
+   * Whether a writer of that message can have written all of the bytes, beyond that they can be read as one: asked where a payload may be
+   * one of several messages. Absent where no schema has several.
+   */
+  fits?(selected: MessageSelector | null, bytes: Uint8Array, start: number, end: number): boolean;
+  /**
+   * Other messages that some writers choose with the same selector: a registry that writes a schema's text anew may change what is counted
+   * before a message. Absent where there are none.
+   */
+  readingsOf?(selected: MessageSelector): readonly MessageSelector[];
 }
 
 /** An encoding that needs no schema, and that nothing in its bytes tells from others: read only where the user names it for a topic. */

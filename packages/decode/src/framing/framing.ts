@@ -28,8 +28,8 @@ export interface Framing {
   /** Takes the frame off. Asked only where the message was recognised; throws a `DecodeError` where the frame is broken. */
   open(message: Message): Frame;
   /**
-   * For schemas with several messages (Protobuf), how the payload's first bytes choose one; most likely first. The first choice that the
-   * schema has, and whose message consumes the payload, is taken. Absent where the frame's own `message` says it all. `isTolerant`: also
+   * For schemas with several messages (Protobuf), how the payload's first bytes choose one; most likely first. Of those that the
+   * schema has, the one whose message fits the payload is taken; that several do is an error. Absent where the frame's own `message` says it all. `isTolerant`: also
    * those that only known-bad writers make (reversed indexes, none at all).
    */
   choices?(bytes: Uint8Array, start: number, end: number, isTolerant: boolean): readonly MessageChoice[];

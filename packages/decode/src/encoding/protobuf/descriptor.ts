@@ -5,6 +5,7 @@ import {
   maxNesting,
   type PartCount,
   type ProtoEnum,
+  type ProtoExtension,
   type ProtoField,
   type ProtoFile,
   type ProtoMessage,
@@ -29,6 +30,7 @@ export function parseDescriptor(bytes: Uint8Array, count: PartCount): ProtoFile 
     features: featuresOf(file.part(8), 50),
     messages: file.parts(4).map((message) => messageOf(message, 1)),
     enums: file.parts(5).map(enumOf),
+    extensions: file.parts(7).map(extensionOf),
   };
 }
 
@@ -43,6 +45,7 @@ function messageOf(message: Fields, nesting: number): ProtoMessage {
     fields: message.parts(2).map(fieldOf),
     messages: message.parts(3).map((nested) => messageOf(nested, nesting + 1)),
     enums: message.parts(4).map(enumOf),
+    extensions: message.parts(6).map(extensionOf),
     isMapEntry: options?.number(7) === 1,
     features: featuresOf(options, 12),
   };
@@ -75,6 +78,10 @@ function fieldOf(field: Fields): ProtoField {
     features: featuresOf(options, 21),
     params: paramsOf(options),
   };
+}
+
+function extensionOf(field: Fields): ProtoExtension {
+  return { extended: field.text(2) ?? "", field: fieldOf(field) };
 }
 
 function enumOf(node: Fields): ProtoEnum {

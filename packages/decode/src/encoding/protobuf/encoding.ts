@@ -1,5 +1,8 @@
 import type { ParsedSchema, SchemaEncoding } from "../schema-encoding.ts";
+import { TextCache } from "../text-cache.ts";
+import { Cursor } from "./cursor.ts";
 import { invalidProto } from "./file.ts";
+import { fits } from "./fits.ts";
 import { compileProtobufReader } from "./reader.ts";
 import { ProtobufSchema } from "./schema.ts";
 
@@ -21,6 +24,11 @@ export const protobuf: SchemaEncoding = {
         }
         const findMessage = (fullName: string) => schema.message(fullName);
         return compileProtobufReader(message, schema.typeOf(message), { ...options, findMessage });
+      },
+      readingsOf: (selected) => schema.readingsOf(selected),
+      fits: (selected, bytes, start, end) => {
+        const message = schema.select(selected);
+        return message !== null && fits(message, new Cursor(limits, new TextCache()), bytes, start, end);
       },
     };
   },

@@ -10,6 +10,14 @@ export interface ProtoFile {
   readonly features: Features;
   readonly messages: readonly ProtoMessage[];
   readonly enums: readonly ProtoEnum[];
+  readonly extensions: readonly ProtoExtension[];
+}
+
+/** A field that another message is given. Those of options are among them: their messages are in no schema. */
+export interface ProtoExtension {
+  /** The reference to the message. */
+  readonly extended: string;
+  readonly field: ProtoField;
 }
 
 export interface ProtoMessage {
@@ -18,6 +26,8 @@ export interface ProtoMessage {
   readonly fields: readonly ProtoField[];
   readonly messages: readonly ProtoMessage[];
   readonly enums: readonly ProtoEnum[];
+  /** Declared inside of this message, for whichever. */
+  readonly extensions: readonly ProtoExtension[];
   /** What a map field makes: the message of its pairs, of which the field has many. It stands where the field is declared. */
   readonly isMapEntry: boolean;
   readonly features: Features;

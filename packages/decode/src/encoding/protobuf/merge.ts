@@ -3,6 +3,7 @@
  * that today, and it must be read right all the same.
  */
 import { type Cursor, groupEnd, readEnd, readTag, skipField, wire } from "./cursor.ts";
+import { isMadeOfFields } from "./made-of-fields.ts";
 import type { FieldStep } from "./steps.ts";
 import { weighAgain } from "./weight.ts";
 import { wireOf } from "./wires.ts";
@@ -15,8 +16,7 @@ export function mergesInPlace({ cardinality, step, use }: FieldStep): boolean {
   if (cardinality !== "single" || step.kind !== "message" || use !== "read") {
     return false;
   }
-  const { special, convert, finish } = step.message;
-  return special === null && convert === null && finish === null;
+  return isMadeOfFields(step.message);
 }
 
 /** The message fields of the message from `p` to `e` that come in several parts and must be read as one, each joined. */

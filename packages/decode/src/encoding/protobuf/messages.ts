@@ -1,6 +1,6 @@
 import type { Semantic } from "../../values/conversion.ts";
 import { invalidProto, type ProtoEnum, type ProtoField, type ProtoMessage, shownName } from "./file.ts";
-import type { Named, Names, Place } from "./names.ts";
+import { join, type Named, type Names, type Place } from "./names.ts";
 import { textOfBytes } from "./tokens.ts";
 
 /** A message with all names resolved. Messages may hold themselves. */
@@ -106,8 +106,27 @@ export class Resolver {
       for (const field of node.fields) {
         fields.push(this.#field(field, fullName, inside));
       }
+      this.#extend(fields, node);
     });
     return message;
+  }
+
+  /** A file that comes twice declares its extensions twice: the first of a number is meant. */
+  #extend(fields: MessageField[], node: ProtoMessage): void {
+    const numbers = new Set(fields.map(({ number }) => number));
+    for (const { scope, field, place } of this.#names.extensionsOf(node)) {
+      if (!numbers.has(field.number)) {
+        checkNumber(field, scope);
+        numbers.add(field.number);
+        fields.push(this.#extension(field, scope, place));
+      }
+    }
+  }
+
+  /** Named as Google's JSON does. It always tells absent from zero. */
+  #extension(field: ProtoField, scope: string, place: Place): MessageField {
+    const own: ProtoField = { ...field, label: field.label ?? "optional" };
+    return { ...this.#field(own, scope, place), name: `[${join(scope, field.name)}]` };
   }
 
   #field(field: ProtoField, scope: string, place: Place): MessageField {
@@ -115,7 +134,8 @@ export class Resolver {
     const encoding = field.features.encoding ?? place.features.encoding;
     const scalar = scalarTypes.get(field.type);
     const named = scalar === undefined ? this.#names.find(field.type, scope) : null;
-    const type = scalar ?? this.#type(this.#names.find(field.type, scope), field.isGroup || isDelimited(place, encoding));
+    const isEntry = isMapEntry(named); // always behind its length, whatever the file says
+    const type = scalar ?? this.#type(this.#names.find(field.type, scope), field.isGroup || (isDelimited(place, encoding) && !isEntry));
     const isRequired = field.label === "required" || (place.syntax === "editions" && presence === "LEGACY_REQUIRED");
     const isSingle = field.label !== "repeated";
     const hasPresence = isSingle && (type.kind === "message" || field.oneof >= 0 || isRequired || hasOwnPresence(field, place, presence));
@@ -123,7 +143,7 @@ export class Resolver {
       name: field.name,
       number: field.number,
       type,
-      cardinality: isSingle ? "single" : isMapEntry(named) ? "map" : "repeated",
+      cardinality: isSingle ? "single" : isEntry ? "map" : "repeated",
       hasPresence,
       isRequired: isSingle && isRequired,
       oneof: field.oneof,
@@ -160,10 +180,9 @@ function isMapEntry(named: Named | null): boolean {
 function checkFields(node: ProtoMessage, fullName: string): void {
   const names = new Set<string>();
   const numbers = new Set<number>();
-  for (const { name, number } of node.fields) {
-    if (!Number.isInteger(number) || number < 1 || number > mostFieldNumber) {
-      throw invalidProto(`field ${shownName(name)} of ${shownName(fullName)} has a number that no field may have`);
-    }
+  for (const field of node.fields) {
+    const { name, number } = field;
+    checkNumber(field, fullName);
     if (names.has(name) || numbers.has(number)) {
       throw invalidProto(`${shownName(fullName)} has two fields of the name ${shownName(name)} or the number ${number}`);
     }
@@ -172,10 +191,19 @@ function checkFields(node: ProtoMessage, fullName: string): void {
   }
 }
 
-/** Confluent's converter writes maps as repeated messages of such a name, and reads them back by it. */
+function checkNumber({ name, number }: ProtoField, fullName: string): void {
+  if (!Number.isInteger(number) || number < 1 || number > mostFieldNumber) {
+    throw invalidProto(`field ${shownName(name)} of ${shownName(fullName)} has a number that no field may have`);
+  }
+}
+
+/** Connect has no names for most maps, and its converter counts them. A message that somebody else has named so keeps its doubles. */
+const namedByConverter = /^ConnectDefault\d+Entry$/;
+
+/** Confluent's converter writes Connect's maps as repeated messages that no option calls a map's, and reads them back by their names. */
 function looksLikeMapEntry({ name, fields }: ProtoMessage): boolean {
   return (
-    name.endsWith("Entry") &&
+    namedByConverter.test(name) &&
     fields.length === 2 &&
     fields[0]?.name === "key" &&
     fields[1]?.name === "value" &&

@@ -1,4 +1,4 @@
-import { type Features, invalidProto, type ProtoEnum, type ProtoFile, type ProtoMessage, shownName } from "./file.ts";
+import { type Features, invalidProto, type ProtoEnum, type ProtoField, type ProtoFile, type ProtoMessage, shownName } from "./file.ts";
 
 /** What a full name stands for. */
 export type Named =
@@ -13,9 +13,19 @@ export interface Place {
   readonly isBuiltIn: boolean;
 }
 
+/** A field that a message is given from outside. */
+export interface Extension {
+  /** Where it is declared: its full name and the references in it go from there. */
+  readonly scope: string;
+  readonly field: ProtoField;
+  readonly place: Place;
+}
+
 /** All messages and enums of a schema's files by their full names. Where two files define one, the first file's is meant. */
 export class Names {
   readonly #named = new Map<string, Named>();
+  readonly #declared: (Extension & { readonly extended: string })[] = [];
+  #extensions: Map<ProtoMessage, Extension[]> | null = null;
 
   addFile(file: ProtoFile, isBuiltIn: boolean): void {
     const place: Place = { syntax: file.syntax, features: file.features, isBuiltIn };
@@ -29,8 +39,32 @@ export class Names {
 
   /** A reference, as it is written inside `scope`: looked up there, then further and further outside. */
   find(reference: string, scope: string): Named {
+    return this.#lookUp(reference, scope) ?? unknown(reference);
+  }
+
+  /** The fields that all files give a message, in the order of their declaration. Asked when all files were added. */
+  extensionsOf(message: ProtoMessage): readonly Extension[] {
+    this.#extensions ??= this.#assigned();
+    return this.#extensions.get(message) ?? [];
+  }
+
+  /** Those of messages that are in no file (the options of descriptors) are left out. */
+  #assigned(): Map<ProtoMessage, Extension[]> {
+    const extensions = new Map<ProtoMessage, Extension[]>();
+    for (const extension of this.#declared) {
+      const named = this.#lookUp(extension.extended, extension.scope);
+      if (named?.kind === "message") {
+        const known = extensions.get(named.message) ?? [];
+        extensions.set(named.message, known);
+        known.push(extension);
+      }
+    }
+    return extensions;
+  }
+
+  #lookUp(reference: string, scope: string): Named | undefined {
     if (reference.startsWith(".")) {
-      return this.#named.get(reference.slice(1)) ?? unknown(reference);
+      return this.#named.get(reference.slice(1));
     }
     for (let outer = scope; outer !== ""; outer = parentOf(outer)) {
       const found = this.#named.get(`${outer}.${reference}`);
@@ -38,10 +72,18 @@ export class Names {
         return found;
       }
     }
-    return this.#named.get(reference) ?? unknown(reference);
+    return this.#named.get(reference);
   }
 
-  #add(scope: string, { messages, enums }: Pick<ProtoFile, "messages" | "enums">, place: Place, known: ReadonlySet<string>): void {
+  #add(
+    scope: string,
+    { messages, enums, extensions }: Pick<ProtoFile, "messages" | "enums" | "extensions">,
+    place: Place,
+    known: ReadonlySet<string>,
+  ): void {
+    for (const { extended, field } of extensions) {
+      this.#declared.push({ extended, scope, field, place });
+    }
     for (const node of enums) {
       const fullName = join(scope, node.name);
       this.#define({ kind: "enum", fullName, enum: node }, known);

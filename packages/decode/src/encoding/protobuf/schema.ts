@@ -40,6 +40,11 @@ export class ProtobufSchema {
     return fullName === null ? null : this.message(fullName);
   }
 
+  /** What a path may mean where nobody knows which of the maps around its messages were counted before them, all or none or some. */
+  readingsOf(selected: MessageSelector): readonly MessageSelector[] {
+    return selected.kind === "path" ? pathReadings(this.#file, selected.path).map((name) => ({ kind: "name", name })) : [];
+  }
+
   /** The message of a full name, in any file. */
   message(fullName: string): Message | null {
     const named = this.#names.get(fullName);
@@ -100,13 +105,31 @@ function pathName(file: ProtoFile, { path, mapEntries = false }: MessageSelector
   let messages: readonly ProtoMessage[] = file.messages;
   for (const index of path) {
     const message = messages.filter(({ isMapEntry }) => mapEntries || !isMapEntry)[index];
-    if (message === undefined) {
-      return null;
+    if (message === undefined || message.isMapEntry) {
+      return null; // nobody writes a map's pair as a message
     }
     scope = join(scope, message.name);
     messages = message.messages;
   }
   return path.length === 0 ? null : scope;
+}
+
+/** Longer lists of readings are cut: each is tried. */
+const mostReadings = 6;
+
+function pathReadings(file: ProtoFile, path: readonly number[]): readonly string[] {
+  const [first = -1, ...inner] = path;
+  const outer = file.messages[first];
+  let found = outer === undefined ? [] : [{ name: join(file.package, outer.name), messages: outer.messages }];
+  for (const index of inner) {
+    found = found.flatMap(({ name, messages }) => {
+      const own = messages.filter(({ isMapEntry }) => !isMapEntry);
+      const inReach = own.slice(Math.max(0, index - (messages.length - own.length)), index + 1);
+      return inReach.map((message) => ({ name: join(name, message.name), messages: message.messages }));
+    });
+    found = found.slice(0, mostReadings);
+  }
+  return inner.length === 0 ? [] : found.map(({ name }) => name);
 }
 
 /** The full names of all of a file's messages, those that maps make among them: Glue counts what descriptors hold. */

@@ -3,6 +3,7 @@ import {
   maxNesting,
   type PartCount,
   type ProtoEnum,
+  type ProtoExtension,
   type ProtoField,
   type ProtoFile,
   type ProtoMessage,
@@ -11,7 +12,7 @@ import {
 import { featuresOf, type Option, paramsOf, parseFieldOptions, parseOption, textOf } from "./options.ts";
 import { textOfBytes, Tokens } from "./tokens.ts";
 
-/** A `.proto` text. Services, extensions and reserved names say nothing about how messages are read, and are passed over. */
+/** A `.proto` text. Services and reserved names say nothing about how messages are read, and are passed over. */
 export function parseProtoText(text: string, count: PartCount): ProtoFile {
   return new Parser(text, count).file();
 }
@@ -47,7 +48,8 @@ class Parser {
         throw tokens.unexpected("a message, an enum or another declaration");
       }
     }
-    return { package: packageName, syntax: this.#syntax, features: featuresOf(body.options), messages: body.messages, enums: body.enums };
+    const { messages, enums, extensions } = body;
+    return { package: packageName, syntax: this.#syntax, features: featuresOf(body.options), messages, enums, extensions };
   }
 
   #readSyntax(): ProtoFile["syntax"] {
@@ -80,7 +82,11 @@ class Parser {
       body.enums.push(this.#enum());
       return true;
     }
-    if (tokens.accept("extend") || (nesting === 0 && tokens.accept("service"))) {
+    if (tokens.accept("extend")) {
+      this.#extend(body, nesting);
+      return true;
+    }
+    if (nesting === 0 && tokens.accept("service")) {
       tokens.take("word");
       this.#skipBlock();
       return true;
@@ -105,8 +111,30 @@ class Parser {
         this.#field(body, -1, nesting);
       }
     }
-    const { fields, messages, enums, options } = body;
-    return { name, fields, messages, enums, isMapEntry: textOf(options, "map_entry") === "true", features: featuresOf(options) };
+    const { fields, messages, enums, extensions, options } = body;
+    return {
+      name,
+      fields,
+      messages,
+      enums,
+      extensions,
+      isMapEntry: textOf(options, "map_entry") === "true",
+      features: featuresOf(options),
+    };
+  }
+
+  /** Fields of another message; the message that a group makes belongs where this stands. */
+  #extend(body: Body, nesting: number): void {
+    const tokens = this.#tokens;
+    const extended = tokens.take("word");
+    tokens.expect("{");
+    const inside: Body = { ...body, fields: [] };
+    while (!tokens.accept("}")) {
+      if (!tokens.accept(";")) {
+        this.#field(inside, -1, nesting);
+      }
+    }
+    body.extensions.push(...inside.fields.map((field) => ({ extended, field })));
   }
 
   #oneof(body: Body, nesting: number): void {
@@ -161,7 +189,7 @@ class Parser {
       fieldOf({ ...half, name: "key", number: 1, type: key }, []),
       fieldOf({ ...half, name: "value", number: 2, type: value }, []),
     ];
-    body.messages.push({ name: type, fields, messages: [], enums: [], isMapEntry: true, features: {} });
+    body.messages.push({ name: type, fields, messages: [], enums: [], extensions: [], isMapEntry: true, features: {} });
     body.fields.push(fieldOf({ name, number, label: "repeated", type, isGroup: false, oneof: -1 }, options));
   }
 
@@ -249,12 +277,13 @@ interface Body {
   readonly fields: ProtoField[];
   readonly messages: ProtoMessage[];
   readonly enums: ProtoEnum[];
+  readonly extensions: ProtoExtension[];
   readonly options: Option[];
   oneofs: number;
 }
 
 function emptyBody(): Body {
-  return { fields: [], messages: [], enums: [], options: [], oneofs: 0 };
+  return { fields: [], messages: [], enums: [], extensions: [], options: [], oneofs: 0 };
 }
 
 function fieldOf(field: Omit<ProtoField, "default" | "features" | "params">, options: readonly Option[]): ProtoField {

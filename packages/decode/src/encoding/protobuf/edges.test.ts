@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { createDecoder } from "../../decoder.ts";
+import { isDecodeError } from "../../errors.ts";
+import type { CdcEvent } from "../../event.ts";
+import { field, joined, plain, proto3, twins, valueOf } from "./twins.contract.ts";
+
+/** What Google's serializer wrote (`scripts/vectors/write_protobuf_edges.py`), and what its json_format says that it means. */
+interface Vector {
+  readonly name: string;
+  readonly schema: string;
+  readonly message: string;
+  readonly value: string;
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+function lines<Line>(name: string): readonly Line[] {
+  const url = new URL(`../../../../../test/vectors/protobuf/${name}.ndjson`, import.meta.url);
+  return readFileSync(url, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Line); // one object a line
+}
+
+/** Both sides without what is null, bytes as base64, and durations as ISO 8601 has them. */
+function comparable(value: unknown): unknown {
+  if (value instanceof Uint8Array) {
+    return Buffer.from(value).toString("base64");
+  }
+  if (Array.isArray(value)) {
+    return value.map(comparable);
+  }
+  if (typeof value === "string") {
+    return /^-?\d+(?:\.\d+)?s$/.test(value) ? `PT${value.toUpperCase()}` : value;
+  }
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
+  // json_format leaves an extension out that is not there; ours has the columns of its type, as of every field.
+  const isAbsent = (name: string, part: unknown): boolean =>
+    part === null || (name.startsWith("[") && Array.isArray(part) && part.length === 0);
+  const entries = Object.entries(value).filter(([name, part]) => !isAbsent(name, part));
+  return Object.fromEntries(entries.map(([name, part]) => [name, comparable(part)]));
+}
+
+describe("edges of the format, as Google's library means them", () => {
+  for (const { name, schema, descriptor, message, value, json } of lines<Vector & { readonly descriptor: string }>("edges")) {
+    test(name, () => {
+      for (const text of [schema, descriptor]) {
+        const readers = twins(text, { message: { kind: "name", name: message }, values: { int64: "string" } });
+        expect(comparable(plain(valueOf(readers, Buffer.from(value, "base64"))))).toEqual(comparable(json));
+      }
+    });
+  }
+});
+
+test("entries as Connect's converter names them are a map", () => {
+  const schema = proto3("repeated ConnectDefault2Entry m = 1; message ConnectDefault2Entry { string key = 1; int32 value = 2; }");
+  const bytes = joined(field(1, joined(field(1, "a"), field(2, 1))), field(1, joined(field(1, "b"), field(2, 2))));
+  expect(valueOf(twins(schema), bytes)).toEqual({ m: { __proto__: null, a: 1, b: 2 } });
+});
+
+const maps = lines<Vector>("indexes");
+
+async function decoded(schema: string, value: Buffer, messageIndexes?: "map-entries-counted" | "map-entries-left-out"): Promise<CdcEvent> {
+  const decoder = createDecoder({
+    schemas: { peek: () => ({ id: 1, schemaType: "PROTOBUF", schema }), load: () => Promise.reject(new Error("it is at hand")) },
+    ...(messageIndexes === undefined ? {} : { topics: { t: { value: { messageIndexes } } } }),
+  });
+  const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+  const [event] = [...(await decoder.decode(record)), ...(await decoder.decode(record))].slice(-1); // the second comes the short way
+  if (event === undefined) {
+    throw new Error("no event");
+  }
+  return event;
+}
+
+function rowOf(event: CdcEvent): unknown {
+  return event.kind === "row" ? event.row : null;
+}
+
+/** The same message as Java's and JavaScript's serializers write it, which do not count the messages of maps. */
+function leftOut(value: Buffer): Buffer {
+  const copy = Buffer.from(value);
+  copy[7] = (copy[7] ?? 0) - 2; // 00, the id, the count of two, 00, then the second index in zig-zag
+  return copy;
+}
+
+describe("the index of a message behind the maps of the message around it", () => {
+  for (const { name, schema, value, json } of maps) {
+    const bytes = Buffer.from(value, "base64");
+    test(`${name}, counted as Python's serializer does`, async () => {
+      expect(comparable(rowOf(await decoded(schema, bytes)))).toEqual(comparable({ ...json, ...numbers(json) }));
+    });
+    test(`${name}, not counted`, async () => {
+      const row = rowOf(await decoded(schema, name === "the order itself" ? bytes : leftOut(bytes)));
+      expect(comparable(row)).toEqual(comparable({ ...json, ...numbers(json) }));
+    });
+  }
+
+  test("is told by the bytes where a registry has put the maps of the text in front", async () => {
+    // As Python's descriptor has them: A, the map, B, another map. Confluent's registry writes fields first.
+    const text = proto3(
+      "map<string, string> x = 1; map<string, string> y = 2; message A { int64 id = 1; } message B { string note = 1; bool done = 2; }",
+    );
+    const second = joined(Buffer.from([0, 0, 0, 0, 1, 4, 0, 4]), field(1, "hello"), field(2, 1));
+    expect(rowOf(await decoded(text, second))).toEqual({ note: "hello", done: true });
+  });
+
+  const twoAlike = proto3(
+    "map<string, string> tags = 1; message A { int64 id = 1; string note = 2; } message B { int64 number = 1; string text = 2; }",
+  );
+  const alike = joined(Buffer.from([0, 0, 0, 0, 1, 4, 0, 2]), field(1, 77), field(2, "hello"));
+
+  test("is told where the bytes fit both messages, and settled by the topic's hint", async () => {
+    const error: unknown = await decoded(twoAlike, alike).catch((thrown: unknown) => thrown);
+    expect(isDecodeError(error) && error.code).toBe("schema-mismatch");
+    expect(String(error)).toMatch(/messageIndexes/);
+    expect(rowOf(await decoded(twoAlike, alike, "map-entries-counted"))).toEqual({ id: 77, note: "hello" });
+    expect(rowOf(await decoded(twoAlike, alike, "map-entries-left-out"))).toEqual({ number: 77, text: "hello" });
+  });
+});
+
+/** json_format writes 64 bits as text; ours are numbers. */
+function numbers(json: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const wide = Object.entries(json).filter(([name]) => name === "id" || name === "cents");
+  return Object.fromEntries(wide.map(([name, value]) => [name, Number(value)]));
+}

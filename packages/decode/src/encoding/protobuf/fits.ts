@@ -1,0 +1,175 @@
+import { isUtf8 } from "node:buffer";
+import { isDecodeError } from "../../errors.ts";
+import { type Cursor, malformed, readEnd, readTag, readUint64, skipField, tooDeep, wire } from "./cursor.ts";
+import type { FieldType, Message, MessageField } from "./messages.ts";
+import { weigh, weightAllowance } from "./weight.ts";
+
+/** What a field costs to look at, and a value among others behind one length. */
+const fieldWeight = 30;
+const packedWeight = 4;
+/** A payload may be tried as this many messages, which share what reading it once may cost. */
+const mostTries = 8;
+
+/**
+ * Whether a serializer of this message can have written all of the bytes: each field is the message's own and on the wire as its type is,
+ * single ones come once, numbers are in their range, texts are UTF-8. Most bytes can be read as many messages, because fields that a
+ * message does not know are passed over; few fit two of them. Throws a `DecodeError` of code `limit-exceeded` alone.
+ */
+export function fits(message: Message, at: Cursor, bytes: Uint8Array, start: number, end: number): boolean {
+  at.weight = 0;
+  at.maxWeight = weightAllowance(at, end - start) / mostTries;
+  try {
+    return new Check(at, bytes).message(message, start, end, 0, 1) === end;
+  } catch (error) {
+    if (!isDecodeError(error) || error.code === "limit-exceeded") {
+      throw error;
+    }
+    return false;
+  }
+}
+
+/** Not a position. */
+const misfit = -1;
+
+class Check {
+  readonly #at: Cursor;
+  readonly #bytes: Uint8Array;
+  readonly #fields = new Map<Message, ReadonlyMap<number, MessageField>>();
+
+  constructor(at: Cursor, bytes: Uint8Array) {
+    this.#at = at;
+    this.#bytes = bytes;
+  }
+
+  /** The end of the message, or of the group that ends with this tag; {@link misfit} where something does not fit. */
+  message(message: Message, p: number, e: number, endTag: number, depth: number): number {
+    if (depth > this.#at.maxDepth) {
+      throw tooDeep(this.#at);
+    }
+    const fields = this.#fieldsOf(message);
+    const seen = new Set<MessageField | number>();
+    for (let position = p; position < e; ) {
+      const tag = readTag(this.#at, this.#bytes, position, e);
+      position = this.#at.p;
+      weigh(this.#at, fieldWeight);
+      if (tag === endTag) {
+        return this.#hasRequired(message, seen) ? position : misfit;
+      }
+      const field = fields.get(tag >>> 3);
+      if (field === undefined || !isNew(field, seen)) {
+        return misfit;
+      }
+      position = this.#value(field, tag, position, e, depth);
+      if (position === misfit) {
+        return misfit;
+      }
+    }
+    return endTag === 0 && this.#hasRequired(message, seen) ? e : misfit;
+  }
+
+  #fieldsOf(message: Message): ReadonlyMap<number, MessageField> {
+    const known = this.#fields.get(message) ?? new Map(message.fields.map((field) => [field.number, field]));
+    this.#fields.set(message, known);
+    return known;
+  }
+
+  #hasRequired({ fields }: Message, seen: ReadonlySet<MessageField | number>): boolean {
+    return fields.every((field) => !field.isRequired || seen.has(field));
+  }
+
+  #value({ type, cardinality }: MessageField, tag: number, p: number, e: number, depth: number): number {
+    const wireType = tag & 7;
+    if (type.kind === "message") {
+      return this.#inner(type, tag, p, e, depth);
+    }
+    const own = wireOfScalar(type);
+    if (wireType === wire.length && own !== wire.length && cardinality === "repeated") {
+      return this.#packed(type, own, p, e);
+    }
+    return wireType === own ? this.#scalar(type, own, p, e) : misfit;
+  }
+
+  #inner({ message, isGroup }: FieldType & { readonly kind: "message" }, tag: number, p: number, e: number, depth: number): number {
+    if ((tag & 7) !== (isGroup ? wire.groupStart : wire.length)) {
+      return misfit;
+    }
+    if (isGroup) {
+      return this.message(message, p, e, tag + 1, depth + 1); // the end of a group is its start, but for the last bit
+    }
+    const end = readEnd(this.#at, this.#bytes, p, e);
+    return this.message(message, this.#at.p, end, 0, depth + 1);
+  }
+
+  #packed(type: FieldType, own: number, p: number, e: number): number {
+    const end = readEnd(this.#at, this.#bytes, p, e);
+    let position = this.#at.p;
+    while (position !== misfit && position < end) {
+      weigh(this.#at, packedWeight);
+      position = this.#scalar(type, own, position, end);
+    }
+    return position;
+  }
+
+  #scalar(type: FieldType, own: number, p: number, e: number): number {
+    const at = this.#at;
+    if (own === wire.varint && !is64Bits(type)) {
+      return isInRange(type, readUint64(at, this.#bytes, p, e)) ? at.p : misfit;
+    }
+    if (type.kind === "string") {
+      const end = readEnd(at, this.#bytes, p, e);
+      return isUtf8(this.#bytes.subarray(at.p, end)) ? end : misfit;
+    }
+    return skipField(at, this.#bytes, p, e, 8 | own);
+  }
+}
+
+/** Whether a serializer can write this field now: single ones come once, and of a oneof one alone. */
+function isNew(field: MessageField, seen: Set<MessageField | number>): boolean {
+  if (field.cardinality !== "single") {
+    return true;
+  }
+  const mark = field.oneof >= 0 ? field.oneof : field;
+  const before = seen.size;
+  seen.add(mark);
+  return seen.size > before;
+}
+
+function wireOfScalar({ kind }: FieldType): number {
+  switch (kind) {
+    case "double":
+    case "fixed64":
+    case "sfixed64":
+      return wire.eight;
+    case "float":
+    case "fixed32":
+    case "sfixed32":
+      return wire.four;
+    case "string":
+    case "bytes":
+      return wire.length;
+    case "message":
+      throw malformed("a message where a number was expected"); // told apart before
+    default:
+      return wire.varint;
+  }
+}
+
+function is64Bits({ kind }: FieldType): boolean {
+  return kind === "int64" || kind === "uint64" || kind === "sint64";
+}
+
+/** The least of 64 bits that are a negative number of 32. */
+const leastNegative = 2n ** 64n - 2n ** 31n;
+
+/** Whether the type's serializer can have written a varint of these bits: a negative int32 is written as 64. */
+function isInRange({ kind }: FieldType, bits: number | bigint): boolean {
+  switch (kind) {
+    case "bool":
+      return bits <= 1;
+    case "uint32":
+    case "sint32":
+      return bits < 2 ** 32;
+    default:
+      return bits < 2 ** 31 || bits >= leastNegative;
+  }
+}
