@@ -161,9 +161,11 @@ const promises = [
   },
   {
     id: "P14",
-    text: "A stop ends within its deadline, whatever hangs, and says whether work was abandoned.",
+    text: "A stop ends within its deadline, whatever hangs, and says whether work was abandoned. After `run()` has settled, nothing of it keeps the process alive.",
     proofs: [
       simulation,
+      ["test/integration/process-end.test.ts", "a handler that never resolves"],
+      ["test/integration/process-end.test.ts", "a stop when the brokers have been gone for long"],
       ["test/chaos/chaos.test.ts", "a member is gone in time after SIGTERM, whatever kafkajs is at and whatever the network does"],
       [`${consumer}/consumer.test.ts`, "a handler that never ends is given up at the deadline, and its record is not committed"],
     ],

@@ -1,4 +1,5 @@
 import type { CdcEvent, Columns } from "@cdckit/decode";
+import { settledWithin } from "./deadline.ts";
 import { type DecodingParts, decodingOf } from "./decoding.ts";
 import type { Sink } from "./sink.ts";
 import { AttachedSinks, type SinkOptions } from "./routing/attached-sinks.ts";
@@ -162,9 +163,19 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       await engine.run(intake);
     } finally {
       unlisten();
-      await this.#sinks.close();
-      await this.#decoding.release();
+      await this.#letGo();
     }
+  }
+
+  /** Sinks are other people's: one that does not close must not keep `run()` from ending, nor change what it ends with. */
+  async #letGo(): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { closeMs } = this.#engine;
+    const closed = this.#sinks.close().catch((error: unknown) => logger.warn({ err: error }, "a sink failed while it closed"));
+    if (!(await settledWithin(closed, closeMs, clock))) {
+      logger.warn({ closeMs }, "a sink did not close in time");
+    }
+    await this.#decoding.release();
   }
 
   async *stream(): AsyncGenerator<Delivery, void, void> {

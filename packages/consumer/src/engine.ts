@@ -134,6 +134,12 @@ export class ConsumerEngine implements DriverSink {
     this.#session?.resume([assignment]);
   }
 
+  /** How long whoever lets go of something at the end may take. */
+  get closeMs(): number {
+    const { shutdownTimeoutMs } = this.#options;
+    return this.#state.error === null ? shutdownTimeoutMs : Math.min(forcedCloseMs, shutdownTimeoutMs);
+  }
+
   /** Aborted when nothing is waited for any more. */
   get closing(): AbortSignal {
     return this.#connectAbort.signal;
@@ -193,7 +199,7 @@ export class ConsumerEngine implements DriverSink {
     if (how === "revoked") {
       // At once, because not every client waits: kafkajs joins again while its own heartbeat's answer is still being told.
       void this.#committer.commit();
-      const inTime = await this.#settledWithin(drained, this.#options.shutdownTimeoutMs);
+      const inTime = await this.#drainedInTime(drained);
       if (!inTime) {
         this.#options.logger.warn({ partitions: assignments.map(describe) }, "partitions go with events in flight: those come again");
       }
@@ -317,7 +323,7 @@ export class ConsumerEngine implements DriverSink {
     const { shutdownTimeoutMs } = this.#options;
     const how = this.#state.error === null ? "finish" : "fence";
     const drained = (this.#intake?.drain(how) ?? Promise.resolve()).then(() => this.#committer.commit());
-    if (await this.#settledWithin(drained, shutdownTimeoutMs)) {
+    if (await this.#drainedInTime(drained)) {
       this.#dispatch({ type: "drained" });
     } else {
       this.force(`the stop took longer than ${shutdownTimeoutMs} ms`);
@@ -325,8 +331,8 @@ export class ConsumerEngine implements DriverSink {
   }
 
   async #close(): Promise<void> {
-    const { shutdownTimeoutMs, logger, driver } = this.#options;
-    const closeMs = this.#state.error === null ? shutdownTimeoutMs : Math.min(forcedCloseMs, shutdownTimeoutMs);
+    const { logger, driver } = this.#options;
+    const closeMs = this.closeMs;
     this.#connectAbort.abort();
     if (!(await this.#settledWithin(this.#connecting, closeMs))) {
       // Nobody waits for it any more, but a session that still comes about must not stay in the group.
@@ -375,6 +381,11 @@ export class ConsumerEngine implements DriverSink {
         `pipe() writes and commits in one transaction, and the ${this.#options.driver.name} driver has none; use a driver that has, or on() and a producer`,
       );
     }
+  }
+
+  /** Also when nothing is waited for any more: the timer of a drain that nobody waits for would keep the process alive. */
+  #drainedInTime(drained: Promise<unknown>): Promise<boolean> {
+    return this.#settledWithin(Promise.race([drained, this.#closing.opened]), this.#options.shutdownTimeoutMs);
   }
 
   #settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {

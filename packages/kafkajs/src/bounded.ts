@@ -1,12 +1,42 @@
-/** What the promise gives, or the given error once so much time has passed: kafkajs may wait for ever. */
-export async function bounded<T>(work: Promise<T>, deadlineMs: number, late: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
+/**
+ * What the promise gives; or the given error once so much time has passed, because kafkajs may wait for ever; or the reason of `closed` once
+ * that is aborted: a timer that goes on would keep the process alive.
+ */
+export async function bounded<T>(work: Promise<T>, deadlineMs: number, late: () => Error, closed?: AbortSignal): Promise<T> {
+  let end = (): void => {};
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), deadlineMs);
+    const onClosed = (): void => reject(closed?.reason as Error); // of an AbortController of ours
+    const timer = setTimeout(() => reject(late()), deadlineMs);
+    closed?.addEventListener("abort", onClosed, { once: true });
+    end = () => {
+      clearTimeout(timer);
+      closed?.removeEventListener("abort", onClosed);
+    };
+    if (closed?.aborted === true) {
+      onClosed();
+    }
   });
   try {
     return await Promise.race([work, over]);
   } finally {
-    clearTimeout(timer);
+    end();
   }
+}
+
+/** Resolves when the work does or the signal is aborted, whichever comes first. Rejects as the work does. */
+export function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) {
+      end();
+    }
+    work.then(end, (error: unknown) => {
+      signal.removeEventListener("abort", end);
+      reject(error as Error);
+    });
+  });
 }

@@ -1,3 +1,5 @@
+import { untilAborted } from "./bounded.ts";
+
 /** kafkajs' errors as far as they are looked at. */
 interface ProtocolFailure extends Error {
   readonly type?: string;
@@ -10,13 +12,15 @@ const lostTypes: ReadonlySet<string> = new Set(["ILLEGAL_GENERATION", "UNKNOWN_M
 
 /**
  * Waits for `work`, and beats meanwhile: a slow handler must not cost the membership. When a beat is answered with a rebalance, `giveUp`
- * is called and awaited too. Returns the error that kafkajs must see in order to join again, or null.
+ * is called and awaited too. Returns the error that kafkajs must see in order to join again, or null. Once `over` is aborted, nothing is
+ * waited for any more: a handler that never resolves would keep the beats going, and the process alive.
  */
 export async function keepBeating(
   work: Promise<void>,
   heartbeat: () => Promise<void>,
   intervalMs: number,
   giveUp: (how: "revoked" | "lost") => Promise<void>,
+  over: AbortSignal,
 ): Promise<Error | null> {
   let rebalance: Error | null = null;
   let givenUp: Promise<void> = Promise.resolve();
@@ -35,8 +39,10 @@ export async function keepBeating(
   // kafkajs sends no more than one beat an interval, however often it is asked.
   const timer = setInterval(() => void beat(), Math.max(1, Math.floor(intervalMs / 3)));
   try {
-    await work;
-    await givenUp;
+    await untilAborted(
+      work.then(() => givenUp),
+      over,
+    );
   } finally {
     clearInterval(timer);
   }

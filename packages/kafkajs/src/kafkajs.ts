@@ -25,6 +25,11 @@ const capabilities: DriverCapabilities = Object.freeze({
 /** A start that cannot reach anybody must say so soon; a consumer that runs is more patient. */
 const preflightRetry = Object.freeze({ retries: 2, initialRetryTime: 200 });
 const preflightRequestTimeoutMs = 10_000;
+/**
+ * As patient as kafkajs' own defaults, in smaller steps: nothing takes back the timer of a retry, which keeps a process alive that would end
+ * otherwise, and the next attempt waiting long after the brokers are back.
+ */
+const patientRetry = Object.freeze({ initialRetryTime: 300, maxRetryTime: 1_000, retries: 10 });
 
 /**
  * The driver for kafkajs: `kafkajs({ brokers })`, or `kafkajs({ kafka })` with a client of your own. Nothing is connected yet.
@@ -55,16 +60,21 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
   const module = await loadKafkaJs();
   installCodecs(module.CompressionCodecs as unknown as KafkaJsCodecs); // its type leaves out what can be put there
   const client = clientOf(options, subscription, module);
-  subscription.signal?.addEventListener("abort", client.destroySockets);
+  const { signal } = subscription;
+  const giveUp = (): void => {
+    client.destroySockets();
+    void client.scout.close(); // nobody need wait for its good-bye
+  };
+  signal?.addEventListener("abort", giveUp);
   try {
+    signal?.throwIfAborted(); // while kafkajs was loaded
     const topics = await preflight(client.scout, subscription);
     return await join(client, options, subscription, topics, sink);
   } catch (error) {
-    client.destroySockets();
-    void client.scout.close(); // nobody need wait for its good-bye
+    giveUp();
     throw explainFailure(error, client.brokers);
   } finally {
-    subscription.signal?.removeEventListener("abort", client.destroySockets);
+    signal?.removeEventListener("abort", giveUp);
   }
 }
 
@@ -125,6 +135,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
   const config = {
     clientId: "cdckit",
     ...client.config,
+    retry: { ...patientRetry, ...client.config.retry },
     brokers: sockets.brokersWhileOpen(brokers),
     logCreator: toLogger(logger),
     socketFactory: sockets.factory,

@@ -18,7 +18,7 @@ const answerDeadlineMs = 20_000;
 export class LogScout {
   readonly #makeAdmin: () => Admin;
   #admin: Promise<Admin> | undefined;
-  #isClosed = false;
+  readonly #closed: AbortController = new AbortController();
 
   constructor(makeAdmin: () => Admin) {
     this.#makeAdmin = makeAdmin;
@@ -31,7 +31,7 @@ export class LogScout {
   /** What the group has committed of these topics, partitions without a commit left out. */
   committed(groupId: string, topics: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     return this.#ask(async (admin) => {
-      const answers = await committedOffsets(admin, groupId, topics);
+      const answers = await committedOffsets(admin, groupId, topics, this.#closed.signal);
       const offsets = answers.flatMap(({ topic, partitions }) =>
         partitions.map(({ partition, offset }) => [placeOf(topic, partition), BigInt(offset)] as const),
       );
@@ -52,14 +52,12 @@ export class LogScout {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closed.abort(new KafkaJsDriverError("client-crashed", "the session is closed"));
     await this.#letGo();
   }
 
   async #ask<T>(question: (admin: Admin) => Promise<T>): Promise<T> {
-    if (this.#isClosed) {
-      throw new KafkaJsDriverError("client-crashed", "the session is closed");
-    }
+    this.#closed.signal.throwIfAborted();
     this.#admin ??= this.#connect();
     const connected = this.#admin;
     try {
@@ -67,6 +65,7 @@ export class LogScout {
         connected.then(question),
         answerDeadlineMs,
         () => new KafkaJsDriverError("brokers-unreachable", `no answer within ${answerDeadlineMs} ms`),
+        this.#closed.signal,
       );
     } catch (error) {
       // kafkajs' admin remembers topics that were there once, and fails ever after.
@@ -96,7 +95,12 @@ export function placeOf(topic: string, partition: number): string {
   return `${topic}\0${partition}`;
 }
 
-async function committedOffsets(admin: Admin, groupId: string, topics: readonly string[]): ReturnType<Admin["fetchOffsets"]> {
+async function committedOffsets(
+  admin: Admin,
+  groupId: string,
+  topics: readonly string[],
+  closed: AbortSignal,
+): ReturnType<Admin["fetchOffsets"]> {
   for (let waitedMs = 0; ; waitedMs += coordinatorPauseMs) {
     try {
       return await admin.fetchOffsets({ groupId, topics: [...topics] });
@@ -106,6 +110,6 @@ async function committedOffsets(admin: Admin, groupId: string, topics: readonly 
         throw error;
       }
     }
-    await delay(coordinatorPauseMs);
+    await delay(coordinatorPauseMs, undefined, { signal: closed });
   }
 }

@@ -10,7 +10,7 @@ export interface OwnProducer {
 export type MakeProducer = (config: ProducerConfig) => OwnProducer;
 
 /** Long enough for a leader to move, and bounded: kafkajs' own default for such a producer is for ever. */
-export const producerRetry: RetryOptions = Object.freeze({ retries: 6, initialRetryTime: 100, maxRetryTime: 3_000 });
+export const producerRetry: RetryOptions = Object.freeze({ retries: 9, initialRetryTime: 100, maxRetryTime: 1_000 });
 /** How long a write may take in all; after that its producer is given up. */
 export const writeDeadlineMs = 60_000;
 /** How long a producer may take to say good-bye. */

@@ -11,7 +11,7 @@ import type {
 } from "@cdckit/consumer";
 import type { Batch, Consumer, ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
 import { Assignments, type Held, toKafkaJsOffsets } from "./assignments.ts";
-import type { KafkaJsDriverError } from "./errors.ts";
+import { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepBeating } from "./heartbeat.ts";
 import { madeAnewOf, missingOf } from "./log-guard.ts";
@@ -66,6 +66,10 @@ export class KafkaJsSession implements DriverSession {
   #commitInGeneration: EachBatchPayload["commitOffsetsIfNecessary"] | undefined;
   /** Brokers that a fetch is under way to. */
   readonly #fetching = new Set<number>();
+  /** Aborted when the session is closed: what still waits then keeps neither kafkajs nor the process. */
+  readonly #over: AbortController = new AbortController();
+  /** Aborted when the time of the close is up. */
+  readonly #ended: AbortController = new AbortController();
   #closing: Promise<void> | undefined;
   #hasFailed = false;
 
@@ -73,8 +77,10 @@ export class KafkaJsSession implements DriverSession {
     this.#parts = parts;
     const { makeProducer, scout } = parts;
     this.#control = new PartitionControl(parts.consumer, this.#assignments);
-    this.#writer = new Writer(makeProducer);
-    this.#transactions = new Transactions({ groupId: parts.subscription.groupId, makeProducer, scout, assignments: this.#assignments });
+    const ended = this.#ended.signal;
+    const { groupId } = parts.subscription;
+    this.#writer = new Writer(makeProducer, ended);
+    this.#transactions = new Transactions({ groupId, makeProducer, scout, assignments: this.#assignments, ended });
     this.#watch = new TopicWatch({
       scout,
       wanted: parts.subscription.topics,
@@ -143,6 +149,7 @@ export class KafkaJsSession implements DriverSession {
   async #close(deadlineMs: number): Promise<void> {
     this.#assignments.clear();
     this.#watch.stop();
+    this.#over.abort();
     const { consumer, destroySockets, scout } = this.#parts;
     const { logger } = this.#parts.subscription;
     let timer: NodeJS.Timeout | undefined;
@@ -158,6 +165,7 @@ export class KafkaJsSession implements DriverSession {
     const released = Promise.all([disconnected, this.#writer.close(deadlineMs), this.#transactions.close(deadlineMs), scout.close()]);
     await Promise.race([released, late]);
     clearTimeout(timer);
+    this.#ended.abort(new KafkaJsDriverError("client-crashed", "the session was closed before the brokers answered"));
     // Also where it did disconnect: kafkajs passes over a stop while it joins, and would connect again to join.
     destroySockets();
   }
@@ -263,7 +271,7 @@ export class KafkaJsSession implements DriverSession {
         }
         subscription.logger.warn({ err: error }, "where the partitions start could not be found out; asking again");
       }
-      await delay(startPauseMs);
+      await delay(startPauseMs, undefined, { signal: this.#over.signal }).catch(() => {});
     }
   }
 
@@ -379,7 +387,8 @@ export class KafkaJsSession implements DriverSession {
     }
     const handled = this.#handOver(new MessageBatch(batch, assignment), held);
     if (handled !== undefined) {
-      const rebalance = await keepBeating(handled, heartbeat, this.#parts.tuning.heartbeatIntervalMs, (how) => this.#giveUp(how));
+      const { heartbeatIntervalMs } = this.#parts.tuning;
+      const rebalance = await keepBeating(handled, heartbeat, heartbeatIntervalMs, (how) => this.#giveUp(how), this.#over.signal);
       if (rebalance !== null) {
         throw rebalance;
       }

@@ -22,6 +22,8 @@ export interface TransactionParts {
   readonly makeProducer: MakeProducer;
   readonly scout: LogScout;
   readonly assignments: Assignments;
+  /** Nothing is waited for after it. */
+  readonly ended: AbortSignal;
 }
 
 interface Opened {
@@ -56,7 +58,12 @@ export class Transactions {
     await this.#letOldGo();
     const topics = topicsOf(records);
     try {
-      await bounded(this.#write(assignment, records, offsets), writeDeadlineMs, () => lateError("transaction-failed", topics));
+      await bounded(
+        this.#write(assignment, records, offsets),
+        writeDeadlineMs,
+        () => lateError("transaction-failed", topics),
+        this.#parts.ended,
+      );
     } catch (error) {
       await this.#letGo(assignment);
       const explained = explain(error, topics);
@@ -104,7 +111,7 @@ export class Transactions {
           throw error;
         }
       }
-      await delay(visiblePauseMs);
+      await delay(visiblePauseMs, undefined, { signal: this.#parts.ended });
     }
   }
 
@@ -122,7 +129,7 @@ export class Transactions {
         if (committed !== undefined && committed >= offset) {
           break;
         }
-        await delay(visiblePauseMs);
+        await delay(visiblePauseMs, undefined, { signal: this.#parts.ended });
       }
     }
   }

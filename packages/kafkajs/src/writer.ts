@@ -18,11 +18,14 @@ import { RequestLine } from "./request-line.ts";
 export class Writer {
   readonly #makeProducer: MakeProducer;
   readonly #line: RequestLine = new RequestLine();
+  readonly #ended: AbortSignal;
   #own: Promise<OwnProducer> | undefined;
   #isClosed = false;
 
-  constructor(makeProducer: MakeProducer) {
+  /** `ended`: nothing is waited for after it. */
+  constructor(makeProducer: MakeProducer, ended: AbortSignal) {
     this.#makeProducer = makeProducer;
+    this.#ended = ended;
   }
 
   /** One write after the other: kafkajs does not keep the order of several. */
@@ -41,7 +44,7 @@ export class Writer {
       throw new KafkaJsDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
     }
     try {
-      await bounded(this.#write(records), writeDeadlineMs, () => lateError("send-failed", topics));
+      await bounded(this.#write(records), writeDeadlineMs, () => lateError("send-failed", topics), this.#ended);
     } catch (error) {
       await this.#letGo();
       const reason = error instanceof Error ? error.message : String(error);

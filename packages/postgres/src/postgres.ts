@@ -1,8 +1,8 @@
 import type { OffsetCommit, PartitionAssignment, Sink, SinkBatch } from "@cdckit/consumer";
 import type { SchemaSeen, TableName } from "@cdckit/decode";
 import { Checkpoints } from "./checkpoints.ts";
-import { PostgresSinkError } from "./errors.ts";
 import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, resolvePostgresOptions } from "./options.ts";
+import { ownPool } from "./own-pool.ts";
 import { type ChangedTables, type PendingTable, pendingTables } from "./pending-rows.ts";
 import { quoteTable } from "./quote.ts";
 import { Tables, type Target } from "./tables.ts";
@@ -114,17 +114,4 @@ class RowSink implements PostgresSink {
     this.#pool ??= this.#options.pool === null ? ownPool(this.#options.connectionString) : Promise.resolve(this.#options.pool);
     return this.#pool;
   }
-}
-
-async function ownPool(connectionString: string | null): Promise<PostgresPool> {
-  let pg: typeof import("pg");
-  try {
-    pg = (await import("pg")).default as unknown as typeof import("pg"); // a CommonJS module: all its names are on the default
-  } catch (error) {
-    throw new PostgresSinkError("pg-missing", "the package pg cannot be loaded: npm install pg, or give a pool", { cause: error });
-  }
-  const pool = new pg.Pool({ keepAlive: true, ...(connectionString === null ? {} : { connectionString }) });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on("error", () => {});
-  return pool as unknown as PostgresPool; // pg's own types are wider
 }

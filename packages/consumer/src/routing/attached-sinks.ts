@@ -52,7 +52,7 @@ export class AttachedSinks {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#attached.map(({ sink }) => sink.close()));
+    await Promise.all(this.#attached.map(async ({ sink }) => sink.close()));
   }
 }
 
