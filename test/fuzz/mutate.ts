@@ -75,6 +75,9 @@ export class Mutator {
   #withOtherKey({ record }: Seed, random: Random): KafkaRecord {
     const other = this.#other(random).record;
     const key = Buffer.from(record.key ?? other.key ?? []);
+    if (random.chance(0.3)) {
+      return { ...record, key: random.chance(0.5) ? numberLikeFrame(key, random) : reframed(key, Buffer.from(other.key ?? []), random) };
+    }
     return { ...record, key: random.chance(0.7) ? this.#mangled(key, random) : random.chance(0.5) ? other.key : other.value };
   }
 
@@ -157,6 +160,17 @@ function reframed(bytes: Buffer, other: Buffer, random: Random): Buffer {
     default:
       return Buffer.concat([random.pick(marks), bytes.subarray(length)]);
   }
+}
+
+/** A long or a UUID as Kafka's serializers write them, which begins as a framed key does: with an id that is known, or one that is not. */
+function numberLikeFrame(key: Buffer, random: Random): Buffer {
+  const bytes = Buffer.from(Array.from({ length: random.pick([8, 8, 16]) }, () => random.below(256)));
+  key.copy(bytes, 0, 0, 5);
+  bytes[0] = 0;
+  if (random.chance(0.5)) {
+    bytes.writeUInt32BE(random.below(300), 1);
+  }
+  return bytes;
 }
 
 const marks: readonly Buffer[] = [

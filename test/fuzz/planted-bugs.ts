@@ -1,5 +1,13 @@
 import process from "node:process";
-import { createDecoder, type CdcEvent, type Decoder, type DecoderOptions, isDecodeError, type KafkaRecord } from "@cdckit/decode";
+import {
+  createDecoder,
+  type CdcEvent,
+  type Decoder,
+  DecodeError,
+  type DecoderOptions,
+  isDecodeError,
+  type KafkaRecord,
+} from "@cdckit/decode";
 
 /** A decoder that is wrong in one way, and the promise that it breaks. */
 export interface PlantedBug {
@@ -67,6 +75,24 @@ export const plantedBugs: readonly PlantedBug[] = [
         id ??= record.value.slice(0, 5);
         return decoder.decode({ ...record, value: Buffer.concat([id, record.value.subarray(5)]) });
       });
+    },
+  },
+  {
+    name: "takes a key for framed because one before it was",
+    breaks: "a topic's memory changes nothing",
+    encoding: "avro",
+    decoderFor: (options) => {
+      const decoder = createDecoder(options);
+      let isConfirmed = false;
+      return withDecode(decoder, (record) =>
+        settled(decoder.decode(record), (events) => {
+          if (record.key?.[0] === 0 && events[0]?.key instanceof Uint8Array && isConfirmed) {
+            throw new DecodeError("schema-not-found", "expected a schema, found none");
+          }
+          isConfirmed ||= record.key?.[0] === 0 && events[0]?.framing === "confluent";
+          return events;
+        }),
+      );
     },
   },
   {

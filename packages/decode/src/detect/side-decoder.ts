@@ -41,8 +41,6 @@ export class SideDecoder {
   readonly #hasSource: boolean;
   /** Whether the format is told by the first bytes alone, of formats that are known here. */
   readonly #bytesDecide: boolean;
-  /** The framings that a schema has confirmed: what looks like them again is no accident. */
-  readonly #confirmed = new Set<FramingName>();
   /** Of the built-in framings, one alone may begin with a brace, and its ninth byte tells. */
   readonly #bracesAreJson: boolean;
 
@@ -153,22 +151,22 @@ export class SideDecoder {
       }
       return this.#readWithoutSchema(error, bytes, start, end, failed);
     }
-    return this.#fromSchema(value, confluent);
+    return this.#fromSchema(value);
   }
 
-  #fromSchema(value: unknown, { name }: Framing): unknown {
+  #fromSchema(value: unknown): unknown {
     if (value === pendingValue) {
       this.pending = this.#schemas.pending;
     } else if (this.route !== this.#schemas.route) {
       this.route = this.#schemas.route ?? this.route;
-      this.#confirmed.add(name);
     }
     return value;
   }
 
   /**
    * The first bytes may look like Confluent's prefix and be something else: another framing that begins with zeros, or, in keys of eight or
-   * sixteen bytes, a plain long or UUID. Then nobody knows the id. A message that its own schema does not fit is no such thing.
+   * sixteen bytes, a plain long or UUID. Then nobody knows the id. A message that its own schema does not fit is no such thing. That other
+   * keys of the topic are framed is no evidence: what a record is must not depend on which records this process has read before it.
    */
   #readWithoutSchema(error: DecodeError, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
     if (!isCertainlyUnknown(error)) {
@@ -179,7 +177,7 @@ export class SideDecoder {
       return this.#readFrameOrOwn(frame, bytes, start, end, failed);
     }
     const length = end - start;
-    if (this.#side === "value" || (length !== 8 && length !== 16) || this.#confirmed.has("confluent")) {
+    if (this.#side === "value" || (length !== 8 && length !== 16)) {
       throw error;
     }
     const key = this.#readKeyLikeFrame(bytes, start, end);
@@ -235,8 +233,7 @@ export class SideDecoder {
     try {
       return this.#readFrame(framed, failed);
     } catch (error) {
-      const { name } = framed.framing;
-      if (!isCertainlyUnknown(error) || this.#confirmed.has(name)) {
+      if (!isCertainlyUnknown(error)) {
         throw error;
       }
       const value = attempt(readOther);
@@ -244,7 +241,7 @@ export class SideDecoder {
         throw value.retriable ? value : error;
       }
       if (value !== pendingValue) {
-        this.#decline(name);
+        this.#decline(framed.framing.name);
       }
       return value;
     }
@@ -297,7 +294,7 @@ export class SideDecoder {
     const id = schema?.id ?? schemaId;
     if (id !== null) {
       const named: NamedSchema = { framing, id, schema, encoding, message };
-      return this.#fromSchema(this.#schemas.read(named, bytes, start, end, count, failed), framing);
+      return this.#fromSchema(this.#schemas.read(named, bytes, start, end, count, failed));
     }
     const value = this.#readJson(bytes, skipByteOrderMark(bytes, start, end), end);
     this.route = { ...this.route, alike: null, framing: framing.name };

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "../decoder.ts";
 import { isDecodeError } from "../errors.ts";
@@ -98,11 +99,42 @@ describe("a key of the user's own bytes that begin like a frame", () => {
     }
   });
 
-  test("is no such thing where the topic's keys were framed so before", async () => {
-    const decoder = createDecoder({ schemas: sourceOf("not-found-for-certain", [glueId]) });
-    const known = recordOf({ key: Buffer.from(`0300${id}02`, "hex"), value: "{}" });
-    expect(((await decoder.decode(known)) as CdcEvent[])[0]?.key).toEqual({ id: 1 });
-    const other = recordOf({ key: Buffer.from(`0300ff${id.slice(2)}02`, "hex"), value: "{}" });
-    await expect(decoder.decode(other)).rejects.toMatchObject({ code: "schema-not-found" });
+  test("stays bytes after a schema has confirmed that framing: nothing depends on what was read before", async () => {
+    const decoder = createDecoder({ schemas: sourceOf("not-found-for-certain", [2, glueId]) });
+    const keyOf = async (hex: string): Promise<unknown> => {
+      const events = (await decoder.decode(recordOf({ key: Buffer.from(hex, "hex"), value: "{}" }))) as CdcEvent[];
+      return events[0]?.key;
+    };
+    for (const [plain, framed] of [
+      ["000000007b000001", "000000000203"],
+      [`0300ff${id.slice(2)}02`, `0300${id}02`],
+    ] as const) {
+      expect(await keyOf(plain)).toEqual(Buffer.from(plain, "hex"));
+      expect(await keyOf(framed)).toHaveProperty("id");
+      expect(await keyOf(plain)).toEqual(Buffer.from(plain, "hex"));
+    }
   });
+});
+
+test("a used decoder reads a key as a fresh one does, or ends in the same error", async () => {
+  const schemas = sourceOf("not-found-for-certain", [2, 5, glueId]);
+  const used = createDecoder({ schemas });
+  const outcomeOf = async (decoder: ReturnType<typeof createDecoder>, key: Uint8Array): Promise<unknown> => {
+    try {
+      const [event] = (await decoder.decode(recordOf({ key: Buffer.from(key), value: "{}" }))) as CdcEvent[];
+      return event?.key;
+    } catch (error) {
+      return isDecodeError(error) ? error.code : error;
+    }
+  };
+  const begins = ["00000000", "0000000002", "0000000005", "000000007b", `0300${id}`, "0300", "01", "", "c301"].map((hex) =>
+    Buffer.from(hex, "hex"),
+  );
+  const keys = fc.tuple(fc.constantFrom(...begins), fc.uint8Array({ maxLength: 17 })).map(([begin, rest]) => Buffer.concat([begin, rest]));
+  await fc.assert(
+    fc.asyncProperty(keys, async (key) => {
+      expect(await outcomeOf(used, key)).toEqual(await outcomeOf(createDecoder({ schemas }), key));
+    }),
+    { numRuns: 400 },
+  );
 });

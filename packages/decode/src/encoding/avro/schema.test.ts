@@ -26,6 +26,12 @@ describe("Connect's conventions", () => {
     }
   });
 
+  test("parameters that are no scalars state nothing, whatever they are called", () => {
+    const type = { type: "int", "connect.name": "c", "connect.parameters": { scale: "2", bad: { toString: 1 }, none: null } };
+    const parsed = parseAvroSchema(JSON.stringify(record("R", { a: type })), [], limits);
+    expect(field(parsed, "a")).toEqual({ kind: "int", semantic: { name: "c", parameters: { scale: "2" } } });
+  });
+
   test("a record that is named a second time is the same object", () => {
     const { schemas } = recordedAvro("salesorderdetail");
     const envelope = parseAvroSchema(schemas.get(2) ?? "", [], limits);

@@ -337,9 +337,16 @@ function scalars(node: Node, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.filter((name) => typeof node[name] === "number").map((name) => [name, String(node[name])]));
 }
 
+/** Connect's parameters are texts; anything else than a scalar states nothing. */
 function parametersOf(node: Node): Record<string, string> | null {
   const parameters = node["connect.parameters"];
-  return isNode(parameters) ? Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)])) : null;
+  return isNode(parameters)
+    ? Object.fromEntries(
+        Object.entries(parameters)
+          .filter(([, value]) => typeof value !== "object")
+          .map(([name, value]) => [name, String(value)]),
+      )
+    : null;
 }
 
 /** The parameters of a field's type, or of the branch of an optional one that has some: also where they go with no name. */
