@@ -99,7 +99,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   constructor(options: ResolvedConsumerOptions) {
     this.#options = options;
     this.#waits = new Waits(options);
-    this.#decoding = decodingOf(options, (seen) => this.#sinks.schemaSeen(seen));
+    this.#decoding = decodingOf(options, this.#waits, (seen) => this.#sinks.schemaSeen(seen));
     const observer = observerOf(options);
     this.#router = new Router((target) => observer.around(target));
     this.#engine = new ConsumerEngine(options, this.#counters, this.#waits);
@@ -107,7 +107,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     if (prometheus !== undefined) {
       registerPrometheus(prometheus, options.groupId, () => this.health());
     }
-    this.#recovery = recoveryOf(options, this.#counters, this.#waits, this.#engine);
+    this.#recovery = recoveryOf(options, this.#counters, this.#waits, this.#engine, (name) => this.#sinks.hostOf(name));
   }
 
   on(pattern: string, handlers: unknown, checks?: RowChecks): this {
@@ -257,6 +257,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       holds: (assignment) => engine.holds(assignment),
       random,
       logger,
+      waits: this.#waits,
       fail: (error) => engine.fail(error),
     });
     engine.startAt((assignments) => claims.startAt(assignments));
@@ -288,8 +289,9 @@ function recoveryOf(
   counters: Counters,
   waits: Waits,
   engine: ConsumerEngine,
+  hostOf: (sink: string) => string | undefined,
 ): Recovery {
-  const parts = { groupId, options: failure, clock, random, counters, logger, waits };
+  const parts = { groupId, options: failure, clock, random, counters, logger, waits, hostOf };
   const { deadLetterTopic: topic } = failure;
   if (topic === null) {
     return new Recovery({ ...parts, deadLetters: null });

@@ -1,6 +1,8 @@
 import { createDecoder, type Decoder, type SchemaListener, type SchemaSource } from "@cdckit/decode";
 import { createRegistry } from "@cdckit/registry";
+import type { Waits } from "./observe/waits.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
+import { WatchedSchemaSource } from "./watched-schema-source.ts";
 
 /** What decodes, and how to let go of what was made for it. */
 export interface DecodingParts {
@@ -9,16 +11,23 @@ export interface DecodingParts {
 }
 
 /** The decoder of these options. `onSchema` is told of schemas, save where the decoder is the user's own. */
-export function decodingOf({ decoder, registry }: ResolvedConsumerOptions, onSchema: SchemaListener): DecodingParts {
+export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSchema: SchemaListener): DecodingParts {
+  const { decoder, registry } = options;
   if ("decodeAt" in decoder) {
     return { decoder, release: nothingToRelease };
   }
-  if (registry === undefined || isSchemaSource(registry)) {
-    const schemas = registry === undefined ? {} : { schemas: registry };
-    return { decoder: createDecoder({ ...decoder, ...schemas, onSchema }), release: nothingToRelease };
+  if (registry === undefined) {
+    return { decoder: createDecoder({ ...decoder, onSchema }), release: nothingToRelease };
   }
-  const own = createRegistry(registry);
-  return { decoder: createDecoder({ ...decoder, schemas: own, onSchema }), release: () => own.close() };
+  const own = isSchemaSource(registry) ? null : createRegistry(registry);
+  const schemas = new WatchedSchemaSource(own ?? (registry as SchemaSource), { ...options, waits }); // one of the two
+  return {
+    decoder: createDecoder({ ...decoder, schemas, onSchema }),
+    release: async () => {
+      schemas.close();
+      await own?.close();
+    },
+  };
 }
 
 function isSchemaSource(registry: object): registry is SchemaSource {

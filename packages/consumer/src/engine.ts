@@ -59,6 +59,7 @@ export class ConsumerEngine implements DriverSink {
       clock: options.clock,
       checkpoint: () => this.#intake?.checkpoint(),
       groupId: options.groupId,
+      waits,
     });
     this.#watch = new RangeWatch({
       clock: options.clock,
@@ -175,7 +176,6 @@ export class ConsumerEngine implements DriverSink {
       held: this.#ledgers.held(),
       lastProgressMs: this.#lastProgressMs,
       counts: this.#counters.snapshot(),
-      commitError: this.#committer.lastError,
       blockedBy: this.#intake?.blockedBy() ?? null,
       lastLoss: this.#lastLoss,
       waits: this.#waits.report(),

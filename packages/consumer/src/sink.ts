@@ -16,6 +16,8 @@ export interface SinkBatch {
 export interface Sink {
   /** As it appears in logs and errors, and beside the checkpoint: two sinks of a consumer must not share it. */
   readonly name: string;
+  /** Where it writes to, for messages and health reports: `db.example.com:5432/shop`, without credentials. Absent where that says nothing. */
+  readonly host?: string;
   /**
    * These partitions are this member's: from here on, whoever held them before cannot apply anything. Resolves with the checkpoints that
    * there are; a partition left out has none.

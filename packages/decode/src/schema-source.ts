@@ -57,6 +57,8 @@ export interface SchemaReference {
  * `isCertain: false` says that the id itself may exist (something it refers to is missing, or who answered was no registry), and none are.
  */
 export interface SchemaSource {
+  /** Whom it asks, for messages and health reports: an address or a name, without credentials. Absent where that says nothing. */
+  readonly host?: string;
   /** The schema if it is at hand. Never waits. */
   peek(id: SchemaId): RegisteredSchema | undefined;
   /** Fetches the schema once for any number of waiters. */

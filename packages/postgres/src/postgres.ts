@@ -1,6 +1,8 @@
+import process from "node:process";
 import type { OffsetCommit, PartitionAssignment, Sink, SinkBatch } from "@cdckit/consumer";
 import type { SchemaSeen, TableName } from "@cdckit/decode";
 import { Checkpoints } from "./checkpoints.ts";
+import { hostOf } from "./host.ts";
 import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, resolvePostgresOptions } from "./options.ts";
 import { ownPool } from "./own-pool.ts";
 import { type ChangedTables, type PendingTable, pendingTables } from "./pending-rows.ts";
@@ -24,6 +26,7 @@ export function postgres(options: PostgresOptions = {}): PostgresSink {
 
 class RowSink implements PostgresSink {
   readonly name: string;
+  readonly host: string;
   readonly #options: ResolvedPostgresOptions;
   readonly #checkpoints: Checkpoints;
   readonly #tables: Tables;
@@ -33,6 +36,7 @@ class RowSink implements PostgresSink {
 
   constructor(options: ResolvedPostgresOptions) {
     this.name = options.name;
+    this.host = hostOf(options, process.env);
     this.#options = options;
     this.#tables = new Tables(options);
     this.#checkpoints = new Checkpoints({ schema: options.schema, table: options.checkpointTable, sink: options.name });

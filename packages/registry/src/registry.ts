@@ -48,6 +48,7 @@ export function createRegistry(options: RegistryOptions): Registry {
 }
 
 class HttpRegistry implements Registry {
+  readonly host: string;
   readonly #options: ResolvedRegistryOptions;
   readonly #closing = new AbortController();
   readonly #transport: Transport;
@@ -56,6 +57,7 @@ class HttpRegistry implements Registry {
 
   constructor(options: ResolvedRegistryOptions) {
     this.#options = options;
+    this.host = options.endpoints.map(({ url }) => url).join(", ");
     setMaxListeners(0, this.#closing.signal); // every request listens, and there may be any number of them
     this.#transport = new Transport(options, this.#closing.signal);
     this.#api = apiFor(options, this.#transport);

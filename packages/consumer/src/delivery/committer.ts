@@ -2,6 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { DriverSession, OffsetCommit } from "../driver.ts";
 import { publish } from "../observe/channels.ts";
 import type { Logger } from "../observe/logger.ts";
+import type { OpenWait, Waits } from "../observe/waits.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
 export interface CommitterParts {
@@ -9,6 +10,7 @@ export interface CommitterParts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly groupId: string;
+  readonly waits: Waits;
   /** Brings the ledgers up to what is handled at this moment, also in the middle of a batch. */
   readonly checkpoint: () => void;
 }
@@ -20,8 +22,8 @@ export class Committer {
   #cancelTick: () => void = () => {};
   #underWay: Promise<void> = Promise.resolve();
   #waiting = false;
-  /** What the last commit failed with; null after one that succeeded. */
-  lastError: Error | null = null;
+  /** Open while a commit has not succeeded. */
+  #wait: OpenWait | null = null;
 
   constructor(parts: CommitterParts) {
     this.#parts = parts;
@@ -79,17 +81,21 @@ export class Committer {
     if (offsets.length === 0 || this.#session === undefined) {
       return;
     }
-    const { clock, groupId } = this.#parts;
+    const { clock, groupId, waits, logger } = this.#parts;
     const startedMs = clock.nowMs();
+    const wait = (this.#wait ??= waits.open({ what: `a commit of the group ${groupId}` }));
+    let failure: Error | null = null;
     try {
       await this.#session.commit(offsets);
       this.#parts.ledgers.markCommitted(offsets);
-      this.lastError = null;
+      wait.end();
+      this.#wait = null;
     } catch (error) {
-      this.lastError = error instanceof Error ? error : new Error(String(error));
-      this.#parts.logger.warn({ err: this.lastError, partitions: offsets.length }, "offsets could not be committed; they are tried again");
+      failure = error instanceof Error ? error : new Error(String(error));
+      wait.failed(failure);
+      logger.debug({ err: failure, partitions: offsets.length }, "offsets could not be committed; they are tried again");
     }
-    publish("commit", () => ({ groupId, offsets, durationMs: clock.nowMs() - startedMs, error: this.lastError }));
+    publish("commit", () => ({ groupId, offsets, durationMs: clock.nowMs() - startedMs, error: failure }));
   }
 }
 

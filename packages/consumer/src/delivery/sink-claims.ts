@@ -3,6 +3,7 @@ import { ConsumerError } from "../errors.ts";
 import { classifyAtSink } from "../failure/classify.ts";
 import { backOffMs, type RetryPolicy } from "../failure/retry-policy.ts";
 import type { Logger } from "../observe/logger.ts";
+import type { OpenWait, Waits } from "../observe/waits.ts";
 import type { Sink } from "../sink.ts";
 import type { Fence } from "./fence.ts";
 
@@ -19,6 +20,7 @@ export interface SinkClaimParts {
   readonly holds: (assignment: PartitionAssignment) => boolean;
   readonly random: () => number;
   readonly logger: Logger;
+  readonly waits: Waits;
   /** Halts the consumer. */
   readonly fail: (error: Error) => void;
 }
@@ -78,7 +80,15 @@ export class SinkClaims {
     return { assignment, offset: known.reduce((lowest, offset) => (offset < lowest ? offset : lowest), first) };
   }
 
-  async #claim(sink: Sink, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
+  #claim(sink: Sink, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
+    const { waits } = this.#parts;
+    const host = sink.host === undefined ? {} : { host: sink.host };
+    const place = placesOf(assignments);
+    const wait = waits.open({ what: `the claim of partitions by the sink ${JSON.stringify(sink.name)}`, ...host, place });
+    return this.#claimUntilHeld(sink, assignments, wait).finally(() => wait.end());
+  }
+
+  async #claimUntilHeld(sink: Sink, assignments: readonly PartitionAssignment[], wait: OpenWait): Promise<readonly OffsetCommit[]> {
     const { groupId, retry, fence, holds, random, logger, fail } = this.#parts;
     for (let failures = 0; !fence.isClosed; ) {
       await this.settled(); // of this member's own claims too, the latest must be the last
@@ -98,15 +108,22 @@ export class SinkClaims {
           );
           break;
         }
-        logger.warn({ err: error, sink: sink.name, attempt: failures }, "a sink could not claim its partitions; it is tried again");
+        wait.failed(error);
+        logger.debug({ err: error, sink: sink.name, attempt: failures }, "a sink could not claim its partitions; it is tried again");
         await fence.pause(backOffMs(retry, failures, random));
       }
     }
     return [];
   }
+
   #ask<T>(claim: Promise<T>): Promise<T> {
     const asked = claim.finally(() => this.#asked.delete(asked));
     this.#asked.add(asked);
     return asked;
   }
+}
+
+function placesOf([first, ...others]: readonly PartitionAssignment[]): string {
+  const place = first === undefined ? "no partition" : `${first.topic}[${first.partition}]`;
+  return others.length === 0 ? place : `${place} and ${others.length} more partitions`;
 }

@@ -5,6 +5,7 @@ import { ConsumerError } from "../errors.ts";
 import { publish } from "../observe/channels.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Logger } from "../observe/logger.ts";
+import type { OpenWait, Waits } from "../observe/waits.ts";
 import { PoisonBreaker } from "./breaker.ts";
 import { deadLetterRecord, type SetAsideReason } from "./dead-letter-record.ts";
 import { coordinatesOf, haltErrorOf, type RecordPlace } from "./failure.ts";
@@ -21,6 +22,7 @@ export interface DeadLetterParts {
   readonly random: () => number;
   readonly counters: Counters;
   readonly logger: Logger;
+  readonly waits: Waits;
   /** Resolves when every replica has the records. */
   readonly send: (records: readonly OutgoingRecord[]) => Promise<void>;
 }
@@ -42,12 +44,17 @@ export class DeadLetters {
    * any more. Rejects with the error that halts the consumer.
    */
   async setAside(place: RecordPlace, reason: SetAsideReason, fence: Fence): Promise<boolean> {
-    const { options, counters, logger, topic, groupId, clock } = this.#parts;
+    const { options, counters, logger, topic, groupId, clock, waits } = this.#parts;
     if (reason.kind === "failed") {
       this.#refuseTooMany(place, reason);
     }
     const record = deadLetterRecord(place, reason, { topic, groupId, nowMs: clock.wallMs() });
-    if (!(await this.#send(record, place, fence))) {
+    const at = coordinatesOf(place);
+    const wait = waits.open(
+      { what: `the dead-letter topic ${topic}`, place: `${at.topic}[${at.partition}]@${at.offset}` },
+      place.assignment,
+    );
+    if (!(await this.#send(record, place, fence, wait).finally(() => wait.end()))) {
       return false;
     }
     if (options.poison === "park-key") {
@@ -78,7 +85,7 @@ export class DeadLetters {
     }
   }
 
-  async #send(record: OutgoingRecord, place: RecordPlace, fence: Fence): Promise<boolean> {
+  async #send(record: OutgoingRecord, place: RecordPlace, fence: Fence, wait: OpenWait): Promise<boolean> {
     const { options, random, send, topic } = this.#parts;
     for (let failures = 0; !fence.isClosed; ) {
       try {
@@ -86,6 +93,7 @@ export class DeadLetters {
         return true;
       } catch (error) {
         failures++;
+        wait.failed(error);
         if (failures >= options.retry.attempts) {
           throw new ConsumerError(
             "dead-letter-failed",

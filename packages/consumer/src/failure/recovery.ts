@@ -19,6 +19,8 @@ export interface RecoveryParts {
   readonly counters: Counters;
   readonly logger: Logger;
   readonly waits: Waits;
+  /** Where the sink of that name writes to. */
+  readonly hostOf: (sink: string) => string | undefined;
   /** Null where a record is never set aside. */
   readonly deadLetters: DeadLetters | null;
 }
@@ -76,7 +78,8 @@ export class Recovery {
   workOn(stage: Failure["stage"], place: RecordPlace, sink: string | null): WorkInHand {
     const { topic, partition, offset } = coordinatesOf(place);
     const what = stage === "decode" ? "decoding" : sink === null ? "a handler" : `the sink ${JSON.stringify(sink)}`;
-    return { what, place: `${topic}[${partition}]@${offset}` };
+    const host = sink === null ? undefined : this.#parts.hostOf(sink);
+    return { what, ...(host === undefined ? {} : { host }), place: `${topic}[${partition}]@${offset}` };
   }
 
   /** The record went well after it had failed. */

@@ -33,7 +33,6 @@ export interface HealthFacts {
   readonly held: Iterable<HeldPartition>;
   readonly lastProgressMs: number | null;
   readonly counts: Counts;
-  readonly commitError: Error | null;
   readonly blockedBy: string | null;
   /** The last range that was passed over, in words; null where none was. */
   readonly lastLoss: string | null;
@@ -65,7 +64,6 @@ export function reportHealth(facts: HealthFacts): Health {
     phaseReasons[state.phase],
     state.error?.message ?? null,
     state.phase === "running" && assigned.length === 0 ? "no partition is assigned" : null,
-    facts.commitError === null ? null : `the last commit failed: ${facts.commitError.message}`,
     facts.blockedBy,
     facts.lastLoss,
     ...waitTexts(facts.waits),

@@ -45,6 +45,11 @@ export class AttachedSinks {
     this.#attached.push({ sink, limits, takes: (event) => takes(patterns, event) });
   }
 
+  /** Where the sink of that name writes to. */
+  hostOf(name: string): string | undefined {
+    return this.#attached.find(({ sink }) => sink.name === name)?.sink.host;
+  }
+
   schemaSeen(seen: SchemaSeen): void {
     for (const { sink } of this.#attached) {
       sink.schemaSeen?.(seen);

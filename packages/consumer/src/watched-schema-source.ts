@@ -1,0 +1,95 @@
+import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
+import type { Clock } from "./clock.ts";
+import type { ResolvedFailureOptions } from "./failure/failure-options.ts";
+import type { OpenWait, Waits } from "./observe/waits.ts";
+
+export interface SchemaWatchParts {
+  readonly waits: Waits;
+  readonly clock: Clock;
+  readonly failure: Pick<ResolvedFailureOptions, "retry">;
+}
+
+/** A schema that is being loaded, or that could not be and is asked for again by and by. */
+interface Loading {
+  readonly wait: OpenWait;
+  asking: number;
+  /** Takes the end of the wait back that comes when nobody asks again. */
+  keep: () => void;
+}
+
+/** Between two attempts of a record there is at most the longest delay of a retry; that much later, nobody needs the schema any more. */
+const marginMs = 5_000;
+
+/** A schema source that tells of the schemas that are waited for. What is at hand it does not touch. */
+export class WatchedSchemaSource implements SchemaSource {
+  readonly peek: SchemaSource["peek"];
+  readonly #source: SchemaSource;
+  readonly #parts: SchemaWatchParts;
+  readonly #loading = new Map<SchemaId, Loading>();
+
+  constructor(source: SchemaSource, parts: SchemaWatchParts) {
+    this.#source = source;
+    this.#parts = parts;
+    this.peek = source.peek.bind(source);
+  }
+
+  async load(id: SchemaId): Promise<RegisteredSchema> {
+    const loading = this.#loading.get(id) ?? this.#open(id);
+    loading.asking++;
+    loading.keep();
+    try {
+      const schema = await this.#source.load(id);
+      this.#end(id, loading);
+      return schema;
+    } catch (error) {
+      if (isUnavailable(error)) {
+        loading.wait.failed(error);
+        this.#endUnlessAskedAgain(id, loading);
+      } else {
+        this.#end(id, loading); // an answer, too
+      }
+      throw error;
+    } finally {
+      loading.asking--;
+    }
+  }
+
+  /** Takes every timer back. */
+  close(): void {
+    for (const [id, loading] of this.#loading) {
+      this.#end(id, loading);
+    }
+  }
+
+  #open(id: SchemaId): Loading {
+    const { host } = this.#source;
+    const wait = this.#parts.waits.open({ what: `schema ${id}`, ...(host === undefined ? {} : { host }) });
+    const loading: Loading = { wait, asking: 0, keep: () => {} };
+    this.#loading.set(id, loading);
+    return loading;
+  }
+
+  #endUnlessAskedAgain(id: SchemaId, loading: Loading): void {
+    const { clock, failure } = this.#parts;
+    loading.keep();
+    loading.keep = clock.after(failure.retry.maxDelayMs + marginMs, () => {
+      if (loading.asking === 0) {
+        this.#end(id, loading);
+      }
+    });
+  }
+
+  #end(id: SchemaId, loading: Loading): void {
+    loading.keep();
+    loading.wait.end();
+    if (this.#loading.get(id) === loading) {
+      this.#loading.delete(id);
+    }
+  }
+}
+
+/** Whatever a source throws that is not of the port counts as an outage, as in the decoder. */
+function isUnavailable(error: unknown): boolean {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  return code !== "not-found" && code !== "refused";
+}
