@@ -228,14 +228,18 @@ describe("trouble that passes", () => {
 });
 
 describe("trouble that is not PostgreSQL's", () => {
-  test("a tableFor that throws is told as it is, not tried for ever", async () => {
+  test("a tableFor that throws, or gives no table, is told with its name, not tried for ever", async () => {
     const broken = new TypeError("cannot read properties of undefined");
     const sink = await claimed({
       tableFor: () => {
         throw broken;
       },
     });
-    await expect(apply(sink, 1n, created(1))).rejects.toBe(broken);
+    await expect(apply(sink, 1n, created(1))).rejects.toMatchObject({ code: "table-for-failed", retriable: false, cause: broken });
+    for (const named of [undefined, 5, "orders", {}, { name: "" }, { name: "orders", schema: 5 }]) {
+      const nameless = await claimed({ tableFor: () => named as never });
+      await expect(apply(nameless, 1n, created(1))).rejects.toMatchObject({ code: "table-for-failed" });
+    }
   });
 
   test("a value that does not decode when it is read is the record's fault", async () => {

@@ -26,6 +26,7 @@ import type { AnyHandler, ControlEvents, ControlKind, EventHandler, KeyOf, RowOf
 import { Router } from "./routing/router.ts";
 import type { RowChecks } from "./routing/row-checks.ts";
 import { onStopSignals } from "./stop-signals.ts";
+import { callUser } from "./user-code/user-functions.ts";
 
 /**
  * Decoded change events of a consumer group: handled first, then committed. `Tables` maps the patterns of tables to the types of their
@@ -91,7 +92,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   readonly #counters: Counters = new Counters();
   readonly #waits: Waits;
   readonly #router: Router;
-  readonly #sinks: AttachedSinks = new AttachedSinks();
+  readonly #sinks: AttachedSinks;
   #hasPipe = false;
   readonly #engine: ConsumerEngine;
   readonly #recovery: Recovery;
@@ -99,13 +100,14 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   constructor(options: ResolvedConsumerOptions) {
     this.#options = options;
     this.#waits = new Waits(options);
+    this.#sinks = new AttachedSinks({ logger: options.logger, fail: (error) => this.#engine.fail(error) });
     this.#decoding = decodingOf(options, this.#waits, (seen) => this.#sinks.schemaSeen(seen));
     const observer = observerOf(options);
     this.#router = new Router((target) => observer.around(target));
     this.#engine = new ConsumerEngine(options, this.#counters, this.#waits);
     const { prometheus } = options.telemetry;
     if (prometheus !== undefined) {
-      registerPrometheus(prometheus, options.groupId, () => this.health());
+      callUser("telemetry.prometheus", () => registerPrometheus(prometheus, options.groupId, () => this.health()));
     }
     this.#recovery = recoveryOf(options, this.#counters, this.#waits, this.#engine, (name) => this.#sinks.hostOf(name));
   }
@@ -278,10 +280,13 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   }
 }
 
-function observerOf({ telemetry, groupId, clock }: ResolvedConsumerOptions): HandlerObserver {
+function observerOf({ telemetry, groupId, clock, userFunctions }: ResolvedConsumerOptions): HandlerObserver {
   const { opentelemetry } = telemetry;
-  const spans = opentelemetry === undefined ? null : new OpenTelemetryObserver(opentelemetry, groupId, () => clock.wallMs());
-  return new HandlerObserver(groupId, clock, spans);
+  const spans =
+    opentelemetry === undefined
+      ? null
+      : callUser("telemetry.opentelemetry", () => new OpenTelemetryObserver(opentelemetry, groupId, () => clock.wallMs()));
+  return new HandlerObserver(groupId, clock, spans, userFunctions);
 }
 
 function recoveryOf(

@@ -2,6 +2,7 @@ import { createDecoder, type Decoder, type SchemaListener, type SchemaSource } f
 import { createRegistry } from "@cdckit/registry";
 import type { Waits } from "./observe/waits.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
+import { guardedDecoder, guardedSource } from "./user-code/guarded-decoder.ts";
 import { WatchedSchemaSource } from "./watched-schema-source.ts";
 
 /** What decodes, and how to let go of what was made for it. */
@@ -14,13 +15,13 @@ export interface DecodingParts {
 export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSchema: SchemaListener): DecodingParts {
   const { decoder, registry } = options;
   if ("decodeAt" in decoder) {
-    return { decoder, release: nothingToRelease };
+    return { decoder: guardedDecoder(decoder), release: nothingToRelease };
   }
   if (registry === undefined) {
     return { decoder: createDecoder({ ...decoder, onSchema }), release: nothingToRelease };
   }
   const own = isSchemaSource(registry) ? null : createRegistry(registry);
-  const schemas = new WatchedSchemaSource(own ?? (registry as SchemaSource), { ...options, waits }); // one of the two
+  const schemas = new WatchedSchemaSource(own ?? guardedSource(registry as SchemaSource), { ...options, waits }); // one of the two
   return {
     decoder: createDecoder({ ...decoder, schemas, onSchema }),
     release: async () => {

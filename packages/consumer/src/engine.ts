@@ -22,6 +22,7 @@ import { RangeWatch } from "./observe/range-watch.ts";
 import type { OpenWait, WaitFor, Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
+import { toError } from "./user-code/user-value.ts";
 
 /** Once nothing is waited for any more, the driver still gets this long to commit and to say good-bye. */
 const forcedCloseMs = 1_000;
@@ -69,6 +70,7 @@ export class ConsumerEngine implements DriverSink {
       onRanges: (ranges) => this.#ledgers.learnRanges(ranges),
       onSuspicion: (suspicion) => this.#suspect(suspicion),
     });
+    options.userFunctions.onFailure((error) => this.fail(error));
   }
 
   get phase(): Phase {
@@ -180,6 +182,7 @@ export class ConsumerEngine implements DriverSink {
       lastLoss: this.#lastLoss,
       waits: this.#waits.report(),
       suspicions: this.#watch.reasons,
+      userCode: this.#options.userFunctions.reasons,
       stuckAfterMs: this.#options.health.stuckAfterMs,
     });
   }
@@ -223,7 +226,12 @@ export class ConsumerEngine implements DriverSink {
     }
     held.highWatermark = batch.highWatermark;
     this.progress();
-    return this.#intake.take(batch, held);
+    try {
+      return this.#intake.take(batch, held);
+    } catch (error) {
+      this.failed(error); // no intake throws: it would be our own mistake, and the driver must not be told that the batch is taken
+      return this.#closing.opened;
+    }
   }
 
   passedOver(_assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void {
@@ -239,9 +247,10 @@ export class ConsumerEngine implements DriverSink {
   }
 
   failed(error: unknown): void {
+    const readable = toError(error);
     this.fail(
-      error instanceof Error
-        ? error
+      readable === error
+        ? readable
         : new ConsumerError("driver-failed", `the ${this.#options.driver.name} driver failed`, { cause: error }),
     );
   }

@@ -28,6 +28,8 @@ export type ConsumerErrorCode =
   | "dead-letter-failed"
   /** A sink could not claim partitions, or not apply what it was given; what it said is the cause. */
   | "sink-failed"
+  /** A function of the options failed that must not (`isRetriable`, a clock, `random`, a schema source); what it threw is the cause. */
+  | "callback-failed"
   /** So many records failed that single records cannot be to blame; the last failure is the cause. */
   | "failures-systemic"
   /** The deadline of a stop, or a second signal, came before the work in flight was handled. */
@@ -61,5 +63,9 @@ export class ConsumerError extends Error {
 
 /** Whether a value is a {@link ConsumerError}, also one of another copy of this package. */
 export function isConsumerError(value: unknown): value is ConsumerError {
-  return value instanceof Error && brand in value;
+  try {
+    return value instanceof Error && brand in value;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
 }

@@ -14,6 +14,9 @@ import {
   type TelemetryOptions,
 } from "./observe/observe-options.ts";
 import { redacting } from "./observe/redacting-logger.ts";
+import { guardedClock, guardedRandom } from "./user-code/guarded-clock.ts";
+import { guardedLogger } from "./user-code/guarded-logger.ts";
+import { UserFunctions } from "./user-code/user-functions.ts";
 import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts";
 
 export interface ConsumerOptions {
@@ -80,6 +83,8 @@ export interface ResolvedConsumerOptions {
   readonly telemetry: TelemetryOptions;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Told of functions among the options that fail. */
+  readonly userFunctions: UserFunctions;
 }
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -114,6 +119,7 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
   const delivery = resolveDeliveryOptions(options.delivery);
   const failure = resolveFailureOptions(options.failure);
   refuseOwnDeadLetters(options.topics, failure.deadLetterTopic);
+  const userFunctions = new UserFunctions();
   return Object.freeze({
     driver: options.driver,
     groupId: options.groupId,
@@ -123,13 +129,14 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
     decoder: options.decoder ?? {},
     delivery,
     failure,
-    logger: options.logger === undefined ? silentLogger : redacting(options.logger),
+    logger: options.logger === undefined ? silentLogger : guardedLogger(redacting(options.logger), userFunctions),
     signals: Object.freeze([...(options.signals === false ? [] : (options.signals ?? ["SIGTERM", "SIGINT"]))]),
     shutdownTimeoutMs,
     health: resolveHealthOptions(options.health),
     telemetry: resolveTelemetryOptions(options.telemetry),
-    clock: options.clock ?? systemClock,
-    random: options.random ?? Math.random,
+    clock: guardedClock(options.clock ?? systemClock, userFunctions),
+    random: guardedRandom(options.random ?? Math.random, userFunctions),
+    userFunctions,
   });
 }
 

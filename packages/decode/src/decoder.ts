@@ -6,7 +6,7 @@ import { type Formats, formatsWith } from "./detect/formats.ts";
 import { type Failures, load, type Pending } from "./detect/pending.ts";
 import type { StatedFormat } from "./detect/side-route.ts";
 import { type ResolvedHints, TopicDecoder } from "./detect/topic-decoder.ts";
-import { type DecodeError, isDecodeError } from "./errors.ts";
+import { type DecodeError, isDecodeError, isError, thrownText } from "./errors.ts";
 import type { CdcEvent, EncodingName } from "./event.ts";
 import {
   type ApicurioIdSpace,
@@ -289,7 +289,7 @@ function located(error: unknown, { batch, record }: RecordCursor): Error {
   if (isDecodeError(error)) {
     return error.locatedAt({ topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) });
   }
-  return error instanceof Error ? error : new Error(String(error));
+  return isError(error) ? error : new Error(thrownText(error), { cause: error });
 }
 
 function learnAll(learner: SchemaChangeLearner, events: readonly CdcEvent[]): void {

@@ -92,5 +92,37 @@ export class DecodeError extends Error {
 
 /** Whether a value is a {@link DecodeError}, also one of another copy of this package. */
 export function isDecodeError(value: unknown): value is DecodeError {
-  return value instanceof Error && brand in value;
+  try {
+    return value instanceof Error && brand in value;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
+}
+
+/** Whether something that was thrown, by code that may throw anything, is an `Error`. */
+export function isError(thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error;
+  } catch {
+    return false; // a proxy whose traps throw
+  }
+}
+
+/** What was thrown, as a text: an error's message, or the value as it would be written. */
+export function thrownText(thrown: unknown): string {
+  try {
+    return isError(thrown) ? String(thrown.message) : String(thrown);
+  } catch {
+    return "it cannot be read";
+  }
+}
+
+/** The `code` of what was thrown, where it is a text. */
+export function thrownCode(thrown: unknown): string {
+  try {
+    const code: unknown = (thrown as { readonly code?: unknown } | null | undefined)?.code;
+    return typeof code === "string" ? code : "";
+  } catch {
+    return ""; // a getter that throws says nothing
+  }
 }

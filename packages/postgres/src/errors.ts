@@ -14,6 +14,8 @@ export type PostgresSinkErrorCode =
   | "row-incomplete"
   /** The table or a column is not there, and the sink was not asked to create it. */
   | "schema-mismatch"
+  /** The option `tableFor` threw, or gave neither null nor a table; what it threw is the cause. */
+  | "table-for-failed"
   /** PostgreSQL cannot be reached, or asked to be tried again: deadlock, serialization failure, restart. */
   | "unavailable"
   /** PostgreSQL refused a row or a statement; what it said is the cause, without the values of rows: a {@link PostgresRefusal}. */
@@ -28,6 +30,7 @@ const retriable: Readonly<Record<PostgresSinkErrorCode, boolean>> = {
   "key-missing": false,
   "row-incomplete": false,
   "schema-mismatch": false,
+  "table-for-failed": false,
   unavailable: true,
   rejected: false,
 };

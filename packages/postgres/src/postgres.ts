@@ -89,8 +89,7 @@ class RowSink implements PostgresSink {
 
   #targetOf(table: TableName): Target | null {
     const { tableFor, schema } = this.#options;
-    const named = tableFor(table);
-    return named === null ? null : { schema: named.schema ?? schema, name: named.name };
+    return targetFor(tableFor, table, schema);
   }
 
   #forget(targets: Iterable<Target>): void {
@@ -118,4 +117,27 @@ class RowSink implements PostgresSink {
     this.#pool ??= this.#options.pool === null ? ownPool(this.#options.connectionString) : Promise.resolve(this.#options.pool);
     return this.#pool;
   }
+}
+
+/** What the user's function says, checked: it is called in the middle of a batch, and what it throws must name it. */
+function targetFor(tableFor: ResolvedPostgresOptions["tableFor"], table: TableName, schema: string): Target | null {
+  const source = [table.database, table.schema, table.name].filter((part) => part !== undefined).join(".");
+  let named: unknown;
+  try {
+    named = tableFor(table);
+    if (named === null) {
+      return null;
+    }
+    const target = named as { readonly schema?: unknown; readonly name?: unknown };
+    const { schema: own = schema, name } = target;
+    if (typeof name === "string" && name !== "" && typeof own === "string" && own !== "") {
+      return { schema: own, name };
+    }
+  } catch (cause) {
+    throw new PostgresSinkError("table-for-failed", `tableFor must not throw, and did for ${source}; the cause says why`, { cause });
+  }
+  throw new PostgresSinkError(
+    "table-for-failed",
+    `expected tableFor to give { name }, { schema, name } or null for ${source}, found ${named === undefined ? "nothing" : `a ${typeof named} without a name`}`,
+  );
 }

@@ -3,6 +3,7 @@ import { type Failure, haltErrorOf } from "../failure/failure.ts";
 import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { WorkInHand } from "../observe/waits.ts";
+import { toError } from "../user-code/user-value.ts";
 import type { BatchLimits } from "./delivery-options.ts";
 import type { Fence } from "./fence.ts";
 import type { BatchEntry } from "./open-record.ts";
@@ -91,7 +92,7 @@ export class BatchStage {
     this.#openEvents = 0;
     this.#openBytes = 0;
     if (!this.#isBusy && !this.#parts.fence.isClosed) {
-      void this.#work();
+      this.#work().catch((error: unknown) => this.#parts.halt(toError(error))); // what it calls does not throw: it would be our own mistake
     }
   }
 

@@ -3,6 +3,7 @@ import type { DriverSession, OffsetCommit } from "../driver.ts";
 import { publish } from "../observe/channels.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { OpenWait, Waits } from "../observe/waits.ts";
+import { toError } from "../user-code/user-value.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
 export interface CommitterParts {
@@ -91,7 +92,7 @@ export class Committer {
       wait.end();
       this.#wait = null;
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      failure = toError(error);
       wait.failed(failure);
       logger.debug({ err: failure, partitions: offsets.length }, "offsets could not be committed; they are tried again");
     }

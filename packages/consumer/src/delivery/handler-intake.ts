@@ -1,4 +1,5 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
+import { toError } from "../user-code/user-value.ts";
 import { BatchRun, type BatchRunParts } from "./batch-run.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import type { DrainKind, Intake } from "./intake.ts";
@@ -32,7 +33,9 @@ export class HandlerIntake implements Intake {
       this.#underWay.delete(run);
       return undefined;
     }
-    const finished = this.#finish(run, pending).finally(() => this.#underWay.delete(run));
+    const finished = this.#finish(run, pending)
+      .catch((error: unknown) => this.#halt(run, toError(error))) // nothing in it throws: it would be our own mistake
+      .finally(() => this.#underWay.delete(run));
     this.#underWay.set(run, finished);
     return finished;
   }

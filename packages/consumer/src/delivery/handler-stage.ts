@@ -1,8 +1,8 @@
 import type { CdcEvent } from "@cdckit/decode";
 import type { Counters } from "../observe/counters.ts";
 import type { EventHandler } from "../routing/handlers.ts";
+import { pendingOf } from "../user-code/user-value.ts";
 import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
-import { isThenable } from "./is-thenable.ts";
 import { type BatchEntry, eventsOf } from "./open-record.ts";
 
 export interface HandlerStageParts extends Omit<BatchStageParts, "apply" | "sink"> {
@@ -21,15 +21,14 @@ export function handlerStage(handle: EventHandler<readonly CdcEvent[]>, counters
         return undefined;
       }
       parts.starts(entries);
-      const pending = handle(events);
+      const pending = pendingOf(handle(events));
       counters.handled += events.length;
-      if (!isThenable(pending)) {
-        return undefined;
-      }
-      return pending.then(undefined, (error: unknown) => {
+      return pending?.then(nothing, (error: unknown) => {
         counters.handled -= events.length;
         throw error;
       });
     },
   });
 }
+
+function nothing(): void {}

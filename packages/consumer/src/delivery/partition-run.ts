@@ -3,6 +3,7 @@ import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { Failure, RecordPlace } from "../failure/failure.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { WorkInHand } from "../observe/waits.ts";
+import { toError } from "../user-code/user-value.ts";
 import type { BatchRunParts } from "./batch-run.ts";
 import type { BatchStage } from "./batch-stage.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
@@ -14,7 +15,7 @@ import { RecordLanes } from "./record-lanes.ts";
 import { type BatchHandler, routeEvents } from "./route-events.ts";
 import type { OffsetLedger } from "./offset-ledger.ts";
 import { OpenRecord, type RecordOwner, type TakenBatch } from "./open-record.ts";
-import type { SinkStage } from "./sink-stage.ts";
+import { shareWith, sharesOf, type SinkShares, type SinkStage } from "./sink-stage.ts";
 import { Wakeup } from "./wakeup.ts";
 
 export interface PartitionRunParts extends BatchRunParts {
@@ -174,12 +175,17 @@ export class PartitionRun implements RecordOwner {
       return;
     }
     this.#isPumping = true;
-    while (!this.fence.isClosed && !this.#isTimeToBreathe()) {
-      if (!this.#lanes.startNext() && !this.#readNext()) {
-        break;
+    try {
+      while (!this.fence.isClosed && !this.#isTimeToBreathe()) {
+        if (!this.#lanes.startNext() && !this.#readNext()) {
+          break;
+        }
       }
+    } catch (error) {
+      this.halt(toError(error)); // what it calls does not throw: it would be our own mistake, and must not leave a partition that stands still
+    } finally {
+      this.#isPumping = false;
     }
-    this.#isPumping = false;
     this.#flushWhereNothingMoreComes();
     this.#onIdle.wake();
     this.#parts.progress();
@@ -223,7 +229,7 @@ export class PartitionRun implements RecordOwner {
     try {
       more = this.#walk.next();
     } catch (error) {
-      this.halt(error instanceof Error ? error : new Error(String(error)));
+      this.halt(toError(error));
       return false;
     }
     if (more) {
@@ -351,7 +357,7 @@ export class PartitionRun implements RecordOwner {
     this.startsUpTo(doomed.record.offset);
     this.#lanes.setAside(doomed.failure, doomed.tries, () => {
       this.#isReading = false;
-      this.#shareWithSinks(doomed.record, []);
+      shareWith(this.#sinks, doomed.record, []);
       doomed.record.done();
       this.#flushWhereEnding();
     });
@@ -365,12 +371,20 @@ export class PartitionRun implements RecordOwner {
   }
 
   #accept(taken: TakenBatch, events: readonly CdcEvent[]): void {
+    let shares: SinkShares;
+    try {
+      shares = sharesOf(this.#sinks, events);
+    } catch (error) {
+      // Before the record is opened: an open one would never be settled.
+      this.#notDecoded(taken, error);
+      return;
+    }
     if (this.#readTries !== null) {
       this.#parts.recovery.recovered(this.#readTries);
       this.#readTries = null;
     }
     const record = this.#openRecord(taken);
-    this.#shareWithSinks(record, events);
+    shareWith(this.#sinks, record, shares);
     if (!this.#parts.hasHandlers) {
       record.done();
       return;
@@ -384,12 +398,6 @@ export class PartitionRun implements RecordOwner {
       record.done();
     } else {
       this.#lanes.add(record, calls, null);
-    }
-  }
-
-  #shareWithSinks(record: OpenRecord, events: readonly CdcEvent[]): void {
-    for (const sink of this.#sinks) {
-      sink.add(record, events);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { CdcEvent } from "@cdckit/decode";
 import type { OffsetCommit, OutgoingRecord } from "../driver.ts";
 import type { Sink } from "../sink.ts";
+import { outgoingRecords } from "../user-code/guarded-sink.ts";
 
 /** What `pipe` was given: the records that the events become. */
 export type PipeFunction<Event> = (events: readonly Event[]) => readonly OutgoingRecord[] | PromiseLike<readonly OutgoingRecord[]>;
@@ -14,7 +15,7 @@ export function pipeSink(
     name: "pipe",
     claim: async () => [],
     apply: async ({ assignment, events, nextOffset }) => {
-      const records = events.length === 0 ? [] : await makeRecords(events);
+      const records = events.length === 0 ? [] : outgoingRecords(await makeRecords(events));
       await transact(records, [{ assignment, offset: nextOffset }]);
     },
     close: async () => {},

@@ -6,8 +6,8 @@ import type { Counters } from "../observe/counters.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import type { AnyHandler } from "../routing/handlers.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
+import { pendingOf } from "../user-code/user-value.ts";
 import type { Fence } from "./fence.ts";
-import { isThenable } from "./is-thenable.ts";
 import { Lanes, laneOfKey, type LaneTask } from "./lanes.ts";
 import type { OpenRecord } from "./open-record.ts";
 
@@ -157,17 +157,17 @@ export class RecordLanes {
         return;
       }
       task.nextCall++;
-      let pending: unknown;
+      let pending: Promise<unknown> | null;
       // Under way from here on: a handler may stop the consumer while it is still on the stack.
       this.#active++;
       try {
-        pending = call.handle(call.event);
+        pending = pendingOf(call.handle(call.event));
       } catch (error) {
         this.#active--;
         this.#failed(task, error);
         return;
       }
-      if (isThenable(pending)) {
+      if (pending !== null) {
         this.#awaitCall(task, pending);
         return;
       }
@@ -177,7 +177,7 @@ export class RecordLanes {
     this.#finish(task);
   }
 
-  #awaitCall(task: RecordTask, pending: PromiseLike<unknown>): void {
+  #awaitCall(task: RecordTask, pending: Promise<unknown>): void {
     pending.then(
       () => {
         this.#active--;

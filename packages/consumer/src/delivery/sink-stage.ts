@@ -2,6 +2,7 @@ import type { CdcEvent } from "@cdckit/decode";
 import type { PartitionAssignment } from "../driver.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import type { Sink } from "../sink.ts";
+import { readMember } from "../user-code/user-value.ts";
 import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
 import { eventsOf, type OpenRecord } from "./open-record.ts";
 
@@ -21,6 +22,24 @@ export interface SinkStageParts extends Omit<BatchStageParts, "limits" | "apply"
   readonly finishes: boolean;
   /** Another member has claimed the partition. */
   readonly fenced: (sink: Sink) => void;
+}
+
+/** What of a record's events each of the sinks takes, in their order. */
+export type SinkShares = readonly (readonly CdcEvent[])[];
+
+const noShares: SinkShares = [];
+const noEvents: readonly CdcEvent[] = [];
+
+/** Throws where an event cannot be asked: a part of it is read late, and does not decode. */
+export function sharesOf(sinks: readonly SinkStage[], events: readonly CdcEvent[]): SinkShares {
+  return sinks.length === 0 ? noShares : sinks.map((sink) => sink.taken(events));
+}
+
+/** Hands each of the sinks its share; those without one get the record without events. */
+export function shareWith(sinks: readonly SinkStage[], record: OpenRecord, shares: SinkShares): void {
+  for (let i = 0; i < sinks.length; i++) {
+    sinks[i]?.add(record, shares[i] ?? noEvents);
+  }
 }
 
 /** The way of one partition's events to one sink, at the sink's own pace. */
@@ -50,14 +69,19 @@ export class SinkStage {
     return this.#stage.atWork();
   }
 
-  /** The sink's checkpoint moves past the record also where the sink takes none of its events. */
-  add(record: OpenRecord, events: readonly CdcEvent[]): void {
-    const { checkpoint, attached } = this.#parts;
+  /** Which of the events the sink takes. Throws as {@link sharesOf} does. */
+  taken(events: readonly CdcEvent[]): readonly CdcEvent[] {
+    return events.filter(this.#parts.attached.takes);
+  }
+
+  /** Hands on what the sink takes. Its checkpoint moves past the record also where that is nothing. */
+  add(record: OpenRecord, taken: readonly CdcEvent[]): void {
+    const { checkpoint } = this.#parts;
     if (checkpoint !== null && record.next <= checkpoint) {
       return;
     }
     record.share();
-    this.#stage.add({ record, events: events.filter(attached.takes) });
+    this.#stage.add({ record, events: taken });
   }
 
   fetchEnded(): void {
@@ -82,7 +106,7 @@ export class SinkStage {
     try {
       await attached.sink.apply({ assignment, events, nextOffset });
     } catch (error) {
-      if (typeof error === "object" && error !== null && "code" in error && error.code === "fenced") {
+      if (readMember(error, "code") === "fenced") {
         fenced(attached.sink);
       }
       throw error;

@@ -1,5 +1,7 @@
-import { type DecodeErrorCode, isDecodeError } from "@cdckit/decode";
+import { type DecodeErrorCode, isDecodeError, type RecordCoordinates } from "@cdckit/decode";
 import { isConsumerError } from "../errors.ts";
+import { callbackFailed, callUser } from "../user-code/user-functions.ts";
+import { nameOf, pendingOf, readMember } from "../user-code/user-value.ts";
 
 /** What kind of trouble an error is: whether trying again can help, and whether the record is to blame. */
 export type FailureKind =
@@ -60,6 +62,7 @@ const kindByCode: Readonly<Record<string, FailureKind>> = {
   ER_LOCK_WAIT_TIMEOUT: "transient",
   PROTOCOL_CONNECTION_LOST: "transient",
   fenced: "systemic",
+  "table-for-failed": "systemic", // how our PostgreSQL sink says that the user's function did
 };
 
 /** SQLSTATE classes, as PostgreSQL's clients give them in `code`. Those left out are unclear. */
@@ -84,9 +87,12 @@ const unreachable =
 
 const maxCauses = 8;
 
-/** The kind of what was thrown. Causes count: `fetch` hides a refused connection in a `TypeError`, a sink what its database refused. */
-export function classify(error: unknown, isRetriable?: IsRetriable): FailureKind {
-  const stated = isRetriable?.(error);
+/**
+ * The kind of what was thrown. Causes count: `fetch` hides a refused connection in a `TypeError`, a sink what its database refused. Throws a
+ * `ConsumerError` where `isRetriable` fails; it is asked about the record at `at`.
+ */
+export function classify(error: unknown, isRetriable?: IsRetriable, at?: RecordCoordinates): FailureKind {
+  const stated = isRetriable === undefined ? undefined : stateOf(isRetriable, error, at);
   if (stated !== undefined) {
     return stated ? "unclear" : "poison";
   }
@@ -96,31 +102,45 @@ export function classify(error: unknown, isRetriable?: IsRetriable): FailureKind
       return kind;
     }
   }
-  return isObject(error) && programmersErrors.includes(String(error["name"])) ? "poison" : "unclear";
+  return programmersErrors.includes(nameOf(error)) ? "poison" : "unclear";
+}
+
+function stateOf(isRetriable: IsRetriable, error: unknown, at: RecordCoordinates | undefined): boolean | undefined {
+  const stated: unknown = callUser("failure.isRetriable", () => isRetriable(error), at);
+  const pending = pendingOf(stated);
+  if (pending !== null) {
+    pending.catch(ignore); // nobody waits for it
+    throw callbackFailed("failure.isRetriable", "it gave a promise, expected true, false or undefined", undefined, at);
+  }
+  return stated === undefined ? undefined : Boolean(stated);
 }
 
 /**
  * The same for what a sink threw. Where its store cannot be reached, that is an outage, as with a registry: all it is asked for would fail
  * alike, and no number of attempts says that a record is to blame.
  */
-export function classifyAtSink(error: unknown, isRetriable?: IsRetriable): FailureKind {
-  const kind = classify(error, isRetriable);
+export function classifyAtSink(error: unknown, isRetriable?: IsRetriable, at?: RecordCoordinates): FailureKind {
+  const kind = classify(error, isRetriable, at);
   return kind === "transient" && causesOf(error).some(isUnreachable) ? "outage" : kind;
 }
 
-function isUnreachable({ code, status, statusCode }: Readonly<Record<string, unknown>>): boolean {
-  const answer = Number(status ?? statusCode);
-  return (typeof code === "string" && unreachable.test(code)) || answer === 429 || (answer >= 500 && answer <= 599);
+function isUnreachable(error: unknown): boolean {
+  const code = readMember(error, "code");
+  const answer = readMember(error, "status") ?? readMember(error, "statusCode");
+  return (
+    (typeof code === "string" && unreachable.test(code)) || answer === 429 || (typeof answer === "number" && answer >= 500 && answer <= 599)
+  );
 }
 
-function kindOf(error: Readonly<Record<string, unknown>>): FailureKind | null {
+function kindOf(error: unknown): FailureKind | null {
+  const code = readMember(error, "code");
   if (isDecodeError(error)) {
-    return kindByDecodeCode[error.code];
+    return typeof code === "string" && Object.hasOwn(kindByDecodeCode, code) ? kindByDecodeCode[code as DecodeErrorCode] : null;
   }
   if (isConsumerError(error)) {
-    return error.code === "invalid-row" || error.code === "decoder-failed" ? "poison" : null;
+    return code === "callback-failed" ? "systemic" : code === "invalid-row" || code === "decoder-failed" ? "poison" : null;
   }
-  const { code, retriable } = error;
+  const retriable = readMember(error, "retriable");
   if (code === "unavailable" && retriable === true) {
     return "outage"; // how sinks say it
   }
@@ -134,7 +154,7 @@ function kindOf(error: Readonly<Record<string, unknown>>): FailureKind | null {
   if (typeof retriable === "boolean") {
     return retriable ? "transient" : "unclear";
   }
-  return statusKind(error["status"] ?? error["statusCode"]);
+  return statusKind(readMember(error, "status") ?? readMember(error, "statusCode"));
 }
 
 function sqlKind(code: string): FailureKind | undefined {
@@ -153,14 +173,12 @@ function statusKind(status: unknown): FailureKind | null {
 }
 
 /** The error, what caused it, and so on. */
-function causesOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
-  const causes: Readonly<Record<string, unknown>>[] = [];
-  for (let cause = error; isObject(cause) && causes.length < maxCauses; cause = cause["cause"]) {
+function causesOf(error: unknown): readonly unknown[] {
+  const causes: unknown[] = [];
+  for (let cause = error; typeof cause === "object" && cause !== null && causes.length < maxCauses; cause = readMember(cause, "cause")) {
     causes.push(cause);
   }
   return causes;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
+function ignore(): void {}

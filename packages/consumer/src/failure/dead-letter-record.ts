@@ -8,6 +8,7 @@
  */
 import { isDecodeError, type RecordHeaders } from "@cdckit/decode";
 import type { OutgoingRecord } from "../driver.ts";
+import { codeOf, isError, nameOf, readMember } from "../user-code/user-value.ts";
 import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
 
 export interface DeadLetterContext {
@@ -104,15 +105,15 @@ interface DescribedError {
 function describeFailure(failure: Failure): DescribedError {
   const { stage, error } = failure;
   const own = haltErrorOf(failure);
-  const name = error instanceof Error ? error.name : typeof error;
-  const code: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-  const thrown = isDecodeError(error) ? "" : `: ${name}${typeof code === "string" || typeof code === "number" ? ` (code ${code})` : ""}`;
+  const name = nameOf(error);
+  const code = codeOf(error);
+  const thrown = isDecodeError(error) ? "" : `: ${name}${code === undefined ? "" : ` (code ${code})`}`;
   return {
     stage: stage === "handle" ? "TASK_PUT" : "VALUE_CONVERTER",
     component: stage === "handle" ? "@cdckit/consumer" : "@cdckit/decode",
     name,
     message: `${own.message}${thrown}`,
-    stack: error instanceof Error ? framesOf(error) : "",
+    stack: isError(error) ? framesOf(readMember(error, "stack")) : "",
   };
 }
 
@@ -128,16 +129,16 @@ function describeParked(behind: bigint): DescribedError {
 
 const maxFrames = 20;
 
-function framesOf({ stack }: Error): string {
-  const frames = (stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+function framesOf(stack: unknown): string {
+  const frames = (typeof stack === "string" ? stack : "").split("\n").filter((line) => /^\s+at /.test(line));
   return frames.slice(0, maxFrames).join("\n");
 }
 
 /** The id of the value's schema: as decoded, or as Confluent's five bytes have it. */
 function schemaIdOf({ batch, record }: RecordPlace, reason: SetAsideReason): string | null {
   if (reason.kind === "failed" && reason.failure.event !== null) {
-    const { schemaId } = reason.failure.event;
-    return schemaId === null || schemaId === undefined ? null : String(schemaId);
+    const schemaId = readMember(reason.failure.event, "schemaId");
+    return typeof schemaId === "string" || typeof schemaId === "number" || typeof schemaId === "bigint" ? String(schemaId) : null;
   }
   const value = batch.valueAt(record);
   if (value === null || value.length < 5 || value[0] !== 0) {

@@ -1,5 +1,6 @@
 import type { CdcEvent, RecordBatch, RecordCoordinates } from "@cdckit/decode";
 import type { PartitionAssignment } from "../driver.ts";
+import { toError } from "../user-code/user-value.ts";
 import { decodeFailure, handlerFailure, sinkFailure } from "./halt.ts";
 
 /** One record where it lies: in its batch, during one assignment. */
@@ -32,7 +33,7 @@ export function coordinatesOf({ batch, record }: RecordPlace): RecordCoordinates
 /** The error that the consumer halts with, if it does. */
 export function haltErrorOf({ stage, error, place, sink, through }: Failure): Error {
   if (stage === "read") {
-    return error instanceof Error ? error : new Error(String(error));
+    return toError(error);
   }
   const at = coordinatesOf(place);
   if (stage === "decode") {

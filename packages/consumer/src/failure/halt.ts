@@ -1,18 +1,19 @@
 import { isDecodeError, type RecordCoordinates } from "@cdckit/decode";
 import { ConsumerError, isConsumerError } from "../errors.ts";
+import { readMember, toError } from "../user-code/user-value.ts";
 
 /** The error that `run()` rejects with when a record could not be decoded. */
 export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
-  if (isDecodeError(error)) {
-    return error.locatedAt(at);
+  if (isDecodeError(error) && typeof readMember(error, "locatedAt") === "function") {
+    return toError(error.locatedAt(at));
   }
   return new ConsumerError("decoder-failed", `the decoder failed at ${place(at)}; the cause says why`, { cause: error, at });
 }
 
 /** The error that `run()` rejects with when a handler threw or rejected. A row that was refused before its handler saw it says so itself. */
 export function handlerFailure(error: unknown, at: RecordCoordinates, through: bigint | null): Error {
-  if (isConsumerError(error) && error.code === "invalid-row") {
-    return error;
+  if (isConsumerError(error) && readMember(error, "code") === "invalid-row") {
+    return toError(error);
   }
   return new ConsumerError("handler-failed", `a handler failed at ${places(at, through)}`, { cause: error, at });
 }

@@ -5,6 +5,7 @@ import { publish } from "../observe/channels.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Waits, WorkInHand } from "../observe/waits.ts";
+import { toError } from "../user-code/user-value.ts";
 import { classify, classifyAtSink, type FailureKind } from "./classify.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
@@ -50,14 +51,26 @@ export class Recovery {
     return this.#parts.deadLetters?.parkedKeys.behind(place);
   }
 
-  /** What becomes of the record; counts the failed attempt in `tries`. Where it is tried again, a wait is open until {@link recovered}. */
+  /**
+   * What becomes of the record; counts the failed attempt in `tries`. Where it is tried again, a wait is open until {@link recovered}.
+   * Never throws: whoever asks has a record in its hands, and nobody else would take it. What goes wrong here halts the consumer.
+   */
   judge(failure: Failure, tries: Tries): Remedy {
+    try {
+      return this.#judge(failure, tries);
+    } catch (error) {
+      return { kind: "halt", error: toError(error) };
+    }
+  }
+
+  #judge(failure: Failure, tries: Tries): Remedy {
     const { options, clock, random, counters, logger, waits } = this.#parts;
     if (failure.stage === "read") {
       return { kind: "halt", error: haltErrorOf(failure) };
     }
     const nowMs = clock.nowMs();
-    const kind = failure.sink === null ? classify(failure.error, options.isRetriable) : classifyAtSink(failure.error, options.isRetriable);
+    const kindOf = failure.sink === null ? classify : classifyAtSink;
+    const kind = kindOf(failure.error, options.isRetriable, coordinatesOf(failure.place));
     count(tries, kind, nowMs);
     const course = courseAfter(kind, tries, nowMs, options, random);
     if (course.kind !== "again") {

@@ -1,3 +1,4 @@
+import { codeOf, readMember, readText } from "../user-code/user-value.ts";
 import { withoutUserInfo } from "./redacting-logger.ts";
 
 const maxLength = 300;
@@ -10,38 +11,33 @@ const systemCode = /^(E[A-Z0-9]+|UND_ERR_\w+)$/;
  * Node and of Kafka clients are told; those of an application's own errors may hold its data, so they give their name and code. Never throws.
  */
 export function causeText(error: unknown): string {
-  try {
-    const told = causesOf(error).map(tell);
-    const [first = String(typeof error), ...rest] = told;
-    const last = rest.at(-1);
-    const text = last === undefined || first.includes(last) ? first : `${first}: ${last}`;
-    const clean = withoutUserInfo(text);
-    return clean.length > maxLength ? `${clean.slice(0, maxLength)}...` : clean;
-  } catch {
-    return "an error that cannot be read"; // its getters throw
-  }
+  const told = causesOf(error).map(tell);
+  const [first = String(typeof error), ...rest] = told;
+  const last = rest.at(-1);
+  const text = last === undefined || first.includes(last) ? first : `${first}: ${last}`;
+  const clean = withoutUserInfo(text);
+  return clean.length > maxLength ? `${clean.slice(0, maxLength)}...` : clean;
 }
 
-function tell(error: Readonly<Record<string, unknown>>): string {
-  const { name, message, status, code = status } = error;
-  const hasCode = typeof code === "string" || typeof code === "number";
+function tell(error: unknown): string {
+  const name = readText(error, "name");
+  const message = readText(error, "message");
+  const status = readMember(error, "status");
+  const code = codeOf(error) ?? (typeof status === "number" || typeof status === "string" ? status : undefined);
   const isTold =
-    (hasCode && typeof message === "string" && (message.startsWith(`[${code}] `) || systemCode.test(String(code)))) ||
-    (typeof name === "string" && name.startsWith("KafkaJS"));
-  if (isTold && typeof message === "string" && message !== "") {
-    return message;
-  }
-  return `${typeof name === "string" && name !== "" ? name : "an error"}${hasCode ? ` (${code})` : ""}`;
+    (code !== undefined && (message?.startsWith(`[${code}] `) === true || systemCode.test(String(code)))) ||
+    name?.startsWith("KafkaJS") === true;
+  return isTold && message !== undefined ? message : `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`;
 }
 
 /** The error and what it came from. An aggregate stands for the first of its errors: a refused name has one for each address. */
-function causesOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
-  const causes: Readonly<Record<string, unknown>>[] = [];
+function causesOf(error: unknown): readonly unknown[] {
+  const causes: unknown[] = [];
   let next: unknown = error;
   while (typeof next === "object" && next !== null && causes.length < maxCauses) {
-    const cause = next as Readonly<Record<string, unknown>>;
-    causes.push(cause);
-    next = cause["cause"] ?? (Array.isArray(cause["errors"]) ? cause["errors"][0] : undefined);
+    causes.push(next);
+    // The member is absent, or a list; where it is neither, it has no member 0.
+    next = readMember(next, "cause") ?? readMember(readMember(next, "errors"), 0);
   }
   return causes;
 }

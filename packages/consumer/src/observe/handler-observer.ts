@@ -2,7 +2,9 @@ import type { CdcEvent } from "@cdckit/decode";
 import type { Clock } from "../clock.ts";
 import type { Target } from "../routing/router.ts";
 import { channels, publish } from "./channels.ts";
-import type { Telemetry } from "./telemetry.ts";
+import type { UserFunctions } from "../user-code/user-functions.ts";
+import { pendingOf } from "../user-code/user-value.ts";
+import type { HandlerSpan, Telemetry } from "./telemetry.ts";
 
 /** What a handler takes: an event, or several of one partition. */
 export type Subject = CdcEvent | readonly CdcEvent[];
@@ -17,11 +19,13 @@ export class HandlerObserver {
   readonly #groupId: string;
   readonly #clock: Clock;
   readonly #telemetry: Telemetry | null;
+  readonly #functions: UserFunctions;
 
-  constructor(groupId: string, clock: Clock, telemetry: Telemetry | null) {
+  constructor(groupId: string, clock: Clock, telemetry: Telemetry | null, functions: UserFunctions) {
     this.#groupId = groupId;
     this.#clock = clock;
     this.#telemetry = telemetry;
+    this.#functions = functions;
   }
 
   /** The target, its handler looked at. */
@@ -38,24 +42,24 @@ export class HandlerObserver {
 
   #observe<Argument extends Subject>(handle: Handle<Argument>, argument: Argument): unknown {
     const startedMs = this.#clock.nowMs();
-    const span = this.#telemetry?.begin(argument) ?? null;
+    const span = this.#lookOn(() => this.#telemetry?.begin(argument)) ?? null;
     const end = (error: unknown): void => {
       const durationMs = this.#clock.nowMs() - startedMs;
-      span?.end(durationMs, error);
-      this.#publish(argument, durationMs, error);
+      this.#lookOn(() => span?.end(durationMs, error));
+      this.#lookOn(() => this.#publish(argument, durationMs, error));
     };
-    let result: unknown;
+    let pending: Promise<unknown> | null;
     try {
-      result = span === null ? handle(argument) : span.run(() => handle(argument));
+      pending = pendingOf(span === null ? handle(argument) : this.#runIn(span, () => handle(argument)));
     } catch (error) {
       end(error);
       throw error;
     }
-    if (!isPromise(result)) {
+    if (pending === null) {
       end(null);
-      return result;
+      return undefined;
     }
-    return result.then(
+    return pending.then(
       (value) => {
         end(null);
         return value;
@@ -65,6 +69,25 @@ export class HandlerObserver {
         throw error;
       },
     );
+  }
+
+  /** Calls the handler in the span's context: once, also where the telemetry throws before it, behind it, or never calls. */
+  #runIn(span: HandlerSpan, handle: () => unknown): unknown {
+    let outcome: { readonly value: unknown } | { readonly error: unknown } | null = null;
+    const handleOnce = (): unknown => {
+      outcome ??= outcomeOf(handle);
+      return "value" in outcome ? outcome.value : undefined;
+    };
+    this.#lookOn(() => void span.run(handleOnce));
+    const known: { readonly value: unknown } | { readonly error: unknown } = outcome ?? outcomeOf(handle);
+    if ("error" in known) {
+      throw known.error;
+    }
+    return known.value;
+  }
+
+  #lookOn<T>(call: () => T): T | undefined {
+    return this.#functions.lookOn("telemetry", call);
   }
 
   #publish(subject: Subject, durationMs: number, error: unknown): void {
@@ -80,6 +103,10 @@ export function isMany(subject: Subject): subject is readonly CdcEvent[] {
   return Array.isArray(subject);
 }
 
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+function outcomeOf(handle: () => unknown): { readonly value: unknown } | { readonly error: unknown } {
+  try {
+    return { value: handle() };
+  } catch (error) {
+    return { error };
+  }
 }

@@ -3,6 +3,7 @@
  * Their names are written out here, because the package of names moves them between minor releases.
  */
 import type { CdcEvent } from "@cdckit/decode";
+import { isError, nameOf, readText } from "../user-code/user-value.ts";
 import { isMany, type Subject } from "./handler-observer.ts";
 import type { HandlerSpan, Telemetry } from "./telemetry.ts";
 
@@ -152,6 +153,5 @@ function offsetOf(first: CdcEvent | undefined): Attributes {
 }
 
 function errorType(error: unknown): string {
-  const code = (error as { readonly code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : error instanceof Error ? error.name : "_OTHER";
+  return readText(error, "code") ?? (isError(error) ? nameOf(error) : "_OTHER");
 }

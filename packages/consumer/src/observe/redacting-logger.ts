@@ -1,3 +1,4 @@
+import { codeOf, isError, nameOf, readMember, readText } from "../user-code/user-value.ts";
 import type { Logger } from "./logger.ts";
 
 const secretName = /pass(word|phrase)?$|secret|token|authorization|credential|api[-_]?key|^sasl$|^key$|^value$/i;
@@ -15,7 +16,16 @@ export function redacting(logger: Logger): Logger {
 }
 
 function clean(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redacted(name, value, 0)]));
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, readable(name, value)]));
+}
+
+/** What cannot be read (a getter or a trap throws) must not keep the line from being written. */
+function readable(name: string, value: unknown): unknown {
+  try {
+    return redacted(name, value, 0);
+  } catch {
+    return isError(value) ? plainError(value, deepest) : "[unreadable]";
+  }
 }
 
 function redacted(name: string, value: unknown, depth: number): unknown {
@@ -28,7 +38,7 @@ function redacted(name: string, value: unknown, depth: number): unknown {
   if (value instanceof Uint8Array) {
     return `[${value.length} bytes]`;
   }
-  if (value instanceof Error) {
+  if (isError(value)) {
     return plainError(value, depth);
   }
   if (typeof value !== "object" || value === null) {
@@ -44,12 +54,13 @@ function redacted(name: string, value: unknown, depth: number): unknown {
 
 /** As pino writes errors, and no property besides: clients put whole requests and configurations there. */
 function plainError(error: Error, depth: number): object {
-  const { name, message, stack, cause } = error;
-  const code = (error as { readonly code?: unknown }).code;
+  const code = codeOf(error);
+  const stack = readText(error, "stack");
+  const cause = readMember(error, "cause");
   return {
-    type: name,
-    message: withoutUserInfo(message),
-    ...(typeof code === "string" || typeof code === "number" ? { code } : {}),
+    type: nameOf(error),
+    message: withoutUserInfo(readText(error, "message") ?? ""),
+    ...(code === undefined ? {} : { code }),
     ...(stack === undefined ? {} : { stack: withoutUserInfo(stack) }),
     ...(cause === undefined || depth >= deepest ? {} : { cause: redacted("cause", cause, depth + 1) }),
   };

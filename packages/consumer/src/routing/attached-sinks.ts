@@ -4,6 +4,7 @@ import type { AttachedSink } from "../delivery/sink-stage.ts";
 import { ConsumerError } from "../errors.ts";
 import { checkMembers } from "../option-checks.ts";
 import type { Sink } from "../sink.ts";
+import { type GuardedSinkParts, guardedSink } from "../user-code/guarded-sink.ts";
 import { matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
 
 /** What a sink takes, and how much of it at a time. */
@@ -23,6 +24,11 @@ export interface SinkOptions {
 /** The sinks of a consumer. Each takes what happens to tables: changes, rows, truncates and tombstones. */
 export class AttachedSinks {
   readonly #attached: AttachedSink[] = [];
+  readonly #parts: GuardedSinkParts;
+
+  constructor(parts: GuardedSinkParts) {
+    this.#parts = parts;
+  }
 
   get all(): readonly AttachedSink[] {
     return this.#attached;
@@ -42,7 +48,7 @@ export class AttachedSinks {
     checkMembers("to()", options, ["tables", "batch"]);
     const patterns = options.tables?.map(parseTablePattern) ?? null;
     const limits = resolveBatchLimits("to() batch", options.batch);
-    this.#attached.push({ sink, limits, takes: (event) => takes(patterns, event) });
+    this.#attached.push({ sink: guardedSink(sink, this.#parts), limits, takes: (event) => takes(patterns, event) });
   }
 
   /** Where the sink of that name writes to. */

@@ -73,7 +73,7 @@ export class Router {
   targetOf(event: CdcEvent): Target | FilterReason {
     switch (event.kind) {
       case "change":
-        return this.#routeOf(event.table)[event.op];
+        return this.#routeOf(event.table)[event.op] ?? unknownOperation(event.op);
       case "truncate":
         return this.#routeOf(event.table).truncate;
       case "row":
@@ -163,6 +163,11 @@ export class Router {
 }
 
 const rank: Readonly<Record<TablePattern["kind"], number>> = { exact: 0, qualified: 1, any: 2 };
+
+/** Our own decoder gives no such event, one of the user's may. */
+function unknownOperation(op: unknown): never {
+  throw new TypeError(`expected a change to have the op create, update, delete or read, found ${typeof op === "string" ? op : typeof op}`);
+}
 
 function firstTarget(registrations: readonly Registration[], slot: TableSlot): Target | undefined {
   return registrations.find((registration) => registration.targets.has(slot))?.targets.get(slot);

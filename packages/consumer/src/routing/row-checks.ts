@@ -1,5 +1,6 @@
 import type { CdcEvent } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
+import { pendingOf } from "../user-code/user-value.ts";
 import type { Target } from "./router.ts";
 
 /** A validator of the Standard Schema (https://standardschema.dev), as zod, valibot and arktype make them. */
@@ -50,7 +51,15 @@ type Checked = Record<Part, unknown>;
 
 /** The target, with its events checked first. It is as synchronous as the validators and the handler are. */
 export function checkedTarget(target: Target, checks: RowChecks, pattern: string): Target {
-  const check = (event: CdcEvent): void | Promise<void> => checkEvent(event, checks, pattern);
+  // A handler that is tried again gets the event as it was checked: a validator is not given what it has made itself.
+  const checked = new WeakSet<CdcEvent>();
+  const check = (event: CdcEvent): void | Promise<void> => {
+    if (checked.has(event)) {
+      return undefined;
+    }
+    const pending = checkEvent(event, checks, pattern);
+    return pending === undefined ? void checked.add(event) : pending.then(() => void checked.add(event));
+  };
   if (target.kind === "each") {
     return {
       kind: "each",
@@ -63,23 +72,43 @@ export function checkedTarget(target: Target, checks: RowChecks, pattern: string
   return {
     kind: "batch",
     handle: (events) => {
-      const pending = events.map(check).filter((one) => one !== undefined);
-      return pending.length === 0 ? target.handle(events) : Promise.all(pending).then(() => target.handle(events));
+      const pending = allOf(events, check);
+      return pending === undefined ? target.handle(events) : pending.then(() => target.handle(events));
     },
   };
 }
 
-function checkEvent(event: CdcEvent, checks: RowChecks, pattern: string): void | Promise<void> {
+/** What is to be awaited of all of them, or nothing. Where one throws, the promises of those before it are not left alone. */
+function allOf<T>(items: readonly T[], check: (item: T) => void | Promise<void>): void | Promise<void> {
   const pending: Promise<void>[] = [];
-  for (const [part, schema] of partsOf(event, checks)) {
-    const result = schema["~standard"].validate((event as unknown as Checked)[part]);
-    if (result instanceof Promise) {
-      pending.push(result.then((settled) => take(event, part, settled, pattern)));
-    } else {
-      take(event, part, result, pattern);
+  try {
+    for (const item of items) {
+      const one = check(item);
+      if (one !== undefined) {
+        pending.push(one);
+      }
     }
+  } catch (error) {
+    void Promise.allSettled(pending);
+    throw error;
   }
   return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined);
+}
+
+/** All parts are validated before one of them is replaced: an event is as it came, or as its validators gave it. */
+function checkEvent(event: CdcEvent, checks: RowChecks, pattern: string): void | Promise<void> {
+  const taken: (() => void)[] = [];
+  const judge = (part: Part, result: unknown): void => {
+    const value = valueOf(event, part, result, pattern);
+    taken.push(() => void ((event as unknown as Checked)[part] = value));
+  };
+  const pending = allOf(partsOf(event, checks), ([part, schema]) => {
+    const result: unknown = schema["~standard"].validate((event as unknown as Checked)[part]);
+    const later = pendingOf(result);
+    return later === null ? judge(part, result) : later.then((settled) => judge(part, settled));
+  });
+  const take = (): void => taken.forEach((replace) => replace());
+  return pending === undefined ? take() : pending.then(take);
 }
 
 function partsOf(event: CdcEvent, { row, key }: RowChecks): [Part, StandardSchema][] {
@@ -108,18 +137,22 @@ function isKeyOnly(before: object, key: unknown): boolean {
   return Object.keys(before).every((name) => names.includes(name) || (before as Record<string, unknown>)[name] === null);
 }
 
-/** The event is this handler's alone: its part is replaced in place. */
-function take(event: CdcEvent, part: Part, result: StandardResult<unknown>, pattern: string): void {
-  if (result.issues === undefined) {
-    (event as unknown as Checked)[part] = result.value;
-    return;
+/** What a validator gives for the part. The event is this handler's alone: its part is replaced in place. */
+function valueOf(event: CdcEvent, part: Part, result: unknown, pattern: string): unknown {
+  if (typeof result !== "object" || result === null || !("value" in result || "issues" in result)) {
+    throw new TypeError(`expected the validator of ${part} of ${JSON.stringify(pattern)} to give { value } or { issues }`);
+  }
+  const { value, issues } = result as { readonly value: unknown; readonly issues?: unknown };
+  if (issues === undefined) {
+    return value;
   }
   const { topic, partition, offset } = event.record;
-  const places = result.issues.map(({ path }) => pathText(path)).filter((text, i, all) => all.indexOf(text) === i);
+  const list = Array.isArray(issues) ? (issues as { readonly path?: readonly unknown[] }[]) : [];
+  const places = list.map((issue) => pathText(issue?.path)).filter((text, i, all) => all.indexOf(text) === i);
   throw new ConsumerError(
     "invalid-row",
     `expected ${part} of an event of ${JSON.stringify(pattern)} to pass its validator, found it does not at ${places.join(", ")}; the issues are in the cause`,
-    { at: { topic, partition, offset }, cause: Object.assign(new Error("the validator's issues"), { issues: result.issues }) },
+    { at: { topic, partition, offset }, cause: Object.assign(new Error("the validator's issues"), { issues }) },
   );
 }
 

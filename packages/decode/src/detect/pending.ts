@@ -1,5 +1,5 @@
 import type { SchemaEncoding } from "../encoding/schema-encoding.ts";
-import { DecodeError, type DecodeErrorCode } from "../errors.ts";
+import { DecodeError, type DecodeErrorCode, isError, thrownCode, thrownText } from "../errors.ts";
 import type { SchemaId, SchemaLoadFailure } from "../schema-source.ts";
 import type { Engine } from "./engine.ts";
 
@@ -45,9 +45,9 @@ async function loadSchema(engine: Engine, id: SchemaId): Promise<DecodeError | n
 }
 
 function loadError(id: SchemaId, cause: unknown): DecodeError {
-  const failure = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+  const failure = thrownCode(cause);
   const code = Object.hasOwn(codes, failure) ? codes[failure as SchemaLoadFailure] : "schema-unavailable";
-  const reason = cause instanceof Error ? cause.message : "the source gave no reason";
+  const reason = isError(cause) ? thrownText(cause) : "the source gave no reason";
   return new DecodeError(code, `expected schema id ${id} from the schema source, found: ${reason}`, { cause });
 }
 
@@ -61,6 +61,6 @@ async function loadEncoding({ validation }: Engine, encoding: SchemaEncoding): P
 }
 
 function notLoaded(encoding: SchemaEncoding, cause: unknown): DecodeError {
-  const reason = cause instanceof Error ? cause.message : "it is not there after loading";
+  const reason = isError(cause) ? thrownText(cause) : "it is not there after loading";
   return new DecodeError("unsupported-format", `expected the reader of ${encoding.name} to load, found: ${reason}`, { cause });
 }

@@ -1,0 +1,90 @@
+import type { OffsetCommit, OutgoingRecord } from "../driver.ts";
+import type { Sink } from "../sink.ts";
+import { ConsumerError } from "../errors.ts";
+import { readText } from "./user-value.ts";
+import type { Logger } from "../observe/logger.ts";
+
+export interface GuardedSinkParts {
+  readonly logger: Logger;
+  /** Halts the consumer. */
+  readonly fail: (error: Error) => void;
+}
+
+/** A sink of the user's: its methods give promises that are the language's own, and what it claims is offsets. */
+export function guardedSink(sink: Sink, { logger, fail }: GuardedSinkParts): Sink {
+  const { name } = sink;
+  const host = readText(sink, "host");
+  const { schemaSeen } = sink;
+  return {
+    name,
+    ...(host === undefined ? {} : { host }),
+    claim: async (groupId, assignments) => checkpointsOf(name, await sink.claim(groupId, assignments)),
+    apply: async (batch) => sink.apply(batch),
+    // It is told in the middle of decoding, where a failure would be the record's: it is the sink's.
+    ...(schemaSeen === undefined
+      ? {}
+      : {
+          schemaSeen: (seen) => {
+            try {
+              schemaSeen.call(sink, seen);
+            } catch (cause) {
+              fail(
+                new ConsumerError(
+                  "sink-failed",
+                  `the sink ${JSON.stringify(name)} failed at a schema of ${seen.topic}; the cause says why`,
+                  {
+                    cause,
+                  },
+                ),
+              );
+            }
+          },
+        }),
+    close: async () => {
+      try {
+        await sink.close();
+      } catch (error) {
+        // Everything that it has applied is applied; how run() ends is decided by then.
+        logger.warn({ err: error, sink: name }, "a sink could not be closed");
+      }
+    },
+  };
+}
+
+function checkpointsOf(name: string, given: unknown): readonly OffsetCommit[] {
+  if (!Array.isArray(given) || !given.every((one: Partial<OffsetCommit> | null) => typeof one?.offset === "bigint")) {
+    throw new TypeError(`expected claim() of the sink ${JSON.stringify(name)} to give an array of { assignment, offset: bigint }`);
+  }
+  return given as readonly OffsetCommit[]; // an assignment that is not its own is not looked up
+}
+
+/** What a function of `pipe` gave, as records; throws where it is something else, before any of them is written. */
+export function outgoingRecords(given: unknown): readonly OutgoingRecord[] {
+  if (!Array.isArray(given)) {
+    throw new TypeError(`expected an array of records from the function of pipe(), found ${given === null ? "null" : typeof given}`);
+  }
+  for (const [i, record] of (given as Partial<OutgoingRecord>[]).entries()) {
+    const problem = problemOf(record);
+    if (problem !== null) {
+      throw new TypeError(
+        `expected records { topic, key, value, headers } from the function of pipe(), found that ${problem} of record ${i}`,
+      );
+    }
+  }
+  return given as readonly OutgoingRecord[]; // looked at above
+}
+
+function problemOf(record: Partial<OutgoingRecord> | null | undefined): string | null {
+  if (typeof record?.topic !== "string" || record.topic === "") {
+    return "there is no topic";
+  }
+  if (!isBytes(record.key) || !isBytes(record.value)) {
+    return "the key or the value is neither bytes nor null";
+  }
+  const isHeader = (header: unknown): boolean => Array.isArray(header) && typeof header[0] === "string" && isBytes(header[1]);
+  return Array.isArray(record.headers) && record.headers.every(isHeader) ? null : "the headers are no array of [name, bytes or null]";
+}
+
+function isBytes(value: unknown): boolean {
+  return value === null || value instanceof Uint8Array;
+}

@@ -1,0 +1,81 @@
+/**
+ * Reading what code of the user's threw, rejected with or returned. That may be anything: nothing, a text, an object whose getters throw, a
+ * revoked proxy. All such values are read here, so that reading one never throws.
+ */
+import { types } from "node:util";
+
+/** The member of that name; undefined where there is none, or where it cannot be read. */
+export function readMember(value: unknown, name: PropertyKey): unknown {
+  if ((typeof value !== "object" || value === null) && typeof value !== "function") {
+    return undefined;
+  }
+  try {
+    return (value as Readonly<Record<PropertyKey, unknown>>)[name];
+  } catch {
+    return undefined; // a getter or a trap that throws says nothing
+  }
+}
+
+/** The member of that name where it is a text that is not empty. */
+export function readText(value: unknown, name: PropertyKey): string | undefined {
+  const member = readMember(value, name);
+  return typeof member === "string" && member !== "" ? member : undefined;
+}
+
+/** Whether it is an `Error`, of this copy of the language's objects. */
+export function isError(value: unknown): value is Error {
+  try {
+    return value instanceof Error;
+  } catch {
+    return false; // a proxy whose trap throws
+  }
+}
+
+/** The value as a text, for a message. */
+export function textOf(value: unknown): string {
+  try {
+    return isError(value) ? (readText(value, "message") ?? nameOf(value)) : String(value);
+  } catch {
+    return `${typeof value === "object" ? "an object" : `a ${typeof value}`} that has no text`;
+  }
+}
+
+/** The name of an error's class, or the type of what is no error. */
+export function nameOf(value: unknown): string {
+  return isError(value) ? (readText(value, "name") ?? "Error") : typeof value;
+}
+
+/** Its `code`, where that is a text or a number. */
+export function codeOf(value: unknown): string | number | undefined {
+  const code = readMember(value, "code");
+  return typeof code === "string" || typeof code === "number" ? code : undefined;
+}
+
+/** An error whose message can be read: the value itself where it is one, else one with the value as its cause. */
+export function toError(value: unknown): Error {
+  return isError(value) && typeof readMember(value, "message") === "string" ? value : new Error(textOf(value), { cause: value });
+}
+
+const nativeThen = Promise.prototype.then;
+
+/**
+ * What a function returned, where it is to be awaited; null where it is not. The promise is the language's own, whatever was returned: it
+ * settles once, and neither reading nor calling its `then` throws.
+ */
+export function pendingOf(returned: unknown): Promise<unknown> | null {
+  if ((typeof returned !== "object" || returned === null) && typeof returned !== "function") {
+    return null;
+  }
+  try {
+    const { then } = returned as { readonly then?: unknown };
+    if (typeof then !== "function") {
+      return null;
+    }
+    if (then === nativeThen && types.isPromise(returned) && returned.constructor === Promise) {
+      return returned;
+    }
+  } catch (error) {
+    return Promise.reject(error as Error); // what it threw, whatever that is
+  }
+  return new Promise((resolve) => resolve(returned));
+}
