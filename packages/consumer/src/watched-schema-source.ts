@@ -2,6 +2,7 @@ import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
 import type { Clock } from "./clock.ts";
 import type { ResolvedFailureOptions } from "./failure/failure-options.ts";
 import type { OpenWait, Waits } from "./observe/waits.ts";
+import { codeOf } from "./user-code/user-value.ts";
 
 export interface SchemaWatchParts {
   readonly waits: Waits;
@@ -90,6 +91,6 @@ export class WatchedSchemaSource implements SchemaSource {
 
 /** Whatever a source throws that is not of the port counts as an outage, as in the decoder. */
 function isUnavailable(error: unknown): boolean {
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   return code !== "not-found" && code !== "refused";
 }

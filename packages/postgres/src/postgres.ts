@@ -2,6 +2,7 @@ import process from "node:process";
 import type { OffsetCommit, PartitionAssignment, Sink, SinkBatch } from "@cdckit/consumer";
 import type { SchemaSeen, TableName } from "@cdckit/decode";
 import { Checkpoints } from "./checkpoints.ts";
+import { PostgresSinkError } from "./errors.ts";
 import { hostOf } from "./host.ts";
 import { type PostgresOptions, type PostgresPool, type ResolvedPostgresOptions, resolvePostgresOptions } from "./options.ts";
 import { ownPool } from "./own-pool.ts";
