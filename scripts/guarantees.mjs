@@ -100,9 +100,11 @@ const promises = [
   },
   {
     id: "P8",
-    text: "A record that cannot be handled holds up no other key for ever and does not vanish: it halts the consumer, or becomes a dead letter in its own bytes under Kafka Connect's headers. What is not its fault never makes it one.",
+    text: "A record that cannot be handled holds up no other key for ever, and no other partition at all, and does not vanish: it halts the consumer, or becomes a dead letter in its own bytes under Kafka Connect's headers. What is not its fault never makes it one.",
     proofs: [
       simulation,
+      ["test/integration/independent-partitions.test.ts", "a handler that is tried again"],
+      ["test/integration/independent-partitions.test.ts", "a schema that the registry does not answer"],
       [
         `${consumer}/failure/dead-letter.test.ts`,
         "has the record's own bytes and headers, a timestamp of its own, and the names that Kafka Connect writes",

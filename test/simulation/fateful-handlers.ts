@@ -1,7 +1,7 @@
 import type { Clock, Consumer, SinkBatch } from "@cdckit/consumer";
 import type { SimulatedEvent } from "./fateful-decoder.ts";
 import type { Oracle } from "./oracle.ts";
-import type { Fate, Plan } from "./plan.ts";
+import { calmFromMs, type Fate, type Plan } from "./plan.ts";
 import type { SinkStore } from "./sink-store.ts";
 import type { WatchedProcess } from "./watched-process.ts";
 
@@ -43,7 +43,7 @@ export class FatefulHandlers {
           this.#oracle.ended(fact, part, holding);
         }
       };
-      const delayMs = this.#delayMs();
+      const delayMs = this.#delayMs(first.fact.record.partition, process.clock);
       return delayMs === 0 ? end() : pass(process.clock, delayMs).then(end);
     };
   }
@@ -55,7 +55,7 @@ export class FatefulHandlers {
     }
     holding.active++;
     try {
-      const delayMs = this.#delayMs();
+      const delayMs = this.#delayMs(batch.assignment.partition, process.clock);
       if (delayMs > 0) {
         await pass(process.clock, delayMs);
       }
@@ -91,7 +91,7 @@ export class FatefulHandlers {
           delivery.done();
         }
       };
-      const delayMs = this.#delayMs();
+      const delayMs = this.#delayMs(fact.record.partition, process.clock);
       if (delayMs > 0 && this.#calls % 3 === 0) {
         void pass(process.clock, delayMs).then(end);
       } else if (delayMs > 0) {
@@ -102,8 +102,12 @@ export class FatefulHandlers {
     }
   }
 
-  #delayMs(): number {
-    const { delaysMs } = this.#plan;
+  #delayMs(partition: number, clock: Clock): number {
+    const { delaysMs, stalledPartition } = this.#plan;
+    const stalledForMs = calmFromMs(this.#plan) - clock.nowMs();
+    if (partition === stalledPartition && stalledForMs > 0) {
+      return stalledForMs;
+    }
     return delaysMs[this.#calls++ % delaysMs.length] ?? 0;
   }
 

@@ -80,6 +80,16 @@ export interface Plan {
   readonly steps: readonly Step[];
   /** From here on nothing is disturbed any more. */
   readonly quietAtMs: number;
+  /** Nothing of this partition is handled before a long while after that: a handler hangs, or a sink. Null where none is stalled. */
+  readonly stalledPartition: number | null;
+}
+
+/** A partition that is stalled goes on so long after the last disturbance. */
+export const stallMs = 50_000;
+
+/** From when on nothing is disturbed, and nothing stalled. */
+export function calmFromMs({ quietAtMs, stalledPartition }: Plan): number {
+  return quietAtMs + (stalledPartition === null ? 0 : stallMs);
 }
 
 /** The attempts at a record; more than any that does not stay failed needs. */
@@ -98,7 +108,7 @@ export function planOf(seed: number): Plan {
     isCalm ? calmStep(draw, lengthMs) : wildStep(draw, lengthMs, partitions),
   );
   const steps = [...appends, ...disturbances].sort((a, b) => a.atMs - b.atMs);
-  return {
+  const plan: Omit<Plan, "stalledPartition"> = {
     seed,
     reads,
     partitions,
@@ -116,6 +126,10 @@ export function planOf(seed: number): Plan {
     steps,
     quietAtMs: Math.max(0, ...steps.map((step) => step.atMs + ("forMs" in step ? step.forMs : 0))) + 1,
   };
+  // Memory that is full holds up everybody, and the reader of a stream is one for all partitions.
+  const canStall = !isCalm && plan.delivery.maxInFlightBytes === undefined && reads !== "stream";
+  // Drawn last, so that the rest of a seed's plan is as it was.
+  return { ...plan, stalledPartition: canStall && draw.chance(0.15) ? draw.integer(0, partitions - 1) : null };
 }
 
 function deliveryOf(draw: Draw): Plan["delivery"] {

@@ -146,6 +146,17 @@ export const plantedBugs: readonly PlantedBug[] = [
     records: (records) => records.map((record) => ({ ...record, key: Buffer.from(String(record.offset)) })),
   })),
   inLine("loses the resume of a paused partition", () => ({ session: () => ({ resume: () => {} }) })),
+  inLine("holds every partition while one is at work", () => ({
+    sink: (sink) => {
+      let before: Promise<void> = Promise.resolve();
+      return {
+        batch: (batch) => {
+          before = before.then(() => sink.batch(batch));
+          return before;
+        },
+      };
+    },
+  })),
   inLine("ignores back-pressure", ({ clock }) => ({
     sink: (sink) => ({
       batch: (batch) => {

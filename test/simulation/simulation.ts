@@ -4,7 +4,7 @@ import { FatefulDecoder, type SimulatedEvent } from "./fateful-decoder.ts";
 import { FatefulHandlers } from "./fateful-handlers.ts";
 import { LogChanges } from "./log-changes.ts";
 import { Oracle } from "./oracle.ts";
-import { type Plan, planOf, type Step } from "./plan.ts";
+import { calmFromMs, type Plan, planOf, stallMs, type Step } from "./plan.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import { SinkStore } from "./sink-store.ts";
 import { WatchedBroker } from "./watched-broker.ts";
@@ -37,6 +37,8 @@ const restartAfterMs = 40;
 /** From the last disturbance on, everything must be done within this. */
 const patienceMs = 60_000;
 const maxRestarts = 60;
+/** While a partition is stalled, the others must be done within this; drains may wait for it until their deadline. */
+const besideStallMs = 45_000;
 /** What was disturbed may take so long to fail. */
 const lingeringMs = 500;
 /** Where everything is done, a stop has nothing to wait for. */
@@ -350,7 +352,7 @@ class Simulation {
     if (error === null || process.isDead || this.#isOver) {
       return;
     }
-    const isLingering = this.#clock.nowMs() <= this.#plan.quietAtMs + lingeringMs;
+    const isLingering = this.#clock.nowMs() <= calmFromMs(this.#plan) + lingeringMs;
     const why = whyHalted(error, { plan: this.#plan, oracle: this.#oracle, broker: this.#broker, isLingering });
     if (why === "again" && ++this.#restarts <= maxRestarts) {
       this.#clock.after(restartAfterMs, () => this.#join());
@@ -375,8 +377,30 @@ class Simulation {
     this.#isQuiet = true;
     this.#broker.faults.clear();
     this.#joinIfAlone();
-    this.#clock.after(patienceMs, () => this.#giveUp());
+    if (this.#plan.stalledPartition === null) {
+      this.#clock.after(patienceMs, () => this.#giveUp());
+    } else {
+      this.#clock.after(besideStallMs, () => this.#judgeStall(this.#plan.stalledPartition));
+      this.#clock.after(stallMs + patienceMs, () => this.#giveUp());
+    }
     this.#look();
+  }
+
+  /** While one partition waits, the others are done, and nobody asks for a restart. */
+  #judgeStall(stalled: number | null): void {
+    if (this.#isOver) {
+      return;
+    }
+    const behind = this.#missing().filter((missing) => !missing.startsWith(`${stalled}:`));
+    if (behind.length > 0) {
+      this.#oracle.violate(`partition ${stalled} waits, and ${besideStallMs} ms later others are not done: ${behind.join(", ")}`);
+    }
+    for (const { consumer, isDead } of this.#processes) {
+      const health = consumer?.health();
+      if (!isDead && health?.phase === "running" && !health.live && !health.reasons.some(isFencedByMistake)) {
+        this.#oracle.violate(`partition ${stalled} waits, and health asks for a restart: ${health.reasons.join("; ")}`);
+      }
+    }
   }
 
   /** Whether everything is done. */
@@ -433,7 +457,8 @@ class Simulation {
     const living = [...this.#processes].filter(({ isDead }) => !isDead);
     await Promise.all(living.map(async ({ consumer }) => consumer?.stop()));
     const tookMs = this.#clock.nowMs() - startedAtMs;
-    const isDone = this.#redBecause === null && this.#haltedBy === null && this.#missing().length === 0;
+    const isCalm = startedAtMs > calmFromMs(this.#plan) + lingeringMs || this.#plan.stalledPartition === null;
+    const isDone = isCalm && this.#redBecause === null && this.#haltedBy === null && this.#missing().length === 0;
     if (tookMs > (isDone ? idleStopMs : 4 * this.#plan.shutdownTimeoutMs + 1_000)) {
       this.#oracle.violate(`the stop took ${tookMs} ms`);
     }

@@ -14,7 +14,7 @@ import type {
 import { memory, type MemoryBroker, type MemoryMember, type VirtualClock } from "@cdckit/testkit";
 import { Holding } from "./holding.ts";
 import { type Oracle, placeOf } from "./oracle.ts";
-import type { Plan } from "./plan.ts";
+import { calmFromMs, type Plan } from "./plan.ts";
 
 export interface WatchedProcessParts {
   readonly plan: Plan;
@@ -210,7 +210,7 @@ export class WatchedProcess {
 
   #refuseHanging(what: string, sinceMs: number, patienceMs: number): void {
     const { clock, plan, oracle } = this.#parts;
-    const calmMs = clock.nowMs() - Math.max(sinceMs, plan.quietAtMs);
+    const calmMs = clock.nowMs() - Math.max(sinceMs, calmFromMs(plan));
     if (calmMs > patienceMs && !this.#isDead) {
       oracle.violate(`${what} took ${Math.round(calmMs)} ms in which nothing was disturbed`);
     }

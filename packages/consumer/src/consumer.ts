@@ -192,6 +192,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       recovery: this.#recovery,
       clock: this.#options.clock,
       maxInFlightBytes: this.#options.delivery.maxInFlightBytes,
+      holdAll: (isHeld) => engine.holdAll(isHeld),
       progress: () => engine.progress(),
     });
     const stopped = engine.run(intake);
@@ -223,11 +224,13 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     const engine = this.#engine;
     const fail = (error: Error): void => engine.fail(error);
     const progress = (): void => engine.progress();
+    const holdAll = (isHeld: boolean): void => engine.holdAll(isHeld);
     const { delivery } = this.#options;
     const sinks = this.#sinks.all;
     const maxInFlight = delivery.maxInFlight ?? (sinks.length > 0 || delivery.batch !== null ? 64 : Math.min(delivery.concurrency, 2));
     if (delivery.concurrency === 1 && maxInFlight === 1 && delivery.batch === null && sinks.length === 0) {
-      return new HandlerIntake(this.#batchRunParts(), fail, progress);
+      const { maxInFlightBytes } = delivery;
+      return new HandlerIntake({ ...this.#batchRunParts(), maxInFlightBytes, holdAll }, fail, progress);
     }
     const claims = sinks.length > 0 ? this.#claims() : null;
     return new LaneIntake({
@@ -239,8 +242,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       checkpointOf: (sink, assignment) => claims?.checkpointOf(sink, assignment) ?? null,
       fail,
       progress,
-      pause: (assignment) => engine.pause(assignment),
-      resume: (assignment) => engine.resume(assignment),
+      holdAll,
     });
   }
 

@@ -74,8 +74,9 @@ export interface DriverSink {
    */
   revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void>;
   /**
-   * Takes a batch. Nothing returned: ready for the next one. A promise: not before it resolves (it never rejects). That the next batch
-   * may come does not mean that this one is handled: only `commit` says so.
+   * Takes a batch. Nothing returned: ready for the next one of this partition. A promise: not before it resolves (it never rejects). It may
+   * take for ever, and holds up this partition and no other. That the next batch may come does not mean that this one is handled: only
+   * `commit` says so.
    */
   batch(batch: FetchedBatch): Promise<void> | undefined;
   /**
@@ -176,7 +177,7 @@ export interface DriverCapabilities {
   readonly cooperative: boolean;
   /**
    * A rebalance waits for `revoked`, whatever the client is doing. Where it does not, it waits only for the batches whose promise is
-   * pending: the consumer then holds each of them until it is handled.
+   * pending: the consumer then holds each of them until it is handled, and takes nothing ahead.
    */
   readonly awaitsRevoked: boolean;
   /** The group protocol of KIP-848. */

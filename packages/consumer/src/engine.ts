@@ -1,6 +1,7 @@
 import { settledWithin } from "./deadline.ts";
 import { Committer } from "./delivery/committer.ts";
 import type { Intake } from "./delivery/intake.ts";
+import { PartitionHolds } from "./delivery/partition-holds.ts";
 import { type HeldPartition, PartitionLedgers } from "./delivery/partition-ledgers.ts";
 import type {
   DriverSession,
@@ -33,6 +34,7 @@ export class ConsumerEngine implements DriverSink {
   readonly #counters: Counters;
   readonly #waits: Waits;
   readonly #ledgers: PartitionLedgers = new PartitionLedgers();
+  readonly #holds: PartitionHolds = new PartitionHolds(() => this.#session, this.#ledgers);
   readonly #committer: Committer;
   readonly #watch: RangeWatch;
   readonly #connected: Latch = new Latch();
@@ -66,7 +68,7 @@ export class ConsumerEngine implements DriverSink {
       clock: options.clock,
       intervalMs: options.health.lagIntervalMs,
       stuckAfterMs: options.health.stuckAfterMs,
-      partitions: () => [...this.#ledgers.held()].map(watched),
+      partitions: () => [...this.#ledgers.held()].map((held) => this.#watched(held)),
       onRanges: (ranges) => this.#ledgers.learnRanges(ranges),
       onSuspicion: (suspicion) => this.#suspect(suspicion),
     });
@@ -128,13 +130,9 @@ export class ConsumerEngine implements DriverSink {
     this.#needsTransactions = true;
   }
 
-  /** Asks the driver for no more of a partition, and for more again. */
-  pause(assignment: PartitionAssignment): void {
-    this.#session?.pause([assignment]);
-  }
-
-  resume(assignment: PartitionAssignment): void {
-    this.#session?.resume([assignment]);
+  /** Asks the driver for nothing more of any partition, and for more again. */
+  holdAll(isHeld: boolean): void {
+    this.#holds.setAll(isHeld);
   }
 
   /** How long whoever lets go of something at the end may take. */
@@ -189,6 +187,7 @@ export class ConsumerEngine implements DriverSink {
 
   assigned(assignments: readonly PartitionAssignment[]): void {
     this.#ledgers.assign(assignments);
+    this.#holds.assigned(assignments);
     this.#options.logger.info({ partitions: assignments.map(describe) }, "partitions assigned");
     publish("assigned", () => ({ groupId: this.#options.groupId, assignments }));
   }
@@ -265,6 +264,12 @@ export class ConsumerEngine implements DriverSink {
     }
   }
 
+  /** Whatever is here, held, or claimed by a sink, the client need not fetch. */
+  #watched({ assignment, ledger }: HeldPartition): WatchedPartition {
+    const isAtWork = ledger.inFlight > 0 || this.#holds.isHeld(assignment) || this.#intake?.hasWork(assignment) === true;
+    return { assignment, handledTo: ledger.watermark, isAtWork };
+  }
+
   #dispatch(event: LifecycleEvent): void {
     const before = this.#state;
     this.#state = advance(before, event);
@@ -306,7 +311,7 @@ export class ConsumerEngine implements DriverSink {
   async #connect(): Promise<void> {
     const { driver, groupId, topics, from, logger, delivery, failure } = this.#options;
     const { signal } = this.#connectAbort;
-    const startAt = this.#startAt === undefined ? {} : { startAt: this.#startAt };
+    const startAt = this.#startAt === undefined ? {} : { startAt: this.#holds.whileAsked(this.#startAt) };
     const joining = this.#waits.open({ what: `the ${driver.name} driver, which joins the group ${groupId},` });
     try {
       this.#session = await driver.connect({ groupId, topics, from, logger, signal, lostRange: failure.lostRange, ...startAt }, this);
@@ -416,10 +421,6 @@ class Latch {
   open(): void {
     this.#resolve();
   }
-}
-
-function watched({ assignment, ledger }: HeldPartition): WatchedPartition {
-  return { assignment, handledTo: ledger.watermark, isAtWork: ledger.inFlight > 0 };
 }
 
 function describe({ topic, partition, epoch }: PartitionAssignment): string {

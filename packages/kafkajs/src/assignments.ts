@@ -1,4 +1,5 @@
 import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
+import type { MessageBatch } from "./message-batch.ts";
 
 /** A partition that is held, and where kafkajs must go on if it loses nothing. */
 export interface Held {
@@ -19,8 +20,16 @@ export interface Held {
   isDistrusted: boolean;
   /** It is looked at what lies in front of a batch that eachBatch never sees. Never rejects. */
   passing: Promise<void> | undefined;
-  /** A batch that was handed over beside kafkajs' own loop. */
-  aside: Promise<void> | undefined;
+  /** It is about to be given up: nothing more of it is handed over. */
+  isGoing: boolean;
+  /** The consumer is not ready for the next batch. Resolves when it is; never rejects. */
+  atWork: Promise<void> | undefined;
+  /** Batches that were fetched meanwhile. */
+  readonly ahead: MessageBatch[];
+  /** Nothing more is fetched of it until those are handed over. */
+  isHeld: boolean;
+  /** Its last batch took longer than kafkajs' loop waits for one. */
+  isSlow: boolean;
 }
 
 /** The partitions of the current generation. kafkajs' assignments are eager: a rebalance takes all of them. */
@@ -30,6 +39,18 @@ export class Assignments {
 
   current(): readonly PartitionAssignment[] {
     return [...this.#held.values()].map(({ assignment }) => assignment);
+  }
+
+  all(): readonly Held[] {
+    return [...this.#held.values()];
+  }
+
+  /** Nothing more of what is held is handed over. */
+  announceRelease(): void {
+    for (const held of this.#held.values()) {
+      held.isGoing = true;
+      held.ahead.length = 0;
+    }
   }
 
   of(topic: string, partition: number): PartitionAssignment | undefined {
@@ -63,7 +84,11 @@ export class Assignments {
           isPaused: false,
           isDistrusted: false,
           passing: undefined,
-          aside: undefined,
+          isGoing: false,
+          atWork: undefined,
+          ahead: [],
+          isHeld: false,
+          isSlow: false,
         };
         this.#held.set(keyOf(topic, partition), held);
       }

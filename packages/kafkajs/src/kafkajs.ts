@@ -1,8 +1,9 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
-import type { Consumer, Kafka, ProducerConfig } from "kafkajs";
+import type { Consumer, Kafka, PartitionAssigner, ProducerConfig } from "kafkajs";
 import { installCodecs, type KafkaJsCodecs } from "./codecs/install-codecs.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { joiningAfter } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
 import { LogScout } from "./log-scout.ts";
 import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions } from "./options.ts";
@@ -14,7 +15,7 @@ import { Sockets } from "./sockets.ts";
 const capabilities: DriverCapabilities = Object.freeze({
   metadataCommit: false,
   cooperative: false,
-  awaitsRevoked: false, // it joins again at once, and waits only for the batches that it has handed over
+  awaitsRevoked: true,
   kip848: false,
   leaderEpoch: false,
   codecs: Object.freeze(["none", "gzip", "snappy", "lz4", "zstd"] as const),
@@ -52,6 +53,7 @@ interface Client {
   readonly kafka: Kafka;
   readonly scout: LogScout;
   readonly makeProducer: MakeProducer;
+  readonly assigner: PartitionAssigner;
   readonly brokers: string;
   readonly destroySockets: () => void;
 }
@@ -95,6 +97,7 @@ async function join(
     maxWaitTimeInMs: tuning.maxWaitMs,
     metadataMaxAge: tuning.metadataMaxAgeMs,
     allowAutoTopicCreation: false,
+    partitionAssigners: [joiningAfter((request) => session.beforeJoin(request), client.assigner)],
     // A join that is under way when the session is closed fails later, and must not bring the member back.
     retry: { restartOnFailure: async () => !session.isClosing },
   });
@@ -119,12 +122,14 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
   const { client } = options;
   // Named, because kafkajs warns where it chooses for itself.
   const createPartitioner = module.Partitioners.DefaultPartitioner;
+  const assigner = module.PartitionAssigners.roundRobin;
   if (client.kind === "own") {
     const { kafka } = client;
     return {
       kafka,
       scout: new LogScout(() => kafka.admin({ retry: preflightRetry })),
       makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
+      assigner,
       brokers: "of the given client",
       destroySockets: () => {},
     };
@@ -156,6 +161,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
       };
       return { producer: kafka.producer({ createPartitioner, ...producerConfig }), destroySockets };
     },
+    assigner,
     brokers: Array.isArray(brokers) ? brokers.join(", ") : "of the given function",
     destroySockets: () => [sockets, ...ofProducers].forEach((each) => each.destroy()),
   };

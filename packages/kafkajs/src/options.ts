@@ -36,7 +36,8 @@ export interface KafkaJsTuning {
    */
   readonly metadataMaxAgeMs?: number;
   /**
-   * How many partitions are handled at a time. Each keeps its order.
+   * How many partitions' batches are handed over side by side. Each keeps its order. A batch that takes longer than `maxWaitMs` does not
+   * count any more: it holds up its own partition only.
    * @default 1
    */
   readonly partitionsConsumedConcurrently?: number;

@@ -1,6 +1,6 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
 import type { Consumer } from "kafkajs";
-import type { Assignments } from "./assignments.ts";
+import type { Assignments, Held } from "./assignments.ts";
 import type { Start } from "./starts.ts";
 
 /** What kafkajs fetches of the partitions that are held, and from where. */
@@ -20,6 +20,16 @@ export class PartitionControl {
       if (held !== undefined) {
         held.isPaused = isPaused;
         this.apply(assignment);
+      }
+    }
+  }
+
+  /** Stops, or resumes, the fetches of a partition for the driver's own reasons. */
+  hold(held: Held, isHeld: boolean): void {
+    if (held.isHeld !== isHeld) {
+      held.isHeld = isHeld;
+      if (this.#assignments.held(held.assignment) === held) {
+        this.apply(held.assignment);
       }
     }
   }
@@ -46,7 +56,7 @@ export class PartitionControl {
   apply(assignment: PartitionAssignment): void {
     const held = this.#assignments.held(assignment);
     const partitions = [{ topic: assignment.topic, partitions: [assignment.partition] }];
-    if (held === undefined || held.isPaused || held.isStarting) {
+    if (held === undefined || held.isPaused || held.isHeld || held.isStarting) {
       this.#consumer.pause(partitions);
     } else {
       this.#consumer.resume(partitions);

@@ -13,7 +13,9 @@ import type { Batch, Consumer, ConsumerEndBatchProcessEvent, EachBatchPayload } 
 import { Assignments, type Held, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
-import { keepBeating } from "./heartbeat.ts";
+import { GivingUp } from "./giving-up.ts";
+import { HandOver } from "./hand-over.ts";
+import type { JoinRequest } from "./join-gate.ts";
 import { madeAnewOf, missingOf } from "./log-guard.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
 import { goesOnAt, lostRangeError, madeAnewError } from "./lost-range.ts";
@@ -54,6 +56,8 @@ export class KafkaJsSession implements DriverSession {
   readonly #parts: SessionParts;
   readonly #assignments: Assignments = new Assignments();
   readonly #control: PartitionControl;
+  readonly #handOver: HandOver;
+  readonly #givingUp: GivingUp;
   readonly #writer: Writer;
   readonly #transactions: Transactions;
   readonly #watch: TopicWatch;
@@ -77,6 +81,22 @@ export class KafkaJsSession implements DriverSession {
     this.#parts = parts;
     const { makeProducer, scout } = parts;
     this.#control = new PartitionControl(parts.consumer, this.#assignments);
+    const { maxWaitMs, heartbeatIntervalMs, maxBytes } = parts.tuning;
+    this.#givingUp = new GivingUp({
+      sink: parts.sink,
+      assignments: this.#assignments,
+      heartbeatIntervalMs,
+      over: this.#over.signal,
+      isOver: () => this.#isOver,
+    });
+    this.#handOver = new HandOver({
+      sink: parts.sink,
+      assignments: this.#assignments,
+      control: this.#control,
+      // No shorter than kafkajs takes to look at a partition that is resumed: a slow one would be idle meanwhile.
+      patienceMs: Math.min(maxWaitMs, heartbeatIntervalMs),
+      maxAheadBytes: maxBytes,
+    });
     const ended = this.#ended.signal;
     const { groupId } = parts.subscription;
     this.#writer = new Writer(makeProducer, ended);
@@ -108,6 +128,12 @@ export class KafkaJsSession implements DriverSession {
 
   resume(assignments: readonly PartitionAssignment[]): void {
     this.#control.setPaused(assignments, false);
+    for (const assignment of assignments) {
+      const held = this.#assignments.held(assignment);
+      if (held !== undefined) {
+        this.#handOver.goOn(held);
+      }
+    }
   }
 
   send(records: readonly OutgoingRecord[]): Promise<void> {
@@ -170,6 +196,11 @@ export class KafkaJsSession implements DriverSession {
     destroySockets();
   }
 
+  /** Resolves when the group may be joined. */
+  beforeJoin(request: JoinRequest): Promise<void> {
+    return this.#givingUp.beforeJoin(request);
+  }
+
   /** The member is on its way out, and not to come back. */
   get isClosing(): boolean {
     return this.#closing !== undefined;
@@ -194,7 +225,7 @@ export class KafkaJsSession implements DriverSession {
 
   /** kafkajs takes topics only while it does not run: everything is given up, and the group joined anew. */
   async #widen(topics: readonly string[]): Promise<void> {
-    await this.#giveUp("revoked");
+    await this.#givingUp.all("revoked");
     if (!this.#isOver) {
       await this.#parts.consumer.stop();
       await this.#consume(topics);
@@ -213,8 +244,7 @@ export class KafkaJsSession implements DriverSession {
     const { consumer } = this.#parts;
     const { GROUP_JOIN, REBALANCING, CRASH, END_BATCH_PROCESS, FETCH_START, FETCH } = consumer.events;
     consumer.on(GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment));
-    // kafkajs goes on to join at once, whatever a listener does: what is handled by now is committed in the same turn, before its request.
-    consumer.on(REBALANCING, () => void this.#giveUp("revoked"));
+    consumer.on(REBALANCING, () => void this.#givingUp.all("revoked"));
     consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
     consumer.on(END_BATCH_PROCESS, ({ payload }) => this.#passed(payload));
     consumer.on(FETCH_START, ({ payload }) => this.#fetches(payload));
@@ -240,8 +270,7 @@ export class KafkaJsSession implements DriverSession {
     if (this.#isOver) {
       return;
     }
-    // A join without a word before: the session had run out, or the topics' metadata changed.
-    void this.#giveUp("lost");
+    void this.#givingUp.all("lost"); // where nobody asked before the join
     const assignments = this.#assignments.renew(memberAssignment, true);
     // In this turn, before kafkajs fetches.
     for (const assignment of assignments) {
@@ -295,27 +324,12 @@ export class KafkaJsSession implements DriverSession {
     if (this.#isOver) {
       return;
     }
-    void this.#giveUp("lost");
+    void this.#givingUp.all("lost");
     const explained = explainFailure(error, this.#parts.brokers);
     if (restarts) {
       this.#parts.subscription.logger.warn({ err: explained }, "kafkajs lost its connection, and connects again");
     } else {
       this.#fail(explained);
-    }
-  }
-
-  /** Gives all partitions up. Revoked ones can be committed until the sink is done with them. */
-  async #giveUp(how: "revoked" | "lost"): Promise<void> {
-    const going = this.#assignments.current();
-    if (going.length === 0 || this.#isOver) {
-      return;
-    }
-    if (how === "lost") {
-      this.#assignments.clear();
-    }
-    await this.#parts.sink.revoked(going, how);
-    if (going.some((assignment) => this.#assignments.isCurrent(assignment))) {
-      this.#assignments.clear();
     }
   }
 
@@ -343,7 +357,7 @@ export class KafkaJsSession implements DriverSession {
   #pass(batch: MessageBatch, held: Held, first: bigint | null): void {
     if (first === null || held.expected === null || first >= held.expected) {
       held.expected = batch.nextOffset;
-      held.aside = this.#parts.sink.batch(batch);
+      void this.#handOver.take(batch, held);
     } // else it was fetched before the last seek
   }
 
@@ -366,7 +380,7 @@ export class KafkaJsSession implements DriverSession {
   }
 
   async #eachBatch(payload: EachBatchPayload): Promise<void> {
-    const { batch, heartbeat } = payload;
+    const { batch } = payload;
     const assignment = this.#assignments.of(batch.topic, batch.partition);
     const held = assignment === undefined ? undefined : this.#assignments.held(assignment);
     // After a rebalance was announced, kafkajs still hands over the rest of the fetch, and after a seek an outdated one.
@@ -377,6 +391,7 @@ export class KafkaJsSession implements DriverSession {
       return;
     }
     this.#commitInGeneration = payload.commitOffsetsIfNecessary;
+    this.#givingUp.heartbeat = payload.heartbeat;
     await held.passing;
     if (this.#assignments.held(assignment) !== held || this.#isOver) {
       return;
@@ -385,18 +400,12 @@ export class KafkaJsSession implements DriverSession {
       await this.#investigate(held);
       return;
     }
-    const handled = this.#handOver(new MessageBatch(batch, assignment), held);
-    if (handled !== undefined) {
-      const { heartbeatIntervalMs } = this.#parts.tuning;
-      const rebalance = await keepBeating(handled, heartbeat, heartbeatIntervalMs, (how) => this.#giveUp(how), this.#over.signal);
-      if (rebalance !== null) {
-        throw rebalance;
-      }
-    }
-    if (this.#assignments.isCurrent(assignment)) {
-      payload.resolveOffset(batch.lastOffset());
+    const next = new MessageBatch(batch, assignment);
+    if (this.#handOver.hasRoom(held, next.byteLength)) {
       // Only here: what was looked into, or left, is fetched again, and would not be missed if it counted as passed.
-      held.expected = BigInt(batch.lastOffset()) + 1n;
+      payload.resolveOffset(batch.lastOffset());
+      held.expected = next.nextOffset;
+      await this.#handOver.take(next, held);
     }
   }
 
@@ -409,15 +418,6 @@ export class KafkaJsSession implements DriverSession {
       this.#fail(madeAnewError(lost, subscription.groupId));
     }
     return lost !== null;
-  }
-
-  #handOver(batch: MessageBatch, held: Held): Promise<void> | undefined {
-    const { aside } = held;
-    if (aside === undefined) {
-      return this.#parts.sink.batch(batch);
-    }
-    held.aside = undefined;
-    return aside.then(() => (this.#assignments.held(held.assignment) === held ? this.#parts.sink.batch(batch) : undefined));
   }
 
   /**

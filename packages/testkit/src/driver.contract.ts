@@ -146,6 +146,66 @@ const trials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "a batch that is not finished holds up its own partition and no other": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 4);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(
+      topic,
+      [0, 1, 2, 3].flatMap((partition) => lines(partition, 5)),
+    );
+    const unfinished = latch();
+    const { sink, session } = await join(harness, { topics: [topic], groupId }, (probe) => {
+      probe.onBatch = ({ partition }) => (partition === 0 ? unfinished.promise : undefined);
+    });
+    const of = (partition: number): readonly bigint[] =>
+      sink.records.filter((one) => one.partition === partition).map(({ offset }) => offset);
+    await sink.until(() => [1, 2, 3].every((partition) => of(partition).length >= 5) && of(0).length > 0);
+    await harness.produce(
+      topic,
+      [0, 1, 2, 3].flatMap((partition) => lines(partition, 5)),
+    );
+    await sink.until(() => [1, 2, 3].every((partition) => of(partition).length >= 10));
+    expect(sink.batches.filter(({ partition }) => partition === 0).length).toEqual(1);
+    expect(of(0).length <= 5).toEqual(true);
+    // The group is told the truth of it meanwhile.
+    await session.commit(sink.batches.filter(({ partition }) => partition !== 0).map(commitOf));
+    expect(await harness.committed(groupId, topic, 3)).toEqual(10n);
+    unfinished.open();
+    await sink.until(() => of(0).length >= 10);
+    for (const partition of [0, 1, 2, 3]) {
+      expect(of(partition)).toEqual(Array.from({ length: 10 }, (_, i) => BigInt(i)));
+    }
+    await session.close(5_000);
+  },
+
+  "a partition whose batch is not finished goes only when the consumer is done with it": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, [...lines(0, 5), ...lines(1, 5)]);
+    const handling = latch();
+    const first = await join(harness, { topics: [topic], groupId }, (probe) => {
+      probe.onBatch = ({ partition }) => (partition === 1 ? handling.promise : undefined);
+    });
+    await first.sink.until(({ batches }) => batches.some(({ partition }) => partition === 1));
+    await pause(300); // whatever a client waits for by itself, it waits no more
+    let isDone = false;
+    first.sink.onRevoked = async () => {
+      await pause(200);
+      isDone = true;
+      handling.open();
+      await first.session.commit(first.sink.batches.map(commitOf));
+    };
+    const second = await join(harness, { topics: [topic], groupId });
+    await second.sink.until(({ held }) => held.length === 1);
+    expect(isDone).toEqual(true);
+    await harness.produce(topic, [...lines(0, 1), ...lines(1, 1)]);
+    const seen = (): readonly bigint[] =>
+      [...first.sink.records, ...second.sink.records].filter(({ partition }) => partition === 1).map(({ offset }) => offset);
+    await Promise.race([first.sink.until(() => seen().length >= 6), second.sink.until(() => seen().length >= 6)]);
+    expect(seen()).toEqual([0n, 1n, 2n, 3n, 4n, 5n]);
+    await Promise.all([first.session.close(5_000), second.session.close(5_000)]);
+  },
+
   "a paused partition is silent until it is resumed, and loses nothing": async (harness, { expect }) => {
     const topic = await topicOf(harness, 2);
     const { sink, session } = await join(harness, { topics: [topic] });

@@ -14,7 +14,8 @@ export interface MemoryOptions {
    */
   readonly maxBatchRecords?: number;
   /**
-   * How many partitions are handed over at a time. Each keeps its order.
+   * How many partitions are handed over at a time. Each keeps its order. A batch that takes longer than 10 ms does not count any more: it
+   * holds up its own partition only.
    * @default 1
    */
   readonly partitionsConsumedConcurrently?: number;

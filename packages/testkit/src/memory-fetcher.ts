@@ -27,6 +27,9 @@ export interface FetcherParts {
   readonly missed: (assignment: PartitionAssignment, lost: LostRange) => bigint | null;
 }
 
+/** How long a batch counts among those that are handed over side by side. One that takes longer holds up its own partition only. */
+const patienceMs = 10;
+
 /** Fetches from the partitions in turn, and hands the batches over. */
 export class MemoryFetcher {
   readonly #parts: FetcherParts;
@@ -98,9 +101,21 @@ export class MemoryFetcher {
       void this.#serveLater(position, suffer);
       return;
     }
-    await this.#handOver(position);
-    position.isBusy = false;
-    this.wake();
+    const handed = this.#handOver(position).then(() => {
+      position.isBusy = false;
+      this.wake();
+    });
+    await this.#settledOrLate(handed);
+  }
+
+  #settledOrLate(work: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#parts.broker.clock.after(patienceMs, resolve);
+      void work.then(() => {
+        cancel();
+        resolve();
+      });
+    });
   }
 
   async #serveLater(position: FetchPosition, suffer: () => Promise<boolean>): Promise<void> {

@@ -2,8 +2,13 @@ import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import { toError } from "../user-code/user-value.ts";
 import { BatchRun, type BatchRunParts } from "./batch-run.ts";
 import type { WorkInHand } from "../observe/waits.ts";
-import type { DrainKind, Intake } from "./intake.ts";
+import type { DrainKind, HoldAll, Intake } from "./intake.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
+
+export interface HandlerIntakeParts {
+  readonly maxInFlightBytes: number;
+  readonly holdAll: HoldAll;
+}
 
 /** Stands for a run whose first step is still on the stack: it is over, or has its own promise, when the stack is. */
 const settled: Promise<void> = Promise.resolve();
@@ -13,12 +18,12 @@ const settled: Promise<void> = Promise.resolve();
  * time interleave where their handlers wait.
  */
 export class HandlerIntake implements Intake {
-  readonly #parts: BatchRunParts;
+  readonly #parts: BatchRunParts & HandlerIntakeParts;
   readonly #fail: (error: Error) => void;
   readonly #progress: () => void;
   readonly #underWay = new Map<BatchRun, Promise<void>>();
 
-  constructor(parts: BatchRunParts, fail: (error: Error) => void, progress: () => void) {
+  constructor(parts: BatchRunParts & HandlerIntakeParts, fail: (error: Error) => void, progress: () => void) {
     this.#parts = parts;
     this.#fail = fail;
     this.#progress = progress;
@@ -35,9 +40,25 @@ export class HandlerIntake implements Intake {
     }
     const finished = this.#finish(run, pending)
       .catch((error: unknown) => this.#halt(run, toError(error))) // nothing in it throws: it would be our own mistake
-      .finally(() => this.#underWay.delete(run));
+      .finally(() => {
+        this.#underWay.delete(run);
+        this.#holdWhereFull();
+      });
     this.#underWay.set(run, finished);
+    this.#holdWhereFull();
     return finished;
+  }
+
+  hasWork(assignment: PartitionAssignment): boolean {
+    return [...this.#underWay.keys()].some(({ batch }) => batch.assignment === assignment);
+  }
+
+  #holdWhereFull(): void {
+    let bytes = 0;
+    for (const { batch } of this.#underWay.keys()) {
+      bytes += batch.byteLength;
+    }
+    this.#parts.holdAll(bytes >= this.#parts.maxInFlightBytes);
   }
 
   checkpoint(): void {

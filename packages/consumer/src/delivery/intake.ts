@@ -4,6 +4,9 @@ import type { HeldPartition } from "./partition-ledgers.ts";
 
 export type DrainKind = "finish" | "fence";
 
+/** Stops the fetches of every partition while those in memory reach their bound, and lets them go on. */
+export type HoldAll = (isHeld: boolean) => void;
+
 /** What takes the batches: handlers, or a stream. */
 export interface Intake {
   /** As `DriverSink.batch`: a promise holds the next batch back. */
@@ -16,6 +19,8 @@ export interface Intake {
    * under way.
    */
   drain(how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void>;
+  /** Fetched batches of the partition are here: whatever does not move, it is not the driver. */
+  hasWork(assignment: PartitionAssignment): boolean;
   /** Why nothing moves, for the health report; null where things move. */
   blockedBy(): string | null;
   /** What has been started and has not ended: of each partition what stands in front. Asked once a second. */

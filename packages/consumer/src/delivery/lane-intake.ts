@@ -1,6 +1,6 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { WorkInHand } from "../observe/waits.ts";
-import type { DrainKind, Intake } from "./intake.ts";
+import type { DrainKind, HoldAll, Intake } from "./intake.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { PartitionRun, type PartitionRunParts } from "./partition-run.ts";
 import { type AttachedSink, SinkStage } from "./sink-stage.ts";
@@ -12,14 +12,12 @@ export interface LaneIntakeParts extends Omit<PartitionRunParts, "moved" | "isHe
   readonly checkpointOf: (sink: AttachedSink["sink"], assignment: PartitionAssignment) => bigint | null;
   /** The driver's capability of that name. */
   readonly awaitsRevoked: boolean;
-  /** What a driver session does. */
-  readonly pause: (assignment: PartitionAssignment) => void;
-  readonly resume: (assignment: PartitionAssignment) => void;
+  readonly holdAll: HoldAll;
 }
 
 /**
- * Hands events to handlers and sinks with many records of a partition open at a time. A partition that has enough in memory is paused, so
- * that the others go on; only when the bytes of all reach their bound is the driver held.
+ * Hands events to handlers and sinks with many records of a partition open at a time. A partition that has enough in memory is held, and
+ * the others go on; only when the bytes of all reach their bound are all of them held.
  */
 export class LaneIntake implements Intake {
   readonly #parts: LaneIntakeParts;
@@ -34,15 +32,21 @@ export class LaneIntake implements Intake {
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
     const run = this.#runs.get(held.assignment) ?? this.#open(held);
     run.take(batch);
-    if (!run.isPaused && run.batches >= this.#parts.delivery.maxInFlight) {
-      run.isPaused = true;
-      this.#parts.pause(run.assignment);
-      run.pump();
-    }
     if (!this.#parts.awaitsRevoked) {
       return run.quiet();
     }
-    return this.#isFull() ? this.#room() : undefined;
+    if (run.batches >= this.#parts.delivery.maxInFlight) {
+      run.isPaused = true;
+      run.pump();
+    }
+    if (this.#isFull()) {
+      this.#parts.holdAll(true);
+      // Nothing more is handed over: no batch may wait for events that are still to come.
+      for (const each of this.#runs.values()) {
+        each.pump();
+      }
+    }
+    return run.isPaused || this.#isFull() ? this.#room(run) : undefined;
   }
 
   /** What is handled is in the ledgers already. */
@@ -75,12 +79,16 @@ export class LaneIntake implements Intake {
     }
   }
 
+  hasWork(assignment: PartitionAssignment): boolean {
+    return (this.#runs.get(assignment)?.batches ?? 0) > 0;
+  }
+
   async #forgetIdle(run: PartitionRun): Promise<void> {
     await run.idle();
     // Nothing of it starts any more: who waits for records of it that were not read waits in vain, and a client that waits never joins again.
     run.close();
     this.#runs.delete(run.assignment);
-    this.#onRoom.wake();
+    this.#madeRoom();
   }
 
   #open(held: HeldPartition): PartitionRun {
@@ -111,7 +119,13 @@ export class LaneIntake implements Intake {
   #moved(run: PartitionRun): void {
     if (run.isPaused && !run.fence.isClosed && run.batches < this.#parts.delivery.maxInFlight) {
       run.isPaused = false;
-      this.#parts.resume(run.assignment);
+    }
+    this.#madeRoom();
+  }
+
+  #madeRoom(): void {
+    if (!this.#isFull()) {
+      this.#parts.holdAll(false);
     }
     this.#onRoom.wake();
   }
@@ -128,12 +142,8 @@ export class LaneIntake implements Intake {
     return this.#inFlightBytes() >= this.#parts.delivery.maxInFlightBytes;
   }
 
-  async #room(): Promise<void> {
-    // The driver hands over nothing meanwhile: no batch may wait for events that are still to come.
-    for (const run of this.#runs.values()) {
-      run.pump();
-    }
-    while (this.#isFull() && !this.#closed) {
+  async #room(run: PartitionRun): Promise<void> {
+    while ((run.isPaused || this.#isFull()) && !run.fence.isClosed && !this.#closed) {
       await this.#onRoom.wait();
     }
   }

@@ -44,7 +44,7 @@ export class PartitionRun implements RecordOwner {
   readonly ledger: OffsetLedger;
   /** Closed when nothing of this assignment may start any more. */
   readonly fence: Fence;
-  /** The driver was asked for no more of it. */
+  /** It has enough in memory: the driver hands over no more of it. */
   isPaused = false;
   readonly #parts: PartitionRunParts;
   readonly #lanes: RecordLanes;

@@ -6,7 +6,7 @@ import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { WorkInHand } from "../observe/waits.ts";
-import type { DrainKind, Intake } from "./intake.ts";
+import type { DrainKind, HoldAll, Intake } from "./intake.ts";
 import { Fence } from "./fence.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
@@ -27,6 +27,7 @@ export interface StreamIntakeParts {
   readonly clock: Clock;
   /** Batches are taken until those with events that are not done hold this much. */
   readonly maxInFlightBytes: number;
+  readonly holdAll: HoldAll;
   readonly progress: () => void;
 }
 
@@ -85,7 +86,15 @@ export class StreamIntake implements Intake {
     this.#queue.push(taken);
     this.#inFlightBytes += batch.byteLength;
     this.#onBatch.wake();
-    return this.#isFull() ? this.#room() : undefined;
+    if (!this.#isFull()) {
+      return undefined;
+    }
+    this.#parts.holdAll(true);
+    return this.#room();
+  }
+
+  hasWork(assignment: PartitionAssignment): boolean {
+    return [...this.#taken].some(({ batch }) => batch.assignment === assignment);
   }
 
   /** What is done is in the ledger already. */
@@ -288,6 +297,9 @@ export class StreamIntake implements Intake {
   #letGo(taken: TakenBatch): void {
     if (!taken.queued && taken.outstanding === 0 && this.#taken.delete(taken)) {
       this.#inFlightBytes -= taken.batch.byteLength;
+      if (!this.#isFull()) {
+        this.#parts.holdAll(false);
+      }
       this.#onRoom.wake();
     }
   }

@@ -1,0 +1,46 @@
+import type { PartitionAssigner } from "kafkajs";
+
+/** What is looked at of a request to join. */
+export interface JoinRequest {
+  /** Empty where the group does not know the member any more. */
+  readonly memberId: string;
+}
+
+/** As much of kafkajs' clients of brokers, and of its cluster, as is used. Its types leave both out. */
+interface JoiningBroker {
+  joinGroup(request: JoinRequest): Promise<unknown>;
+}
+interface CoordinatorCluster {
+  findGroupCoordinator(request: unknown): Promise<JoiningBroker>;
+}
+
+/**
+ * An assigner as the given one, of a consumer that asks `before` each time when it is about to join its group, and joins when that has
+ * resolved (or not at all, when it rejects).
+ *
+ * kafkajs has no hook for this: it announces a rebalance and joins in the same breath, so that partitions would go with records in flight.
+ * But it gives the cluster of the consumer to its assigners, and asks there for the coordinator that it then joins at.
+ */
+export function joiningAfter(before: (request: JoinRequest) => Promise<void>, assigner: PartitionAssigner): PartitionAssigner {
+  return (config) => {
+    gateJoins(config.cluster as unknown as CoordinatorCluster, before);
+    return assigner(config);
+  };
+}
+
+function gateJoins(cluster: CoordinatorCluster, before: (request: JoinRequest) => Promise<void>): void {
+  const gated = new WeakSet<JoiningBroker>();
+  const findGroupCoordinator = cluster.findGroupCoordinator.bind(cluster);
+  cluster.findGroupCoordinator = async (request) => {
+    const broker = await findGroupCoordinator(request);
+    if (!gated.has(broker)) {
+      gated.add(broker);
+      const joinGroup = broker.joinGroup.bind(broker);
+      broker.joinGroup = async (join) => {
+        await before(join);
+        return joinGroup(join);
+      };
+    }
+    return broker;
+  };
+}
