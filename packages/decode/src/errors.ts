@@ -18,6 +18,8 @@ export type DecodeErrorCode =
   | "unsupported-format"
   /** The registry answered that it has no such schema. */
   | "schema-not-found"
+  /** The message names a schema, and the decoder was given nowhere to ask for it. */
+  | "schema-source-missing"
   /** The registry could not be asked: network, time-out, 5xx, 429. */
   | "schema-unavailable"
   /** The registry, or our rules, refused: 401, 403, a redirect, an answer that is too large or not a schema. */
@@ -38,6 +40,7 @@ const retriableByCode: Readonly<Record<DecodeErrorCode, boolean>> = {
   "unknown-format": false,
   "unsupported-format": false,
   "schema-not-found": false,
+  "schema-source-missing": false,
   "schema-unavailable": true,
   "schema-refused": false,
   "schema-invalid": false,

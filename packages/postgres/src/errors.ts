@@ -18,6 +18,8 @@ export type PostgresSinkErrorCode =
   | "table-for-failed"
   /** PostgreSQL cannot be reached, or asked to be tried again: deadlock, serialization failure, restart. */
   | "unavailable"
+  /** PostgreSQL did not let the sink in, and will not: user, password, database, TLS or the right to connect. */
+  | "login-failed"
   /** PostgreSQL refused a row or a statement; what it said is the cause, without the values of rows: a {@link PostgresRefusal}. */
   | "rejected";
 
@@ -32,6 +34,7 @@ const retriable: Readonly<Record<PostgresSinkErrorCode, boolean>> = {
   "schema-mismatch": false,
   "table-for-failed": false,
   unavailable: true,
+  "login-failed": false,
   rejected: false,
 };
 
@@ -88,6 +91,17 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
     return error;
   }
   const state = sqlStateOf(error);
+  const advice = loginAdvice(error, state);
+  if (advice !== null) {
+    const cause = state === null ? error : new PostgresRefusal(error as Readonly<Record<string, unknown>>, state); // as below
+    return new PostgresSinkError(
+      "login-failed",
+      `${what}: PostgreSQL did not let the sink in${state === null ? "" : ` (${state})`}: ${advice}`,
+      {
+        cause,
+      },
+    );
+  }
   if (state === null) {
     return new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be asked; it is tried again`, { cause: error });
   }
@@ -96,6 +110,32 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
   return isPassing(state)
     ? new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be asked (${state}); it is tried again`, { cause })
     : new PostgresSinkError("rejected", `${what}: PostgreSQL refused it with ${state} (see its appendix of error codes)`, { cause });
+}
+
+/** What a connection lacks that no time brings, by SQLSTATE: appendix A of PostgreSQL's manual, classes 28 and 3D. */
+const adviceByState: Readonly<Record<string, string>> = {
+  "28P01": "the password is wrong, check user and password of the connection",
+  "28000": "this user may not log in from here, check the user and the server's pg_hba.conf",
+  "3D000": "there is no such database, check the database of the connection",
+};
+
+/** The same where pg or the TLS of Node gives up before PostgreSQL has said anything; their sentences hold no secrets. */
+const adviceByMessage: readonly (readonly [RegExp, string])[] = [
+  [/client password must be a( non-empty)? string/, "the server wants a password, and the connection has none"],
+  [/server does not support SSL/, "the server does not speak TLS, set ssl: false or turn it on there"],
+  [/no pg_hba\.conf entry/, "the server does not let this user in from here, check its pg_hba.conf"],
+];
+
+/** What to change if the server will never let the connection in; null if it may yet. */
+function loginAdvice(error: unknown, state: string | null): string | null {
+  if (state !== null) {
+    return adviceByState[state] ?? null;
+  }
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  if (typeof code === "string" && /CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/.test(code)) {
+    return `its certificate is not trusted (${code}), name the authority in ssl.ca`;
+  }
+  return adviceByMessage.find(([pattern]) => typeof message === "string" && pattern.test(message))?.[1] ?? null;
 }
 
 /** No class begins with E, and codes of Node's do: `EPIPE` has five characters, too. */

@@ -1,7 +1,7 @@
 import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
 import { CachingSource } from "./caching-source.ts";
 import { withDeadline } from "./deadline.ts";
-import { isRegistryError, RegistryError } from "./errors.ts";
+import { isRegistryError, RegistryError, unusableAnswer } from "./errors.ts";
 import { isTransient } from "./http-status.ts";
 import type { ResolvedAdapterOptions } from "./options.ts";
 import { quoted } from "./quoted.ts";
@@ -43,8 +43,8 @@ async function fetchAll(
   const ask = async (what: string, question: () => Promise<unknown>) => {
     signal.throwIfAborted(); // the time is up: what is still to be asked would be asked for nobody
     const schema = readSchemaAnswer(await question().catch((error: unknown) => Promise.reject(failureOf(error, client, what, id))));
-    if (typeof schema === "string") {
-      throw new RegistryError("refused", `the answer of ${client.name} to ${what} ${schema}: does it ask a schema registry`, { id });
+    if ("wrong" in schema) {
+      throw unusableAnswer(`the answer of ${client.name} to ${what} ${schema.wrong}: does it ask a schema registry`, schema.isRegistry, id);
     }
     return schema;
   };
@@ -67,11 +67,27 @@ function failureOf(error: unknown, client: ForeignClient, what: string, id: Sche
     const why = status ?? systemCode(error);
     return new RegistryError("unavailable", `${client.name} could not get ${what} (${why}): ask again later`, { id, status });
   }
+  if (status === 404 && !isRegistrysOwn(error)) {
+    const detail = `${client.name} got a 404 for ${what} that is not a registry's own: is something else in front of it, or the address wrong`;
+    return new RegistryError("unavailable", detail, { id, status, isRegistry: false });
+  }
   if (status === 404) {
     const detail = `${client.name} did not find ${what} (404): does it ask the registry that the producer wrote to`;
     return new RegistryError("not-found", detail, { id, status });
   }
   return new RegistryError("refused", `${client.name} was refused ${what} (${status}): check its address and credentials`, { id, status });
+}
+
+/**
+ * Whether the registry itself said 404: by its error code if the client hands it on, else by its sentence, of which nothing is kept. A proxy's
+ * page has neither.
+ */
+function isRegistrysOwn(error: unknown): boolean {
+  const { errorCode, message } = (error ?? {}) as { readonly errorCode?: unknown; readonly message?: unknown };
+  return typeof errorCode === "number"
+    ? errorCode >= 40_400 && errorCode <= 40_499
+    : typeof message === "string" &&
+        /\b(schema|subject|version|artifact|content)\b.*\bnot found\b|\bno (schema|content|artifact)\b/i.test(message);
 }
 
 function statusOf(error: unknown): number | undefined {

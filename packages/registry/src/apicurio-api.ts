@@ -1,5 +1,6 @@
 import type { SchemaId, SchemaType } from "@cdckit/decode";
-import { isRegistryError, RegistryError } from "./errors.ts";
+import { isRegistryError, RegistryError, unusableAnswer } from "./errors.ts";
+import { isTransient } from "./http-status.ts";
 import type { Question } from "./http.ts";
 import { quoted } from "./quoted.ts";
 import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
@@ -126,6 +127,9 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
       this.#json({ path: `${path}/references`, what: `the references of schema id ${id}`, id, missingHint }),
     ]);
     const places = readPlaces(references);
+    if (!Array.isArray(references)) {
+      throw unusableAnswer(`the answer to the references of schema id ${id} is no list: is url the root of Apicurio's own API`, false, id);
+    }
     if (places === null) {
       throw unusable("is no list of references", `the references of schema id ${id}`);
     }
@@ -154,7 +158,8 @@ export const apicurioInfoQuestion: Question = Object.freeze({ path: "/system/inf
 
 /** A search that a registry does not offer, or not to us, says nothing of the type; the content itself then has to do. */
 function noneWhereMissing(error: unknown): null {
-  if (isRegistryError(error) && error.code !== "unavailable") {
+  const status = isRegistryError(error) ? (error.status ?? 0) : 0;
+  if (isRegistryError(error) && (error.code !== "unavailable" || (status >= 400 && !isTransient(status)))) {
     return null;
   }
   throw error;

@@ -1,9 +1,9 @@
 import type { SchemaId } from "@cdckit/decode";
-import { isRegistryError, RegistryError } from "./errors.ts";
+import { isRegistryError, type RegistryError, unusableAnswer } from "./errors.ts";
 import type { Question } from "./http.ts";
 import { quoted } from "./quoted.ts";
 import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
-import { isObject, type ReferenceLink, readSchemaAnswer, type UnresolvedSchema } from "./schema-answer.ts";
+import { type ReferenceLink, readSchemaAnswer, type UnresolvedSchema } from "./schema-answer.ts";
 import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
 
 /** Cheap, and answered by Confluent, Karapace, Redpanda and Apicurio alike: what a reachability check asks for. */
@@ -86,13 +86,13 @@ function pathOfId(id: SchemaId): string {
 }
 
 function readSchema(answer: unknown, question: Question): UnresolvedSchema {
-  const schema = isObject(answer) ? readSchemaAnswer(answer) : "is not a JSON object";
-  if (typeof schema === "string") {
-    throw unusable(schema, question);
+  const schema = readSchemaAnswer(answer);
+  if ("wrong" in schema) {
+    throw unusable(schema.wrong, question, schema.isRegistry);
   }
   return schema;
 }
 
-function unusable(what: string, question: Question): RegistryError {
-  return new RegistryError("refused", `the answer to ${question.what} ${what}: is url the root of a schema registry`, { id: question.id });
+function unusable(what: string, question: Question, isRegistry = true): RegistryError {
+  return unusableAnswer(`the answer to ${question.what} ${what}: is url the root of a schema registry`, isRegistry, question.id);
 }

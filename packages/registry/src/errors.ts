@@ -14,6 +14,7 @@ export interface RegistryErrorOptions {
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly isCertain?: boolean | undefined;
+  readonly isRegistry?: boolean | undefined;
 }
 
 // Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
@@ -36,8 +37,10 @@ export class RegistryError extends Error {
   readonly status: number | undefined;
   /** How long the registry asked us to stay away. */
   readonly retryAfterMs: number | undefined;
-  /** Whether "not found" is a registry's answer about the id itself: not about what it refers to, nor from a proxy in front. */
+  /** Whether "not found" is a registry's answer about the id itself, and not about what the schema refers to. */
   readonly isCertain: boolean;
+  /** False if something answered that is no schema registry: a proxy's page, another service, an empty body. */
+  readonly isRegistry: boolean;
 
   constructor(code: SchemaLoadFailure, detail: string, options: RegistryErrorOptions = {}) {
     super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
@@ -48,6 +51,7 @@ export class RegistryError extends Error {
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
     this.isCertain = options.isCertain ?? true;
+    this.isRegistry = options.isRegistry ?? true;
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -65,4 +69,9 @@ export class RegistryError extends Error {
 /** Whether a value is a {@link RegistryError}, also one of another copy of this package. */
 export function isRegistryError(value: unknown): value is RegistryError {
   return value instanceof Error && brand in value;
+}
+
+/** A question was answered, but not with what was asked for: by something else than a registry (an outage: the registry may be back soon), or in a way that we do not read. */
+export function unusableAnswer(detail: string, isRegistry: boolean, id: SchemaId | undefined): RegistryError {
+  return new RegistryError(isRegistry ? "refused" : "unavailable", detail, { id, isRegistry });
 }

@@ -81,7 +81,7 @@ describe("a client of @confluentinc/schemaregistry", () => {
     [403, "refused"],
     [500, "unavailable"],
   ])("tells what a status of %i means", async (status, code) => {
-    const server = await serve((_, response) => json(response, status, { error_code: 1, message: "x" }));
+    const server = await serve((_, response) => json(response, status, { error_code: 40403, message: "x" }));
     expect(await failureOf(fromConfluentClient(new ClientTwin(server.url)).load(7))).toMatchObject({ code, status });
   });
 

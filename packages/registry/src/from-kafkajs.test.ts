@@ -53,7 +53,7 @@ describe("a registry of @kafkajs/confluent-schema-registry", () => {
     [503, "unavailable", "ask again later"],
     [429, "unavailable", "ask again later"],
   ])("tells what a status of %i means, and shows nothing of its configuration", async (status, code, advice) => {
-    const server = await serve((_, response) => json(response, status, { error_code: status * 100, message: "canary text" }));
+    const server = await serve((_, response) => json(response, status, { error_code: 40403, message: "Schema canary not found" }));
     const registry = new SchemaRegistry({ host: server.url, auth: { username: "canary", password: "canary" }, retry: noRetry });
     const failure = await failureOf(fromKafkaJsRegistry(registry).load(7));
     expect(failure).toMatchObject({ code, status, id: 7 });
@@ -67,7 +67,10 @@ describe("a registry of @kafkajs/confluent-schema-registry", () => {
     const failure = await failureOf(fromKafkaJsRegistry(new SchemaRegistry({ host: gone.url, retry: noRetry })).load(7));
     expect(failure.code).toBe("unavailable");
     const page = await serve((_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>"));
-    expect((await failureOf(fromKafkaJsRegistry(new SchemaRegistry({ host: page.url })).load(7))).code).toBe("refused");
+    expect((await failureOf(fromKafkaJsRegistry(new SchemaRegistry({ host: page.url })).load(7))).code).toBe("unavailable");
+    const proxy = await serve((_, response) => response.writeHead(404, { "content-type": "text/html" }).end("<html>not found</html>"));
+    const registry = new SchemaRegistry({ host: proxy.url, retry: noRetry });
+    expect(await failureOf(fromKafkaJsRegistry(registry).load(7))).toMatchObject({ code: "unavailable", isRegistry: false });
   });
 
   test("is not waited for longer than asked, which its own client knows no bound for", async () => {

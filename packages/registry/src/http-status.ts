@@ -3,7 +3,11 @@ import { RegistryError } from "./errors.ts";
 import type { HttpAnswer, Question } from "./http.ts";
 import { parseJson } from "./json.ts";
 
-/** What a status says, where it is not success: whether to ask again, and what the reader can do. */
+/**
+ * What a status says, if it is not success: whether to ask again, and what the reader can do. Only a registry can say that it does not have
+ * something, and it says so in its own words (an error code, or the name of its exception). The same status from a proxy, an ingress or a
+ * half-started server is an outage: if it counted as "no such schema", records would become dead letters while the registry restarts.
+ */
 export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question: Question): RegistryError | undefined {
   const { status, retryAfterMs } = answer;
   if (status >= 200 && status <= 299) {
@@ -11,16 +15,20 @@ export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question
   }
   const { url } = endpoint;
   const about = { url, status, id: question.id, retryAfterMs };
-  const errorCode = readErrorCode(answer.body);
-  const told = errorCode === undefined ? `${status}` : `${status}, ${errorCode}`;
-  if (status === 404) {
-    return new RegistryError("not-found", `${url} does not have ${question.what} (${told}): ${adviceWhenMissing(errorCode, question)}`, {
-      ...about,
-      isCertain: errorCode !== undefined,
-    });
+  const own = readErrorCode(answer.body);
+  const told = own === undefined ? `${status}` : `${status}, ${own.text}`;
+  if (status === 404 && own?.isAboutContent === true) {
+    const advice = question.missingHint ?? "is this the registry that the producer wrote to";
+    return new RegistryError("not-found", `${url} does not have ${question.what} (${told}): ${advice}`, about);
   }
   if (isTransient(status)) {
     return new RegistryError("unavailable", `${url} could not answer ${question.what} (${told}): ask again later`, about);
+  }
+  if (status !== 401 && status !== 403 && (own === undefined || status === 404)) {
+    const advice =
+      "is url the root of its API (Apicurio: /apis/ccompat/v7 or /apis/registry/v3), and does nothing in front of it answer instead";
+    const detail = `${url} did not answer ${question.what} as a schema registry does (${told}): ${advice}`;
+    return new RegistryError("unavailable", detail, { ...about, isRegistry: false });
   }
   return new RegistryError("refused", `${url} refused to answer ${question.what} (${told}): ${adviceWhenRefused(status)}`, about);
 }
@@ -28,13 +36,6 @@ export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question
 /** Whether the same request can be answered well a moment later. */
 export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
-}
-
-function adviceWhenMissing(errorCode: string | undefined, question: Question): string {
-  if (errorCode === undefined) {
-    return "it did not answer as a schema registry does, so is url the root of its API (Apicurio: /apis/ccompat/v7 or /apis/registry/v3)";
-  }
-  return question.missingHint ?? "is this the registry that the producer wrote to";
 }
 
 function adviceWhenRefused(status: number): string {
@@ -47,14 +48,24 @@ function adviceWhenRefused(status: number): string {
   return "is url the root of a Confluent-compatible schema registry";
 }
 
+interface OwnErrorCode {
+  /** As messages have it. */
+  readonly text: string;
+  /** It speaks of a schema, subject, version or artifact; a code that repeats the status speaks of the path alone. */
+  readonly isAboutContent: boolean;
+}
+
 /** Only a number or the name of a class is taken from an error: its text is the server's, and may quote what we sent. */
-function readErrorCode(body: Uint8Array): string | undefined {
+function readErrorCode(body: Uint8Array): OwnErrorCode | undefined {
   try {
     const { error_code: code, name } = parseJson(body) as { error_code?: unknown; name?: unknown };
-    if (typeof code === "number") {
-      return `error_code ${code}`;
-    }
-    return typeof name === "string" && /^[A-Za-z]{1,60}Exception$/.test(name) ? name : undefined;
+    const exception = typeof name === "string" && /^[A-Za-z]{1,60}Exception$/.test(name) ? name : undefined;
+    const text = typeof code === "number" ? `error_code ${code}` : exception;
+    // Confluent's codes are 404nn. Apicurio repeats the status and names its exception; a bare NotFoundException speaks of the path.
+    const isAboutContent =
+      (typeof code === "number" && code >= 40_400 && code <= 40_499) ||
+      (exception !== undefined && /^[A-Za-z]+NotFoundException$/.test(exception));
+    return text === undefined ? undefined : { text, isAboutContent };
   } catch {
     return undefined; // a proxy's page, or nothing: the status has to do
   }

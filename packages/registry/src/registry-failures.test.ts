@@ -1,17 +1,35 @@
+import type { ServerResponse } from "node:http";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { createRegistry } from "./index.ts";
 import { answers, failureOf, json, recordAnswer, serve, TestClock } from "./registry-server.contract.ts";
 
 describe("a 404", () => {
-  test("in a registry's words says for certain that there is no such schema, and a proxy's does not", async () => {
-    const registry = await serve(answers({}));
-    const proxy = await serve((_, response) => response.writeHead(404).end("<h1>default backend</h1>"));
-    const failures = [registry, proxy].map(({ url }) => failureOf(createRegistry({ url }).load(7)));
-    expect((await Promise.all(failures)).map(({ code, isCertain }) => [code, isCertain])).toEqual([
-      ["not-found", true],
-      ["not-found", false],
-    ]);
+  const page = (response: ServerResponse): unknown => response.writeHead(404).end("<h1>default backend</h1>");
+  const bare = (response: ServerResponse): unknown => response.writeHead(404).end();
+  /** What Jersey, under Confluent's registry, says of a path that it does not know. */
+  const path = (response: ServerResponse): void => json(response, 404, { error_code: 404, message: "HTTP 404 Not Found" });
+  const apicurioPath = (response: ServerResponse): void => json(response, 404, { error_code: 404, name: "NotFoundException" });
+  const apicurio = (response: ServerResponse): void => json(response, 404, { error_code: 404, name: "ContentNotFoundException" });
+
+  test.each([
+    ["a registry's code for a schema", answers({}), "not-found"],
+    ["the name of a registry's exception for content", (_: unknown, response: ServerResponse) => apicurio(response), "not-found"],
+    ["a proxy's page", (_: unknown, response: ServerResponse) => page(response), "unavailable"],
+    ["nothing", (_: unknown, response: ServerResponse) => bare(response), "unavailable"],
+    ["an unknown path", (_: unknown, response: ServerResponse) => path(response), "unavailable"],
+    ["an unknown path of Apicurio", (_: unknown, response: ServerResponse) => apicurioPath(response), "unavailable"],
+  ] as const)("with %s says that there is no such schema only in a registry's words", async (_, handler, code) => {
+    const { url } = await serve(handler);
+    const failure = await failureOf(createRegistry({ url, clock: new TestClock() }).load(7));
+    expect([failure.code, failure.isRegistry]).toEqual([code, code === "not-found"]);
+  });
+
+  test("of a proxy passes: the schema is there when the registry answers again", async () => {
+    const { url } = await serve((_, response, count) =>
+      count === 1 ? page(response) : count === 2 ? response.writeHead(200).end("<html>") : json(response, 200, recordAnswer("Order")),
+    );
+    expect((await createRegistry({ url, clock: new TestClock() }).load(7)).id).toBe(7);
   });
 });
 
@@ -115,7 +133,7 @@ describe("a status", () => {
     [422, "is url the root"],
     [300, "is url the root"],
   ])("of %i is final", async (status, advice) => {
-    const server = await serve((_, response) => json(response, status, {}));
+    const server = await serve((_, response) => json(response, status, { error_code: status * 100 }));
     const registry = createRegistry({ url: server.url });
     const failure = await failureOf(registry.load(7));
     expect(failure).toMatchObject({ code: "refused", status, retriable: false });
@@ -199,6 +217,14 @@ describe("an answer that is not a schema", () => {
     ["a number", "7"],
     ["no schema", "{}"],
     ["a schema that is not text", '{"schema":{"type":"string"}}'],
+  ])("%s is an outage, because no registry says so, and none of it is quoted", async (_, body) => {
+    const server = await serve((_request, response) => response.writeHead(200).end(body));
+    const failure = await failureOf(createRegistry({ url: server.url, clock: new TestClock() }).load(7));
+    expect(failure).toMatchObject({ code: "unavailable", id: 7, isRegistry: false });
+    expect(failure.message).not.toContain("sign in");
+  });
+
+  test.each([
     ["a type that we do not know", '{"schema":"x","schemaType":"XSD"}'],
     ["references that are no list", '{"schema":"x","references":{"name":"a"}}'],
     ["a reference without a version", '{"schema":"x","references":[{"name":"a","subject":"b"}]}'],
@@ -207,7 +233,6 @@ describe("an answer that is not a schema", () => {
     const server = await serve((_request, response) => response.writeHead(200).end(body));
     const failure = await failureOf(createRegistry({ url: server.url }).load(7));
     expect(failure).toMatchObject({ code: "refused", id: 7 });
-    expect(failure.message).not.toContain("sign in");
     expect(server.requests.length).toBe(1);
   });
 });

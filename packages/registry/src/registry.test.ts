@@ -125,8 +125,8 @@ describe("an id that the registry does not have", () => {
 
   test("is told differently where the answer is not a registry's", async () => {
     const server = await serve((_, response) => response.writeHead(404).end("<html>nothing here</html>"));
-    const failure = await failureOf(createRegistry({ url: server.url }).load(1));
-    expect(failure.code).toBe("not-found");
+    const failure = await failureOf(createRegistry({ url: server.url, clock: new TestClock() }).load(1));
+    expect(failure.code).toBe("unavailable");
     expect(failure.message).toContain("is url the root of its API (Apicurio: /apis/ccompat/v7 or /apis/registry/v3)");
     expect(failure.message).not.toContain("html");
   });

@@ -24,22 +24,29 @@ export interface ReferenceLink extends ReferencePlace {
 
 const longestName = 4_096;
 
-/** Narrows what a registry answered, or returns what is wrong with it as a phrase. Says nothing of what the answer holds. */
-export function readSchemaAnswer(answer: unknown): UnresolvedSchema | string {
+/** An answer that is no schema: what is wrong with it as a phrase, which quotes nothing of it. */
+export interface UnusableAnswer {
+  readonly wrong: string;
+  /** False if the answer is not a registry's at all: it has no schema text, as the page of a proxy or of another service. */
+  readonly isRegistry: boolean;
+}
+
+/** Narrows what a registry answered to a question for a schema. */
+export function readSchemaAnswer(answer: unknown): UnresolvedSchema | UnusableAnswer {
   if (!isObject(answer)) {
-    return "is not a JSON object";
+    return { wrong: "is not a JSON object", isRegistry: false };
   }
   const { schema } = answer;
   const schemaType = readSchemaType(answer["schemaType"]);
   const references = readLinks(answer["references"]);
   if (typeof schema !== "string") {
-    return 'has no "schema" text';
+    return { wrong: 'has no "schema" text', isRegistry: false };
   }
   if (schemaType === undefined) {
-    return "has a schemaType other than AVRO, JSON, PROTOBUF and KCONNECT";
+    return { wrong: "has a schemaType other than AVRO, JSON, PROTOBUF and KCONNECT", isRegistry: true };
   }
   if (references === undefined) {
-    return "has references that are not a list of name, subject and version";
+    return { wrong: "has references that are not a list of name, subject and version", isRegistry: true };
   }
   return hasRules(answer["ruleSet"]) ? { schema, schemaType, references, isRuled: true } : { schema, schemaType, references };
 }

@@ -60,8 +60,15 @@ export class Transport implements Asking {
     try {
       return parse(answer.body);
     } catch (cause) {
+      // A proxy's page, an empty body or one that was cut: an outage, because the registry itself has not answered.
       const detail = `${endpoint.url} answered ${question.what} with something else than ${format}: is url the root of a schema registry`;
-      throw new RegistryError("refused", detail, { url: endpoint.url, id: question.id, status: answer.status, cause });
+      throw new RegistryError("unavailable", detail, {
+        url: endpoint.url,
+        id: question.id,
+        status: answer.status,
+        cause,
+        isRegistry: false,
+      });
     }
   }
 

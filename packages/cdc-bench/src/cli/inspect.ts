@@ -57,7 +57,7 @@ async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCod
     progress.end();
     await sink.close();
   }
-  if (schemas === undefined && tally.failuresOf("schema-not-found") > 0) {
+  if (schemas === undefined && tally.failuresOf("schema-source-missing") > 0) {
     terminal.stderr.write(missingSchemasHint);
   }
   return conclude(tally, terminal);

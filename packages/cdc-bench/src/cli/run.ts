@@ -54,7 +54,7 @@ async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
     const runs = await new Runner(topics, schemas, flags, terminal).runAll();
     const report = reportOf(source, flags, terminal, runs, demands);
     await sink.write(flags.json === true ? `${toJsonText(runJson(report))}\n` : runText(report));
-    if (schemas === undefined && runs.some(({ measure }) => measure.errors.some(({ code }) => code === "schema-not-found"))) {
+    if (schemas === undefined && runs.some(({ measure }) => measure.errors.some(({ code }) => code === "schema-source-missing"))) {
       terminal.stderr.write(missingSchemasHint);
     }
     return endOf(report, flags);

@@ -100,12 +100,12 @@ export class SinkClaims {
         return await this.#ask(sink.claim(groupId, held));
       } catch (error) {
         failures++;
-        if (failures >= retry.attempts && classifyAtSink(error) !== "outage") {
-          fail(
-            new ConsumerError("sink-failed", `the sink ${sink.name} could not claim its partitions in ${failures} attempts`, {
-              cause: error,
-            }),
-          );
+        const kind = classifyAtSink(error);
+        const isPermanent = kind === "systemic" || kind === "poison";
+        if (isPermanent || (failures >= retry.attempts && kind !== "outage")) {
+          const why = error instanceof Error ? error.message : typeof error;
+          const after = isPermanent ? "" : ` in ${failures} attempts`;
+          fail(new ConsumerError("sink-failed", `the sink ${sink.name} could not claim its partitions${after}: ${why}`, { cause: error }));
           break;
         }
         wait.failed(error);

@@ -31,6 +31,8 @@ const kindByDecodeCode: Readonly<Record<DecodeErrorCode, FailureKind>> = {
   "unknown-format": "poison",
   "unsupported-format": "poison",
   "schema-not-found": "unknown-schema",
+  // No time brings a registry that nobody has named.
+  "schema-source-missing": "poison",
   "schema-unavailable": "outage",
   "schema-refused": "systemic",
   "schema-invalid": "poison",
@@ -63,6 +65,7 @@ const kindByCode: Readonly<Record<string, FailureKind>> = {
   PROTOCOL_CONNECTION_LOST: "transient",
   fenced: "systemic",
   "table-for-failed": "systemic", // how our PostgreSQL sink says that the user's function did
+  "login-failed": "systemic",
 };
 
 /** SQLSTATE classes, as PostgreSQL's clients give them in `code`. Those left out are unclear. */

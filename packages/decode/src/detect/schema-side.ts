@@ -158,8 +158,8 @@ export class SchemaSide {
     const { schemas, limits } = this.#engine;
     if (schema === undefined && schemas === null) {
       throw new DecodeError(
-        "schema-not-found",
-        `expected a source for schema id ${id}, found none: pass schemas to createDecoder (createRegistry or fromBundle of @cdckit/registry)`,
+        "schema-source-missing",
+        `expected a registry that knows schema id ${id}, found none: pass registry: { url } to createConsumer, or schemas to createDecoder (createRegistry or fromBundle of @cdckit/registry)`,
       );
     }
     const registered = schema ?? schemas?.peek(id);

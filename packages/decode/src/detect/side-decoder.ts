@@ -324,9 +324,9 @@ interface Framed {
   readonly frame: Frame;
 }
 
-/** Whether a source has answered that there is no such schema, rather than that it could not find out. */
+/** Whether a source has answered that there is no such schema, rather than that it could not find out; or there is no source at all. */
 function isCertainlyUnknown(error: unknown): boolean {
-  if (!isDecodeError(error) || error.code !== "schema-not-found") {
+  if (!isDecodeError(error) || (error.code !== "schema-not-found" && error.code !== "schema-source-missing")) {
     return false;
   }
   const { cause } = error;
