@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CdcEvent, type ChangeEvent, type Columns, createDecoder, type Decoder, type SchemaSeen, UNAVAILABLE } from "@cdckit/decode";
+import { createConsumer } from "@cdckit/consumer";
 import { postgres, type PostgresOptions, type PostgresSink } from "@cdckit/postgres";
 import { fromBundle } from "@cdckit/registry";
-import { bundledRecordings, readRecording } from "@cdckit/testkit";
+import { bundledRecordings, memory, MemoryBroker, readRecording } from "@cdckit/testkit";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
@@ -57,6 +58,34 @@ const apply = (sink: PostgresSink, nextOffset: bigint, ...events: CdcEvent[]): P
 async function rows(sql = "select * from copy.orders order by id"): Promise<readonly Record<string, unknown>[]> {
   return (await pool.query<Record<string, unknown>>(sql)).rows;
 }
+
+describe("a connection that PostgreSQL will never let in", () => {
+  test.each([
+    ["with a wrong password", { password: ":canary-word" }, "28P01", "check user and password"],
+    ["without a password", { password: "" }, null, "the connection has none"],
+    ["to a database that is not there", { database: "nowhere" }, "3D000", "check the database"],
+    ["with TLS where the server has none", { query: "?sslmode=require" }, null, "set ssl: false"],
+  ])("%s is an error that says what to change, and is not tried again", async (_, change, state, advice) => {
+    const { user, host, port } = server.database;
+    const { password, database, query } = {
+      password: `:${server.database.password}`,
+      database: server.database.database,
+      query: "",
+      ...change,
+    };
+    const sink = postgres({ connectionString: `postgres://${user}${password}@${host}:${port}/${database}${query}`, schema: "copy" });
+    sinks.push(sink);
+    const error: unknown = await sink.claim("g", [partition]).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "login-failed", retriable: false });
+    expect((error as Error).message).toContain(advice);
+    expect((error as Error).message).not.toContain("canary-word");
+    expect((error as Error & { cause: { code?: string } }).cause.code ?? null).toBe(state);
+
+    const driver = memory({ broker: new MemoryBroker({ t: 1 }) });
+    const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], signals: false }).to(sink);
+    await expect(consumer.run()).rejects.toThrow(/\[sink-failed\] the sink \S+ could not claim its partitions: \[login-failed\]/);
+  });
+});
 
 describe("rows", () => {
   test("are written by their keys, the last state of each, and deleted", async () => {

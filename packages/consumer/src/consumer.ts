@@ -25,6 +25,7 @@ import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOpti
 import type { AnyHandler, ControlEvents, ControlKind, EventHandler, KeyOf, RowOf, TableEvent, TableHandlers } from "./routing/handlers.ts";
 import { Router } from "./routing/router.ts";
 import type { RowChecks } from "./routing/row-checks.ts";
+import { checkRegistry } from "./registry-check.ts";
 import { onStopSignals } from "./stop-signals.ts";
 import { callUser } from "./user-code/user-functions.ts";
 
@@ -162,11 +163,21 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       () => engine.force("a second stop signal came"),
     );
     try {
-      await engine.run(intake);
+      await this.#start(intake);
     } finally {
       unlisten();
       await this.#letGo();
     }
+  }
+
+  /** Starts to consume, and asks meanwhile whether the registry is one. */
+  #start(intake: Intake): Promise<void> {
+    const stopped = this.#engine.run(intake);
+    const { source } = this.#decoding;
+    if (source !== null) {
+      void checkRegistry(source, this.#options.logger).then((error) => error !== null && this.#engine.fail(error));
+    }
+    return stopped;
   }
 
   /** Sinks are other people's: one that does not close must not keep `run()` from ending, nor change what it ends with. */
@@ -195,7 +206,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       holdAll: (isHeld) => engine.holdAll(isHeld),
       progress: () => engine.progress(),
     });
-    const stopped = engine.run(intake);
+    const stopped = this.#start(intake);
     // Awaited below. A start that failed has nobody who would end the intake.
     stopped.catch(() => intake.abandonUnlessDrained());
     try {

@@ -9,16 +9,18 @@ import { WatchedSchemaSource } from "./watched-schema-source.ts";
 export interface DecodingParts {
   readonly decoder: Decoder;
   readonly release: () => Promise<void>;
+  /** What is asked for schemas; null if there is nothing, or the decoder is the user's own. */
+  readonly source: SchemaSource | null;
 }
 
 /** The decoder of these options. `onSchema` is told of schemas, save where the decoder is the user's own. */
 export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSchema: SchemaListener): DecodingParts {
   const { decoder, registry } = options;
   if ("decodeAt" in decoder) {
-    return { decoder: guardedDecoder(decoder), release: nothingToRelease };
+    return { decoder: guardedDecoder(decoder), release: nothingToRelease, source: null };
   }
   if (registry === undefined) {
-    return { decoder: createDecoder({ ...decoder, onSchema }), release: nothingToRelease };
+    return { decoder: createDecoder({ ...decoder, onSchema }), release: nothingToRelease, source: null };
   }
   const own = isSchemaSource(registry) ? null : createRegistry(registry);
   const schemas = new WatchedSchemaSource(own ?? guardedSource(registry as SchemaSource), { ...options, waits }); // one of the two
@@ -28,6 +30,7 @@ export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSch
       schemas.close();
       await own?.close();
     },
+    source: own ?? (registry as SchemaSource), // one of the two
   };
 }
 

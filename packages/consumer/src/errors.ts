@@ -20,6 +20,8 @@ export type ConsumerErrorCode =
   | "decoder-failed"
   /** The log of a partition ends below what was handled: it was truncated, or the topic was deleted and made again. */
   | "log-truncated"
+  /** What answers at the address of the registry is no schema registry, or refuses these credentials. */
+  | "registry-unusable"
   /** The driver failed with something that is not an `Error`. */
   | "driver-failed"
   /** The driver lacks what the options ask for: it cannot write, so there can be no dead letters. */

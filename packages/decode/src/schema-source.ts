@@ -54,7 +54,7 @@ export interface SchemaReference {
  *
  * `load` rejects with an error that has `code`: `"not-found"` (there is no such id), `"unavailable"` (ask again later) or `"refused"`
  * (asking again will not help). Bytes that only look framed are taken for what else they can be where their id is not found; an error with
- * `isCertain: false` says that the id itself may exist (something it refers to is missing, or who answered was no registry), and none are.
+ * `isCertain: false` says that the id itself may exist (something it refers to is missing), and none are.
  */
 export interface SchemaSource {
   /** Whom it asks, for messages and health reports: an address or a name, without credentials. Absent where that says nothing. */

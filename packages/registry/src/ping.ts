@@ -11,6 +11,8 @@ export interface RegistryPing {
   readonly url: string;
   readonly ok: boolean;
   readonly status: number | undefined;
+  /** Asking again gives the same: something else than a registry answered, or the credentials were refused. False if nobody answered. */
+  readonly isPermanent: boolean;
   readonly detail: string;
 }
 
@@ -23,13 +25,19 @@ export async function pingEndpoint(endpoint: Endpoint, dialect: RegistryDialect,
         ? infoOf(await transport.jsonOnce(endpoint, apicurioInfoQuestion))
         : typesOf(await transport.jsonOnce(endpoint, typesQuestion));
     return found === null
-      ? { url, ok: false, status: 200, detail: `${url} answers, but not as a schema registry does: is url the root of its API` }
-      : { url, ok: true, status: 200, detail: `${url} answers as a schema registry (${found})` };
+      ? {
+          url,
+          ok: false,
+          status: 200,
+          isPermanent: true,
+          detail: `${url} answers, but not as a schema registry does: is url the root of its API`,
+        }
+      : { url, ok: true, status: 200, isPermanent: false, detail: `${url} answers as a schema registry (${found})` };
   } catch (error) {
     if (!isRegistryError(error)) {
       throw error;
     }
-    return { url, ok: false, status: error.status, detail: error.detail };
+    return { url, ok: false, status: error.status, isPermanent: !error.retriable || !error.isRegistry, detail: error.detail };
   }
 }
 

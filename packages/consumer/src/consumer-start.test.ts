@@ -1,0 +1,87 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createRegistry } from "@cdckit/registry";
+import { memory, MemoryBroker } from "@cdckit/testkit";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Consumer, createConsumer } from "./consumer.ts";
+import type { ConsumerOptions } from "./options.ts";
+
+/** Confluent's prefix with schema id 7, and a payload. */
+const framed = Buffer.from([0, 0, 0, 0, 7, 2, 4]);
+
+const hourMs = 3_600_000;
+const servers: Server[] = [];
+const nothing = (): void => {};
+const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A consumer of one record. What it has to wait for is tried again after an hour at the soonest. */
+function consumerOf(value: Uint8Array, options: Partial<ConsumerOptions> = {}): Consumer {
+  const broker = new MemoryBroker({ t: 1 });
+  broker.append("t", { value });
+  return createConsumer({
+    driver: memory({ broker }),
+    groupId: "g",
+    topics: ["t"],
+    signals: false,
+    logger,
+    failure: { retry: { initialDelayMs: hourMs, maxDelayMs: hourMs, jitter: "none" } },
+    ...options,
+  });
+}
+
+describe("what no time brings is an error at once", () => {
+  test("a message that names a schema where no registry was named", async () => {
+    const consumer = consumerOf(framed).on("*", () => {});
+    await expect(consumer.run()).rejects.toThrow(/\[schema-source-missing\].*schema id 7.*registry: \{ url \} to createConsumer/);
+  });
+
+  const answering =
+    (status: number, body: string): RequestListener =>
+    (_, response) =>
+      response.writeHead(status).end(body);
+
+  test.each([
+    ["404 to everything", answering(404, "<html>")],
+    ["another service's JSON", answering(200, "{}")],
+    ["401", answering(401, "")],
+  ])("a registry's address that answers with %s", async (_, listener) => {
+    const url = await serve(listener);
+    await expect(
+      consumerOf(framed, { registry: { url } })
+        .on("*", () => {})
+        .run(),
+    ).rejects.toThrow(`[registry-unusable] expected a schema registry at registry.url: ${url}`);
+    const own = createRegistry({ url });
+    await expect(
+      consumerOf(framed, { registry: own })
+        .on("*", () => {})
+        .run(),
+    ).rejects.toMatchObject({ code: "registry-unusable" });
+    await own.close();
+  });
+
+  test("but a registry that does not answer, or answers 503, may come back: nothing halts", async () => {
+    const url = await serve((_, response) => response.writeHead(503).end());
+    const asked: Promise<void> = new Promise((resolve) => servers[0]?.on("request", () => resolve()));
+    const consumer = consumerOf(Buffer.from('{"id":1}'), { registry: { url } });
+    const handled = new Promise<void>((resolve) => consumer.on("*", () => resolve()));
+    const running = consumer.run();
+    await Promise.all([asked, handled]);
+    await consumer.stop();
+    await expect(running).resolves.toBeUndefined();
+  });
+});
