@@ -8,7 +8,9 @@ export type KafkaJsDriverErrorCode =
   | "kafkajs-missing"
   /** No broker answered. */
   | "brokers-unreachable"
-  /** A broker answered, and refused user or certificate. */
+  /** What answers there speaks another protocol than was tried: TLS or none, HTTP. */
+  | "protocol-mismatch"
+  /** A broker answered, and refused user or certificate; or its own certificate cannot be trusted. */
   | "authentication-failed"
   /** The user may not do this. */
   | "not-authorized"

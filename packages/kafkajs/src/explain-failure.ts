@@ -1,7 +1,7 @@
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 
 /** kafkajs' errors as far as they are looked at. */
-interface KafkaJsFailure extends Error {
+export interface KafkaJsFailure extends Error {
   readonly type?: string;
   readonly code?: string | number;
   readonly originalError?: unknown;
@@ -53,7 +53,7 @@ export function explainFailure(error: unknown, brokers: string): KafkaJsDriverEr
 }
 
 /** The error and what it came from, outermost first. */
-function causesOf(error: unknown): KafkaJsFailure[] {
+export function causesOf(error: unknown): KafkaJsFailure[] {
   const chain: KafkaJsFailure[] = [];
   let next: unknown = error;
   while (next instanceof Error && !chain.includes(next)) {

@@ -2,3 +2,5 @@ export { kafkajs } from "./kafkajs.ts";
 export type { KafkaJsConnection, KafkaJsOptions, KafkaJsTuning, OwnKafka } from "./options.ts";
 export { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 export type { KafkaJsDriverErrorCode, KafkaJsDriverErrorOptions } from "./errors.ts";
+export { diagnoseConnection } from "./connection-diagnosis.ts";
+export type { ConnectionAttempt, ConnectionDiagnosis, SettingNames } from "./connection-diagnosis.ts";

@@ -2,7 +2,6 @@ import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscr
 import type { Consumer, Kafka, PartitionAssigner, ProducerConfig } from "kafkajs";
 import { installCodecs, type KafkaJsCodecs } from "./codecs/install-codecs.ts";
 import { KafkaJsDriverError } from "./errors.ts";
-import { explainFailure } from "./explain-failure.ts";
 import { joiningAfter } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
 import { LogScout } from "./log-scout.ts";
@@ -11,6 +10,7 @@ import type { MakeProducer } from "./own-producer.ts";
 import { preflight } from "./preflight.ts";
 import { KafkaJsSession } from "./session.ts";
 import { Sockets } from "./sockets.ts";
+import { StartDiagnosis } from "./start-diagnosis.ts";
 
 const capabilities: DriverCapabilities = Object.freeze({
   metadataCommit: false,
@@ -67,14 +67,15 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
     client.destroySockets();
     void client.scout.close(); // nobody need wait for its good-bye
   };
+  const diagnosis = new StartDiagnosis(options, client.brokers, signal);
   signal?.addEventListener("abort", giveUp);
   try {
     signal?.throwIfAborted(); // while kafkajs was loaded
-    const topics = await preflight(client.scout, subscription);
+    const topics = await diagnosis.orRefused(preflight(client.scout, subscription));
     return await join(client, options, subscription, topics, sink);
   } catch (error) {
     giveUp();
-    throw explainFailure(error, client.brokers);
+    throw await diagnosis.explain(error);
   } finally {
     signal?.removeEventListener("abort", giveUp);
   }

@@ -24,12 +24,57 @@ describe("options of the kafkajs driver", () => {
     ["no brokers", {}, "brokers"],
     ["an empty list", { brokers: [] }, "brokers"],
     ["one text instead of a list", { brokers: "b:9092" }, "brokers"],
+    [
+      "an address without a port",
+      { brokers: ["broker-1"] },
+      'brokers[0] must be "host:port", such as "localhost:9092", without a scheme or a user: "broker-1" has no port',
+    ],
+    [
+      "a port that is none",
+      { brokers: ["b:9092", "b:port"] },
+      'brokers[1] must be "host:port", such as "localhost:9092", without a scheme or a user: the port of "b:port" cannot be read',
+    ],
+    ["several addresses in one text", { brokers: ["a:1,b:2"] }, "make each an item of the list"],
+    [
+      "an option of kafkajs that is misspelt",
+      { brokers: ["b:9092"], conectionTimeout: 1 },
+      "conectionTimeout is no option; did you mean connectionTimeout?",
+    ],
+    ["kafkajs' own name of a setting", { brokers: ["b:9092"], sessionTimeout: 1 }, "did you mean sessionTimeoutMs?"],
+    ["a misspelt retry", { brokers: ["b:9092"], retry: { retires: 1 } }, "retry.retires is no option; did you mean retries?"],
+    ["an option that is nothing like any", { brokers: ["b:9092"], xyz: 1 }, "xyz is no option; there are brokers, ssl, sasl"],
+    ["sockets of one's own", { brokers: ["b:9092"], socketFactory: () => {} }, "socketFactory is not taken: the driver makes the sockets"],
+    [
+      "an unknown mechanism",
+      { brokers: ["b:9092"], sasl: { mechanism: "scram-sha256", username: "u", password: "p" } },
+      "did you mean scram-sha-256?",
+    ],
+    [
+      "a password that is not there",
+      { brokers: ["b:9092"], sasl: { mechanism: "plain", username: "u", password: undefined } },
+      "is it read from an environment variable that is not set?",
+    ],
+    ["a token without who brings it", { brokers: ["b:9092"], sasl: { mechanism: "oauthbearer" } }, "sasl.oauthBearerProvider"],
     ["a time of no length", { brokers: ["b:9092"], maxWaitMs: 0 }, "maxWaitMs"],
     ["beats rarer than the session", { brokers: ["b:9092"], heartbeatIntervalMs: 9, sessionTimeoutMs: 9 }, "heartbeatIntervalMs"],
     ["a client and connection options", { kafka, clientId: "me" }, "clientId"],
     ["a client that is none", { kafka: {} }, "instance of kafkajs' Kafka"],
   ])("%s is refused with what was expected", (_name, options, part) => {
     expect(() => kafkajs(options as KafkaJsOptions)).toThrow(part);
+  });
+
+  test("an address that holds a password is not repeated", () => {
+    expect(() => kafkajs({ brokers: ["kafka://user:canary@host:9092"] })).toThrow(/^(?!.*canary).*it looks like a URL$/);
+  });
+
+  test("mechanisms are taken as kafkajs takes them, one of the user's own too", () => {
+    const mechanisms = [
+      { mechanism: "SCRAM-SHA-512", username: "u", password: "p" },
+      { mechanism: "mine", authenticationProvider: () => ({ authenticate: async () => {} }) },
+    ];
+    for (const sasl of mechanisms) {
+      expect(resolveKafkaJsOptions({ brokers: ["b:9092"], sasl } as unknown as KafkaJsOptions).client.kind).toBe("made");
+    }
   });
 
   test("nothing is connected before it is asked for", () => {

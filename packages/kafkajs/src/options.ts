@@ -1,4 +1,5 @@
 import type { Kafka, KafkaConfig } from "kafkajs";
+import { checkConnection } from "./check-connection.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 
 /** How the group membership is kept, and how much is fetched. Names and meanings are Kafka's. */
@@ -92,8 +93,8 @@ export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsO
 function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedKafkaJsOptions["client"] {
   const { kafka, ...others } = connection;
   if (kafka === undefined) {
-    checkBrokers(others["brokers"]);
-    return { kind: "made", config: others as unknown as KafkaJsConnection }; // kafkajs checks the rest itself
+    checkConnection(others, Object.keys(tuningDefaults));
+    return { kind: "made", config: others as unknown as KafkaJsConnection }; // checked
   }
   const extra = Object.keys(others);
   if (extra.length > 0) {
@@ -103,11 +104,4 @@ function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedK
     throw new KafkaJsDriverError("invalid-option", "kafkajs({ kafka }) expects an instance of kafkajs' Kafka");
   }
   return { kind: "own", kafka: kafka as Kafka };
-}
-
-function checkBrokers(brokers: unknown): void {
-  const isList = Array.isArray(brokers) && brokers.length > 0 && brokers.every((broker) => typeof broker === "string" && broker !== "");
-  if (!isList && typeof brokers !== "function") {
-    throw new KafkaJsDriverError("invalid-option", 'kafkajs({ brokers }) expects a list of addresses, such as ["localhost:9092"]');
-  }
 }

@@ -45,6 +45,7 @@ const exitCodeOfDriver: Readonly<Record<KafkaJsDriverErrorCode, ExitCode>> = {
   "invalid-option": exitCodes.usage,
   "kafkajs-missing": exitCodes.unexpected,
   "brokers-unreachable": exitCodes.connection,
+  "protocol-mismatch": exitCodes.connection,
   "authentication-failed": exitCodes.connection,
   "not-authorized": exitCodes.connection,
   "topic-missing": exitCodes.tooFewMessages,

@@ -28,7 +28,7 @@ test("a broker that repeats the password is not repeated, nor kept as the cause"
   expect([error.detail.includes("canary"), error.cause]).toEqual([false, undefined]);
 });
 
-test("what answers and is no Kafka is told as it was", async () => {
+test("a port that speaks HTTP is told as such", async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket.on("error", () => {}));
@@ -37,9 +37,7 @@ test("what answers and is no Kafka is told as it was", async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const error = await explainRefusal({ brokers: [address] }, failure({}, "Closed connection"));
-  expect(error.detail).toBe(
-    `cannot reach Kafka at ${address}: Closed connection. Is a broker running there, and do its advertised listeners fit this machine?`,
-  );
+  expect(error.detail).toBe(`${address} speaks HTTP, not Kafka's protocol: give --brokers the port of a Kafka listener.`);
   for (const socket of sockets) {
     socket.destroy();
   }

@@ -1,6 +1,5 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
-import type { TlsSettings } from "./connection.ts";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
 
 const deadlineMs = 3_000;
 const correlationId = 0x63646362;
@@ -9,7 +8,8 @@ const illegalSaslState = 34;
 const longestAnswer = 4_096;
 
 /** What a listener of a broker wants of those who connect. */
-export interface Listener {
+export interface KafkaListener {
+  readonly speaks: "kafka";
   readonly tls: boolean;
   /** Whether it ended a TLS connection because of the certificate that was shown, or for want of one. */
   readonly refusesCertificate: boolean;
@@ -17,31 +17,46 @@ export interface Listener {
   readonly mechanisms: readonly string[] | null;
 }
 
+/** What listens at an address: a broker, a web server, something that takes connections and says nothing, or nothing that answers. */
+export type Listener = KafkaListener | { readonly speaks: "http" | "nothing" | "unknown" };
+
 /**
  * Asks a broker what its listener wants, for the client only says that the connection was closed. It is asked for a login that no broker
- * has, and names those that it has. No credential is sent. Null where nothing there speaks Kafka.
+ * has, and names those that it has. No credential is sent.
  */
-export async function probeListener(broker: string, tls: TlsSettings = {}): Promise<Listener | null> {
+export async function probeListener(broker: string, tls: ConnectionOptions = {}, closed?: AbortSignal): Promise<Listener> {
   const address = addressOf(broker);
-  const plain = await ask((onOpen) => connectPlain(address, onOpen));
-  if (plain.mechanisms !== null) {
-    return { tls: false, refusesCertificate: false, mechanisms: plain.mechanisms };
-  }
   const servername = isIP(address.host) === 0 ? { servername: address.host } : {};
   // Whom it is that we talk to does not matter: nothing is told, and what is heard only makes a sentence.
   const options = { ...address, ...servername, ...tls, rejectUnauthorized: false };
-  const { isOpen, alert, mechanisms } = await ask((onOpen) => connectTls(options, onOpen));
-  return isOpen || alert !== null ? { tls: true, refusesCertificate: alert !== null && mechanisms === null, mechanisms } : null;
+  const [plain, secure] = await Promise.all([
+    ask((onOpen) => connectPlain(address, onOpen), closed),
+    ask((onOpen) => connectTls(options, onOpen), closed),
+  ]);
+  if (plain.mechanisms !== null) {
+    return { speaks: "kafka", tls: false, refusesCertificate: false, mechanisms: plain.mechanisms };
+  }
+  if (plain.isHttp || secure.isHttp) {
+    return { speaks: "http" };
+  }
+  const { isOpen, alert, mechanisms } = secure;
+  if (isOpen || alert !== null) {
+    return { speaks: "kafka", tls: true, refusesCertificate: alert !== null && mechanisms === null, mechanisms };
+  }
+  return { speaks: plain.isOpen && plain.isSilent ? "nothing" : "unknown" };
 }
 
 interface Answer {
   readonly isOpen: boolean;
+  /** It took the connection, and said nothing until the time was up. */
+  readonly isSilent: boolean;
+  readonly isHttp: boolean;
   /** The alert that ended a TLS connection, as Node names it. */
   readonly alert: string | null;
   readonly mechanisms: readonly string[] | null;
 }
 
-function ask(open: (onOpen: () => void) => Socket): Promise<Answer> {
+function ask(open: (onOpen: () => void) => Socket, closed: AbortSignal | undefined): Promise<Answer> {
   return new Promise((resolve) => {
     let isOpen = false;
     let received: Buffer = Buffer.alloc(0);
@@ -49,25 +64,34 @@ function ask(open: (onOpen: () => void) => Socket): Promise<Answer> {
       isOpen = true;
       socket.write(handshakeRequest());
     });
-    const settle = (alert: string | null): void => {
+    const settle = (alert: string | null, isSilent = false): void => {
+      clearTimeout(timer);
+      closed?.removeEventListener("abort", onClosed);
       socket.destroy();
-      resolve({ isOpen, alert, mechanisms: mechanismsIn(received) });
+      resolve({ isOpen, isSilent, isHttp: isHttp(received), alert, mechanisms: mechanismsIn(received) });
     };
-    socket.setTimeout(deadlineMs, () => settle(null));
+    const onClosed = (): void => settle(null);
+    const timer = setTimeout(() => settle(null, received.length === 0), deadlineMs);
+    closed?.addEventListener("abort", onClosed, { once: true });
     socket.on("error", ({ code }: NodeJS.ErrnoException) => settle(code?.startsWith("ERR_SSL_") && code.includes("ALERT") ? code : null));
     socket.on("close", () => settle(null));
     socket.on("data", (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
-      if (received.length > longestAnswer || mechanismsIn(received) !== null) {
+      if (received.length > longestAnswer || mechanismsIn(received) !== null || isHttp(received)) {
         settle(null);
       }
     });
   });
 }
 
+/** A web server answers what it does not understand, and a proxy in front of one. */
+function isHttp(received: Buffer): boolean {
+  return received.toString("latin1", 0, 5) === "HTTP/";
+}
+
 /** SaslHandshake, version 1, for a mechanism that does not exist. */
 function handshakeRequest(): Buffer {
-  const name = Buffer.from("cdc-bench");
+  const name = Buffer.from("cdckit");
   const head = Buffer.alloc(8);
   head.writeInt16BE(17, 0);
   head.writeInt16BE(1, 2);

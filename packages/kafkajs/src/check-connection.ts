@@ -1,0 +1,127 @@
+import { didYouMean } from "./did-you-mean.ts";
+import { KafkaJsDriverError } from "./errors.ts";
+
+/** kafkajs' options that the driver takes. kafkajs itself ignores what it does not know. */
+const connectionOptions = [
+  "brokers",
+  "ssl",
+  "sasl",
+  "clientId",
+  "connectionTimeout",
+  "authenticationTimeout",
+  "reauthenticationThreshold",
+  "requestTimeout",
+  "enforceRequestTimeout",
+  "retry",
+] as const;
+const retryOptions = ["maxRetryTime", "initialRetryTime", "factor", "multiplier", "retries", "restartOnFailure"] as const;
+/** kafkajs' options that are the driver's to set. */
+const ownOptions: Readonly<Record<string, string>> = Object.freeze({
+  logLevel: "kafkajs' log goes to the consumer's logger, which has a level",
+  logCreator: "kafkajs' log goes to the consumer's logger",
+  socketFactory: "the driver makes the sockets, so that it can end them; use kafkajs({ kafka }) with a client of your own",
+});
+
+/** What each mechanism needs, as kafkajs names it. */
+const mechanisms: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  plain: ["username", "password"],
+  "scram-sha-256": ["username", "password"],
+  "scram-sha-512": ["username", "password"],
+  aws: ["authorizationIdentity", "accessKeyId", "secretAccessKey"],
+  oauthbearer: [],
+});
+
+/** Throws where kafkajs would go wrong later, and without a word of why. Never tells what a value is: it may be a secret. */
+export function checkConnection(connection: Readonly<Record<string, unknown>>, tuningOptions: readonly string[]): void {
+  checkNames("", connection, connectionOptions, tuningOptions);
+  const { brokers, ssl, sasl, retry } = connection;
+  if (typeof brokers !== "function") {
+    checkBrokers(brokers);
+  }
+  if (ssl !== undefined && typeof ssl !== "boolean" && !isObject(ssl)) {
+    refuse(`ssl must be true, or an object of Node's TLS options, got ${typeof ssl}`);
+  }
+  if (isObject(retry)) {
+    checkNames("retry.", retry, retryOptions);
+  }
+  if (sasl !== undefined) {
+    checkLogin(sasl);
+  }
+}
+
+/** The addresses, each with a port: kafkajs takes the port of one without for NaN. */
+export function checkBrokers(brokers: unknown): asserts brokers is readonly string[] {
+  if (!Array.isArray(brokers) || brokers.length === 0) {
+    refuse('kafkajs({ brokers }) expects a list of addresses, such as ["localhost:9092"]');
+  }
+  for (const [i, broker] of (brokers as readonly unknown[]).entries()) {
+    const fits = typeof broker === "string" && /^[^\s:/@]+:\d{1,5}$/.test(broker) && Number(broker.split(":")[1]) <= 65_535;
+    if (!fits) {
+      refuse(`brokers[${i}] must be "host:port", such as "localhost:9092", without a scheme or a user: ${whatIsWrong(broker)}`);
+    }
+  }
+}
+
+function whatIsWrong(broker: unknown): string {
+  if (typeof broker !== "string" || broker === "") {
+    return broker === "" ? "it is empty" : `it is ${broker === null ? "null" : typeof broker}`;
+  }
+  if (broker.includes("/") || broker.includes("@")) {
+    return "it looks like a URL";
+  }
+  if (broker.includes(",")) {
+    return "it holds several addresses: make each an item of the list";
+  }
+  return broker.includes(":") ? `the port of ${JSON.stringify(broker)} cannot be read` : `${JSON.stringify(broker)} has no port`;
+}
+
+function checkLogin(sasl: unknown): void {
+  if (!isObject(sasl)) {
+    refuse(`sasl must be an object with a mechanism, got ${typeof sasl}`);
+  }
+  const { mechanism, authenticationProvider } = sasl;
+  if (typeof authenticationProvider === "function") {
+    return; // a mechanism of the user's own
+  }
+  const known = Object.keys(mechanisms);
+  const needed = typeof mechanism === "string" ? mechanisms[mechanism.toLowerCase()] : undefined;
+  if (needed === undefined) {
+    const near = typeof mechanism === "string" ? didYouMean(mechanism, known) : "";
+    refuse(`sasl.mechanism must be one of ${known.join(", ")}, got ${JSON.stringify(mechanism) ?? "undefined"}${near}`);
+  }
+  for (const name of needed) {
+    if (typeof sasl[name] !== "string" || sasl[name] === "") {
+      const found = sasl[name] === "" ? "an empty text" : typeof sasl[name];
+      refuse(`sasl.${name} must be a text that is not empty, got ${found}; is it read from an environment variable that is not set?`);
+    }
+  }
+  if (String(mechanism).toLowerCase() === "oauthbearer" && typeof sasl["oauthBearerProvider"] !== "function") {
+    refuse("sasl.oauthBearerProvider must be a function that resolves with { value }, the token");
+  }
+}
+
+function checkNames(
+  path: string,
+  given: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  besides: readonly string[] = [],
+): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined && !known.includes(name)) {
+      const why = path === "" ? ownOptions[name] : undefined;
+      refuse(
+        why === undefined
+          ? `${path}${name} is no option${didYouMean(name, [...known, ...besides]) || `; there are ${[...known, ...besides].join(", ")}`}`
+          : `${path}${name} is not taken: ${why}`,
+      );
+    }
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function refuse(detail: string): never {
+  throw new KafkaJsDriverError("invalid-option", detail);
+}

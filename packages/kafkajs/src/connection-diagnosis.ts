@@ -1,0 +1,202 @@
+import type { ConnectionOptions } from "node:tls";
+import type { KafkaJsDriverErrorCode } from "./errors.ts";
+import { causesOf, type KafkaJsFailure } from "./explain-failure.ts";
+import { type KafkaListener, type Listener, probeListener } from "./probe-listener.ts";
+
+/** How a connection was tried. Of the login, no secret is needed. */
+export interface ConnectionAttempt {
+  readonly brokers: readonly string[];
+  /** Absent where the connection was plain. */
+  readonly tls?: ConnectionOptions;
+  /** The SASL mechanism; absent where there was no login. */
+  readonly mechanism?: string;
+}
+
+/** What the settings are called where they are made: what a sentence tells to change. Each is an advice without a subject. */
+export interface SettingNames {
+  /** What the addresses of the brokers are called. */
+  readonly brokers: string;
+  readonly useTls: string;
+  readonly leaveTls: string;
+  /** How the authority is named that signs the brokers' certificates. */
+  readonly nameAuthority: string;
+  readonly showCertificate: string;
+  /** What the client's own certificate is called. */
+  readonly certificate: string;
+  readonly logIn: string;
+  readonly leaveLogin: string;
+  readonly changeMechanism: string;
+  readonly checkLogin: string;
+  readonly rights: string;
+}
+
+/** Why brokers did not let a client in, and what to do about it. */
+export interface ConnectionDiagnosis {
+  readonly code: KafkaJsDriverErrorCode;
+  readonly sentence: string;
+  /** False where nothing answered, which may pass. */
+  readonly isCertain: boolean;
+}
+
+/** The names of the driver's own options. */
+export const optionNames: SettingNames = Object.freeze({
+  brokers: "`brokers`",
+  useTls: "set `ssl: true`, and `ssl.ca` if an authority of your own signs",
+  leaveTls: "leave `ssl` out",
+  nameAuthority: "name it with `ssl.ca`",
+  showCertificate: "set `ssl.cert` and `ssl.key`",
+  certificate: "`ssl.cert`",
+  logIn: "set `sasl` (mechanism, username and password)",
+  leaveLogin: "leave `sasl` out",
+  changeMechanism: "set another `sasl.mechanism`",
+  checkLogin: "check `sasl.username` and `sasl.password`",
+  rights: "it needs Describe and Read on the topics, and Read on the group",
+});
+
+/** Nobody is there: asking what is wanted there would only take longer. */
+const nobodyThere = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/;
+
+/** By OpenSSL's code: what is wrong with the certificate that a broker shows. */
+const certificateFaults: Readonly<Record<string, (names: SettingNames) => string>> = Object.freeze({
+  DEPTH_ZERO_SELF_SIGNED_CERT: byUnknown,
+  SELF_SIGNED_CERT_IN_CHAIN: byUnknown,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: byUnknown,
+  UNABLE_TO_GET_ISSUER_CERT: byUnknown,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: byUnknown,
+  CERT_SIGNATURE_FAILURE: () => "is not signed by the authority that it names: another one is given here",
+  CERT_HAS_EXPIRED: () => "has expired: it must be renewed on the broker, or the clock here is wrong",
+  CERT_NOT_YET_VALID: () => "is not valid yet: the clock here, or the broker's, is wrong",
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ brokers }) =>
+    `is for another name: give ${brokers}, and the broker's advertised listeners, a name that it holds`,
+});
+
+function byUnknown({ nameAuthority }: SettingNames): string {
+  return `is signed by an authority that is not known here: ${nameAuthority}`;
+}
+
+/**
+ * Why the brokers did not let us in. Where the client does not say, the brokers are asked what they want: that sends no credential, and takes
+ * some seconds at most. Null where nothing can be said that the failure does not say itself. Without a failure the brokers alone are asked.
+ */
+export async function diagnoseConnection(
+  attempt: ConnectionAttempt,
+  failure: unknown,
+  names: SettingNames = optionNames,
+  closed?: AbortSignal,
+): Promise<ConnectionDiagnosis | null> {
+  const chain = causesOf(failure);
+  const said = certificateFault(chain, names) ?? missingRight(chain, names) ?? refusedLogin(attempt, chain, names);
+  if (said !== null) {
+    return said;
+  }
+  if (chain.some(({ message }) => nobodyThere.test(message))) {
+    return null;
+  }
+  const found = await askBrokers(attempt, names, closed);
+  // One that lets us in is enough, as long as nothing has failed.
+  return failure === null && found.includes(null) ? null : (found.find((diagnosis) => diagnosis !== null) ?? null);
+}
+
+async function askBrokers(
+  attempt: ConnectionAttempt,
+  names: SettingNames,
+  closed: AbortSignal | undefined,
+): Promise<readonly (ConnectionDiagnosis | null)[]> {
+  const listeners = await Promise.all(attempt.brokers.map((broker) => probeListener(broker, attempt.tls, closed)));
+  return listeners.map((listener, i) => contrast(attempt.brokers[i] ?? "", attempt, listener, names));
+}
+
+/** How what listens there, and what it wants, differ from what was tried; null where they do not. */
+function contrast(broker: string, attempt: ConnectionAttempt, listener: Listener, names: SettingNames): ConnectionDiagnosis | null {
+  switch (listener.speaks) {
+    case "kafka":
+      return tlsContrast(broker, attempt, listener, names) ?? loginContrast(broker, attempt, listener, names);
+    case "http":
+      return mismatch(`${broker} speaks HTTP, not Kafka's protocol: give ${names.brokers} the port of a Kafka listener.`);
+    case "nothing":
+      return { code: "brokers-unreachable", sentence: silenceOf(broker), isCertain: false };
+    case "unknown":
+      return null;
+  }
+}
+
+function silenceOf(broker: string): string {
+  return `${broker} takes connections and answers nothing: is it a Kafka broker, and does a firewall or a proxy in front of it let Kafka's protocol pass?`;
+}
+
+function tlsContrast(broker: string, { tls }: ConnectionAttempt, listener: KafkaListener, names: SettingNames): ConnectionDiagnosis | null {
+  if (listener.tls && tls === undefined) {
+    const { mechanisms } = listener;
+    const more =
+      mechanisms !== null && mechanisms.length > 0 ? ` It also wants a login by SASL (${mechanisms.join(", ")}): ${names.logIn}.` : "";
+    return mismatch(`${broker} wants TLS, and the connection was plain: ${names.useTls}.${more}`);
+  }
+  if (!listener.tls && tls !== undefined) {
+    return mismatch(`${broker} does not speak TLS: ${names.leaveTls}, or give the port of its TLS listener.`);
+  }
+  if (!listener.refusesCertificate) {
+    return null;
+  }
+  return authentication(
+    tls?.cert === undefined
+      ? `${broker} wants a certificate of the client: ${names.showCertificate}.`
+      : `${broker} refused the certificate of ${names.certificate}: is it signed by an authority that the broker trusts, and not expired?`,
+  );
+}
+
+function loginContrast(
+  broker: string,
+  attempt: ConnectionAttempt,
+  { mechanisms }: KafkaListener,
+  names: SettingNames,
+): ConnectionDiagnosis | null {
+  const mechanism = attempt.mechanism?.toUpperCase();
+  if (mechanisms === null) {
+    return null;
+  }
+  if (mechanism === undefined) {
+    return mechanisms.length === 0 ? null : authentication(`${broker} wants a login by SASL (${mechanisms.join(", ")}): ${names.logIn}.`);
+  }
+  if (mechanisms.length === 0) {
+    return authentication(`${broker} takes no login: ${names.leaveLogin}, or give the port of its SASL listener.`);
+  }
+  return mechanisms.includes(mechanism)
+    ? null
+    : authentication(`${broker} does not offer ${mechanism}, but ${mechanisms.join(", ")}: ${names.changeMechanism}.`);
+}
+
+function certificateFault(chain: readonly KafkaJsFailure[], names: SettingNames): ConnectionDiagnosis | null {
+  const fault = chain.map(({ code }) => certificateFaults[String(code)]).find((found) => found !== undefined);
+  return fault === undefined ? null : authentication(`the certificate that the broker shows ${fault(names)}.`);
+}
+
+function missingRight(chain: readonly KafkaJsFailure[], { rights }: SettingNames): ConnectionDiagnosis | null {
+  const type = chain.map((failure) => String(failure.type)).find((name) => name.endsWith("_AUTHORIZATION_FAILED"));
+  const what = type?.replace("_AUTHORIZATION_FAILED", "").toLowerCase().replaceAll("_", " ");
+  return what === undefined
+    ? null
+    : { code: "not-authorized", isCertain: true, sentence: `the user may not do this (${what}): ${rights}.` };
+}
+
+/** Refused user or password. A mechanism that is not offered is left to the contrast, which names those that are. */
+function refusedLogin(
+  { mechanism }: ConnectionAttempt,
+  chain: readonly KafkaJsFailure[],
+  { checkLogin }: SettingNames,
+): ConnectionDiagnosis | null {
+  const failure = chain.find(({ name }) => name === "KafkaJSSASLAuthenticationError");
+  if (failure === undefined || mechanism === undefined || /mechanism is not supported/.test(failure.message)) {
+    return null;
+  }
+  return authentication(
+    `the broker refused the login (${mechanism.toUpperCase()}): ${checkLogin}, and whether that user has a password for this mechanism.`,
+  );
+}
+
+function mismatch(sentence: string): ConnectionDiagnosis {
+  return { code: "protocol-mismatch", sentence, isCertain: true };
+}
+
+function authentication(sentence: string): ConnectionDiagnosis {
+  return { code: "authentication-failed", sentence, isCertain: true };
+}

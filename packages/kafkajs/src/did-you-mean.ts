@@ -1,0 +1,21 @@
+/** A sentence that names what was probably meant, or an empty text where nothing is near. */
+export function didYouMean(given: string, known: readonly string[]): string {
+  const lower = given.toLowerCase();
+  const ranked = known.map((name) => ({ name, distance: editDistance(lower, name.toLowerCase()) })).sort((a, b) => a.distance - b.distance);
+  const [nearest] = ranked;
+  return nearest !== undefined && nearest.distance <= Math.max(2, Math.floor(given.length / 3)) ? `; did you mean ${nearest.name}?` : "";
+}
+
+/** How many characters must be put in, left out or replaced to make one text of the other. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

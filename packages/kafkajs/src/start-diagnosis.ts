@@ -1,0 +1,95 @@
+import { checkBrokers } from "./check-connection.ts";
+import { type ConnectionAttempt, type ConnectionDiagnosis, diagnoseConnection } from "./connection-diagnosis.ts";
+import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
+import { causesOf, explainFailure } from "./explain-failure.ts";
+import type { KafkaJsConnection, ResolvedKafkaJsOptions } from "./options.ts";
+
+/** A start that has not come so far by then is looked into: for some ports kafkajs waits much longer. */
+const askAfterMs = 1_000;
+
+/** Finds out why a start fails, and says what to change. */
+export class StartDiagnosis {
+  readonly #config: KafkaJsConnection | null;
+  readonly #brokers: string;
+  readonly #signal: AbortSignal | undefined;
+  /** Nothing answered while the start was under way: what it fails with then is that. */
+  #silence: ConnectionDiagnosis | null = null;
+
+  /** `brokers`: as they appear in messages. */
+  constructor({ client }: ResolvedKafkaJsOptions, brokers: string, signal: AbortSignal | undefined) {
+    this.#config = client.kind === "made" ? client.config : null;
+    this.#brokers = brokers;
+    this.#signal = signal;
+  }
+
+  /** What the work gives. Once it takes long, the brokers are asked; where they would never let us in, that is the error. */
+  async orRefused<T>(work: Promise<T>): Promise<T> {
+    const over = new AbortController();
+    const refused = new Promise<never>((_, reject) => {
+      const timer = setTimeout(() => void this.#refusal(over.signal).then((error) => error !== null && reject(error)), askAfterMs);
+      over.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    });
+    try {
+      return await Promise.race([work, refused]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** What kafkajs failed with, in words. Where it does not say itself what is wrong, the brokers are asked. */
+  async explain(failure: unknown): Promise<KafkaJsDriverError> {
+    const own = causesOf(failure).find(isKafkaJsDriverError);
+    if (own !== undefined) {
+      return own;
+    }
+    const isOver = this.#signal?.aborted === true;
+    const diagnosis = isOver ? null : (this.#silence ?? (await this.#diagnose(failure, this.#signal)));
+    return diagnosis === null ? explainFailure(failure, this.#brokers) : this.#errorOf(diagnosis, failure);
+  }
+
+  async #refusal(over: AbortSignal): Promise<KafkaJsDriverError | null> {
+    const diagnosis = await this.#diagnose(null, over);
+    if (diagnosis?.isCertain === false) {
+      this.#silence = diagnosis;
+      return null;
+    }
+    return diagnosis === null ? null : this.#errorOf(diagnosis, null);
+  }
+
+  async #diagnose(failure: unknown, closed: AbortSignal | undefined): Promise<ConnectionDiagnosis | null> {
+    if (this.#config === null) {
+      return null; // what a client of the application's own is made with is not known here
+    }
+    try {
+      return await diagnoseConnection(await attemptOf(this.#config), failure, undefined, closed);
+    } catch {
+      return null; // the function that gives the brokers failed: that is what kafkajs tells
+    }
+  }
+
+  #errorOf({ code, sentence }: ConnectionDiagnosis, failure: unknown): KafkaJsDriverError {
+    const place =
+      sentence.includes(":") && this.#brokers.split(", ").some((broker) => sentence.includes(broker)) ? "" : `${this.#brokers}: `;
+    const cause = failure === null || this.#holdsSecret(failure) ? {} : { cause: failure };
+    return new KafkaJsDriverError(code, `${place}${sentence.replace(/\.$/, "")}`, cause);
+  }
+
+  /** What a broker says about a login is not ours: it is kept only if it does not repeat what is secret. */
+  #holdsSecret(failure: unknown): boolean {
+    const secrets = Object.values(this.#config?.sasl ?? {}).filter(
+      (value): value is string => typeof value === "string" && value.length > 3,
+    );
+    return causesOf(failure).some(({ message, stack }) => secrets.some((secret) => `${message}${stack}`.includes(secret)));
+  }
+}
+
+async function attemptOf({ brokers, ssl, sasl }: KafkaJsConnection): Promise<ConnectionAttempt> {
+  const addresses = typeof brokers === "function" ? await brokers() : brokers;
+  checkBrokers(addresses);
+  const tls = ssl === true ? {} : ssl;
+  return {
+    brokers: addresses,
+    ...(tls === undefined || tls === false ? {} : { tls }),
+    ...(sasl === undefined ? {} : { mechanism: sasl.mechanism }),
+  };
+}

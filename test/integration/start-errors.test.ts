@@ -1,0 +1,98 @@
+import { createServer as createHttp, type Server as HttpServer } from "node:http";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { createConsumer } from "@cdckit/consumer";
+import { kafkajs, type KafkaJsOptions } from "@cdckit/kafkajs";
+import { Kafka, logLevel } from "kafkajs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
+
+const skipReason = await missingForKafka();
+const refusedCanary = "canary-refused-password";
+
+describe.skipIf(skipReason !== "")("a start that cannot succeed", { meta: { skipReason } }, () => {
+  let kafka: SecuredKafka;
+  let http: HttpServer;
+  let patientHttp: Server;
+  let silent: Server;
+
+  beforeAll(async () => {
+    kafka = await startSecuredKafka();
+    http = createHttp((_, response) => response.end("hello")).listen(0, "127.0.0.1");
+    silent = createServer(() => {}).listen(0, "127.0.0.1");
+    patientHttp = createServer((socket) =>
+      socket.on("error", () => {}).once("data", () => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n")),
+    );
+    patientHttp.listen(0, "127.0.0.1");
+    const admin = new Kafka({ brokers: [kafka.plain], logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic: "rows" }] });
+    await admin.disconnect();
+  });
+  afterAll(async () => {
+    http.closeAllConnections();
+    http.close();
+    patientHttp.close();
+    silent.close();
+    await kafka.stop();
+  });
+
+  const at = (server: Server | HttpServer): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const plain = { mechanism: "plain", username, password } as const;
+
+  async function fails(options: KafkaJsOptions): Promise<{ readonly code: string; readonly message: string; readonly tookMs: number }> {
+    const begin = performance.now();
+    const consumer = createConsumer({ driver: kafkajs(options), groupId: "g", topics: ["rows"], signals: false });
+    consumer.on("*", () => {});
+    const error = await consumer.run().then(
+      () => new Error("it ran"),
+      (reason: Error & { code?: string }) => reason,
+    );
+    return { code: (error as { code?: string }).code ?? "", message: error.message, tookMs: performance.now() - begin };
+  }
+
+  test.each<[string, () => KafkaJsOptions, string, string]>([
+    [
+      "a login at a port without logins",
+      () => ({ brokers: [kafka.plain], sasl: plain }),
+      "authentication-failed",
+      "takes no login: leave `sasl` out",
+    ],
+    [
+      "no login at a port with logins",
+      () => ({ brokers: [kafka.sasl] }),
+      "authentication-failed",
+      "wants a login by SASL (PLAIN, SCRAM-SHA-256)",
+    ],
+    [
+      "a mechanism that is not offered",
+      () => ({ brokers: [kafka.sasl], sasl: { ...plain, mechanism: "scram-sha-512" } }),
+      "authentication-failed",
+      "does not offer SCRAM-SHA-512, but PLAIN, SCRAM-SHA-256",
+    ],
+    [
+      "a wrong password",
+      () => ({ brokers: [kafka.sasl], sasl: { ...plain, password: refusedCanary } }),
+      "authentication-failed",
+      "refused the login (PLAIN)",
+    ],
+    ["TLS at a plain port", () => ({ brokers: [kafka.plain], ssl: true }), "protocol-mismatch", "does not speak TLS: leave `ssl` out"],
+    ["a plain connection at a TLS port", () => ({ brokers: [kafka.tls] }), "protocol-mismatch", "wants TLS"],
+    ["an authority that is not known", () => ({ brokers: [kafka.tls], ssl: true }), "authentication-failed", "ssl.ca"],
+    [
+      "no certificate of the client",
+      () => ({ brokers: [kafka.mutualTls], ssl: { rejectUnauthorized: false } }),
+      "authentication-failed",
+      "wants a certificate of the client: set `ssl.cert`",
+    ],
+    ["an HTTP port", () => ({ brokers: [at(http)] }), "protocol-mismatch", "speaks HTTP"],
+    ["an HTTP port that keeps the connection", () => ({ brokers: [at(patientHttp)] }), "protocol-mismatch", "speaks HTTP"],
+    ["a port that answers nothing", () => ({ brokers: [at(silent)] }), "brokers-unreachable", "answers nothing"],
+    ["a host that does not exist", () => ({ brokers: ["no-such-host.invalid:9092"] }), "brokers-unreachable", "ENOTFOUND"],
+  ])("%s", async (_name, options, code, said) => {
+    const failure = await fails(options());
+    expect.soft(failure.message).toContain(said);
+    expect.soft(failure.code).toBe(code);
+    expect.soft(failure.tookMs).toBeLessThan(said === "answers nothing" ? 15_000 : 5_000); // silence may pass
+    expect(failure.message).not.toContain(refusedCanary);
+  });
+});
