@@ -95,7 +95,7 @@ test("the types of tables come from a map of them, or from validators", () => {
       expectTypeOf(event.key).toEqualTypeOf<{ readonly id: number } | null>();
     },
   });
-  consumer.on(
+  createConsumer({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] }).on(
     "inventory.orders",
     {
       create: (event) => {

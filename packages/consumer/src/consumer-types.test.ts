@@ -36,4 +36,27 @@ describe("the types of handlers", () => {
         expectTypeOf(event.kind).toExtend<string>();
       });
   });
+
+  test("with a map of tables, a name that is not in it does not compile", () => {
+    interface Tables {
+      readonly "sales.orders": { readonly row: Order; readonly key: { readonly id: number } };
+    }
+    const typed = () => createConsumer<Tables>({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] });
+    typed()
+      .on("sales.orders", { create: ({ after }) => void expectTypeOf(after).toEqualTypeOf<Order>() })
+      .on("*", () => {})
+      .on("heartbeat", () => {});
+    typed().on("*", { create: () => {} });
+    // @ts-expect-error -- a misspelt table
+    typed().on("sales.odrers", { create: () => {} });
+    // @ts-expect-error -- a misspelt table
+    typed().on("sales.odrers", { batch: () => {} });
+    // @ts-expect-error -- a misspelt table
+    typed().pipe("sales.odrers", () => []);
+    typed().pipe("sales.orders", (events) => {
+      expectTypeOf(events[0]?.kind).toEqualTypeOf<"change" | "row" | "truncate" | "tombstone" | undefined>();
+      return [];
+    });
+    createConsumer({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] }).on("any.table", { create: () => {} });
+  });
 });

@@ -22,7 +22,19 @@ import { OpenTelemetryObserver } from "./observe/opentelemetry.ts";
 import { registerPrometheus } from "./observe/prometheus.ts";
 import { Waits } from "./observe/waits.ts";
 import { type ConsumerOptions, type ResolvedConsumerOptions, resolveConsumerOptions } from "./options.ts";
-import type { AnyHandler, ControlEvents, ControlKind, EventHandler, KeyOf, RowOf, TableEvent, TableHandlers } from "./routing/handlers.ts";
+import type {
+  AnyHandler,
+  ControlEvents,
+  ControlKind,
+  EventHandler,
+  KeyOf,
+  RowOf,
+  TableEvent,
+  TableHandlers,
+  UntypedPattern,
+} from "./routing/handlers.ts";
+import { MatchReport } from "./routing/match-report.ts";
+import { MatchWatch } from "./routing/match-watch.ts";
 import { Router } from "./routing/router.ts";
 import type { RowChecks } from "./routing/row-checks.ts";
 import { checkRegistry } from "./registry-check.ts";
@@ -37,17 +49,19 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   /** Handles events that belong to no table, by kind: `"heartbeat"`, `"transaction"`, ... */
   on<Kind extends ControlKind>(kind: Kind, handler: EventHandler<ControlEvents[Kind]>): this;
   /** Handles every event that no other handler takes. */
-  on(pattern: "*", handler: AnyHandler): this;
+  on(pattern: "*", handler: AnyHandler | TableHandlers): this;
   /**
-   * Handles the events of a table: `"schema.table"`, or `"database.table"` where the source has no schemas; three parts are exact; `"*"`
-   * takes what no other handler took. `checks`: validators that rows and keys pass before a handler sees them.
+   * Handles the events of a table: its name (`"database.schema.table"`), an end of it (`"schema.table"`, or `"database.table"` where the
+   * source has no schemas, or `"table"`), or the name of its topic; `"*"` takes what no other handler took. With `Tables`, one of its names.
+   * A pattern that takes nothing of what is read, or several tables, is a warning and a reason of `health()`. `checks`: validators that
+   * rows and keys pass before a handler sees them.
    */
   on<Name extends keyof Tables & string>(
     pattern: Name,
     handlers: TableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
     checks?: RowChecks<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
   ): this;
-  on<Row = Columns, Key = Columns>(pattern: string, handlers: TableHandlers<Row, Key>, checks?: RowChecks<Row, Key>): this;
+  on<Row = Columns, Key = Columns>(pattern: UntypedPattern<Tables>, handlers: TableHandlers<Row, Key>, checks?: RowChecks<Row, Key>): this;
   /**
    * Writes what happens to tables into a sink that keeps rows and offsets together, so that each change counts once. Each sink goes at its
    * own pace and from its own checkpoint; a record is committed when all of them, and the handlers, are done with it.
@@ -63,7 +77,7 @@ export interface Consumer<Tables extends object = Record<never, never>> {
     options?: Pick<SinkOptions, "batch">,
   ): this;
   pipe<Row = Columns, Key = Columns>(
-    pattern: string,
+    pattern: UntypedPattern<Tables>,
     makeRecords: PipeFunction<TableEvent<Row, Key>>,
     options?: Pick<SinkOptions, "batch">,
   ): this;
@@ -94,6 +108,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   readonly #waits: Waits;
   readonly #router: Router;
   readonly #sinks: AttachedSinks;
+  readonly #matches: MatchReport;
   #hasPipe = false;
   readonly #engine: ConsumerEngine;
   readonly #recovery: Recovery;
@@ -101,11 +116,16 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   constructor(options: ResolvedConsumerOptions) {
     this.#options = options;
     this.#waits = new Waits(options);
-    this.#sinks = new AttachedSinks({ logger: options.logger, fail: (error) => this.#engine.fail(error) });
+    const watch = new MatchWatch();
+    const isTopic = (text: string): boolean => isSubscribed(options.topics, text);
+    this.#sinks = new AttachedSinks({ logger: options.logger, fail: (error) => this.#engine.fail(error), watch, isTopic });
     this.#decoding = decodingOf(options, this.#waits, (seen) => this.#sinks.schemaSeen(seen));
     const observer = observerOf(options);
-    this.#router = new Router((target) => observer.around(target));
-    this.#engine = new ConsumerEngine(options, this.#counters, this.#waits);
+    this.#router = new Router({ around: (target) => observer.around(target), isTopic, watch });
+    const engine = new ConsumerEngine(options, this.#counters, this.#waits);
+    this.#engine = engine;
+    this.#matches = new MatchReport({ ...options, watch, topics: () => engine.topics, records: () => this.#counters.records });
+    engine.addNotes(() => this.#matches.reasons);
     const { prometheus } = options.telemetry;
     if (prometheus !== undefined) {
       callUser("telemetry.prometheus", () => registerPrometheus(prometheus, options.groupId, () => this.health()));
@@ -162,9 +182,11 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       () => void engine.stop(),
       () => engine.force("a second stop signal came"),
     );
+    this.#matches.start();
     try {
       await this.#start(intake);
     } finally {
+      this.#matches.stop();
       unlisten();
       await this.#letGo();
     }
@@ -288,9 +310,14 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       counters: this.#counters,
       recovery: this.#recovery,
       clock: this.#options.clock,
+      strict: this.#options.strict,
       maxBlockMs,
     };
   }
+}
+
+function isSubscribed(topics: readonly (string | RegExp)[], text: string): boolean {
+  return topics.some((topic) => (typeof topic === "string" ? topic === text : text.search(topic) !== -1));
 }
 
 function observerOf({ telemetry, groupId, clock, userFunctions }: ResolvedConsumerOptions): HandlerObserver {

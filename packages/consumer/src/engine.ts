@@ -49,6 +49,8 @@ export class ConsumerEngine implements DriverSink {
   #lastLoss: string | null = null;
   #startAt: Subscription["startAt"];
   #needsTransactions = false;
+  readonly #notes: (() => readonly string[])[] = [];
+  readonly #topics = new Set<string>();
   readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
   readonly #beforeRelease: (() => Promise<void>)[] = [];
 
@@ -73,6 +75,7 @@ export class ConsumerEngine implements DriverSink {
       onSuspicion: (suspicion) => this.#suspect(suspicion),
     });
     options.userFunctions.onFailure((error) => this.fail(error));
+    this.addNotes(() => options.userFunctions.reasons);
   }
 
   get phase(): Phase {
@@ -151,6 +154,16 @@ export class ConsumerEngine implements DriverSink {
     this.#startAt = ask;
   }
 
+  /** What else the health report says is wrong. */
+  addNotes(note: () => readonly string[]): void {
+    this.#notes.push(note);
+  }
+
+  /** Topics of which partitions were ever assigned. */
+  get topics(): readonly string[] {
+    return [...this.#topics];
+  }
+
   /** Calls whenever partitions are not held any more. */
   onRelease(call: (assignments: readonly PartitionAssignment[]) => void): void {
     this.#onRelease.push(call);
@@ -180,12 +193,13 @@ export class ConsumerEngine implements DriverSink {
       lastLoss: this.#lastLoss,
       waits: this.#waits.report(),
       suspicions: this.#watch.reasons,
-      userCode: this.#options.userFunctions.reasons,
+      notes: this.#notes.flatMap((note) => note()),
       stuckAfterMs: this.#options.health.stuckAfterMs,
     });
   }
 
   assigned(assignments: readonly PartitionAssignment[]): void {
+    assignments.forEach(({ topic }) => this.#topics.add(topic));
     this.#ledgers.assign(assignments);
     this.#holds.assigned(assignments);
     this.#options.logger.info({ partitions: assignments.map(describe) }, "partitions assigned");

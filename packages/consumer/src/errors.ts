@@ -30,6 +30,8 @@ export type ConsumerErrorCode =
   | "dead-letter-failed"
   /** A sink could not claim partitions, or not apply what it was given; what it said is the cause. */
   | "sink-failed"
+  /** `strict` is set, and no handler and no sink takes an event. */
+  | "unhandled-event"
   /** A function of the options failed that must not (`isRetriable`, a clock, `random`, a schema source); what it threw is the cause. */
   | "callback-failed"
   /** So many records failed that single records cannot be to blame; the last failure is the cause. */

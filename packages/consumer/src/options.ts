@@ -35,6 +35,12 @@ export interface ConsumerOptions {
   readonly registry?: RegistryOptions | SchemaSource;
   /** How values are made, what topics cannot say of themselves, and the bounds; or a decoder of your own. */
   readonly decoder?: Pick<DecoderOptions, "values" | "topics" | "limits"> | Decoder;
+  /**
+   * Whether an event that no handler and no sink takes halts the consumer, before it is committed. Tombstones, truncates and control events
+   * count, too: a handler for each kind that comes is needed, and may do nothing.
+   * @default false
+   */
+  readonly strict?: boolean;
   readonly delivery?: DeliveryOptions;
   readonly failure?: FailureOptions;
   /** pino, or anything with its four methods. */
@@ -74,6 +80,7 @@ export interface ResolvedConsumerOptions {
   readonly from: "earliest" | "latest";
   readonly registry: RegistryOptions | SchemaSource | undefined;
   readonly decoder: Pick<DecoderOptions, "values" | "topics" | "limits"> | Decoder;
+  readonly strict: boolean;
   readonly delivery: ResolvedDeliveryOptions;
   readonly failure: ResolvedFailureOptions;
   readonly logger: Logger;
@@ -96,6 +103,7 @@ const members = [
   "from",
   "registry",
   "decoder",
+  "strict",
   "delivery",
   "failure",
   "logger",
@@ -116,6 +124,7 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
   const { from = "earliest", shutdownTimeoutMs = 10_000 } = options;
   checkChoice("from", from, ["earliest", "latest"]);
   checkCount("shutdownTimeoutMs", shutdownTimeoutMs);
+  check(options.strict === undefined || typeof options.strict === "boolean", "strict", "true or false", options.strict);
   const delivery = resolveDeliveryOptions(options.delivery);
   const failure = resolveFailureOptions(options.failure);
   refuseOwnDeadLetters(options.topics, failure.deadLetterTopic);
@@ -127,6 +136,7 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
     from,
     registry: options.registry,
     decoder: options.decoder ?? {},
+    strict: options.strict ?? false,
     delivery,
     failure,
     logger: options.logger === undefined ? silentLogger : guardedLogger(redacting(options.logger), userFunctions),

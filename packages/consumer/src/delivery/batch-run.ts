@@ -12,6 +12,7 @@ import type { DrainKind } from "./intake.ts";
 import { HeldEvents, type HeldGroup } from "./held-events.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
+import { unhandledEvent } from "./route-events.ts";
 
 export interface BatchRunParts {
   readonly decoder: Decoder;
@@ -19,6 +20,8 @@ export interface BatchRunParts {
   readonly counters: Counters;
   readonly recovery: Recovery;
   readonly clock: Clock;
+  /** An event that nobody takes halts the consumer. */
+  readonly strict: boolean;
   /** How long records are handled before timers, sockets and signals have a turn. */
   readonly maxBlockMs: number;
 }
@@ -218,6 +221,9 @@ export class BatchRun {
     counters.handled++;
     const target = router.targetOf(event);
     if (typeof target === "string") {
+      if (this.#parts.strict) {
+        throw unhandledEvent(event, target);
+      }
       counters.handled--;
       counters.filtered[target]++;
       return undefined;

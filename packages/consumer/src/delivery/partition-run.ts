@@ -12,7 +12,7 @@ import { handlerStage } from "./handler-stage.ts";
 import type { DrainKind } from "./intake.ts";
 import { isThenable } from "./is-thenable.ts";
 import { RecordLanes } from "./record-lanes.ts";
-import { type BatchHandler, routeEvents } from "./route-events.ts";
+import { type BatchHandler, refuseUnhandled, routeEvents } from "./route-events.ts";
 import type { OffsetLedger } from "./offset-ledger.ts";
 import { OpenRecord, type RecordOwner, type TakenBatch } from "./open-record.ts";
 import { shareWith, sharesOf, type SinkShares, type SinkStage } from "./sink-stage.ts";
@@ -374,6 +374,7 @@ export class PartitionRun implements RecordOwner {
     let shares: SinkShares;
     try {
       shares = sharesOf(this.#sinks, events);
+      refuseUnhandled(this.#parts, events, shares);
     } catch (error) {
       // Before the record is opened: an open one would never be settled.
       this.#notDecoded(taken, error);

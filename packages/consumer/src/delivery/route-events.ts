@@ -1,7 +1,10 @@
 import type { CdcEvent } from "@cdckit/decode";
 import type { Counters } from "../observe/counters.ts";
 import type { EventHandler } from "../routing/handlers.ts";
-import type { Router } from "../routing/router.ts";
+import { ConsumerError } from "../errors.ts";
+import { slotOf } from "../routing/match-watch.ts";
+import type { FilterReason, Router } from "../routing/router.ts";
+import { tablePath } from "../routing/table-pattern.ts";
 import type { HandlerCall } from "./record-lanes.ts";
 
 export type BatchHandler = EventHandler<readonly CdcEvent[]>;
@@ -12,6 +15,31 @@ export interface RoutedEvents {
   readonly calls: readonly HandlerCall[];
   /** To handlers of batches. */
   readonly batches: ReadonlyMap<BatchHandler, CdcEvent[]>;
+}
+
+/** Throws if `strict` is set, and no handler and no sink takes one of the events. */
+export function refuseUnhandled(
+  { strict, router }: { readonly strict: boolean; readonly router: Router },
+  events: readonly CdcEvent[],
+  shares: readonly (readonly CdcEvent[])[],
+): void {
+  for (const event of strict ? events : []) {
+    const target = router.targetOf(event);
+    if (typeof target === "string" && !shares.some((share) => share.includes(event))) {
+      throw unhandledEvent(event, target);
+    }
+  }
+}
+
+export function unhandledEvent(event: CdcEvent, reason: FilterReason): ConsumerError {
+  const { topic, partition, offset } = event.record;
+  const slot = slotOf(event) ?? event.kind;
+  const table = "table" in event && typeof event.table === "object" && event.table !== null ? ` of ${tablePath(event.table)}` : "";
+  return new ConsumerError(
+    "unhandled-event",
+    `expected a handler or a sink for every event, because strict is set, found none for the ${slot}${table} at ${topic}[${partition}] offset ${offset} (${reason}); add one, or leave strict out; the record was not committed`,
+    { at: { topic, partition, offset } },
+  );
 }
 
 /**

@@ -141,7 +141,11 @@ function kindOf(error: unknown): FailureKind | null {
     return typeof code === "string" && Object.hasOwn(kindByDecodeCode, code) ? kindByDecodeCode[code as DecodeErrorCode] : null;
   }
   if (isConsumerError(error)) {
-    return code === "callback-failed" ? "systemic" : code === "invalid-row" || code === "decoder-failed" ? "poison" : null;
+    return code === "callback-failed" || code === "unhandled-event"
+      ? "systemic"
+      : code === "invalid-row" || code === "decoder-failed"
+        ? "poison"
+        : null;
   }
   const retriable = readMember(error, "retriable");
   if (code === "unavailable" && retriable === true) {

@@ -4,6 +4,9 @@ import { readMember, toError } from "../user-code/user-value.ts";
 
 /** The error that `run()` rejects with when a record could not be decoded. */
 export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
+  if (isConsumerError(error) && readMember(error, "code") === "unhandled-event") {
+    return toError(error);
+  }
   if (isDecodeError(error) && typeof readMember(error, "locatedAt") === "function") {
     return toError(error.locatedAt(at));
   }
@@ -12,7 +15,7 @@ export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
 
 /** The error that `run()` rejects with when a handler threw or rejected. A row that was refused before its handler saw it says so itself. */
 export function handlerFailure(error: unknown, at: RecordCoordinates, through: bigint | null): Error {
-  if (isConsumerError(error) && readMember(error, "code") === "invalid-row") {
+  if (isConsumerError(error) && ["invalid-row", "unhandled-event"].includes(String(readMember(error, "code")))) {
     return toError(error);
   }
   return new ConsumerError("handler-failed", `a handler failed at ${places(at, through)}`, { cause: error, at });

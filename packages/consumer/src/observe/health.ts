@@ -40,8 +40,8 @@ export interface HealthFacts {
   readonly waits: readonly WaitReport[];
   /** What the watch over the logs has found. */
   readonly suspicions: readonly string[];
-  /** Which functions of the user's that only look on have failed, in words. */
-  readonly userCode: readonly string[];
+  /** What else is wrong, in words: functions that only look on and failed, handlers that match nothing. */
+  readonly notes: readonly string[];
   readonly stuckAfterMs: number;
 }
 
@@ -70,7 +70,7 @@ export function reportHealth(facts: HealthFacts): Health {
     facts.lastLoss,
     ...waitTexts(facts.waits),
     ...facts.suspicions,
-    ...facts.userCode,
+    ...facts.notes,
   ];
   return {
     phase: state.phase,

@@ -1,11 +1,12 @@
-import type { CdcEvent, SchemaSeen } from "@cdckit/decode";
+import type { CdcEvent, SchemaSeen, TableName } from "@cdckit/decode";
 import { type BatchOptions, resolveBatchLimits } from "../delivery/delivery-options.ts";
 import type { AttachedSink } from "../delivery/sink-stage.ts";
 import { ConsumerError } from "../errors.ts";
 import { checkMembers } from "../option-checks.ts";
 import type { Sink } from "../sink.ts";
 import { type GuardedSinkParts, guardedSink } from "../user-code/guarded-sink.ts";
-import { matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
+import { type MatchWatch, slotOf, type WatchedPattern } from "./match-watch.ts";
+import { type IsTopic, matchesTable, parseTablePattern, tablePath } from "./table-pattern.ts";
 
 /** What a sink takes, and how much of it at a time. */
 export interface SinkOptions {
@@ -21,12 +22,17 @@ export interface SinkOptions {
   readonly batch?: BatchOptions;
 }
 
+export interface AttachedSinkParts extends GuardedSinkParts {
+  readonly watch: MatchWatch;
+  readonly isTopic: IsTopic;
+}
+
 /** The sinks of a consumer. Each takes what happens to tables: changes, rows, truncates and tombstones. */
 export class AttachedSinks {
   readonly #attached: AttachedSink[] = [];
-  readonly #parts: GuardedSinkParts;
+  readonly #parts: AttachedSinkParts;
 
-  constructor(parts: GuardedSinkParts) {
+  constructor(parts: AttachedSinkParts) {
     this.#parts = parts;
   }
 
@@ -46,9 +52,16 @@ export class AttachedSinks {
       );
     }
     checkMembers("to()", options, ["tables", "batch"]);
-    const patterns = options.tables?.map(parseTablePattern) ?? null;
+    const { watch, isTopic } = this.#parts;
+    const patterns = options.tables?.map((text) =>
+      watch.watch(`the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`, parseTablePattern(text, isTopic)),
+    );
     const limits = resolveBatchLimits("to() batch", options.batch);
-    this.#attached.push({ sink: guardedSink(sink, this.#parts), limits, takes: (event) => takes(patterns, event) });
+    this.#attached.push({
+      sink: guardedSink(sink, this.#parts),
+      limits,
+      takes: patterns === undefined ? isTableEvent : takesOf(patterns, watch),
+    });
   }
 
   /** Where the sink of that name writes to. */
@@ -67,10 +80,42 @@ export class AttachedSinks {
   }
 }
 
-function takes(patterns: readonly TablePattern[] | null, event: CdcEvent): boolean {
-  if (event.kind !== "change" && event.kind !== "row" && event.kind !== "truncate" && event.kind !== "tombstone") {
-    return false;
-  }
-  const { table } = event;
-  return patterns === null || (table !== null && patterns.some((pattern) => matchesTable(pattern, table)));
+function isTableEvent(event: CdcEvent): boolean {
+  return slotOf(event) !== null;
+}
+
+const maxRemembered = 10_000;
+
+/** Which events these patterns take. The answer for a table and operation is found out once. */
+function takesOf(patterns: readonly WatchedPattern[], watch: MatchWatch): (event: CdcEvent) => boolean {
+  const known = new Map<string, boolean>();
+  const asksTopics = patterns.some(({ pattern }) => pattern.kind === "named" && pattern.mayBeTopic);
+  const meet = (table: TableName | null, slot: string, topic: string): boolean => {
+    watch.saw(table, slot, topic);
+    const matching = patterns.filter(({ pattern }) => (table !== null || pattern.kind === "named") && matchesTable(pattern, table, topic));
+    for (const watched of matching) {
+      watched.hasTaken = true;
+      if (table !== null) {
+        watched.tables.add(tablePath(table));
+      }
+    }
+    return matching.length > 0;
+  };
+  return (event) => {
+    const slot = slotOf(event);
+    if (slot === null || !("table" in event)) {
+      return false;
+    }
+    const { table } = event as { readonly table: TableName | null }; // of an event with a slot
+    const key = `${slot}\0${table === null ? "" : tablePath(table)}\0${asksTopics ? event.record.topic : ""}`;
+    let isTaken = known.get(key);
+    if (isTaken === undefined) {
+      if (known.size >= maxRemembered) {
+        known.clear();
+      }
+      isTaken = meet(table, slot, event.record.topic);
+      known.set(key, isTaken);
+    }
+    return isTaken;
+  };
 }

@@ -53,6 +53,9 @@ export interface TableTypes<Row = unknown, Key = unknown> {
 export type RowOf<Table> = Table extends { readonly row: infer Row } ? Row : Columns;
 export type KeyOf<Table> = Table extends { readonly key: infer Key } ? Key : Columns;
 
+/** Patterns of a consumer without a map of tables: any text. With one, what is not in it does not compile. */
+export type UntypedPattern<Tables extends object> = [keyof Tables] extends [never] ? string : never;
+
 /** Events that belong to no table, by kind; and the tombstones that no table handler took. */
 export interface ControlEvents {
   readonly heartbeat: HeartbeatEvent;

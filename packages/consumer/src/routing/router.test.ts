@@ -6,11 +6,11 @@ import { Router } from "./router.ts";
 const orders: TableName = { database: "shop", schema: "inventory", name: "orders" };
 
 function change(op: string, table: TableName): CdcEvent {
-  return { kind: "change", op, table } as unknown as CdcEvent; // the router reads nothing else
+  return { kind: "change", op, table, record: { topic: "t" } } as unknown as CdcEvent; // the router reads nothing else
 }
 
 function tableless(kind: string): CdcEvent {
-  return { kind, table: null } as unknown as CdcEvent; // the router reads nothing else
+  return { kind, table: null, record: { topic: "t" } } as unknown as CdcEvent; // the router reads nothing else
 }
 
 function handlerOf(router: Router, event: CdcEvent): unknown {
@@ -72,7 +72,7 @@ describe("routing of table events", () => {
     const router = new Router();
     const batch = vi.fn();
     router.add("inventory.orders", { batch });
-    for (const event of [change("create", orders), { kind: "tombstone", table: orders } as unknown as CdcEvent]) {
+    for (const event of [change("create", orders), { kind: "tombstone", table: orders, record: { topic: "t" } } as unknown as CdcEvent]) {
       expect(router.targetOf(event)).toEqual({ kind: "batch", handle: batch });
     }
   });
@@ -109,14 +109,61 @@ describe("routing of control events", () => {
     const [own, others] = [vi.fn(), vi.fn()];
     router.add("inventory.orders", { tombstone: own });
     router.add("tombstone", others);
-    expect(handlerOf(router, { kind: "tombstone", table: orders } as unknown as CdcEvent)).toBe(own);
+    expect(handlerOf(router, { kind: "tombstone", table: orders, record: { topic: "t" } } as unknown as CdcEvent)).toBe(own);
     expect(handlerOf(router, tableless("tombstone"))).toBe(others);
+  });
+});
+
+describe("patterns", () => {
+  const isTopic = (text: string): boolean => text === "av.inventory.orders" || text === "a.b.c.d";
+
+  test("an end of a table's name, whole parts alone, and the name of its topic", () => {
+    for (const [pattern, topic, takes] of [
+      ["orders", "t", true],
+      ["rders", "t", false],
+      ["inventory.orders", "t", true],
+      ["ory.orders", "t", false],
+      ["shop.inventory.orders", "t", true],
+      ["av.inventory.orders", "av.inventory.orders", true],
+      ["av.inventory.orders", "t", false],
+      ["a.b.c.d", "a.b.c.d", true],
+    ] as const) {
+      const router = new Router({ isTopic });
+      const create = vi.fn();
+      router.add(pattern, { create });
+      const event = { ...change("create", orders), record: { topic } } as unknown as CdcEvent;
+      expect(handlerOf(router, event)).toBe(takes ? create : "table-without-handler");
+    }
+  });
+
+  test("one table in two topics goes to the handler of each topic", () => {
+    const router = new Router({ isTopic });
+    const [mine, other] = [vi.fn(), vi.fn()];
+    router.add("av.inventory.orders", { create: mine });
+    router.add("orders", { create: other });
+    const from = (topic: string): CdcEvent => ({ ...change("create", orders), record: { topic } }) as unknown as CdcEvent;
+    for (const [topic, expected] of [
+      ["t", other],
+      ["av.inventory.orders", mine],
+      ["t", other],
+      ["a.b.c.d", other],
+    ] as const) {
+      expect(handlerOf(router, from(topic))).toBe(expected);
+    }
+  });
+
+  test("a row of no known table goes to the handler of its topic", () => {
+    const router = new Router({ isTopic });
+    const row = vi.fn();
+    router.add("av.inventory.orders", { row });
+    expect(handlerOf(router, { ...tableless("row"), record: { topic: "av.inventory.orders" } } as unknown as CdcEvent)).toBe(row);
+    expect(handlerOf(router, tableless("row"))).toBe("table-without-handler");
   });
 });
 
 describe("registrations that contradict themselves are refused", () => {
   test.each([
-    ["a pattern without a dot that is no kind", "orders", { create: vi.fn() }],
+    ["no text", "", { create: vi.fn() }],
     ["four parts", "a.b.c.d", { create: vi.fn() }],
     ["an empty part", "a..b", { create: vi.fn() }],
     ["an unknown handler", "a.b", { upsert: vi.fn() }],

@@ -2,7 +2,8 @@ import type { CdcEvent, TableName } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
 import { type AnyHandler, type EventHandler, isControlKind, type TableHandlers } from "./handlers.ts";
 import { checkedTarget, type RowChecks, resolveRowChecks } from "./row-checks.ts";
-import { matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
+import { MatchWatch, type WatchedPattern } from "./match-watch.ts";
+import { compareScope, type IsTopic, matchesTable, parseTablePattern, type TablePattern, tablePath } from "./table-pattern.ts";
 
 /** Where events go: to a handler at once, or together with the others of their fetched batch. */
 export type Target =
@@ -25,9 +26,18 @@ const tableSlots: readonly TableSlot[] = ["create", "update", "delete", "read", 
 interface Registration {
   readonly pattern: TablePattern;
   readonly targets: ReadonlyMap<TableSlot, Target>;
+  readonly watched: WatchedPattern;
 }
 
-type Route = Readonly<Record<TableSlot, Target | FilterReason>>;
+/** The way of each operation of a table; null until the first event of it: what is met for the first time is told to the watch. */
+type Route = Record<TableSlot, Target | FilterReason | null>;
+
+export interface RouterOptions {
+  /** May put something around each handler: called once for each. */
+  readonly around?: (target: Target) => Target;
+  readonly isTopic?: IsTopic;
+  readonly watch?: MatchWatch;
+}
 
 /** A source with more tables than this has its routes worked out again: names from the wire must not fill the memory. */
 const maxRoutes = 10_000;
@@ -39,13 +49,20 @@ export class Router {
   #any: Target | undefined;
   #routes = new Map<string, Route>();
   readonly #around: (target: Target) => Target;
+  readonly #isTopic: IsTopic;
+  readonly #watch: MatchWatch;
+  /** Some pattern may be the name of a topic: then routes depend on the topic, too. */
+  #asksTopics = false;
   // Neighbours in a topic are nearly always of one table: comparing names with the last one's saves building a map key an event.
   #lastTable: TableName | undefined;
+  #lastTopic = "";
   #lastRoute: Route | undefined;
+  readonly #unnamed = new Map<string, Route>();
 
-  /** `around` may put something around each handler: called once for each. */
-  constructor(around: (target: Target) => Target = (target) => target) {
+  constructor({ around = (target) => target, isTopic = () => false, watch = new MatchWatch() }: RouterOptions = {}) {
     this.#around = around;
+    this.#isTopic = isTopic;
+    this.#watch = watch;
   }
 
   /** Nothing was registered. */
@@ -73,13 +90,13 @@ export class Router {
   targetOf(event: CdcEvent): Target | FilterReason {
     switch (event.kind) {
       case "change":
-        return this.#routeOf(event.table)[event.op] ?? unknownOperation(event.op);
+        return this.#routeOf(event.table, event)[event.op] ?? this.#meet(event.table, event.op, event);
       case "truncate":
-        return this.#routeOf(event.table).truncate;
+        return this.#routeOf(event.table, event).truncate ?? this.#meet(event.table, "truncate", event);
       case "row":
-        return event.table === null ? this.#unnamed("row") : this.#routeOf(event.table).row;
+        return this.#routeOf(event.table, event).row ?? this.#meet(event.table, "row", event);
       case "tombstone":
-        return event.table === null ? this.#unnamed("tombstone") : this.#routeOf(event.table).tombstone;
+        return this.#routeOf(event.table, event).tombstone ?? this.#meet(event.table, "tombstone", event);
       default:
         return this.#control.get(event.kind) ?? this.#any ?? "control-event-without-handler";
     }
@@ -107,70 +124,79 @@ export class Router {
       ]),
     );
     const targets = new Map([...unchecked].map(([slot, target]) => [slot, made.get(target) ?? target]));
-    const pattern = parseTablePattern(text);
+    const pattern = parseTablePattern(text, this.#isTopic);
     for (const other of this.#registrations) {
       const taken = samePattern(other.pattern, pattern) ? [...targets.keys()].find((slot) => other.targets.has(slot)) : undefined;
       if (taken !== undefined) {
         throw new ConsumerError("invalid-handler", `on(${JSON.stringify(text)}) has a handler for ${taken} already`);
       }
     }
-    this.#registrations.push({ pattern, targets });
-    // Exact patterns are asked before qualified ones, and those before "*".
-    this.#registrations.sort((a, b) => rank[a.pattern.kind] - rank[b.pattern.kind]);
+    const label = `on(${JSON.stringify(text)}) with ${Object.keys(handlers).join(", ")}`;
+    this.#registrations.push({ pattern, targets, watched: this.#watch.watch(label, pattern) });
+    this.#registrations.sort((a, b) => compareScope(a.pattern, b.pattern));
+    this.#asksTopics ||= pattern.kind === "named" && pattern.mayBeTopic;
   }
 
-  #routeOf(table: TableName): Route {
+  #routeOf(table: TableName | null, event: CdcEvent): Route {
     const last = this.#lastTable;
     if (
       last !== undefined &&
       this.#lastRoute !== undefined &&
-      (last === table || (last.name === table.name && last.schema === table.schema && last.database === table.database))
+      table !== null &&
+      (last === table || (last.name === table.name && last.schema === table.schema && last.database === table.database)) &&
+      (!this.#asksTopics || this.#lastTopic === event.record.topic)
     ) {
       return this.#lastRoute;
     }
-    const route = this.#lookUp(table);
-    this.#lastTable = table;
+    const topic = this.#asksTopics ? event.record.topic : "";
+    const route = this.#lookUp(table, topic);
+    this.#lastTable = table ?? undefined;
+    this.#lastTopic = topic;
     this.#lastRoute = route;
     return route;
   }
 
-  #lookUp(table: TableName): Route {
-    const key = `${table.database ?? ""}\0${table.schema ?? ""}\0${table.name}`;
-    let route = this.#routes.get(key);
+  #lookUp(table: TableName | null, topic: string): Route {
+    const key = table === null ? topic : `${table.database ?? ""}\0${table.schema ?? ""}\0${table.name}\0${topic}`;
+    const routes = table === null ? this.#unnamed : this.#routes;
+    let route = routes.get(key);
     if (route === undefined) {
-      if (this.#routes.size >= maxRoutes) {
-        this.#routes.clear();
+      if (routes.size >= maxRoutes) {
+        routes.clear();
       }
-      route = this.#compile(table);
-      this.#routes.set(key, route);
+      route = { create: null, update: null, delete: null, read: null, truncate: null, row: null, tombstone: null };
+      routes.set(key, route);
     }
     return route;
   }
 
-  #compile(table: TableName): Route {
-    const matching = this.#registrations.filter((registration) => matchesTable(registration.pattern, table));
+  /** The first event of this table and operation: its way is found out, and told to the watch. */
+  #meet(table: TableName | null, slot: TableSlot, event: CdcEvent): Target | FilterReason {
+    if (!tableSlots.includes(slot)) {
+      return unknownOperation(slot);
+    }
+    const { topic } = event.record;
+    const matching = this.#registrations.filter(({ pattern }) => matchesTable(pattern, table, topic));
+    for (const { watched } of matching) {
+      if (table !== null) {
+        watched.tables.add(tablePath(table));
+      }
+    }
+    this.#watch.saw(table, slot, topic);
+    const taking = matching.find(({ targets }) => targets.has(slot));
+    if (taking !== undefined) {
+      taking.watched.hasTaken = true;
+    }
     const reason: FilterReason = matching.length === 0 ? "table-without-handler" : "operation-without-handler";
-    const targetFor = (slot: TableSlot): Target | FilterReason =>
-      firstTarget(matching, slot) ?? (slot === "tombstone" ? this.#control.get(slot) : undefined) ?? this.#any ?? reason;
-    return Object.fromEntries(tableSlots.map((slot) => [slot, targetFor(slot)])) as Route; // every slot is in tableSlots
-  }
-
-  /** A row or a tombstone whose table nobody knows can only be taken by `"*"`. */
-  #unnamed(slot: "row" | "tombstone"): Target | FilterReason {
-    const stars = this.#registrations.filter((registration) => registration.pattern.kind === "any");
-    return firstTarget(stars, slot) ?? this.#control.get(slot) ?? this.#any ?? "table-without-handler";
+    const found = taking?.targets.get(slot) ?? (slot === "tombstone" ? this.#control.get(slot) : undefined) ?? this.#any ?? reason;
+    this.#routeOf(table, event)[slot] = found;
+    return found;
   }
 }
-
-const rank: Readonly<Record<TablePattern["kind"], number>> = { exact: 0, qualified: 1, any: 2 };
 
 /** Our own decoder gives no such event, one of the user's may. */
 function unknownOperation(op: unknown): never {
   throw new TypeError(`expected a change to have the op create, update, delete or read, found ${typeof op === "string" ? op : typeof op}`);
-}
-
-function firstTarget(registrations: readonly Registration[], slot: TableSlot): Target | undefined {
-  return registrations.find((registration) => registration.targets.has(slot))?.targets.get(slot);
 }
 
 function samePattern(a: TablePattern, b: TablePattern): boolean {

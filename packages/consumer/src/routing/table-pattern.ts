@@ -4,36 +4,55 @@ import { ConsumerError } from "../errors.ts";
 /** Which tables a handler takes. */
 export type TablePattern =
   | { readonly kind: "any" }
-  /** `schema.table`, or `database.table` where the source has no schemas. */
-  | { readonly kind: "qualified"; readonly owner: string; readonly name: string }
-  /** `database.schema.table`. */
-  | { readonly kind: "exact"; readonly database: string; readonly schema: string; readonly name: string };
+  /** A table by its name or the end of it (`orders`, `inventory.orders`, `shop.inventory.orders`), or by the name of its topic. */
+  | { readonly kind: "named"; readonly text: string; readonly parts: number; readonly mayBeTopic: boolean };
 
-/** Reads `"*"`, `"inventory.orders"` or `"shop.inventory.orders"`. Throws a `ConsumerError` for anything else. */
-export function parseTablePattern(text: string): TablePattern {
+/** Whether a text is the name of a topic that is subscribed to. */
+export type IsTopic = (text: string) => boolean;
+
+const mostParts = 3;
+
+/**
+ * Reads `"*"`, the name of a table or an end of it (`"orders"`, `"inventory.orders"`, `"shop.inventory.orders"`), or the name of a topic.
+ * Throws a `ConsumerError` for anything else.
+ */
+export function parseTablePattern(text: string, isTopic: IsTopic = () => false): TablePattern {
   if (text === "*") {
     return { kind: "any" };
   }
-  const parts = text.split(".");
-  const [first, second, third] = parts;
-  if (parts.length > 3 || parts.includes("") || first === undefined || second === undefined) {
+  const parts = typeof text === "string" ? text.split(".") : [""];
+  const mayBeTopic = typeof text === "string" && isTopic(text);
+  if (!mayBeTopic && (parts.length > mostParts || parts.includes(""))) {
     throw new ConsumerError(
       "invalid-handler",
-      `on() expects "schema.table", "database.table", "database.schema.table", "*" or the kind of a control event, got ${JSON.stringify(text)}`,
+      `on() expects "table", "schema.table", "database.table", "database.schema.table", the name of a topic that is subscribed to, "*" or the kind of a control event, got ${JSON.stringify(text)}`,
     );
   }
-  return third === undefined
-    ? { kind: "qualified", owner: first, name: second }
-    : { kind: "exact", database: first, schema: second, name: third };
+  return { kind: "named", text, parts: parts.length, mayBeTopic };
 }
 
-export function matchesTable(pattern: TablePattern, table: TableName): boolean {
-  switch (pattern.kind) {
-    case "any":
-      return true;
-    case "qualified":
-      return table.name === pattern.name && (table.schema ?? table.database) === pattern.owner;
-    case "exact":
-      return table.name === pattern.name && table.schema === pattern.schema && table.database === pattern.database;
+export function matchesTable(pattern: TablePattern, table: TableName | null, topic: string): boolean {
+  if (pattern.kind === "any" || (pattern.mayBeTopic && pattern.text === topic)) {
+    return true;
   }
+  return table !== null && isEndOf(pattern.text, tablePath(table));
+}
+
+/** `database.schema.table`, without the parts that are not known. */
+export function tablePath({ database, schema, name }: TableName): string {
+  return `${database === undefined ? "" : `${database}.`}${schema === undefined ? "" : `${schema}.`}${name}`;
+}
+
+/** Whether the text is the path or an end of it, whole parts alone. */
+export function isEndOf(text: string, path: string): boolean {
+  return path === text || path.endsWith(`.${text}`);
+}
+
+/** Patterns that say more come first: whole names and topics, then longer ends before shorter ones, then `"*"`. */
+export function compareScope(a: TablePattern, b: TablePattern): number {
+  return scopeOf(a) - scopeOf(b);
+}
+
+function scopeOf(pattern: TablePattern): number {
+  return pattern.kind === "any" ? mostParts + 1 : pattern.mayBeTopic ? 0 : mostParts - pattern.parts;
 }

@@ -1,0 +1,67 @@
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../observe/logger.ts";
+import type { MatchReason, MatchWatch } from "./match-watch.ts";
+
+export interface MatchReportParts {
+  readonly watch: MatchWatch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Topics of which partitions were assigned. */
+  readonly topics: () => readonly string[];
+  /** Records that were read. */
+  readonly records: () => number;
+}
+
+/** Nothing is said before so much time has passed, or so many records: what a handler waits for may be the next one. */
+const graceMs = 5_000;
+const graceRecords = 1_000;
+
+/** Says which handlers have taken nothing: as reasons of the health report, and once each as a warning. */
+export class MatchReport {
+  readonly #parts: MatchReportParts;
+  readonly #told = new Set<string>();
+  #startedMs: number | null = null;
+  #cancel: () => void = () => {};
+
+  constructor(parts: MatchReportParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#startedMs = this.#parts.clock.nowMs();
+    this.#lookLater();
+  }
+
+  /** The last look: a run that was shorter than the grace is told of, too. */
+  stop(): void {
+    this.#cancel();
+    this.#tell(this.#found());
+    this.#startedMs = null;
+  }
+
+  get reasons(): readonly string[] {
+    const { clock, records } = this.#parts;
+    const isDue = this.#startedMs !== null && (records() >= graceRecords || clock.nowMs() - this.#startedMs >= graceMs);
+    return isDue ? this.#found().map(({ text }) => text) : [];
+  }
+
+  #found(): readonly MatchReason[] {
+    return this.#parts.watch.reasons(this.#parts.topics());
+  }
+
+  #lookLater(): void {
+    this.#cancel = this.#parts.clock.after(graceMs, () => {
+      this.#tell(this.#found());
+      this.#lookLater();
+    });
+  }
+
+  #tell(reasons: readonly MatchReason[]): void {
+    for (const { label, text } of reasons) {
+      if (!this.#told.has(label)) {
+        this.#told.add(label);
+        this.#parts.logger.warn({ reason: text }, "a handler does not match what is read");
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { CdcEvent, TableName } from "@cdckit/decode";
+import { isEndOf, type TablePattern, tablePath } from "./table-pattern.ts";
+
+/** A pattern that was given, and what has become of it. */
+export interface WatchedPattern {
+  /** As the user wrote it: `on("public.orders") with update`. */
+  readonly label: string;
+  readonly pattern: TablePattern;
+  /** It has taken an event. */
+  hasTaken: boolean;
+  /** The tables that it matches, as paths; more than one of them makes it ambiguous. */
+  readonly tables: Set<string>;
+}
+
+export interface MatchReason {
+  /** The pattern's. */
+  readonly label: string;
+  readonly text: string;
+}
+
+/** What a consumer with more tables than this has seen is told by the first of them. */
+const maxTables = 30;
+
+/**
+ * Knows which patterns have taken nothing although there was something to take. It is told of each table and operation once, when it is
+ * first met, so that watching costs nothing an event.
+ */
+export class MatchWatch {
+  readonly #patterns: WatchedPattern[] = [];
+  /** Paths of tables, with the operations that were seen of each. */
+  readonly #seen = new Map<string, Set<string>>();
+  readonly #topics = new Set<string>();
+  #untold = 0;
+
+  watch(label: string, pattern: TablePattern): WatchedPattern {
+    const watched: WatchedPattern = { label, pattern, hasTaken: false, tables: new Set() };
+    this.#patterns.push(watched);
+    return watched;
+  }
+
+  /** An event of this table and operation was read for the first time. */
+  saw(table: TableName | null, slot: string, topic: string): void {
+    const path = table === null ? "rows of no table" : tablePath(table);
+    const slots = this.#seen.get(path);
+    this.#topics.add(topic);
+    if (slots !== undefined) {
+      slots.add(slot);
+    } else if (this.#seen.size < maxTables) {
+      this.#seen.set(path, new Set([slot]));
+    } else {
+      this.#untold++;
+    }
+  }
+
+  /**
+   * In words, the patterns that have taken nothing although something was read that they may mean, and those that match several tables.
+   * `topics`: those that are consumed.
+   */
+  reasons(topics: readonly string[]): readonly MatchReason[] {
+    const seen = this.#seenText();
+    return this.#patterns.flatMap(({ label, pattern, hasTaken, tables }) => {
+      if (pattern.kind === "any") {
+        return [];
+      }
+      const several = ambiguous([...tables]);
+      if (several.length > 1) {
+        return [{ label, text: `${label} is ambiguous: it takes ${several.join(" and ")}; write which of them is meant` }];
+      }
+      return hasTaken || !this.#wasRead(pattern.text, topics)
+        ? []
+        : [
+            {
+              label,
+              text: `${label} has taken nothing of what was read: ${seen}; name one of these tables, or its topic, and an operation that it has`,
+            },
+          ];
+    });
+  }
+
+  /** Where a topic's name ends as the pattern does, that topic tells; else all of them do. */
+  #wasRead(text: string, topics: readonly string[]): boolean {
+    const name = text.slice(text.lastIndexOf(".") + 1).toLowerCase();
+    const own = topics.filter((topic) => isEndOf(name, topic.toLowerCase()));
+    return own.length === 0 ? this.#topics.size > 0 : own.some((topic) => this.#topics.has(topic));
+  }
+
+  #seenText(): string {
+    const texts = [...this.#seen].map(([path, slots]) => `${path} (${[...slots].join(", ")})`);
+    return `${texts.join(", ")}${this.#untold > 0 ? ` and others` : ""}`;
+  }
+}
+
+/** The tables that are not another one's name with fewer parts: a tombstone's table is known by its topic alone. */
+function ambiguous(paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => !paths.some((other) => other !== path && isEndOf(path, other)));
+}
+
+/** The table of an event, and what happened to it, as handlers name it; null for control events. */
+export function slotOf(event: CdcEvent): string | null {
+  return event.kind === "change"
+    ? event.op
+    : event.kind === "row" || event.kind === "truncate" || event.kind === "tombstone"
+      ? event.kind
+      : null;
+}
