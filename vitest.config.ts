@@ -7,7 +7,7 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
 /** What every file is run with. */
 const everywhere = {
-  setupFiles: ["./test/property-seed.ts"],
+  setupFiles: ["./test/property-seed.ts", "./test/quiet-stderr.ts"],
   pool: "forks",
   // Two, also on two cores: much of what takes long waits for a broker, a session to run out, or a server to start.
   maxWorkers: 2,

@@ -6,6 +6,7 @@ import { postgres } from "@cdckit/postgres";
 
 const { brokers, registryUrl, topics, groupId, sinks, ...options } = JSON.parse(process.argv[2] ?? "{}");
 const consumer = createConsumer({
+  logger: false,
   driver: kafkajs({
     brokers: [brokers],
     maxWaitMs: 100,

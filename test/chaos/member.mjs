@@ -11,6 +11,7 @@ const { brokers, topic, groupId, audit, delayMs, ...options } = JSON.parse(proce
 const file = openSync(audit, "a");
 
 const consumer = createConsumer({
+  logger: false,
   driver: kafkajs({
     brokers: [brokers],
     maxWaitMs: 100,

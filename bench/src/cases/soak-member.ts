@@ -36,6 +36,7 @@ export interface SoakProgress {
 export async function runSoakMember(options: SoakMemberOptions): Promise<void> {
   const marks = new HandledMarks(options.topics, options.recordsPerPartition);
   const consumer = createConsumer({
+    logger: false,
     driver: kafkajs({ brokers: [options.brokers], sessionTimeoutMs: 10_000, heartbeatIntervalMs: 1_000, maxWaitMs: 250 }),
     groupId: options.groupId,
     topics: Object.keys(options.topics),

@@ -183,7 +183,7 @@ describe("retry", () => {
     consumer.on("s.t", { batch: () => Promise.reject(new TypeError("no")) });
     const error: unknown = await clock.run(consumer.run().catch((caught: unknown) => caught));
     expect(error).toMatchObject({ code: "handler-failed", at: { topic: "t", partition: 0, offset: 0n } });
-    expect((error as Error).message).toContain("a handler failed at t[0] offset 0 to 2, which it was given together; ");
+    expect((error as Error).message).toContain("a handler failed at t[0]@0 to 2, which it was given together; ");
     expect(broker.committed("g", "t", 0) ?? 0n).toBe(0n);
   });
 });

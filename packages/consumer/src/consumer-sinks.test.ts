@@ -241,7 +241,7 @@ describe("a sink", () => {
     const error: unknown = await setup.clock.run(consumer.run().catch((caught: unknown) => caught));
     expect(error).toMatchObject({ code: "sink-failed", at: { topic: "t", partition: 0, offset: 0n }, cause: { code: "23505" } });
     expect((error as Error).message).toBe(
-      '[sink-failed] the sink "tables" failed at t[0] offset 0 to 3, which it was given together; the cause says why, and none of them was committed',
+      '[sink-failed] the sink "tables" failed at t[0]@0 to 3, which it was given together; the cause says why, and none of them was committed',
     );
   });
 
@@ -380,5 +380,25 @@ describe("a sink", () => {
     const sink: Sink = { ...new MemoryTables().sink(setup.clock), claim: () => Promise.reject(cause) };
     const consumer = join(setup).to(sink);
     await expect(setup.clock.run(consumer.run())).rejects.toMatchObject({ code: "sink-failed", cause });
+  });
+});
+
+describe("a consumer with sinks alone", () => {
+  test("counts what they applied, what they did not take, and not what became a dead letter", async () => {
+    const setup = brokerWith(["orders:0", "orders:1", "heartbeat:2", "other:3", "orders:4"]);
+    const tables = new MemoryTables();
+    tables.refuses = "1";
+    const consumer = join(setup, { failure: { poison: "dead-letter", deadLetterTopic: "dead" } });
+    consumer.to(tables.sink(setup.clock), { tables: ["s.orders"] });
+    stopAt(setup, consumer, 5n);
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(["0", "4"]);
+    expect(consumer.health().counts).toMatchObject({
+      records: 5,
+      events: 5,
+      handled: 2,
+      filtered: { "table-without-handler": 1, "control-event-without-handler": 1 },
+      deadLettered: 1,
+    });
   });
 });

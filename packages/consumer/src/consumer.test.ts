@@ -199,6 +199,7 @@ describe("run with handlers", () => {
     const { broker, consumer } = consumerOf(["create", "create", "broken", "create"]);
     const error = await failureOf(consumer.on("*", () => {}).run());
     expect(error).toMatchObject({ name: "DecodeError", code: "malformed", at: { topic: "orders", partition: 0, offset: 2n } });
+    expect((error as Error).message).toBe("[malformed] orders[0]@2: not a word");
     expect(committed(broker)).toBe(2n);
   });
 
@@ -587,6 +588,6 @@ describe("health", () => {
         reasons: [],
       }),
     );
-    expect(consumer.health()).toMatchObject({ phase: "stopped", live: false, ready: false, lastProgressMs: expect.any(Number) });
+    expect(consumer.health()).toMatchObject({ phase: "stopped", live: false, ready: false, lastProgressAt: expect.any(Number) });
   });
 });

@@ -45,7 +45,7 @@ export class ConsumerEngine implements DriverSink {
   #intake: Intake | undefined;
   #session: DriverSession | undefined;
   #connecting: Promise<void> = Promise.resolve();
-  #lastProgressMs: number | null = null;
+  #lastProgressAt: number | null = null;
   #lastLoss: string | null = null;
   #startAt: Subscription["startAt"];
   #needsTransactions = false;
@@ -180,14 +180,14 @@ export class ConsumerEngine implements DriverSink {
   }
 
   progress(): void {
-    this.#lastProgressMs = this.#options.clock.wallMs();
+    this.#lastProgressAt = this.#options.clock.wallMs();
   }
 
   health(): Health {
     return reportHealth({
       state: this.#state,
       held: this.#ledgers.held(),
-      lastProgressMs: this.#lastProgressMs,
+      lastProgressAt: this.#lastProgressAt,
       counts: this.#counters.snapshot(),
       blockedBy: this.#intake?.blockedBy() ?? null,
       lastLoss: this.#lastLoss,

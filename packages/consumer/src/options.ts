@@ -1,3 +1,5 @@
+import { hostname } from "node:os";
+import process from "node:process";
 import type { Decoder, DecoderOptions, SchemaSource } from "@cdckit/decode";
 import type { RegistryOptions } from "@cdckit/registry";
 import { type Clock, systemClock } from "./clock.ts";
@@ -17,6 +19,7 @@ import { redacting } from "./observe/redacting-logger.ts";
 import { guardedClock, guardedRandom } from "./user-code/guarded-clock.ts";
 import { guardedLogger } from "./user-code/guarded-logger.ts";
 import { UserFunctions } from "./user-code/user-functions.ts";
+import { stderrLogger } from "./observe/stderr-logger.ts";
 import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts";
 
 export interface ConsumerOptions {
@@ -43,8 +46,11 @@ export interface ConsumerOptions {
   readonly strict?: boolean;
   readonly delivery?: DeliveryOptions;
   readonly failure?: FailureOptions;
-  /** pino, or anything with its four methods. */
-  readonly logger?: Logger;
+  /**
+   * pino, or anything with its four methods; `false`: nothing is logged.
+   * @default warnings and errors, a line of JSON each, as pino writes them to stderr
+   */
+  readonly logger?: Logger | false;
   /**
    * Signals that stop the consumer during `run()`: the first one drains and commits, a second one stops waiting. The process is never
    * ended here: it ends by itself when nothing is left to do.
@@ -139,7 +145,7 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
     strict: options.strict ?? false,
     delivery,
     failure,
-    logger: options.logger === undefined ? silentLogger : guardedLogger(redacting(options.logger), userFunctions),
+    logger: resolveLogger(options.logger, options.clock ?? systemClock, userFunctions),
     signals: Object.freeze([...(options.signals === false ? [] : (options.signals ?? ["SIGTERM", "SIGINT"]))]),
     shutdownTimeoutMs,
     health: resolveHealthOptions(options.health),
@@ -148,6 +154,15 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
     random: guardedRandom(options.random ?? Math.random, userFunctions),
     userFunctions,
   });
+}
+
+function resolveLogger(logger: Logger | false | undefined, clock: Clock, userFunctions: UserFunctions): Logger {
+  if (logger === false) {
+    return silentLogger;
+  }
+  const write = (line: string): void => void process.stderr.write(line);
+  const target = logger ?? stderrLogger({ write, wallMs: () => clock.wallMs(), pid: process.pid, hostname: hostname() });
+  return guardedLogger(redacting(target), userFunctions);
 }
 
 function checkDriver(driver: unknown): void {

@@ -4,25 +4,71 @@ import type { logCreator, LogEntry } from "kafkajs";
 /** kafkajs' log levels; its enum exists only at run time, and kafkajs is loaded late. */
 const levels = { error: 1, warn: 2 } as const;
 
-/** Retries of the driver's producers are bounded, and a producer that has failed is given up, so that nothing is taken for a repetition. */
-const expectedWarning = "Limiting retries for the idempotent producer may invalidate EoS guarantees";
+/**
+ * What kafkajs reports as an error and is part of normal work: every rebalance, and the driver's own producers, whose retries are bounded
+ * and which are given up when they have failed, so that nothing is taken for a repetition.
+ */
+const expected = [
+  /^Limiting retries for the idempotent producer may invalidate EoS guarantees/,
+  /The group is rebalancing/,
+  /The coordinator is not aware of this member/,
+  /Specified group generation id is not valid/,
+];
+
+const firstGapMs = 5_000;
+const maxGapMs = 60_000;
+/** Different lines that are remembered; beyond that the oldest is forgotten and may be logged again. */
+const maxRemembered = 100;
+
+interface Repeated {
+  lastMs: number;
+  gapMs: number;
+  leftOut: number;
+}
 
 /**
  * kafkajs' log in the consumer's logger. It logs every retry as an error: here those are warnings, because what the consumer halts on is
- * reported by the consumer.
+ * reported by the consumer. A line that comes again and again is logged with growing gaps, and says how many were left out.
  */
-export function toLogger(logger: Logger): logCreator {
+export function toLogger(logger: Logger, nowMs: () => number = () => performance.now()): logCreator {
+  const seen = new Map<string, Repeated>();
   return () => (entry) => {
     const fields = fieldsOf(entry);
-    if (entry.log.message === expectedWarning) {
-      return;
-    }
-    if (entry.level === levels.error || entry.level === levels.warn) {
-      logger.warn(fields, `kafkajs: ${entry.log.message}`);
+    const line = `kafkajs: ${entry.log.message}`;
+    const isTrouble = entry.level === levels.error || entry.level === levels.warn;
+    const leftOut = isTrouble && !isExpected(entry) ? leftOutBefore(seen, [line, fields["broker"], fields["error"]].join(), nowMs()) : null;
+    if (leftOut === null) {
+      logger.debug(fields, line);
     } else {
-      logger.debug(fields, `kafkajs: ${entry.log.message}`);
+      logger.warn(leftOut === 0 ? fields : { ...fields, leftOut }, line);
     }
   };
+}
+
+function isExpected({ log }: LogEntry): boolean {
+  const text = `${log.message} ${String(log["error"] ?? "")}`;
+  return expected.some((pattern) => pattern.test(text));
+}
+
+/** How many such lines were left out since the last one that was logged; null where this one is left out, too. */
+function leftOutBefore(seen: Map<string, Repeated>, line: string, nowMs: number): number | null {
+  const before = seen.get(line);
+  if (before === undefined) {
+    const [oldest] = seen.size >= maxRemembered ? seen.keys() : [];
+    if (oldest !== undefined) {
+      seen.delete(oldest);
+    }
+    seen.set(line, { lastMs: nowMs, gapMs: firstGapMs, leftOut: 0 });
+    return 0;
+  }
+  if (nowMs - before.lastMs < before.gapMs) {
+    before.leftOut++;
+    return null;
+  }
+  const { leftOut } = before;
+  const isOver = nowMs - before.lastMs > 2 * maxGapMs;
+  seen.set(line, { lastMs: nowMs, gapMs: isOver ? firstGapMs : Math.min(before.gapMs * 2, maxGapMs), leftOut: 0 });
+  return leftOut;
 }
 
 function fieldsOf({ namespace, log }: LogEntry): Readonly<Record<string, unknown>> {

@@ -67,6 +67,7 @@ export async function measureReading(options: ReadingOptions): Promise<ReadingMe
   const latency = options.measureLatency ? new LatencyMeter() : null;
   let events = 0;
   const consumer = createConsumer({
+    logger: false,
     driver: fetched.driver,
     groupId: options.groupId,
     topics: options.topics,

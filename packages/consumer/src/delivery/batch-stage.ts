@@ -191,6 +191,7 @@ export class BatchStage {
     const { recovery, fence, halt } = this.#parts;
     try {
       if (await recovery.setAside(failure, tries, fence)) {
+        entry.record.sinkEvents = 0;
         // A checkpoint of its own must move past it too.
         await this.#handle([{ record: entry.record, events: [] }]);
       }
@@ -216,6 +217,7 @@ export class BatchStage {
         if (!(await recovery.park(entry.record.place, behind, fence))) {
           return [];
         }
+        entry.record.sinkEvents = 0;
         rest.push({ record: entry.record, events: [] });
       } catch (fatal) {
         halt(fatal as Error); // park rejects with errors only

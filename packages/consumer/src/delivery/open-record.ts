@@ -27,6 +27,8 @@ export class OpenRecord {
   readonly next: bigint;
   /** Bytes of key and value. */
   readonly bytes: number;
+  /** Events of it that sinks take, where sinks are all there is: handled when they have applied them. */
+  sinkEvents = 0;
   readonly #owner: RecordOwner;
   readonly #stretch: Stretch;
   #open = 1;

@@ -16,6 +16,7 @@ import { type BatchHandler, refuseUnhandled, routeEvents } from "./route-events.
 import type { OffsetLedger } from "./offset-ledger.ts";
 import { OpenRecord, type RecordOwner, type TakenBatch } from "./open-record.ts";
 import { shareWith, sharesOf, type SinkShares, type SinkStage } from "./sink-stage.ts";
+import { countTaken } from "./sink-counts.ts";
 import { Wakeup } from "./wakeup.ts";
 
 export interface PartitionRunParts extends BatchRunParts {
@@ -110,10 +111,9 @@ export class PartitionRun implements RecordOwner {
 
   /** What is decoded, and what handlers and sinks have in hand. */
   *atWork(): Iterable<WorkInHand> {
-    const { recovery } = this.#parts;
     const [taken] = this.#queue;
     if (this.#isDecoding && taken !== undefined) {
-      yield recovery.workOn("decode", this.#placeIn(taken.batch, this.#walk?.record ?? 0), null);
+      yield this.#parts.recovery.workOn("decode", this.#placeIn(taken.batch, this.#walk?.record ?? 0), null);
     }
     yield* this.#lanes.atWork();
     for (const stage of this.#allStages()) {
@@ -387,6 +387,7 @@ export class PartitionRun implements RecordOwner {
     const record = this.#openRecord(taken);
     shareWith(this.#sinks, record, shares);
     if (!this.#parts.hasHandlers) {
+      record.sinkEvents = countTaken(events, shares, this.#parts.counters);
       record.done();
       return;
     }
@@ -439,8 +440,9 @@ export class PartitionRun implements RecordOwner {
   }
 
   /** A record, or the end of a batch, is handled by everybody whom it concerns. */
-  handled({ taken, record }: OpenRecord): void {
+  handled({ taken, record, sinkEvents }: OpenRecord): void {
     this.#parts.counters.records += record < 0 ? 0 : 1;
+    this.#parts.counters.handled += sinkEvents;
     if (taken.walked && taken.open === 0 && this.#batches.delete(taken)) {
       this.#byteLength -= taken.batch.byteLength;
       this.#parts.moved(this);

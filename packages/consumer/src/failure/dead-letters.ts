@@ -49,11 +49,7 @@ export class DeadLetters {
       this.#refuseTooMany(place, reason);
     }
     const record = deadLetterRecord(place, reason, { topic, groupId, nowMs: clock.wallMs() });
-    const at = coordinatesOf(place);
-    const wait = waits.open(
-      { what: `the dead-letter topic ${topic}`, place: `${at.topic}[${at.partition}]@${at.offset}` },
-      place.assignment,
-    );
+    const wait = waits.open({ what: `the dead-letter topic ${topic}`, place: placeText(coordinatesOf(place)) }, place.assignment);
     if (!(await this.#send(record, place, fence, wait).finally(() => wait.end()))) {
       return false;
     }

@@ -1,4 +1,4 @@
-import { isDecodeError, type RecordCoordinates } from "@cdckit/decode";
+import { DecodeError, isDecodeError, type RecordCoordinates } from "@cdckit/decode";
 import { ConsumerError, isConsumerError } from "../errors.ts";
 import { readMember, toError } from "../user-code/user-value.ts";
 
@@ -8,7 +8,8 @@ export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
     return toError(error);
   }
   if (isDecodeError(error) && typeof readMember(error, "locatedAt") === "function") {
-    return toError(error.locatedAt(at));
+    const { code, detail, cause } = error;
+    return new DecodeError(code, `${place(at)}: ${detail}`, { cause, at });
   }
   return new ConsumerError("decoder-failed", `the decoder failed at ${place(at)}; the cause says why`, { cause: error, at });
 }
@@ -33,6 +34,7 @@ function places(at: RecordCoordinates, through: bigint | null): string {
     : `${place(at)} to ${through}, which it was given together; the cause says why, and none of them was committed`;
 }
 
-export function place(at: RecordCoordinates): string {
-  return `${at.topic}[${at.partition}] offset ${at.offset}`;
+/** Where a record stands, as every message, reason and log line of the consumer says it. */
+export function place({ topic, partition, offset }: RecordCoordinates): string {
+  return `${topic}[${partition}]@${offset}`;
 }

@@ -10,6 +10,7 @@ import { classify, classifyAtSink, type FailureKind } from "./classify.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
+import { place as placeText } from "./halt.ts";
 import { courseAfter, type Tries } from "./retry-policy.ts";
 
 export interface RecoveryParts {
@@ -89,10 +90,9 @@ export class Recovery {
 
   /** The record in the hands of a handler, a sink or the decoder, as health and logs name it. */
   workOn(stage: Failure["stage"], place: RecordPlace, sink: string | null): WorkInHand {
-    const { topic, partition, offset } = coordinatesOf(place);
     const what = stage === "decode" ? "decoding" : sink === null ? "a handler" : `the sink ${JSON.stringify(sink)}`;
     const host = sink === null ? undefined : this.#parts.hostOf(sink);
-    return { what, ...(host === undefined ? {} : { host }), place: `${topic}[${partition}]@${offset}` };
+    return { what, ...(host === undefined ? {} : { host }), place: placeText(coordinatesOf(place)) };
   }
 
   /** The record went well after it had failed. */

@@ -4,6 +4,7 @@ import type { FilterReason } from "../routing/router.ts";
 export interface Counts {
   readonly records: number;
   readonly events: number;
+  /** Events that a handler took; where there are sinks alone, those that all of them whom they concern have applied. */
   readonly handled: number;
   readonly filtered: Readonly<Record<FilterReason, number>>;
   /** Attempts that failed and were repeated. */

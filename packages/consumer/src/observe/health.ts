@@ -19,8 +19,8 @@ export interface Health {
   /** Connected, member of the group, nothing failed, and what it took comes to an end. */
   readonly ready: boolean;
   readonly assigned: readonly PartitionHealth[];
-  /** When a record was last handled or a batch taken, in milliseconds since the epoch; null before the first. */
-  readonly lastProgressMs: number | null;
+  /** When a record was last handled or a batch taken: a point in time, in milliseconds since the epoch; null before the first. */
+  readonly lastProgressAt: number | null;
   readonly counts: Counts;
   /** What is waited for or tried again, the oldest first; the first hundred of them. */
   readonly waits: readonly WaitReport[];
@@ -31,7 +31,7 @@ export interface Health {
 export interface HealthFacts {
   readonly state: LifecycleState;
   readonly held: Iterable<HeldPartition>;
-  readonly lastProgressMs: number | null;
+  readonly lastProgressAt: number | null;
   readonly counts: Counts;
   readonly blockedBy: string | null;
   /** The last range that was passed over, in words; null where none was. */
@@ -77,7 +77,7 @@ export function reportHealth(facts: HealthFacts): Health {
     live: state.phase !== "stopped" && state.error === null && !isStuck,
     ready: state.phase === "running" && state.error === null && !isStuck && !isWaiting,
     assigned,
-    lastProgressMs: facts.lastProgressMs,
+    lastProgressAt: facts.lastProgressAt,
     counts: facts.counts,
     waits: facts.waits.slice(0, maxWaits),
     reasons: reasons.filter((reason) => reason !== null),

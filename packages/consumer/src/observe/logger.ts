@@ -8,5 +8,5 @@ export interface Logger {
 
 const ignore = (): void => {};
 
-/** What logs where no logger was given. */
+/** Logs nothing. */
 export const silentLogger: Logger = Object.freeze({ debug: ignore, info: ignore, warn: ignore, error: ignore });

@@ -21,7 +21,9 @@ interface Definition {
 const definitions: readonly Definition[] = [
   counter("records", "Records read", ({ counts }) => [{ labels: {}, value: counts.records }]),
   counter("events", "Events decoded", ({ counts }) => [{ labels: {}, value: counts.events }]),
-  counter("handled", "Events that a handler took", ({ counts }) => [{ labels: {}, value: counts.handled }]),
+  counter("handled", "Events that a handler took; where there are sinks alone, that they applied", ({ counts }) => [
+    { labels: {}, value: counts.handled },
+  ]),
   counter("filtered", "Events that no handler asked for", ({ counts }) =>
     Object.entries(counts.filtered).map(([reason, value]) => ({ labels: { reason }, value })),
   ),

@@ -1,5 +1,6 @@
 import type { CdcEvent } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
+import { place } from "../failure/halt.ts";
 import { pendingOf } from "../user-code/user-value.ts";
 import type { Target } from "./router.ts";
 
@@ -147,12 +148,13 @@ function valueOf(event: CdcEvent, part: Part, result: unknown, pattern: string):
     return value;
   }
   const { topic, partition, offset } = event.record;
+  const at = { topic, partition, offset };
   const list = Array.isArray(issues) ? (issues as { readonly path?: readonly unknown[] }[]) : [];
   const places = list.map((issue) => pathText(issue?.path)).filter((text, i, all) => all.indexOf(text) === i);
   throw new ConsumerError(
     "invalid-row",
-    `expected ${part} of an event of ${JSON.stringify(pattern)} to pass its validator, found it does not at ${places.join(", ")}; the issues are in the cause`,
-    { at: { topic, partition, offset }, cause: Object.assign(new Error("the validator's issues"), { issues }) },
+    `${place(at)}: expected ${part} of an event of ${JSON.stringify(pattern)} to pass its validator, found it does not at ${places.join(", ")}; the issues are in the cause`,
+    { at, cause: Object.assign(new Error("the validator's issues"), { issues }) },
   );
 }
 

@@ -1,0 +1,45 @@
+import type { Logger } from "@cdckit/consumer";
+import { expect, test } from "vitest";
+import { toLogger } from "./log.ts";
+
+function setUp() {
+  const lines: { readonly level: string; readonly message: string; readonly fields: object }[] = [];
+  const log = (level: string) => (fields: object, message: string) => void lines.push({ level, message, fields });
+  const logger: Logger = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+  let nowMs = 0;
+  const write = toLogger(logger, () => nowMs)(4);
+  const error = (message: string, fields: object = {}): void =>
+    write({ namespace: "Connection", level: 1, label: "ERROR", log: { message, timestamp: "", ...fields } as never });
+  return { lines, error, at: (ms: number) => (nowMs = ms) };
+}
+
+test("an error of kafkajs' is a warning, with the broker and what was wrong", () => {
+  const { lines, error } = setUp();
+  error("Connection error: connect ECONNREFUSED 127.0.0.1:9092", { broker: "127.0.0.1:9092" });
+  expect(lines).toEqual([
+    {
+      level: "warn",
+      message: "kafkajs: Connection error: connect ECONNREFUSED 127.0.0.1:9092",
+      fields: { broker: "127.0.0.1:9092", namespace: "Connection" },
+    },
+  ]);
+});
+
+test.each([
+  ["Response Heartbeat(key: 12, version: 3)", { error: "The group is rebalancing, so a rejoin is needed" }],
+  ["Limiting retries for the idempotent producer may invalidate EoS guarantees", {}],
+])("what belongs to normal work is no warning: %s", (message, fields) => {
+  const { lines, error } = setUp();
+  error(message, fields);
+  expect(lines).toMatchObject([{ level: "debug" }]);
+});
+
+test("a line that comes again and again is a warning with growing gaps", () => {
+  const { lines, error, at } = setUp();
+  for (let second = 0; second <= 200; second++) {
+    at(second * 1_000);
+    error("Connection error: connect ECONNREFUSED 127.0.0.1:9092", { broker: "127.0.0.1:9092" });
+  }
+  const warnings = lines.filter(({ level }) => level === "warn");
+  expect(warnings.map(({ fields }) => (fields as { leftOut?: number }).leftOut ?? 0)).toEqual([0, 4, 9, 19, 39, 59, 59]);
+});
