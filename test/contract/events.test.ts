@@ -116,25 +116,15 @@ describe("a change event", () => {
     expect(event.transaction).toEqual({ id: "", totalOrder: 0n, dataCollectionOrder: 0n });
   });
 
-  test("a source block that is bad where nobody looked raises its error when somebody does, each time", () => {
+  test("a source block that is bad where nobody looked is the record's error when it is decoded", () => {
     const schema = (type: string): string =>
       `{"type":"struct","fields":[{"type":"struct","optional":true,"fields":[{"type":"int32","field":"id"}],"field":"before"},` +
       `{"type":"struct","optional":true,"fields":[{"type":"int32","field":"id"}],"field":"after"},` +
       `{"type":"struct","fields":[{"type":"string","field":"table"},{"type":"${type}","field":"lsn"}],"field":"source"},{"type":"string","field":"op"}]}`;
     const payload = '{"before":null,"after":{"id":1},"source":{"table":"t","lsn":"text"},"op":"c"}';
-    const event = decodeChange(recordOf(`{"schema":${schema("int64")},"payload":${payload}}`));
-    expect(event.after).toEqual({ id: 1 });
-    for (const look of [
-      () => event.source.raw,
-      () => event.source,
-      () => event.toObject(),
-      () => JSON.stringify(event),
-      () => inspect(event),
-    ]) {
-      const error = thrownBy(look);
-      expect(isDecodeError(error), String(error)).toBe(true);
-      expect(error).toMatchObject({ code: "value-invalid" });
-    }
+    const error = thrownBy(() => decodeChange(recordOf(`{"schema":${schema("int64")},"payload":${payload}}`)));
+    expect(isDecodeError(error), String(error)).toBe(true);
+    expect(error).toMatchObject({ code: "value-invalid" });
   });
 });
 

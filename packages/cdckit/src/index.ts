@@ -46,6 +46,7 @@ export type {
   TableName,
   TemporalLike,
   TimeMode,
+  ToObjectOptions,
   TombstoneEvent,
   TopicHints,
   TransactionEvent,

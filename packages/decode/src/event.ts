@@ -109,6 +109,14 @@ export interface RecordRef {
   readonly value: Uint8Array | null;
 }
 
+export interface ToObjectOptions {
+  /**
+   * What stands in the place of each UNAVAILABLE.
+   * @default UNAVAILABLE itself
+   */
+  readonly unavailable?: unknown;
+}
+
 /** What every event has. Fields may be computed on first access; `toObject()` computes them all. */
 export interface EventBase<Key = unknown> {
   readonly key: Key | null;
@@ -118,8 +126,11 @@ export interface EventBase<Key = unknown> {
   /** Of the value; null where it names none, or there is no value. */
   readonly schemaId: SchemaId | null;
   readonly record: RecordRef;
-  /** A plain object with every field of the event. */
-  toObject(): Record<string, unknown>;
+  /**
+   * A plain object with every field of the event. It can be cloned and posted (`structuredClone`) where `unavailable` says what stands for
+   * a column that is UNAVAILABLE, which is a symbol; the event itself cannot. A part that cannot be read shows why: `{ error }`.
+   */
+  toObject(options?: ToObjectOptions): Record<string, unknown>;
   /**
    * Copies what the event still borrows from its fetched batch, so that keeping the event does not keep the batch. Returns the event.
    */

@@ -21,6 +21,7 @@ export type {
   SchemaChangeEvent,
   Source,
   TableName,
+  ToObjectOptions,
   TombstoneEvent,
   TransactionEvent,
   TransactionPosition,

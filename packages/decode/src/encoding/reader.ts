@@ -88,7 +88,10 @@ export interface InnerTexts {
   check(bytes: Uint8Array, limits: ResolvedLimits): void;
 }
 
-/** A part of a message that is read on first access, from the bytes that it still borrows. */
+/**
+ * A part of a message that is read on first access, from the bytes that it still borrows. Whoever makes one has judged the bytes: reading
+ * them late ends in no error, or {@link Deferred.judge} is called at once.
+ */
 export class Deferred {
   /** What `DeferredField.resolve` made of the peeked fields. */
   readonly peeked: unknown;
@@ -120,6 +123,11 @@ export class Deferred {
       this.#bytes = null;
     }
     return this.#value;
+  }
+
+  /** Reads the part now. Throws the `DecodeError` that it ends in. */
+  judge(): void {
+    void this.value;
   }
 
   /** Copies the bytes of a part that was not read yet, so that it no longer borrows. */

@@ -76,6 +76,32 @@ export class TextMemo {
   }
 }
 
+/** One field's last text, where nobody wants it yet: whether it is UTF-8 must be known all the same. */
+export class TextCheck {
+  #length = 0;
+  readonly #bytes = new Uint8Array(longestRemembered);
+
+  /** Throws where the bytes are not UTF-8. */
+  check(b: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    if (length === this.#length && areSame(this.#bytes, 0, b, start, length)) {
+      return;
+    }
+    if (length > longestRemembered || !isAscii(b, start, end)) {
+      checkUtf8(b, start, end);
+      return;
+    }
+    this.#length = length;
+    keep(this.#bytes, 0, b, start, length);
+  }
+}
+
+function checkUtf8(b: Uint8Array, start: number, end: number): void {
+  if (!isUtf8(b.subarray(start, end))) {
+    throw invalidUtf8();
+  }
+}
+
 /** A slot by a few of the bytes. What lands in the wrong one is read anew, so this need not be good, only cheap. */
 function slotOf(b: Uint8Array, start: number, end: number): number {
   const length = end - start;

@@ -20,6 +20,11 @@ export type PrimitiveKind = "null" | "boolean" | "int" | "long" | "float" | "dou
 
 export interface PrimitiveType {
   readonly kind: PrimitiveKind;
+  /**
+   * How many bits an `int` has, where its schema says that it has fewer than 32 (Connect's int8 and int16).
+   * @default 32
+   */
+  readonly bits?: 8 | 16;
   readonly semantic?: Semantic;
 }
 

@@ -1,10 +1,10 @@
-import { Deferred } from "../encoding/reader.ts";
 import type { ChangeEvent, Columns, KeyChange, Operation, Source, TableName, TransactionPosition, UpdateDescription } from "../event.ts";
 import { applyTo } from "../values/unavailable.ts";
 import type { Origin } from "./origin.ts";
 import { keyChangeOf } from "./header-values.ts";
+import { detachBlock, shownSource, sourceBlock } from "./late-block.ts";
 import { RecordEvent } from "./record-event.ts";
-import { numberOrNull, plainSource, sourceOf, transactionOf } from "./source.ts";
+import { numberOrNull, transactionOf } from "./source.ts";
 
 /** What an envelope says of a change beside its images, under Debezium's names: `source` (a record, or one still to be read), `transaction`, `ts_ms`. */
 type Stated = Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   }
 
   get source(): Source {
-    this.#source ??= sourceOf(blockValue(this.#stated["source"]));
+    this.#source ??= sourceBlock(this.#stated["source"], this.#origin);
     return this.#source;
   }
 
@@ -66,23 +66,12 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
 
   protected fields(): Record<string, unknown> {
     const { op, table, key, before, after, transaction, tsMs, keyChange, updateDescription } = this;
-    const source = plainSource(this.source);
+    const source = shownSource(this);
     const seldom = { ...(keyChange === null ? {} : { keyChange }), ...(updateDescription === null ? {} : { updateDescription }) };
     return { op, table, key, before, after, source, transaction, tsMs, ...seldom };
   }
 
   protected override detachParts(): void {
     detachBlock(this.#stated["source"]);
-  }
-}
-
-/** A block's value, read now if it was deferred. */
-export function blockValue(block: unknown): unknown {
-  return block instanceof Deferred ? block.value : block;
-}
-
-export function detachBlock(block: unknown): void {
-  if (block instanceof Deferred) {
-    block.detach();
   }
 }

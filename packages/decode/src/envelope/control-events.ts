@@ -14,11 +14,11 @@ import type {
   UnknownEvent,
   WatermarkEvent,
 } from "../event.ts";
-import { blockValue, detachBlock } from "./change-event.ts";
 import type { Origin } from "./origin.ts";
 import { tableOfHeaders } from "./header-values.ts";
+import { detachBlock, shownSource, sourceBlock } from "./late-block.ts";
 import { RecordEvent } from "./record-event.ts";
-import { isBlock, numberOrNull, plainSource, sourceOf, textOrNull, transactionOf } from "./source.ts";
+import { isBlock, numberOrNull, textOrNull, transactionOf } from "./source.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -109,7 +109,7 @@ abstract class SourcedEvent extends ControlEvent {
   }
 
   get source(): Source {
-    this.#source ??= sourceOf(blockValue(this.value["source"]));
+    this.#source ??= sourceBlock(this.value["source"], this.origin);
     return this.#source;
   }
 
@@ -140,7 +140,7 @@ export class Truncate extends SourcedEvent implements TruncateEvent {
 
   protected fields(): Record<string, unknown> {
     const { table, key, transaction, tsMs } = this;
-    return { table, key, source: plainSource(this.source), transaction, tsMs };
+    return { table, key, source: shownSource(this), transaction, tsMs };
   }
 }
 
@@ -166,7 +166,7 @@ export class LogicalMessage extends SourcedEvent implements MessageEvent {
 
   protected fields(): Record<string, unknown> {
     const { key, prefix, content, transaction, tsMs } = this;
-    return { key, prefix, content, source: plainSource(this.source), transaction, tsMs };
+    return { key, prefix, content, source: shownSource(this), transaction, tsMs };
   }
 }
 
@@ -244,7 +244,7 @@ export class SchemaChange extends SourcedEvent implements SchemaChangeEvent {
 
   protected fields(): Record<string, unknown> {
     const { ddl, database, schema, tables, key, tsMs } = this;
-    return { ddl, database, schema, tables, key, source: plainSource(this.source), tsMs };
+    return { ddl, database, schema, tables, key, source: shownSource(this), tsMs };
   }
 }
 

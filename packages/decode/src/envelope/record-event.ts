@@ -1,9 +1,11 @@
-import type { EncodingName, EnvelopeName, FramingName, RecordRef } from "../event.ts";
+import type { EncodingName, EnvelopeName, FramingName, RecordRef, ToObjectOptions } from "../event.ts";
 import type { RecordHeaders } from "../record.ts";
 import type { SchemaId } from "../schema-source.ts";
+import { setProperty } from "../set-property.ts";
+import { UNAVAILABLE } from "../values/unavailable.ts";
 import type { EnvelopeScope } from "./envelope.ts";
 import type { Origin } from "./origin.ts";
-import { showAs } from "./show.ts";
+import { isPlainObject, showAs } from "./show.ts";
 
 /**
  * What all events share: their format, their key and the record that they came from. It has no fields: V8 (up to Node 24) does not put the
@@ -54,9 +56,9 @@ export abstract class RecordEvent {
   /** The fields of this kind of event, in the order in which they are shown. */
   protected abstract fields(): Record<string, unknown>;
 
-  toObject(): Record<string, unknown> {
+  toObject(options: ToObjectOptions = {}): Record<string, unknown> {
     const { topic, partition, offset, timestamp } = this.record;
-    return {
+    const plain = {
       kind: this.kind,
       ...this.fields(),
       framing: this.framing,
@@ -65,7 +67,31 @@ export abstract class RecordEvent {
       schemaId: this.schemaId,
       record: { topic, partition, offset, timestamp },
     };
+    return Object.hasOwn(options, "unavailable") ? withoutUnavailable(plain, options.unavailable) : plain;
   }
+}
+
+/** The same object with something else in the place of UNAVAILABLE, wherever that stands. What a record holds is bounded in depth. */
+function withoutUnavailable(object: Readonly<Record<string, unknown>>, instead: unknown): Record<string, unknown> {
+  const replaced: Record<string, unknown> = {};
+  for (const name of Object.keys(object)) {
+    setProperty(replaced, name, replace(object[name], instead));
+  }
+  return replaced;
+}
+
+function replace(value: unknown, instead: unknown): unknown {
+  if (value === UNAVAILABLE) {
+    return instead;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => replace(item, instead));
+  }
+  if (value instanceof Map) {
+    return new Map([...value].map(([key, item]) => [replace(key, instead), replace(item, instead)]));
+  }
+  const isObject = typeof value === "object" && value !== null && isPlainObject(value);
+  return isObject ? withoutUnavailable(value as Record<string, unknown>, instead) : value;
 }
 
 showAs(RecordEvent.prototype, (event: RecordEvent) => event.toObject());

@@ -293,7 +293,12 @@ class Weaver {
         known = seen;
       }
       at.p = behind;
-      return new Deferred(is, part, b, p, behind);
+      const late = new Deferred(is, part, b, p, behind);
+      if (!defer.isJudged) {
+        late.judge();
+        at.p = behind;
+      }
+      return late;
     };
   }
 

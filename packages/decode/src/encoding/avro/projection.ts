@@ -9,6 +9,7 @@ import type { Field, MapType, RecordType, Type } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { Cursor } from "./cursor.ts";
 import { detailsOf, fieldDetailsOf } from "./details.ts";
+import { floatOfLong } from "./float-of-long.ts";
 import {
   type DefaultValue,
   type FieldStep,
@@ -249,8 +250,8 @@ class Projector {
     }
     if (own.kind === "float" || own.kind === "double") {
       const { convert } = own;
-      const narrow = own.kind === "float" ? Math.fround : Number;
-      const made = (value: number | bigint): unknown => (convert === null ? narrow(Number(value)) : convert(narrow(Number(value))));
+      const narrow = own.kind === "float" ? floatOfLong : Number;
+      const made = (value: number | bigint): unknown => (convert === null ? narrow(value) : convert(narrow(value)));
       switch (promotion) {
         case "int to float":
         case "int to double":

@@ -89,6 +89,8 @@ export interface DeferStep {
   /** For each peeked name, the field of the record that has it, or -1. */
   readonly peek: readonly number[];
   readonly resolve: DeferredField["resolve"];
+  /** Whether nothing in it can fail that moving over it, with a look at its texts, has not seen. Else it is read at once. */
+  readonly isJudged: boolean;
 }
 
 export interface StepOptions {
@@ -262,7 +264,34 @@ export class Planner {
     const peek = defer.peek.map((peeked) =>
       fields.findIndex((field) => field.name === peeked && field.use === "read" && isText(field.step)),
     );
-    return { record, peek, resolve: defer.resolve };
+    return { record, peek, resolve: defer.resolve, isJudged: record !== null && record.convert === null && record.fields.every(isScalar) };
+  }
+}
+
+/** Whether a field is a scalar that is handed on as it is. */
+function isScalar({ step, use }: FieldStep): boolean {
+  return use === "read" && isPlain(step);
+}
+
+function isPlain(step: Step): boolean {
+  switch (step.kind) {
+    case "null":
+    case "boolean":
+      return true;
+    case "long":
+      return (step.number === null || step.number === BigInt || step.number === String) && (step.bigint === null || step.bigint === String);
+    case "int":
+    case "float":
+    case "double":
+    case "string":
+    case "enum":
+    case "bytes":
+    case "fixed":
+      return step.convert === null;
+    case "union":
+      return step.branches.every(isPlain);
+    default:
+      return false;
   }
 }
 

@@ -107,9 +107,13 @@ function parseRequired(schema: Record<string, unknown>, where: string, depth: nu
       }
       return semantic?.name === "decimal" && kind === "float64"
         ? { kind: "bytes", semantic: { ...semantic, name: "org.apache.kafka.connect.data.Decimal" } } // CockroachDB's: the number's text is exact
-        : { kind: primitive, ...meaning };
+        : { kind: primitive, ...bitsOf(kind), ...meaning };
     }
   }
+}
+
+function bitsOf(kind: string): { readonly bits?: 8 | 16 } {
+  return kind === "int8" ? { bits: 8 } : kind === "int16" ? { bits: 16 } : {};
 }
 
 function parseMap(schema: Record<string, unknown>, where: string, depth: number): Type {

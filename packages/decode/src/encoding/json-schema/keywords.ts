@@ -78,7 +78,7 @@ export function scalarType(kind: string, nodes: readonly Node[]): Type {
     case "boolean":
       return { kind: "boolean", ...meaning };
     case "integer":
-      return { kind: smallIntegers.has(connectType) ? "int" : "long", ...meaning };
+      return smallIntegers.has(connectType) ? { kind: "int", ...bitsOf(connectType), ...meaning } : { kind: "long", ...meaning };
     case "number":
       return numberType(connectType, meaning);
     default:
@@ -87,6 +87,11 @@ export function scalarType(kind: string, nodes: readonly Node[]): Type {
 }
 
 const smallIntegers: ReadonlySet<string | null> = new Set(["int8", "int16", "int32"]);
+
+function bitsOf(connectType: string | null): { readonly bits?: 8 | 16 } {
+  return connectType === "int8" ? { bits: 8 } : connectType === "int16" ? { bits: 16 } : {};
+}
+
 const decimalName = "org.apache.kafka.connect.data.Decimal";
 
 function numberType(connectType: string | null, meaning: Meaning): Type {

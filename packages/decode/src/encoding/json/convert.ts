@@ -4,9 +4,10 @@ import type { Conversion, Semantic } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
 import { parseDecimal, rescale } from "../../values/decimal-text.ts";
 import { UNAVAILABLE, type UnavailableTests } from "../../values/unavailable.ts";
-import { type Field, type RecordType, type Type, withoutNull } from "../type.ts";
+import { type Field, type PrimitiveType, type RecordType, type Type, withoutNull } from "../type.ts";
 import { base64Length, decodeBase64 } from "./base64.ts";
 import { setProperty } from "../../set-property.ts";
+import { type IntegerRange, rangeOf } from "./integer-range.ts";
 import { isJsonObject, NumberText } from "./parse.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
@@ -20,6 +21,8 @@ export interface ConvertContext {
   readonly unavailable: UnavailableTests;
   /** Whether what is converted was parsed to what JSON's own types become already: doubles as doubles, and integers shown as they are. */
   readonly isSettled?: boolean;
+  /** Whether a long has 64 bits: Connect's do, integers of JSON Schema are any. */
+  readonly isRanged: boolean;
   /** The records compiled so far: one may hold itself, and many may hold the same one. */
   readonly records: Map<RecordType, Convert>;
 }
@@ -49,7 +52,7 @@ function compileNonNull(type: Type, context: ConvertContext, where: string): Con
       return (value) => (typeof value === "boolean" ? value : mismatch(where, "a boolean"));
     case "int":
     case "long":
-      return compileInteger(type.kind, conversion, context, where);
+      return compileInteger(type as PrimitiveType, conversion, context, where); // the kinds of one
     case "float":
     case "double":
       return compileDouble(type.kind, conversion, where);
@@ -79,23 +82,33 @@ export function mismatch(where: string, expected: string): never {
   throw new DecodeError("value-invalid", `expected ${expected} in ${where}, as its schema says, found another kind of JSON value`);
 }
 
-function compileInteger(kind: "int" | "long", conversion: Conversion | null, context: ConvertContext, where: string): Convert {
+function compileInteger(type: PrimitiveType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
   const { int, bigint } = conversion ?? {};
-  const plain = kind === "long" ? int64For(context.values) : (value: number | bigint) => value;
+  const plain = type.kind === "long" ? int64For(context.values) : (value: number | bigint) => value;
+  const range = integerRange(type, context.isRanged);
   return (value) => {
-    if (typeof value === "number") {
-      // Adding zero makes -0 an ordinary one: integers of a database have no sign on it.
-      return int === undefined ? plain(value + 0) : int(value + 0);
-    }
-    if (typeof value === "bigint") {
-      return bigint === undefined ? plain(value) : bigint(value);
-    }
-    const whole = value instanceof NumberText ? wholeNumber(value.text) : null;
+    const whole =
+      typeof value === "number" || typeof value === "bigint" ? value : value instanceof NumberText ? wholeNumber(value.text) : null;
     if (whole === null) {
       return mismatch(where, "an integer");
     }
-    return typeof whole === "number" ? (int ?? plain)(whole) : (bigint ?? plain)(whole);
+    if (range !== null && (whole < range.least || whole > range.most)) {
+      throw new DecodeError(
+        "value-invalid",
+        `expected an integer of ${range.bits} bits in ${where}, as its schema says, found one beyond it`,
+      );
+    }
+    // Adding zero makes -0 an ordinary one: integers of a database have no sign on it.
+    return typeof whole === "number" ? (int ?? plain)(whole + 0) : (bigint ?? plain)(whole);
   };
+}
+
+/** What values of an integer type may be; null where its schema sets no bounds. */
+export function integerRange({ kind, bits }: PrimitiveType, isRanged: boolean): IntegerRange | null {
+  if (kind === "int") {
+    return rangeOf(bits ?? 32);
+  }
+  return isRanged ? rangeOf(64) : null;
 }
 
 /** An exponent makes digits of next to no bytes: no column that holds integers has more. */
@@ -134,6 +147,9 @@ function compileDouble(kind: "float" | "double", conversion: Conversion | null, 
   return (value) => {
     const wide = asDouble(value, where);
     const double = kind === "float" ? Math.fround(wide) : wide;
+    if (!Number.isFinite(double) && Number.isFinite(wide)) {
+      throw new DecodeError("value-invalid", `expected a number within a float's range in ${where}, found one beyond it`);
+    }
     return convert === undefined ? double : convert(double);
   };
 }

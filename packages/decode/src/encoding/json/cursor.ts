@@ -1,5 +1,6 @@
 import { DecodeError } from "../../errors.ts";
 import { asciiText, freshText, latin1, type TextCache } from "../text-cache.ts";
+import { isLong } from "./integer-range.ts";
 import { exactInteger } from "./exact-integer.ts";
 
 /**
@@ -237,6 +238,15 @@ export function readDouble(c: JsonCursor): number | null {
   return Number.isFinite(value) ? value : miss(c);
 }
 
+/** A double as a float holds it; a miss where it is beyond one. */
+export function toFloat(c: JsonCursor, value: number): number {
+  const float = Math.fround(value);
+  if (!Number.isFinite(float)) {
+    c.pos = missed; // the slow reader says so; what is read quickly is finite
+  }
+  return float;
+}
+
 /**
  * Moves over one value that is a string, a number, a boolean or null: what the blocks around a row are made of. As strict as reading it:
  * bytes that nobody asks for must not be a reason to accept what else is an error.
@@ -250,6 +260,38 @@ export function skipScalar(c: JsonCursor): void {
     skipNumber(c, bytes, pos, end);
   } else {
     readBoolean(c);
+  }
+}
+
+/** The same for what may only be a string or null. */
+export function skipTextOrNull(c: JsonCursor): void {
+  if (c.bytes[c.pos] === quoteByte) {
+    skipText(c);
+  } else {
+    readNull(c);
+  }
+}
+
+/** Fewer digits than this are an int64, whatever they are. */
+const sureLongDigits = 18;
+
+/** The same for an integer of 64 bits, or null. */
+export function skipLong(c: JsonCursor): void {
+  const { bytes, pos, end } = c;
+  const first = bytes[pos] === minus ? pos + 1 : pos;
+  const close = digitsEnd(bytes, first, end);
+  const digits = close - first;
+  if (digits === 0 || digits > sureLongDigits || bytes[first] === zero || isFraction(bytes[close], close < end)) {
+    skipLongSlowly(c);
+  } else {
+    c.pos = close;
+  }
+}
+
+function skipLongSlowly(c: JsonCursor): void {
+  const value = readInteger(c);
+  if (value !== null && !isLong(value)) {
+    miss(c);
   }
 }
 
@@ -304,12 +346,20 @@ function skipNumber(c: JsonCursor, bytes: Uint8Array, pos: number, end: number):
     while (p < end && byte >= zero && byte <= 0x39) {
       byte = bytes[++p] as number;
     }
-    if (p === end || numberBytes[byte] === 0) {
+    if ((p === end || numberBytes[byte] === 0) && p - pos <= mostDigits) {
       c.pos = p;
       return;
     }
   }
+  skipNumberSlowly(c, bytes, pos, end);
+}
+
+/** Numbers that reading would refuse are missed: too many digits, or more than a double holds. */
+function skipNumberSlowly(c: JsonCursor, bytes: Uint8Array, pos: number, end: number): void {
   c.pos = jsonNumberEnd(bytes, pos, end);
+  if (c.pos - pos > 1 && !Number.isFinite(Number(latin1(bytes, pos, c.pos)))) {
+    c.pos = missed;
+  }
 }
 
 /** A string, a number, a boolean or null, whatever stands there: what JSON without a schema is made of. */

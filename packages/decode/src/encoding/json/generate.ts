@@ -1,9 +1,22 @@
 import { generate, property } from "../codegen.ts";
 import { type CompileOptions, Deferred, type DeferredField } from "../reader.ts";
-import { type Field, type RecordType, type Type, withoutNull } from "../type.ts";
-import { type Convert, type ConvertContext, compileColumn, compileConvert, int64For } from "./convert.ts";
-import { JsonCursor, missed, readBoolean, readDouble, readInteger, readSimple, readText, skipScalar } from "./cursor.ts";
+import { type Field, type PrimitiveType, type RecordType, type Type, withoutNull } from "../type.ts";
+import { type Convert, type ConvertContext, compileColumn, compileConvert, int64For, integerRange } from "./convert.ts";
+import {
+  JsonCursor,
+  missed,
+  readBoolean,
+  readDouble,
+  readInteger,
+  readSimple,
+  readText,
+  skipLong,
+  skipScalar,
+  skipTextOrNull,
+  toFloat,
+} from "./cursor.ts";
 import { FieldMemo } from "./field-memo.ts";
+import { isLong } from "./integer-range.ts";
 import { type ParseOptions, parseJson, parseNested } from "./parse.ts";
 import { readBase64, readBase64Buffer, scratch } from "./read-base64.ts";
 import type { Conversion } from "../../values/conversion.ts";
@@ -16,6 +29,10 @@ import { jsonColumnTest } from "./unavailable-column.ts";
 export type QuickReader = (c: JsonCursor) => unknown;
 
 const noBytes = new Uint8Array(0);
+
+/** Move over a value of any kind of scalar, and over text. */
+const skipAny = "skipScalar(c);";
+const skipText = "skipTextOrNull(c);";
 
 /** Wider records are left to the slow reader: the code for them would be larger than what the runtime optimizes. */
 const maxGeneratedFields = 300;
@@ -71,10 +88,14 @@ class Emitter {
     missed,
     readBoolean,
     readDouble,
+    toFloat,
+    isLong,
     readInteger,
     readSimple,
     readText,
     skipScalar,
+    skipLong,
+    skipTextOrNull,
     readBase64,
     readBase64Buffer,
     scratch,
@@ -259,7 +280,7 @@ function ${name}(c) {
         return `${target} = readBoolean(c);`;
       case "int":
       case "long":
-        return this.#integer(type.kind, conversion?.int, conversion?.bigint, target);
+        return this.#integer(type as PrimitiveType, conversion?.int, conversion?.bigint, target); // the kinds of one
       case "float":
       case "double":
         return `t = readDouble(c); ${target} = t === null ? null : ${this.#double(type.kind, conversion?.double)};`;
@@ -295,19 +316,24 @@ function ${name}(c) {
     return type.semantic === undefined ? null : conversionFor(type.semantic, this.#context.values, this.#context.parseJson);
   }
 
-  #integer(kind: "int" | "long", int: unknown, bigint: unknown, target: string): string {
+  #integer(type: PrimitiveType, int: unknown, bigint: unknown, target: string): string {
+    const { kind } = type;
+    const range = integerRange(type, this.#context.isRanged);
+    // A miss: the slow reader says what is wrong. A number is within 64 bits always.
+    const beyond = kind === "long" ? 'typeof t === "bigint" && !isLong(t)' : `t > ${range?.most} || t < ${range?.least}`;
+    const check = range === null ? "" : ` if (t !== null && (${beyond})) c.pos = missed;`;
     const plain =
       kind === "long" && this.#options.values.int64 !== "safe" ? `${this.#constant("int64", int64For(this.#options.values))}(t)` : "t";
     if (int === undefined && bigint === undefined && plain === "t") {
-      return `${target} = readInteger(c);`;
+      return check === "" ? `${target} = readInteger(c);` : `t = ${target} = readInteger(c);${check}`;
     }
     const small = int === undefined ? plain : `${this.#constant("int", int)}(t)`;
     const large = bigint === undefined ? plain : `${this.#constant("bigint", bigint)}(t)`;
-    return `t = readInteger(c); ${target} = t === null ? null : typeof t === "number" ? ${small} : ${large};`;
+    return `t = readInteger(c);${check} ${target} = c.pos === missed || t === null ? null : typeof t === "number" ? ${small} : ${large};`;
   }
 
   #double(kind: "float" | "double", convert: unknown): string {
-    const value = kind === "float" ? "Math.fround(t)" : "t";
+    const value = kind === "float" ? "toFloat(c, t)" : "t";
     return convert === undefined ? value : `${this.#constant("double", convert)}(${value})`;
   }
 
@@ -339,12 +365,14 @@ function ${name}(c) {
     const lines: string[] = [];
     for (const [i, inner] of type.fields.entries()) {
       const at = defer.peek.indexOf(inner.name);
-      const isText = withoutNull(inner.type).kind === "string" || withoutNull(inner.type).kind === "any";
-      lines.push(at >= 0 ? `let peek${at};` : "");
+      const literal = this.#literal(inner.name, i === 0);
+      const skip = this.#judged(inner, `s${i}`);
+      const target = at >= 0 ? `peek${at}` : null;
+      lines.push(target === null ? "" : `let ${target};`);
       lines.push(
-        isText
-          ? this.#remembered(this.#literal(inner.name, i === 0), at >= 0 ? `peek${at}` : null)
-          : `${this.#literal(inner.name, i === 0)} skipScalar(c); if ((p = c.pos) === missed) return null;`,
+        skip === skipAny || skip === skipText
+          ? this.#remembered(literal, target, skip)
+          : `${literal} ${skip} if ((p = c.pos) === missed) return null;`,
       );
     }
     const skip = this.#name("deferred");
@@ -355,10 +383,31 @@ function ${name}(c) {
     return `const ${target} = ${skip}(c);`;
   }
 
+  /** Moves over a field whose value is read late. As strict as reading it: what it would end in, the record ends in when it is decoded. */
+  #judged(field: Field, target: string): string {
+    const type = withoutNull(field.type);
+    if (type.kind === "any" && type.semantic === undefined) {
+      return skipAny;
+    }
+    if (this.#conversion(type) === null) {
+      switch (type.kind) {
+        case "string":
+        case "enum":
+          return skipText;
+        case "long":
+          return this.#context.isRanged ? "skipLong(c);" : "readInteger(c);";
+        case "boolean":
+          return "readBoolean(c);";
+        default:
+      }
+    }
+    return this.#field(field, { isTop: false, isRow: false }, target);
+  }
+
   /** Moves over a field that is most often what it was in the last message; reads its text into `target` where the plan peeks at it. */
-  #remembered(literal: string, target: string | null): string {
+  #remembered(literal: string, target: string | null, skip: string): string {
     const memo = this.#constant("memo", new FieldMemo());
-    const read = target === null ? "skipScalar(c);" : `${target} = readText(c);`;
+    const read = target === null ? skip : `${target} = readText(c);`;
     return `if (${memo}.stands(b, p)) { p += ${memo}.length; ${target === null ? "" : `${target} = ${memo}.text;`} } else {
     ${literal} ${read} if (c.pos === missed) return null; ${memo}.keep(b, p, c.pos, ${target}); p = c.pos; }`;
   }

@@ -49,7 +49,7 @@ export class JsonReader implements PayloadReader {
     this.#limits = options.limits;
     const texts = options.texts ?? new TextCache();
     this.#parse = { maxDepth: options.limits.maxDepth, texts };
-    const context = convertContext(options, this.#parse);
+    const context = convertContext(options, this.#parse, encoding === "connect-json");
     this.#context = context;
     this.#compile = (chosen) => compileTop(type, options.plan, chosen);
     this.#cursor = new JsonCursor(noBytes, texts);
@@ -125,10 +125,11 @@ function tryQuick(quick: QuickReader, cursor: JsonCursor): unknown {
   }
 }
 
-export function convertContext(options: CompileOptions, parse: ParseOptions): ConvertContext {
+export function convertContext(options: CompileOptions, parse: ParseOptions, isRanged: boolean = false): ConvertContext {
   const context: ConvertContext = {
     values: options.values,
     limits: options.limits,
+    isRanged,
     unavailable: unavailableTests(options.values.unavailablePlaceholder),
     records: new Map(),
     parseJson: (text) => {
@@ -177,7 +178,7 @@ function compileTopField(name: string, type: Type, plan: ReadPlan, context: Conv
     return compileRow(type, context, name);
   }
   return plan.defer?.field === name
-    ? compileDeferred(plan.defer, type, compileConvert(type, context, name))
+    ? compileDeferred(plan.defer, type, compileConvert(type, context, name), context)
     : compileConvert(type, context, name);
 }
 
@@ -190,16 +191,23 @@ function compileRow(type: Type, context: ConvertContext, where: string): Convert
   return (value) => (isJsonObject(value) ? convertRecord(value) : value === null ? null : convertOther(value));
 }
 
-function compileDeferred(defer: DeferredField, type: Type, convert: Convert): Convert {
+/** Converted at once, so that what cannot be is an error of the record; but for what JSON's own types are already. */
+function compileDeferred(defer: DeferredField, type: Type, convert: Convert, context: ConvertContext): Convert {
   const record = withoutNull(type);
   const fields = record.kind === "record" ? record.fields : [];
+  const isSound = context.isSettled === true && fields.every((field) => field.type.kind === "any" && field.type.semantic === undefined);
   const peek = defer.peek.filter((name) => fields.every((field) => field.name !== name || isText(field.type)));
   return (value) => {
     if (!isJsonObject(value)) {
       return convert(value);
     }
     const peeked = defer.peek.map((name) => (peek.includes(name) && Object.hasOwn(value, name) ? textOrNothing(value[name]) : undefined));
-    return new Deferred(defer.resolve(peeked), () => convert(value), new Uint8Array(0), 0, 0);
+    const resolved = defer.resolve(peeked);
+    if (isSound) {
+      return new Deferred(resolved, () => convert(value), noBytes, 0, 0);
+    }
+    const converted = convert(value);
+    return new Deferred(resolved, () => converted, noBytes, 0, 0);
   };
 }
 

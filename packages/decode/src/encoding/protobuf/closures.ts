@@ -107,7 +107,14 @@ export class Weaver {
     const at = this.#at;
     const part = whole(this.message(step.message), at, 2);
     const peek = peekReader(at, step);
-    return (b, p, e) => new Deferred(peek(b, p, e), part, b, p, e);
+    if (step.isJudged) {
+      return (b, p, e) => new Deferred(peek(b, p, e), part, b, p, e);
+    }
+    return (b, p, e) => {
+      const late = new Deferred(peek(b, p, e), part, b, p, e);
+      late.judge();
+      return late;
+    };
   }
 
   /** What a map's value is in pairs that have none; null where the pair's own reader knows. */

@@ -1,13 +1,22 @@
-import { TextMemo } from "../text-cache.ts";
-import { type Cursor, readEnd, readTag, skipField } from "./cursor.ts";
+import { TextCheck, TextMemo } from "../text-cache.ts";
+import { type Cursor, readEnd, readTag, skipField, wire } from "./cursor.ts";
 import type { DeferStep } from "./steps.ts";
 
-/** Looks into a message for a few of its texts and gives what they resolve to, the same while they are the same. */
-export function peekReader(at: Cursor, { peek, absent, resolve }: DeferStep): (b: Uint8Array, p: number, e: number) => unknown {
+/**
+ * Looks into a message for a few of its texts and gives what they resolve to, the same while they are the same. Its other texts must be
+ * UTF-8: it is read late.
+ */
+export function peekReader(at: Cursor, { peek, absent, resolve, texts }: DeferStep): (b: Uint8Array, p: number, e: number) => unknown {
   const places = new Map<number, number>();
   for (const [place, number] of peek.entries()) {
-    places.set(((number << 3) | 2) >>> 0, place);
+    if (number > 0) {
+      places.set(tagOfText(number), place);
+    }
   }
+  for (const [i, number] of texts.entries()) {
+    places.set(tagOfText(number), peek.length + i);
+  }
+  const checks = texts.map(() => new TextCheck());
   const memos = peek.map(() => new TextMemo());
   let known: readonly (string | null | undefined)[] | null = null;
   let resolved: unknown;
@@ -25,7 +34,11 @@ export function peekReader(at: Cursor, { peek, absent, resolve }: DeferStep): (b
         position = skipField(at, b, position, e, tag);
       } else {
         const end = readEnd(at, b, position, e);
-        seen[place] = memos[place]?.read(at.texts, b, at.p, end);
+        if (place < memos.length) {
+          seen[place] = memos[place]?.read(at.texts, b, at.p, end);
+        } else {
+          checks[place - memos.length]?.check(b, at.p, end);
+        }
         position = end;
       }
     }
@@ -35,4 +48,8 @@ export function peekReader(at: Cursor, { peek, absent, resolve }: DeferStep): (b
     }
     return resolved;
   };
+}
+
+function tagOfText(number: number): number {
+  return ((number << 3) | wire.length) >>> 0;
 }

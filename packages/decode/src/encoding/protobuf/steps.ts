@@ -74,6 +74,10 @@ export interface DeferStep {
   /** What each is where the message has none: undefined where there is no such field. */
   readonly absent: readonly (string | null | undefined)[];
   readonly resolve: DeferredField["resolve"];
+  /** The numbers of the other fields that are text. */
+  readonly texts: readonly number[];
+  /** Whether nothing in it can fail that moving over it, with a look at its texts, has not seen. Else it is read at once. */
+  readonly isJudged: boolean;
 }
 
 export interface StepOptions {
@@ -260,7 +264,15 @@ class Planner {
       peek: peeked.map((inner) => inner?.number ?? -1),
       absent: peeked.map((inner) => (typeof inner?.absent === "string" ? inner.absent : inner === undefined ? undefined : null)),
       resolve,
+      texts: fields.filter((inner) => inner.type.kind === "string" && !peeked.includes(inner)).map(({ number }) => number),
+      isJudged: field.step.message.convert === null && fields.every((inner) => this.#isScalar(inner)),
     };
+  }
+
+  /** Whether a field is a scalar that is handed on as it is. */
+  #isScalar(field: MessageField): boolean {
+    const { type, cardinality, isRequired } = field;
+    return type.kind !== "message" && cardinality === "single" && !isRequired && this.#conversion(field, "value") === null;
   }
 
   #finish(fields: readonly MessageField[]): MessageStep["finish"] {

@@ -1,6 +1,6 @@
 import type { CdcEvent, TableName } from "../../event.ts";
-import { blockValue } from "../change-event.ts";
 import { SchemaChange, Watermark } from "../control-events.ts";
+import { blockValue } from "../late-block.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
@@ -11,7 +11,7 @@ export function openTidbChange(op: string, change: Change, table: TableName, ori
   if (op !== "m" || isBlock(change["message"])) {
     return openChange(op, change, change["before"] ?? null, change["after"] ?? null, table, origin);
   }
-  const source = blockValue(change["source"]);
+  const source = blockValue(change["source"], origin);
   const block = isBlock(source) ? source : {};
   const tso = tsoOf(block["commit_ts"]);
   return [new Watermark(tso?.tso ?? null, numberOrNull(block["ts_ms"]) ?? tso?.tsMs ?? null, origin)];

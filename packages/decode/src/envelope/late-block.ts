@@ -1,0 +1,43 @@
+import { Deferred } from "../encoding/reader.ts";
+import { isDecodeError } from "../errors.ts";
+import type { Source } from "../event.ts";
+import type { Origin } from "./origin.ts";
+import { plainSource, sourceOf } from "./source.ts";
+
+/** A block's value, read now if it was deferred. What it ends in then is the record's own error, with the record's place. */
+export function blockValue(block: unknown, origin: Origin): unknown {
+  if (!(block instanceof Deferred)) {
+    return block;
+  }
+  try {
+    return block.value;
+  } catch (error) {
+    if (!isDecodeError(error)) {
+      throw error;
+    }
+    const { topic, partition, offset } = origin.record;
+    throw error.locatedAt({ topic, partition, offset });
+  }
+}
+
+export function sourceBlock(block: unknown, origin: Origin): Source {
+  return sourceOf(blockValue(block, origin));
+}
+
+/** The source as a plain object; of one that cannot be read, why. Whatever an event holds, it can be shown. */
+export function shownSource(event: { readonly source: Source }): Record<string, unknown> {
+  try {
+    return plainSource(event.source);
+  } catch (error) {
+    if (!isDecodeError(error)) {
+      throw error;
+    }
+    return { error: error.message };
+  }
+}
+
+export function detachBlock(block: unknown): void {
+  if (block instanceof Deferred) {
+    block.detach();
+  }
+}

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { createDecoder } from "../decoder.ts";
+import { UNAVAILABLE } from "../values/unavailable.ts";
+
+const source = `{"version":"3.5","connector":"postgresql","name":"s","db":"d","schema":"inventory","table":"products","lsn":27}`;
+const after = `{"id":1,"big":"__debezium_unavailable_value","__proto__":{"x":1}}`;
+
+test("an event's plain object clones where something stands for what is unavailable", () => {
+  const value = Buffer.from(`{"before":null,"after":${after},"source":${source},"op":"u","ts_ms":5}`);
+  const events = createDecoder().decode({ topic: "t", partition: 0, offset: 1n, timestamp: 0n, key: null, value, headers: [] });
+  const [event] = events instanceof Promise ? [] : events;
+  expect(event?.toObject()["after"]).toMatchObject({ id: 1, big: UNAVAILABLE });
+  expect(() => structuredClone(event?.toObject())).toThrow(/could not be cloned/);
+
+  const plain = event?.toObject({ unavailable: null });
+  const clone = structuredClone(plain);
+  expect(clone).toEqual(plain);
+  expect(clone).toMatchObject({ kind: "change", op: "update", table: { database: "d", schema: "inventory", name: "products" }, tsMs: 5 });
+  expect(clone?.["after"]).toEqual(JSON.parse(after.replace('"__debezium_unavailable_value"', "null")));
+  expect(clone?.["source"]).toMatchObject({ connector: "postgresql", position: { lsn: 27 } });
+  expect(event?.toObject({ unavailable: undefined })["after"]).toMatchObject({ id: 1, big: undefined });
+});
