@@ -126,6 +126,17 @@ test("help is a result: it goes to stdout and ends well", async () => {
   }
 });
 
+test("--version is the version of the package", async () => {
+  const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+  expect(await cdcBench(["--version"])).toMatchObject({ code: exitCodes.ok, stdout: `${version}\n`, stderr: "" });
+});
+
+test.each(["run", "inspect", "types", "redrive"])("%s takes a number of records by one name, -n or --limit", async (command) => {
+  const { stdout } = await cdcBench([command, "--help"]);
+  expect(stdout).toMatch(/^ +-n, --limit <count> /m);
+  expect(stdout).not.toContain("--messages");
+});
+
 describe("a broker that is not there", () => {
   test.each([["run"], ["inspect"]])("ends %s with its address and exit code 3", async (command) => {
     const ended = await cdcBench([command, "--brokers", unreachableBroker, "--topics", "t"]);
@@ -268,10 +279,29 @@ describe("run", () => {
     expect(worse).toMatchObject({ code: exitCodes.regression, stdout: expect.stringMatching(/^WORSE +size\.avg of .*100 -> 757/m) });
   });
 
+  test("says why it ended: at the end, or after as many records as were asked for", async () => {
+    const limited = await cdcBench(["run", "--file", large.file, "-n", "100"]);
+    expect(limited).toMatchObject({ code: exitCodes.ok, stdout: expect.stringContaining("--limit 100 was reached") });
+    const whole = await cdcBench(["run", "--file", large.file, "--limit", "2k"]);
+    expect(whole).toMatchObject({ code: exitCodes.ok, stdout: expect.stringContaining("the topic's end was reached") });
+  });
+
   test("ends with exit code 4 when there are fewer records than were asked for", async () => {
     const ended = await cdcBench(["run", "--file", large.file, "-n", "3k"]);
     expect(ended).toMatchObject({ code: exitCodes.tooFewMessages, stderr: expect.stringContaining("2,000 records of the 3,000") });
     expect(ended.stdout).toContain("jn.sales.salesorderdetailbig");
+  });
+});
+
+describe("types", () => {
+  test("says so if the values carry no types, and not if they do", async () => {
+    const untyped = await cdcBench(["types", "--file", large.file, "-n", "50"]);
+    expect(untyped).toMatchObject({
+      code: exitCodes.ok,
+      stderr: expect.stringContaining("sales.salesorderdetailbig: the values carry no types"),
+    });
+    const typed = await cdcBench(["types", "--file", small.file, "--schemas", small.schemasFile]);
+    expect(typed).toMatchObject({ code: exitCodes.ok, stderr: expect.not.stringContaining("carry no types") });
   });
 });
 

@@ -29,7 +29,7 @@ export function addInspect(program: Command, terminal: Terminal, settle: (code: 
     .option("--json", "one JSON object a line for every event, and for every record that cannot be decoded")
     .option("--explain", "for every record, which formats were tried and why each won or lost")
     .option("--hints <file>", "what the bytes of topics cannot say: JSON, the `topics` of createDecoder")
-    .option("--limit <count>", "stop after this many records", parseCount)
+    .option("-n, --limit <count>", "stop after this many records (100k, 2m)", parseCount)
     .option("-o, --output <file>", "write the results to a file in place of stdout")
     .action(async (flags: InspectFlags) => settle(await inspect(flags, terminal)));
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { benchVersion } from "../report/environment.ts";
 import type { Terminal } from "../terminal.ts";
 import { addDemo } from "./demo.ts";
 import { addDoctor } from "./doctor.ts";
@@ -39,6 +40,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 
 function createProgram(terminal: Terminal, settle: (code: ExitCode) => void): Command {
   const program = new Command("cdc-bench")
+    .version(benchVersion(), "-V, --version", "the version of cdc-bench")
     .description("Look into CDC topics and measure how fast they are consumed, by format.")
     .exitOverride()
     .configureOutput({

@@ -39,7 +39,7 @@ export function addRedrive(program: Command, terminal: Terminal, settle: (code: 
     .requiredOption("-t, --topic <name>", "the dead-letter topic")
     .option("--to <topic>", "write everything to this topic, and not to where it came from")
     .option("--filter <name=value>", "only these: topic=NAME, code=CODE, since=TIME, until=TIME; may be repeated", collectFilter)
-    .option("--limit <count>", "stop after so many are redriven; the next run goes on", parseCount)
+    .option("-n, --limit <count>", "stop after so many are redriven; the next run goes on", parseCount)
     .option("--max-redrives <count>", "refuse a record that was redriven so often and came back", parseCount, 3)
     .option("--group <name>", "the group that keeps the progress; another one begins anew")
     .option("--dry-run", "say what would be written; write nothing and commit nothing")

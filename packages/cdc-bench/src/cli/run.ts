@@ -23,7 +23,7 @@ import { addClusterFlags, addFileFlags, resolveSource, type SourceFlags } from "
 const maxIdleMs = 10_000;
 
 interface RunFlags extends SourceFlags, DemandFlags {
-  readonly messages?: number;
+  readonly limit?: number;
   readonly duration?: number;
   readonly tail?: boolean;
   readonly json?: boolean;
@@ -33,7 +33,7 @@ interface RunFlags extends SourceFlags, DemandFlags {
 export function addRun(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("run").description("How fast topics are consumed as they are: rates, sizes, decode times, stages.");
   addDemandFlags(addFileFlags(addClusterFlags(command)))
-    .option("-n, --messages <count>", "stop each topic after this many records (100k, 2m)", parseCount)
+    .option("-n, --limit <count>", "stop each topic after this many records (100k, 2m)", parseCount)
     .option("-d, --duration <time>", "stop each topic after this long (500ms, 30s, 2m)", parseDurationMs)
     .option("--tail", "only what comes from now on, all topics together, with latencies; until -n, -d or Ctrl-C")
     .option("--json", "the results as one JSON object")
@@ -114,7 +114,7 @@ class Runner {
   #drain(extent: TopicExtent, progress: Progress, title: string): Promise<ReadingMeasure> {
     const nonEmpty = extent.partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
     const endOffsets = new Map(nonEmpty.map(({ partition, endOffset }) => [partition, endOffset]));
-    const total = Math.min(Number(extent.maxRecords), this.#flags.messages ?? Number.POSITIVE_INFINITY);
+    const total = Math.min(Number(extent.maxRecords), this.#flags.limit ?? Number.POSITIVE_INFINITY);
     return this.#read({
       topics: [extent.topic],
       from: "earliest",
@@ -130,7 +130,7 @@ class Runner {
   }
 
   #maxRecords(): { readonly maxRecords?: number } {
-    return this.#flags.messages === undefined ? {} : { maxRecords: this.#flags.messages };
+    return this.#flags.limit === undefined ? {} : { maxRecords: this.#flags.limit };
   }
 
   async #read(
@@ -161,7 +161,7 @@ function reportOf(source: Source, flags: RunFlags, terminal: Terminal, runs: rea
       source: source.kind === "cluster" ? source.connection.brokers.join(",") : source.file,
       topics: runs.flatMap(({ topics }) => topics),
       registry: source.registry === undefined ? null : withoutCredentials(source.registry.url),
-      maxRecords: flags.messages ?? null,
+      maxRecords: flags.limit ?? null,
       maxDurationMs: flags.duration ?? null,
       fetchBytes: flags.fetchBytes ?? null,
     },
@@ -184,11 +184,11 @@ function endOf({ aborted, runs, verdict }: RunReport, flags: RunFlags): ExitCode
   if (runs.some(({ measure }) => measure.errorRecords > 0)) {
     return exitCodes.decodeErrors;
   }
-  const short = runs.find(({ measure }) => measure.records < (flags.messages ?? 1) && measure.outcome !== "time-up");
+  const short = runs.find(({ measure }) => measure.records < (flags.limit ?? 1) && measure.outcome !== "time-up");
   const none = runs.find(({ measure }) => measure.records === 0);
   const lacking = short ?? none;
   if (lacking !== undefined) {
-    const asked = flags.messages === undefined ? "" : ` of the ${formatCount(flags.messages)} that -n asks for`;
+    const asked = flags.limit === undefined ? "" : ` of the ${formatCount(flags.limit)} that -n asks for`;
     throw new BenchError(
       "too-few-messages",
       `${lacking.topics.join(", ")} gave ${formatCount(lacking.measure.records)} records${asked}: seed the topic, or ask for less.`,

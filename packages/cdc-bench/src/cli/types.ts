@@ -31,7 +31,7 @@ export function addTypes(program: Command, terminal: Terminal, settle: (code: Ex
     .command("types")
     .description("TypeScript types of tables: from their topics, from a recording, or (without brokers) from a registry alone.");
   addFileFlags(addClusterFlags(command))
-    .option("--limit <count>", "look at this many records at most", parseCount, 100_000)
+    .option("-n, --limit <count>", "look at this many records at most (100k, 2m)", parseCount, 100_000)
     .option("-o, --output <file>", "write the types to a file in place of stdout")
     .option("--check", `compare with the file of -o in place of writing it; exit code ${exitCodes.regression} where it differs`)
     .option("--import-from <package>", "where the types import UNAVAILABLE from", "cdckit")
@@ -121,10 +121,26 @@ async function fromRecords(source: Source, limit: number, terminal: Terminal): P
   } finally {
     progress.end();
   }
+  const tables = seen.tables();
+  const untyped = tables.filter(({ inferredFrom }) => inferredFrom !== null).map(({ table }) => patternOf(table));
+  if (untyped.length > 0) {
+    terminal.stderr.write(untypedNote(untyped));
+  }
   if (seen.failures > 0) {
     terminal.stderr.write(`${seen.failures} of ${records} records could not be decoded; cdc-bench inspect says why.\n`);
   }
-  return seen.tables();
+  return tables;
+}
+
+const maxNamedTables = 5;
+
+/** What the written types cannot know: JSON without a schema has numbers and text alone. */
+function untypedNote(patterns: readonly string[]): string {
+  const more = patterns.length > maxNamedTables ? ` and ${patterns.length - maxNamedTables} more` : "";
+  return (
+    `${patterns.slice(0, maxNamedTables).join(", ")}${more}: the values carry no types, so these are what the rows showed. Text may be a decimal ` +
+    "or bytes, a number may be a time: say what the columns mean with the option topics of createDecoder, or write the topic with schemas.\n"
+  );
 }
 
 /** The newest schemas of `<topic>-key` and `<topic>-value`, Confluent's names for a topic's subjects. */

@@ -14,6 +14,8 @@ export interface FetchMeter {
   readonly driver: KafkaDriver;
   /** Resolves when everything up to the end was handed over. */
   readonly ended: Promise<void>;
+  /** It ended after as many records as were asked for, in front of the end of its topics. */
+  readonly isLimited: boolean;
   /** From `connect` to the first assignment. */
   readonly joinMs: number;
   /** Time after the join in which the consumer had nothing to do. */
@@ -57,6 +59,10 @@ class Meter implements FetchMeter {
       capabilities: inner.capabilities,
       connect: (subscription, sink) => this.#connect(inner, subscription, sink),
     };
+  }
+
+  get isLimited(): boolean {
+    return this.#remaining <= 0 && this.#pending?.size !== 0;
   }
 
   get joinMs(): number {

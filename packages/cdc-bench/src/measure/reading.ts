@@ -34,8 +34,8 @@ export interface ReadingSoFar {
   readonly errorRecords: number;
 }
 
-/** Why a reading ended. */
-export type ReadingOutcome = "end-reached" | "time-up" | "ran-dry" | "interrupted";
+/** Why a reading ended: at the end of its topics, or after as many records as were asked for, or ... */
+export type ReadingOutcome = "end-reached" | "limit-reached" | "time-up" | "ran-dry" | "interrupted";
 
 /** Where the time of a reading went. */
 export interface StageMeasure {
@@ -115,7 +115,7 @@ function watchReading(
   };
   const looking = setInterval(look, lookEveryMs);
   options.interrupt.addEventListener("abort", look);
-  void fetched.ended.then(() => settle("end-reached"));
+  void fetched.ended.then(() => settle(fetched.isLimited ? "limit-reached" : "end-reached"));
   return {
     outcome,
     end: () => {

@@ -23,11 +23,16 @@ export function describeEnvironment(): Environment {
     platform: `${process.platform} ${process.arch}`,
     node: process.version,
     versions: {
-      "cdc-bench": versionIn(new URL("../../package.json", import.meta.url)),
+      "cdc-bench": benchVersion(),
       kafkajs: versionIn(require.resolve("kafkajs/package.json")),
       avsc: versionIn(require.resolve("avsc/package.json")),
     },
   };
+}
+
+/** The version of this program. */
+export function benchVersion(): string {
+  return versionIn(new URL("../../package.json", import.meta.url));
 }
 
 /** One line for the foot of a text report. */

@@ -39,10 +39,20 @@ const report: RunReport = {
 describe("the report of a run", () => {
   test("has rates, sizes, decode times and the share of every stage", () => {
     const text = runText(report);
-    expect(text).toMatch(/^t +1,000 +990 +10 +0\.50 +2,000 +1\.0 +at the end$/m);
+    expect(text).toMatch(/^t +1,000 +990 +10 +0\.50 +2,000 +1\.0 +the topic's end was reached$/m);
     expect(text).toMatch(/^t +none \+ json \+ debezium +990 +500 +501 +509 +900 ns +1\.50 µs +2\.50 µs$/m);
     expect(text).toMatch(/^t +0\.03 s +0\.25 s +50% +0\.00 s +0% +0\.20 s +40% +0\.05 s +10%$/m);
     expect(text).toContain("t: 10 records could not be decoded (malformed)\n  [malformed] why");
+  });
+
+  test.each([
+    ["limit-reached", { maxRecords: 1_000 }, "--limit 1,000 was reached"],
+    ["time-up", { maxDurationMs: 30_000 }, "--duration 30.0 s was over"],
+    ["ran-dry", {}, "nothing came for 10 s"],
+    ["interrupted", {}, "it was interrupted"],
+  ] as const)("says why a reading ended: %s", (outcome, settings, because) => {
+    const run = { topics: ["t"], expectedRecords: 1_000n, measure: { ...measure, outcome } };
+    expect(runText({ ...report, settings: { ...report.settings, ...settings }, runs: [run] })).toContain(because);
   });
 
   test("refuses to tell a latency of a backlog, and says what a size and a megabyte are", () => {

@@ -69,7 +69,7 @@ export function runText(report: RunReport): string {
   const { aborted, environment, runs } = report;
   const parts = [
     aborted ? "ABORTED: what follows is not all of it.\n\n" : "",
-    ratesTable(runs),
+    ratesTable(report),
     "\n",
     formatsTable(runs),
     "\n",
@@ -112,7 +112,7 @@ function formatJson({ topic, format, records, events, sizes, decode }: FormatMea
   return { topic, format, records, events, sizes, decode };
 }
 
-function ratesTable(runs: readonly TopicRun[]): string {
+function ratesTable({ runs, settings }: RunReport): string {
   return textTable(
     [
       { title: "topic", align: "left" },
@@ -122,7 +122,7 @@ function ratesTable(runs: readonly TopicRun[]): string {
       { title: "seconds" },
       { title: "msg/s" },
       { title: "MB/s" },
-      { title: "ended", align: "left" },
+      { title: "ended because", align: "left" },
     ],
     runs.map(({ topics, measure }) => [
       topics.join(", "),
@@ -132,17 +132,25 @@ function ratesTable(runs: readonly TopicRun[]): string {
       (measure.elapsedMs / 1e3).toFixed(2),
       formatCount(perSecond(measure.records, measure.elapsedMs)),
       formatMegabytesPerSecond(perSecond(measure.bytes, measure.elapsedMs)),
-      outcomeTexts[measure.outcome],
+      outcomeText(measure.outcome, settings),
     ]),
   );
 }
 
-const outcomeTexts: Readonly<Record<ReadingOutcome, string>> = {
-  "end-reached": "at the end",
-  "time-up": "time was up",
-  "ran-dry": "nothing more came",
-  interrupted: "interrupted",
-};
+function outcomeText(outcome: ReadingOutcome, { mode, maxRecords, maxDurationMs }: RunSettings): string {
+  switch (outcome) {
+    case "end-reached":
+      return mode === "drain" ? "the topic's end was reached" : "there was no more to read";
+    case "limit-reached":
+      return `--limit ${formatCount(maxRecords ?? 0)} was reached`;
+    case "time-up":
+      return `--duration ${formatDuration((maxDurationMs ?? 0) * 1e6)} was over`;
+    case "ran-dry":
+      return "nothing came for 10 s, in front of the end";
+    case "interrupted":
+      return "it was interrupted";
+  }
+}
 
 function formatsTable(runs: readonly TopicRun[]): string {
   const formats = runs.flatMap(({ measure }) => measure.formats);

@@ -48,7 +48,8 @@ describe("a baseline file", () => {
 describe("the comparison with a baseline", () => {
   test.each([
     ["rate", 100, 91, false],
-    ["rate", 100, 90, true],
+    ["rate", 100, 90, false],
+    ["rate", 100, 89, true],
     ["rate", 100, 0, true],
     ["decode.p50", 100, 110, false],
     ["decode.p50", 100, 111, true],
@@ -83,6 +84,20 @@ describe("a verdict", () => {
 
   test("says what was found", () => {
     const verdict = judge([metric("rate", 1)], { thresholds, baseline: [metric("rate", 2)], maxRegression: 0.1 });
-    expect(verdictText(verdict)).toBe("MISSED  rate>5  (worst is 1)\nWORSE   rate of t: 2 -> 1, 100.0% worse\n");
+    expect(verdictText(verdict)).toBe("MISSED  rate>5  (worst is 1)\nWORSE   rate of t: 2 -> 1, 50.0% lower, worse\n");
+  });
+
+  test.each([
+    ["rate", 200, 100, "50.0% lower, worse"],
+    ["rate", 100, 200, "100.0% higher, better"],
+    ["decode.p50", 100, 200, "100.0% higher, worse"],
+    ["decode.p50", 200, 100, "50.0% lower, better"],
+    ["errors", 0, 3, "none before, worse"],
+    ["errors", 3, 0, "100.0% lower, better"],
+    ["rate", 0, 5, "none before, better"],
+    ["rate", 5, 5, "unchanged"],
+  ] as const)("reads right in both directions: %s from %d to %d is %s", (name, before, now, text) => {
+    const verdict = judge([metric(name, now)], { thresholds: [], baseline: [metric(name, before)], maxRegression: 0.1 });
+    expect(verdictText(verdict).trimEnd().endsWith(`, ${text}`)).toBe(true);
   });
 });

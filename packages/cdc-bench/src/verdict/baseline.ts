@@ -11,7 +11,7 @@ export interface BaselineResult {
   readonly scope: string;
   readonly before: number;
   readonly now: number;
-  /** How much worse it is: 0.1 is a tenth; below zero it is better. */
+  /** How much worse it is, as a part of what it was before: 0.1 is a tenth; below zero it is better. From nothing to something is 1. */
   readonly worseBy: number;
   readonly regressed: boolean;
 }
@@ -39,14 +39,13 @@ export function compareWithBaseline(before: readonly Metric[], now: readonly Met
     });
 }
 
+/** Parts of the earlier figure, in both directions: a rate that halves is 50% worse, and one that doubles 100% better. */
 function worseness(name: MetricName, before: number, now: number): number {
   if (before === now) {
     return 0;
   }
-  if (metricDirections[name] === "higher") {
-    return now === 0 ? 1 : (before - now) / now;
-  }
-  return before === 0 ? 1 : (now - before) / before;
+  const growth = before === 0 ? 1 : (now - before) / before;
+  return metricDirections[name] === "higher" ? -growth : growth;
 }
 
 function parse(file: string): Readonly<Record<string, unknown>> {

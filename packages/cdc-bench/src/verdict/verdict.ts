@@ -43,10 +43,20 @@ export function verdictText({ thresholds, baseline }: Verdict): string {
     return `${passed ? "ok    " : "MISSED"}  ${expr}  (${found})\n`;
   });
   const compared = baseline.map(({ name, scope, before, now, worseBy, regressed }) => {
-    const change = worseBy === 0 ? "unchanged" : `${Math.abs(worseBy * 100).toFixed(1)}% ${worseBy > 0 ? "worse" : "better"}`;
+    const change = changeText(before, now, worseBy);
     return `${regressed ? "WORSE " : "ok    "}  ${name} of ${scope}: ${valueText(name, before)} -> ${valueText(name, now)}, ${change}\n`;
   });
   return [...kept, ...compared].join("");
+}
+
+/** `50.0% lower, worse`: what the figure did, and whether that is good. */
+function changeText(before: number, now: number, worseBy: number): string {
+  if (worseBy === 0) {
+    return "unchanged";
+  }
+  const moved =
+    before === 0 ? "none before" : `${Math.abs(((now - before) / before) * 100).toFixed(1)}% ${now > before ? "higher" : "lower"}`;
+  return `${moved}, ${worseBy > 0 ? "worse" : "better"}`;
 }
 
 function valueText(name: MetricName, value: number): string {
