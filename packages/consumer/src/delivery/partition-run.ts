@@ -424,9 +424,7 @@ export class PartitionRun implements RecordOwner {
 
   /** Records up to this one are being handed on. */
   startsUpTo(offset: bigint): void {
-    if (offset > this.#highest) {
-      this.#highest = offset;
-    }
+    this.#highest = offset > this.#highest ? offset : this.#highest;
   }
 
   #openRecord(taken: TakenBatch): OpenRecord {
