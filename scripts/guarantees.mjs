@@ -95,8 +95,23 @@ const promises = [
   },
   {
     id: "P7",
-    text: "History is never skipped in silence: where records are gone, the consumer stops and names the range that is lost, or names what it passes over where the user chose that.",
-    proofs: [simulation, plantedBugs],
+    text: "History is never skipped in silence: if records are gone, or their topic was deleted and created again, the consumer stops and names what is lost, or names what it passes over if the user chose that.",
+    proofs: [
+      simulation,
+      plantedBugs,
+      [
+        "test/integration/recreated-topic.test.ts",
+        "while a sink's consumer is stopped: halts with both topic ids, or is applied from its start, and never skipped",
+      ],
+      [
+        "test/integration/recreated-topic.test.ts",
+        "while a handler is at work and commits come to the new topic: halts, and so does each start until somebody decides",
+      ],
+      [
+        "test/integration/recreated-topic.test.ts",
+        "while a handler is at work and commits come to the new topic: is read from its start if the user chose that",
+      ],
+    ],
   },
   {
     id: "P8",

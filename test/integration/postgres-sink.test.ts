@@ -237,6 +237,39 @@ describe("checkpoints", () => {
     expect(await sinkOf({ name: "second" }).claim("g", [partition])).toEqual([]);
   });
 
+  test("keep the topic id that they were reached in, and one of a recreated topic begins again", async () => {
+    const old = { ...partition, topicId: "old" };
+    const sink = await claimed();
+    await sink.claim("g", [old]);
+    await sink.apply({ assignment: old, events: [created(1, { note: "old" })], nextOffset: 100n });
+    const recreated = { ...partition, topicId: "new" };
+    expect(await sink.claim("g", [recreated])).toEqual([{ assignment: recreated, offset: 100n, topicId: "old" }]);
+    await sink.apply({ assignment: recreated, events: [created(1, { note: "new" })], nextOffset: 50n });
+    // The same batch again, after an answer that was lost, is still the same.
+    await sink.apply({ assignment: recreated, events: [created(1, { note: "again" })], nextOffset: 50n });
+    expect(await rows()).toEqual([{ id: "1", note: "new" }]);
+    expect(await rows("select next_offset, topic_id from copy.cdckit_checkpoints")).toEqual([{ next_offset: "50", topic_id: "new" }]);
+  });
+
+  test("of a table that is older than topic ids go on, and have them from the next batch on", async () => {
+    await pool.query("create schema copy");
+    await pool.query(
+      "create table copy.cdckit_checkpoints (group_id text not null, sink text not null, topic text not null, partition integer not null, " +
+        "next_offset bigint, fence bigint not null, changed_at timestamptz not null default now(), primary key (group_id, sink, topic, partition))",
+    );
+    await pool.query("insert into copy.cdckit_checkpoints values ('g', 'postgres', $1, 0, 7, 3)", [partition.topic]);
+    const assignment = { ...partition, topicId: "id" };
+    const sink = sinkOf();
+    const [first] = await Promise.all([sink.claim("g", [assignment]), sinkOf().claim("other", [assignment])]);
+    expect(first).toEqual([{ assignment, offset: 7n }]);
+    await sink.apply({ assignment, events: [created(1)], nextOffset: 7n });
+    await sink.apply({ assignment, events: [created(2)], nextOffset: 8n });
+    expect((await rows()).map(({ id }) => id)).toEqual(["2"]);
+    expect(await rows("select next_offset, topic_id from copy.cdckit_checkpoints where group_id = 'g'")).toEqual([
+      { next_offset: "8", topic_id: "id" },
+    ]);
+  });
+
   test("are Kafka's where delivery is at least once", async () => {
     const sink = await claimed({ delivery: "at-least-once" });
     await apply(sink, 1n, created(1));

@@ -119,6 +119,7 @@ function handOver(batches: readonly RecordArrayBatch[]): { readonly driver: Kafk
     name: "bench",
     capabilities: {
       metadataCommit: false,
+      topicIds: false,
       cooperative: false,
       awaitsRevoked: true,
       kip848: false,

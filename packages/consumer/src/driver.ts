@@ -16,6 +16,11 @@ export interface PartitionAssignment {
   readonly topic: string;
   readonly partition: number;
   readonly epoch: number;
+  /**
+   * The id of the topic, which Kafka draws anew when a topic is deleted and created again under its name: a position means nothing in
+   * another topic. The driver knows it before it asks `startAt`; it is null or absent until then, and if the broker has no topic ids.
+   */
+  readonly topicId?: string | null;
 }
 
 /**
@@ -54,8 +59,9 @@ export interface Subscription {
    */
   readonly startAt?: (assignments: readonly PartitionAssignment[]) => Promise<readonly OffsetCommit[]>;
   /**
-   * Where a partition goes on when retention has taken what it was to read next, at its start and while it is read: nowhere (the driver
-   * fails), at the first offset that is there, or at the end. A log that ends before the position is an error whatever is said here.
+   * Where a partition goes on when what it was to read next is gone, because retention has taken it or because the topic was deleted and
+   * created again, at its start and while it is read: nowhere (the driver fails), at the first offset that is there, or at the end. A log
+   * that ends before the position is an error whatever is said here, unless its topic id tells that it is a new topic.
    * @default "halt"
    */
   readonly lostRange?: LostRangePolicy;
@@ -80,7 +86,7 @@ export interface DriverSink {
    */
   batch(batch: FetchedBatch): Promise<void> | undefined;
   /**
-   * The partition goes on behind records that are gone, as {@link Subscription.lostRange} has it. Told after `assigned`, and before a batch
+   * The partition goes on after records that are gone, as {@link Subscription.lostRange} has it. Told after `assigned`, and before a batch
    * from there is handed over. Needed only by those who subscribe with a `lostRange`.
    */
   passedOver?(assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void;
@@ -91,7 +97,7 @@ export interface DriverSink {
   waiting?(wait: WaitFor): OpenWait;
   /**
    * The driver cannot go on by itself. No calls follow; the consumer closes the session. An error whose `code` is `"offset-out-of-range"`
-   * has a {@link LostRange} as `lost`.
+   * or `"topic-recreated"` has a {@link LostRange} as `lost`.
    */
   failed(error: Error): void;
 }
@@ -100,6 +106,11 @@ export interface DriverSink {
 export interface OffsetCommit {
   readonly assignment: PartitionAssignment;
   readonly offset: bigint;
+  /**
+   * In what `startAt` resolves with: the id of the topic in which the position was reached, null or absent if that is not known. In a commit
+   * it is left out: there the assignment's own id counts.
+   */
+  readonly topicId?: string | null;
 }
 
 /** A record to write, in the bytes that go to the broker. */
@@ -141,6 +152,14 @@ export interface LostRange {
   readonly firstAvailable: bigint;
   /** The offset after the last readable record. */
   readonly end: bigint;
+  /** The topic was deleted and created again: `firstMissing` is an offset of the old topic, the other two are of the new one. */
+  readonly recreated?: RecreatedTopic;
+}
+
+/** The ids of a topic and of the one that has its name now; null if that is not known. */
+export interface RecreatedTopic {
+  readonly from: string | null;
+  readonly to: string | null;
 }
 
 /** A membership in the group, from `connect` to `close`. */
@@ -148,7 +167,7 @@ export interface DriverSession {
   /**
    * Commits. An entry whose assignment is not current any more is left out, without an error, and so is one that is not above what this
    * assignment has committed already, by `commit` or by `transact`: no commit moves the group back. Commits and transactions are carried
-   * out in the order in which they are asked for.
+   * out in the order in which they are asked for. With {@link DriverCapabilities.topicIds}, a commit keeps the topic id of its assignment.
    */
   commit(offsets: readonly OffsetCommit[]): Promise<void>;
   /** No batch of these partitions is handed over until `resume`, save one that is already under way. */
@@ -173,6 +192,12 @@ export interface DriverSession {
 export interface DriverCapabilities {
   /** A commit can carry metadata. */
   readonly metadataCommit: boolean;
+  /**
+   * A position belongs to a topic id if the broker has topic ids: an assignment carries its id, a commit keeps it, and a position of another
+   * topic of the same name is a {@link LostRange} with `recreated`, at a start and while the partition is read. A partition whose recreated
+   * topic is read on becomes a new assignment.
+   */
+  readonly topicIds: boolean;
   /** A rebalance takes only the partitions that move. */
   readonly cooperative: boolean;
   /**

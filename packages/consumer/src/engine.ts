@@ -15,7 +15,7 @@ import type {
 } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
-import { lossText } from "./lost-range.ts";
+import { lossText, passedOverCount } from "./lost-range.ts";
 import { publish } from "./observe/channels.ts";
 import type { Counters } from "./observe/counters.ts";
 import { type Health, reportHealth } from "./observe/health.ts";
@@ -250,7 +250,8 @@ export class ConsumerEngine implements DriverSink {
   passedOver(_assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void {
     const { logger, groupId, failure } = this.#options;
     this.#lastLoss = `${lossText(lost, goesOnAt)}, because failure.lostRange is ${JSON.stringify(failure.lostRange)}`;
-    this.#counters.passedOver += Number(goesOnAt - lost.firstMissing);
+    this.#counters.passedOver += passedOverCount(lost, goesOnAt);
+    this.#counters.recreated += lost.recreated === undefined ? 0 : 1;
     logger.error({ ...lost, goesOnAt }, this.#lastLoss);
     publish("passed-over", () => ({ groupId, lost, goesOnAt }));
   }

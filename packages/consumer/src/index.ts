@@ -62,6 +62,7 @@ export type {
   LogRange,
   LostRange,
   LostRangePolicy,
+  RecreatedTopic,
   OffsetCommit,
   OutgoingRecord,
   PartitionAssignment,

@@ -20,11 +20,12 @@ export interface Sink {
   readonly host?: string;
   /**
    * These partitions are this member's: from here on, whoever held them before cannot apply anything. Resolves with the checkpoints that
-   * there are; a partition left out has none.
+   * there are, each with the topic id that it was reached in if the sink keeps it; a partition left out has none.
    */
   claim(groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]>;
   /**
-   * Applies all of it and moves the checkpoint, or does neither and rejects. Batches of one assignment come one after the other. An
+   * Applies all of it and moves the checkpoint to `nextOffset` of the topic `assignment.topicId`, or does neither and rejects. A checkpoint
+   * of another topic id is replaced, whatever its offset. Batches of one assignment come one after the other. An
    * error with `code: "fenced"` says that another member has claimed the partition since; one with `code: "unavailable"` and
    * `retriable: true` that what it writes to cannot be asked, which is waited for as long as it takes.
    */

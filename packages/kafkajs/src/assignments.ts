@@ -1,9 +1,16 @@
 import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
+import { commitMetadata } from "./commit-metadata.ts";
+import type { Position } from "./lost-range.ts";
 import type { MessageBatch } from "./message-batch.ts";
+
+/** An assignment of this driver: the topic's id is learned when it starts. */
+export interface OwnAssignment extends PartitionAssignment {
+  topicId: string | null;
+}
 
 /** A partition that is held, and where kafkajs must go on if it loses nothing. */
 export interface Held {
-  readonly assignment: PartitionAssignment;
+  readonly assignment: OwnAssignment;
   /** The offset that the next fetch must ask for; null before that is known. */
   expected: bigint | null;
   /** The group's commit as far as this member knows: what it found, and what it has committed since; null without any. */
@@ -35,9 +42,11 @@ export interface Held {
 /** The partitions of the current generation. kafkajs' assignments are eager: a rebalance takes all of them. */
 export class Assignments {
   readonly #held = new Map<string, Held>();
+  /** Where this member stood when it gave a partition up, and in which topic. */
+  readonly #readBefore = new Map<string, Position>();
   #epoch = 0;
 
-  current(): readonly PartitionAssignment[] {
+  current(): readonly OwnAssignment[] {
     return [...this.#held.values()].map(({ assignment }) => assignment);
   }
 
@@ -53,7 +62,7 @@ export class Assignments {
     }
   }
 
-  of(topic: string, partition: number): PartitionAssignment | undefined {
+  of(topic: string, partition: number): OwnAssignment | undefined {
     return this.#held.get(keyOf(topic, partition))?.assignment;
   }
 
@@ -68,36 +77,70 @@ export class Assignments {
   }
 
   /** A new generation: what was held before is not held any more. */
-  renew(memberAssignment: Readonly<Record<string, readonly number[]>>, isStarting: boolean): readonly PartitionAssignment[] {
-    this.#held.clear();
+  renew(memberAssignment: Readonly<Record<string, readonly number[]>>, isStarting: boolean): readonly OwnAssignment[] {
+    this.clear();
     this.#epoch++;
     for (const [topic, partitions] of Object.entries(memberAssignment)) {
       for (const partition of partitions) {
-        const assignment = Object.freeze({ topic, partition, epoch: this.#epoch });
-        const held: Held = {
-          assignment,
-          expected: null,
-          reached: null,
-          committedTo: null,
-          handledTo: null,
-          isStarting,
-          isPaused: false,
-          isDistrusted: false,
-          passing: undefined,
-          isGoing: false,
-          atWork: undefined,
-          ahead: [],
-          isHeld: false,
-          isSlow: false,
-        };
-        this.#held.set(keyOf(topic, partition), held);
+        this.#hold(topic, partition, isStarting);
       }
     }
     return this.current();
   }
 
+  /** New assignments of partitions that are held, whose topic was recreated. */
+  renewSome(old: readonly Held[]): readonly OwnAssignment[] {
+    this.#epoch++;
+    return old.map((held) => {
+      this.#noteReadBefore(held);
+      held.isGoing = true;
+      held.ahead.length = 0;
+      return this.#hold(held.assignment.topic, held.assignment.partition, true);
+    });
+  }
+
   clear(): void {
+    for (const held of this.#held.values()) {
+      this.#noteReadBefore(held);
+    }
     this.#held.clear();
+  }
+
+  /** What this member knows of a partition from an assignment before; null if it knows nothing. */
+  readBefore({ topic, partition }: PartitionAssignment): Position | null {
+    return this.#readBefore.get(keyOf(topic, partition)) ?? null;
+  }
+
+  #hold(topic: string, partition: number, isStarting: boolean): OwnAssignment {
+    const assignment: OwnAssignment = { topic, partition, epoch: this.#epoch, topicId: null };
+    this.#held.set(keyOf(topic, partition), {
+      assignment,
+      expected: null,
+      reached: null,
+      committedTo: null,
+      handledTo: null,
+      isStarting,
+      isPaused: false,
+      isDistrusted: false,
+      passing: undefined,
+      isGoing: false,
+      atWork: undefined,
+      ahead: [],
+      isHeld: false,
+      isSlow: false,
+    });
+    return assignment;
+  }
+
+  #noteReadBefore({ assignment, expected }: Held): void {
+    if (expected !== null && assignment.topicId !== null) {
+      this.#readBefore.set(keyOf(assignment.topic, assignment.partition), { offset: expected, topicId: assignment.topicId });
+    }
+  }
+
+  /** Those whose topic has an id that is known. */
+  identified(): readonly Held[] {
+    return [...this.#held.values()].filter(({ assignment, isStarting }) => assignment.topicId !== null && !isStarting);
   }
 
   /** Before the next batch of any partition, its topic is looked at. */
@@ -143,14 +186,18 @@ export class Assignments {
   }
 }
 
-/** Offsets as kafkajs takes them. */
-export function toKafkaJsOffsets(offsets: readonly OffsetCommit[]): {
-  topics: { topic: string; partitions: { partition: number; offset: string }[] }[];
-} {
-  const topics = new Map<string, { partition: number; offset: string }[]>();
+interface KafkaJsOffset {
+  readonly partition: number;
+  readonly offset: string;
+  readonly metadata: string | null;
+}
+
+/** Offsets as kafkajs takes them, each with the id of the topic that it is of. */
+export function toKafkaJsOffsets(offsets: readonly OffsetCommit[]): { topics: { topic: string; partitions: KafkaJsOffset[] }[] } {
+  const topics = new Map<string, KafkaJsOffset[]>();
   for (const { assignment, offset } of offsets) {
     const partitions = topics.get(assignment.topic) ?? [];
-    partitions.push({ partition: assignment.partition, offset: String(offset) });
+    partitions.push({ partition: assignment.partition, offset: String(offset), metadata: commitMetadata(assignment.topicId) });
     topics.set(assignment.topic, partitions);
   }
   return { topics: [...topics].map(([topic, partitions]) => ({ topic, partitions })) };

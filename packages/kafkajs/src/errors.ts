@@ -18,6 +18,8 @@ export type KafkaJsDriverErrorCode =
   | "topic-missing"
   /** What the group is to read next is not in the log: records are gone that nobody has handled. See `lost`. */
   | "offset-out-of-range"
+  /** The topic was deleted and created again, and what is to be read next is an offset of the old one. See `lost`. */
+  | "topic-recreated"
   /** Records could not be written. Whether some of them were is not known. */
   | "send-failed"
   /** A transaction could not be ended. Nothing of it is to be seen, unless the message says that this is not known. */
@@ -31,7 +33,7 @@ export type KafkaJsDriverErrorCode =
 
 export interface KafkaJsDriverErrorOptions {
   readonly cause?: unknown;
-  /** With `offset-out-of-range`: what is missing. */
+  /** With `offset-out-of-range` and `topic-recreated`: what is missing. */
   readonly lost?: LostRange;
 }
 
@@ -42,7 +44,7 @@ const brand = Symbol.for("@cdckit/kafkajs/KafkaJsDriverError");
 export class KafkaJsDriverError extends Error {
   override readonly name = "KafkaJsDriverError";
   readonly code: KafkaJsDriverErrorCode;
-  /** With `offset-out-of-range`: what is missing. */
+  /** With `offset-out-of-range` and `topic-recreated`: what is missing. */
   readonly lost: LostRange | null;
   /** kafkajs reads this: trying the same again would fail the same way. */
   readonly retriable = false;

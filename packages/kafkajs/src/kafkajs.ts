@@ -11,9 +11,11 @@ import { preflight } from "./preflight.ts";
 import { KafkaJsSession } from "./session.ts";
 import { Sockets } from "./sockets.ts";
 import { StartDiagnosis } from "./start-diagnosis.ts";
+import { TopicIds } from "./topic-ids.ts";
 
 const capabilities: DriverCapabilities = Object.freeze({
-  metadataCommit: false,
+  metadataCommit: true,
+  topicIds: true, // of brokers from 2.8 on
   cooperative: false,
   awaitsRevoked: true,
   kip848: false,
@@ -128,7 +130,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
     const { kafka } = client;
     return {
       kafka,
-      scout: new LogScout(() => kafka.admin({ retry: preflightRetry })),
+      scout: new LogScout(() => kafka.admin({ retry: preflightRetry }), new TopicIds(kafka)),
       makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
       assigner,
       brokers: "of the given client",
@@ -150,7 +152,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
   const scouting = new module.Kafka(patience);
   return {
     kafka: new module.Kafka(config),
-    scout: new LogScout(() => scouting.admin({ retry: preflightRetry })),
+    scout: new LogScout(() => scouting.admin({ retry: preflightRetry }), new TopicIds(scouting)),
     makeProducer: (producerConfig: ProducerConfig) => {
       // Sockets of its own: those of a producer that is given up can be ended, and kafkajs then retries in vain.
       const own = new Sockets();

@@ -1,4 +1,4 @@
-import type { LostRange } from "@cdckit/consumer";
+import type { Logger, LogRange, LostRange, OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import type { Held } from "./assignments.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
 import { lostRangeAt } from "./lost-range.ts";
@@ -7,14 +7,31 @@ import { lostRangeAt } from "./lost-range.ts";
 export async function missingOf(scout: LogScout, { assignment, expected }: Held): Promise<LostRange | null> {
   const { topic, partition } = assignment;
   const log = (await scout.ends([topic])).get(placeOf(topic, partition));
-  return log === undefined || expected === null ? null : lostRangeAt(assignment, expected, log);
+  return log === undefined || expected === null ? null : lostRangeAt(assignment, { offset: expected, topicId: null }, log);
+}
+
+/** What the brokers have of partitions, and what the group has committed there. */
+export async function rangesOf(
+  scout: LogScout,
+  groupId: string,
+  assignments: readonly PartitionAssignment[],
+): Promise<readonly LogRange[]> {
+  const topics = [...new Set(assignments.map(({ topic }) => topic))];
+  const [ends, committed] = await Promise.all([scout.ends(topics), scout.committed(groupId, topics)]);
+  return assignments.flatMap((assignment) => {
+    const place = placeOf(assignment.topic, assignment.partition);
+    const log = ends.get(place);
+    const commit = committed.get(place)?.offset ?? null;
+    return log === undefined ? [] : [{ assignment, start: log.low, end: log.high, committed: commit }];
+  });
 }
 
 /**
- * Where the topic is another one under the same name: what this member's position does not mean any more, or null. Kafka drops the commits
- * of a topic with the topic, so a commit that was there, and is not, tells. Where nothing was committed, this cannot be seen.
+ * If the topic is another one under the same name: what this member's position does not mean any more, or null. It is asked if no topic id
+ * is known. Kafka drops the commits of a topic with the topic, so a commit that was there, and is not, tells. If nothing was committed, this
+ * cannot be seen.
  */
-export async function madeAnewOf(scout: LogScout, groupId: string, { assignment, expected, reached }: Held): Promise<LostRange | null> {
+export async function recreatedOf(scout: LogScout, groupId: string, { assignment, expected, reached }: Held): Promise<LostRange | null> {
   const { topic, partition } = assignment;
   const place = placeOf(topic, partition);
   const [committed, ends] = await Promise.all([scout.committed(groupId, [topic]), scout.ends([topic])]);
@@ -22,5 +39,20 @@ export async function madeAnewOf(scout: LogScout, groupId: string, { assignment,
   if (reached === null || log === undefined || committed.has(place)) {
     return null;
   }
-  return { topic, partition, firstMissing: expected ?? reached, firstAvailable: log.low, end: log.high };
+  const recreated = { from: null, to: null };
+  return { topic, partition, firstMissing: expected ?? reached, firstAvailable: log.low, end: log.high, recreated };
+}
+
+/**
+ * A recreated topic halts this member, and whoever starts next must be told as well. Kafka has dropped the group's commit with the old
+ * topic, so the start of the new one is committed under the old one's id: whoever does not know of ids starts there and skips nothing.
+ */
+export async function holdBack(lost: LostRange | null, commit: (offset: OffsetCommit) => Promise<void>, logger: Logger): Promise<void> {
+  if (lost?.recreated !== undefined) {
+    const { topic, partition, firstAvailable, recreated } = lost;
+    const assignment = { topic, partition, epoch: 0, topicId: recreated.from };
+    await commit({ assignment, offset: firstAvailable }).catch(() => {
+      logger.warn({ topic, partition }, "the start of a recreated topic could not be committed");
+    });
+  }
 }

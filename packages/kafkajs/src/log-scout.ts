@@ -2,7 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Admin } from "kafkajs";
 import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
-import type { LogEnds } from "./lost-range.ts";
+import { topicIdOf } from "./commit-metadata.ts";
+import type { LogEnds, Position } from "./lost-range.ts";
+import type { TopicIdsByName } from "./metadata-request.ts";
+import type { TopicIds } from "./topic-ids.ts";
 
 /** A coordinator that moves, or is loaded for a broker's first group, answers soon; kafkajs' admin asks only once. */
 const coordinatorErrors: ReadonlySet<unknown> = new Set([
@@ -17,11 +20,18 @@ const answerDeadlineMs = 20_000;
 /** Asks the brokers what they have, on a connection of its own: fetches hold up nothing here, and are not held up. */
 export class LogScout {
   readonly #makeAdmin: () => Admin;
+  readonly #topicIds: TopicIds;
   #admin: Promise<Admin> | undefined;
   readonly #closed: AbortController = new AbortController();
 
-  constructor(makeAdmin: () => Admin) {
+  constructor(makeAdmin: () => Admin, topicIds: TopicIds) {
     this.#makeAdmin = makeAdmin;
+    this.#topicIds = topicIds;
+  }
+
+  /** The ids of topics by their names; empty if the brokers tell none. */
+  topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
+    return this.#topicIds.of(topics);
   }
 
   topics(): Promise<readonly string[]> {
@@ -29,13 +39,16 @@ export class LogScout {
   }
 
   /** What the group has committed of these topics, partitions without a commit left out. */
-  committed(groupId: string, topics: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+  committed(groupId: string, topics: readonly string[]): Promise<ReadonlyMap<string, Position>> {
     return this.#ask(async (admin) => {
       const answers = await committedOffsets(admin, groupId, topics, this.#closed.signal);
-      const offsets = answers.flatMap(({ topic, partitions }) =>
-        partitions.map(({ partition, offset }) => [placeOf(topic, partition), BigInt(offset)] as const),
+      const commits = answers.flatMap(({ topic, partitions }) =>
+        partitions.map(({ partition, offset, metadata }) => {
+          const position: Position = { offset: BigInt(offset), topicId: topicIdOf(metadata) };
+          return [placeOf(topic, partition), position] as const;
+        }),
       );
-      return new Map(offsets.filter(([, offset]) => offset >= 0n));
+      return new Map(commits.filter(([, { offset }]) => offset >= 0n));
     });
   }
 
@@ -53,7 +66,7 @@ export class LogScout {
 
   async close(): Promise<void> {
     this.#closed.abort(new KafkaJsDriverError("client-crashed", "the session is closed"));
-    await this.#letGo();
+    await Promise.all([this.#letGo(), this.#topicIds.close()]);
   }
 
   async #ask<T>(question: (admin: Admin) => Promise<T>): Promise<T> {

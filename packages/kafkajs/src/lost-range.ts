@@ -1,4 +1,4 @@
-import type { LostRange, LostRangePolicy } from "@cdckit/consumer";
+import type { LostRange, LostRangePolicy, RecreatedTopic } from "@cdckit/consumer";
 import { KafkaJsDriverError } from "./errors.ts";
 
 /** What the log has at this moment. */
@@ -7,22 +7,42 @@ export interface LogEnds {
   readonly high: bigint;
 }
 
-/** What is missing at an offset, or null where it can be read, or is the end. */
-export function lostRangeAt(
-  place: { readonly topic: string; readonly partition: number },
-  offset: bigint,
-  { low, high }: LogEnds,
-): LostRange | null {
-  const { topic, partition } = place;
+/** An offset, and the id of the topic that it is of, if that is known. */
+export interface Position {
+  readonly offset: bigint;
+  readonly topicId: string | null;
+}
+
+/** A partition, and the id that its topic has now, if that is known. */
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  readonly topicId?: string | null;
+}
+
+/** Whether a position is of a topic that had this name before. What is not known of either is taken for the same. */
+export function isOfAnotherTopic(position: Pick<Position, "topicId">, { topicId = null }: Pick<Place, "topicId">): boolean {
+  return position.topicId !== null && topicId !== null && position.topicId !== topicId;
+}
+
+/** What is missing at a position, or null where it can be read, or is the end. */
+export function lostRangeAt(place: Place, position: Position, { low, high }: LogEnds): LostRange | null {
+  const { topic, partition, topicId = null } = place;
+  const { offset } = position;
+  if (isOfAnotherTopic(position, place)) {
+    const recreated = { from: position.topicId, to: topicId };
+    return { topic, partition, firstMissing: offset, firstAvailable: low, end: high, recreated };
+  }
   return offset >= low && offset <= high ? null : { topic, partition, firstMissing: offset, firstAvailable: low, end: high };
 }
 
 /**
- * Where a partition goes on all the same, or null where it must not: nobody has chosen to, or the log ends before the position. The topic
- * was truncated or made anew then: no range can be told that was lost, and checkpoints speak of records that are not there any more.
+ * Where a partition goes on all the same, or null where it must not: nobody has chosen to; or the log ends before the position, and no
+ * topic id tells that it is a new one: no range can be told that was lost then, and checkpoints speak of records that are not there any more.
  */
-export function goesOnAt({ firstMissing, firstAvailable, end }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
-  if (policy === "halt" || firstMissing > firstAvailable) {
+export function goesOnAt({ firstMissing, firstAvailable, end, recreated }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
+  const isKnown = recreated === undefined ? firstMissing <= firstAvailable : recreated.to !== null;
+  if (policy === "halt" || !isKnown) {
     return null;
   }
   return policy === "earliest" ? firstAvailable : end;
@@ -30,11 +50,14 @@ export function goesOnAt({ firstMissing, firstAvailable, end }: LostRange, polic
 
 /** The error of a position that the log does not have. */
 export function lostRangeError(lost: LostRange, groupId: string): KafkaJsDriverError {
-  const { topic, partition, firstMissing, firstAvailable, end } = lost;
+  const { topic, partition, firstMissing, firstAvailable, end, recreated } = lost;
+  if (recreated !== undefined) {
+    return recreatedError(lost, groupId, recreated);
+  }
   const what =
     firstMissing < firstAvailable
       ? `the records from ${firstMissing} to ${firstAvailable - 1n} are gone, and group ${groupId} has not handled them`
-      : `the log ends at ${end}, before offset ${firstMissing} where group ${groupId} goes on: the topic was made anew or truncated`;
+      : `the log ends at ${end}, before offset ${firstMissing} where group ${groupId} goes on: it was truncated, or the topic was deleted and created again`;
   const choice = firstMissing < firstAvailable ? '; failure.lostRange "earliest" goes on behind what is gone' : "";
   return new KafkaJsDriverError(
     "offset-out-of-range",
@@ -44,11 +67,12 @@ export function lostRangeError(lost: LostRange, groupId: string): KafkaJsDriverE
 }
 
 /** The error of a topic that is another one under the same name. */
-export function madeAnewError(lost: LostRange, groupId: string): KafkaJsDriverError {
+function recreatedError(lost: LostRange, groupId: string, { from, to }: RecreatedTopic): KafkaJsDriverError {
   const { topic, partition, firstMissing } = lost;
+  const ids = to === null ? "" : ` (its id was ${from}, and is ${to})`;
   return new KafkaJsDriverError(
-    "offset-out-of-range",
-    `${topic}[${partition}]: the topic was deleted and made anew, and its offsets mean something else than the ${firstMissing} where group ${groupId} goes on. Decide where to go on, and start again`,
+    "topic-recreated",
+    `${topic}[${partition}]: the topic was deleted and created again${ids}, and offset ${firstMissing}, where group ${groupId} or a sink of it goes on, is of the old one. failure.lostRange "earliest" reads the new topic from its start; to decide by hand, set the group's offset (kafka-consumer-groups --reset-offsets), and delete the sink's checkpoint of the topic`,
     { lost },
   );
 }

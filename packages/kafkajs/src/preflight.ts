@@ -1,7 +1,7 @@
 import type { Subscription } from "@cdckit/consumer";
 import { KafkaJsDriverError } from "./errors.ts";
 import type { LogScout } from "./log-scout.ts";
-import { goesOnAt, type LogEnds, lostRangeAt, lostRangeError } from "./lost-range.ts";
+import { goesOnAt, lostRangeAt, lostRangeError } from "./lost-range.ts";
 
 /**
  * Looks before the group is joined, because kafkajs would not say: a missing topic is created or retried for ever, and a committed offset
@@ -48,11 +48,15 @@ function likeness(missing: readonly (string | RegExp)[], existing: readonly stri
 
 async function checkCommittedOffsets(scout: LogScout, { groupId, lostRange }: Subscription, topics: readonly string[]): Promise<void> {
   const committed = await scout.committed(groupId, topics);
-  const ends = committed.size === 0 ? new Map<string, LogEnds>() : await scout.ends(topics);
-  for (const [place, offset] of committed) {
+  if (committed.size === 0) {
+    return;
+  }
+  const [ends, ids] = await Promise.all([scout.ends(topics), scout.topicIds(topics)]);
+  for (const [place, position] of committed) {
     const log = ends.get(place);
     const [topic = "", partition = ""] = place.split("\0");
-    const lost = log === undefined ? null : lostRangeAt({ topic, partition: Number(partition) }, offset, log);
+    const topicId = ids.get(topic) ?? null;
+    const lost = log === undefined ? null : lostRangeAt({ topic, partition: Number(partition), topicId }, position, log);
     if (lost !== null && goesOnAt(lost, lostRange) === null) {
       throw lostRangeError(lost, groupId);
     }

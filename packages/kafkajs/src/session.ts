@@ -1,51 +1,24 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type {
-  DriverSession,
-  DriverSink,
-  LogRange,
-  LostRange,
-  OffsetCommit,
-  OutgoingRecord,
-  PartitionAssignment,
-  Subscription,
-} from "@cdckit/consumer";
-import type { Batch, Consumer, ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
-import { Assignments, type Held, toKafkaJsOffsets } from "./assignments.ts";
+import type { DriverSession, LogRange, LostRange, OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
+import { Assignments, type Held, type OwnAssignment, toKafkaJsOffsets } from "./assignments.ts";
+import { isLeap, isNext } from "./batch-place.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { HandOver } from "./hand-over.ts";
 import type { JoinRequest } from "./join-gate.ts";
-import { madeAnewOf, missingOf } from "./log-guard.ts";
-import { type LogScout, placeOf } from "./log-scout.ts";
-import { goesOnAt, lostRangeError, madeAnewError } from "./lost-range.ts";
+import { holdBack, missingOf, rangesOf } from "./log-guard.ts";
+import { goesOnAt, lostRangeError } from "./lost-range.ts";
 import { MessageBatch } from "./message-batch.ts";
-import type { ResolvedKafkaJsOptions } from "./options.ts";
-import type { MakeProducer } from "./own-producer.ts";
 import { PartitionControl } from "./partition-control.ts";
 import { RequestLine } from "./request-line.ts";
 import { resolveStarts, type Start } from "./starts.ts";
+import { TopicCheck } from "./topic-check.ts";
 import { TopicWatch } from "./topic-watch.ts";
+import type { SessionParts } from "./session-parts.ts";
 import { Transactions } from "./transactions.ts";
 import { Writer } from "./writer.ts";
-
-export interface SessionParts {
-  readonly consumer: Consumer;
-  readonly subscription: Subscription;
-  /** The topics that there are of those of the subscription. */
-  readonly topics: readonly string[];
-  readonly sink: DriverSink;
-  readonly scout: LogScout;
-  readonly makeProducer: MakeProducer;
-  readonly tuning: ResolvedKafkaJsOptions["tuning"];
-  /** As they appear in messages. */
-  readonly brokers: string;
-  /** Ends every socket, where the driver has made them. */
-  readonly destroySockets: () => void;
-}
-
-/** The batch knows the offset that was asked for; kafkajs' types do not say so. */
-type BatchWithFetchedOffset = Batch & { readonly fetchedOffset?: string };
 
 /** How long a member that has just joined tries to find out where it starts. */
 const startDeadlineMs = 60_000;
@@ -61,6 +34,7 @@ export class KafkaJsSession implements DriverSession {
   readonly #writer: Writer;
   readonly #transactions: Transactions;
   readonly #watch: TopicWatch;
+  readonly #topicCheck: TopicCheck;
   /** Commits and transactions: one that was asked for later must not be overtaken by an earlier one, or the group would move back. */
   readonly #line: RequestLine = new RequestLine();
   /**
@@ -98,15 +72,23 @@ export class KafkaJsSession implements DriverSession {
       maxAheadBytes: maxBytes,
     });
     const ended = this.#ended.signal;
-    const { groupId } = parts.subscription;
+    const { groupId, logger } = parts.subscription;
     this.#writer = new Writer(makeProducer, ended);
     this.#transactions = new Transactions({ groupId, makeProducer, scout, assignments: this.#assignments, ended });
+    this.#topicCheck = new TopicCheck({
+      scout,
+      groupId,
+      assignments: this.#assignments,
+      logger,
+      recreated: (held) => this.#renew(held),
+      failed: (error) => this.#fail(error),
+    });
     this.#watch = new TopicWatch({
       scout,
       wanted: parts.subscription.topics,
       known: parts.topics,
       intervalMs: parts.tuning.metadataMaxAgeMs,
-      logger: parts.subscription.logger,
+      logger,
       found: (topics) => this.#widen(topics),
     });
   }
@@ -149,13 +131,9 @@ export class KafkaJsSession implements DriverSession {
 
   async ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
     const { scout, subscription } = this.#parts;
-    const topics = [...new Set(assignments.map(({ topic }) => topic))];
-    const [ends, committed] = await Promise.all([scout.ends(topics), scout.committed(subscription.groupId, topics)]);
-    return assignments.flatMap((assignment) => {
-      const place = placeOf(assignment.topic, assignment.partition);
-      const log = ends.get(place);
-      return log === undefined ? [] : [{ assignment, start: log.low, end: log.high, committed: committed.get(place) ?? null }];
-    });
+    await this.#topicCheck.look();
+    const asked = assignments.filter((assignment) => this.#assignments.isCurrent(assignment));
+    return rangesOf(scout, subscription.groupId, asked);
   }
 
   close(deadlineMs: number): Promise<void> {
@@ -174,7 +152,7 @@ export class KafkaJsSession implements DriverSession {
 
   async #close(deadlineMs: number): Promise<void> {
     this.#assignments.clear();
-    this.#watch.stop();
+    this.#stopWatching();
     this.#over.abort();
     const { consumer, destroySockets, scout } = this.#parts;
     const { logger } = this.#parts.subscription;
@@ -235,9 +213,14 @@ export class KafkaJsSession implements DriverSession {
   #fail(error: Error): void {
     if (!this.#isOver) {
       this.#hasFailed = true;
-      this.#watch.stop();
+      this.#stopWatching();
       this.#parts.sink.failed(error);
     }
+  }
+
+  #stopWatching(): void {
+    this.#watch.stop();
+    this.#topicCheck.stop();
   }
 
   #listen(): void {
@@ -271,7 +254,10 @@ export class KafkaJsSession implements DriverSession {
       return;
     }
     void this.#givingUp.all("lost"); // where nobody asked before the join
-    const assignments = this.#assignments.renew(memberAssignment, true);
+    this.#assigned(this.#assignments.renew(memberAssignment, true));
+  }
+
+  #assigned(assignments: readonly OwnAssignment[]): void {
     // In this turn, before kafkajs fetches.
     for (const assignment of assignments) {
       this.#control.apply(assignment);
@@ -283,11 +269,12 @@ export class KafkaJsSession implements DriverSession {
   }
 
   /** Finds out where the partitions start, and lets them go. */
-  async #start(assignments: readonly PartitionAssignment[]): Promise<void> {
+  async #start(assignments: readonly OwnAssignment[]): Promise<void> {
     const { scout, subscription, brokers } = this.#parts;
     for (const deadline = performance.now() + startDeadlineMs; ; ) {
       try {
-        const { starts, lost } = await resolveStarts(scout, subscription, assignments);
+        const { starts, lost } = await resolveStarts(scout, subscription, assignments, this.#assignments);
+        await holdBack(lost, (commit) => this.#putBack(commit), subscription.logger);
         this.#startAt(assignments, starts, lost === null ? null : lostRangeError(lost, subscription.groupId));
         return;
       } catch (error) {
@@ -318,6 +305,17 @@ export class KafkaJsSession implements DriverSession {
       }
       this.#control.start(start);
     }
+  }
+
+  /** Partitions of a topic that was recreated while they were read: what they go on with is a new assignment. */
+  #renew(going: readonly Held[]): void {
+    if (this.#isOver) {
+      return;
+    }
+    const lost = going.map(({ assignment }) => assignment);
+    const renewed = this.#assignments.renewSome(going);
+    void this.#parts.sink.revoked(lost, "lost");
+    this.#assigned(renewed);
   }
 
   #crashed(error: Error, restarts: boolean): void {
@@ -365,7 +363,7 @@ export class KafkaJsSession implements DriverSession {
   async #passLeap(batch: MessageBatch, held: Held, first: bigint | null): Promise<void> {
     const { scout, subscription } = this.#parts;
     try {
-      const lost = isLeap(held, first) ? await missingOf(scout, held) : null;
+      const lost = isLeap(held, first) && !(await this.#topicCheck.isRecreated(held)) ? await missingOf(scout, held) : null;
       if (this.#assignments.held(held.assignment) !== held || this.#isOver) {
         return;
       }
@@ -387,7 +385,7 @@ export class KafkaJsSession implements DriverSession {
     if (assignment === undefined || held === undefined || held.isStarting || this.#isOver || payload.isStale()) {
       return;
     }
-    if (held.isDistrusted && (await this.#isMadeAnew(held))) {
+    if ((held.isDistrusted || this.#topicCheck.isDue) && (await this.#topicCheck.isRecreated(held))) {
       return;
     }
     this.#commitInGeneration = payload.commitOffsetsIfNecessary;
@@ -409,22 +407,14 @@ export class KafkaJsSession implements DriverSession {
     }
   }
 
-  /** Whether the topic is another one by now; then this session ends. */
-  async #isMadeAnew(held: Held): Promise<boolean> {
-    const { scout, subscription } = this.#parts;
-    const lost = await madeAnewOf(scout, subscription.groupId, held);
-    held.isDistrusted = false;
-    if (lost !== null) {
-      this.#fail(madeAnewError(lost, subscription.groupId));
-    }
-    return lost !== null;
-  }
-
   /**
    * A batch that was not fetched where the last one ended. kafkajs answers an offset that is out of range by moving the group to the start
    * or the end of the log, without an error; the offset that it then asks for tells. Where the log has what is expected, it is a stray.
    */
   async #investigate(held: Held): Promise<void> {
+    if (await this.#topicCheck.isRecreated(held)) {
+      return;
+    }
     const lost = await missingOf(this.#parts.scout, held);
     if (this.#assignments.held(held.assignment) !== held || this.#isOver) {
       return;
@@ -441,10 +431,7 @@ export class KafkaJsSession implements DriverSession {
     const { subscription } = this.#parts;
     const { assignment } = held;
     // kafkajs has committed the new position already: without this, the next start would not notice.
-    const putBack = async (): Promise<void> => {
-      await this.#commitInGeneration?.(toKafkaJsOffsets([{ assignment, offset: held.handledTo ?? 0n }]));
-    };
-    await this.#line.send(putBack).catch(() => {
+    await this.#putBack({ assignment, offset: held.handledTo ?? 0n }).catch(() => {
       subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
     });
     const position = goesOnAt(lost, subscription.lostRange);
@@ -456,14 +443,11 @@ export class KafkaJsSession implements DriverSession {
       this.#control.seek(assignment, position);
     }
   }
-}
 
-/** Whether something lies between where the last batch ended and this one. */
-function isLeap({ expected }: Held, first: bigint | null): boolean {
-  return first !== null && expected !== null && first > expected;
-}
-
-/** Whether the batch was fetched where the last one ended. */
-function isNext({ fetchedOffset }: BatchWithFetchedOffset, { expected }: Held): boolean {
-  return expected === null || fetchedOffset === undefined || BigInt(fetchedOffset) === expected;
+  /** A commit of the driver's own, which may move the group back. */
+  #putBack(commit: OffsetCommit): Promise<void> {
+    return this.#line.send(async () => {
+      await this.#commitInGeneration?.(toKafkaJsOffsets([commit]));
+    });
+  }
 }

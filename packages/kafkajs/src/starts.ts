@@ -1,9 +1,10 @@
-import type { LostRange, OffsetCommit, PartitionAssignment, Subscription } from "@cdckit/consumer";
+import type { LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
+import type { Assignments, OwnAssignment } from "./assignments.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
-import { goesOnAt, lostRangeAt } from "./lost-range.ts";
+import { goesOnAt, isOfAnotherTopic, lostRangeAt, type Position } from "./lost-range.ts";
 
 export interface Start extends OffsetCommit {
-  /** The group's commit, where there is one. */
+  /** The group's commit, where there is one of this topic. */
   readonly committed: bigint | null;
   /** What retention has taken in front of it, where it goes on all the same. */
   readonly passedOver: LostRange | null;
@@ -17,28 +18,45 @@ export interface Starts {
 
 /**
  * Decides where partitions start: where `startAt` says, or else at the group's commit, or else where `from` says. kafkajs would decide by
- * itself, and answer an offset that is out of range with the start or the end of the log, without a word.
+ * itself, and answer an offset that is out of range with the start or the end of the log, without a word. A position of a topic that was
+ * deleted and created again since is no position. Kafka drops a group's commits with the topic: if there is none, what this member itself
+ * has read before tells.
  */
 export async function resolveStarts(
   scout: LogScout,
   { groupId, from, startAt, lostRange }: Subscription,
-  assignments: readonly PartitionAssignment[],
+  assignments: readonly OwnAssignment[],
+  held: Pick<Assignments, "readBefore">,
 ): Promise<Starts> {
   const topics = [...new Set(assignments.map(({ topic }) => topic))];
-  const given = new Map((await startAt?.(assignments))?.map(({ assignment, offset }) => [assignment, offset]));
+  const ids = await scout.topicIds(topics);
+  for (const assignment of assignments) {
+    assignment.topicId = ids.get(assignment.topic) ?? null;
+  }
+  const given = new Map((await startAt?.(assignments))?.map((start) => [start.assignment, positionOf(start)]));
   const [committed, ends] = await Promise.all([scout.committed(groupId, topics), scout.ends(topics)]);
   const starts: Start[] = [];
   for (const assignment of assignments) {
     const place = placeOf(assignment.topic, assignment.partition);
     const log = ends.get(place);
     const commit = committed.get(place) ?? null;
-    const offset = given.get(assignment) ?? commit ?? (from === "earliest" ? log?.low : log?.high);
-    const lost = log === undefined || offset === undefined ? null : lostRangeAt(assignment, offset, log);
-    const position = lost === null ? (offset ?? 0n) : goesOnAt(lost, lostRange);
-    if (position === null) {
+    const known = given.get(assignment) ?? commit ?? outdated(held.readBefore(assignment), assignment);
+    const lost = log === undefined || known === null ? null : lostRangeAt(assignment, known, log);
+    const offset = lost === null ? (known?.offset ?? (from === "earliest" ? log?.low : log?.high) ?? 0n) : goesOnAt(lost, lostRange);
+    if (offset === null) {
       return { starts: [], lost };
     }
-    starts.push({ assignment, offset: position, committed: commit, passedOver: lost });
+    const ownCommit = commit === null || isOfAnotherTopic(commit, assignment) ? null : commit.offset;
+    starts.push({ assignment, offset, committed: ownCommit, passedOver: lost });
   }
   return { starts, lost: null };
+}
+
+function positionOf({ offset, topicId = null }: OffsetCommit): Position {
+  return { offset, topicId };
+}
+
+/** A position of the topic as it is now tells nothing: another member may have been further since. */
+function outdated(position: Position | null, assignment: OwnAssignment): Position | null {
+  return position !== null && isOfAnotherTopic(position, assignment) ? position : null;
 }

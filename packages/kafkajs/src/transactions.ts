@@ -5,6 +5,7 @@ import { type Assignments, toKafkaJsOffsets } from "./assignments.ts";
 import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
+import { isOfAnotherTopic, type Position } from "./lost-range.ts";
 import { checkWritten, toTopicMessages } from "./outgoing.ts";
 import {
   connected,
@@ -34,7 +35,7 @@ interface Opened {
 
 const visibleDeadlineMs = 5_000;
 const visiblePauseMs = 5;
-const noCommits: ReadonlyMap<string, bigint> = new Map();
+const noCommits: ReadonlyMap<string, Position> = new Map();
 
 /**
  * Writes and commits in one transaction. kafkajs sends no generation with the offsets, so the broker cannot refuse an old member's: what
@@ -126,7 +127,7 @@ export class Transactions {
       const { topic, partition } = assignment;
       while (performance.now() < deadline) {
         const committed = (await scout.committed(groupId, [topic]).catch(() => noCommits)).get(placeOf(topic, partition));
-        if (committed !== undefined && committed >= offset) {
+        if (committed !== undefined && committed.offset >= offset && !isOfAnotherTopic(committed, assignment)) {
           break;
         }
         await delay(visiblePauseMs, undefined, { signal: this.#parts.ended });
@@ -156,10 +157,10 @@ export class Transactions {
     const { topic, partition } = assignment;
     const known = this.#parts.assignments.reachedOf(assignment) ?? -1n;
     const committed = (await this.#parts.scout.committed(this.#parts.groupId, [topic])).get(placeOf(topic, partition));
-    if (committed !== undefined && committed > known) {
+    if (committed !== undefined && committed.offset > known && !isOfAnotherTopic(committed, assignment)) {
       throw new KafkaJsDriverError(
         "fenced",
-        `the last owner of ${topic}[${partition}] has committed ${committed} after this member had started; nothing was written. Start again`,
+        `the last owner of ${topic}[${partition}] has committed ${committed.offset} after this member had started; nothing was written. Start again`,
       );
     }
   }

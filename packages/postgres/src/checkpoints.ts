@@ -32,12 +32,24 @@ export class Checkpoints {
     this.#table = quoteTable({ schema: scope.schema, name: scope.table });
   }
 
-  /** Makes the table where there is none; the right to do so is needed only there. */
+  /**
+   * Makes the table where there is none, and adds the column for topic ids to one of an older version; the right to do so is needed only
+   * there.
+   */
   async create(statements: Statements, options: { readonly withSchema: boolean }): Promise<void> {
     // Two members that start together must not both create it: the second waits, and finds it there.
     await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit checkpoints'))" });
-    const { rows } = await statements.query({ text: "select to_regclass($1) is not null as present", values: [this.#table] });
+    const { rows } = await statements.query({
+      text:
+        "select to_regclass($1) is not null as present, exists (select from pg_attribute " +
+        "where attrelid = to_regclass($1) and attname = 'topic_id' and not attisdropped) as has_topic_id",
+      values: [this.#table],
+    });
     if (rows[0]?.["present"] === true) {
+      if (rows[0]["has_topic_id"] !== true) {
+        const text = `alter table ${this.#table} add column if not exists topic_id text`;
+        await statements.telling(`bringing the table of checkpoints up to date (its owner may: ${text})`).query({ text });
+      }
       return;
     }
     if (options.withSchema) {
@@ -46,7 +58,7 @@ export class Checkpoints {
     await statements.query({
       text:
         `create table ${this.#table} (group_id text not null, sink text not null, topic text not null, ` +
-        "partition integer not null, next_offset bigint, fence bigint not null, changed_at timestamptz not null default now(), " +
+        "partition integer not null, topic_id text, next_offset bigint, fence bigint not null, changed_at timestamptz not null default now(), " +
         "primary key (group_id, sink, topic, partition))",
     });
   }
@@ -59,7 +71,7 @@ export class Checkpoints {
         `insert into ${this.#table} as c (group_id, sink, topic, partition, fence) ` +
         "select $1, $2, u.topic, u.partition, 1 from unnest($3::text[], $4::integer[]) with ordinality as u(topic, partition, nth) order by nth " +
         "on conflict (group_id, sink, topic, partition) do update set fence = c.fence + 1, changed_at = now() " +
-        "returning topic, partition, next_offset::text, fence::text",
+        "returning topic, partition, topic_id, next_offset::text, fence::text",
       values: [groupId, this.#scope.sink, ordered.map(({ topic }) => topic), ordered.map(({ partition }) => partition)],
     });
     const known: OffsetCommit[] = [];
@@ -68,7 +80,8 @@ export class Checkpoints {
       if (assignment !== undefined) {
         this.#claims.set(assignment, { groupId, fence: String(row["fence"]) });
         if (row["next_offset"] !== null) {
-          known.push({ assignment, offset: BigInt(String(row["next_offset"])) });
+          const offset = BigInt(String(row["next_offset"]));
+          known.push(row["topic_id"] === null ? { assignment, offset } : { assignment, offset, topicId: String(row["topic_id"]) });
         }
       }
     }
@@ -77,7 +90,8 @@ export class Checkpoints {
 
   /**
    * Moves the checkpoint; the first statement of the transaction. False where it has been moved already: the connection broke while a
-   * transaction was being committed, which PostgreSQL did, and the same batch has come again.
+   * transaction was being committed, which PostgreSQL did, and the same batch has come again. A checkpoint of another topic id is of a topic
+   * that was deleted: it says nothing of this one's offsets.
    */
   async advance(statements: Statements, assignment: PartitionAssignment, nextOffset: bigint): Promise<boolean> {
     const claim = this.#claims.get(assignment);
@@ -86,11 +100,12 @@ export class Checkpoints {
     }
     const row = [claim.groupId, this.#scope.sink, assignment.topic, assignment.partition, claim.fence];
     const { rowCount } = await statements.query({
-      name: "cdckit-advance",
+      name: "cdckit-advance-topic",
       text:
-        `update ${this.#table} set next_offset = $6, changed_at = now() ` +
-        "where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5 and (next_offset is null or next_offset < $6)",
-      values: [...row, String(nextOffset)],
+        `update ${this.#table} set next_offset = $6, topic_id = $7, changed_at = now() ` +
+        "where group_id = $1 and sink = $2 and topic = $3 and partition = $4 and fence = $5 " +
+        "and (next_offset is null or next_offset < $6 or topic_id <> $7)",
+      values: [...row, String(nextOffset), assignment.topicId ?? null],
     });
     if (rowCount === 1) {
       return true;

@@ -1,5 +1,5 @@
 import type { LostRange, OffsetCommit, PartitionAssignment, Subscription } from "@cdckit/consumer";
-import { type DriverHarness, join, latch, lines, pause, text, topicOf, type Trial } from "./driver-trial.ts";
+import { type DriverHarness, join, type Joined, latch, lines, pause, text, topicOf, type Trial } from "./driver-trial.ts";
 import type { ProbeSink } from "./probe-sink.ts";
 
 /** What the consumer relies on of the log: where it starts, where it ends, what is missing in it. */
@@ -168,23 +168,99 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     expect(failure).toEqual({ topic, partition: 0, firstMissing: 20n, firstAvailable: 4n, end: 8n });
   },
 
-  "a topic that was made anew is read from its start, or is an error": async (harness, { expect }) => {
+  "an assignment has the id of its topic, and one of a recreated topic another": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
-    await harness.produce(topic, lines(0, 4));
-    const { sink, session } = await join(harness, { topics: [topic] });
-    await sink.until(({ records }) => records.length >= 4);
-    await session.commit(sink.held.map((assignment) => ({ assignment, offset: 4n })));
-    await harness.deleteTopic(topic);
-    await pause(300);
-    await harness.createTopic(topic, 1);
-    await harness.produce(
-      topic,
-      lines(0, 8).map((line) => ({ ...line, value: "anew" })),
-    );
-    const isAnew = ({ value }: { readonly value: Uint8Array | null }): boolean => text(value) === "anew";
-    await sink.until(({ records, failures }) => failures.length > 0 || records.some(isAnew));
-    expect(sink.failures.length > 0 || sink.records.find(isAnew)?.offset === 0n).toEqual(true);
+    const ids: (string | null | undefined)[] = [];
+    for (const time of ["first", "again", "recreated"]) {
+      if (time === "recreated") {
+        await recreate(harness, topic);
+      }
+      const startAt = async (assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> => {
+        ids.push(...assignments.map(({ topicId }) => topicId));
+        return [];
+      };
+      await harness.produce(topic, lines(0, 1));
+      const { sink, session } = await join(harness, { topics: [topic], startAt });
+      await sink.until(({ records }) => records.length > 0);
+      expect(sink.batches[0]?.assignment.topicId).toEqual(ids.at(-1));
+      await session.close(5_000);
+    }
+    expect([typeof ids[0], ids[1] === ids[0], ids[2] === ids[0], typeof ids[2]]).toEqual(["string", true, false, "string"]);
+  },
+
+  "a topic that is recreated while it is read is an error that names it": async (harness, { expect }) => {
+    const { topic, sink, session, ids } = await reader(harness, { lostRange: "halt" });
+    await recreateFull(harness, topic);
+    await sink.until(({ failures, records }) => failures.length > 0 || records.some(isNew));
+    expect([codeOf(sink.failures[0]), sink.records.filter(isNew).length]).toEqual(["topic-recreated", 0]);
+    // It may be noticed before there are records again.
+    const lost = lostOf(sink.failures[0]);
+    expect([lost?.firstMissing, lost?.firstAvailable, lost?.recreated?.from]).toEqual([4n, 0n, ids[0]]);
     await session.close(5_000);
+  },
+
+  "where the subscription says so, a recreated topic is read from its start by a new assignment, and that is told": async (
+    harness,
+    { expect },
+  ) => {
+    const { topic, groupId, sink, session, ids } = await reader(harness, { lostRange: "earliest" });
+    await recreateFull(harness, topic);
+    await sink.until(({ failures, records }) => failures.length > 0 || records.filter(isNew).length >= 8);
+    expect([sink.failures, sink.records.filter(isNew).map(({ offset }) => offset)]).toEqual([[], [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n]]);
+    expect(sink.losses.map(({ lost, goesOnAt }) => [lost.recreated?.from, lost.recreated?.to === ids[0], goesOnAt])).toEqual([
+      [ids[0], false, 0n],
+    ]);
+    const [assignment] = sink.held;
+    expect([assignment?.topicId, sink.batches.at(-1)?.assignment === assignment]).toEqual([sink.losses[0]?.lost.recreated?.to, true]);
+    await session.commit(sink.held.map((held) => ({ assignment: held, offset: 6n })));
+    await session.close(5_000);
+    const next = await join(harness, { topics: [topic], groupId });
+    await next.sink.until(({ records }) => records.length > 0);
+    expect([next.sink.records[0]?.offset, next.sink.failures]).toEqual([6n, []]);
+    await next.session.close(5_000);
+  },
+
+  "a commit that comes to a topic of the same name is no start in it": async (harness, { expect }) => {
+    for (const lostRange of ["halt", "earliest"] as const) {
+      const { topic, groupId, sink, session } = await reader(harness, { lostRange });
+      session.pause(sink.held);
+      // A fetch may be under way.
+      await pause(300);
+      // Whether the broker takes it, or the member has noticed before.
+      const late = sink.held.map((assignment) => ({ assignment, offset: 4n }));
+      await recreateFull(harness, topic);
+      await session.commit(late).catch(() => {});
+      await session.close(5_000);
+      if (lostRange === "halt") {
+        const isTaken = (await harness.committed(groupId, topic, 0)) !== null;
+        const failure = isTaken ? await failureOf(harness, { topics: [topic], groupId }) : null;
+        expect(failure?.recreated === undefined).toEqual(!isTaken);
+      } else {
+        const next = await join(harness, { topics: [topic], groupId, lostRange });
+        await next.sink.until(({ records, failures }) => records.length >= 8 || failures.length > 0);
+        expect([next.sink.records[0]?.offset, next.sink.failures]).toEqual([0n, []]);
+        await next.session.close(5_000);
+      }
+    }
+  },
+
+  "a startAt of another topic id is an error with what is missing, or goes on where the subscription says": async (harness, { expect }) => {
+    const { topic, session, ids } = await reader(harness, {});
+    await session.close(5_000);
+    await recreateFull(harness, topic);
+    const startAt = async (assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> =>
+      assignments.map((assignment) => ({ assignment, offset: 4n, topicId: ids[0] ?? null }));
+    const { recreated, ...place } = (await failureOf(harness, { topics: [topic], startAt })) ?? {};
+    expect([place, recreated?.from]).toEqual([{ topic, partition: 0, firstMissing: 4n, firstAvailable: 0n, end: 8n }, ids[0]]);
+    for (const [lostRange, position] of [
+      ["earliest", 0n],
+      ["latest", 8n],
+    ] as const) {
+      const { sink, session: other } = await join(harness, { topics: [topic], startAt, lostRange });
+      await sink.until(({ losses }) => losses.length > 0);
+      expect([sink.losses.map(({ goesOnAt }) => goesOnAt), sink.failures]).toEqual([[position], []]);
+      await other.close(5_000);
+    }
   },
 
   "aborted records are not handed over, and what is not a record moves the partition on": async (harness, { expect }) => {
@@ -229,6 +305,43 @@ export const logTrials: Readonly<Record<string, Trial>> = {
   },
 };
 
+interface Reader extends Joined {
+  readonly topic: string;
+  readonly groupId: string;
+  /** Of its first assignment. */
+  readonly ids: readonly (string | null | undefined)[];
+}
+
+/** A member that has read a topic of one partition to its end at 4, and has committed that. */
+async function reader(harness: DriverHarness, change: Partial<Subscription>): Promise<Reader> {
+  const topic = await topicOf(harness, 1);
+  const groupId = harness.uniqueName("group");
+  await harness.produce(topic, lines(0, 4));
+  const { sink, session } = await join(harness, { topics: [topic], groupId, ...change });
+  await sink.until(({ records }) => records.length >= 4);
+  await session.commit(sink.held.map((assignment) => ({ assignment, offset: 4n })));
+  return { topic, groupId, sink, session, ids: sink.held.map(({ topicId }) => topicId) };
+}
+
+async function recreate(harness: DriverHarness, topic: string): Promise<void> {
+  await harness.deleteTopic(topic);
+  await pause(300);
+  await harness.createTopic(topic, 1);
+}
+
+/** Recreates the topic and writes more records than the old one had. */
+async function recreateFull(harness: DriverHarness, topic: string): Promise<void> {
+  await recreate(harness, topic);
+  await harness.produce(
+    topic,
+    lines(0, 8).map((line) => ({ ...line, value: "new" })),
+  );
+}
+
+function isNew({ value }: { readonly value: Uint8Array | null }): boolean {
+  return text(value) === "new";
+}
+
 /** Commits every partition of a topic at an offset, as a member that then leaves. */
 async function commitAt(
   harness: DriverHarness,
@@ -256,8 +369,13 @@ async function failureOf(harness: DriverHarness, change: Partial<Subscription>):
 }
 
 function lostOf(error: unknown): LostRange | null {
-  const { code, lost } = (error ?? {}) as { readonly code?: unknown; readonly lost?: LostRange };
-  return code === "offset-out-of-range" ? (lost ?? null) : null;
+  const { lost } = (error ?? {}) as { readonly lost?: LostRange };
+  const code = codeOf(error);
+  return code === "offset-out-of-range" || code === "topic-recreated" ? (lost ?? null) : null;
+}
+
+function codeOf(error: unknown): unknown {
+  return ((error ?? {}) as { readonly code?: unknown }).code;
 }
 
 function offsetsOf(sink: ProbeSink, of: number): readonly bigint[] {

@@ -25,6 +25,8 @@ export interface CommittedOffset {
   readonly topic: string;
   readonly partition: number;
   readonly offset: bigint;
+  /** The topic id that the commit's metadata tells. Like Kafka, the broker takes a commit by the topic's name, and does not compare. */
+  readonly topicId?: string | null;
 }
 
 export interface MemoryBrokerOptions {
@@ -57,7 +59,8 @@ export class MemoryBroker {
   readonly clock: Clock;
   readonly rebalance: "cooperative" | "eager";
   readonly rebalanceTimeoutMs: number;
-  readonly #topics = new Map<string, MemoryLog[]>();
+  readonly #topics = new Map<string, MemoryTopic>();
+  #topicsCreated = 0;
   readonly #groups = new Map<string, MemoryGroup>();
   readonly #committed = new Map<string, CommittedOffset>();
 
@@ -78,30 +81,36 @@ export class MemoryBroker {
     if (!Number.isSafeInteger(partitions) || partitions < 1) {
       throw new RangeError(`topic ${name} needs at least one partition, got ${partitions}`);
     }
-    this.#topics.set(
-      name,
-      Array.from({ length: partitions }, () => new MemoryLog()),
-    );
+    this.#add(name, partitions);
     this.#rebalanceGroups();
   }
 
   /** The partitions are lost to whoever holds them, and the groups' commits go with them, as Kafka's do. */
   deleteTopic(name: string, { keepCommits = false }: { readonly keepCommits?: boolean } = {}): void {
-    this.#topic(name);
-    this.#topics.delete(name);
-    for (const [key, { topic }] of keepCommits ? [] : this.#committed) {
-      if (topic === name) {
-        this.#committed.delete(key);
-      }
-    }
+    this.#remove(name, keepCommits);
     for (const group of this.#groups.values()) {
       void group.forget(name);
     }
   }
 
+  /**
+   * Deletes the topic and creates it again before any member hears of it: each still holds its partitions, and its next fetch and its next
+   * commit are of the new topic. The groups' commits go, and a commit that is under way or is retried comes to the new topic.
+   */
+  recreateTopic(name: string, partitions: number = this.partitions(name)): void {
+    this.#remove(name, false);
+    this.#add(name, partitions);
+    this.wake();
+  }
+
+  /** The id that the topic has; one that is created again under its name has a new one. */
+  topicId(name: string): string {
+    return this.#topic(name).id;
+  }
+
   /** Makes the topic longer: `partitions` in all. */
   addPartitions(name: string, partitions: number): void {
-    const logs = this.#topic(name);
+    const { logs } = this.#topic(name);
     if (partitions <= logs.length) {
       throw new RangeError(`topic ${name} has ${logs.length} partitions, it cannot get ${partitions}`);
     }
@@ -116,7 +125,7 @@ export class MemoryBroker {
   }
 
   partitions(topic: string): number {
-    return this.#topic(topic).length;
+    return this.#topic(topic).logs.length;
   }
 
   /** Appends records, and returns them as they are stored. */
@@ -159,7 +168,7 @@ export class MemoryBroker {
   }
 
   log(topic: string, partition: number): MemoryLog {
-    const log = this.#topic(topic)[partition];
+    const log = this.#topic(topic).logs[partition];
     if (log === undefined) {
       throw new RangeError(`topic ${topic} has ${this.partitions(topic)} partitions, there is no ${partition}`);
     }
@@ -167,12 +176,17 @@ export class MemoryBroker {
   }
 
   hasPartition(topic: string, partition: number): boolean {
-    return this.#topics.get(topic)?.[partition] !== undefined;
+    return this.#topics.get(topic)?.logs[partition] !== undefined;
   }
 
   /** What the group has committed, or null. */
   committed(groupId: string, topic: string, partition: number): bigint | null {
-    return this.#committed.get(commitKey(groupId, topic, partition))?.offset ?? null;
+    return this.commitOf(groupId, topic, partition)?.offset ?? null;
+  }
+
+  /** The same with what it was committed with. */
+  commitOf(groupId: string, topic: string, partition: number): CommittedOffset | null {
+    return this.#committed.get(commitKey(groupId, topic, partition)) ?? null;
   }
 
   /** Takes a commit as it comes; a test may watch it by overriding. */
@@ -225,13 +239,33 @@ export class MemoryBroker {
     }
   }
 
-  #topic(name: string): MemoryLog[] {
+  #add(name: string, partitions: number): void {
+    const logs = Array.from({ length: partitions }, () => new MemoryLog());
+    this.#topics.set(name, { id: `topic-${++this.#topicsCreated}`, logs });
+  }
+
+  #remove(name: string, keepCommits: boolean): void {
+    this.#topic(name);
+    this.#topics.delete(name);
+    for (const [key, { topic }] of keepCommits ? [] : this.#committed) {
+      if (topic === name) {
+        this.#committed.delete(key);
+      }
+    }
+  }
+
+  #topic(name: string): MemoryTopic {
     const topic = this.#topics.get(name);
     if (topic === undefined) {
       throw new RangeError(`there is no topic ${name}; there are: ${this.topics().join(", ") || "none"}`);
     }
     return topic;
   }
+}
+
+interface MemoryTopic {
+  readonly id: string;
+  readonly logs: MemoryLog[];
 }
 
 function commitKey(groupId: string, topic: string, partition: number): string {

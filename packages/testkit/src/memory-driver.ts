@@ -58,7 +58,8 @@ class BrokerDriver implements MemoryDriver {
     this.broker = broker;
     this.#tuning = tuning;
     this.capabilities = Object.freeze({
-      metadataCommit: false,
+      metadataCommit: true,
+      topicIds: true,
       cooperative: broker.rebalance === "cooperative",
       awaitsRevoked: true,
       kip848: false,

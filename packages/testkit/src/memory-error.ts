@@ -5,6 +5,8 @@ import type { MemoryBroker } from "./memory-broker.ts";
 export type MemoryBrokerErrorCode =
   /** What was to be read next is not in the log: see `lost`. */
   | "offset-out-of-range"
+  /** The topic was deleted and created again, and the position is of the old one: see `lost`. */
+  | "topic-recreated"
   /** The group has gone on without this member: what it held is another's. */
   | "fenced"
   /** A fault that the test asked for: nothing was done. */
@@ -18,7 +20,7 @@ export type MemoryBrokerErrorCode =
 export class MemoryBrokerError extends Error {
   override readonly name = "MemoryBrokerError";
   readonly code: MemoryBrokerErrorCode;
-  /** With `offset-out-of-range`: what is gone. */
+  /** With `offset-out-of-range` and `topic-recreated`: what is gone. */
   readonly lost: LostRange | null;
 
   constructor(code: MemoryBrokerErrorCode, detail: string, lost: LostRange | null = null) {
@@ -30,30 +32,47 @@ export class MemoryBrokerError extends Error {
 
 /** The error of a position that the log does not have. */
 export function lostRangeError(lost: LostRange): MemoryBrokerError {
-  const { topic, partition, firstMissing, firstAvailable, end } = lost;
+  const { topic, partition, firstMissing, firstAvailable, end, recreated } = lost;
+  if (recreated !== undefined) {
+    const ids = `was deleted and created again (id ${recreated.from}, now ${recreated.to})`;
+    return new MemoryBrokerError(
+      "topic-recreated",
+      `${topic}[${partition}]: the topic ${ids}, and ${firstMissing} is an offset of the old one`,
+      lost,
+    );
+  }
   const what =
     firstMissing < firstAvailable
       ? `the records from ${firstMissing} to ${firstAvailable - 1n} are gone`
-      : `the log ends at ${end}, before offset ${firstMissing}: the topic was made anew or truncated`;
+      : `the log ends at ${end}, before offset ${firstMissing}: the log was truncated`;
   return new MemoryBrokerError("offset-out-of-range", `${topic}[${partition}]: ${what}`, lost);
 }
 
 /**
- * Where a partition goes on all the same, or null where it must not: nobody has chosen to, or the log ends before the position. The topic
- * was truncated or made anew then: no range can be told that was lost, and checkpoints speak of records that are not there any more.
+ * Where a partition goes on all the same, or null where it must not: nobody has chosen to, or the log was truncated before the position. No
+ * range can be told that was lost then, and checkpoints speak of records that are not there any more.
  */
-export function goesOnAt({ firstMissing, firstAvailable, end }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
-  if (policy === "halt" || firstMissing > firstAvailable) {
+export function goesOnAt({ firstMissing, firstAvailable, end, recreated }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
+  if (policy === "halt" || (recreated === undefined && firstMissing > firstAvailable)) {
     return null;
   }
   return policy === "earliest" ? firstAvailable : end;
 }
 
+/** An offset, and the id of the topic that it is of, if that is known. */
+export interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly topicId?: string | null | undefined;
+}
+
 /** What the log lacks at a position, or null. */
-export function lostRangeAt(
-  broker: MemoryBroker,
-  { topic, partition, offset }: { readonly topic: string; readonly partition: number; readonly offset: bigint },
-): LostRange | null {
+export function lostRangeAt(broker: MemoryBroker, { topic, partition, offset, topicId = null }: Position): LostRange | null {
   const { start, end } = broker.log(topic, partition);
+  const current = broker.topicId(topic);
+  if (topicId !== null && topicId !== current) {
+    return { topic, partition, firstMissing: offset, firstAvailable: start, end, recreated: { from: topicId, to: current } };
+  }
   return offset >= start && offset <= end ? null : { topic, partition, firstMissing: offset, firstAvailable: start, end };
 }

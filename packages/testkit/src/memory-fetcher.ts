@@ -84,12 +84,12 @@ export class MemoryFetcher {
     return undefined;
   }
 
-  #hasSomething({ assignment: { topic, partition }, offset, isPaused, isBusy }: FetchPosition): boolean {
+  #hasSomething({ assignment: { topic, partition, topicId }, offset, isPaused, isBusy }: FetchPosition): boolean {
     if (isPaused || isBusy || offset === null || !this.#parts.broker.hasPartition(topic, partition)) {
       return false;
     }
     const { start, end, stableEnd } = this.#parts.broker.log(topic, partition);
-    return offset < stableEnd || offset < start || offset > end;
+    return offset < stableEnd || offset < start || offset > end || topicId !== this.#parts.broker.topicId(topic);
   }
 
   async #serve(position: FetchPosition): Promise<void> {
@@ -131,9 +131,9 @@ export class MemoryFetcher {
   async #handOver(position: FetchPosition): Promise<void> {
     const { broker, sink, maxBatchRecords } = this.#parts;
     const { assignment, offset } = position;
-    const { topic, partition } = assignment;
+    const { topic, partition, topicId } = assignment;
     const from = offset ?? 0n;
-    const lost = lostRangeAt(broker, { topic, partition, offset: from });
+    const lost = lostRangeAt(broker, { topic, partition, offset: from, topicId });
     if (lost !== null) {
       position.offset = this.#parts.missed(assignment, lost);
       return;

@@ -106,6 +106,21 @@ export class MemoryGroup {
     }
   }
 
+  /** The topic was deleted and created again: what the member goes on with is a new assignment. Who is no owner any more only loses it. */
+  renew(member: MemoryMember, assignment: PartitionAssignment): Promise<void> {
+    this.#rebalancing = this.#rebalancing.then(async () => {
+      const isOwner = this.owns(member, assignment);
+      await this.#lose(member, [assignment]);
+      if (isOwner && this.#members.includes(member) && this.#broker.hasPartition(assignment.topic, assignment.partition)) {
+        this.#epoch++;
+        const renewed = this.#assignmentOf(keyOf(assignment));
+        this.#owners.set(keyOf(assignment), { member, assignment: renewed });
+        member.assign([renewed]);
+      }
+    });
+    return this.#rebalancing;
+  }
+
   /** The topic is gone. */
   forget(topic: string): Promise<void> {
     for (const member of this.#members) {
@@ -212,7 +227,7 @@ export class MemoryGroup {
 
   #assignmentOf(key: string): PartitionAssignment {
     const [topic = "", partition = ""] = key.split("\0");
-    return Object.freeze({ topic, partition: Number(partition), epoch: this.#epoch });
+    return Object.freeze({ topic, partition: Number(partition), epoch: this.#epoch, topicId: this.#broker.topicId(topic) });
   }
 }
 

@@ -9,7 +9,7 @@ import type {
   Subscription,
 } from "@cdckit/consumer";
 import type { AppendedRecord, MemoryBroker } from "./memory-broker.ts";
-import { goesOnAt, lostRangeAt, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
+import { goesOnAt, lostRangeAt, lostRangeError, MemoryBrokerError, type Position } from "./memory-error.ts";
 import type { BrokerOperation } from "./memory-faults.ts";
 import { type FetchPosition, MemoryFetcher } from "./memory-fetcher.ts";
 import type { MemoryGroup } from "./memory-group.ts";
@@ -28,6 +28,8 @@ export class MemoryMember implements DriverSession {
   readonly #group: MemoryGroup;
   readonly #fetcher: MemoryFetcher;
   readonly #held = new Map<PartitionAssignment, FetchPosition>();
+  /** Of the partitions that this member has held, which topic they were of, and how far it had come. */
+  readonly #heldBefore = new Map<string, Position>();
   /** Requests on one connection are answered in the order in which they were sent. */
   readonly #coordinator: RequestLine = new RequestLine();
   readonly #writer: RequestLine = new RequestLine();
@@ -42,7 +44,7 @@ export class MemoryMember implements DriverSession {
       groupId: parts.subscription.groupId,
       positions: this.#held,
       failed: (error) => this.fail(error),
-      missed: (assignment, lost) => this.#passOver(assignment, lost),
+      missed: (assignment, lost) => this.#missed(assignment, lost),
     });
   }
 
@@ -92,6 +94,11 @@ export class MemoryMember implements DriverSession {
 
   drop(assignments: readonly PartitionAssignment[]): void {
     for (const assignment of assignments) {
+      const { topic, partition, topicId } = assignment;
+      const offset = this.#held.get(assignment)?.offset ?? null;
+      if (offset !== null) {
+        this.#heldBefore.set(placeOf(assignment), { topic, partition, topicId, offset });
+      }
       this.#held.delete(assignment);
     }
   }
@@ -132,11 +139,14 @@ export class MemoryMember implements DriverSession {
 
   ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
     return this.#request("ranges", () =>
-      assignments.map((assignment) => {
-        const { topic, partition } = assignment;
+      assignments.flatMap((assignment) => {
+        const { topic, partition, topicId } = assignment;
+        if (!this.#parts.broker.hasPartition(topic, partition) || topicId !== this.#parts.broker.topicId(topic)) {
+          return []; // its next fetch tells
+        }
         const { start, stableEnd } = this.#parts.broker.log(topic, partition);
         const committed = this.#parts.broker.committed(this.#parts.subscription.groupId, topic, partition);
-        return { assignment, start, end: stableEnd, committed };
+        return [{ assignment, start, end: stableEnd, committed }];
       }),
     );
   }
@@ -158,13 +168,17 @@ export class MemoryMember implements DriverSession {
   /** Where a partition goes on without anybody else's word, or what is gone there. */
   startOf(topic: string, partition: number): bigint | LostRange {
     const { broker, subscription } = this.#parts;
+    const committed = broker.commitOf(subscription.groupId, topic, partition);
+    if (committed !== null) {
+      return lostRangeAt(broker, committed) ?? committed.offset;
+    }
+    // The commits of a topic go with it: what this member itself has read of it is then all that tells.
+    const before = this.#heldBefore.get(placeOf({ topic, partition }));
+    if (before !== undefined && before.topicId !== broker.topicId(topic)) {
+      return lostRangeAt(broker, before) ?? before.offset;
+    }
     const { start, stableEnd } = broker.log(topic, partition);
-    const committed = broker.committed(subscription.groupId, topic, partition);
-    return committed === null
-      ? subscription.from === "earliest"
-        ? start
-        : stableEnd
-      : (lostRangeAt(broker, { topic, partition, offset: committed }) ?? committed);
+    return subscription.from === "earliest" ? start : stableEnd;
   }
 
   get #isOver(): boolean {
@@ -176,12 +190,12 @@ export class MemoryMember implements DriverSession {
   }
 
   #start(assignments: readonly PartitionAssignment[], starts: readonly OffsetCommit[]): void {
-    const given = new Map(starts.map(({ assignment, offset }) => [assignment, offset]));
+    const given = new Map(starts.map((start) => [start.assignment, start]));
     for (const assignment of assignments) {
       const position = this.#held.get(assignment);
       if (position !== undefined && this.#parts.broker.hasPartition(assignment.topic, assignment.partition)) {
-        const offset = given.get(assignment);
-        const start = offset === undefined ? this.startOf(assignment.topic, assignment.partition) : this.#checked(assignment, offset);
+        const own = given.get(assignment);
+        const start = own === undefined ? this.startOf(assignment.topic, assignment.partition) : this.#checked(own);
         position.offset = typeof start === "bigint" ? start : this.#passOver(assignment, start);
         if (position.offset === null) {
           return;
@@ -191,8 +205,19 @@ export class MemoryMember implements DriverSession {
     this.wake();
   }
 
-  #checked({ topic, partition }: PartitionAssignment, offset: bigint): bigint | LostRange {
-    return lostRangeAt(this.#parts.broker, { topic, partition, offset }) ?? offset;
+  #checked({ assignment: { topic, partition }, offset, topicId }: OffsetCommit): bigint | LostRange {
+    return lostRangeAt(this.#parts.broker, { topic, partition, offset, topicId }) ?? offset;
+  }
+
+  /** What was to be fetched next is gone. Where the partition goes on; null if the member has failed, or goes on with a new assignment. */
+  #missed(assignment: PartitionAssignment, lost: LostRange): bigint | null {
+    const { topic, partition, topicId } = assignment;
+    this.#heldBefore.set(placeOf(assignment), { topic, partition, topicId, offset: lost.firstMissing });
+    if (lost.recreated === undefined || goesOnAt(lost, this.#parts.subscription.lostRange) === null) {
+      return this.#passOver(assignment, lost);
+    }
+    void this.#group.renew(this, assignment);
+    return null;
   }
 
   /** Where the partition goes on, as the subscription has it; null where the member has failed. */
@@ -214,7 +239,8 @@ export class MemoryMember implements DriverSession {
       if (position !== undefined && (position.reached === null || offset > position.reached)) {
         this.#refuseZombie(assignment);
         position.reached = offset;
-        this.#parts.broker.commit({ groupId, topic: assignment.topic, partition: assignment.partition, offset });
+        const { topic, partition, topicId } = assignment;
+        this.#parts.broker.commit({ groupId, topic, partition, offset, topicId: topicId ?? null });
       }
     }
   }
@@ -266,6 +292,10 @@ export class MemoryMember implements DriverSession {
     await Promise.race([this.#group.leave(this), late]);
     cancel();
   }
+}
+
+function placeOf({ topic, partition }: { readonly topic: string; readonly partition: number }): string {
+  return `${topic}\0${partition}`;
 }
 
 /** One request after the other; what fails does not hold up the next. */

@@ -50,6 +50,7 @@ const exitCodeOfDriver: Readonly<Record<KafkaJsDriverErrorCode, ExitCode>> = {
   "not-authorized": exitCodes.connection,
   "topic-missing": exitCodes.tooFewMessages,
   "offset-out-of-range": exitCodes.unexpected,
+  "topic-recreated": exitCodes.unexpected,
   "send-failed": exitCodes.connection,
   "transaction-failed": exitCodes.unexpected,
   fenced: exitCodes.unexpected,

@@ -28,7 +28,7 @@ export interface SinkClaimParts {
 /** Claims partitions for the sinks, and knows from where each of them goes on. */
 export class SinkClaims {
   readonly #parts: SinkClaimParts;
-  readonly #checkpoints = new Map<PartitionAssignment, Map<Sink, bigint>>();
+  readonly #checkpoints = new Map<PartitionAssignment, Map<Sink, OffsetCommit>>();
   /** Claims that the sinks have been asked for and have not answered. */
   readonly #asked = new Set<Promise<unknown>>();
 
@@ -39,17 +39,18 @@ export class SinkClaims {
   /** Claims the partitions in every sink. Where they start; those left out start at the group's commit. Never rejects. */
   async startAt(assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
     for (const sink of this.#parts.sinks) {
-      for (const { assignment, offset } of await this.#claim(sink, assignments)) {
-        const known = this.#checkpoints.get(assignment) ?? new Map<Sink, bigint>();
-        this.#checkpoints.set(assignment, known.set(sink, offset));
+      for (const checkpoint of await this.#claim(sink, assignments)) {
+        const known = this.#checkpoints.get(checkpoint.assignment) ?? new Map<Sink, OffsetCommit>();
+        this.#checkpoints.set(checkpoint.assignment, known.set(sink, checkpoint));
       }
     }
     return assignments.map((assignment) => this.#startOf(assignment)).filter((start) => start !== null);
   }
 
-  /** What the sink had applied when the partition was claimed; null where it has no checkpoint. */
+  /** What the sink had applied when the partition was claimed; null if it has no checkpoint, or one of a topic that was there before. */
   checkpointOf(sink: Sink, assignment: PartitionAssignment): bigint | null {
-    return this.#checkpoints.get(assignment)?.get(sink) ?? null;
+    const checkpoint = this.#checkpoints.get(assignment)?.get(sink);
+    return checkpoint === undefined || isOfAnotherTopic(checkpoint) ? null : checkpoint.offset;
   }
 
   /**
@@ -67,17 +68,22 @@ export class SinkClaims {
   }
 
   /**
-   * The lowest of the checkpoints. The group's commit is never above one of them, so that it will do where a sink has none (a new one, or
-   * the first start ended early), and where there are handlers besides.
+   * A checkpoint of a topic that was there before, if there is one: the driver decides what follows. Else the lowest of the checkpoints.
+   * The group's commit is never above one of them, so that it will do where a sink has none (a new one, or the first start ended early),
+   * and where there are handlers besides.
    */
   #startOf(assignment: PartitionAssignment): OffsetCommit | null {
     const { sinks, hasHandlers, from } = this.#parts;
     const known = [...(this.#checkpoints.get(assignment)?.values() ?? [])];
     const [first] = known;
+    const outdated = known.find(isOfAnotherTopic);
+    if (outdated !== undefined) {
+      return outdated;
+    }
     if (first === undefined || hasHandlers || (known.length < sinks.length && from === "earliest")) {
       return null;
     }
-    return { assignment, offset: known.reduce((lowest, offset) => (offset < lowest ? offset : lowest), first) };
+    return known.reduce((lowest, checkpoint) => (checkpoint.offset < lowest.offset ? checkpoint : lowest), first);
   }
 
   #claim(sink: Sink, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
@@ -126,4 +132,10 @@ export class SinkClaims {
 function placesOf([first, ...others]: readonly PartitionAssignment[]): string {
   const place = first === undefined ? "no partition" : `${first.topic}[${first.partition}]`;
   return others.length === 0 ? place : `${place} and ${others.length} more partitions`;
+}
+
+/** The topic was deleted and created again since. What is not known of either is taken for the same. */
+function isOfAnotherTopic({ assignment, topicId }: OffsetCommit): boolean {
+  const current = assignment.topicId ?? null;
+  return (topicId ?? null) !== null && current !== null && topicId !== current;
 }

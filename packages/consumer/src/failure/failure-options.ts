@@ -72,10 +72,10 @@ export interface FailureOptions {
   /** Asked first about whatever was thrown: true tries again, false does not, undefined leaves it to the consumer. */
   readonly isRetriable?: IsRetriable;
   /**
-   * Where a partition goes on when retention has taken records that the group, or a sink, has not handled. `"halt"`: the consumer stops,
-   * and `run()` rejects with the range that is lost as `lost`. `"earliest"`: at the first record that is there; `"latest"`: at the end.
-   * Each range that is passed over is logged, counted, and told on `cdckit:consumer:passed-over`. A topic that was truncated or made anew
-   * halts whatever is said here.
+   * Where a partition goes on when records are gone that the group, or a sink, has not handled: retention has taken them, or the topic was
+   * deleted and created again. `"halt"`: the consumer stops, and `run()` rejects with what is lost as `lost`. `"earliest"`: at the first
+   * record that is there, of a recreated topic the first of the new one; `"latest"`: at the end. Each is logged, counted, and told on
+   * `cdckit:consumer:passed-over`. A log that was truncated halts whatever is said here.
    * @default "halt"
    */
   readonly lostRange?: LostRangePolicy;

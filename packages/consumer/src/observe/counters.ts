@@ -13,6 +13,8 @@ export interface Counts {
   readonly deadLettered: number;
   /** Offsets that were passed over because retention had taken what was to be read next: `failure.lostRange`. */
   readonly passedOver: number;
+  /** Partitions whose topic had been deleted and created again, and that went on in the new topic: `failure.lostRange`. */
+  readonly recreated: number;
 }
 
 /** Counts as plain fields: they are raised for every event. */
@@ -23,6 +25,7 @@ export class Counters {
   retries = 0;
   deadLettered = 0;
   passedOver = 0;
+  recreated = 0;
   readonly filtered: Record<FilterReason, number> = {
     "table-without-handler": 0,
     "operation-without-handler": 0,
@@ -30,7 +33,7 @@ export class Counters {
   };
 
   snapshot(): Counts {
-    const { records, events, handled, retries, deadLettered, passedOver } = this;
-    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered, passedOver };
+    const { records, events, handled, retries, deadLettered, passedOver, recreated } = this;
+    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered, passedOver, recreated };
   }
 }

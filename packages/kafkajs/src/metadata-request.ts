@@ -1,0 +1,178 @@
+/**
+ * Kafka's Metadata request in the versions that tell topic ids, 10 to 12, as kafkajs' connections send requests: it writes header version 1
+ * in front and reads the correlation id off the answer, so that the tag buffer of header version 2 begins the body here, and that of the
+ * response header is its first byte. https://kafka.apache.org/protocol#The_Messages_Metadata
+ */
+
+const metadataApiKey = 3;
+const oldestVersion = 10;
+const newestVersion = 12;
+const clusterOperationsTo = 10;
+const uuidBytes = 16;
+
+/** The versions of a request that a broker takes. */
+export interface VersionRange {
+  readonly minVersion: number;
+  readonly maxVersion: number;
+}
+
+/** A request as kafkajs' `Connection.send` takes it. */
+export interface KafkaJsRequest<Answer> {
+  readonly request: {
+    readonly apiKey: number;
+    readonly apiVersion: number;
+    readonly apiName: string;
+    readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
+  };
+  readonly response: {
+    readonly decode: (bytes: Buffer) => Promise<Answer>;
+    readonly parse: (answer: Answer) => Promise<Answer>;
+  };
+  readonly logResponseError: boolean;
+}
+
+/** The ids of topics by their names; topics that there are not, or that the client may not see, are left out. */
+export type TopicIdsByName = ReadonlyMap<string, string>;
+
+/** The request for the ids of these topics, or null if the broker has no version that tells them. */
+export function metadataRequest(
+  versions: Readonly<Record<number, VersionRange>>,
+  topics: readonly string[],
+): KafkaJsRequest<TopicIdsByName> | null {
+  const { minVersion, maxVersion } = versions[metadataApiKey] ?? { minVersion: 0, maxVersion: 0 };
+  const apiVersion = Math.min(maxVersion, newestVersion);
+  if (apiVersion < oldestVersion || minVersion > apiVersion) {
+    return null;
+  }
+  return {
+    request: {
+      apiKey: metadataApiKey,
+      apiVersion,
+      apiName: "Metadata",
+      encode: async () => {
+        const body = requestBody(topics, apiVersion);
+        return { buf: body, buffer: body };
+      },
+    },
+    response: { decode: async (bytes) => topicIdsOf(bytes), parse: async (ids) => ids },
+    logResponseError: false,
+  };
+}
+
+function requestBody(topics: readonly string[], version: number): Buffer {
+  const noTags = Buffer.from([0]);
+  const noId = Buffer.alloc(uuidBytes);
+  const names = topics.flatMap((topic) => {
+    const name = Buffer.from(topic);
+    return [noId, uvarint(name.length + 1), name, noTags];
+  });
+  // No topic is created by asking for it, and nobody asks what the client may do.
+  const flags = Buffer.alloc(version <= clusterOperationsTo ? 3 : 2);
+  return Buffer.concat([noTags, uvarint(topics.length + 1), ...names, flags, noTags]);
+}
+
+function topicIdsOf(bytes: Buffer): TopicIdsByName {
+  const reader = new FlexibleReader(bytes);
+  reader.skipTags();
+  reader.skip(4); // the throttle time
+  for (let brokers = reader.arrayLength(); brokers > 0; brokers--) {
+    reader.skip(4);
+    reader.text();
+    reader.skip(4);
+    reader.text();
+    reader.skipTags();
+  }
+  reader.text(); // the cluster's id
+  reader.skip(4); // the controller
+  const ids = new Map<string, string>();
+  for (let topics = reader.arrayLength(); topics > 0; topics--) {
+    const errorCode = reader.int16();
+    const name = reader.text();
+    const id = reader.bytes(uuidBytes);
+    reader.skip(1);
+    skipPartitions(reader);
+    reader.skip(4);
+    reader.skipTags();
+    if (errorCode === 0 && name !== null && id.some((byte) => byte !== 0)) {
+      ids.set(name, id.toString("base64url"));
+    }
+  }
+  return ids;
+}
+
+function skipPartitions(reader: FlexibleReader): void {
+  for (let partitions = reader.arrayLength(); partitions > 0; partitions--) {
+    reader.skip(2 + 4 + 4 + 4);
+    for (let lists = 0; lists < 3; lists++) {
+      reader.skip(4 * reader.arrayLength());
+    }
+    reader.skipTags();
+  }
+}
+
+/** Reads what flexible versions are made of. Throws a RangeError where the answer ends early. */
+class FlexibleReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  skip(length: number): void {
+    this.bytes(length);
+  }
+
+  bytes(length: number): Buffer {
+    const end = this.#at + length;
+    if (end > this.#bytes.length) {
+      throw new RangeError(`a Metadata answer of ${this.#bytes.length} bytes ends before its content`);
+    }
+    const taken = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return taken;
+  }
+
+  int16(): number {
+    return this.bytes(2).readInt16BE();
+  }
+
+  uvarint(): number {
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      const byte = this.bytes(1).readUInt8();
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) {
+        return value;
+      }
+    }
+    throw new RangeError("a Metadata answer has a length of more than five bytes");
+  }
+
+  /** One more than the length stands there; a list that is null has none. */
+  arrayLength(): number {
+    return Math.max(0, this.uvarint() - 1);
+  }
+
+  text(): string | null {
+    const length = this.uvarint() - 1;
+    return length < 0 ? null : this.bytes(length).toString();
+  }
+
+  skipTags(): void {
+    for (let tags = this.uvarint(); tags > 0; tags--) {
+      this.uvarint();
+      this.skip(this.uvarint());
+    }
+  }
+}
+
+function uvarint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes.push((rest & 0x7f) | 0x80);
+    rest >>>= 7;
+  }
+  return Buffer.from([...bytes, rest]);
+}

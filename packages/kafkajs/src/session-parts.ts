@@ -1,0 +1,21 @@
+import type { DriverSink, Subscription } from "@cdckit/consumer";
+import type { Consumer } from "kafkajs";
+import type { LogScout } from "./log-scout.ts";
+import type { ResolvedKafkaJsOptions } from "./options.ts";
+import type { MakeProducer } from "./own-producer.ts";
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly consumer: Consumer;
+  readonly subscription: Subscription;
+  /** The topics that there are of those of the subscription. */
+  readonly topics: readonly string[];
+  readonly sink: DriverSink;
+  readonly scout: LogScout;
+  readonly makeProducer: MakeProducer;
+  readonly tuning: ResolvedKafkaJsOptions["tuning"];
+  /** As they appear in messages. */
+  readonly brokers: string;
+  /** Ends every socket, where the driver has made them. */
+  readonly destroySockets: () => void;
+}
