@@ -32,6 +32,8 @@ export interface PartitionRunParts extends BatchRunParts {
   readonly isHeldBack: () => boolean;
 }
 
+type SinksOf = (run: PartitionRun) => readonly SinkStage[];
+
 const recordsPerClockReading = 16;
 /** Records are decoded ahead of the handlers, so that a hot key does not keep the others idle; not so far that memory is filled with them. */
 const minReadAhead = 64;
@@ -73,12 +75,7 @@ export class PartitionRun implements RecordOwner {
   #closedBecause: string | null = null;
   readonly #onIdle: Wakeup = new Wakeup();
 
-  constructor(
-    assignment: PartitionAssignment,
-    ledger: OffsetLedger,
-    parts: PartitionRunParts,
-    sinksOf: (run: PartitionRun) => readonly SinkStage[],
-  ) {
+  constructor(assignment: PartitionAssignment, ledger: OffsetLedger, parts: PartitionRunParts, sinksOf: SinksOf) {
     this.assignment = assignment;
     this.fence = new Fence(parts.clock);
     this.#parts = parts;
