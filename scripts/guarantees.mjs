@@ -73,9 +73,11 @@ const promises = [
   },
   {
     id: "P5",
-    text: "Once a partition is revoked or lost, its former owner hands nothing on, writes nothing and commits nothing.",
+    text: "Once a partition is revoked or lost, its former owner hands nothing on, writes nothing and commits nothing; nor does a member that the group has not acknowledged within its session, or whose commit it has refused.",
     proofs: [
       simulation,
+      [`${consumer}/consumer-lease.test.ts`, "a partition that the group has given away meanwhile is never gone on with"],
+      ["test/integration/kafkajs-lease.test.ts", "loses its partitions in the moment in which a commit is refused"],
       [`${consumer}/consumer.test.ts`, "what is in flight when a partition is lost is never committed by the member that lost it"],
     ],
   },
@@ -199,6 +201,18 @@ const promises = [
     text: "Each of these sentences names its test, and the simulation catches bugs that are planted into it.",
     proofs: [plantedBugs],
   },
+  {
+    id: "P17",
+    text: "No commit moves a group back: not one that waited for a transaction, nor one of a former owner. With `pipe()`, each event is once in the output of readers with `read_committed`.",
+    proofs: [
+      [
+        `${consumer}/delivery/offset-ledger.test.ts`,
+        "no offset is offered at or below one that the broker has, whatever is settled and committed in whatever order",
+      ],
+      [`${consumer}/consumer-pipe.test.ts`, "a plain commit that waits for a transaction to end does not move the group back"],
+      [`${consumer}/consumer-pipe.test.ts`, "whatever members come, go and expire, each event counts once"],
+    ],
+  },
 ];
 
 const notPromised = [
@@ -207,7 +221,7 @@ const notPromised = [
   "That a parked key stays parked across a restart or a rebalance: its later records are handled again from then on, and a redrive brings the earlier ones after them.",
   "Atomicity across sinks.",
   "More than Kafka's own transactions promise (KAFKA-17754).",
-  "That a member which the group has given up, and which has not heard of it yet, hands nothing on: its commits and its writes to fenced sinks are refused, what its handlers do cannot be.",
+  "That what is under way when a member loses its partitions has no effect: a handler that was called goes on, and synchronous handlers with up to 15 more records of the same turn. Commits and writes to fenced sinks are refused; nothing else is handed on. A member that is taken out of the group before its session is over, as by an administrator, goes on until the next answer to a heartbeat or a commit.",
   "That a dead letter is written once: where its acknowledgement is lost, or comes while its partition goes, it is written again.",
   "Records that were deleted before the group first committed a position in their partition.",
   "A record with several events that is left in the middle by who reads a stream: it comes again as a whole.",

@@ -35,6 +35,7 @@ await describeWithKafka("on a real broker", (kafka) => {
       harness: {
         driver: () =>
           kafkajs({ brokers: [kafka.brokers], heartbeatIntervalMs: 100, sessionTimeoutMs: 6_000, maxWaitMs: 100, metadataMaxAgeMs: 500 }),
+        sessionTimeoutMs: 6_000,
         createTopic: async (topic, numPartitions) => {
           await createTopics(admin, [{ topic, numPartitions }]);
         },

@@ -224,6 +224,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       counters: this.#counters,
       recovery: this.#recovery,
       clock: this.#options.clock,
+      lease: engine.lease,
       maxInFlightBytes: this.#options.delivery.maxInFlightBytes,
       holdAll: (isHeld) => engine.holdAll(isHeld),
       progress: () => engine.progress(),
@@ -282,7 +283,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   #claims(): SinkClaims {
     const { groupId, from, failure, clock, random, logger } = this.#options;
     const engine = this.#engine;
-    const fence = new Fence(clock);
+    const fence = new Fence(clock, engine.lease);
     engine.closing.addEventListener("abort", () => fence.close(), { once: true });
     const claims = new SinkClaims({
       sinks: this.#sinks.all.map(({ sink }) => sink),
@@ -311,6 +312,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       recovery: this.#recovery,
       clock: this.#options.clock,
       strict: this.#options.strict,
+      lease: this.#engine.lease,
       maxBlockMs,
     };
   }

@@ -96,6 +96,13 @@ export interface DriverSink {
    */
   waiting?(wait: WaitFor): OpenWait;
   /**
+   * The group has acknowledged this member: at a join, and with every heartbeat that is answered well. From now on the group keeps it for so
+   * many milliseconds at least: the session timeout, less the time since the request was *sent*. An answer that a frozen process reads late
+   * holds for no time at all. When the time is over without another word, nothing is handed on until there is one. A driver that never
+   * tells is taken to hold its partitions until it says otherwise.
+   */
+  acknowledged?(validForMs: number): void;
+  /**
    * The driver cannot go on by itself. No calls follow; the consumer closes the session. An error whose `code` is `"offset-out-of-range"`
    * or `"topic-recreated"` has a {@link LostRange} as `lost`.
    */

@@ -1,6 +1,7 @@
 import { settledWithin } from "./deadline.ts";
 import { Committer } from "./delivery/committer.ts";
 import type { Intake } from "./delivery/intake.ts";
+import { Lease } from "./delivery/lease.ts";
 import { PartitionHolds } from "./delivery/partition-holds.ts";
 import { type HeldPartition, PartitionLedgers } from "./delivery/partition-ledgers.ts";
 import type {
@@ -35,6 +36,8 @@ export class ConsumerEngine implements DriverSink {
   readonly #waits: Waits;
   readonly #ledgers: PartitionLedgers = new PartitionLedgers();
   readonly #holds: PartitionHolds = new PartitionHolds(() => this.#session, this.#ledgers);
+  /** For how long the group holds this member for one of its own; whatever hands something on asks it. */
+  readonly lease: Lease;
   readonly #committer: Committer;
   readonly #watch: RangeWatch;
   readonly #connected: Latch = new Latch();
@@ -58,7 +61,9 @@ export class ConsumerEngine implements DriverSink {
     this.#options = options;
     this.#counters = counters;
     this.#waits = waits;
+    this.lease = new Lease({ clock: options.clock, wait: (wait) => waits.open(wait) });
     this.#committer = new Committer({
+      lease: this.lease,
       ledgers: this.#ledgers,
       logger: options.logger,
       clock: options.clock,
@@ -211,7 +216,10 @@ export class ConsumerEngine implements DriverSink {
     publish("revoked", () => ({ groupId: this.#options.groupId, assignments, how }));
     // A batch that waited for the connection may come while the drain goes on.
     this.#ledgers.announceRelease(assignments);
-    const drained = Promise.all([this.#intake?.drain(how === "lost" ? "fence" : "finish", assignments), this.#readyToRelease()]);
+    const drained = Promise.all([
+      this.#intake?.drain(how === "lost" || this.lease.isOver ? "fence" : "finish", assignments),
+      this.#readyToRelease(),
+    ]);
     if (how === "revoked") {
       // At once, because not every client waits: kafkajs joins again while its own heartbeat's answer is still being told.
       void this.#committer.commit();
@@ -254,6 +262,10 @@ export class ConsumerEngine implements DriverSink {
     this.#counters.recreated += lost.recreated === undefined ? 0 : 1;
     logger.error({ ...lost, goesOnAt }, this.#lastLoss);
     publish("passed-over", () => ({ groupId, lost, goesOnAt }));
+  }
+
+  acknowledged(validForMs: number): void {
+    this.lease.extend(validForMs);
   }
 
   waiting(wait: WaitFor): OpenWait {
@@ -350,7 +362,7 @@ export class ConsumerEngine implements DriverSink {
 
   async #drain(): Promise<void> {
     const { shutdownTimeoutMs } = this.#options;
-    const how = this.#state.error === null ? "finish" : "fence";
+    const how = this.#state.error === null && !this.lease.isOver ? "finish" : "fence";
     const drained = (this.#intake?.drain(how) ?? Promise.resolve()).then(() => this.#committer.commit());
     if (await this.#drainedInTime(drained)) {
       this.#dispatch({ type: "drained" });

@@ -12,6 +12,8 @@ export interface GivingUpParts {
   readonly over: AbortSignal;
   /** The session is closed, or has failed. */
   readonly isOver: () => boolean;
+  /** A beat was answered: the group waits for this member. */
+  readonly kept: () => void;
 }
 
 /** How partitions go: the consumer is asked to let go of them, and kafkajs joins the group again when it has. */
@@ -42,11 +44,11 @@ export class GivingUp {
 
   /** Resolves when the group may be joined again: not before the consumer is done with its partitions. */
   async beforeJoin({ memberId }: JoinRequest): Promise<void> {
-    const { heartbeatIntervalMs, over } = this.#parts;
+    const { heartbeatIntervalMs, over, kept } = this.#parts;
     // Announced as a rebalance, or not at all: the session had run out, or the topics' metadata changed.
     const givenUp = this.all(memberId === "" ? "lost" : "revoked");
     const beat = async (): Promise<void> => this.heartbeat?.();
-    await keepBeating(givenUp, beat, heartbeatIntervalMs, () => void this.all("lost"), over);
+    await keepBeating(givenUp, beat, heartbeatIntervalMs, { lost: () => void this.all("lost"), kept }, over);
     if (over.aborted) {
       throw new KafkaJsDriverError("client-crashed", "the driver was closed");
     }

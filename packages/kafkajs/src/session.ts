@@ -1,18 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverSession, LogRange, LostRange, OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
 import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
-import { Assignments, type Held, type OwnAssignment, toKafkaJsOffsets } from "./assignments.ts";
+import { Assignments, type Held, type OwnAssignment } from "./assignments.ts";
 import { isLeap, isNext } from "./batch-place.ts";
+import { Commits } from "./commits.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
+import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
 import type { JoinRequest } from "./join-gate.ts";
 import { holdBack, missingOf, rangesOf } from "./log-guard.ts";
 import { goesOnAt, lostRangeError } from "./lost-range.ts";
 import { MessageBatch } from "./message-batch.ts";
 import { PartitionControl } from "./partition-control.ts";
-import { RequestLine } from "./request-line.ts";
 import { resolveStarts, type Start } from "./starts.ts";
 import { TopicCheck } from "./topic-check.ts";
 import { TopicWatch } from "./topic-watch.ts";
@@ -33,15 +34,10 @@ export class KafkaJsSession implements DriverSession {
   readonly #givingUp: GivingUp;
   readonly #writer: Writer;
   readonly #transactions: Transactions;
+  readonly #commits: Commits;
+  readonly #lease: GroupLease;
   readonly #watch: TopicWatch;
   readonly #topicCheck: TopicCheck;
-  /** Commits and transactions: one that was asked for later must not be overtaken by an earlier one, or the group would move back. */
-  readonly #line: RequestLine = new RequestLine();
-  /**
-   * Commits of the generation that the last batch came in. kafkajs' `commitOffsets` would try again after a failure, and then with the
-   * generation of that later moment: it would commit what was handled before a rebalance over what the new owner has committed.
-   */
-  #commitInGeneration: EachBatchPayload["commitOffsetsIfNecessary"] | undefined;
   /** Brokers that a fetch is under way to. */
   readonly #fetching = new Set<number>();
   /** Aborted when the session is closed: what still waits then keeps neither kafkajs nor the process. */
@@ -55,13 +51,15 @@ export class KafkaJsSession implements DriverSession {
     this.#parts = parts;
     const { makeProducer, scout } = parts;
     this.#control = new PartitionControl(parts.consumer, this.#assignments);
-    const { maxWaitMs, heartbeatIntervalMs, maxBytes } = parts.tuning;
+    const { maxWaitMs, heartbeatIntervalMs, maxBytes, sessionTimeoutMs } = parts.tuning;
+    this.#lease = new GroupLease({ sessionTimeoutMs, acknowledged: (validForMs) => this.#acknowledged(validForMs) });
     this.#givingUp = new GivingUp({
       sink: parts.sink,
       assignments: this.#assignments,
       heartbeatIntervalMs,
       over: this.#over.signal,
       isOver: () => this.#isOver,
+      kept: () => this.#lease.extend(),
     });
     this.#handOver = new HandOver({
       sink: parts.sink,
@@ -75,6 +73,11 @@ export class KafkaJsSession implements DriverSession {
     const { groupId, logger } = parts.subscription;
     this.#writer = new Writer(makeProducer, ended);
     this.#transactions = new Transactions({ groupId, makeProducer, scout, assignments: this.#assignments, ended });
+    this.#commits = new Commits({
+      assignments: this.#assignments,
+      transactions: this.#transactions,
+      refused: () => void this.#givingUp.all("lost"),
+    });
     this.#topicCheck = new TopicCheck({
       scout,
       groupId,
@@ -101,7 +104,7 @@ export class KafkaJsSession implements DriverSession {
   }
 
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
-    return this.#line.send(() => this.#commit(offsets));
+    return this.#commits.commit(offsets);
   }
 
   pause(assignments: readonly PartitionAssignment[]): void {
@@ -123,10 +126,7 @@ export class KafkaJsSession implements DriverSession {
   }
 
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    return this.#line.send(async () => {
-      await this.#transactions.transact(records, offsets);
-      this.#assignments.committed(offsets);
-    });
+    return this.#commits.transact(records, offsets);
   }
 
   async ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
@@ -139,15 +139,6 @@ export class KafkaJsSession implements DriverSession {
   close(deadlineMs: number): Promise<void> {
     this.#closing ??= this.#close(deadlineMs);
     return this.#closing;
-  }
-
-  async #commit(offsets: readonly OffsetCommit[]): Promise<void> {
-    const ahead = offsets.filter((entry) => this.#assignments.isAhead(entry));
-    if (ahead.length > 0 && this.#commitInGeneration !== undefined) {
-      this.#assignments.handled(ahead);
-      await this.#commitInGeneration(toKafkaJsOffsets(ahead));
-      this.#assignments.committed(ahead);
-    }
   }
 
   async #close(deadlineMs: number): Promise<void> {
@@ -225,7 +216,9 @@ export class KafkaJsSession implements DriverSession {
 
   #listen(): void {
     const { consumer } = this.#parts;
-    const { GROUP_JOIN, REBALANCING, CRASH, END_BATCH_PROCESS, FETCH_START, FETCH } = consumer.events;
+    const { GROUP_JOIN, REBALANCING, CRASH, END_BATCH_PROCESS, FETCH_START, FETCH, HEARTBEAT, REQUEST } = consumer.events;
+    consumer.on(REQUEST, ({ payload }) => this.#lease.answered(payload));
+    consumer.on(HEARTBEAT, () => this.#lease.extend());
     consumer.on(GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment));
     consumer.on(REBALANCING, () => void this.#givingUp.all("revoked"));
     consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
@@ -245,6 +238,12 @@ export class KafkaJsSession implements DriverSession {
     this.#fetching.add(nodeId);
   }
 
+  #acknowledged(validForMs: number): void {
+    if (!this.#isOver) {
+      this.#parts.sink.acknowledged?.(validForMs);
+    }
+  }
+
   #joined(memberAssignment: Readonly<Record<string, readonly number[]>>): void {
     if (this.isClosing) {
       // With a client of the application's own, whose sockets are not ours to end, a join may still come through after the stop.
@@ -254,6 +253,8 @@ export class KafkaJsSession implements DriverSession {
       return;
     }
     void this.#givingUp.all("lost"); // where nobody asked before the join
+    this.#commits.joined();
+    this.#lease.extend();
     this.#assigned(this.#assignments.renew(memberAssignment, true));
   }
 
@@ -274,7 +275,7 @@ export class KafkaJsSession implements DriverSession {
     for (const deadline = performance.now() + startDeadlineMs; ; ) {
       try {
         const { starts, lost } = await resolveStarts(scout, subscription, assignments, this.#assignments);
-        await holdBack(lost, (commit) => this.#putBack(commit), subscription.logger);
+        await holdBack(lost, (commit) => this.#commits.putBack(commit), subscription.logger);
         this.#startAt(assignments, starts, lost === null ? null : lostRangeError(lost, subscription.groupId));
         return;
       } catch (error) {
@@ -379,6 +380,9 @@ export class KafkaJsSession implements DriverSession {
 
   async #eachBatch(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
+    if (this.#commits.refusal !== null) {
+      throw this.#commits.refusal; // kafkajs joins again
+    }
     const assignment = this.#assignments.of(batch.topic, batch.partition);
     const held = assignment === undefined ? undefined : this.#assignments.held(assignment);
     // After a rebalance was announced, kafkajs still hands over the rest of the fetch, and after a seek an outdated one.
@@ -388,7 +392,7 @@ export class KafkaJsSession implements DriverSession {
     if ((held.isDistrusted || this.#topicCheck.isDue) && (await this.#topicCheck.isRecreated(held))) {
       return;
     }
-    this.#commitInGeneration = payload.commitOffsetsIfNecessary;
+    this.#commits.useGenerationOf(payload);
     this.#givingUp.heartbeat = payload.heartbeat;
     await held.passing;
     if (this.#assignments.held(assignment) !== held || this.#isOver) {
@@ -431,7 +435,7 @@ export class KafkaJsSession implements DriverSession {
     const { subscription } = this.#parts;
     const { assignment } = held;
     // kafkajs has committed the new position already: without this, the next start would not notice.
-    await this.#putBack({ assignment, offset: held.handledTo ?? 0n }).catch(() => {
+    await this.#commits.putBack({ assignment, offset: held.handledTo ?? 0n }).catch(() => {
       subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
     });
     const position = goesOnAt(lost, subscription.lostRange);
@@ -442,12 +446,5 @@ export class KafkaJsSession implements DriverSession {
       this.#parts.sink.passedOver?.(assignment, lost, position);
       this.#control.seek(assignment, position);
     }
-  }
-
-  /** A commit of the driver's own, which may move the group back. */
-  #putBack(commit: OffsetCommit): Promise<void> {
-    return this.#line.send(async () => {
-      await this.#commitInGeneration?.(toKafkaJsOffsets([commit]));
-    });
   }
 }

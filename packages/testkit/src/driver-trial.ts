@@ -17,6 +17,8 @@ export type PlacedRecord = AppendedRecord & { readonly partition: number };
 export interface DriverHarness {
   /** A new client of the broker each time. Heartbeats should be fast: rebalances wait for them; metadata should be young: growth is seen by it. */
   driver(): KafkaDriver;
+  /** The session timeout of those clients. */
+  readonly sessionTimeoutMs: number;
   createTopic(name: string, partitions: number): Promise<void>;
   produce(topic: string, records: readonly PlacedRecord[]): Promise<void>;
   /** The same in a transaction of its own, that is committed or aborted. */

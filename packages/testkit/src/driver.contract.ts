@@ -272,6 +272,25 @@ const trials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "the group's word comes with the join and again and again, each time for no longer than a session": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const { sink, session } = await join(harness, { topics: [topic] });
+    await sink.until(({ acknowledgements }) => acknowledgements.length >= 3);
+    expect(sink.acknowledgements.every((validForMs) => validForMs > 0 && validForMs <= harness.sessionTimeoutMs)).toEqual(true);
+    // While a batch is held back, as while nothing is fetched.
+    const open = latch();
+    sink.onBatch = () => open.promise;
+    await harness.produce(topic, lines(0, 1));
+    await sink.until(({ batches }) => batches.length >= 1);
+    const soFar = sink.acknowledgements.length;
+    await sink.until(({ acknowledgements }) => acknowledgements.length >= soFar + 2);
+    open.open();
+    await session.close(5_000);
+    const atClose = sink.acknowledgements.length;
+    await pause(300);
+    expect(sink.acknowledgements.length).toEqual(atClose);
+  },
+
   "closing twice is closing once, and nothing is handed over afterwards": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     await harness.produce(topic, lines(0, 1));

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "@cdckit/consumer";
 import type { KafkaRecord, RecordHeaders } from "@cdckit/decode";
 import { MemoryFaults } from "./memory-faults.ts";
 import { MemoryGroup } from "./memory-group.ts";
+import type { MemoryMember } from "./memory-member.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { MemoryTransaction } from "./memory-transaction.ts";
 
@@ -45,6 +46,12 @@ export interface MemoryBrokerOptions {
    * @default Infinity
    */
   readonly rebalanceTimeoutMs?: number;
+  /**
+   * A member that is not heard of for so long is taken out of its group. Members beat three times as often. With `Infinity` nobody beats, and
+   * members have no lease.
+   * @default Infinity
+   */
+  readonly sessionTimeoutMs?: number;
 }
 
 /**
@@ -59,6 +66,7 @@ export class MemoryBroker {
   readonly clock: Clock;
   readonly rebalance: "cooperative" | "eager";
   readonly rebalanceTimeoutMs: number;
+  readonly sessionTimeoutMs: number;
   readonly #topics = new Map<string, MemoryTopic>();
   #topicsCreated = 0;
   readonly #groups = new Map<string, MemoryGroup>();
@@ -69,6 +77,7 @@ export class MemoryBroker {
     this.faults = new MemoryFaults(this.clock);
     this.rebalance = options.rebalance ?? "cooperative";
     this.rebalanceTimeoutMs = options.rebalanceTimeoutMs ?? Infinity;
+    this.sessionTimeoutMs = options.sessionTimeoutMs ?? Infinity;
     for (const [name, partitions] of Object.entries(topics)) {
       this.createTopic(name, partitions);
     }
@@ -194,6 +203,9 @@ export class MemoryBroker {
     this.#committed.set(commitKey(commit.groupId, commit.topic, commit.partition), commit);
     this.commits.push(commit);
   }
+
+  /** A member's session has run out; a test may watch it by overriding. */
+  sessionOver(_member: MemoryMember): void {}
 
   group(groupId: string): MemoryGroup {
     let group = this.#groups.get(groupId);

@@ -5,7 +5,7 @@ import { MemoryBroker } from "./memory-broker.ts";
 import { memory } from "./memory-driver.ts";
 import { ProbeSink } from "./probe-sink.ts";
 
-const broker = new MemoryBroker();
+const broker = new MemoryBroker({}, { sessionTimeoutMs: 600 });
 let names = 0;
 
 testDriverContract(
@@ -14,6 +14,7 @@ testDriverContract(
   {
     harness: {
       driver: () => memory({ broker, maxBatchRecords: 3 }),
+      sessionTimeoutMs: 600,
       createTopic: async (name, partitions) => broker.createTopic(name, partitions),
       produce: async (topic, records) => void broker.append(topic, ...records),
       produceInTransaction: async (topic, records, end) => {

@@ -1,4 +1,4 @@
-import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
+import type { Clock, DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { MemoryBroker } from "./memory-broker.ts";
 import { goesOnAt, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
 import { MemoryMember } from "./memory-member.ts";
@@ -19,6 +19,11 @@ export interface MemoryOptions {
    * @default 1
    */
   readonly partitionsConsumedConcurrently?: number;
+  /**
+   * The client's own clock, for its heartbeats: a test that stops it stops them.
+   * @default the broker's
+   */
+  readonly clock?: Clock;
 }
 
 /** A driver on a broker in memory. */
@@ -34,15 +39,17 @@ export function memory(options: MemoryOptions = {}): MemoryDriver {
     throw new RangeError("memory() takes a broker or topics, not both: create the topics on the broker");
   }
   const { maxBatchRecords = 500, partitionsConsumedConcurrently = 1 } = options;
+  const broker = options.broker ?? new MemoryBroker(options.topics);
   for (const [name, value] of Object.entries({ maxBatchRecords, partitionsConsumedConcurrently })) {
     if (!Number.isSafeInteger(value) || value < 1) {
       throw new RangeError(`${name} must be a positive integer, got ${value}`);
     }
   }
-  return new BrokerDriver(options.broker ?? new MemoryBroker(options.topics), { maxBatchRecords, partitionsConsumedConcurrently });
+  return new BrokerDriver(broker, { maxBatchRecords, partitionsConsumedConcurrently, clock: options.clock ?? broker.clock });
 }
 
 interface FetchTuning {
+  readonly clock: Clock;
   readonly maxBatchRecords: number;
   readonly partitionsConsumedConcurrently: number;
 }
@@ -83,7 +90,9 @@ class BrokerDriver implements MemoryDriver {
     }
     this.#members.add(member);
     void member.fetchUntilClosed().finally(() => this.#members.delete(member));
-    await this.broker.group(subscription.groupId).join(member);
+    const joined = this.broker.group(subscription.groupId).join(member);
+    member.beatUntilClosed();
+    await joined;
     return member;
   }
 

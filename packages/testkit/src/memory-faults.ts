@@ -2,7 +2,7 @@ import type { Clock } from "@cdckit/consumer";
 import { MemoryBrokerError } from "./memory-error.ts";
 
 /** What a client asks of a broker, each of which can go wrong. */
-export type BrokerOperation = "connect" | "fetch" | "commit" | "send" | "transact" | "ranges";
+export type BrokerOperation = "connect" | "heartbeat" | "fetch" | "commit" | "send" | "transact" | "ranges";
 
 /** Who asks for what. */
 export interface BrokerRequest {

@@ -16,6 +16,8 @@ export class MemoryGroup {
   readonly #evicted = new Set<MemoryMember>();
   /** They have said good-bye: no later news brings them back. */
   readonly #left = new WeakSet<MemoryMember>();
+  /** When the coordinator has last heard of a member. */
+  readonly #heardAtMs = new WeakMap<MemoryMember, number>();
   #members: MemoryMember[] = [];
   #epoch = 0;
   #rebalancing: Promise<void> = Promise.resolve();
@@ -39,6 +41,7 @@ export class MemoryGroup {
   /** Resolves when the member has its partitions. */
   join(member: MemoryMember): Promise<void> {
     this.#members.push(member);
+    this.#startSession(member);
     return this.rebalance();
   }
 
@@ -94,6 +97,37 @@ export class MemoryGroup {
     this.#evicted.add(member);
     void this.rebalance();
     return () => this.readmit(member);
+  }
+
+  /** A member beats: its session starts anew. False where it is none any more. */
+  hear(member: MemoryMember): boolean {
+    const isMember = this.#members.includes(member);
+    if (isMember) {
+      this.#heardAtMs.set(member, this.#broker.clock.nowMs());
+    }
+    return isMember || !this.#evicted.has(member);
+  }
+
+  #startSession(member: MemoryMember): void {
+    const { clock, sessionTimeoutMs } = this.#broker;
+    this.#heardAtMs.set(member, clock.nowMs());
+    const look = (): void => {
+      const silentMs = clock.nowMs() - (this.#heardAtMs.get(member) ?? 0);
+      if (silentMs < sessionTimeoutMs) {
+        clock.after(sessionTimeoutMs - silentMs, lookIfMember);
+      } else {
+        this.#broker.sessionOver(member);
+        this.evict(member);
+      }
+    };
+    const lookIfMember = (): void => {
+      if (this.#members.includes(member)) {
+        look();
+      }
+    };
+    if (sessionTimeoutMs !== Infinity) {
+      clock.after(sessionTimeoutMs, lookIfMember);
+    }
   }
 
   /** Tells an evicted member, once. */

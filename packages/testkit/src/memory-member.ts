@@ -1,4 +1,5 @@
 import type {
+  Clock,
   DriverSession,
   DriverSink,
   LogRange,
@@ -16,6 +17,8 @@ import type { MemoryGroup } from "./memory-group.ts";
 
 export interface MemberParts {
   readonly broker: MemoryBroker;
+  /** The client's own. */
+  readonly clock: Clock;
   readonly subscription: Subscription;
   readonly sink: DriverSink;
   readonly maxBatchRecords: number;
@@ -33,6 +36,7 @@ export class MemoryMember implements DriverSession {
   /** Requests on one connection are answered in the order in which they were sent. */
   readonly #coordinator: RequestLine = new RequestLine();
   readonly #writer: RequestLine = new RequestLine();
+  #cancelBeat: () => void = () => {};
   #closing: Promise<void> | undefined;
   #hasFailed = false;
 
@@ -46,6 +50,15 @@ export class MemoryMember implements DriverSession {
       failed: (error) => this.fail(error),
       missed: (assignment, lost) => this.#missed(assignment, lost),
     });
+  }
+
+  /** Beats until it is closed, where members have sessions. The join itself is the group's first word. */
+  beatUntilClosed(): void {
+    const { sessionTimeoutMs } = this.#parts.broker;
+    if (sessionTimeoutMs !== Infinity) {
+      this.#parts.sink.acknowledged?.(sessionTimeoutMs);
+      this.#beatLater();
+    }
   }
 
   /** Hands over batches until it is closed. */
@@ -181,6 +194,27 @@ export class MemoryMember implements DriverSession {
     return subscription.from === "earliest" ? start : stableEnd;
   }
 
+  #beatLater(): void {
+    this.#cancelBeat = this.#parts.clock.after(this.#parts.broker.sessionTimeoutMs / 3, () => {
+      if (!this.#isOver) {
+        void this.#beat();
+        this.#beatLater();
+      }
+    });
+  }
+
+  async #beat(): Promise<void> {
+    const { broker, clock, sink } = this.#parts;
+    const sentAtMs = clock.nowMs();
+    // A beat that fails on its way is followed by the next one.
+    const isMember = await this.#request("heartbeat", () => this.#group.hear(this)).catch(() => null);
+    if (isMember === true && !this.#isOver) {
+      sink.acknowledged?.(broker.sessionTimeoutMs - (clock.nowMs() - sentAtMs));
+    } else if (isMember === false) {
+      await this.#group.readmit(this);
+    }
+  }
+
   get #isOver(): boolean {
     return this.#hasFailed || this.#closing !== undefined;
   }
@@ -285,6 +319,7 @@ export class MemoryMember implements DriverSession {
   async #leave(deadlineMs: number): Promise<void> {
     this.drop(this.assignments());
     this.#fetcher.stop();
+    this.#cancelBeat();
     let cancel = (): void => {};
     const late = new Promise<void>((resolve) => {
       cancel = this.#parts.broker.clock.after(deadlineMs, resolve);

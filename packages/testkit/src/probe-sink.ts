@@ -11,6 +11,8 @@ export class ProbeSink implements DriverSink {
   readonly revocations: { readonly assignments: readonly PartitionAssignment[]; readonly how: "revoked" | "lost" }[] = [];
   /** Every range that was passed over. */
   readonly losses: { readonly assignment: PartitionAssignment; readonly lost: LostRange; readonly goesOnAt: bigint }[] = [];
+  /** For how long the group has held the member for its own, at each word of it. */
+  readonly acknowledgements: number[] = [];
   #held = new Set<PartitionAssignment>();
   #waiters: (() => void)[] = [];
 
@@ -49,6 +51,11 @@ export class ProbeSink implements DriverSink {
 
   passedOver(assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void {
     this.losses.push({ assignment, lost, goesOnAt });
+    this.#changed();
+  }
+
+  acknowledged(validForMs: number): void {
+    this.acknowledgements.push(validForMs);
     this.#changed();
   }
 

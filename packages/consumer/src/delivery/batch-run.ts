@@ -11,8 +11,10 @@ import { Fence } from "./fence.ts";
 import type { DrainKind } from "./intake.ts";
 import { HeldEvents, type HeldGroup } from "./held-events.ts";
 import { isThenable } from "./is-thenable.ts";
+import type { Lease } from "./lease.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
 import { unhandledEvent } from "./route-events.ts";
+import { Turn } from "./turn.ts";
 
 export interface BatchRunParts {
   readonly decoder: Decoder;
@@ -22,12 +24,10 @@ export interface BatchRunParts {
   readonly clock: Clock;
   /** An event that nobody takes halts the consumer. */
   readonly strict: boolean;
+  readonly lease: Lease;
   /** How long records are handled before timers, sockets and signals have a turn. */
   readonly maxBlockMs: number;
 }
-
-/** The clock is read once in so many records: reading it costs a good part of what routing an event costs. */
-const recordsPerClockReading = 16;
 
 const noEvents: readonly CdcEvent[] = [];
 
@@ -60,8 +60,7 @@ export class BatchRun {
   #decodesAgain = false;
   /** Of the current record; null while nothing failed. */
   #tries: Tries | null = null;
-  #turnStartedAt: number;
-  #untilClock = recordsPerClockReading;
+  readonly #turn: Turn;
   /** What is handled where it ended in front of the end of the batch: the record there may still be undecoded. */
   #endsAt: bigint | null = null;
   #halted = false;
@@ -69,13 +68,13 @@ export class BatchRun {
 
   constructor(batch: FetchedBatch, ledger: OffsetLedger, parts: BatchRunParts) {
     this.batch = batch;
-    this.fence = new Fence(parts.clock);
-    this.#reading = new Fence(parts.clock);
+    this.fence = new Fence(parts.clock, parts.lease);
+    this.#reading = new Fence(parts.clock, parts.lease);
     this.#ledger = ledger;
     this.#stretch = ledger.take();
     this.#walk = batch.walk();
     this.#parts = parts;
-    this.#turnStartedAt = parts.clock.nowMs();
+    this.#turn = new Turn(parts.clock, this.fence, parts.maxBlockMs);
   }
 
   /**
@@ -106,6 +105,10 @@ export class BatchRun {
 
   /** Goes on until the batch is done, ended or halted (null), or something must be awaited. Throws what failed. */
   step(): PromiseLike<unknown> | null {
+    // What was awaited may have taken longer than the session: the process was frozen, or a handler has held up the event loop.
+    if (!this.#halted && this.fence.mustWait) {
+      return this.fence.leased();
+    }
     for (;;) {
       if (this.#halted || (this.fence.isClosed && this.#isDecoding)) {
         return null;
@@ -120,8 +123,9 @@ export class BatchRun {
       if (this.#walked || this.#reading.isClosed) {
         return this.#finish();
       }
-      if (this.#isTimeToBreathe()) {
-        return this.#breathe();
+      const rest = this.#turn.restWhereDue();
+      if (rest !== null) {
+        return rest;
       }
       const decoding = this.#decodeNext();
       if (decoding !== null) {
@@ -346,19 +350,5 @@ export class BatchRun {
 
   #placeOf(record: number): RecordPlace {
     return { assignment: this.batch.assignment, batch: this.batch, record };
-  }
-
-  #isTimeToBreathe(): boolean {
-    if (--this.#untilClock > 0) {
-      return false;
-    }
-    this.#untilClock = recordsPerClockReading;
-    return this.#parts.clock.nowMs() - this.#turnStartedAt >= this.#parts.maxBlockMs;
-  }
-
-  #breathe(): Promise<void> {
-    return this.#parts.clock.breathe().then(() => {
-      this.#turnStartedAt = this.#parts.clock.nowMs();
-    });
   }
 }

@@ -131,7 +131,12 @@ export class BatchStage {
   /** Handles the entries together or, where one of them is to blame, one by one. It never rejects. */
   async #handle(entries: readonly BatchEntry[]): Promise<void> {
     const tries: Tries = noTries();
-    while (!this.#parts.fence.isClosed && entries.length > 0) {
+    const { fence } = this.#parts;
+    while (!fence.isClosed && entries.length > 0) {
+      if (fence.mustWait) {
+        await fence.leased();
+        continue;
+      }
       try {
         this.#inHand = entries;
         await this.#parts.apply(entries);

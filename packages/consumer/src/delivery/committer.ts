@@ -4,6 +4,7 @@ import { publish } from "../observe/channels.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { OpenWait, Waits } from "../observe/waits.ts";
 import { toError } from "../user-code/user-value.ts";
+import { type Lease, leaseOverError } from "./lease.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
 export interface CommitterParts {
@@ -12,6 +13,7 @@ export interface CommitterParts {
   readonly clock: Clock;
   readonly groupId: string;
   readonly waits: Waits;
+  readonly lease: Lease;
   /** Brings the ledgers up to what is handled at this moment, also in the middle of a batch. */
   readonly checkpoint: () => void;
 }
@@ -50,6 +52,9 @@ export class Committer {
   /** Does work that commits these offsets itself, when no other commit is under way. Rejects as the work does. */
   commitWith(offsets: readonly OffsetCommit[], work: (session: DriverSession) => Promise<void>): Promise<void> {
     const done = this.#underWay.then(async () => {
+      if (this.#parts.lease.isOver) {
+        throw leaseOverError();
+      }
       if (this.#session !== undefined) {
         await work(this.#session);
         this.#parts.ledgers.markCommitted(offsets);
@@ -77,6 +82,9 @@ export class Committer {
   }
 
   async #commitNow(): Promise<void> {
+    if (this.#parts.lease.isOver) {
+      return; // what is handled may be another member's to commit; the next commit comes after the group's word
+    }
     this.#parts.checkpoint();
     const offsets = this.#parts.ledgers.uncommitted();
     if (offsets.length === 0 || this.#session === undefined) {

@@ -1,17 +1,33 @@
 import type { Clock } from "../clock.ts";
+import type { Lease } from "./lease.ts";
 
-/** Whether work on a partition may still have effects. Once it is closed it stays closed, and every wait behind it ends. */
+/**
+ * Whether work on a partition may still have effects. Once it is closed it stays closed, and every wait behind it ends. While it is open,
+ * the lease says whether anything may start at this moment.
+ */
 export class Fence {
+  readonly lease: Lease;
   readonly #clock: Clock;
   readonly #onClose = new Set<() => void>();
   #isClosed = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, lease: Lease) {
     this.#clock = clock;
+    this.lease = lease;
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /** Nothing may start before {@link leased}: the partition may be another member's. To be asked after every wait: it may have been long. */
+  get mustWait(): boolean {
+    return !this.#isClosed && this.lease.isOver;
+  }
+
+  /** Resolves when the group has acknowledged this member, or when the fence is closed. */
+  leased(): Promise<void> {
+    return this.orClosed(this.lease.renewed());
   }
 
   close(): void {

@@ -17,6 +17,7 @@ import type { OffsetLedger } from "./offset-ledger.ts";
 import { OpenRecord, type RecordOwner, type TakenBatch } from "./open-record.ts";
 import { shareWith, sharesOf, type SinkShares, type SinkStage } from "./sink-stage.ts";
 import { countTaken } from "./sink-counts.ts";
+import { Turn } from "./turn.ts";
 import { Wakeup } from "./wakeup.ts";
 
 export interface PartitionRunParts extends BatchRunParts {
@@ -34,7 +35,6 @@ export interface PartitionRunParts extends BatchRunParts {
 
 type SinksOf = (run: PartitionRun) => readonly SinkStage[];
 
-const recordsPerClockReading = 16;
 /** Records are decoded ahead of the handlers, so that a hot key does not keep the others idle; not so far that memory is filled with them. */
 const minReadAhead = 64;
 
@@ -65,9 +65,8 @@ export class PartitionRun implements RecordOwner {
   #doomed: { readonly record: OpenRecord; readonly failure: Failure; readonly tries: Tries } | null = null;
   readonly #hasStages: boolean;
   #isPumping = false;
-  #isBreathing = false;
-  #untilClock = recordsPerClockReading;
-  #turnStartedAt: number;
+  #isResting = false;
+  readonly #turn: Turn;
   /** The highest offset of which anything has been handed on; below all where nothing has. */
   #highest = -1n;
   #ceiling: bigint | null = null;
@@ -77,11 +76,11 @@ export class PartitionRun implements RecordOwner {
 
   constructor(assignment: PartitionAssignment, ledger: OffsetLedger, parts: PartitionRunParts, sinksOf: SinksOf) {
     this.assignment = assignment;
-    this.fence = new Fence(parts.clock);
+    this.fence = new Fence(parts.clock, parts.lease);
     this.#parts = parts;
     this.ledger = ledger;
     this.#lanes = new RecordLanes(parts, this);
-    this.#turnStartedAt = parts.clock.nowMs();
+    this.#turn = new Turn(parts.clock, this.fence, parts.maxBlockMs);
     this.#sinks = sinksOf(this);
     this.#hasStages = this.#sinks.length > 0 || parts.router.hasBatchHandlers;
   }
@@ -168,12 +167,16 @@ export class PartitionRun implements RecordOwner {
 
   /** Starts and reads whatever may be started and read. */
   pump(): void {
-    if (this.#isPumping || this.#isBreathing) {
+    if (this.#isPumping || this.#isResting) {
+      return;
+    }
+    if (this.fence.mustWait) {
+      this.#rest(this.fence.leased());
       return;
     }
     this.#isPumping = true;
     try {
-      while (!this.fence.isClosed && !this.#isTimeToBreathe()) {
+      while (!this.fence.isClosed && !this.#isTimeToRest()) {
         if (!this.#lanes.startNext() && !this.#readNext()) {
           break;
         }
@@ -207,7 +210,7 @@ export class PartitionRun implements RecordOwner {
 
   #isAtWork(): boolean {
     const { active, isWaiting } = this.#lanes;
-    const isReading = this.#isReading || this.#isBreathing || this.#queue.length > 0;
+    const isReading = this.#isReading || this.#isResting || this.#queue.length > 0;
     return isReading || active > 0 || isWaiting || this.#allStages().some(({ isBusy }) => isBusy);
   }
 
@@ -453,21 +456,19 @@ export class PartitionRun implements RecordOwner {
     }
   }
 
-  #isTimeToBreathe(): boolean {
-    if (--this.#untilClock > 0) {
-      return false;
+  #isTimeToRest(): boolean {
+    const rest = this.#turn.restWhereDue();
+    if (rest !== null) {
+      this.#rest(rest);
     }
-    this.#untilClock = recordsPerClockReading;
-    const { clock, maxBlockMs } = this.#parts;
-    if (clock.nowMs() - this.#turnStartedAt < maxBlockMs) {
-      return false;
-    }
-    this.#isBreathing = true;
-    void clock.breathe().then(() => {
-      this.#isBreathing = false;
-      this.#turnStartedAt = clock.nowMs();
+    return rest !== null;
+  }
+
+  #rest(until: Promise<void>): void {
+    this.#isResting = true;
+    void until.then(() => {
+      this.#isResting = false;
       this.pump();
     });
-    return true;
   }
 }

@@ -180,10 +180,8 @@ export class RecordLanes {
   #awaitCall(task: RecordTask, pending: Promise<unknown>): void {
     pending.then(
       () => {
-        this.#active--;
         this.#counters.handled++;
-        this.#call(task);
-        this.#owner.moved();
+        this.#callRest(task);
       },
       (error: unknown) => {
         this.#active--;
@@ -191,6 +189,18 @@ export class RecordLanes {
         this.#owner.moved();
       },
     );
+  }
+
+  /** A record with several events may have waited for long between two of them. */
+  #callRest(task: RecordTask): void {
+    const { fence } = this.#owner;
+    if (task.nextCall < task.calls.length && fence.mustWait) {
+      void fence.leased().then(() => this.#callRest(task));
+      return;
+    }
+    this.#active--;
+    this.#call(task);
+    this.#owner.moved();
   }
 
   #failed(task: RecordTask, error: unknown): void {

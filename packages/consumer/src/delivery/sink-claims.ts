@@ -98,6 +98,10 @@ export class SinkClaims {
     const { groupId, retry, fence, holds, random, logger, fail } = this.#parts;
     for (let failures = 0; !fence.isClosed; ) {
       await this.settled(); // of this member's own claims too, the latest must be the last
+      if (fence.mustWait) {
+        await fence.leased(); // a claim of a member that was frozen would fence off whoever has the partition by now
+        continue;
+      }
       const held = assignments.filter(holds);
       if (held.length === 0) {
         break;

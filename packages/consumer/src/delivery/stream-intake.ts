@@ -9,6 +9,7 @@ import type { WorkInHand } from "../observe/waits.ts";
 import type { DrainKind, HoldAll, Intake } from "./intake.ts";
 import { Fence } from "./fence.ts";
 import { isThenable } from "./is-thenable.ts";
+import type { Lease } from "./lease.ts";
 import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { Wakeup } from "./wakeup.ts";
@@ -25,6 +26,7 @@ export interface StreamIntakeParts {
   readonly counters: Counters;
   readonly recovery: Recovery;
   readonly clock: Clock;
+  readonly lease: Lease;
   /** Batches are taken until those with events that are not done hold this much. */
   readonly maxInFlightBytes: number;
   readonly holdAll: HoldAll;
@@ -80,7 +82,7 @@ export class StreamIntake implements Intake {
       ledger: held.ledger,
       outstanding: 0,
       queued: true,
-      fence: new Fence(this.#parts.clock),
+      fence: new Fence(this.#parts.clock, this.#parts.lease),
     };
     this.#taken.add(taken);
     this.#queue.push(taken);
@@ -137,6 +139,8 @@ export class StreamIntake implements Intake {
       const head = this.#queue[0];
       if (head === undefined) {
         await this.#onBatch.wait();
+      } else if (head.fence.mustWait) {
+        await head.fence.leased();
       } else if (this.#record?.taken === head && this.#nextEvent < this.#events.length) {
         return this.#handOut(this.#record);
       } else {

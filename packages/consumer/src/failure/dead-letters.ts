@@ -84,6 +84,10 @@ export class DeadLetters {
   async #send(record: OutgoingRecord, place: RecordPlace, fence: Fence, wait: OpenWait): Promise<boolean> {
     const { options, random, send, topic } = this.#parts;
     for (let failures = 0; !fence.isClosed; ) {
+      if (fence.mustWait) {
+        await fence.leased();
+        continue;
+      }
       try {
         await send([record]);
         return true;

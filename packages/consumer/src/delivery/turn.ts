@@ -1,0 +1,39 @@
+import type { Clock } from "../clock.ts";
+import type { Fence } from "./fence.ts";
+
+/** The clock is read once in so many records: reading it costs a good part of what routing an event costs. */
+const recordsPerClockReading = 16;
+
+/** A turn of the event loop in which records are handled: it ends when others must have theirs, or when the lease is over. */
+export class Turn {
+  readonly #clock: Clock;
+  readonly #fence: Fence;
+  readonly #maxBlockMs: number;
+  #untilClock = recordsPerClockReading;
+  #startedAtMs: number;
+
+  constructor(clock: Clock, fence: Fence, maxBlockMs: number) {
+    this.#clock = clock;
+    this.#fence = fence;
+    this.#maxBlockMs = maxBlockMs;
+    this.#startedAtMs = clock.nowMs();
+  }
+
+  /** Asked before every record: what is to be awaited before it, or null where it may follow at once. */
+  restWhereDue(): Promise<void> | null {
+    if (--this.#untilClock > 0) {
+      return null;
+    }
+    this.#untilClock = recordsPerClockReading;
+    const nowMs = this.#clock.nowMs();
+    if (this.#fence.lease.isOverAt(nowMs)) {
+      return this.#fence.leased();
+    }
+    return nowMs - this.#startedAtMs >= this.#maxBlockMs ? this.#breathe() : null;
+  }
+
+  async #breathe(): Promise<void> {
+    await this.#clock.breathe();
+    this.#startedAtMs = this.#clock.nowMs();
+  }
+}
