@@ -43,6 +43,7 @@ export const roomTables = {
       errors: [],
       record: [],
       "schema-source": [],
+      "bind-methods": [],
       "set-property": [], // the one way to set a property whose name came from bytes
       options: ["errors"],
       event: ["record:types", "schema-source:types"],
@@ -65,7 +66,17 @@ export const roomTables = {
         "encoding/connect-json/header-json", // headers carry keys as JSON text, with a schema or without
       ],
       // What only several events together tell.
-      stream: ["event:types", "errors", "record:types", "schema-source:types", "schema-seen:types", "values", "encoding/type", "position"],
+      stream: [
+        "bind-methods",
+        "event:types",
+        "errors",
+        "record:types",
+        "schema-source:types",
+        "schema-seen:types",
+        "values",
+        "encoding/type",
+        "position",
+      ],
       detect: [
         "explanation:types",
         "schema-seen:types",
@@ -82,6 +93,7 @@ export const roomTables = {
         "set-property",
       ],
       decoder: [
+        "bind-methods",
         "explanation:types",
         "schema-seen:types",
         "stream",

@@ -1,6 +1,7 @@
 import { memory } from "@cdckit/testkit";
 import { describe, expectTypeOf, test } from "vitest";
 import { createConsumer } from "./consumer.ts";
+import type { StandardSchema } from "./routing/row-checks.ts";
 
 interface Order {
   readonly id: number;
@@ -58,5 +59,42 @@ describe("the types of handlers", () => {
       return [];
     });
     createConsumer({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] }).on("any.table", { create: () => {} });
+  });
+
+  test("a stream knows the tables, and an operation says whether there is a row after it", () => {
+    interface Tables {
+      readonly "sales.orders": { readonly row: Order; readonly key: { readonly id: number } };
+    }
+    const consumer = createConsumer<Tables>({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] });
+    const loop = async () => {
+      for await (const { event, done } of consumer.stream()) {
+        if (event.kind === "change" && event.op === "create") {
+          expectTypeOf(event.after).toEqualTypeOf<Order>();
+          expectTypeOf(event.key).toEqualTypeOf<{ readonly id: number } | null>();
+        } else if (event.kind === "change" && event.op === "delete") {
+          expectTypeOf(event.after).toEqualTypeOf<null>();
+        } else if (event.kind === "heartbeat") {
+          expectTypeOf(event.tsMs).toEqualTypeOf<number | null>();
+        }
+        expectTypeOf(done).toEqualTypeOf<() => void>();
+      }
+    };
+    expectTypeOf(loop).returns.toEqualTypeOf<Promise<void>>();
+  });
+
+  test("a key that a validator has passed is not null", () => {
+    interface Key {
+      readonly id: number;
+    }
+    const key: StandardSchema<Key> = { "~standard": { version: 1, vendor: "test", validate: (value) => ({ value: value as Key }) } };
+    const consumer = createConsumer({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] });
+    consumer
+      .on<Order, Key>("a.orders", { create: (event) => void expectTypeOf(event.key.id).toEqualTypeOf<number>() }, { key })
+      .on<Order, Key>("b.orders", { create: (event) => void expectTypeOf(event.key).toEqualTypeOf<Key | null>() });
+    createConsumer<{ readonly "sales.orders": { readonly row: Order; readonly key: Key } }>({
+      driver: memory({ topics: { t: 1 } }),
+      groupId: "g",
+      topics: ["t"],
+    }).on("sales.orders", { delete: ({ key: passed }) => void expectTypeOf(passed.id).toEqualTypeOf<number>() }, { key });
   });
 });

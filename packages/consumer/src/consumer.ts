@@ -30,16 +30,19 @@ import type {
   KeyOf,
   RowOf,
   TableEvent,
+  KeyedTableHandlers,
+  StreamEvent,
   TableHandlers,
   UntypedPattern,
 } from "./routing/handlers.ts";
 import { MatchReport } from "./routing/match-report.ts";
 import { MatchWatch } from "./routing/match-watch.ts";
 import { Router } from "./routing/router.ts";
-import type { RowChecks } from "./routing/row-checks.ts";
+import type { KeyChecks, RowChecks } from "./routing/row-checks.ts";
 import { checkRegistry } from "./registry-check.ts";
 import { onStopSignals } from "./stop-signals.ts";
 import { callUser } from "./user-code/user-functions.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 /**
  * Decoded change events of a consumer group: handled first, then committed. `Tables` maps the patterns of tables to the types of their
@@ -58,8 +61,18 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    */
   on<Name extends keyof Tables & string>(
     pattern: Name,
+    handlers: KeyedTableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
+    checks: KeyChecks<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
+  ): this;
+  on<Name extends keyof Tables & string>(
+    pattern: Name,
     handlers: TableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
     checks?: RowChecks<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
+  ): this;
+  on<Row = Columns, Key = Columns>(
+    pattern: UntypedPattern<Tables>,
+    handlers: KeyedTableHandlers<Row, Key>,
+    checks: KeyChecks<Row, Key>,
   ): this;
   on<Row = Columns, Key = Columns>(pattern: UntypedPattern<Tables>, handlers: TableHandlers<Row, Key>, checks?: RowChecks<Row, Key>): this;
   /**
@@ -87,7 +100,7 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    * Consumes as an iteration, instead of `on` and `run`. What is `done()` is committed, up to the first delivery that is not. Leaving the
    * loop stops the consumer; an error that halts it is thrown into the loop.
    */
-  stream(): AsyncGenerator<Delivery, void, void>;
+  stream(): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>;
   /** Handles what is in flight, commits, leaves the group. Resolves when it has stopped. Safe at any time, any number of times. */
   stop(): Promise<void>;
   health(): Health;
@@ -131,6 +144,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       callUser("telemetry.prometheus", () => registerPrometheus(prometheus, options.groupId, () => this.health()));
     }
     this.#recovery = recoveryOf(options, this.#counters, this.#waits, this.#engine, (name) => this.#sinks.hostOf(name));
+    bindMethods(this);
   }
 
   on(pattern: string, handlers: unknown, checks?: RowChecks): this {
@@ -213,7 +227,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     await this.#decoding.release();
   }
 
-  async *stream(): AsyncGenerator<Delivery, void, void> {
+  async *stream(): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void> {
     if (!this.#router.isEmpty || this.#sinks.all.length > 0) {
       throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove on() and to(), or use run()");
     }
@@ -233,7 +247,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     // Awaited below. A start that failed has nobody who would end the intake.
     stopped.catch(() => intake.abandonUnlessDrained());
     try {
-      yield* deliveriesOf(intake, engine);
+      yield* deliveriesOf(intake, engine) as AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>; // the map is the user's word
     } finally {
       intake.abandonUnlessDrained();
       void engine.stop();

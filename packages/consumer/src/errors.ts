@@ -63,6 +63,12 @@ export class ConsumerError extends Error {
     this.at = options.at;
     Object.defineProperty(this, brand, { value: true });
   }
+
+  /** Its name, code, message and place, the offset as text. */
+  toJSON(): object {
+    const { name, code, message, at } = this;
+    return { name, code, message, ...(at === undefined ? {} : { at: { ...at, offset: String(at.offset) } }) };
+  }
 }
 
 /** Whether a value is a {@link ConsumerError}, also one of another copy of this package. */

@@ -10,19 +10,24 @@ export type { ConsumerErrorCode, ConsumerErrorOptions } from "./errors.ts";
 
 // Handlers.
 export type {
+  AnyChangeEvent,
   AnyHandler,
   ControlEvents,
   ControlKind,
   CreateEvent,
   DeleteEvent,
   EventHandler,
+  Keyed,
+  KeyedTableHandlers,
   ReadEvent,
+  StreamEvent,
   TableEvent,
   TableHandlers,
   TableTypes,
+  UntypedPattern,
   UpdateEvent,
 } from "./routing/handlers.ts";
-export type { RowChecks, StandardResult, StandardSchema } from "./routing/row-checks.ts";
+export type { KeyChecks, RowChecks, StandardResult, StandardSchema } from "./routing/row-checks.ts";
 
 // Dead letters.
 export { deadLetterOf, redriveOf } from "./failure/dead-letter-origin.ts";

@@ -23,6 +23,7 @@ import type { SchemaListener } from "./schema-seen.ts";
 import type { SchemaId, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 import type { SchemaChangeLearner } from "./stream/learned-columns.ts";
 import type { Semantic } from "./values/conversion.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 /** What a topic's bytes cannot say by themselves. */
 export interface TopicHints {
@@ -169,6 +170,7 @@ class DetectingDecoder implements Decoder {
     });
     this.#hints = options.topics ?? {};
     this.#topics = new BoundedMap(this.#engine.limits.maxTopics);
+    bindMethods(this);
   }
 
   decode(record: KafkaRecord): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {

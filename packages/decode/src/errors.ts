@@ -82,6 +82,12 @@ export class DecodeError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
+  /** Its name, code, message and place, the offset as text. */
+  toJSON(): object {
+    const { name, code, message, retriable, at } = this;
+    return { name, code, message, retriable, ...(at === undefined ? {} : { at: { ...at, offset: String(at.offset) } }) };
+  }
+
   /** Whether decoding the same bytes again later can succeed. */
   get retriable(): boolean {
     return retriableByCode[this.code];

@@ -55,9 +55,20 @@ export class KafkaJsDriverError extends Error {
     this.lost = options.lost ?? null;
     Object.defineProperty(this, brand, { value: true });
   }
+
+  /** Its name, code and message, and what is lost, offsets as text. */
+  toJSON(): object {
+    const { name, code, message, lost } = this;
+    const texts = lost === null ? null : Object.fromEntries(Object.entries(lost).map(([member, value]) => [member, jsonValue(value)]));
+    return { name, code, message, lost: texts };
+  }
 }
 
 /** Whether a value is a {@link KafkaJsDriverError}, also one of another copy of this package. */
 export function isKafkaJsDriverError(value: unknown): value is KafkaJsDriverError {
   return value instanceof Error && brand in value;
+}
+
+function jsonValue(value: string | number | bigint): string | number {
+  return typeof value === "bigint" ? String(value) : value;
 }

@@ -11,6 +11,7 @@ import { quoteTable } from "./quote.ts";
 import { Tables, type Target } from "./tables.ts";
 import { type Statements, Transactions } from "./transaction.ts";
 import { writeRows } from "./write-rows.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 /** A sink that writes rows to PostgreSQL. */
 export interface PostgresSink extends Sink {
@@ -41,6 +42,7 @@ class RowSink implements PostgresSink {
     this.#options = options;
     this.#tables = new Tables(options);
     this.#checkpoints = new Checkpoints({ schema: options.schema, table: options.checkpointTable, sink: options.name });
+    bindMethods(this);
   }
 
   schemaSeen(seen: SchemaSeen): void {

@@ -6,6 +6,7 @@ import { parseJson } from "./json.ts";
 import { quoted } from "./quoted.ts";
 import { isObject, readSchemaType } from "./schema-answer.ts";
 import { isNumericId } from "./schema-id.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 // A bundle is what someone wrote down on purpose; this only keeps a few bytes of gzip from becoming all of memory.
 const maxBundleBytes = 268_435_456;
@@ -41,6 +42,7 @@ class BundleSource implements SchemaSource {
   constructor(name: string, schemas: ReadonlyMap<SchemaId, RegisteredSchema>) {
     this.#name = name;
     this.#schemas = schemas;
+    bindMethods(this);
   }
 
   /** A file has one space of numbers: `globalId:7` and `contentId:7` are its 7 where no line has them as they are. */

@@ -5,6 +5,7 @@ import { MissingIds } from "./missing-ids.ts";
 import type { SchemaCacheOptions } from "./options.ts";
 import { SchemaCache } from "./schema-cache.ts";
 import { SingleFlight } from "./single-flight.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 export interface CachingSourceOptions {
   readonly cache: Readonly<Required<SchemaCacheOptions>>;
@@ -24,6 +25,7 @@ export class CachingSource implements SchemaSource {
     this.#schemas = new SchemaCache(cache);
     this.#missing = new MissingIds({ maxIds: cache.maxSchemas, ttlMs: cache.notFoundTtlMs, clock, random });
     this.#fetchSchema = fetchSchema;
+    bindMethods(this);
   }
 
   get counts(): { readonly schemas: number; readonly bytes: number; readonly missing: number; readonly loading: number } {

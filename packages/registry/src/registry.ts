@@ -9,6 +9,7 @@ import { pingEndpoint, type RegistryPing } from "./ping.ts";
 import { resolveReferences } from "./references.ts";
 import type { RegistryApi, SubjectVersion } from "./registry-api.ts";
 import { Transport } from "./transport.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 /** A schema registry over HTTP. Rejects with a {@link RegistryError} only. */
 export interface Registry extends SchemaSource {
@@ -63,6 +64,7 @@ class HttpRegistry implements Registry {
     this.#api = apiFor(options, this.#transport);
     const { cache, clock, random } = options;
     this.#source = new CachingSource({ cache, clock, random, fetchSchema: (id) => this.#fetchSchema(id) });
+    bindMethods(this);
   }
 
   peek(id: SchemaId): RegisteredSchema | undefined {

@@ -5,6 +5,7 @@ import { MemoryGroup } from "./memory-group.ts";
 import type { MemoryMember } from "./memory-member.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { MemoryTransaction } from "./memory-transaction.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 /** A record to append. What is left out is decided as a broker and a producer would. */
 export interface AppendedRecord {
@@ -81,6 +82,7 @@ export class MemoryBroker {
     for (const [name, partitions] of Object.entries(topics)) {
       this.createTopic(name, partitions);
     }
+    bindMethods(this);
   }
 
   createTopic(name: string, partitions = 1): void {

@@ -2,6 +2,7 @@ import type { Clock, DriverCapabilities, DriverSession, DriverSink, KafkaDriver,
 import { MemoryBroker } from "./memory-broker.ts";
 import { goesOnAt, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
 import { MemoryMember } from "./memory-member.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 export interface MemoryOptions {
   /** The broker to read from; several drivers on one broker can share a group. Without it, the driver has a broker of its own. */
@@ -75,6 +76,7 @@ class BrokerDriver implements MemoryDriver {
       crc: false,
       offsetResetNone: true,
     });
+    bindMethods(this);
   }
 
   async connect(subscription: Subscription, sink: DriverSink): Promise<DriverSession> {

@@ -28,6 +28,13 @@ export class MemoryBrokerError extends Error {
     this.code = code;
     this.lost = lost;
   }
+
+  /** Its name, code and message, and what is lost, offsets as text. */
+  toJSON(): object {
+    const { name, code, message, lost } = this;
+    const texts = lost === null ? null : Object.fromEntries(Object.entries(lost).map(([member, value]) => [member, jsonValue(value)]));
+    return { name, code, message, lost: texts };
+  }
 }
 
 /** The error of a position that the log does not have. */
@@ -75,4 +82,8 @@ export function lostRangeAt(broker: MemoryBroker, { topic, partition, offset, to
     return { topic, partition, firstMissing: offset, firstAvailable: start, end, recreated: { from: topicId, to: current } };
   }
   return offset >= start && offset <= end ? null : { topic, partition, firstMissing: offset, firstAvailable: start, end };
+}
+
+function jsonValue(value: string | number | bigint): string | number {
+  return typeof value === "bigint" ? String(value) : value;
 }

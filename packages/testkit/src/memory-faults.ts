@@ -1,5 +1,6 @@
 import type { Clock } from "@cdckit/consumer";
 import { MemoryBrokerError } from "./memory-error.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 /** What a client asks of a broker, each of which can go wrong. */
 export type BrokerOperation = "connect" | "heartbeat" | "fetch" | "commit" | "send" | "transact" | "ranges";
@@ -48,6 +49,7 @@ export class MemoryFaults {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    bindMethods(this);
   }
 
   /** How many requests have met a fault, so that a test can tell that it tested anything. */

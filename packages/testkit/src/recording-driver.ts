@@ -3,6 +3,7 @@ import type { KafkaRecord } from "@cdckit/decode";
 import { MemoryBroker } from "./memory-broker.ts";
 import { memory, type MemoryDriver } from "./memory-driver.ts";
 import { loadRecording } from "./recording.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 export interface RecordingDriverOptions {
   /** A RECORDING file, or several that are read into one broker. */
@@ -43,6 +44,7 @@ class RecordingDriver implements KafkaDriver {
     this.#inner = inner;
     this.#files = files;
     this.#repeat = repeat;
+    bindMethods(this);
   }
 
   async connect(subscription: Subscription, sink: DriverSink): Promise<DriverSession> {

@@ -1,5 +1,6 @@
 import type { Clock } from "@cdckit/consumer";
 import { inOrderScheduler, type Scheduler } from "./scheduler.ts";
+import { bindMethods } from "./bind-methods.ts";
 
 export interface VirtualClockOptions {
   /**
@@ -81,6 +82,7 @@ class SteppedClock implements VirtualClock {
     this.#scheduler = scheduler;
     this.#turnMs = turnMs;
     this.#startMs = startMs;
+    bindMethods(this);
   }
 
   get turns(): number {

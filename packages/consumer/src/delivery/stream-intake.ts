@@ -15,10 +15,10 @@ import type { HeldPartition } from "./partition-ledgers.ts";
 import { Wakeup } from "./wakeup.ts";
 
 /** One event of a stream, and the word that it is handled. */
-export interface Delivery {
-  readonly event: CdcEvent;
+export interface Delivery<Event = CdcEvent> {
+  readonly event: Event;
   /** This event is handled. Its offset is committed when everything before it in its partition is done too. Calling it again does nothing. */
-  done(): void;
+  readonly done: () => void;
 }
 
 export interface StreamIntakeParts {
@@ -339,19 +339,20 @@ function oldestOf({ batch, ledger }: TakenBatch): string {
   return `${batch.topic}[${batch.partition}]@${offset}`;
 }
 
+/** `done` is the delivery's own, so that it works also when it was taken out of it. */
 class OpenDelivery implements Delivery {
   readonly event: CdcEvent;
-  #settle: (() => void) | undefined;
+  readonly done: () => void;
 
   constructor(event: CdcEvent, settle: () => void) {
+    let isDone = false;
     this.event = event;
-    this.#settle = settle;
-  }
-
-  done(): void {
-    const settle = this.#settle;
-    this.#settle = undefined;
-    settle?.();
+    this.done = () => {
+      if (!isDone) {
+        isDone = true;
+        settle();
+      }
+    };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { KafkaRecord, RecordHeaders } from "@cdckit/decode";
 import type { OutgoingRecord } from "../driver.ts";
+import { withJson } from "../json-form.ts";
 import { cdckitHeader, connectHeader } from "./dead-letter-record.ts";
 
 /** Where a dead letter comes from, and what happened to it there. What the writer did not say is null. */
@@ -28,10 +29,10 @@ const ownPrefixes: readonly string[] = ["__connect.errors.", "cdckit.", springPr
 export function deadLetterOf({ headers }: Pick<KafkaRecord, "headers">): DeadLetterOrigin | null {
   const connectTopic = textOf(headers, connectHeader.topic);
   if (connectTopic !== null) {
-    return connectOrigin(headers, connectTopic);
+    return withJson(connectOrigin(headers, connectTopic));
   }
   const springTopic = textOf(headers, `${springPrefix}original-topic`);
-  return springTopic === null ? null : springOrigin(headers, springTopic);
+  return springTopic === null ? null : withJson(springOrigin(headers, springTopic));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Channel, channel } from "node:diagnostics_channel";
 import type { RecordCoordinates } from "@cdckit/decode";
 import type { LostRange, OffsetCommit, PartitionAssignment } from "../driver.ts";
+import { withJson } from "../json-form.ts";
 import type { Phase } from "../lifecycle.ts";
 
 /** What is published on each channel; `groupId` says of which consumer. */
@@ -53,6 +54,6 @@ export const channels: Channels = {
 export function publish<Name extends keyof ConsumerMessages>(name: Name, message: () => ConsumerMessages[Name]): void {
   const to = channels[name];
   if (to.hasSubscribers) {
-    to.publish(message());
+    to.publish(withJson({ ...message() }));
   }
 }

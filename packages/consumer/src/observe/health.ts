@@ -1,4 +1,5 @@
 import type { HeldPartition } from "../delivery/partition-ledgers.ts";
+import { withJson } from "../json-form.ts";
 import type { LifecycleState, Phase } from "../lifecycle.ts";
 import type { Counts } from "./counters.ts";
 import { type WaitReport, waitTexts } from "./waits.ts";
@@ -72,7 +73,7 @@ export function reportHealth(facts: HealthFacts): Health {
     ...facts.suspicions,
     ...facts.notes,
   ];
-  return {
+  return withJson({
     phase: state.phase,
     live: state.phase !== "stopped" && state.error === null && !isStuck,
     ready: state.phase === "running" && state.error === null && !isStuck && !isWaiting,
@@ -81,12 +82,12 @@ export function reportHealth(facts: HealthFacts): Health {
     counts: facts.counts,
     waits: facts.waits.slice(0, maxWaits),
     reasons: reasons.filter((reason) => reason !== null),
-  };
+  });
 }
 
 function partitionHealth({ assignment, ledger, highWatermark }: HeldPartition): PartitionHealth {
   const { topic, partition } = assignment;
   const handledTo = ledger.watermark;
   const lag = highWatermark === null || handledTo === null ? null : highWatermark > handledTo ? highWatermark - handledTo : 0n;
-  return { topic, partition, lag, handledTo };
+  return withJson({ topic, partition, lag, handledTo });
 }

@@ -19,8 +19,22 @@ export type UpdateEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & 
 export type DeleteEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "delete"; readonly after: null };
 export type ReadEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "read"; readonly after: Row };
 
+/** A change by its operation: where `op` is looked at, `after` is known to be there or not. */
+export type AnyChangeEvent<Row = Columns, Key = Columns> =
+  | CreateEvent<Row, Key>
+  | UpdateEvent<Row, Key>
+  | DeleteEvent<Row, Key>
+  | ReadEvent<Row, Key>;
+
 /** Everything that can happen to a table. */
-export type TableEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> | RowEvent<Row, Key> | TruncateEvent | TombstoneEvent<Key>;
+export type TableEvent<Row = Columns, Key = Columns> = AnyChangeEvent<Row, Key> | RowEvent<Row, Key> | TruncateEvent | TombstoneEvent<Key>;
+
+/** What a stream gives: the events of the tables of a map, or of any table where there is no map, and those that belong to none. */
+export type StreamEvent<Tables extends object = Record<never, never>> =
+  | ([keyof Tables] extends [never]
+      ? TableEvent
+      : { [Name in keyof Tables]: TableEvent<RowOf<Tables[Name]>, KeyOf<Tables[Name]>> }[keyof Tables])
+  | ControlEvents[ControlKind];
 
 /** Handles one event. The next event of the partition waits for the promise; without one, nothing waits. */
 export type EventHandler<Event> = (event: Event) => void | PromiseLike<void>;
@@ -42,6 +56,21 @@ export interface TableHandlers<Row = Columns, Key = Columns> {
    * partition's next one waits for the promise.
    */
   readonly batch?: EventHandler<readonly TableEvent<Row, Key>[]>;
+}
+
+/** An event whose key has passed a validator: it is not null. */
+export type Keyed<Event, Key> = Event extends { readonly kind: "truncate" } ? Event : Event & { readonly key: Key };
+
+/** The handlers of a table whose keys are validated. */
+export interface KeyedTableHandlers<Row, Key> {
+  readonly create?: EventHandler<Keyed<CreateEvent<Row, Key>, Key>>;
+  readonly update?: EventHandler<Keyed<UpdateEvent<Row, Key>, Key>>;
+  readonly delete?: EventHandler<Keyed<DeleteEvent<Row, Key>, Key>>;
+  readonly read?: EventHandler<Keyed<ReadEvent<Row, Key>, Key>>;
+  readonly truncate?: EventHandler<TruncateEvent>;
+  readonly row?: EventHandler<Keyed<RowEvent<Row, Key>, Key>>;
+  readonly tombstone?: EventHandler<Keyed<TombstoneEvent<Key>, Key>>;
+  readonly batch?: EventHandler<readonly Keyed<TableEvent<Row, Key>, Key>[]>;
 }
 
 /** The types of a table's rows and keys, as `cdc-bench types` writes them. */

@@ -25,8 +25,13 @@ export type StandardResult<Output> =
 export interface RowChecks<Row = unknown, Key = unknown> {
   /** Checks `after` and `before` of changes, and `row`. A before image that has only some of the columns is not checked. */
   readonly row?: StandardSchema<Row>;
-  /** Checks keys that are not null. */
+  /** Checks keys, also those that are null: what a handler then gets is what the validator gives. */
   readonly key?: StandardSchema<Key>;
+}
+
+/** Checks with a validator of keys: no event reaches the handlers whose key is null, unless the validator takes it. */
+export interface KeyChecks<Row = unknown, Key = unknown> extends RowChecks<Row, Key> {
+  readonly key: StandardSchema<Key>;
 }
 
 /** The checks, or null where there are none. Throws a `ConsumerError` where a validator is no Standard Schema. */
@@ -114,7 +119,7 @@ function checkEvent(event: CdcEvent, checks: RowChecks, pattern: string): void |
 
 function partsOf(event: CdcEvent, { row, key }: RowChecks): [Part, StandardSchema][] {
   const parts: [Part, StandardSchema][] = [];
-  if (key !== undefined && event.key !== null && (event.kind === "change" || event.kind === "row" || event.kind === "tombstone")) {
+  if (key !== undefined && (event.kind === "change" || event.kind === "row" || event.kind === "tombstone")) {
     parts.push(["key", key]);
   }
   if (row !== undefined && event.kind === "row") {

@@ -23,7 +23,7 @@ export class Origin {
 
   /** The record, whose bytes are the batch's. */
   get record(): RecordRef {
-    this.#record ??= recordRef(this.#batch, this.#handle);
+    this.#record ??= new PlacedRecord(this.#batch, this.#handle);
     return this.#record;
   }
 
@@ -50,27 +50,42 @@ export class Origin {
     }
     this.#isDetached = true;
     const { headers, key, value, ...place } = this.record;
-    this.#record = {
+    this.#batch = new SingleRecordBatch({
       ...place,
       headers: headers.map(([name, bytes]) => [name, copyOf(bytes)] as const),
       key: copyOf(key),
       value: copyOf(value),
-    };
-    this.#batch = new SingleRecordBatch(this.#record);
+    });
     this.#handle = 0;
+    this.#record = new PlacedRecord(this.#batch, 0);
   }
 }
 
-function recordRef(batch: RecordBatch, handle: number): RecordRef {
-  return {
-    topic: batch.topic,
-    partition: batch.partition,
-    offset: batch.offsetAt(handle),
-    timestamp: batch.timestampAt(handle),
-    headers: batch.headersAt(handle),
-    key: batch.keyAt(handle),
-    value: batch.valueAt(handle),
-  };
+/** A class for its JSON form alone: a method set on each object would cost more than the object. */
+class PlacedRecord implements RecordRef {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly timestamp: bigint;
+  readonly headers: RecordHeaders;
+  readonly key: Uint8Array | null;
+  readonly value: Uint8Array | null;
+
+  constructor(batch: RecordBatch, handle: number) {
+    this.topic = batch.topic;
+    this.partition = batch.partition;
+    this.offset = batch.offsetAt(handle);
+    this.timestamp = batch.timestampAt(handle);
+    this.headers = batch.headersAt(handle);
+    this.key = batch.keyAt(handle);
+    this.value = batch.valueAt(handle);
+  }
+
+  /** The place, as the JSON form of an event has it: no bytes. */
+  toJSON(): object {
+    const { topic, partition, offset, timestamp } = this;
+    return { topic, partition, offset: String(offset), timestamp: String(timestamp) };
+  }
 }
 
 function copyOf(bytes: Uint8Array | null): Uint8Array | null {

@@ -2,6 +2,7 @@ import type { CdcEvent, ChangeEvent } from "../event.ts";
 import { resolveBounds } from "./bounds.ts";
 import { canonicalText } from "./canonical-text.ts";
 import { RecentMap } from "./recent-map.ts";
+import { bindMethods } from "../bind-methods.ts";
 
 /** Where changes stand in their source, and which of two came first. */
 export interface Positions<Position> {
@@ -53,6 +54,7 @@ export class Deduplicator<Position> {
     this.#positions = positions;
     this.#maxAtPosition = maxAtPosition;
     this.#last = new RecentMap(maxPositions);
+    bindMethods(this);
   }
 
   /** Whether the event was seen before. Remembers its position where it was not: ask once an event. */

@@ -1,6 +1,7 @@
 import type { CdcEvent, ChangeEvent, Columns, TableName, TombstoneEvent } from "../event.ts";
 import { resolveBounds } from "./bounds.ts";
 import { canonicalText } from "./canonical-text.ts";
+import { bindMethods } from "../bind-methods.ts";
 
 /** What comes out of a {@link KeyChangeLinker}. Each event that went in comes out once, in one of these. */
 export type LinkedItem =
@@ -59,6 +60,7 @@ export class KeyChangeLinker {
 
   constructor(options: KeyChangeLinkerOptions = {}) {
     this.#bounds = resolveBounds({ maxPending: 1_000, windowMs: 10_000, ...options }, "KeyChangeLinker");
+    bindMethods(this);
   }
 
   get pending(): number {

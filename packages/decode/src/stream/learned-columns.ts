@@ -5,6 +5,7 @@ import { type ConnectorModes, defaultModes, type NativeColumn } from "../values/
 import { nativeSemantic } from "../values/native-semantic.ts";
 import { resolveBounds } from "./bounds.ts";
 import { RecentMap } from "./recent-map.ts";
+import { bindMethods } from "../bind-methods.ts";
 
 /** The meanings of columns by their names, for values whose encoding carries no types. */
 export type LearnedColumns = ReadonlyMap<string, Semantic>;
@@ -73,6 +74,7 @@ export class SchemaChangeLearner {
     this.#modes = modes;
     this.#maxColumns = maxColumns;
     this.#tables = new RecentMap(maxTables);
+    bindMethods(this);
   }
 
   /** Takes what the event says of its tables: created and altered ones are learned anew, dropped ones forgotten. */

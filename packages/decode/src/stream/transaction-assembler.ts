@@ -4,6 +4,7 @@ import type { AssembledItem, AssembledTransaction, TransactionalEvent } from "./
 import { resolveBounds } from "./bounds.ts";
 import { OpenTransaction } from "./open-transaction.ts";
 import { RecentMap } from "./recent-map.ts";
+import { bindMethods } from "../bind-methods.ts";
 
 /** What a {@link TransactionAssembler} may keep, and for how long. */
 export interface TransactionAssemblerOptions {
@@ -63,6 +64,7 @@ export class TransactionAssembler {
     this.#bounds = resolveBounds({ ...defaults, ...bounds }, "TransactionAssembler");
     this.#includes = includes ?? ((): boolean => true);
     this.#settled = new RecentMap(this.#bounds.maxRemembered);
+    bindMethods(this);
   }
 
   get openTransactions(): number {

@@ -1,0 +1,25 @@
+/**
+ * Gives the object a JSON form, in which `JSON.stringify` has bigints as text, as events have them. The method does not show up among its
+ * members.
+ */
+export function withJson<T extends object>(value: T): T {
+  Object.defineProperty(value, "toJSON", { value: () => jsonOf({ ...value }), configurable: true });
+  return value;
+}
+
+/** What JSON can carry: bigints as text, errors with their names and messages. What has a form of its own keeps it. */
+export function jsonOf(value: unknown): unknown {
+  if (typeof value === "bigint") {
+    return value.toString();
+  }
+  if (Array.isArray(value)) {
+    return value.map(jsonOf);
+  }
+  if (typeof value !== "object" || value === null || "toJSON" in value) {
+    return value;
+  }
+  if (value instanceof Error) {
+    return { name: value.name, message: value.message };
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonOf(member)]));
+}

@@ -1,0 +1,10 @@
+/** Makes the methods of an instance its own, so that they work also when they were taken out of it: `const { run, stop } = consumer`. */
+export function bindMethods(instance: object): void {
+  const prototype: object = Object.getPrototypeOf(instance) as object; // of a class of ours
+  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    if (typeof value === "function" && name !== "constructor") {
+      const bound: unknown = (value as (...args: unknown[]) => unknown).bind(instance);
+      Object.defineProperty(instance, name, { value: bound, configurable: true, writable: true });
+    }
+  }
+}
