@@ -91,7 +91,12 @@ describe.skipIf(missing !== "" || !isBuilt)("a process ends by itself when run()
 
   const lanes = { delivery: { concurrency: 8 } };
   const letters = {
-    failure: { poison: "dead-letter", deadLetterTopic: "letters", retry: { attempts: 2, initialDelayMs: 1_000, jitter: "none" } },
+    failure: {
+      poison: "dead-letter",
+      deadLetterTopic: "letters",
+      createDeadLetterTopic: true,
+      retry: { attempts: 2, initialDelayMs: 1_000, jitter: "none" },
+    },
   };
   const abandoned = "work-abandoned";
 

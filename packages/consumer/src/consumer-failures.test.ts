@@ -271,7 +271,7 @@ describe("dead letters", () => {
 
   test("a driver that cannot write is refused at the start, before anything is read", async () => {
     const clock = virtualClock();
-    const own = memory({ broker: new MemoryBroker({ t: 1 }, { clock }) });
+    const own = memory({ broker: new MemoryBroker({ t: 1, dead: 1 }, { clock }) });
     own.broker.append("t", { value: "broken" });
     const readOnly: ConsumerOptions["driver"] = {
       ...own,
@@ -419,5 +419,30 @@ describe("a registry that is down", () => {
     expect(seen).toEqual([0n, 2n]);
     expect(deadWords(broker)).toEqual(["broken"]);
     expect(broker.committed("g", "t", 0)).toBe(3n);
+  });
+});
+
+describe("a dead-letter topic that does not exist", () => {
+  const missing = { poison: "dead-letter", deadLetterTopic: "gone" } as const;
+
+  test("is an error at the start, before anything is handled", async () => {
+    const setup = setUp(["a"], { failure: missing });
+    const seen: string[] = [];
+    const error = await failureOf(runToTheEnd(setup, (word) => void seen.push(word)));
+    expect(error.message).toContain("there is no topic gone, which failure.deadLetterTopic names");
+    expect(seen).toEqual([]);
+  });
+
+  test("is created where that is asked for", async () => {
+    const setup = setUp(["a", "broken", "b"], { failure: { ...missing, createDeadLetterTopic: { partitions: 2 } } });
+    await runToTheEnd(setup, () => {});
+    expect(setup.broker.partitions("gone")).toBe(2);
+    expect(setup.broker.endOffset("gone", 0) + setup.broker.endOffset("gone", 1)).toBe(1n);
+  });
+
+  test.each([{ partitions: 0 }, { replicas: 1 }, { partitions: 1.5 }])("how it is created is checked: %o", (createDeadLetterTopic) => {
+    expect(() => setUp([], { failure: { ...missing, createDeadLetterTopic: createDeadLetterTopic as object } })).toThrow(
+      "failure.createDeadLetterTopic",
+    );
   });
 });

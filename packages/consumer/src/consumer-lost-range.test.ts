@@ -90,6 +90,18 @@ describe("records that retention took before they were handled", () => {
     );
   });
 
+  test("leave a consumer live and ready that goes on at the end of a quiet topic", async () => {
+    const { clock, consumer } = setUp({ lostRange: "latest" });
+    consumer.on("*", () => {});
+    const running = consumer.run();
+    await clock.advance(120_000);
+    expect(consumer.health()).toMatchObject({ live: true, ready: true });
+    expect(consumer.health().reasons).toEqual([expect.stringContaining("it went on at 8")]);
+    const stopped = consumer.stop();
+    await clock.advance(20_000);
+    await Promise.all([running, stopped]);
+  });
+
   test("are passed over by a sink that goes on at its checkpoint, and one that is ahead is told nothing twice", async () => {
     const { clock, consumer } = setUp({ lostRange: "earliest" });
     const applied = new Map<string, number[]>();

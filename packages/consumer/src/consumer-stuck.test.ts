@@ -24,3 +24,22 @@ test("a client that keeps its membership and does not fetch turns health() red w
   await clock.advance(20_000);
   await Promise.all([stopping, running]);
 });
+
+test("brokers that do not answer make a consumer not ready, and not one to be replaced: a restart cannot mend them", async () => {
+  const clock = virtualClock({ turnMs: 1 });
+  const driver = memory({ topics: { rows: 1 } });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["rows"], signals: false, clock });
+  consumer.on("*", () => {});
+  const running = consumer.run();
+  await clock.advance(5_000);
+  const heal = driver.broker.faults.inject({ on: "ranges", how: "hangs", times: Number.POSITIVE_INFINITY });
+  await clock.advance(120_000);
+  expect(consumer.health()).toMatchObject({ live: true, ready: false });
+  expect(consumer.health().reasons).toEqual([expect.stringMatching(/^the brokers have not said for \d+ s where the logs end$/)]);
+  heal();
+  await clock.advance(20_000);
+  expect(consumer.health()).toMatchObject({ live: true, ready: true, reasons: [] });
+  const stopping = consumer.stop();
+  await clock.advance(20_000);
+  await Promise.all([stopping, running]);
+});

@@ -65,6 +65,25 @@ export interface Subscription {
    * @default "halt"
    */
   readonly lostRange?: LostRangePolicy;
+  /** Topics that are written to. One that does not exist is an error at the start, or is created where that is asked for. */
+  readonly writesTo?: readonly WrittenTopic[];
+}
+
+/** A topic that is written to. */
+export interface WrittenTopic {
+  readonly topic: string;
+  /** The option that names it, for messages. */
+  readonly option: string;
+  /** How it is created where it does not exist; null: it is not, and that is an error. */
+  readonly create: TopicCreation | null;
+}
+
+/** How a topic is created. */
+export interface TopicCreation {
+  /** @default the brokers' own default */
+  readonly partitions?: number;
+  /** @default the brokers' own default */
+  readonly replicationFactor?: number;
 }
 
 /** What is done where retention was faster than the group. */

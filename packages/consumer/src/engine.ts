@@ -16,6 +16,7 @@ import type {
 } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
+import { writtenTopics } from "./failure/written-topics.ts";
 import { lossText, passedOverCount } from "./lost-range.ts";
 import { publish } from "./observe/channels.ts";
 import type { Counters } from "./observe/counters.ts";
@@ -197,7 +198,7 @@ export class ConsumerEngine implements DriverSink {
       blockedBy: this.#intake?.blockedBy() ?? null,
       lastLoss: this.#lastLoss,
       waits: this.#waits.report(),
-      suspicions: this.#watch.reasons,
+      suspicions: this.#watch.suspicions,
       notes: this.#notes.flatMap((note) => note()),
       stuckAfterMs: this.#options.health.stuckAfterMs,
     });
@@ -255,7 +256,8 @@ export class ConsumerEngine implements DriverSink {
     }
   }
 
-  passedOver(_assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void {
+  passedOver(assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void {
+    this.#ledgers.passOver(assignment, goesOnAt);
     const { logger, groupId, failure } = this.#options;
     this.#lastLoss = `${lossText(lost, goesOnAt)}, because failure.lostRange is ${JSON.stringify(failure.lostRange)}`;
     this.#counters.passedOver += passedOverCount(lost, goesOnAt);
@@ -292,9 +294,9 @@ export class ConsumerEngine implements DriverSink {
   }
 
   /** Whatever is here, held, or claimed by a sink, the client need not fetch. */
-  #watched({ assignment, ledger }: HeldPartition): WatchedPartition {
+  #watched({ assignment, ledger, passedTo }: HeldPartition): WatchedPartition {
     const isAtWork = ledger.inFlight > 0 || this.#holds.isHeld(assignment) || this.#intake?.hasWork(assignment) === true;
-    return { assignment, handledTo: ledger.watermark, isAtWork };
+    return { assignment, handledTo: ledger.watermark, passedTo, isAtWork };
   }
 
   #dispatch(event: LifecycleEvent): void {
@@ -341,7 +343,10 @@ export class ConsumerEngine implements DriverSink {
     const startAt = this.#startAt === undefined ? {} : { startAt: this.#holds.whileAsked(this.#startAt) };
     const joining = this.#waits.open({ what: `the ${driver.name} driver, which joins the group ${groupId},` });
     try {
-      this.#session = await driver.connect({ groupId, topics, from, logger, signal, lostRange: failure.lostRange, ...startAt }, this);
+      this.#session = await driver.connect(
+        { groupId, topics, from, logger, signal, lostRange: failure.lostRange, writesTo: writtenTopics(failure), ...startAt },
+        this,
+      );
       if (this.phase !== "connecting") {
         return; // nobody waits for it any more: it is closed where that was decided, and no timer may begin
       }

@@ -72,4 +72,6 @@ export type {
   OutgoingRecord,
   PartitionAssignment,
   Subscription,
+  TopicCreation,
+  WrittenTopic,
 } from "./driver.ts";

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { TopicCreation } from "@cdckit/consumer";
 import type { Admin } from "kafkajs";
 import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
@@ -36,6 +37,13 @@ export class LogScout {
 
   topics(): Promise<readonly string[]> {
     return this.#ask((admin) => admin.listTopics());
+  }
+
+  /** Does nothing where another member was quicker. What is left out is the brokers' own default. */
+  createTopic(topic: string, { partitions = -1, replicationFactor = -1 }: TopicCreation): Promise<void> {
+    return this.#ask(async (admin) => {
+      await admin.createTopics({ topics: [{ topic, numPartitions: partitions, replicationFactor }], waitForLeaders: true });
+    });
   }
 
   /** What the group has committed of these topics, partitions without a commit left out. */

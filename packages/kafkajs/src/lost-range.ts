@@ -48,8 +48,11 @@ export function goesOnAt({ firstMissing, firstAvailable, end, recreated }: LostR
   return policy === "earliest" ? firstAvailable : end;
 }
 
-/** The error of a position that the log does not have. */
-export function lostRangeError(lost: LostRange, groupId: string): KafkaJsDriverError {
+/**
+ * The error of a position that the log does not have. `keptBy`: who says where the partition starts; a sink's word counts more than the
+ * group's offset.
+ */
+export function lostRangeError(lost: LostRange, groupId: string, keptBy: "group" | "sink" = "group"): KafkaJsDriverError {
   const { topic, partition, firstMissing, firstAvailable, end, recreated } = lost;
   if (recreated !== undefined) {
     return recreatedError(lost, groupId, recreated);
@@ -61,10 +64,15 @@ export function lostRangeError(lost: LostRange, groupId: string): KafkaJsDriverE
   const choice = firstMissing < firstAvailable ? '; failure.lostRange "earliest" goes on behind what is gone' : "";
   return new KafkaJsDriverError(
     "offset-out-of-range",
-    `${topic}[${partition}]: ${what}. Decide where to go on, and set the group's offset (kafka-consumer-groups --reset-offsets)${choice}`,
+    `${topic}[${partition}]: ${what}. Decide where to go on, and set ${advice[keptBy]}${choice}`,
     { lost },
   );
 }
+
+const advice = {
+  group: "the group's offset (kafka-consumer-groups --reset-offsets)",
+  sink: "the sink's checkpoint, where the partition starts whatever the group's offset is (in PostgreSQL: next_offset in cdckit_checkpoints)",
+} as const;
 
 /** The error of a topic that is another one under the same name. */
 function recreatedError(lost: LostRange, groupId: string, { from, to }: RecreatedTopic): KafkaJsDriverError {

@@ -8,12 +8,28 @@ import { goesOnAt, lostRangeAt, lostRangeError } from "./lost-range.ts";
  * that is not in the log any more is silently moved to the log's start or end. Returns the topics of the subscription by name.
  */
 export async function preflight(scout: LogScout, subscription: Subscription): Promise<readonly string[]> {
-  const topics = matchTopics(subscription.topics, await scout.topics());
+  const existing = await scout.topics();
+  const topics = matchTopics(subscription.topics, existing);
+  await prepareWritten(scout, subscription, existing);
   // Where something else decides where to start, its word is looked at when it is given.
   if (subscription.startAt === undefined) {
     await checkCommittedOffsets(scout, subscription, topics);
   }
   return topics;
+}
+
+/** A letter that cannot be written holds up its partition: whether it can is known at the start. */
+async function prepareWritten(scout: LogScout, { writesTo = [], logger }: Subscription, existing: readonly string[]): Promise<void> {
+  for (const { topic, option, create } of writesTo.filter((written) => !existing.includes(written.topic))) {
+    if (create === null) {
+      throw new KafkaJsDriverError(
+        "topic-missing",
+        `there is no topic ${topic}, which ${option} names${likeness([topic], existing)}. Create it, or let it be created with failure.createDeadLetterTopic`,
+      );
+    }
+    await scout.createTopic(topic, create);
+    logger.info({ topic, ...create }, "a topic was created");
+  }
 }
 
 /** The topics that there are now, of those that are wanted. */

@@ -274,9 +274,9 @@ export class KafkaJsSession implements DriverSession {
     const { scout, subscription, brokers } = this.#parts;
     for (const deadline = performance.now() + startDeadlineMs; ; ) {
       try {
-        const { starts, lost } = await resolveStarts(scout, subscription, assignments, this.#assignments);
+        const { starts, lost, keptBy } = await resolveStarts(scout, subscription, assignments, this.#assignments);
         await holdBack(lost, (commit) => this.#commits.putBack(commit), subscription.logger);
-        this.#startAt(assignments, starts, lost === null ? null : lostRangeError(lost, subscription.groupId));
+        this.#startAt(assignments, starts, lost === null ? null : lostRangeError(lost, subscription.groupId, keptBy));
         return;
       } catch (error) {
         if (this.#isOver || !assignments.some((assignment) => this.#assignments.isCurrent(assignment))) {
@@ -440,7 +440,7 @@ export class KafkaJsSession implements DriverSession {
     });
     const position = goesOnAt(lost, subscription.lostRange);
     if (position === null) {
-      this.#fail(lostRangeError(lost, subscription.groupId));
+      this.#fail(lostRangeError(lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
     } else if (this.#assignments.held(assignment) === held && !this.#isOver) {
       held.expected = position;
       this.#parts.sink.passedOver?.(assignment, lost, position);

@@ -14,6 +14,8 @@ export interface Start extends OffsetCommit {
 export interface Starts {
   readonly starts: readonly Start[];
   readonly lost: LostRange | null;
+  /** Who had said that it starts there. */
+  readonly keptBy: "group" | "sink";
 }
 
 /**
@@ -44,12 +46,12 @@ export async function resolveStarts(
     const lost = log === undefined || known === null ? null : lostRangeAt(assignment, known, log);
     const offset = lost === null ? (known?.offset ?? (from === "earliest" ? log?.low : log?.high) ?? 0n) : goesOnAt(lost, lostRange);
     if (offset === null) {
-      return { starts: [], lost };
+      return { starts: [], lost, keptBy: given.has(assignment) ? "sink" : "group" };
     }
     const ownCommit = commit === null || isOfAnotherTopic(commit, assignment) ? null : commit.offset;
     starts.push({ assignment, offset, committed: ownCommit, passedOver: lost });
   }
-  return { starts, lost: null };
+  return { starts, lost: null, keptBy: "group" };
 }
 
 function positionOf({ offset, topicId = null }: OffsetCommit): Position {

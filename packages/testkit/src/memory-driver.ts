@@ -86,6 +86,7 @@ class BrokerDriver implements MemoryDriver {
     if (missing.length > 0) {
       throw new RangeError(`there is no topic ${missing.join(", ")}; there are: ${existing.join(", ") || "none"}`);
     }
+    this.#prepareWritten(subscription);
     const member = new MemoryMember({ broker: this.broker, subscription, sink, ...this.#tuning });
     if (subscription.startAt === undefined) {
       this.#refuseLostRange(member, subscription);
@@ -115,6 +116,15 @@ class BrokerDriver implements MemoryDriver {
     });
     signal?.addEventListener("abort", giveUp);
     await Promise.race([reached, aborted]).finally(() => signal?.removeEventListener("abort", giveUp));
+  }
+
+  #prepareWritten({ writesTo = [] }: Subscription): void {
+    for (const { topic, option, create } of writesTo.filter((written) => !this.broker.topics().includes(written.topic))) {
+      if (create === null) {
+        throw new RangeError(`there is no topic ${topic}, which ${option} names; there are: ${this.broker.topics().join(", ") || "none"}`);
+      }
+      this.broker.createTopic(topic, create.partitions);
+    }
   }
 
   #refuseLostRange(member: MemoryMember, subscription: Subscription): void {

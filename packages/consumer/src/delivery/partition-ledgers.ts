@@ -6,6 +6,8 @@ export interface HeldPartition {
   readonly assignment: PartitionAssignment;
   readonly ledger: OffsetLedger;
   highWatermark: bigint | null;
+  /** Where it goes on behind records that are gone; null where none are. */
+  passedTo: bigint | null;
   /** It is about to be given up: what is in flight is still handled and committed, nothing more is taken. */
   isGoing: boolean;
 }
@@ -16,7 +18,7 @@ export class PartitionLedgers {
 
   assign(assignments: readonly PartitionAssignment[]): void {
     for (const assignment of assignments) {
-      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null, isGoing: false });
+      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null, passedTo: null, isGoing: false });
     }
   }
 
@@ -27,6 +29,14 @@ export class PartitionLedgers {
       if (held !== undefined) {
         held.highWatermark = end;
       }
+    }
+  }
+
+  /** The partition goes on there: what lies in front of it is gone, and nobody is behind with it. */
+  passOver(assignment: PartitionAssignment, goesOnAt: bigint): void {
+    const held = this.#held.get(assignment);
+    if (held !== undefined) {
+      held.passedTo = goesOnAt;
     }
   }
 

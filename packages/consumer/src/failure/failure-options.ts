@@ -1,6 +1,6 @@
 import { check, checkChoice, checkCount, checkMembers, checkNumber } from "../option-checks.ts";
 import { ConsumerError } from "../errors.ts";
-import type { LostRangePolicy } from "../driver.ts";
+import type { LostRangePolicy, TopicCreation } from "../driver.ts";
 import type { BreakerPolicy } from "./breaker.ts";
 import type { IsRetriable } from "./classify.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
@@ -55,8 +55,13 @@ export interface FailureOptions {
    * @default "halt"
    */
   readonly poison?: "halt" | "dead-letter" | "park-key";
-  /** Where dead letters go; it must exist. Required unless `poison` is `"halt"`. */
+  /** Where dead letters go. It is looked for at the start: `run()` rejects if it does not exist. Required unless `poison` is `"halt"`. */
   readonly deadLetterTopic?: string;
+  /**
+   * Creates `deadLetterTopic` at the start if it does not exist; with an object, with so many partitions and replicas.
+   * @default false
+   */
+  readonly createDeadLetterTopic?: boolean | TopicCreation;
   /** When setting records aside looks like a systemic failure: the consumer then halts. `false`: never. */
   readonly breaker?: BreakerOptions | false;
   /**
@@ -85,6 +90,7 @@ export interface ResolvedFailureOptions {
   readonly retry: RetryPolicy;
   readonly poison: "halt" | "dead-letter" | "park-key";
   readonly deadLetterTopic: string | null;
+  readonly createDeadLetterTopic: TopicCreation | null;
   readonly breaker: BreakerPolicy | null;
   readonly maxParkedKeys: number;
   readonly unknownSchemaGraceMs: number;
@@ -95,7 +101,17 @@ export interface ResolvedFailureOptions {
 const retryDefaults: RetryPolicy = Object.freeze({ attempts: 5, initialDelayMs: 100, maxDelayMs: 10_000, factor: 2, jitter: "full" });
 const breakerDefaults: BreakerPolicy = Object.freeze({ maxShare: 0.01, maxInARow: 100 });
 
-const members = ["retry", "poison", "deadLetterTopic", "breaker", "maxParkedKeys", "unknownSchemaGraceMs", "isRetriable", "lostRange"];
+const members = [
+  "retry",
+  "poison",
+  "deadLetterTopic",
+  "createDeadLetterTopic",
+  "breaker",
+  "maxParkedKeys",
+  "unknownSchemaGraceMs",
+  "isRetriable",
+  "lostRange",
+];
 
 /** Every option present and checked. */
 export function resolveFailureOptions(options: FailureOptions = {}): ResolvedFailureOptions {
@@ -110,6 +126,7 @@ export function resolveFailureOptions(options: FailureOptions = {}): ResolvedFai
     retry: resolveRetry(options.retry),
     poison,
     deadLetterTopic: deadLetterTopicOf(poison, options),
+    createDeadLetterTopic: resolveCreation(options.createDeadLetterTopic),
     breaker: resolveBreaker(options.breaker),
     maxParkedKeys,
     unknownSchemaGraceMs,
@@ -149,11 +166,32 @@ function resolveBreaker(breaker: BreakerOptions | false = {}): BreakerPolicy | n
   return Object.freeze(resolved);
 }
 
-function deadLetterTopicOf(poison: FailureOptions["poison"], { deadLetterTopic, breaker, maxParkedKeys }: FailureOptions): string | null {
+function resolveCreation(creation: boolean | TopicCreation = false): TopicCreation | null {
+  if (typeof creation === "boolean") {
+    return creation ? Object.freeze({}) : null;
+  }
+  checkMembers("failure.createDeadLetterTopic", creation, ["partitions", "replicationFactor"]);
+  for (const name of ["partitions", "replicationFactor"] as const) {
+    if (creation[name] !== undefined) {
+      checkCount(`failure.createDeadLetterTopic.${name}`, creation[name]);
+    }
+  }
+  return Object.freeze({ ...creation });
+}
+
+function deadLetterTopicOf(
+  poison: FailureOptions["poison"],
+  { deadLetterTopic, createDeadLetterTopic, breaker, maxParkedKeys }: FailureOptions,
+): string | null {
   const isName = typeof deadLetterTopic === "string" && deadLetterTopic !== "";
   check(deadLetterTopic === undefined || isName, "failure.deadLetterTopic", "the name of a topic", deadLetterTopic);
   if (poison === "halt") {
-    const idle = Object.entries({ deadLetterTopic, breaker: breaker === false ? undefined : breaker, maxParkedKeys });
+    const idle = Object.entries({
+      deadLetterTopic,
+      createDeadLetterTopic,
+      breaker: breaker === false ? undefined : breaker,
+      maxParkedKeys,
+    });
     const name = idle.find(([, value]) => value !== undefined)?.[0];
     if (name !== undefined) {
       throw new ConsumerError(

@@ -3,6 +3,7 @@ import { withJson } from "../json-form.ts";
 import type { LifecycleState, Phase } from "../lifecycle.ts";
 import type { Counts } from "./counters.ts";
 import { type WaitReport, waitTexts } from "./waits.ts";
+import { type Suspicion, suspicionText } from "./watchdog.ts";
 
 export interface PartitionHealth {
   readonly topic: string;
@@ -40,7 +41,7 @@ export interface HealthFacts {
   /** The oldest first. */
   readonly waits: readonly WaitReport[];
   /** What the watch over the logs has found. */
-  readonly suspicions: readonly string[];
+  readonly suspicions: readonly Suspicion[];
   /** What else is wrong, in words: functions that only look on and failed, handlers that match nothing. */
   readonly notes: readonly string[];
   readonly stuckAfterMs: number;
@@ -61,7 +62,9 @@ const phaseReasons: Readonly<Record<Phase, string | null>> = {
 export function reportHealth(facts: HealthFacts): Health {
   const { state } = facts;
   const assigned = [...facts.held].map(partitionHealth);
-  const isStuck = facts.suspicions.length > 0;
+  const isSuspect = facts.suspicions.length > 0;
+  // A new consumer reads a partition whose client does not fetch. What is waited for, and brokers that do not answer, are no better for it.
+  const isClientStuck = facts.waits.length === 0 && facts.suspicions.some(({ kind }) => kind !== "unreachable");
   const isWaiting = facts.waits.some(({ forMs }) => forMs >= facts.stuckAfterMs);
   const reasons = [
     phaseReasons[state.phase],
@@ -70,13 +73,13 @@ export function reportHealth(facts: HealthFacts): Health {
     facts.blockedBy,
     facts.lastLoss,
     ...waitTexts(facts.waits),
-    ...facts.suspicions,
+    ...facts.suspicions.map((suspicion) => suspicionText(suspicion, facts.waits.length > 0)),
     ...facts.notes,
   ];
   return withJson({
     phase: state.phase,
-    live: state.phase !== "stopped" && state.error === null && !isStuck,
-    ready: state.phase === "running" && state.error === null && !isStuck && !isWaiting,
+    live: state.phase !== "stopped" && state.error === null && !isClientStuck,
+    ready: state.phase === "running" && state.error === null && !isSuspect && !isWaiting,
     assigned,
     lastProgressAt: facts.lastProgressAt,
     counts: facts.counts,

@@ -15,16 +15,16 @@ async function watched(ranges: () => Promise<readonly LogRange[]>, handledTo: bi
     clock,
     intervalMs: lagIntervalMs,
     stuckAfterMs,
-    partitions: () => [{ assignment, handledTo, isAtWork: false }],
+    partitions: () => [{ assignment, handledTo, passedTo: null, isAtWork: false }],
     onRanges: () => {},
     onSuspicion: (suspicion) => told.push(suspicionText(suspicion)),
   });
   watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
   await clock.advance(forMs);
-  expect(watch.reasons).toHaveLength(told.length);
+  expect(watch.suspicions).toHaveLength(told.length);
   watch.stop();
   await clock.advance(forMs);
-  expect(watch.reasons).toEqual([]);
+  expect(watch.suspicions).toEqual([]);
   return told;
 }
 
@@ -50,7 +50,7 @@ test("what is handled while the answer is on its way is no truncated log", async
     clock,
     intervalMs: 10,
     stuckAfterMs: 1_000,
-    partitions: () => [{ assignment, handledTo, isAtWork: false }],
+    partitions: () => [{ assignment, handledTo, passedTo: null, isAtWork: false }],
     onRanges: () => {},
     onSuspicion: (suspicion) => told.push(suspicionText(suspicion)),
   });

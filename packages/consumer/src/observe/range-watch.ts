@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { DriverSession, LogRange } from "../driver.ts";
-import { type Suspicion, suspicionText, Watchdog, type WatchedPartition } from "./watchdog.ts";
+import { type Suspicion, Watchdog, type WatchedPartition } from "./watchdog.ts";
 
 export interface RangeWatchParts {
   readonly clock: Clock;
@@ -28,9 +28,9 @@ export class RangeWatch {
     this.#watchdog = new Watchdog(parts.stuckAfterMs);
   }
 
-  /** What the last look found, in words. */
-  get reasons(): readonly string[] {
-    return this.#suspicions.map(suspicionText);
+  /** What the last look found. */
+  get suspicions(): readonly Suspicion[] {
+    return this.#suspicions;
   }
 
   /** Without a driver that can ask there is nothing to compare with: a capability that its page tells. */

@@ -3,14 +3,20 @@ import type { LogRange, PartitionAssignment } from "../driver.ts";
 import { suspicionText, Watchdog, type WatchedPartition } from "./watchdog.ts";
 
 const assignment: PartitionAssignment = { topic: "t", partition: 3, epoch: 1 };
-const at = (handledTo: bigint | null, isAtWork = false): readonly WatchedPartition[] => [{ assignment, handledTo, isAtWork }];
+const at = (handledTo: bigint | null, isAtWork = false): readonly WatchedPartition[] => [
+  { assignment, handledTo, passedTo: null, isAtWork },
+];
 const ending = (end: bigint, committed: bigint | null = null): readonly LogRange[] => [{ assignment, start: 0n, end, committed }];
 
 type Look = readonly [atMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null];
 
 function textsOf(...looks: readonly Look[]): readonly string[] {
   const watchdog = new Watchdog(60_000);
-  return looks.map(([nowMs, partitions, ranges]) => watchdog.look(nowMs, partitions, ranges).map(suspicionText)).at(-1) ?? [];
+  return (
+    looks
+      .map(([nowMs, partitions, ranges]) => watchdog.look(nowMs, partitions, ranges).map((suspicion) => suspicionText(suspicion)))
+      .at(-1) ?? []
+  );
 }
 
 describe("the watchdog", () => {

@@ -5,6 +5,8 @@ export interface WatchedPartition {
   readonly assignment: PartitionAssignment;
   /** Everything below is handled; null while nothing is. */
   readonly handledTo: bigint | null;
+  /** Where it goes on behind records that are gone; null where none are. */
+  readonly passedTo: bigint | null;
   /** A handler, a retry or a registry is waited for: slow is not stuck. */
   readonly isAtWork: boolean;
 }
@@ -49,11 +51,12 @@ export class Watchdog {
     return silentMs >= this.#stuckAfterMs && partitions.length > 0 ? [...suspicions, { kind: "unreachable", forMs: silentMs }] : suspicions;
   }
 
-  #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, log: LogRange | null): readonly Suspicion[] {
+  #lookAt({ assignment, handledTo, passedTo, isAtWork }: WatchedPartition, nowMs: number, log: LogRange | null): readonly Suspicion[] {
     const seen = this.#seen.get(assignment);
     const end = log?.end ?? null;
     // Before it has handled anything, a member stands where the group did; where that is not known, nobody knows whether it should move.
-    const standsAt = handledTo ?? log?.committed ?? null;
+    const known = handledTo ?? log?.committed ?? null;
+    const standsAt = passedTo !== null && (known === null || known < passedTo) ? passedTo : known;
     const isBehind = end !== null && standsAt !== null && end > standsAt && !isAtWork;
     if (seen === undefined || !seen.isBehind || !isBehind || seen.handledTo !== handledTo) {
       this.#seen.set(assignment, { handledTo, isBehind, sinceMs: nowMs });
@@ -78,12 +81,12 @@ export class Watchdog {
   }
 }
 
-/** As a health report says it. */
-export function suspicionText(suspicion: Suspicion): string {
+/** As a health report says it. `isWaiting`: something is waited for, and may be what holds the partition up. */
+export function suspicionText(suspicion: Suspicion, isWaiting: boolean = false): string {
   switch (suspicion.kind) {
     case "stuck": {
       const { topic, partition } = suspicion.assignment;
-      return `${topic}[${partition}] has ${suspicion.lag} records to read, and nothing has moved for ${seconds(suspicion.forMs)}: the client does not fetch`;
+      return `${topic}[${partition}] has ${suspicion.lag} records to read, and nothing has moved for ${seconds(suspicion.forMs)}: ${isWaiting ? "it may be held up by what is waited for" : "the client does not fetch"}`;
     }
     case "truncated": {
       const { topic, partition } = suspicion.assignment;
