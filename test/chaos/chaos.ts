@@ -52,6 +52,7 @@ const faults = [
   "freeze",
   "cut",
   "black-hole",
+  "swallow",
   "storm",
   "slow",
   "broker-crash",
@@ -191,6 +192,9 @@ class Scene {
         return this.#cutFor(() => this.#proxy.cut(), 300 + this.#random.below(2_500));
       case "black-hole":
         return this.#cutFor(() => this.#proxy.swallow(), 1_000 + this.#random.below(4_000));
+      case "swallow":
+        // Nothing heals them: members must notice, and connect anew.
+        return this.#cutFor(() => this.#proxy.swallowOld(), 12_000);
       case "storm":
         return this.#storm();
       case "broker-crash":

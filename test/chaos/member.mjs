@@ -18,6 +18,7 @@ const consumer = createConsumer({
     sessionTimeoutMs: 3_000,
     heartbeatIntervalMs: 300,
     rebalanceTimeoutMs: 5_000,
+    requestTimeout: 6_000,
     maxBytesPerPartition: 16_384,
   }),
   groupId,

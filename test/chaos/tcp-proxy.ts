@@ -8,6 +8,7 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   #state: "open" | "cut" | "black-hole" = "open";
   #swallowsFetches = false;
+  readonly #swallowed = new Set<Socket>();
 
   private constructor(server: Server, targetPort: number, speaksKafka: boolean) {
     this.#server = server;
@@ -47,6 +48,14 @@ export class TcpProxy {
     }
   }
 
+  /** What lies on the connections that there are is swallowed; new ones work. */
+  swallowOld(): void {
+    for (const socket of this.#sockets) {
+      this.#swallowed.add(socket);
+      socket.pause();
+    }
+  }
+
   /** Fetches get no answer; heartbeats, metadata and commits do. */
   swallowFetches(): void {
     this.#swallowsFetches = true;
@@ -55,6 +64,7 @@ export class TcpProxy {
   heal(): void {
     this.#state = "open";
     this.#swallowsFetches = false;
+    this.#swallowed.clear();
     for (const socket of this.#sockets) {
       socket.resume();
     }
@@ -85,12 +95,13 @@ export class TcpProxy {
     from.on("data", (bytes) => {
       if (!to.write(passed(bytes))) {
         from.pause();
-        to.once("drain", () => this.#state !== "black-hole" && from.resume());
+        to.once("drain", () => this.#state !== "black-hole" && !this.#swallowed.has(from) && from.resume());
       }
     });
     from.on("error", () => {}); // the close that follows ends the other side too
     from.once("close", () => {
       this.#sockets.delete(from);
+      this.#swallowed.delete(from);
       to.destroy();
     });
   }

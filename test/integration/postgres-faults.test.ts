@@ -6,6 +6,7 @@ import { postgres, type PostgresClient, type PostgresOptions, type PostgresPool,
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RunningPostgres, startPostgres } from "../../scripts/stack/postgres.mjs";
+import { TcpProxy } from "../chaos/tcp-proxy.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "cdckit-faults-"));
 const partition = Object.freeze({ topic: "shop.public.orders", partition: 0, epoch: 1 });
@@ -101,6 +102,34 @@ describe("a connection", () => {
     expect(await rows()).toEqual([{ id: "1" }]);
     await apply(sink, 3n, created(2), created(3));
     expect(await rows()).toEqual([{ id: "1" }, { id: "2" }, { id: "3" }]);
+  });
+
+  test("that swallows what is sent on it is given up in time and replaced, and so are the others that were open then", async () => {
+    const proxy = await TcpProxy.listen(0, server.database.port, { speaksKafka: false });
+    const { user, password, database } = server.database;
+    await pool.query("create schema if not exists copy");
+    const sink = postgres({
+      connectionString: `postgres://${user}:${password}@127.0.0.1:${proxy.port}/${database}`,
+      schema: "copy",
+      create: true,
+      statementTimeoutMs: 1_000,
+    });
+    const other = { ...partition, partition: 1 };
+    try {
+      await sink.claim("g", [partition, other]);
+      // Two connections, both of them idle then.
+      await Promise.all([apply(sink, 1n, created(1)), sink.apply({ assignment: other, events: [], nextOffset: 1n })]);
+      proxy.swallowOld();
+      const startedMs = performance.now();
+      await expect(apply(sink, 2n, created(2))).rejects.toMatchObject({ code: "unavailable", retriable: true });
+      await apply(sink, 2n, created(2)); // PostgreSQL ends the session that swallowed when its transaction has been idle for too long
+      await sink.apply({ assignment: other, events: [], nextOffset: 2n });
+      expect(performance.now() - startedMs).toBeLessThan(1_000 + 15_000);
+      expect(await rows()).toEqual([{ id: "1" }, { id: "2" }]);
+    } finally {
+      await sink.close();
+      await proxy.close();
+    }
   });
 
   test("that breaks while nothing is asked of it does not end the process", async () => {

@@ -159,6 +159,8 @@ describe("run with handlers", () => {
       retries: 0,
       deadLettered: 0,
       passedOver: 0,
+      recreated: 0,
+      reconnects: 0,
     });
   });
 

@@ -114,6 +114,8 @@ export interface DriverSink {
    * the returned wait is ended; each failed attempt is told to it, so that it stays one wait. May be called from `connect` on.
    */
   waiting?(wait: WaitFor): OpenWait;
+  /** The driver has ended connections on which nothing was answered, and makes new ones. `why`: a sentence without its full stop. */
+  reconnected?(why: string): void;
   /**
    * The group has acknowledged this member: at a join, and with every heartbeat that is answered well. From now on the group keeps it for so
    * many milliseconds at least: the session timeout, less the time since the request was *sent*. An answer that a frozen process reads late
@@ -210,6 +212,11 @@ export interface DriverSession {
   transact?(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void>;
   /** Asks the brokers, on a connection that fetches do not use. Absent where the client cannot. */
   ranges?(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]>;
+  /**
+   * Ends the connections and makes new ones, because nothing has moved for too long: what is sent on them may be swallowed. Absent where
+   * the client's connections are not the driver's. `why`: a sentence without its full stop.
+   */
+  reconnect?(why: string): void;
   /** Leaves the group and lets go of everything, at the latest after `deadlineMs`. Idempotent; no sink call follows. Never rejects. */
   close(deadlineMs: number): Promise<void>;
 }

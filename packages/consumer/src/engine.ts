@@ -274,6 +274,11 @@ export class ConsumerEngine implements DriverSink {
     return this.#waits.open(wait);
   }
 
+  reconnected(why: string): void {
+    this.#counters.reconnects++;
+    this.#options.logger.warn({ why }, "connections did not answer, and are replaced");
+  }
+
   failed(error: unknown): void {
     const readable = toError(error);
     this.fail(
@@ -288,7 +293,9 @@ export class ConsumerEngine implements DriverSink {
     const reason = suspicionText(suspicion);
     this.#options.logger.warn({ reason }, "the consumer may be stuck");
     publish("suspicion", () => ({ groupId: this.#options.groupId, reason }));
-    if (suspicion.kind === "truncated") {
+    if (suspicion.kind !== "truncated") {
+      this.#session?.reconnect?.(reason);
+    } else {
       this.fail(new ConsumerError("log-truncated", `${reason}; decide where to go on, and set the group's offset`));
     }
   }

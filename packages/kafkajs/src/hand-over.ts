@@ -1,4 +1,4 @@
-import type { DriverSink } from "@cdckit/consumer";
+import type { DriverSink, PartitionAssignment } from "@cdckit/consumer";
 import type { Assignments, Held } from "./assignments.ts";
 import type { MessageBatch } from "./message-batch.ts";
 import type { PartitionControl } from "./partition-control.ts";
@@ -47,8 +47,18 @@ export class HandOver {
     return undefined;
   }
 
+  /** The consumer wants more of these again. */
+  resume(assignments: readonly PartitionAssignment[]): void {
+    for (const assignment of assignments) {
+      const held = this.#parts.assignments.held(assignment);
+      if (held !== undefined) {
+        this.#goOn(held);
+      }
+    }
+  }
+
   /** The partition goes on, where it can. */
-  goOn(held: Held): void {
+  #goOn(held: Held): void {
     while (held.atWork === undefined && !held.isPaused && !held.isGoing && this.#isCurrent(held)) {
       const batch = held.ahead.shift();
       if (batch === undefined) {
@@ -72,7 +82,7 @@ export class HandOver {
     const work = taken.then(() => {
       held.atWork = undefined;
       held.isSlow = performance.now() - startedMs >= patienceMs;
-      this.goOn(held);
+      this.#goOn(held);
     });
     held.atWork = work;
     // Once is enough: the others need not wait again for a partition that takes its time.

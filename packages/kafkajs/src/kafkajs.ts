@@ -9,9 +9,9 @@ import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions
 import type { MakeProducer } from "./own-producer.ts";
 import { preflight } from "./preflight.ts";
 import { KafkaJsSession } from "./session.ts";
-import { Sockets } from "./sockets.ts";
 import { StartDiagnosis } from "./start-diagnosis.ts";
 import { TopicIds } from "./topic-ids.ts";
+import { Connections } from "./connections.ts";
 
 const capabilities: DriverCapabilities = Object.freeze({
   metadataCommit: true,
@@ -57,13 +57,15 @@ interface Client {
   readonly makeProducer: MakeProducer;
   readonly assigner: PartitionAssigner;
   readonly brokers: string;
+  /** Those of the consumer; null where they are the application's. */
+  readonly connections: Connections | null;
   readonly destroySockets: () => void;
 }
 
 async function connect(options: ResolvedKafkaJsOptions, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
   const module = await loadKafkaJs();
   installCodecs(module.CompressionCodecs as unknown as KafkaJsCodecs); // its type leaves out what can be put there
-  const client = clientOf(options, subscription, module);
+  const client = clientOf(options, subscription, module, sink);
   const { signal } = subscription;
   const giveUp = (): void => {
     client.destroySockets();
@@ -104,7 +106,8 @@ async function join(
     // A join that is under way when the session is closed fails later, and must not bring the member back.
     retry: { restartOnFailure: async () => !session.isClosing },
   });
-  const { brokers, destroySockets, scout, makeProducer } = client;
+  client.connections?.watched(consumer);
+  const { brokers, connections, destroySockets, scout, makeProducer } = client;
   const session: KafkaJsSession = new KafkaJsSession({
     consumer,
     subscription,
@@ -114,6 +117,7 @@ async function join(
     makeProducer,
     tuning,
     brokers,
+    reconnect: (why) => connections?.replace(why, Date.now()),
     destroySockets,
   });
   await consumer.connect();
@@ -121,7 +125,7 @@ async function join(
   return session;
 }
 
-function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, module: typeof import("kafkajs")): Client {
+function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, module: typeof import("kafkajs"), sink: DriverSink): Client {
   const { client } = options;
   // Named, because kafkajs warns where it chooses for itself.
   const createPartitioner = module.Partitioners.DefaultPartitioner;
@@ -134,39 +138,46 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
       makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
       assigner,
       brokers: "of the given client",
+      connections: null,
       destroySockets: () => {},
     };
   }
-  const sockets = new Sockets();
-  const ofProducers = new Set<Sockets>();
   const { brokers } = client.config;
+  const names = Array.isArray(brokers) ? brokers.join(", ") : "of the given function";
+  const connections = new Connections(sink, names);
+  // What is asked beside the consumer, and tried again by who asks: it says itself what it waits for.
+  const counted: Pick<DriverSink, "reconnected"> = { reconnected: (why) => sink.reconnected?.(why) };
+  const ofScout = new Connections(counted, names);
+  const ofProducers = new Set<Connections>();
   const config = {
     clientId: "cdckit",
     ...client.config,
     retry: { ...patientRetry, ...client.config.retry },
-    brokers: sockets.brokersWhileOpen(brokers),
+    brokers: connections.sockets.brokersWhileOpen(brokers),
     logCreator: toLogger(logger),
-    socketFactory: sockets.factory,
+    socketFactory: connections.sockets.factory,
   };
   const patience = { requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry };
-  const scouting = new module.Kafka(patience);
+  const { sockets } = ofScout;
+  const scouting = new module.Kafka({ ...patience, brokers: sockets.brokersWhileOpen(brokers), socketFactory: sockets.factory });
   return {
     kafka: new module.Kafka(config),
-    scout: new LogScout(() => scouting.admin({ retry: preflightRetry }), new TopicIds(scouting)),
+    scout: new LogScout(() => ofScout.watched(scouting.admin({ retry: preflightRetry })), new TopicIds(scouting)),
     makeProducer: (producerConfig: ProducerConfig) => {
       // Sockets of its own: those of a producer that is given up can be ended, and kafkajs then retries in vain.
-      const own = new Sockets();
+      const own = new Connections(counted, names);
       ofProducers.add(own);
-      const kafka = new module.Kafka({ ...patience, brokers: own.brokersWhileOpen(brokers), socketFactory: own.factory });
+      const kafka = new module.Kafka({ ...patience, brokers: own.sockets.brokersWhileOpen(brokers), socketFactory: own.sockets.factory });
       const destroySockets = (): void => {
         own.destroy();
         ofProducers.delete(own);
       };
-      return { producer: kafka.producer({ createPartitioner, ...producerConfig }), destroySockets };
+      return { producer: own.watched(kafka.producer({ createPartitioner, ...producerConfig })), destroySockets };
     },
     assigner,
-    brokers: Array.isArray(brokers) ? brokers.join(", ") : "of the given function",
-    destroySockets: () => [sockets, ...ofProducers].forEach((each) => each.destroy()),
+    brokers: names,
+    connections,
+    destroySockets: () => [connections, ofScout, ...ofProducers].forEach((each) => each.destroy()),
   };
 }
 

@@ -16,6 +16,8 @@ export interface SessionParts {
   readonly tuning: ResolvedKafkaJsOptions["tuning"];
   /** As they appear in messages. */
   readonly brokers: string;
+  /** Replaces the connections, where the driver has made them. */
+  readonly reconnect: (why: string) => void;
   /** Ends every socket, where the driver has made them. */
   readonly destroySockets: () => void;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { DriverSession, LogRange, LostRange, OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import type { DriverSession, LogRange, LostRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
 import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
 import { Assignments, type Held, type OwnAssignment } from "./assignments.ts";
 import { isLeap, isNext } from "./batch-place.ts";
@@ -44,6 +44,8 @@ export class KafkaJsSession implements DriverSession {
   readonly #over: AbortController = new AbortController();
   /** Aborted when the time of the close is up. */
   readonly #ended: AbortController = new AbortController();
+  /** kafkajs has crashed, and has not joined again. */
+  #rejoining: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
 
@@ -113,12 +115,7 @@ export class KafkaJsSession implements DriverSession {
 
   resume(assignments: readonly PartitionAssignment[]): void {
     this.#control.setPaused(assignments, false);
-    for (const assignment of assignments) {
-      const held = this.#assignments.held(assignment);
-      if (held !== undefined) {
-        this.#handOver.goOn(held);
-      }
-    }
+    this.#handOver.resume(assignments);
   }
 
   send(records: readonly OutgoingRecord[]): Promise<void> {
@@ -134,6 +131,12 @@ export class KafkaJsSession implements DriverSession {
     await this.#topicCheck.look();
     const asked = assignments.filter((assignment) => this.#assignments.isCurrent(assignment));
     return rangesOf(scout, subscription.groupId, asked);
+  }
+
+  reconnect(why: string): void {
+    if (!this.#isOver) {
+      this.#parts.reconnect(why);
+    }
   }
 
   close(deadlineMs: number): Promise<void> {
@@ -252,6 +255,8 @@ export class KafkaJsSession implements DriverSession {
     if (this.#isOver) {
       return;
     }
+    this.#rejoining?.end();
+    this.#rejoining = undefined;
     void this.#givingUp.all("lost"); // where nobody asked before the join
     this.#commits.joined();
     this.#lease.extend();
@@ -326,6 +331,10 @@ export class KafkaJsSession implements DriverSession {
     void this.#givingUp.all("lost");
     const explained = explainFailure(error, this.#parts.brokers);
     if (restarts) {
+      const what =
+        explained.code === "brokers-unreachable" ? "the connection to the brokers" : `the group ${this.#parts.subscription.groupId}`;
+      this.#rejoining ??= this.#parts.sink.waiting?.({ what, host: this.#parts.brokers });
+      this.#rejoining?.failed(explained);
       this.#parts.subscription.logger.warn({ err: explained }, "kafkajs lost its connection, and connects again");
     } else {
       this.#fail(explained);

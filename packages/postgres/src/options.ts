@@ -7,6 +7,12 @@ export interface PostgresPool {
   end(): Promise<void>;
 }
 
+/** A pool of the sink's own. */
+export interface OwnPool extends PostgresPool {
+  /** Closes the connections on which nothing was heard since this moment of `performance.now()`: where one is dead, others may be. */
+  closeSilent(sinceMs: number): Promise<void>;
+}
+
 /** The part of a `pg.PoolClient` that is used. */
 export interface PostgresClient {
   query(query: { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }): Promise<{
@@ -67,6 +73,12 @@ export interface PostgresOptions {
    * @default "cdckit_checkpoints"
    */
   readonly checkpointTable?: string;
+  /**
+   * How long a statement, or a connection, may take. What takes longer is given up: its connection is closed and the batch is tried again on
+   * another one, because a network can swallow what is sent without a word.
+   * @default 30_000
+   */
+  readonly statementTimeoutMs?: number;
 }
 
 export interface ResolvedPostgresOptions {
@@ -79,7 +91,11 @@ export interface ResolvedPostgresOptions {
   readonly widen: boolean;
   readonly keepsCheckpoints: boolean;
   readonly checkpointTable: string;
+  readonly statementTimeoutMs: number;
 }
+
+/** What Node's timers can hold. */
+const longestTimerMs = 2_147_483_647;
 
 /** Every option present and checked. */
 export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedPostgresOptions {
@@ -96,6 +112,13 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
       throw new PostgresSinkError("invalid-option", `${name} must be a name, got ${typeof value}`);
     }
   }
+  const { statementTimeoutMs = 30_000 } = options;
+  if (!Number.isSafeInteger(statementTimeoutMs) || statementTimeoutMs < 1 || statementTimeoutMs > longestTimerMs) {
+    throw new PostgresSinkError(
+      "invalid-option",
+      `expected statementTimeoutMs to be milliseconds, 1 to ${longestTimerMs}, found ${String(statementTimeoutMs)}`,
+    );
+  }
   return Object.freeze({
     pool: pool ?? null,
     connectionString: connectionString ?? null,
@@ -106,5 +129,6 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
     widen: options.widen ?? false,
     keepsCheckpoints: delivery === "effectively-once",
     checkpointTable: options.checkpointTable ?? "cdckit_checkpoints",
+    statementTimeoutMs,
   });
 }

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { PostgresSinkError } from "./errors.ts";
-import type { PostgresPool } from "./options.ts";
+import type { OwnPool, PostgresPool } from "./options.ts";
 
 /** How long connections may take to say good-bye. */
 const goodbyeMs = 1_000;
@@ -9,7 +9,7 @@ const goodbyeMs = 1_000;
  * A pool of the package pg, and an end that comes whatever the database does: pg itself waits for ever for a server that accepts and does not
  * answer, and its sockets keep the process alive.
  */
-export async function ownPool(connectionString: string | null): Promise<PostgresPool> {
+export async function ownPool(connectionString: string | null): Promise<OwnPool> {
   const sockets = new PoolSockets();
   const pg = await loadPg();
   const pool = new pg.Pool({
@@ -22,6 +22,7 @@ export async function ownPool(connectionString: string | null): Promise<Postgres
   const connects = pool as unknown as PostgresPool; // pg's own types are wider
   return {
     connect: () => connects.connect(),
+    closeSilent: (sinceMs) => sockets.closeSilent(sinceMs),
     end: async () => {
       // Not awaited: where it does not end by itself, its connections are ended, and then it does.
       void pool.end().catch(() => {});
@@ -32,12 +33,14 @@ export async function ownPool(connectionString: string | null): Promise<Postgres
 
 /** The sockets of a pool that are open. */
 class PoolSockets {
-  readonly #open = new Set<Socket>();
+  /** Each with the moment at which something was last heard on it. */
+  readonly #open = new Map<Socket, number>();
   #onNoneLeft: () => void = () => {};
 
   make(): Socket {
     const socket = new Socket();
-    this.#open.add(socket);
+    this.#open.set(socket, performance.now());
+    socket.on("data", () => this.#open.set(socket, performance.now()));
     socket.once("close", () => {
       this.#open.delete(socket);
       if (this.#open.size === 0) {
@@ -45,6 +48,12 @@ class PoolSockets {
       }
     });
     return socket;
+  }
+
+  async closeSilent(sinceMs: number): Promise<void> {
+    const silent = [...this.#open].filter(([, heardMs]) => heardMs <= sinceMs);
+    // The pool hears of it before this does: it gives none of them out any more.
+    await Promise.all(silent.map(([socket]) => new Promise((resolve) => socket.once("close", resolve).destroy())));
   }
 
   /** Resolves when all are closed: by themselves within this time, or else by force. */
@@ -55,7 +64,7 @@ class PoolSockets {
     const closed = new Promise<void>((resolve) => {
       this.#onNoneLeft = resolve;
     });
-    const timer = setTimeout(() => [...this.#open].forEach((socket) => socket.destroy()), withinMs);
+    const timer = setTimeout(() => void this.closeSilent(performance.now()), withinMs);
     await closed;
     clearTimeout(timer);
   }

@@ -33,7 +33,7 @@ class RowSink implements PostgresSink {
   readonly #checkpoints: Checkpoints;
   readonly #tables: Tables;
   readonly #changed: ChangedTables = new Map();
-  readonly #transactions = new Transactions();
+  readonly #transactions: Transactions;
   #pool: Promise<PostgresPool> | undefined;
 
   constructor(options: ResolvedPostgresOptions) {
@@ -41,6 +41,7 @@ class RowSink implements PostgresSink {
     this.host = hostOf(options, process.env);
     this.#options = options;
     this.#tables = new Tables(options);
+    this.#transactions = new Transactions(options.statementTimeoutMs);
     this.#checkpoints = new Checkpoints({ schema: options.schema, table: options.checkpointTable, sink: options.name });
     bindMethods(this);
   }

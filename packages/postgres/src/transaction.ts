@@ -1,5 +1,5 @@
-import { fromStatement } from "./errors.ts";
-import type { PostgresClient, PostgresPool } from "./options.ts";
+import { fromStatement, PostgresSinkError } from "./errors.ts";
+import type { OwnPool, PostgresClient, PostgresPool } from "./options.ts";
 
 /** What a transaction is made of. What fails here is PostgreSQL's, and says what was being done; all else that is thrown is not. */
 export interface Statements {
@@ -20,14 +20,21 @@ const maxIdleMs = 10_000;
 /** The transactions of one sink. */
 export class Transactions {
   readonly #open = new Set<PostgresClient>();
+  readonly #timeoutMs: number;
+
+  /** `timeoutMs`: how long a statement, or a connection, may take. */
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
 
   /** Runs the work in a transaction on a connection of its own: all of it, or nothing. */
   async run<T>(pool: PostgresPool, what: string, work: (statements: Statements) => Promise<T>): Promise<T> {
-    const client = await connect(pool);
+    const startedMs = performance.now();
+    const client = await this.#connect(pool);
     this.#open.add(client);
     // A connection that breaks says so as an event too, which would end the process where nobody listens.
     client.on?.("error", ignore);
-    const statements = new ToldStatements(client, what);
+    const statements = new ToldStatements(client, what, this.#timeoutMs);
     try {
       await statements.query({ text: `begin; set local idle_in_transaction_session_timeout = ${maxIdleMs}` });
       const result = await work(statements);
@@ -35,7 +42,12 @@ export class Transactions {
       this.#release(client);
       return result;
     } catch (error) {
-      await this.#rollBack(client);
+      if (error instanceof NoAnswerError) {
+        this.#release(client, true);
+        await (pool as Partial<OwnPool>).closeSilent?.(startedMs);
+      } else {
+        await this.#rollBack(client);
+      }
       throw error;
     }
   }
@@ -50,10 +62,25 @@ export class Transactions {
   /** A connection whose transaction cannot be ended is closed, and PostgreSQL ends it. */
   async #rollBack(client: PostgresClient): Promise<void> {
     try {
-      await client.query({ text: "rollback" });
+      await answered(client.query({ text: "rollback" }), "rolling back", this.#timeoutMs);
       this.#release(client);
     } catch {
       this.#release(client, true);
+    }
+  }
+
+  async #connect(pool: PostgresPool): Promise<PostgresClient> {
+    const connecting = pool.connect();
+    try {
+      return await answered(connecting, "connecting", this.#timeoutMs);
+    } catch (error) {
+      if (error instanceof NoAnswerError) {
+        connecting.then(
+          (client) => client.release(true),
+          () => {}, // it has been given up
+        );
+      }
+      throw fromStatement(error, "connecting");
     }
   }
 
@@ -71,30 +98,44 @@ export class Transactions {
 class ToldStatements implements Statements {
   readonly #client: PostgresClient;
   readonly #what: string;
+  readonly #timeoutMs: number;
 
-  constructor(client: PostgresClient, what: string) {
+  constructor(client: PostgresClient, what: string, timeoutMs: number) {
     this.#client = client;
     this.#what = what;
+    this.#timeoutMs = timeoutMs;
   }
 
   telling(what: string): Statements {
-    return new ToldStatements(this.#client, what);
+    return new ToldStatements(this.#client, what, this.#timeoutMs);
   }
 
   async query(query: Parameters<Statements["query"]>[0]): ReturnType<Statements["query"]> {
     try {
-      return await this.#client.query(query);
+      return await answered(this.#client.query(query), this.#what, this.#timeoutMs);
     } catch (error) {
       throw fromStatement(error, this.#what);
     }
   }
 }
 
-async function connect(pool: PostgresPool): Promise<PostgresClient> {
+/** What was asked is not answered in time, and whether it was heard is not known. */
+class NoAnswerError extends PostgresSinkError {
+  constructor(what: string, timeoutMs: number) {
+    super("unavailable", `${what}: no answer within ${timeoutMs} ms; the connection is closed, and it is tried again on another`);
+  }
+}
+
+async function answered<T>(work: Promise<T>, what: string, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NoAnswerError(what, timeoutMs)), timeoutMs).unref();
+  });
+  work.catch(ignore); // it may fail when nobody waits for it any more
   try {
-    return await pool.connect();
-  } catch (error) {
-    throw fromStatement(error, "connecting");
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -15,6 +15,8 @@ export interface Counts {
   readonly passedOver: number;
   /** Partitions whose topic had been deleted and created again, and that went on in the new topic: `failure.lostRange`. */
   readonly recreated: number;
+  /** How often the driver has replaced connections on which nothing was answered. */
+  readonly reconnects: number;
 }
 
 /** Counts as plain fields: they are raised for every event. */
@@ -26,6 +28,7 @@ export class Counters {
   deadLettered = 0;
   passedOver = 0;
   recreated = 0;
+  reconnects = 0;
   readonly filtered: Record<FilterReason, number> = {
     "table-without-handler": 0,
     "operation-without-handler": 0,
@@ -33,7 +36,7 @@ export class Counters {
   };
 
   snapshot(): Counts {
-    const { records, events, handled, retries, deadLettered, passedOver, recreated } = this;
-    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered, passedOver, recreated };
+    const { records, events, handled, retries, deadLettered, passedOver, recreated, reconnects } = this;
+    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered, passedOver, recreated, reconnects };
   }
 }

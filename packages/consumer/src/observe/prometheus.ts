@@ -31,6 +31,9 @@ const definitions: readonly Definition[] = [
   counter("dead_letters", "Records written to the dead-letter topic", ({ counts }) => [{ labels: {}, value: counts.deadLettered }]),
   counter("passed_over", "Offsets passed over because retention was faster", ({ counts }) => [{ labels: {}, value: counts.passedOver }]),
   counter("recreated", "Partitions that went on in a recreated topic", ({ counts }) => [{ labels: {}, value: counts.recreated }]),
+  counter("reconnects", "Times that connections without an answer were replaced", ({ counts }) => [
+    { labels: {}, value: counts.reconnects },
+  ]),
   gauge("live", "1 while the consumer is worth keeping", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
   gauge("ready", "1 while it is a member of its group and nothing is wrong", ({ ready }) => [{ labels: {}, value: ready ? 1 : 0 }]),
   gauge("lag_records", "Records between what is handled and the end of the log", ({ assigned }) =>

@@ -1,0 +1,113 @@
+import { setTimeout as pass } from "node:timers/promises";
+import { type Consumer, createConsumer, type Health } from "@cdckit/consumer";
+import { kafkajs } from "@cdckit/kafkajs";
+import { Kafka, logLevel } from "kafkajs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ProxiedKafka, startProxiedKafka } from "../chaos/proxied-kafka.ts";
+
+const requestTimeoutMs = 3_000;
+const stuckAfterMs = 4_000;
+
+async function until(consumer: Consumer, withinMs: number, isSo: (health: Health) => boolean): Promise<number> {
+  const startedMs = performance.now();
+  for (; !isSo(consumer.health()); await pass(50)) {
+    if (performance.now() - startedMs > withinMs) {
+      throw new Error(
+        `it did not come to that within ${withinMs} ms; health says: ${consumer.health().reasons.join("; ") || "all is well"}`,
+      );
+    }
+  }
+  return performance.now() - startedMs;
+}
+
+describe("a consumer behind a proxy", () => {
+  let broker: ProxiedKafka;
+  let client: Kafka;
+  let write: (topic: string) => Promise<unknown>;
+  let end: () => Promise<unknown>;
+
+  beforeAll(async () => {
+    broker = await startProxiedKafka();
+    client = new Kafka({ brokers: [broker.kafka.brokers], logLevel: logLevel.NOTHING });
+    const [producer, admin] = [client.producer(), client.admin()];
+    await Promise.all([producer.connect(), admin.connect()]);
+    const topics = ["swallowed", "piped", "copied", "refused"].map((topic) => ({ topic }));
+    await admin.createTopics({ topics, waitForLeaders: true });
+    write = (topic) => producer.send({ topic, messages: [{ key: "1", value: '{"id":1}' }] });
+    end = () => Promise.all([producer.disconnect(), admin.disconnect()]);
+  });
+  afterAll(async () => {
+    await end();
+    await broker.stop();
+  });
+
+  function consumerOf(topic: string): Consumer {
+    return createConsumer({
+      driver: kafkajs({
+        brokers: [`127.0.0.1:${broker.proxy.port}`],
+        requestTimeout: requestTimeoutMs,
+        maxWaitMs: 100,
+        sessionTimeoutMs: 6_000,
+        heartbeatIntervalMs: 500,
+      }),
+      groupId: `of-${topic}`,
+      topics: [topic],
+      signals: false,
+      shutdownTimeoutMs: 3_000,
+      health: { stuckAfterMs, lagIntervalMs: 500 },
+    });
+  }
+
+  test("is at work again soon when its connections swallow what is sent on them and new ones work, and counts it", async ({ task }) => {
+    const consumer = consumerOf("swallowed").on("*", () => {});
+    const running = consumer.run();
+    running.catch(() => {}); // awaited below
+    try {
+      await write("swallowed");
+      await until(consumer, 30_000, ({ ready, counts }) => ready && counts.handled === 1);
+      broker.proxy.swallowOld();
+      await write("swallowed");
+      const tookMs = await until(consumer, requestTimeoutMs + 15_000, ({ counts }) => counts.handled >= 2);
+      task.meta.summary = `at work again ${Math.round(tookMs)} ms after the connections died, with a request timeout of ${requestTimeoutMs} ms`;
+      expect(consumer.health().counts.reconnects).toBeGreaterThan(0);
+      await until(consumer, 15_000, ({ live, ready, reasons }) => live && ready && reasons.length === 0);
+    } finally {
+      await consumer.stop();
+    }
+    await running;
+  });
+
+  test("names the brokers that are gone, the cause and since when, is not ready meanwhile, and goes on when they are back", async () => {
+    const lines: string[] = [];
+    const consumer = consumerOf("refused").on("*", () => {});
+    const running = consumer.run();
+    running.catch(() => {}); // awaited below
+    try {
+      await write("refused");
+      await until(consumer, 30_000, ({ ready, counts }) => ready && counts.handled === 1);
+      const cutAtMs = Date.now();
+      broker.proxy.cut();
+      await until(consumer, 5_000, ({ waits }) => waits.some(({ host }) => host === `127.0.0.1:${broker.proxy.port}`));
+      const [wait] = consumer.health().waits.filter(({ what }) => what === "the connection to the brokers");
+      expect(wait?.since).toBeGreaterThanOrEqual(cutAtMs - 100);
+      expect(wait?.cause).toMatch(/ECONN|closed the connection/);
+      await until(consumer, 30_000, ({ ready }) => !ready);
+      // It stays one wait, whatever kafkajs does in between, and no restart would mend it.
+      for (const enough = performance.now() + 15_000; performance.now() < enough; await pass(200)) {
+        const { waits, ready, reasons } = consumer.health();
+        lines.push(...reasons);
+        const { since = 0 } = waits.find(({ what }) => what === "the connection to the brokers") ?? {};
+        expect(Math.abs(since - (wait?.since ?? 0))).toBeLessThan(20); // it is counted back from now
+        expect(ready).toBe(waits.every(({ forMs }) => forMs < stuckAfterMs));
+      }
+      expect(lines.some((line) => line.includes(`127.0.0.1:${broker.proxy.port}`) && line.includes("is waited for since"))).toBe(true);
+      broker.proxy.heal();
+      await write("refused");
+      await until(consumer, 30_000, ({ ready, counts, reasons }) => ready && counts.handled >= 2 && reasons.length === 0);
+    } finally {
+      broker.proxy.heal();
+      await consumer.stop();
+    }
+    await running;
+  });
+});
