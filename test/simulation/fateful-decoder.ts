@@ -33,8 +33,8 @@ export class FatefulDecoder implements Decoder {
   decodeAt({ batch, record }: RecordCursor): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {
     const { oracle, clock, holdingOf } = this.#parts;
     const offset = batch.offsetAt(record);
-    const fact = oracle.factAt(batch.partition, offset);
-    oracle.decoded(batch.partition, offset);
+    const fact = oracle.factOf(batch.valueAt(record));
+    oracle.decoded(fact, batch.partition, offset);
     if (fact === undefined) {
       return [];
     }

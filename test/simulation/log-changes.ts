@@ -57,10 +57,17 @@ export class LogChanges {
     const to = end - BigInt(Math.floor(this.#parts.random() * 4));
     if (to > 0n) {
       this.#parts.broker.deleteBefore("t", partition, to);
-      if (this.#parts.broker.committed("g", "t", partition) === null) {
+      if (this.#parts.broker.committedNow(partition) === null) {
         this.#parts.oracle.vanished(partition, ({ offset }) => offset < to);
       }
     }
+  }
+
+  /** The topic is another one from here on; what was in the old one need not be handled any more. */
+  recreate(records: readonly PlannedRecord[]): void {
+    this.#parts.oracle.recreated();
+    this.#parts.broker.recreateTopic("t");
+    this.append(records);
   }
 
   /** Earlier records of the same key go. */

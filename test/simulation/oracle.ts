@@ -9,6 +9,8 @@ import type { SinkStore } from "./sink-store.ts";
 export interface Fact {
   readonly record: PlannedRecord;
   readonly offset: bigint;
+  /** Which topic of the name it is of. */
+  readonly era: number;
   /** `"void"`: aborted. `"vanished"`: compacted, or deleted before the group had committed anything; it may have been fetched before. */
   state: "open" | "readable" | "void" | "vanished";
   /** Somebody has decoded it. */
@@ -29,10 +31,13 @@ export class Oracle {
   readonly sinks: SinkStore[] = [];
   readonly #plan: Plan;
   readonly #trace: ((line: string) => void) | null;
-  readonly #facts: Fact[][];
-  readonly #byOffset: Map<bigint, Fact>[];
+  /** Of the topic as it is now. */
+  #facts: Fact[][];
+  #byOffset: Map<bigint, Fact>[];
+  readonly #byId = new Map<number, Fact>();
+  #era = 0;
   /** Everything below is known to be done. */
-  readonly #doneTo: number[];
+  #doneTo: number[];
   readonly #holdings: Holding[] = [];
   /** Who sent the latest dead letter of a record. */
   readonly #senders = new Map<Fact, Holding>();
@@ -54,7 +59,8 @@ export class Oracle {
 
   stored(record: PlannedRecord, { partition, offset }: KafkaRecord, state: "open" | "readable"): Fact {
     const handledBy: Holding[][] = record.fate === "double" ? [[], []] : [[]];
-    const fact: Fact = { record, offset, state, isSeen: false, handledBy, deadBy: [], deadToldTo: new Set() };
+    const fact: Fact = { record, offset, state, isSeen: false, handledBy, deadBy: [], deadToldTo: new Set(), era: this.#era };
+    this.#byId.set(record.id, fact);
     this.#facts[partition]?.push(fact);
     this.#byOffset[partition]?.set(offset, fact);
     return fact;
@@ -62,6 +68,23 @@ export class Oracle {
 
   factAt(partition: number, offset: bigint): Fact | undefined {
     return this.#byOffset[partition]?.get(offset);
+  }
+
+  /** What is known of the record with this value, also of a topic that was there before. */
+  factOf(value: Uint8Array | string | null): Fact | undefined {
+    return value === null ? undefined : this.#byId.get(Number(typeof value === "string" ? value : Buffer.from(value).toString()));
+  }
+
+  /** The topic is deleted and created again: what it held is gone, and its offsets mean something else. */
+  recreated(): void {
+    this.note(() => "the topic is deleted and created again");
+    for (let partition = 0; partition < this.#facts.length; partition++) {
+      this.vanished(partition, () => true);
+    }
+    this.#era++;
+    this.#facts = this.#facts.map(() => []);
+    this.#byOffset = this.#facts.map(() => new Map<bigint, Fact>());
+    this.#doneTo = this.#facts.map(() => 0);
   }
 
   /** They are not in the log any more, and nobody is to blame. */
@@ -117,8 +140,11 @@ export class Oracle {
   /** A record that is to blame stands at the offset or, where records are handed on together, behind it. */
   hasPoisonFrom(partition: number, offset: bigint): boolean {
     const isTogether = this.#plan.reads !== "handlers" && this.#plan.reads !== "stream";
-    return (this.#facts[partition] ?? []).some(
-      (fact) => poisonous.has(fact.record.fate) && (fact.offset === offset || (isTogether && fact.offset > offset)),
+    return [...this.#byId.values()].some(
+      (fact) =>
+        fact.record.partition === partition &&
+        poisonous.has(fact.record.fate) &&
+        (fact.offset === offset || (isTogether && fact.offset > offset)),
     );
   }
 
@@ -144,8 +170,7 @@ export class Oracle {
     this.#holdings.push(holding);
   }
 
-  decoded(partition: number, offset: bigint): void {
-    const fact = this.factAt(partition, offset);
+  decoded(fact: Fact | undefined, partition: number, offset: bigint): void {
     if (fact?.state !== "readable" && fact?.state !== "vanished") {
       this.violate(`${partition}:${offset} was decoded, and nothing is to be read there`);
     } else {
@@ -214,7 +239,7 @@ export class Oracle {
 
   #isOpen(holding: Holding, batch: FetchedBatch): boolean {
     for (const walk = batch.walk(); walk.next(); ) {
-      const fact = this.factAt(batch.partition, batch.offsetAt(walk.record));
+      const fact = this.factOf(batch.valueAt(walk.record));
       if (fact !== undefined && !this.isDone(fact) && holding.state !== "gone") {
         return true;
       }
@@ -250,7 +275,7 @@ export class Oracle {
   /** The dead-letter topic has a record. */
   deadLettered(letter: AppendedRecord): void {
     const place = placeOf(letter);
-    const fact = this.factAt(place.partition, place.offset);
+    const fact = this.#factOfLetter(letter);
     const holding = fact === undefined ? null : (this.#senders.get(fact) ?? null);
     if (fact === undefined) {
       this.violate("a dead letter is of no record");
@@ -262,6 +287,10 @@ export class Oracle {
     if (String(letter.value) !== String(fact.record.id)) {
       this.violate(`the dead letter of ${this.#name(fact)} has other bytes`);
     }
+    if (fact.era !== this.#era) {
+      fact.deadBy.push(holding);
+      return; // what it was parked behind is of a topic that is gone
+    }
     const isBehind = place.parkedBehind !== null && this.#plan.failure.poison === "park-key";
     if (!isBehind && !poisonous.has(fact.record.fate)) {
       this.violate(`${this.#name(fact)} became a dead letter, and was not to blame`);
@@ -272,9 +301,9 @@ export class Oracle {
     fact.deadBy.push(holding);
   }
 
-  deadLetterSent(holding: Holding | null, letter: Pick<AppendedRecord, "headers">): void {
+  deadLetterSent(holding: Holding | null, letter: Pick<AppendedRecord, "headers" | "value">): void {
     const { partition, offset } = placeOf(letter);
-    const fact = this.factAt(partition, offset);
+    const fact = this.#factOfLetter(letter);
     if (holding === null || holding.state === "gone") {
       this.violate(`a dead letter of ${partition}:${offset} is sent, and its partition is not held`);
     } else if (fact !== undefined) {
@@ -283,11 +312,17 @@ export class Oracle {
   }
 
   /** The answer came, so that the offset may move. */
-  deadLetterTold(holding: Holding | null, letter: Pick<AppendedRecord, "headers">): void {
-    const { partition, offset } = placeOf(letter);
+  deadLetterTold(holding: Holding | null, letter: Pick<AppendedRecord, "headers" | "value">): void {
     if (holding !== null) {
-      this.factAt(partition, offset)?.deadToldTo.add(holding);
+      this.#factOfLetter(letter)?.deadToldTo.add(holding);
     }
+  }
+
+  /** By what it holds, or else by the place that it names: offsets of two topics may be the same. */
+  #factOfLetter(letter: Pick<AppendedRecord, "headers" | "value">): Fact | undefined {
+    const { partition, offset } = placeOf(letter);
+    const fact = this.factOf(letter.value);
+    return fact?.offset === offset && fact.record.partition === partition ? fact : this.factAt(partition, offset);
   }
 
   // What is judged at the end.
@@ -348,7 +383,7 @@ export class Oracle {
     if (fact.offset < last) {
       this.violate(`${this.#name(fact)} came behind ${last} during one assignment`);
     }
-    for (const other of this.#facts[fact.record.partition] ?? []) {
+    for (const other of fact.era === this.#era ? (this.#facts[fact.record.partition] ?? []) : []) {
       const isBefore = other.offset < fact.offset && other.state === "readable" && (lane === -1 || other.record.key === lane);
       if (!isBefore || silent.has(other.record.fate)) {
         continue;

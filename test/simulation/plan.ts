@@ -52,6 +52,8 @@ export type Step = { readonly atMs: number } & (
   | { readonly what: "fault"; readonly fault: Pick<BrokerFault, "on" | "how" | "times">; readonly forMs: number }
   | { readonly what: "registry-down"; readonly forMs: number }
   | { readonly what: "sink-down"; readonly forMs: number }
+  /** The topic is deleted and created again, and these are its first records then. */
+  | { readonly what: "recreate"; readonly records: readonly PlannedRecord[] }
   /** `"downtime"`: everybody is gone for longer than records are kept. */
   | { readonly what: "retention" | "downtime" | "compaction"; readonly partition: number }
 );
@@ -129,7 +131,25 @@ export function planOf(seed: number): Plan {
   // Memory that is full holds up everybody, and the reader of a stream is one for all partitions.
   const canStall = !isCalm && plan.delivery.maxInFlightBytes === undefined && reads !== "stream";
   // Drawn last, so that the rest of a seed's plan is as it was.
-  return { ...plan, stalledPartition: canStall && draw.chance(0.15) ? draw.integer(0, partitions - 1) : null };
+  const stalledPartition = canStall && draw.chance(0.15) ? draw.integer(0, partitions - 1) : null;
+  if (isCalm || stalledPartition !== null || !draw.chance(0.1)) {
+    return { ...plan, stalledPartition };
+  }
+  const recreation = recreationOf(draw, partitions, lengthMs);
+  return {
+    ...plan,
+    stalledPartition,
+    steps: [...steps, recreation].sort((a, b) => a.atMs - b.atMs),
+    quietAtMs: Math.max(plan.quietAtMs, recreation.atMs + 1),
+  };
+}
+
+/** More records than what members have read by then may be, or fewer. */
+function recreationOf(draw: Draw, partitions: number, lengthMs: number): Step {
+  const firstId = 1_000;
+  const traits = { partitions, keys: 3, isRough: false, isSound: true };
+  const records = draw.list(draw.pick(0, 4, 20, 40), (at) => plannedRecord(draw, { id: firstId + at, ...traits }));
+  return { atMs: draw.integer(0, lengthMs + 50), what: "recreate", records };
 }
 
 function deliveryOf(draw: Draw): Plan["delivery"] {

@@ -24,6 +24,8 @@ export interface PlantedBug {
   readonly sink?: (sink: Sink) => Sink;
   /** The far side of the sinks takes writes of whoever comes. */
   readonly isUnfenced?: boolean;
+  /** Positions are of a topic's name. */
+  readonly ignoresTopicIds?: boolean;
 }
 
 /** In the line between the consumer and its driver. */
@@ -290,6 +292,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     }),
   },
   { name: "writes to a sink without a fence", isUnfenced: true },
+  { name: "takes a recreated topic for the one before", ignoresTopicIds: true },
+  {
+    name: "takes a checkpoint of the topic before for one of the recreated topic",
+    sink: (sink) => ({
+      ...sink,
+      claim: (group, all) => sink.claim(group, all).then((known) => known.map(({ assignment, offset }) => ({ assignment, offset }))),
+    }),
+  },
   {
     name: "takes a failed write to a sink for a good one",
     sink: (sink) => ({ ...sink, apply: (batch) => sink.apply(batch).catch(() => {}) }),

@@ -93,6 +93,7 @@ class Simulation {
     this.#broker = new WatchedBroker({ t: plan.partitions, dead: 1 }, { clock: this.#clock, rebalance, rebalanceTimeoutMs });
     this.#oracle = new Oracle(plan, trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`));
     this.#broker.oracle = this.#oracle;
+    this.#broker.hasOneIdOnly = bug.ignoresTopicIds === true;
     this.#handlers = new FatefulHandlers(plan, this.#oracle);
     const ended = (): void => this.#look();
     this.#log = new LogChanges({ broker: this.#broker, oracle: this.#oracle, clock: this.#clock, random: this.#random, ended });
@@ -100,7 +101,8 @@ class Simulation {
     for (let i = 0; i < sinks; i++) {
       const violate = (what: string): void => this.#oracle.violate(what);
       const applied = (): void => this.#look();
-      this.#oracle.sinks.push(new SinkStore({ name: `sink ${i}`, violate, applied, isUnfenced: bug.isUnfenced === true }));
+      const topicId = (): string => this.#broker.topicId("t");
+      this.#oracle.sinks.push(new SinkStore({ name: `sink ${i}`, violate, applied, isUnfenced: bug.isUnfenced === true, topicId }));
     }
   }
 
@@ -209,6 +211,9 @@ class Simulation {
           this.#crash(one);
         }
         this.#log.deleteBefore(step.partition);
+        return;
+      case "recreate":
+        this.#log.recreate(step.records);
         return;
       case "compaction":
         this.#log.compact(step.partition);
@@ -423,7 +428,7 @@ class Simulation {
         continue;
       }
       const end = this.#oracle.endOf(partition) ?? 0n;
-      const committed = this.#broker.committed("g", "t", partition);
+      const committed = this.#broker.committedNow(partition);
       if ((committed ?? 0n) < end && !this.#oracle.isAppliedTo(partition, end)) {
         missing.push(`${partition}: ${committed} of ${end}`);
       }

@@ -7,6 +7,13 @@ export interface SinkStoreOptions {
   readonly applied: () => void;
   /** Leaves out the fence: a bug. */
   readonly isUnfenced: boolean;
+  /** The topic's id as it is now. */
+  readonly topicId: () => string;
+}
+
+interface Checkpoint {
+  readonly offset: bigint;
+  readonly topicId: string | null;
 }
 
 /** The far side of a sink: rows and checkpoints in one place, whoever writes them. */
@@ -14,7 +21,7 @@ export class SinkStore {
   readonly name: string;
   readonly #options: SinkStoreOptions;
   readonly #rows = new Set<number>();
-  readonly #checkpoints = new Map<number, bigint>();
+  readonly #checkpoints = new Map<number, Checkpoint>();
   readonly #owners = new Map<number, PartitionAssignment>();
   /** Writes of owners that were fenced. */
   refused = 0;
@@ -28,15 +35,17 @@ export class SinkStore {
     return this.#rows.has(id);
   }
 
+  /** Null as well where it is of a topic that was there before. */
   checkpoint(partition: number): bigint | null {
-    return this.#checkpoints.get(partition) ?? null;
+    const checkpoint = this.#checkpoints.get(partition);
+    return checkpoint === undefined || checkpoint.topicId !== this.#options.topicId() ? null : checkpoint.offset;
   }
 
   claim(assignments: readonly PartitionAssignment[]): readonly OffsetCommit[] {
     return assignments.flatMap((assignment) => {
       this.#owners.set(assignment.partition, assignment);
-      const offset = this.checkpoint(assignment.partition);
-      return offset === null ? [] : [{ assignment, offset }];
+      const checkpoint = this.#checkpoints.get(assignment.partition);
+      return checkpoint === undefined ? [] : [{ assignment, ...checkpoint }];
     });
   }
 
@@ -47,14 +56,16 @@ export class SinkStore {
       this.refused++;
       throw Object.assign(new Error("another member has claimed the partition"), { code: "fenced" });
     }
-    const before = this.#checkpoints.get(partition) ?? 0n;
+    const topicId = assignment.topicId ?? null;
+    const last = this.#checkpoints.get(partition);
+    const before = last?.topicId === topicId ? last.offset : 0n;
     if (nextOffset < before) {
       this.#options.violate(`the checkpoint of ${this.name} in ${partition} went back from ${before} to ${nextOffset}`);
     }
     for (const event of events) {
       this.#addRow(event);
     }
-    this.#checkpoints.set(partition, nextOffset);
+    this.#checkpoints.set(partition, { offset: nextOffset, topicId });
     this.#options.applied();
   }
 

@@ -23,6 +23,8 @@ export interface WatchedProcessParts {
   readonly oracle: Oracle;
 }
 
+/** More than records are passed over. */
+const recreationWeight = 1e6;
 /** What is under way where nothing is disturbed any more comes to its end within this, a drain with it: only one that hangs takes longer. */
 const drainPatienceMs = 500;
 /** A stop waits for its own drain, and for those of others before it has left the group. */
@@ -158,10 +160,11 @@ export class WatchedProcess {
       batch: (batch) => (this.#isDead ? this.#buried : this.#batch(sink, batch)),
       passedOver: (assignment, lost, goesOnAt) => {
         if (!this.#isDead) {
-          const toldBefore = this.consumer?.health().counts.passedOver ?? 0;
-          this.#parts.oracle.passedOver(assignment.partition, lost.firstMissing, goesOnAt);
+          const from = lost.recreated === undefined ? lost.firstMissing : lost.firstAvailable;
+          const toldBefore = this.#passedOver();
+          this.#parts.oracle.passedOver(assignment.partition, from, goesOnAt);
           sink.passedOver?.(assignment, lost, goesOnAt);
-          if ((this.consumer?.health().counts.passedOver ?? 0) - toldBefore !== Number(goesOnAt - lost.firstMissing)) {
+          if (this.#passedOver() - toldBefore !== Number(goesOnAt - from) + (lost.recreated === undefined ? 0 : recreationWeight)) {
             this.#parts.oracle.violate(`${assignment.partition}:${lost.firstMissing} to ${goesOnAt - 1n} are passed over in silence`);
           }
         }
@@ -172,6 +175,12 @@ export class WatchedProcess {
         }
       },
     };
+  }
+
+  /** What health tells, recreated topics with it. */
+  #passedOver(): number {
+    const { passedOver, recreated } = this.consumer?.health().counts ?? { passedOver: 0, recreated: 0 };
+    return passedOver + recreated * recreationWeight;
   }
 
   async #revoked(sink: DriverSink, assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {

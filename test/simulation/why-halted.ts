@@ -1,4 +1,4 @@
-import { isConsumerError } from "@cdckit/consumer";
+import { isConsumerError, type LostRange } from "@cdckit/consumer";
 import { isDecodeError } from "@cdckit/decode";
 import type { MemoryBroker } from "@cdckit/testkit";
 import type { Oracle } from "./oracle.ts";
@@ -28,6 +28,8 @@ export function whyHalted(error: Error, { plan, oracle, broker, isLingering }: H
       return "stopped";
     case "offset-out-of-range":
       return failure.lostRange === "halt" && isLost(error, broker) ? code : null;
+    case "topic-recreated":
+      return failure.lostRange === "halt" && isRecreated(error, broker) ? code : null;
     case "failures-systemic":
       return failure.breaker !== false || failure.maxParkedKeys !== undefined ? code : null;
     default:
@@ -43,6 +45,12 @@ function isLost(error: Error, broker: MemoryBroker): boolean {
   }
   const { start } = broker.log("t", lost.partition);
   return lost.firstAvailable === start && lost.firstMissing < start;
+}
+
+/** The topic that is told of is the one that there is. */
+function isRecreated(error: Error, broker: MemoryBroker): boolean {
+  const { recreated } = (error as { lost?: LostRange }).lost ?? {};
+  return recreated !== undefined && recreated.to === broker.topicId("t") && recreated.from !== recreated.to;
 }
 
 /** A record that is poison stands where it halted. */

@@ -133,3 +133,50 @@ describe("records that retention took before they were handled", () => {
     expect(() => setUp({ lostRange: "none" as never })).toThrow("failure.lostRange");
   });
 });
+
+describe("a topic that is deleted and created again while a handler is at work", () => {
+  /** A log to 8 that is another one, to 12, when its third record is handled. */
+  function setUpRecreation(failure: FailureOptions): Setup & { readonly seen: string[] } {
+    const setup = setUp(failure);
+    const { broker, consumer } = setup;
+    const seen: string[] = [];
+    broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 5n, topicId: broker.topicId("t") });
+    const old = broker.topicId("t");
+    consumer.on("*", ({ record }) => {
+      seen.push(`${broker.topicId("t") === old ? "old" : "new"} ${record.offset}`);
+      if (record.offset === 7n && broker.topicId("t") === old) {
+        broker.recreateTopic("t");
+        broker.append("t", ...Array.from({ length: 12 }, (_, i) => ({ value: `new ${i}` })));
+      }
+    });
+    return { ...setup, seen };
+  }
+
+  async function run({ clock, consumer }: Setup): Promise<void> {
+    const running = consumer.run();
+    clock.after(1_000, () => void consumer.stop());
+    await clock.run(running);
+  }
+
+  test("halts with both topic ids, and whoever starts next does too: the commit that came to the new topic is of the old one", async () => {
+    const setup = setUpRecreation({});
+    const recreated = { from: "topic-1", to: "topic-2" };
+    const lost = { topic: "t", partition: 0, firstMissing: 8n, firstAvailable: 0n, end: 12n, recreated };
+    await expect(run(setup)).rejects.toMatchObject({ code: "topic-recreated", lost });
+    expect(setup.seen).toEqual(["old 5", "old 6", "old 7"]);
+    expect(setup.broker.commitOf("g", "t", 0)).toMatchObject({ offset: 8n, topicId: "topic-1" });
+  });
+
+  test("is read from its start where the user chose that, and that is logged, counted, told and seen in health", async () => {
+    const setup = setUpRecreation({ lostRange: "earliest" });
+    await run(setup);
+    expect(setup.seen.slice(3)).toEqual(Array.from({ length: 12 }, (_, i) => `new ${i}`));
+    const text =
+      't[0]: the topic was deleted and created again, what the old one held from 8 on is gone, and the new one is read from 0, because failure.lostRange is "earliest"';
+    expect(setup.logged).toEqual([text]);
+    expect(told.map(({ lost: { recreated }, goesOnAt }) => [recreated?.to, goesOnAt])).toEqual([["topic-2", 0n]]);
+    expect(setup.consumer.health()).toMatchObject({ counts: { recreated: 1, passedOver: 0 } });
+    expect(setup.consumer.health().reasons).toContain(text);
+    expect(setup.broker.commitOf("g", "t", 0)).toMatchObject({ offset: 12n, topicId: "topic-2" });
+  });
+});
