@@ -113,15 +113,16 @@ describe("a change event", () => {
 
   test("a transaction id of another type is no crash", () => {
     const event = decodeChange(change('{"id":1}', "c", ',"transaction":{"id":{"toString":1,"valueOf":1},"total_order":1.5}'));
-    expect(event.transaction).toEqual({ id: "", totalOrder: 0n, dataCollectionOrder: 0n });
+    expect(event.transaction).toBe(null);
+    expect(event.extra).toEqual({ transaction: { id: { toString: 1, valueOf: 1 }, total_order: 1.5 } });
   });
 
   test("a source block that is bad where nobody looked is the record's error when it is decoded", () => {
     const schema = (type: string): string =>
       `{"type":"struct","fields":[{"type":"struct","optional":true,"fields":[{"type":"int32","field":"id"}],"field":"before"},` +
       `{"type":"struct","optional":true,"fields":[{"type":"int32","field":"id"}],"field":"after"},` +
-      `{"type":"struct","fields":[{"type":"string","field":"table"},{"type":"${type}","field":"lsn"}],"field":"source"},{"type":"string","field":"op"}]}`;
-    const payload = '{"before":null,"after":{"id":1},"source":{"table":"t","lsn":"text"},"op":"c"}';
+      `{"type":"struct","fields":[{"type":"string","field":"connector"},{"type":"string","field":"table"},{"type":"${type}","field":"lsn"}],"field":"source"},{"type":"string","field":"op"}]}`;
+    const payload = '{"before":null,"after":{"id":1},"source":{"connector":"c","table":"t","lsn":"text"},"op":"c"}';
     const error = thrownBy(() => decodeChange(recordOf(`{"schema":${schema("int64")},"payload":${payload}}`)));
     expect(isDecodeError(error), String(error)).toBe(true);
     expect(error).toMatchObject({ code: "value-invalid" });

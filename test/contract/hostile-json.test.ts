@@ -41,14 +41,14 @@ describe("depth", () => {
     for (const value of [
       `{"a":${deep}}`,
       `{"schema":${struct},"payload":{"a":${deep}}}`,
-      `{"before":null,"after":{"a":1},"source":{"x":${deep}},"op":"c"}`,
+      `{"before":null,"after":{"a":1},"source":{"connector":"c","x":${deep}},"op":"c"}`,
       `{"schema":${'{"type":"array","items":'.repeat(5_000)}{"type":"int32"}${"}".repeat(5_000)},"payload":[]}`,
     ]) {
       expect(errorOf(recordOf(value)).code).toBe("limit-exceeded");
     }
     const document = recordOf(`{"schema":${struct},"payload":{"a":${JSON.stringify(deep)}}}`);
     expect(["limit-exceeded", "value-invalid"]).toContain(errorOf(document, { values: { json: "parse" } }).code);
-    const moved = recordOf('{"before":null,"after":{"a":1},"source":{},"op":"c"}', {
+    const moved = recordOf('{"before":null,"after":{"a":1},"source":{"connector":"c"},"op":"c"}', {
       headers: [["__debezium.newkey", Buffer.from(`{"a":${deep}}`)]],
     });
     expect((eventOf(moved) as { keyChange?: unknown }).keyChange).toBe(null);
@@ -67,7 +67,7 @@ describe("depth", () => {
 describe("names", () => {
   test("the last of equal names wins, at every level, also for op", () => {
     expect(rowOf('{"a":1,"a":2,"b":{"c":1,"c":2}}')).toEqual({ a: 2, b: { c: 2 } });
-    const event = eventOf(recordOf('{"op":"d","op":"c","before":null,"after":{"id":1},"source":{}}'));
+    const event = eventOf(recordOf('{"op":"d","op":"c","before":null,"after":{"id":1},"source":{"connector":"c"}}'));
     expect(event).toMatchObject({ kind: "change", op: "create" });
   });
 
@@ -87,16 +87,23 @@ describe("names", () => {
       ],
       [
         "a column of an envelope",
-        (eventOf(recordOf(`{"before":null,"after":{${quoted}:1},"source":{},"op":"c"}`)) as { after?: unknown }).after,
+        (eventOf(recordOf(`{"before":null,"after":{${quoted}:1},"source":{"connector":"c"},"op":"c"}`)) as { after?: unknown }).after,
       ],
       [
         "a field of a source",
-        (eventOf(recordOf(`{"before":null,"after":{},"source":{${quoted}:1},"op":"c"}`)) as { source?: { raw: unknown } }).source?.raw,
+        (
+          eventOf(recordOf(`{"before":null,"after":{},"source":{"db":"d","note":{${quoted}:1}},"op":"c"}`)) as {
+            source?: { raw: Record<string, unknown> };
+          }
+        ).source?.raw["note"],
       ],
       [
         "a position",
-        (eventOf(recordOf(`{"before":null,"after":{},"source":{${quoted}:1},"op":"c"}`)) as { source?: { position: unknown } }).source
-          ?.position,
+        (
+          eventOf(recordOf(`{"before":null,"after":{},"source":{"connector":"c",${quoted}:1},"op":"c"}`)) as {
+            source?: { position: unknown };
+          }
+        ).source?.position,
       ],
       ["a column of a flattened row", (eventOf(recordOf(`{${quoted}:1,"__op":"c"}`)) as { after?: unknown }).after],
       ["a key", eventOf(recordOf("{}", { key: Buffer.from(`{${quoted}:1}`) })).key],
@@ -144,7 +151,7 @@ describe("names", () => {
     const many = Array.from({ length: 2_000 }, (_, i) => `"k${i}":${i}`).join();
     const options: DecoderOptions = { topics: { t: { columns: { at: "io.debezium.time.Date" } } } };
     const row = `{${many},"at":19782,"big":"__debezium_unavailable_value"}`;
-    for (const value of [row, `{"before":null,"after":${row},"source":{"table":"x"},"op":"c"}`]) {
+    for (const value of [row, `{"before":null,"after":${row},"source":{"connector":"c","table":"x"},"op":"c"}`]) {
       const event = eventOf(recordOf(value), options) as unknown as { row?: Record<string, unknown>; after?: Record<string, unknown> };
       const columns = event.row ?? event.after;
       expect(columns?.["at"]).toBe("2024-02-29");

@@ -71,7 +71,12 @@ test("what a validator gives takes the row's place, also where it takes its time
 });
 
 test("a before image of the key alone is not checked, and a truncate passes", async () => {
-  const gone = JSON.stringify({ op: "d", before: { id: 1, name: null }, after: null, source: { schema: "inventory", table: "products" } });
+  const gone = JSON.stringify({
+    op: "d",
+    before: { id: 1, name: null },
+    after: null,
+    source: { connector: "postgresql", schema: "inventory", table: "products" },
+  });
   const { seen, error } = await consume([gone], z.object({ id: z.number(), name: z.string() }), true);
   expect(error).toBeUndefined();
   expect(seen).toMatchObject([{ op: "delete", before: { id: 1, name: null } }]);

@@ -126,6 +126,8 @@ export interface EventBase<Key = unknown> {
   /** Of the value; null where it names none, or there is no value. */
   readonly schemaId: SchemaId | null;
   readonly record: RecordRef;
+  /** Members of the message that its envelope does not have, as somebody on the way may have added them; null where there are none. */
+  readonly extra: Columns | null;
   /**
    * A plain object with every field of the event. It can be cloned and posted (`structuredClone`) where `unavailable` says what stands for
    * a column that is UNAVAILABLE, which is a symbol; the event itself cannot. A part that cannot be read shows why: `{ error }`.

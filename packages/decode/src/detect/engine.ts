@@ -7,6 +7,7 @@ import { type CompileOptions, type ReadPlan, readEverything } from "../encoding/
 import type { SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { TextCache } from "../encoding/text-cache.ts";
 import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
+import { keepingExtra } from "../envelope/extra.ts";
 import { DecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
 import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
@@ -84,7 +85,8 @@ export class Engine {
   /** The envelope that a value of this shape is in. */
   envelopeFor(shape: Shape): EnvelopeFormat {
     const { envelopes } = this.formats;
-    return envelopes.find((envelope) => envelope.recognise(shape) !== null) ?? (envelopes.at(-1) as EnvelopeFormat);
+    const found = envelopes.find((envelope) => envelope.recognise(shape) !== null) ?? (envelopes.at(-1) as EnvelopeFormat);
+    return keepingExtra(found, shape);
   }
 
   /** The encoding of messages whose schema is of this type; `stated`: the one that the framing names, where it names one. */

@@ -1,4 +1,5 @@
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
+import { keepingExtra, originalOf } from "../envelope/extra.ts";
 import type { Origin } from "../envelope/origin.ts";
 import type { CdcEvent } from "../event.ts";
 import type { Instead } from "./side-decoders.ts";
@@ -18,13 +19,14 @@ export function openByNext(
   envelopes: readonly EnvelopeFormat[],
   readAgain: ReadAgain,
 ): readonly CdcEvent[] {
-  for (const envelope of envelopes.slice(envelopes.indexOf(opens))) {
-    if (envelope !== opens && envelope.recognise(shape) === null) {
+  const declined = originalOf(opens);
+  for (const envelope of envelopes.slice(envelopes.indexOf(declined))) {
+    if (envelope !== declined && envelope.recognise(shape) === null) {
       continue;
     }
     const renamed = origin.withRoute({ ...origin.route, envelope: envelope.name });
     const events =
-      (envelope === opens ? null : envelope.open(readAgain({ envelope, isWhole: false }), renamed)) ??
+      (envelope === declined ? null : keepingExtra(envelope, shape).open(readAgain({ envelope, isWhole: false }), renamed)) ??
       envelope.openWhole?.(readAgain({ envelope, isWhole: true }), renamed) ??
       null;
     if (events !== null) {

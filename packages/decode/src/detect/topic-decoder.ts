@@ -2,6 +2,7 @@ import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Tombstone } from "../envelope/control-events.ts";
 import { checkEventWeight } from "../envelope/event-count.ts";
 import type { EnvelopeFormat, EnvelopeScope, Route } from "../envelope/envelope.ts";
+import { originalOf } from "../envelope/extra.ts";
 import { Origin } from "../envelope/origin.ts";
 import { DecodeError } from "../errors.ts";
 import type { CdcEvent, TableName } from "../event.ts";
@@ -215,7 +216,7 @@ export class TopicDecoder {
     if (inside === null) {
       return route.opens.open(value, origin) ?? this.#openByNext(origin, route, cursor, failed, nth);
     }
-    const inner = this.#innerDecoder(route.opens);
+    const inner = this.#innerDecoder(originalOf(route.opens));
     const bytes = this.#engine.buffer(inside);
     const innerValue = inner.read(bytes, 0, bytes.length, cursor, failed);
     if (innerValue === pendingValue) {

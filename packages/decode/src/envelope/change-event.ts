@@ -4,7 +4,7 @@ import type { Origin } from "./origin.ts";
 import { keyChangeOf } from "./header-values.ts";
 import { detachBlock, shownSource, sourceBlock } from "./late-block.ts";
 import { RecordEvent } from "./record-event.ts";
-import { numberOrNull, transactionOf } from "./source.ts";
+import { numberOrNull, transactionOf, withUnread } from "./source.ts";
 
 /** What an envelope says of a change beside its images, under Debezium's names: `source` (a record, or one still to be read), `transaction`, `ts_ms`. */
 type Stated = Readonly<Record<string, unknown>>;
@@ -50,6 +50,10 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
 
   get tsMs(): number | null {
     return numberOrNull(this.#stated["ts_ms"]);
+  }
+
+  override get extra(): Columns | null {
+    return withUnread(super.extra, this.#stated, this.transaction, this.tsMs);
   }
 
   get keyChange(): KeyChange | null {

@@ -18,7 +18,7 @@ import type { Origin } from "./origin.ts";
 import { tableOfHeaders } from "./header-values.ts";
 import { detachBlock, shownSource, sourceBlock } from "./late-block.ts";
 import { RecordEvent } from "./record-event.ts";
-import { isBlock, numberOrNull, textOrNull, transactionOf } from "./source.ts";
+import { isBlock, numberOrNull, scalarText, textOrNull, transactionOf, withUnread } from "./source.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -121,6 +121,10 @@ abstract class SourcedEvent extends ControlEvent {
     return numberOrNull(this.value["ts_ms"]);
   }
 
+  override get extra(): Columns | null {
+    return withUnread(super.extra, this.value, this.transaction, this.tsMs);
+  }
+
   protected override detachParts(): void {
     detachBlock(this.value["source"]);
   }
@@ -183,7 +187,7 @@ export class TransactionBoundary extends SourcedEvent implements TransactionEven
   }
 
   get id(): string {
-    return textOrNull(this.value["id"]) ?? "";
+    return scalarText(this.value["id"]) ?? "";
   }
 
   get eventCount(): number | bigint | null {

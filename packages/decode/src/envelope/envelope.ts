@@ -13,7 +13,10 @@ export interface Shape {
   readonly choices?: readonly string[];
   /** Top-level field names; null where the value is no record. */
   readonly fields: readonly string[] | null;
-  /** The names inside of a top-level field; null where it is no record, or was null in the message that was looked at. */
+  /**
+   * The names inside of a top-level field where a schema states them, else null: of values without a schema only the outermost names are the
+   * same for all that are read alike, and `open` tells by what is in them.
+   */
   readonly fieldsOf: (field: string) => readonly string[] | null;
   /** Whether the value is text: it may hold a document. */
   readonly isText: boolean;
@@ -51,6 +54,11 @@ export interface EnvelopeFormat {
   readonly headerNames?: readonly string[];
   /** What in the shape says that it is this envelope, or null. */
   recognise(shape: Shape): string | null;
+  /**
+   * The outermost members that its events tell of, in values of this shape: any other becomes their `extra`. Asked for once a shape.
+   * @default all of them
+   */
+  membersOf?(shape: Shape): ReadonlySet<string>;
   /** What of the value the envelope wants, asked for once a schema. */
   planFor(shape: Shape): ReadPlan;
   /**

@@ -1,4 +1,4 @@
-import type { RecordRef } from "../event.ts";
+import type { Columns, RecordRef } from "../event.ts";
 import { type RecordBatch, type RecordHeaders, SingleRecordBatch } from "../record.ts";
 import type { EnvelopeScope, Route } from "./envelope.ts";
 
@@ -35,6 +35,21 @@ export class Origin {
     return this.#batch.valueAt(this.#handle);
   }
 
+  /** Members of the value that are none of its envelope's; null where there are none. */
+  get extra(): Columns | null {
+    return null;
+  }
+
+  withExtra(extra: Columns): Origin {
+    return new OriginWithExtra({ ...this.extra, ...extra }, this.key, this.route, this.scope, this.#batch, this.#handle);
+  }
+
+  /** The same for an event that has no row: columns that stand beside it all the same, but for those that are null. */
+  withColumns(columns: Columns): Origin {
+    const sent = Object.entries(columns).filter(([, value]) => value !== null);
+    return sent.length === 0 ? this : this.withExtra(Object.fromEntries(sent));
+  }
+
   withKey(key: unknown): Origin {
     return new Origin(key, this.route, this.scope, this.#batch, this.#handle);
   }
@@ -58,6 +73,28 @@ export class Origin {
     });
     this.#handle = 0;
     this.#record = new PlacedRecord(this.#batch, 0);
+  }
+}
+
+/** A class of its own: most values have nothing of the kind, and an origin is made for each record. */
+class OriginWithExtra extends Origin {
+  readonly #extra: Columns;
+
+  constructor(extra: Columns, ...origin: ConstructorParameters<typeof Origin>) {
+    super(...origin);
+    this.#extra = extra;
+  }
+
+  override get extra(): Columns {
+    return this.#extra;
+  }
+
+  override withKey(key: unknown): Origin {
+    return super.withKey(key).withExtra(this.#extra);
+  }
+
+  override withRoute(route: Route): Origin {
+    return super.withRoute(route).withExtra(this.#extra);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { EncodingName, EnvelopeName, FramingName, RecordRef, ToObjectOptions } from "../event.ts";
+import type { Columns, EncodingName, EnvelopeName, FramingName, RecordRef, ToObjectOptions } from "../event.ts";
 import type { RecordHeaders } from "../record.ts";
 import type { SchemaId } from "../schema-source.ts";
 import { setProperty } from "../set-property.ts";
@@ -32,6 +32,10 @@ export abstract class RecordEvent {
     return this.origin.route.schemaId;
   }
 
+  get extra(): Columns | null {
+    return this.origin.extra;
+  }
+
   get record(): RecordRef {
     return this.origin.record;
   }
@@ -57,10 +61,12 @@ export abstract class RecordEvent {
   protected abstract fields(): Record<string, unknown>;
 
   toObject(options: ToObjectOptions = {}): Record<string, unknown> {
+    const { extra } = this;
     const { topic, partition, offset, timestamp } = this.record;
     const plain = {
       kind: this.kind,
       ...this.fields(),
+      ...(extra === null ? {} : { extra }),
       framing: this.framing,
       encoding: this.encoding,
       envelope: this.envelope,

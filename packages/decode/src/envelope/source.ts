@@ -1,4 +1,4 @@
-import type { Source, TransactionPosition } from "../event.ts";
+import type { Columns, Source, TransactionPosition } from "../event.ts";
 import { setProperty } from "../set-property.ts";
 import { showAs } from "./show.ts";
 
@@ -88,15 +88,40 @@ export function plainSource(source: Source): Record<string, unknown> {
 
 showAs(BlockSource.prototype, plainSource);
 
+/** Null where there is no transaction, or what stands there is none: no part of it is made up. */
 export function transactionOf(value: unknown): TransactionPosition | null {
   if (!isBlock(value)) {
     return null;
   }
-  return {
-    id: scalarText(value["id"]) ?? "",
-    totalOrder: bigintOrNull(value["total_order"]) ?? 0n,
-    dataCollectionOrder: bigintOrNull(value["data_collection_order"]) ?? 0n,
-  };
+  const id = scalarText(value["id"]);
+  const totalOrder = orderOf(value["total_order"]);
+  const dataCollectionOrder = orderOf(value["data_collection_order"]);
+  return id === null || totalOrder === null || dataCollectionOrder === null ? null : { id, totalOrder, dataCollectionOrder };
+}
+
+/** 0 where no order is stated, as by systems that number no changes. */
+function orderOf(value: unknown): bigint | null {
+  return value === undefined || value === null ? 0n : bigintOrNull(value);
+}
+
+/**
+ * What an envelope says of a transaction and a time that are none: it becomes the event's `extra`, so that it does not vanish. Told when it is
+ * asked for, so that it costs nothing where nobody asks.
+ */
+export function withUnread(
+  extra: Columns | null,
+  stated: Block,
+  transaction: TransactionPosition | null,
+  tsMs: number | null,
+): Columns | null {
+  let all = extra;
+  if (transaction === null && (stated["transaction"] ?? null) !== null) {
+    all = { ...all, transaction: stated["transaction"] };
+  }
+  if (tsMs === null && (stated["ts_ms"] ?? null) !== null) {
+    all = { ...all, ts_ms: stated["ts_ms"] };
+  }
+  return all;
 }
 
 export function isBlock(value: unknown): value is Block {

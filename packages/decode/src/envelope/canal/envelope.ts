@@ -5,12 +5,17 @@ import { openEntries } from "./entries.ts";
 import { openFlatMessage } from "./flat-message.ts";
 import { messagesName, recogniseCanal } from "./recognise.ts";
 
+export const membersOfFlatMessage: readonly string[] =
+  "id database table pkNames isDdl type es ts sql sqlType mysqlType old data gtid".split(" ");
+const members: ReadonlySet<string> = new Set([messagesName, ...membersOfFlatMessage]);
+
 /** Canal's flat JSON messages: some rows of one table and one operation, all values text; and its binary ones, of any number of these. */
 export const canal: EnvelopeFormat = {
   name: "canal",
   recognise: recogniseCanal,
   // Where types stand beside values, numbers of other writers of this format arrive with all of their digits.
-  planFor: (shape) => (shape.fieldsOf("mysqlType") === null ? readEverything : { ...readEverything, numbers: "exact" }),
+  planFor: (shape) => (shape.fields?.includes("mysqlType") === true ? { ...readEverything, numbers: "exact" } : readEverything),
+  membersOf: () => members,
   open: (value, origin) =>
     isBlock(value) && isBlock(value[messagesName])
       ? openEntries(value[messagesName], origin)

@@ -24,6 +24,9 @@ export function openFlatMessage(value: unknown, origin: Origin, position: (messa
     return null;
   }
   const { type, isDdl, data } = value;
+  if (typeof value["database"] !== "string" && value["database"] !== null) {
+    return null;
+  }
   const table = { database: textOrNull(value["database"]) ?? "", name: textOrNull(value["table"]) ?? "" };
   const op = operations.get(type);
   const source = sourceBlock(value, table, op === "read", position(value));
@@ -33,7 +36,12 @@ export function openFlatMessage(value: unknown, origin: Origin, position: (messa
   if (op === undefined || !Array.isArray(data)) {
     return data === null && /^[A-Z_]+$/.test(type) ? [new UnknownValue(value, origin)] : null;
   }
-  return data.every(isRow) ? rowEvents(op, table, data, value, source, origin) : null;
+  return data.every(isRow) && areOldColumns(value["old"]) ? rowEvents(op, table, data, value, source, origin) : null;
+}
+
+/** The columns that an update changed, of each row; null where there are none. */
+function areOldColumns(old: unknown): boolean {
+  return old === null || old === undefined || (Array.isArray(old) && old.every((one) => one === null || isBlock(one)));
 }
 
 /** A row has columns. */

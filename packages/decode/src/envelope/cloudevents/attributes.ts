@@ -43,6 +43,11 @@ export function binaryEvent(value: unknown, headers: RecordHeaders): CloudEvent 
 
 function eventOf(attributes: Block, data: unknown): CloudEvent | null {
   const { specversion, id, source, type } = attributes;
-  const isEvent = typeof specversion === "string" && typeof id === "string" && typeof source === "string" && typeof type === "string";
+  const isEvent =
+    typeof specversion === "string" &&
+    /^\d\.\d$/.test(specversion) &&
+    typeof id === "string" &&
+    typeof source === "string" &&
+    typeof type === "string";
   return isEvent ? { id, source, type, attributes, data } : null;
 }

@@ -60,6 +60,15 @@ export function debeziumAttributes({ id, source, type, attributes }: CloudEvent)
   return { op: textOrNull(extensions.get("op")), table: tableOf(block), source: block, transaction };
 }
 
+/** Whether an attribute is one that Debezium's converter adds, however it is spelled. */
+export function isDebeziumAttribute(name: string): boolean {
+  const lower = name.toLowerCase();
+  const spelled = lower.slice(prefix.length);
+  return lower.startsWith(prefix) && (sourceNames.has(spelled) || ownExtensions.has(spelled));
+}
+
+const ownExtensions: ReadonlySet<string> = new Set(["op", "txid", "txtotalorder", "txdatacollectionorder"]);
+
 /** By name without the prefix, in lower case: the converter's versions spell them differently. */
 function extensionsOf(attributes: Block): ReadonlyMap<string, unknown> {
   const extensions = new Map<string, unknown>();

@@ -4,10 +4,11 @@ import { EnvelopedChange } from "../change-event.ts";
 import { Truncate, UnknownValue } from "../control-events.ts";
 import { operationOf } from "../debezium/operation.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
+import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { binaryEvent, type CloudEvent, structuredEvent } from "./attributes.ts";
-import { type DebeziumAttributes, debeziumAttributes } from "./debezium-source.ts";
+import { type DebeziumAttributes, debeziumAttributes, isDebeziumAttribute } from "./debezium-source.ts";
 import { openDeltaforgeEvent } from "./deltaforge-source.ts";
 import { innerMessage } from "./inner.ts";
 import { isStructured, mandatoryHeaders, recogniseCloudEvent } from "./recognise.ts";
@@ -28,8 +29,18 @@ function open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEven
     return null;
   }
   const stated = debeziumAttributes(event);
-  const change = stated === null ? openDeltaforgeEvent(event, origin) : changeOf(event.data, stated, origin);
+  const extra = unknownAttributes(event);
+  const kept = extra === null ? origin : origin.withExtra(extra);
+  const change = stated === null ? openDeltaforgeEvent(event, kept) : changeOf(event.data, stated, kept);
   return [change ?? new UnknownValue({ ...event.attributes, data: event.data }, origin)];
+}
+
+/** Attributes that the specification has, and those that Debezium's converter adds. */
+const knownAttributes: ReadonlySet<string> = new Set("specversion id source type datacontenttype dataschema subject time".split(" "));
+
+function unknownAttributes({ attributes }: CloudEvent): Columns | null {
+  const names = Object.keys(attributes).filter((name) => !isDebeziumAttribute(name));
+  return extraOf(Object.fromEntries(names.map((name) => [name, attributes[name]])), knownAttributes);
 }
 
 /** Data that is bytes stays bytes. */
@@ -63,6 +74,9 @@ function topicTableOf(connector: unknown, table: TableName | null): TableName | 
 
 const withoutSchemas: ReadonlySet<unknown> = new Set(["mysql", "mariadb", "mongodb", "vitess"]);
 
+/** What the data has where it is no row: the images, or the whole of what Debezium writes elsewhere. */
+const dataMembers: ReadonlySet<string> = new Set(["before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction"]);
+
 interface Images {
   readonly before: Columns | null;
   readonly after: Columns | null;
@@ -70,7 +84,8 @@ interface Images {
 
 /** The data has both images, or is the row itself where a transformation had taken it out of its envelope; null where it is neither. */
 function imagesOf(data: Columns, op: string | null): Images | null {
-  if (!Object.hasOwn(data, "before") && !Object.hasOwn(data, "after")) {
+  const names = Object.keys(data);
+  if (!names.every((name) => dataMembers.has(name)) || !(names.includes("before") || names.includes("after"))) {
     return op === null ? null : op === "d" ? { before: data, after: null } : { before: null, after: data };
   }
   const { before = null, after = null } = data;

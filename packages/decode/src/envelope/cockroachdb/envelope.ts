@@ -3,10 +3,11 @@ import { setProperty } from "../../set-property.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { Watermark } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
+import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { bigintOrNull, isBlock, textOrNull } from "../source.ts";
 import { type HybridTime, hybridTimeOf } from "./clock.ts";
-import { recogniseChangefeed } from "./recognise.ts";
+import { membersOfChangefeed, recogniseChangefeed } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -22,6 +23,7 @@ export const cockroachdb: EnvelopeFormat = {
     const isBare = recogniseChangefeed(shape)?.envelope === "bare";
     return { defer: null, skip: [], rows: isBare ? "self" : ["before", "after"] };
   },
+  membersOf: membersOfChangefeed,
   open,
 };
 
@@ -54,7 +56,11 @@ function openResolved(resolved: unknown, origin: Origin): readonly CdcEvent[] | 
 /** A row with its metadata in a column. Older feeds say what is resolved there too. */
 function openBare(value: Block, meta: Block, origin: Origin): readonly CdcEvent[] | null {
   if ("resolved" in meta) {
-    return openResolved(meta["resolved"], origin);
+    return Object.keys(value).length === 1 && Object.keys(meta).length === 1 ? openResolved(meta["resolved"], origin) : null;
+  }
+  const time = commitTime(meta);
+  if (time === null && !Object.keys(meta).some((name) => metaMembers.has(name))) {
+    return null; // a user's own column of that name
   }
   const row: Columns = {};
   for (const name of Object.keys(value)) {
@@ -63,8 +69,12 @@ function openBare(value: Block, meta: Block, origin: Origin): readonly CdcEvent[
     }
   }
   const after = Object.keys(row).length === 0 ? null : row;
-  return [change(after === null ? "delete" : "update", null, after, sourceBlock({}, meta, commitTime(meta)), null, origin)];
+  const extra = extraOf(meta, metaMembers);
+  const kept = extra === null ? origin : origin.withExtra({ __crdb__: extra });
+  return [change(after === null ? "delete" : "update", null, after, sourceBlock({}, meta, time), null, kept)];
 }
+
+const metaMembers: ReadonlySet<string> = new Set(["updated", "mvcc_timestamp", "key", "topic"]);
 
 /** A time of CockroachDB's clock says whose message it is, and so does a key that is a list; a schema has said so by its name. */
 function openWrapped(value: Block, after: Columns | null, origin: Origin): readonly CdcEvent[] | null {
@@ -87,13 +97,16 @@ const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>(
 function openEnriched(value: Block, after: Columns | null, origin: Origin): readonly CdcEvent[] | null {
   const op = operations.get(value["op"]);
   const sent = bigintOrNull(value["ts_ns"]);
-  if (op === undefined || sent === null) {
+  if (op === undefined || sent === null || sent < leastNanoseconds || !(isBlock(value["source"]) || (value["source"] ?? null) === null)) {
     return null;
   }
   const source = isBlock(value["source"]) ? value["source"] : {};
   const before = isBlock(value["before"]) ? value["before"] : null;
   return [change(op, before, after, sourceBlock(source, source, commitTime(source)), Number(sent / 1_000_000n), origin)];
 }
+
+/** Of the year 2001: a column of a user's that has this name counts something else. */
+const leastNanoseconds = 1_000_000_000_000_000_000n;
 
 function commitTime(meta: Block): HybridTime | null {
   return hybridTimeOf(meta["ts_hlc"]) ?? hybridTimeOf(meta["updated"]) ?? hybridTimeOf(meta["mvcc_timestamp"]);

@@ -11,6 +11,21 @@ export interface RecognisedChangefeed {
 const wrappedFields: ReadonlySet<string> = new Set(["after", "before", "updated", "mvcc_timestamp", "key", "topic"]);
 const enrichedFields: ReadonlySet<string> = new Set(["after", "before", "key", "op", "source", "ts_ns"]);
 
+/** What its events tell of in each of its envelopes that is no row with a column more. */
+const wrappedMembers: ReadonlySet<string> = new Set(["after", "before", "updated", "mvcc_timestamp"]);
+const enrichedMembers: ReadonlySet<string> = new Set(["after", "before", "op", "source", "ts_ns"]);
+
+export function membersOfChangefeed(shape: Shape): ReadonlySet<string> {
+  switch (recogniseChangefeed(shape)?.envelope) {
+    case "wrapped":
+      return wrappedMembers;
+    case "enriched":
+      return enrichedMembers;
+    default:
+      return new Set(shape.fields);
+  }
+}
+
 /** The few names of a changefeed, and no others. Rows may have them as well: values decide. */
 export function recogniseChangefeed({ fields, typeName }: Shape): RecognisedChangefeed | null {
   if (fields === null) {

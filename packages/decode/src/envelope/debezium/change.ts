@@ -24,13 +24,22 @@ export function openChange(
   switch (op) {
     case "t":
     case "T":
-      return [new Truncate(table, change, origin)];
+      return before === null && after === null ? [new Truncate(table, change, origin)] : null;
     case "m":
     case "M":
-      return [new LogicalMessage(change, origin)];
+      return before === null && after === null && isMessage(change["message"]) ? [new LogicalMessage(change, origin)] : null;
     default:
       return null;
   }
+}
+
+/** Content that is none is said to be optional by the connector's schema. */
+function isMessage(message: unknown): boolean {
+  return isBlock(message) && typeof message["prefix"] === "string" && isContent(message["content"] ?? null);
+}
+
+function isContent(content: unknown): boolean {
+  return content === null || typeof content === "string" || Buffer.isBuffer(content);
 }
 
 /** A row's image: its columns, or nothing. */

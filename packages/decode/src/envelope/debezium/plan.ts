@@ -9,27 +9,29 @@ export interface SourceHead {
   readonly table: TableName;
   /** How its connector writes changes, where that is a way of its own. */
   readonly dialect: Dialect | null;
+  /** Whether it is certainly Debezium's: by its values, or by the schema's name. */
+  readonly isEvident: boolean;
 }
 
 const peek = ["connector", "db", "schema", "table", "keyspace", "collection"] as const;
 
 type Peeked = readonly (string | null | undefined)[];
 
-/** The plan of one schema. It remembers the last table, for the next record is of the same one nearly always. */
-export function changePlan(): ReadPlan {
-  return { defer: deferredSource(), skip: ["ts_us", "ts_ns"], rows: ["before", "after"] };
+/** The plan of one schema; `isNamed`: its name says that it is an envelope. It remembers the last table, for the next record is of the same one nearly always. */
+export function changePlan(isNamed: boolean): ReadPlan {
+  return { defer: deferredSource(isNamed), skip: ["ts_us", "ts_ns"], rows: ["before", "after"] };
 }
 
-function deferredSource(): DeferredField {
+function deferredSource(isNamed: boolean): DeferredField {
   let last: Peeked = [];
-  let head: SourceHead = headOf([]);
+  let head: SourceHead = headOf([], isNamed);
   return {
     field: "source",
     peek,
     resolve: (peeked) => {
       if (!samePeeked(peeked, last)) {
         last = peeked;
-        head = headOf(peeked);
+        head = headOf(peeked, isNamed);
       }
       return head;
     },
@@ -48,11 +50,12 @@ function samePeeked(a: Peeked, b: Peeked): boolean {
   return true;
 }
 
-function headOf([connector, db, schema, table, keyspace, collection]: Peeked): SourceHead {
+function headOf([connector, db, schema, table, keyspace, collection]: Peeked, isNamed: boolean): SourceHead {
   // Vitess calls its database a keyspace, and MongoDB its table a collection.
   const database = keyspace || db;
   return {
     dialect: dialectOf(connector),
+    isEvident: isNamed || typeof connector === "string" || typeof db === "string",
     table: Object.freeze({
       ...(database ? { database } : {}),
       ...(schema ? { schema } : {}),
@@ -66,13 +69,15 @@ export function headOfSource(source: unknown): SourceHead | null {
   if (source instanceof Deferred) {
     return source.peeked as SourceHead; // the plan's own head
   }
-  return isBlock(source) ? headOf(peek.map((name) => textOrNull(source[name]))) : null;
+  return isBlock(source)
+    ? headOf(
+        peek.map((name) => textOrNull(source[name])),
+        false,
+      )
+    : null;
 }
 
 /** The table that a source block names; the topic's, where it names none. */
 export function tableOf({ table }: SourceHead, { topicTable }: EnvelopeScope): TableName {
   return table.name === "" && topicTable !== null ? topicTable : table;
 }
-
-/** The head of a source block that was not deferred: of a field that is no record in this schema. */
-export const noSource: SourceHead = headOf([]);

@@ -1,4 +1,5 @@
 import type { Shape } from "../envelope.ts";
+import { hasSourceNames } from "./source-evidence.ts";
 
 /** Which of Debezium's records a shape is. */
 export type DebeziumRecord = "change" | "transaction" | "heartbeat" | "schema-change" | "notification";
@@ -16,7 +17,12 @@ const notificationFields: readonly string[] = ["id", "type", "aggregate_type", "
 /** One of these stands beside op and source; what has no row (a truncate, TiDB's watermark) has a time. */
 const changeFields: readonly string[] = ["before", "after", "message", "ts_ms"];
 
-/** Names decide: Debezium's control records have few fields, always the same. */
+/** A schema that Debezium's connectors name so is of an envelope, whatever its source block has. */
+export function isNamedEnvelope({ typeName }: Shape): boolean {
+  return typeName?.endsWith(".Envelope") === true;
+}
+
+/** Names decide: a source block has some of its own, and Debezium's control records have few fields, always the same. */
 export function recogniseDebezium(shape: Shape): Recognised | null {
   const { topic, typeName, fields } = shape;
   if (fields === null) {
@@ -26,12 +32,12 @@ export function recogniseDebezium(shape: Shape): Recognised | null {
   if (fields.length === 1 && has("payload")) {
     return recognisePayload(shape);
   }
-  if (has("ddl") && has("source") && (has("tableChanges") || has("databaseName"))) {
+  if (has("ddl") && has("source") && isSchemaChange(shape)) {
     return { record: "schema-change", evidence: "fields ddl, source and tableChanges" };
   }
   const image = has("op") && has("source") ? changeFields.find(has) : undefined;
-  if (image !== undefined) {
-    const byName = typeName?.endsWith(".Envelope") === true ? `, schema named ${typeName}` : "";
+  if (image !== undefined && (isNamedEnvelope(shape) || hasSourceNames(shape))) {
+    const byName = isNamedEnvelope(shape) ? `, schema named ${typeName}` : "";
     return { record: "change", evidence: `fields op, source and ${image}${byName}` };
   }
   if (has("status") && has("id") && has("event_count") && fields.every((name) => transactionFields.has(name))) {
@@ -47,11 +53,40 @@ export function recogniseDebezium(shape: Shape): Recognised | null {
   return null;
 }
 
+/** In the connector's own history of schemas the source is the connector's name alone, beside a position. */
+function isSchemaChange(shape: Shape): boolean {
+  const has = (name: string): boolean => shape.fields?.includes(name) === true;
+  const isHistory = has("position") && has("tableChanges");
+  return (has("tableChanges") || has("databaseName")) && (isHistory || hasSourceNames(shape));
+}
+
+const changeMembers: readonly string[] = ["before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction", "updateDescription"];
+export const membersOfChange: ReadonlySet<string> = new Set(changeMembers);
+const membersOfMessage: ReadonlySet<string> = new Set([...changeMembers, "message"]);
+export const membersOfSchemaChange: ReadonlySet<string> = new Set(
+  "source ts_ms ts_us ts_ns databaseName schemaName ddl tableChanges".split(" "),
+);
+
+/** A logical message has no images, and a change has no message. The other records have their own fields and no others. */
+export function membersOfRecord(shape: Shape): ReadonlySet<string> {
+  const fields = shape.fields ?? [];
+  switch (recogniseDebezium(shape)?.record) {
+    case "schema-change":
+      return membersOfSchemaChange;
+    case "change":
+      return fields.includes("message") && !fields.includes("before") && !fields.includes("after") ? membersOfMessage : membersOfChange;
+    default:
+      return new Set(fields);
+  }
+}
+
 /** TiCDC without schemas (`debezium-disable-schema`) keeps the name of the other half. */
 function recognisePayload(shape: Shape): Recognised | null {
   const fields = shape.fieldsOf("payload");
-  const inner =
-    fields === null || fields.includes("payload") ? null : recogniseDebezium({ ...shape, typeName: null, fields, fieldsOf: () => null });
+  if (fields === null) {
+    return { record: "change", evidence: "the field payload alone, which may hold a change", isPayload: true };
+  }
+  const inner = fields.includes("payload") ? null : recogniseDebezium({ ...shape, typeName: null, fields, fieldsOf: () => null }); // its values are looked at
   return inner?.record === "change" || inner?.record === "schema-change"
     ? { record: inner.record, evidence: `the field payload alone, in it the ${inner.evidence}`, isPayload: true }
     : null;

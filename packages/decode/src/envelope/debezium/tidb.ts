@@ -4,7 +4,9 @@ import { blockValue } from "../late-block.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { tsoOf } from "../tso.ts";
+import { extraOf } from "../extra.ts";
 import { type Change, openChange } from "./change.ts";
+import { membersOfChange, membersOfSchemaChange } from "./recognise.ts";
 
 /** TiCDC's watermarks have the letter of PostgreSQL's messages, and no message. */
 export function openTidbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
@@ -27,14 +29,18 @@ export function openTidbPayload(value: Change, origin: Origin): readonly CdcEven
   if (!isBlock(payload) || !isBlock(source) || source["connector"] !== "TiCDC") {
     return null;
   }
-  const unwrapped = origin.withKey(payloadAlone(origin.key) ?? origin.key);
   const { op } = payload;
+  const extra = extraOf(payload, typeof op === "string" ? membersOfTidbChange : membersOfSchemaChange);
+  const keyed = origin.withKey(payloadAlone(origin.key) ?? origin.key);
+  const unwrapped = extra === null ? keyed : keyed.withExtra(extra);
   if (typeof op !== "string") {
     return "ddl" in payload ? [new SchemaChange(payload, unwrapped)] : null;
   }
   const table = { database: textOrNull(source["db"]) ?? "", name: textOrNull(source["table"]) ?? "" };
   return openTidbChange(op, payload, table, unwrapped);
 }
+
+const membersOfTidbChange: ReadonlySet<string> = new Set([...membersOfChange, "message"]);
 
 function payloadAlone(value: unknown): Change | null {
   const payload = isBlock(value) && Object.keys(value).length === 1 ? value["payload"] : null;

@@ -2,11 +2,13 @@ import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent, TableName } from "../../event.ts";
 import { SchemaChange, UnknownValue } from "../control-events.ts";
 import { changePlan, headOfSource, tableOf } from "../debezium/plan.ts";
+import { isSourceBlock } from "../debezium/source-evidence.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
+import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { openDeltaforgeChange } from "./change.ts";
-import { isWrapped, recogniseDeltaforge } from "./recognise.ts";
+import { isWrapped, members, recogniseDeltaforge } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -14,7 +16,8 @@ type Block = Readonly<Record<string, unknown>>;
 export const deltaforge: EnvelopeFormat = {
   name: "deltaforge",
   recognise: recogniseDeltaforge,
-  planFor: ({ fields }) => (isWrapped(fields) ? readEverything : changePlan()),
+  planFor: ({ fields }) => (isWrapped(fields) ? readEverything : changePlan(false)),
+  membersOf: ({ fields }) => (isWrapped(fields) ? new Set(fields) : members),
   open,
   openWhole,
 };
@@ -22,18 +25,23 @@ export const deltaforge: EnvelopeFormat = {
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const event = eventOf(value);
   const head = event === null ? null : headOfSource(event["source"]);
-  if (event === null || head === null || typeof event["op"] !== "string") {
+  if (event === null || head?.isEvident !== true || typeof event["op"] !== "string") {
     return null;
   }
-  const { op, ddl } = event;
+  const { op, ddl = null } = event;
+  if (ddl !== null && !isBlock(ddl)) {
+    return null;
+  }
   const table = tableOf(head, origin.scope);
-  return isBlock(ddl) ? openDdl(ddl, event, table, origin) : openDeltaforgeChange(op, event, table, origin);
+  const extra = event === value ? null : extraOf(event, members);
+  const kept = extra === null ? origin : origin.withExtra(extra);
+  return isBlock(ddl) ? openDdl(ddl, event, table, kept) : openDeltaforgeChange(op, event, table, kept);
 }
 
 /** An event that is not understood: what a processor made of a row may be anything. */
 function openWhole(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const event = eventOf(value);
-  return event !== null && typeof event["op"] === "string" && isBlock(event["source"]) ? [new UnknownValue(value, origin)] : null;
+  return event !== null && typeof event["op"] === "string" && isSourceBlock(event["source"]) ? [new UnknownValue(value, origin)] : null;
 }
 
 /** The event out of its wrapper, which encodings without a message of that shape keep. */

@@ -1,3 +1,4 @@
+import { hasSourceNames } from "../debezium/source-evidence.ts";
 import type { Shape } from "../envelope.ts";
 
 /** Fields that DeltaForge adds to Debezium's payload; its processors may leave any of them out. */
@@ -6,12 +7,19 @@ const ownFields: readonly string[] = ["event_id", "tenant_id", "schema_version",
 /** DeltaForge's events, which are Debezium's payload with fields of its own. */
 export function recogniseDeltaforge({ fields, fieldsOf }: Shape): string | null {
   const names = isWrapped(fields) ? fieldsOf("payload") : fields;
+  if (names === null && fields !== null) {
+    return "fields schema and payload, which may hold an event";
+  }
   if (names === null || !["before", "after", "source", "op", "ts_ms"].every((name) => names.includes(name))) {
     return null;
   }
   const own = ownFields.find((name) => names.includes(name));
-  return own === undefined ? null : `Debezium's fields, and ${own}`;
+  const isEvident = isWrapped(fields) || hasSourceNames({ fieldsOf });
+  return own === undefined || !isEvident ? null : `Debezium's fields, and ${own}`;
 }
+
+/** What its events tell of. Its own fields are not among them. */
+export const members: ReadonlySet<string> = new Set("before after source op ts_ms ts_us ts_ns transaction ddl".split(" "));
 
 /** Whether the event stands in `payload`, beside a schema that is none: in JSON that is a message with a schema, in Avro a record. */
 export function isWrapped(fields: readonly string[] | null): boolean {

@@ -2,6 +2,7 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
+import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
@@ -14,8 +15,11 @@ export const dms: EnvelopeFormat = {
   name: "dms",
   recognise: recogniseDms,
   planFor: () => ({ defer: null, skip: [], rows: ["data", "before-image"] }),
+  membersOf: () => members,
   open,
 };
+
+const members: ReadonlySet<string> = new Set(["data", "before-image", "control", "metadata"]);
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["load", "read"],
@@ -30,13 +34,15 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     return null;
   }
   const table = tableOf(metadata);
+  const extra = extraOf(metadata, metadataMembers);
+  const kept = extra === null ? origin : origin.withExtra({ metadata: extra });
   if (metadata["record-type"] === "control") {
-    return [controlEvent(metadata["operation"], table, value["control"], metadata, origin)];
+    return [controlEvent(metadata["operation"], table, value["control"], metadata, kept)];
   }
   const op = operations.get(metadata["operation"]);
   const { data } = value;
   return metadata["record-type"] === "data" && op !== undefined && isBlock(data)
-    ? [change(op, table, data, value["before-image"], metadata, origin)]
+    ? [change(op, table, data, value["before-image"], metadata, kept)]
     : null;
 }
 
@@ -79,6 +85,20 @@ const positionFields = [
   "prev-transaction-record-id",
   "stream-position",
 ] as const;
+
+const metadataMembers: ReadonlySet<string> = new Set([
+  ...positionFields,
+  ...[
+    "timestamp",
+    "commit-timestamp",
+    "record-type",
+    "operation",
+    "schema-name",
+    "table-name",
+    "partition-key-type",
+    "partition-key-value",
+  ],
+]);
 
 function sourceBlock(metadata: Block, table: TableName, snapshot: string): Block {
   const block: Record<string, unknown> = { connector: "dms", ...(table.schema === undefined ? {} : { schema: table.schema }), snapshot };

@@ -2,8 +2,12 @@ import type { Shape } from "../envelope.ts";
 
 /** What AWS DMS says of every message. */
 export function recogniseDms({ fields, fieldsOf }: Shape): string | null {
-  const metadata = fields?.includes("metadata") === true ? fieldsOf("metadata") : null;
-  return metadata !== null && metadata.includes("record-type") && metadata.includes("operation")
-    ? "fields record-type and operation in metadata"
+  const isAlone = fields?.length === 1;
+  if (fields?.includes("metadata") !== true || !(isAlone || fields.includes("data") || fields.includes("control"))) {
+    return null;
+  }
+  const metadata = fieldsOf("metadata");
+  return metadata === null || (metadata.includes("record-type") && metadata.includes("operation"))
+    ? "field metadata, alone or beside data or control"
     : null;
 }

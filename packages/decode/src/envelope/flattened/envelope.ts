@@ -39,7 +39,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
       meta[field] = value[name] ?? meta[field] ?? null;
     }
   }
-  if (prefix !== defaultPrefix && (typeof meta["op"] !== "string" || operationOf(meta["op"]) === null)) {
+  if (!isEvident(meta, prefix)) {
     return null; // the columns are the user's own
   }
   const op = flattenedOperation(meta);
@@ -55,6 +55,19 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
       origin,
     ),
   ];
+}
+
+/**
+ * Whether the transformation has written this: an operation that exists, or `__deleted` with what it writes there, or, beside the name of a
+ * table, something else that is left of an envelope.
+ */
+function isEvident({ op, deleted, ...rest }: Meta, prefix: string): boolean {
+  const isOperation = typeof op === "string" && operationOf(op) !== null;
+  if ((op ?? null) !== null || prefix !== defaultPrefix) {
+    return isOperation;
+  }
+  const isDeletion = typeof deleted === "boolean" || deleted === "true" || deleted === "false";
+  return (deleted ?? null) === null ? Object.keys(rest).filter((name) => rest[name] !== null).length > 1 : isDeletion;
 }
 
 /** Fields that were left in headers. A column of the same name has the better type. */

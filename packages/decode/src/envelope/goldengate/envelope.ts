@@ -17,6 +17,8 @@ export const goldengate: EnvelopeFormat = {
   name: "goldengate",
   recognise: recogniseGoldengate,
   planFor: () => ({ defer: null, skip: [], rows: ["before", "after"] }),
+  // What stands beside the operation's own fields is a column where the images do not hold the row.
+  membersOf: ({ fields }) => (fields?.includes("before") === true || fields?.includes("after") === true ? ownFields : new Set(fields)),
   open,
 };
 
@@ -32,7 +34,8 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const table = tableOfText(value["table"]);
   if (value["op_type"] === "T") {
-    return [new Truncate(table, { source: sourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, origin)];
+    const kept = origin.withColumns(rowBeside(value));
+    return [new Truncate(table, { source: sourceBlock(value, table), ts_ms: millisOf(value["current_ts"]) }, kept)];
   }
   const op = operations.get(value["op_type"]);
   const images = op === undefined ? null : imagesOf(op, value);

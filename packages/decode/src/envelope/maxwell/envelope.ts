@@ -19,6 +19,7 @@ export const maxwell: EnvelopeFormat = {
   name: "maxwell",
   recognise: recogniseMaxwell,
   planFor: () => ({ defer: null, skip: [], rows: ["data", "old"] }),
+  membersOf: () => members,
   open,
 };
 
@@ -52,7 +53,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     return [change(op, { database: value["database"], name: value["table"] }, data, value, ts, origin)];
   }
   if (type === "heartbeat") {
-    return [new Heartbeat({ ts_ms: ts * 1000 }, origin)];
+    return [new Heartbeat({ ts_ms: ts * 1000 }, origin.withExtra({ data }))];
   }
   return type === "bootstrap-start" || type === "bootstrap-complete" ? [new UnknownValue(value, origin)] : null;
 }
@@ -124,6 +125,12 @@ function sourceBlock(value: Block, snapshot: string, tsMs: number): Block {
   const [, file, pos] = /^(.+):(\d{1,20})$/.exec(textOrNull(value["position"]) ?? "") ?? [];
   return file === undefined ? block : { ...block, file, pos: Number(pos) };
 }
+
+const ownNames: readonly string[] = [...positionFields, "position", "push_ts", "primary_key", "primary_key_columns", "charset", "def"];
+const members: ReadonlySet<string> = new Set([
+  ...["database", "table", "type", "ts", "data", "old", "sql"],
+  ...ownNames.flatMap((name) => [name, camelCase(name)]),
+]);
 
 /** Maxwell's `output_naming_strategy=underscore_to_camelcase`: whatever follows an underscore, and none in front. */
 function camelCase(name: string): string {

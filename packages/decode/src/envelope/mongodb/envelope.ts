@@ -4,6 +4,7 @@ import type { CdcEvent, Columns, Operation, TableName } from "../../event.ts";
 import { SchemaChange, UnknownValue } from "../control-events.ts";
 import { DocumentChange, documentOf, documentValue, updateDescriptionOf } from "../document-change.ts";
 import type { EnvelopeFormat, EnvelopeScope } from "../envelope.ts";
+import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { withKey } from "../row-key.ts";
@@ -20,14 +21,27 @@ export const mongodb: EnvelopeFormat = {
   name: "mongodb",
   recognise: recogniseMongodb,
   planFor: () => readEverything,
+  membersOf: () => members,
   open,
 };
+
+const members: ReadonlySet<string> = new Set(
+  (
+    "_id operationType ns fullDocument fullDocumentBeforeChange documentKey updateDescription clusterTime wallTime txnNumber lsid to " +
+    "operationDescription"
+  ).split(" "),
+);
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const document = streamDocument(value, origin.scope);
   if (document === null) {
     return null;
   }
+  const extra = typeof value === "string" ? extraOf(document, members) : null;
+  return openDocument(document, extra === null ? origin : origin.withExtra(extra));
+}
+
+function openDocument(document: Block, origin: Origin): readonly CdcEvent[] | null {
   const operationType = textOrNull(document["operationType"]) ?? "";
   const op = operations.get(operationType);
   const { ns } = document;

@@ -32,9 +32,13 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   }
   const table = tableOfText(value["table"]);
   const tsMs = numberOrNull(value["current_ts"]);
+  if (tsMs === null && value["current_ts"] !== null) {
+    return null;
+  }
   const op = operations.get(value["op_type"]);
   if (op === undefined) {
-    return value["op_type"] === "T" ? [new Truncate(table, { source: sourceBlock(value, table, "false"), ts_ms: tsMs }, origin)] : null;
+    const kept = origin.withColumns(withoutMeta(value));
+    return value["op_type"] === "T" ? [new Truncate(table, { source: sourceBlock(value, table, "false"), ts_ms: tsMs }, kept)] : null;
   }
   const row = withoutMeta(value);
   const source = sourceBlock(value, table, op === "read" ? "true" : "false");

@@ -1,9 +1,10 @@
 import type { CdcEvent, Operation } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
+import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
-import { isBlock } from "../source.ts";
+import { isBlock, scalarText } from "../source.ts";
 import { recogniseQlik } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -13,8 +14,12 @@ export const qlik: EnvelopeFormat = {
   name: "qlik",
   recognise: recogniseQlik,
   planFor: () => ({ defer: null, skip: [], rows: ["data", "beforeData"] }),
+  membersOf: ({ fields }) => (fields?.includes("magic") === true ? outerMembers : members),
   open,
 };
+
+const members: ReadonlySet<string> = new Set(["data", "beforeData", "headers"]);
+const outerMembers: ReadonlySet<string> = new Set(["magic", "type", "headers", "messageSchemaId", "messageSchema", "message"]);
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["REFRESH", "read"],
@@ -24,21 +29,27 @@ const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>(
 ]);
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
-  const message = isBlock(value) && value["magic"] === "atMSG" ? value["message"] : value;
+  const isOuter = isBlock(value) && value["magic"] === "atMSG";
+  const message = isOuter ? value["message"] : value;
   if (!isBlock(message) || !isBlock(message["headers"])) {
     return null;
   }
+  const extra = isOuter ? extraOf(message, members) : null;
+  const kept = extra === null ? origin : origin.withExtra(extra);
   const { headers, data, beforeData = null } = message;
   const op = operations.get(headers["operation"]);
-  if (op === undefined || !isBlock(data) || !(isBlock(beforeData) || beforeData === null)) {
+  if (
+    op === undefined ||
+    scalarText(headers["changeSequence"]) === null ||
+    !isBlock(data) ||
+    !(isBlock(beforeData) || beforeData === null)
+  ) {
     return null;
   }
   const table = origin.scope.topicTable ?? { name: "" };
   const before = op === "delete" ? (beforeData ?? data) : op === "update" ? beforeData : null;
   const source = sourceBlock(headers, table.name, op === "read" ? "true" : "false");
-  return [
-    new EnvelopedChange(op, table, before, op === "delete" ? null : data, { source, transaction: transactionBlock(headers) }, origin),
-  ];
+  return [new EnvelopedChange(op, table, before, op === "delete" ? null : data, { source, transaction: transactionBlock(headers) }, kept)];
 }
 
 function sourceBlock(headers: Block, table: string, snapshot: string): Block {

@@ -5,11 +5,12 @@ export function recogniseQlik({ fields, fieldsOf }: Shape): string | null {
   if (fields === null) {
     return null;
   }
-  if (fields.includes("magic") && fieldsOf("message")?.includes("headers") === true) {
-    return "fields magic and message with headers";
+  if (fields.includes("magic") && fields.includes("message")) {
+    return fieldsOf("message")?.includes("headers") === false ? null : "fields magic and message";
   }
-  const headers = fields.includes("data") && fields.includes("headers") ? fieldsOf("headers") : null;
-  return headers !== null && headers.includes("operation") && headers.includes("changeSequence")
-    ? "fields data, and operation and changeSequence in headers"
-    : null;
+  if (!fields.includes("data") || !fields.includes("headers")) {
+    return null;
+  }
+  const headers = fieldsOf("headers");
+  return headers === null || (headers.includes("operation") && headers.includes("changeSequence")) ? "fields data and headers" : null;
 }

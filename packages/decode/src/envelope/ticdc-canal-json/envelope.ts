@@ -1,8 +1,9 @@
 import type { CdcEvent } from "../../event.ts";
 import { openFlatMessage } from "../canal/flat-message.ts";
 import { Watermark } from "../control-events.ts";
-import { canal } from "../canal/envelope.ts";
+import { canal, membersOfFlatMessage } from "../canal/envelope.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
+import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { tsoOf } from "../tso.ts";
@@ -13,8 +14,13 @@ export const ticdcCanalJson: EnvelopeFormat = {
   name: "ticdc-canal-json",
   recognise: recogniseTicdcCanalJson,
   planFor: (shape) => canal.planFor(shape),
+  membersOf: () => members,
   open,
 };
+
+const members: ReadonlySet<string> = new Set([...membersOfFlatMessage, "_tidb"]);
+
+const extensionMembers: ReadonlySet<string> = new Set(["commitTs", "watermarkTs", "onlyHandleKey", "claimCheckLocation"]);
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(value) || !isBlock(value["_tidb"])) {
@@ -23,8 +29,13 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const extension = value["_tidb"];
   if (value["type"] === "TIDB_WATERMARK") {
     const watermark = tsoOf(extension["watermarkTs"]);
-    return [new Watermark(watermark?.tso ?? null, watermark?.tsMs ?? null, origin)];
+    return watermark === null ? null : [new Watermark(watermark.tso, watermark.tsMs, origin)];
   }
   const { commitTs, onlyHandleKey, claimCheckLocation } = extension;
-  return openFlatMessage(value, origin, () => ({ connector: "tidb", commit_ts: commitTs, onlyHandleKey, claimCheckLocation }));
+  if (tsoOf(commitTs) === null) {
+    return null;
+  }
+  const extra = extraOf(extension, extensionMembers);
+  const kept = extra === null ? origin : origin.withExtra({ _tidb: extra });
+  return openFlatMessage(value, kept, () => ({ connector: "tidb", commit_ts: commitTs, onlyHandleKey, claimCheckLocation }));
 }

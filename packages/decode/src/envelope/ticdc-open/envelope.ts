@@ -3,6 +3,7 @@ import type { CdcEvent } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, UnknownValue, Watermark } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
+import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { keyColumns } from "../row-key.ts";
 import { isBlock, numberOrNull, textOrNull } from "../source.ts";
@@ -30,6 +31,9 @@ const resolvedMessage = 3;
 /** https://docs.pingcap.com/tidb/stable/ticdc-open-protocol#ddl-type-code */
 const truncateTable = 11;
 
+/** Of the document in the key, which is no key of a row. */
+const keyMembers: ReadonlySet<string> = new Set(["ts", "scm", "tbl", "t", "rid", "ptn", "ohk", "ccl"]);
+
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const { key, route } = origin;
   if (route.framing !== "ticdc" || !isBlock(value)) {
@@ -39,24 +43,28 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(key) || commit === null) {
     return [new UnknownValue(value, origin)]; // a key that another producer replaced
   }
+  const extra = extraOf(key, keyMembers);
+  const kept = extra === null ? origin : origin.withExtra(extra);
   switch (numberOrNull(key["t"])) {
     case rowMessage:
-      return [rowEvent(value, key, commit, origin)];
+      return [rowEvent(value, key, commit, kept)];
     case ddlMessage:
-      return [ddlEvent(value, key, commit, origin)];
+      return [ddlEvent(value, key, commit, kept)];
     case resolvedMessage:
-      return [new Watermark(commit.tso, commit.tsMs, origin)];
+      return [new Watermark(commit.tso, commit.tsMs, kept)];
     default:
       return [new UnknownValue(value, origin)];
   }
 }
 
 function rowEvent(value: Block, message: Block, commit: Tso, origin: Origin): CdcEvent {
-  const updated = rowOf(value["u"], origin.scope);
-  const previous = rowOf(value["p"], origin.scope);
-  const deleted = rowOf(value["d"], origin.scope);
+  const { u = null, p = null, d = null } = value;
+  const updated = rowOf(u, origin.scope);
+  const previous = rowOf(p, origin.scope);
+  const deleted = rowOf(d, origin.scope);
   const row = updated ?? deleted;
-  if (row === null) {
+  const areRows = (updated !== null || u === null) && (previous !== null || p === null) && (deleted !== null || d === null);
+  if (row === null || !areRows || (deleted !== null && (updated !== null || previous !== null))) {
     return new UnknownValue(value, origin);
   }
   const op = updated === null ? "delete" : previous === null ? "create" : "update";

@@ -21,8 +21,16 @@ export const ticdcSimple: EnvelopeFormat = {
   name: "ticdc-simple",
   recognise: recogniseTicdcSimple,
   planFor: () => readEverything,
+  membersOf: ({ fields, typeName, choices = [] }) => (typeName === null && choices.length === 0 ? members : new Set(fields)),
   open,
 };
+
+const members: ReadonlySet<string> = new Set(
+  (
+    "version database table tableID type commitTs buildTs schemaVersion claimCheckLocation handleKeyOnly checksum data old sql tableSchema " +
+    "preTableSchema"
+  ).split(" "),
+);
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["INSERT", "create"],

@@ -3,7 +3,7 @@ import type { CdcEvent } from "../../event.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
-import { recogniseWal2json } from "./recognise.ts";
+import { membersOfWal2json, recogniseWal2json } from "./recognise.ts";
 import { openTransaction } from "./transaction.ts";
 import { openTuple } from "./tuple.ts";
 
@@ -12,6 +12,7 @@ export const wal2json: EnvelopeFormat = {
   name: "wal2json",
   recognise: recogniseWal2json,
   planFor: () => ({ ...readEverything, numbers: "exact" }),
+  membersOf: membersOfWal2json,
   open,
 };
 

@@ -23,3 +23,13 @@ export function recogniseWal2json({ fields }: Shape): string | null {
     ? "the field action, beside none but a transaction's"
     : null;
 }
+
+const members: ReadonlySet<string> = new Set([
+  ...transactionFields,
+  ...["action", "schema", "table", "columns", "identity", "pk", "transactional", "prefix", "content"],
+]);
+
+/** Of format 1 no message has any others. */
+export function membersOfWal2json({ fields }: Shape): ReadonlySet<string> {
+  return fields?.includes("change") === true ? new Set(fields) : members;
+}

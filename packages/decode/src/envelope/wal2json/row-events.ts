@@ -5,7 +5,7 @@ import { LogicalMessage } from "../control-events.ts";
 import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { keyColumns, withKey } from "../row-key.ts";
-import { isBlock, textOrNull } from "../source.ts";
+import { bigintOrNull, isBlock, textOrNull } from "../source.ts";
 import { sqlTextsOf } from "../sql-columns.ts";
 
 export type Block = Readonly<Record<string, unknown>>;
@@ -109,6 +109,11 @@ function lsnOf(value: unknown): number | bigint | undefined {
 export function transactionId(value: Block): string | null {
   const { xid } = value;
   return typeof xid === "number" || typeof xid === "bigint" || typeof xid === "string" ? String(xid) : null;
+}
+
+/** Whether a message says of which transaction it is, as wal2json writes that. */
+export function isOfTransaction({ xid, lsn, nextlsn }: Block): boolean {
+  return bigintOrNull(xid) !== null || lsnOf(lsn) !== undefined || lsnOf(nextlsn) !== undefined;
 }
 
 /** Format 2's lists of columns. */

@@ -1,11 +1,22 @@
 import type { CdcEvent, Operation, TableName } from "../../event.ts";
 import { Truncate, UnknownValue } from "../control-events.ts";
+import { extraOf } from "../extra.ts";
 import type { Origin } from "../origin.ts";
 import { checkEventCount } from "../event-count.ts";
 import { millisOf } from "../instant-text.ts";
 import { namesOf } from "../row-key.ts";
 import { isBlock } from "../source.ts";
-import { type Block, type Column, messageEvent, rowEvent, tableOf, tableSource, transactionId, transactionSource } from "./row-events.ts";
+import {
+  type Block,
+  type Column,
+  isOfTransaction,
+  messageEvent,
+  rowEvent,
+  tableOf,
+  tableSource,
+  transactionId,
+  transactionSource,
+} from "./row-events.ts";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["insert", "create"],
@@ -13,9 +24,19 @@ const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>(
   ["delete", "delete"],
 ]);
 
-/** Format 1: a whole transaction in one message. Null where the list does not hold changes. */
+const changeMembers: ReadonlySet<string> = new Set(
+  (
+    "kind schema table columnnames columntypes columntypeoids columnvalues columnpositions columndefaults columnoptionals oldkeys pk " +
+    "transactional prefix content"
+  ).split(" "),
+);
+
+/**
+ * Format 1: a whole transaction in one message. Null where the list does not hold changes, or holds nothing and nothing else says that it is a
+ * transaction.
+ */
 export function openTransaction(changes: readonly unknown[], transaction: Block, origin: Origin): readonly CdcEvent[] | null {
-  if (!changes.every((one) => isBlock(one) && typeof one["kind"] === "string")) {
+  if (!changes.every(isChange) || (changes.length === 0 && !isOfTransaction(transaction))) {
     return null;
   }
   checkEventCount(changes.length, origin);
@@ -29,8 +50,19 @@ export function openTransaction(changes: readonly unknown[], transaction: Block,
       const table = tableOf(one);
       last = { table, source, tableSource: tableSource(source, table), tsMs };
     }
-    return changeEvent(one, last, id === null ? null : { id, total_order: i + 1 }, origin);
+    const extra = extraOf(one, changeMembers);
+    return changeEvent(one, last, id === null ? null : { id, total_order: i + 1 }, extra === null ? origin : origin.withExtra(extra));
   });
+}
+
+/** A kind that is not known may be a newer one's: it has a table all the same. */
+function isChange(one: unknown): boolean {
+  if (!isBlock(one)) {
+    return false;
+  }
+  return one["kind"] === "message"
+    ? typeof one["prefix"] === "string"
+    : typeof one["kind"] === "string" && typeof one["table"] === "string";
 }
 
 /** What changes of a transaction to one table share. */

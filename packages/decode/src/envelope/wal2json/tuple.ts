@@ -3,7 +3,17 @@ import { TransactionBoundary, Truncate } from "../control-events.ts";
 import type { Origin } from "../origin.ts";
 import { millisOf } from "../instant-text.ts";
 import { scalarText } from "../source.ts";
-import { type Block, columnsOf, messageEvent, rowEvent, tableOf, tableSource, transactionId, transactionSource } from "./row-events.ts";
+import {
+  type Block,
+  columnsOf,
+  isOfTransaction,
+  messageEvent,
+  rowEvent,
+  tableOf,
+  tableSource,
+  transactionId,
+  transactionSource,
+} from "./row-events.ts";
 
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   ["I", "create"],
@@ -22,6 +32,9 @@ export function openTuple(value: Block, origin: Origin): readonly CdcEvent[] | n
   switch (action) {
     case "B":
     case "C": {
+      if (!isOfTransaction(value) && tsMs === null) {
+        return null; // a row whose one column is called so
+      }
       const block = { id: transactionId(value) ?? "", ts_ms: tsMs, source: transactionSource(value) };
       return [new TransactionBoundary(action === "B" ? "begin" : "end", block, origin)];
     }
