@@ -40,6 +40,7 @@ import { MatchWatch } from "./routing/match-watch.ts";
 import { Router } from "./routing/router.ts";
 import type { KeyChecks, RowChecks } from "./routing/row-checks.ts";
 import { checkRegistry } from "./registry-check.ts";
+import { skippingDecoder } from "./skipped-records.ts";
 import { onStopSignals } from "./stop-signals.ts";
 import { callUser } from "./user-code/user-functions.ts";
 import { bindMethods } from "./bind-methods.ts";
@@ -132,7 +133,11 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     const watch = new MatchWatch();
     const isTopic = (text: string): boolean => isSubscribed(options.topics, text);
     this.#sinks = new AttachedSinks({ logger: options.logger, fail: (error) => this.#engine.fail(error), watch, isTopic });
-    this.#decoding = decodingOf(options, this.#waits, (seen) => this.#sinks.schemaSeen(seen));
+    const decoding = decodingOf(options, this.#waits, (seen) => this.#sinks.schemaSeen(seen));
+    this.#decoding = {
+      ...decoding,
+      decoder: skippingDecoder(decoding.decoder, options.failure.skip, { ...options, counters: this.#counters }),
+    };
     const observer = observerOf(options);
     this.#router = new Router({ around: (target) => observer.around(target), isTopic, watch });
     const engine = new ConsumerEngine(options, this.#counters, this.#waits);

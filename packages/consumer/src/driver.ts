@@ -49,7 +49,7 @@ export interface Subscription {
   /** Topic names, and regular expressions over topic names. */
   readonly topics: readonly (string | RegExp)[];
   /** Where a partition without a committed offset starts. Never where a committed offset is out of range: that is an error. */
-  readonly from: "earliest" | "latest";
+  readonly from: StartPosition;
   readonly logger: Logger;
   /** Aborted when nobody waits for the connection any more: `connect` then gives up and rejects soon. */
   readonly signal?: AbortSignal;
@@ -85,6 +85,17 @@ export interface TopicCreation {
   /** @default the brokers' own default */
   readonly replicationFactor?: number;
 }
+
+/**
+ * Where a partition starts: at the first record, behind the last, at the first record of this time (milliseconds since the epoch) or later,
+ * or at an offset by topic and partition. An offset that the log does not have is a lost range; a partition without one starts at the first
+ * record.
+ */
+export type StartPosition =
+  | "earliest"
+  | "latest"
+  | { readonly timestamp: bigint }
+  | { readonly offsets: Readonly<Record<string, Readonly<Record<number, bigint>>>> };
 
 /** What is done where retention was faster than the group. */
 export type LostRangePolicy = "halt" | "earliest" | "latest";

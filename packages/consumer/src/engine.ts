@@ -25,6 +25,7 @@ import { RangeWatch } from "./observe/range-watch.ts";
 import type { OpenWait, WaitFor, Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
+import { startPositionAt } from "./start-position.ts";
 import { toError } from "./user-code/user-value.ts";
 
 /** Once nothing is waited for any more, the driver still gets this long to commit and to say good-bye. */
@@ -345,7 +346,8 @@ export class ConsumerEngine implements DriverSink {
   }
 
   async #connect(): Promise<void> {
-    const { driver, groupId, topics, from, logger, delivery, failure } = this.#options;
+    const { driver, groupId, topics, logger, delivery, failure, clock } = this.#options;
+    const from = startPositionAt(this.#options.from, clock.wallMs());
     const { signal } = this.#connectAbort;
     const startAt = this.#startAt === undefined ? {} : { startAt: this.#holds.whileAsked(this.#startAt) };
     const joining = this.#waits.open({ what: `the ${driver.name} driver, which joins the group ${groupId},` });

@@ -2,8 +2,9 @@
 export { createConsumer } from "./consumer.ts";
 export type { Consumer } from "./consumer.ts";
 export type { ConsumerOptions } from "./options.ts";
+export type { OffsetOption, StartOption } from "./start-position.ts";
 export type { BatchOptions, DeliveryOptions } from "./delivery/delivery-options.ts";
-export type { BreakerOptions, FailureOptions, RetryOptions } from "./failure/failure-options.ts";
+export type { BreakerOptions, FailureOptions, RetryOptions, SkippedRecord } from "./failure/failure-options.ts";
 export type { Delivery } from "./delivery/stream-intake.ts";
 export { ConsumerError, isConsumerError } from "./errors.ts";
 export type { ConsumerErrorCode, ConsumerErrorOptions } from "./errors.ts";
@@ -71,6 +72,7 @@ export type {
   OffsetCommit,
   OutgoingRecord,
   PartitionAssignment,
+  StartPosition,
   Subscription,
   TopicCreation,
   WrittenTopic,

@@ -16,11 +16,12 @@ import {
   type TelemetryOptions,
 } from "./observe/observe-options.ts";
 import { redacting } from "./observe/redacting-logger.ts";
+import { type ResolvedStart, resolveStartOption, type StartOption } from "./start-position.ts";
 import { guardedClock, guardedRandom } from "./user-code/guarded-clock.ts";
 import { guardedLogger } from "./user-code/guarded-logger.ts";
 import { UserFunctions } from "./user-code/user-functions.ts";
 import { stderrLogger } from "./observe/stderr-logger.ts";
-import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts";
+import { check, checkCount, checkMembers } from "./option-checks.ts";
 
 export interface ConsumerOptions {
   /** The Kafka client: `kafkajs({ brokers })`, `memory({ topics })`, ... */
@@ -30,10 +31,11 @@ export interface ConsumerOptions {
   readonly topics: readonly (string | RegExp)[];
   /**
    * Where a partition starts for which the group has no committed offset. With `"latest"` that is the end at each assignment: until the
-   * group's first commit of a partition, a rebalance or a restart passes over what was written in between.
+   * group's first commit of a partition, a rebalance or a restart passes over what was written in between. Also a time, a duration before
+   * the start of the consumer, or offsets: {@link StartOption}.
    * @default "earliest"
    */
-  readonly from?: "earliest" | "latest";
+  readonly from?: StartOption;
   /** Where schemas come from: the options of `createRegistry`, or a source of your own. Not needed for JSON. */
   readonly registry?: RegistryOptions | SchemaSource;
   /** How values are made, what topics cannot say of themselves, and the bounds; or a decoder of your own. */
@@ -83,7 +85,7 @@ export interface ResolvedConsumerOptions {
   readonly driver: KafkaDriver;
   readonly groupId: string;
   readonly topics: readonly (string | RegExp)[];
-  readonly from: "earliest" | "latest";
+  readonly from: ResolvedStart;
   readonly registry: RegistryOptions | SchemaSource | undefined;
   readonly decoder: Pick<DecoderOptions, "values" | "topics" | "limits"> | Decoder;
   readonly strict: boolean;
@@ -128,7 +130,6 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
   checkTopics(options.topics);
   check(typeof options.groupId === "string" && options.groupId !== "", "groupId", "a name for the consumer group", options.groupId);
   const { from = "earliest", shutdownTimeoutMs = 10_000 } = options;
-  checkChoice("from", from, ["earliest", "latest"]);
   checkCount("shutdownTimeoutMs", shutdownTimeoutMs);
   check(options.strict === undefined || typeof options.strict === "boolean", "strict", "true or false", options.strict);
   const delivery = resolveDeliveryOptions(options.delivery);
@@ -139,7 +140,7 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
     driver: options.driver,
     groupId: options.groupId,
     topics: Object.freeze([...options.topics]),
-    from,
+    from: resolveStartOption(from),
     registry: options.registry,
     decoder: options.decoder ?? {},
     strict: options.strict ?? false,

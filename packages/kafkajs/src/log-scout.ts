@@ -72,6 +72,20 @@ export class LogScout {
     });
   }
 
+  /** The offset of the first record of this time or later in each partition, or its end. */
+  offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>> {
+    return this.#ask(async (admin) => {
+      const answers = await Promise.all(
+        topics.map(async (topic) => ({ topic, partitions: await admin.fetchTopicOffsetsByTimestamp(topic, Number(timestamp)) })),
+      );
+      return new Map(
+        answers.flatMap(({ topic, partitions }) =>
+          partitions.map(({ partition, offset }) => [placeOf(topic, partition), BigInt(offset)] as const),
+        ),
+      );
+    });
+  }
+
   async close(): Promise<void> {
     this.#closed.abort(new KafkaJsDriverError("client-crashed", "the session is closed"));
     await Promise.all([this.#letGo(), this.#topicIds.close()]);

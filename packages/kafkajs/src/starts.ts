@@ -1,7 +1,7 @@
 import type { LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
 import type { Assignments, OwnAssignment } from "./assignments.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
-import { goesOnAt, isOfAnotherTopic, lostRangeAt, type Position } from "./lost-range.ts";
+import { goesOnAt, isOfAnotherTopic, type LogEnds, lostRangeAt, type Position } from "./lost-range.ts";
 
 export interface Start extends OffsetCommit {
   /** The group's commit, where there is one of this topic. */
@@ -37,14 +37,15 @@ export async function resolveStarts(
   }
   const given = new Map((await startAt?.(assignments))?.map((start) => [start.assignment, positionOf(start)]));
   const [committed, ends] = await Promise.all([scout.committed(groupId, topics), scout.ends(topics)]);
+  const firstOf = await firstOffsets(scout, from, topics);
   const starts: Start[] = [];
   for (const assignment of assignments) {
     const place = placeOf(assignment.topic, assignment.partition);
     const log = ends.get(place);
     const commit = committed.get(place) ?? null;
-    const known = given.get(assignment) ?? commit ?? outdated(held.readBefore(assignment), assignment);
+    const known = given.get(assignment) ?? commit ?? outdated(held.readBefore(assignment), assignment) ?? askedFor(from, assignment);
     const lost = log === undefined || known === null ? null : lostRangeAt(assignment, known, log);
-    const offset = lost === null ? (known?.offset ?? (from === "earliest" ? log?.low : log?.high) ?? 0n) : goesOnAt(lost, lostRange);
+    const offset = lost === null ? (known?.offset ?? firstOf(place, log)) : goesOnAt(lost, lostRange);
     if (offset === null) {
       return { starts: [], lost, keptBy: given.has(assignment) ? "sink" : "group" };
     }
@@ -56,6 +57,22 @@ export async function resolveStarts(
 
 function positionOf({ offset, topicId = null }: OffsetCommit): Position {
   return { offset, topicId };
+}
+
+/** Where partitions start of which nothing else says it. */
+async function firstOffsets(
+  scout: LogScout,
+  from: Subscription["from"],
+  topics: readonly string[],
+): Promise<(place: string, log: LogEnds | undefined) => bigint> {
+  const since = typeof from === "object" && "timestamp" in from ? await scout.offsetsAt(topics, from.timestamp) : null;
+  return (place, log) => (from === "latest" ? log?.high : (since?.get(place) ?? log?.low)) ?? 0n;
+}
+
+/** The offset that the user has asked for: it must be there. */
+function askedFor(from: Subscription["from"], { topic, partition, topicId }: OwnAssignment): Position | null {
+  const offset = typeof from === "object" && "offsets" in from ? from.offsets[topic]?.[partition] : undefined;
+  return offset === undefined ? null : { offset, topicId: topicId ?? null };
 }
 
 /** A position of the topic as it is now tells nothing: another member may have been further since. */

@@ -108,6 +108,54 @@ const trials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "a time starts at the first record of it or later, and at the end where there is none": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    const stamped = (partition: number, timestamp: bigint) => ({ partition, value: `at ${timestamp}`, timestamp });
+    await harness.produce(
+      topic,
+      [1_000n, 2_000n, 3_000n].map((time) => stamped(0, time)),
+    );
+    await harness.produce(topic, [stamped(1, 1_000n)]);
+    const { sink, session } = await join(harness, { topics: [topic], from: { timestamp: 1_500n } });
+    await sink.until(({ records }) => records.length >= 2);
+    await harness.produce(topic, [stamped(1, 1_100n)]);
+    await sink.until(({ records }) => records.length >= 3);
+    const seen = sink.records.map(({ partition, offset }) => `${partition}:${offset}`).sort();
+    expect(seen).toEqual(["0:1", "0:2", "1:1"]);
+    await session.close(5_000);
+  },
+
+  "offsets are started at, and what is left out at the first record; a commit goes before them": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, [...lines(0, 4), ...lines(1, 2)]);
+    const from = { offsets: { [topic]: { 0: 2n } } };
+    const first = await join(harness, { topics: [topic], groupId, from });
+    await first.sink.until(({ records }) => records.length >= 4);
+    expect(first.sink.records.map(({ partition, offset }) => `${partition}:${offset}`).sort()).toEqual(["0:2", "0:3", "1:0", "1:1"]);
+    const assignment = first.sink.held.find(({ partition }) => partition === 0);
+    await first.session.commit(assignment === undefined ? [] : [{ assignment, offset: 3n }]);
+    await first.session.close(5_000);
+    const second = await join(harness, { topics: [topic], groupId, from });
+    await second.sink.until(({ records }) => records.some(({ partition }) => partition === 0));
+    expect(second.sink.records.find(({ partition }) => partition === 0)?.offset).toEqual(3n);
+    await second.session.close(5_000);
+  },
+
+  "an offset that the log does not have is a lost range, also where it was asked for": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    await harness.produce(topic, lines(0, 3));
+    const sink = await join(harness, { topics: [topic], from: { offsets: { [topic]: { 0: 9n } } } }).then(
+      async (joined) => {
+        await joined.sink.until(({ failures }) => failures.length > 0);
+        await joined.session.close(5_000);
+        return joined.sink.failures[0];
+      },
+      (error: Error) => error,
+    );
+    expect((sink as { readonly code?: unknown } | undefined)?.code).toEqual("offset-out-of-range");
+  },
+
   "a regular expression finds its topics, also one with a memory": async (harness, { expect }) => {
     const prefix = harness.uniqueName("many");
     for (const name of [`${prefix}.a`, `${prefix}.b`, `${prefix}.c`]) {

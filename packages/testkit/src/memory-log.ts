@@ -61,6 +61,12 @@ export class MemoryLog {
     return { records, nextOffset: records.length === max && last !== undefined ? last.offset + 1n : stableEnd };
   }
 
+  /** The offset of the first record of this time or later, or the end of what can be read. */
+  offsetAt(timestamp: bigint): bigint {
+    const first = this.#records.find((record) => record.timestamp >= timestamp);
+    return first === undefined || first.offset > this.stableEnd ? this.stableEnd : first.offset;
+  }
+
   /** As retention does. */
   deleteBefore(offset: bigint): void {
     if (offset > this.#end) {

@@ -190,8 +190,16 @@ export class MemoryMember implements DriverSession {
     if (before !== undefined && before.topicId !== broker.topicId(topic)) {
       return lostRangeAt(broker, before) ?? before.offset;
     }
-    const { start, stableEnd } = broker.log(topic, partition);
-    return subscription.from === "earliest" ? start : stableEnd;
+    const log = broker.log(topic, partition);
+    const { from } = subscription;
+    if (typeof from === "string") {
+      return from === "earliest" ? log.start : log.stableEnd;
+    }
+    if ("timestamp" in from) {
+      return log.offsetAt(from.timestamp);
+    }
+    const offset = from.offsets[topic]?.[partition];
+    return offset === undefined ? log.start : (lostRangeAt(broker, { topic, partition, offset, topicId: broker.topicId(topic) }) ?? offset);
   }
 
   #beatLater(): void {

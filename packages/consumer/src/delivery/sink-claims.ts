@@ -5,12 +5,13 @@ import { backOffMs, type RetryPolicy } from "../failure/retry-policy.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { OpenWait, Waits } from "../observe/waits.ts";
 import type { Sink } from "../sink.ts";
+import type { ResolvedStart } from "../start-position.ts";
 import type { Fence } from "./fence.ts";
 
 export interface SinkClaimParts {
   readonly sinks: readonly Sink[];
   readonly groupId: string;
-  readonly from: "earliest" | "latest";
+  readonly from: ResolvedStart;
   /** Handlers know only the group's commit, so partitions start there where there are any. */
   readonly hasHandlers: boolean;
   readonly retry: RetryPolicy;

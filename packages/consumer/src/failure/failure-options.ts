@@ -1,6 +1,8 @@
 import { check, checkChoice, checkCount, checkMembers, checkNumber } from "../option-checks.ts";
 import { ConsumerError } from "../errors.ts";
 import type { LostRangePolicy, TopicCreation } from "../driver.ts";
+import type { RecordName } from "../skipped-records.ts";
+import { type OffsetOption, offsetOf } from "../start-position.ts";
 import type { BreakerPolicy } from "./breaker.ts";
 import type { IsRetriable } from "./classify.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
@@ -40,6 +42,13 @@ export interface BreakerOptions {
   readonly maxInARow?: number;
 }
 
+/** A record by its place. */
+export interface SkippedRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: OffsetOption;
+}
+
 export interface FailureOptions {
   /**
    * A record that failed is tried again in its place: what must come after it waits, the rest does not. Errors that show that trying again
@@ -74,6 +83,12 @@ export interface FailureOptions {
    * @default 60_000
    */
   readonly unknownSchemaGraceMs?: number;
+  /**
+   * Records to pass over, each by its place: they are committed unread, logged as a warning and counted (`health().counts.skipped`). For one
+   * that nothing else helps with; take it out again when the group has passed it.
+   * @default []
+   */
+  readonly skip?: readonly SkippedRecord[];
   /** Asked first about whatever was thrown: true tries again, false does not, undefined leaves it to the consumer. */
   readonly isRetriable?: IsRetriable;
   /**
@@ -94,6 +109,7 @@ export interface ResolvedFailureOptions {
   readonly breaker: BreakerPolicy | null;
   readonly maxParkedKeys: number;
   readonly unknownSchemaGraceMs: number;
+  readonly skip: readonly RecordName[];
   readonly isRetriable: IsRetriable | undefined;
   readonly lostRange: LostRangePolicy;
 }
@@ -111,6 +127,7 @@ const members = [
   "unknownSchemaGraceMs",
   "isRetriable",
   "lostRange",
+  "skip",
 ];
 
 /** Every option present and checked. */
@@ -130,8 +147,21 @@ export function resolveFailureOptions(options: FailureOptions = {}): ResolvedFai
     breaker: resolveBreaker(options.breaker),
     maxParkedKeys,
     unknownSchemaGraceMs,
+    skip: resolveSkip(options.skip),
     isRetriable,
     lostRange,
+  });
+}
+
+function resolveSkip(skip: readonly SkippedRecord[] = []): readonly RecordName[] {
+  check(Array.isArray(skip), "failure.skip", "an array of { topic, partition, offset }", skip);
+  return skip.map((record, i) => {
+    const path = `failure.skip[${i}]`;
+    checkMembers(path, record, ["topic", "partition", "offset"]);
+    const { topic, partition } = record;
+    check(typeof topic === "string" && topic !== "", `${path}.topic`, "the name of a topic", topic);
+    check(Number.isSafeInteger(partition) && partition >= 0, `${path}.partition`, "the number of a partition", partition);
+    return Object.freeze({ topic, partition, offset: offsetOf(`${path}.offset`, record.offset) });
   });
 }
 

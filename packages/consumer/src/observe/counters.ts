@@ -17,6 +17,8 @@ export interface Counts {
   readonly recreated: number;
   /** How often the driver has replaced connections on which nothing was answered. */
   readonly reconnects: number;
+  /** Records that `failure.skip` names, committed unread. */
+  readonly skipped: number;
 }
 
 /** Counts as plain fields: they are raised for every event. */
@@ -29,6 +31,7 @@ export class Counters {
   passedOver = 0;
   recreated = 0;
   reconnects = 0;
+  skipped = 0;
   readonly filtered: Record<FilterReason, number> = {
     "table-without-handler": 0,
     "operation-without-handler": 0,
@@ -36,7 +39,7 @@ export class Counters {
   };
 
   snapshot(): Counts {
-    const { records, events, handled, retries, deadLettered, passedOver, recreated, reconnects } = this;
-    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered, passedOver, recreated, reconnects };
+    const { records, events, handled, retries, deadLettered, passedOver, recreated, reconnects, skipped } = this;
+    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered, passedOver, recreated, reconnects, skipped };
   }
 }

@@ -34,6 +34,7 @@ const definitions: readonly Definition[] = [
   counter("reconnects", "Times that connections without an answer were replaced", ({ counts }) => [
     { labels: {}, value: counts.reconnects },
   ]),
+  counter("skipped", "Records that failure.skip names", ({ counts }) => [{ labels: {}, value: counts.skipped }]),
   gauge("live", "1 while the consumer is worth keeping", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
   gauge("ready", "1 while it is a member of its group and nothing is wrong", ({ ready }) => [{ labels: {}, value: ready ? 1 : 0 }]),
   gauge("lag_records", "Records between what is handled and the end of the log", ({ assigned }) =>

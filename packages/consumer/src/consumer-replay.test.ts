@@ -1,0 +1,112 @@
+import { memory, MemoryBroker, virtualClock } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { createConsumer } from "./consumer.ts";
+import type { Logger } from "./observe/logger.ts";
+import type { ConsumerOptions } from "./options.ts";
+import { resolveStartOption, startPositionAt } from "./start-position.ts";
+
+const nowMs = 1_700_000_000_000;
+
+function setUp(count = 6) {
+  const clock = virtualClock({ startMs: nowMs });
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  // One an hour, the last an hour ago.
+  broker.append(
+    "t",
+    ...Array.from({ length: count }, (_, i) => ({ key: "k", value: `{"n":${i}}`, timestamp: BigInt(nowMs - (count - i) * 3_600_000) })),
+  );
+  return { clock, broker };
+}
+
+async function read({ clock, broker }: ReturnType<typeof setUp>, options: Partial<ConsumerOptions>, groupId = "g") {
+  const seen: bigint[] = [];
+  const consumer = createConsumer({ driver: memory({ broker }), groupId, topics: ["t"], signals: false, clock, ...options });
+  const running = consumer.on("*", ({ record }) => void seen.push(record.offset)).run();
+  clock.after(5_000, () => void consumer.stop());
+  await clock.run(running);
+  return { seen, health: consumer.health() };
+}
+
+describe("from", () => {
+  test.each([
+    ["a timestamp", { timestamp: nowMs - 2 * 3_600_000 }, [4n, 5n]],
+    ["a date", { timestamp: new Date(nowMs - 2 * 3_600_000 + 1) }, [5n]],
+    ["an ISO text", { timestamp: new Date(nowMs - 3 * 3_600_000).toISOString() }, [3n, 4n, 5n]],
+    ["a duration back", { ago: "2h" }, [4n, 5n]],
+    ["milliseconds back", { ago: 3_600_000 }, [5n]],
+    ["a time to come", { timestamp: nowMs + 1 }, []],
+    ["offsets", { offsets: { t: { 0: 3n } } }, [3n, 4n, 5n]],
+    ["offsets as a file has them", { offsets: { t: { "0": "5" } } }, [5n]],
+    ["offsets of other topics", { offsets: { other: { 0: 3n } } }, [0n, 1n, 2n, 3n, 4n, 5n]],
+  ] as const)("%s is where a group without a commit starts", async (_name, from, expected) => {
+    const stage = setUp();
+    expect((await read(stage, { from })).seen).toEqual(expected);
+    expect((await read(stage, { from: "earliest" }, "another")).seen.length).toBe(6);
+  });
+
+  test("what it cannot be is named", () => {
+    for (const from of [
+      "first",
+      5,
+      null,
+      {},
+      { ago: "soon" },
+      { ago: "2y" },
+      { ago: -1 },
+      { timestamp: "yesterday" },
+      { timestamp: -5 },
+      { since: 5 },
+      { ago: "2h", timestamp: 5 },
+      { offsets: 5 },
+      { offsets: { t: 5 } },
+      { offsets: { t: { a: 5 } } },
+      { offsets: { t: { 0: -1 } } },
+    ]) {
+      expect(() => resolveStartOption(from as never)).toThrow(/\[invalid-option\] (from|since)/);
+    }
+    expect(startPositionAt(resolveStartOption({ ago: "1.5h" }), nowMs)).toEqual({ timestamp: BigInt(nowMs - 5_400_000) });
+  });
+});
+
+describe("failure.skip", () => {
+  const fails = { failure: { skip: [{ topic: "t", partition: 0, offset: 2 }] } };
+
+  for (const delivery of [{}, { concurrency: 4 }, { batch: { maxEvents: 3 } }]) {
+    test(`passes over the record that it names, with ${JSON.stringify(delivery)}`, async () => {
+      const stage = setUp();
+      const warnings: unknown[] = [];
+      const logger: Logger = { debug: () => {}, info: () => {}, warn: (fields) => void warnings.push(fields), error: () => {} };
+      const { seen, health } = await read(stage, { ...fails, delivery, logger });
+      expect(seen).toEqual([0n, 1n, 3n, 4n, 5n]);
+      expect(health.counts.skipped).toBe(1);
+      expect(warnings).toEqual([{ topic: "t", partition: 0, offset: 2n }]);
+      expect(stage.broker.committed("g", "t", 0)).toBe(6n);
+    });
+  }
+
+  test("gets a consumer past a record that halts it", async () => {
+    const { clock, broker } = setUp();
+    broker.append("t", { key: "k", value: "last" });
+    const options = {
+      failure: { skip: [{ topic: "t", partition: 0, offset: "6" }] },
+      decoder: { topics: { t: { value: { encoding: "json" } } } },
+    } as const;
+    await expect(read({ clock, broker }, { decoder: options.decoder })).rejects.toMatchObject({ code: "malformed" });
+    expect((await read({ clock, broker }, options)).seen).toEqual([]);
+    expect(broker.committed("g", "t", 0)).toBe(7n);
+  });
+
+  test("what is no place of a record is refused", () => {
+    for (const skip of [
+      5,
+      [5],
+      [{}],
+      [{ topic: "t", partition: -1, offset: 0 }],
+      [{ topic: "t", partition: 0, offset: -1 }],
+      [{ topic: "t", partition: 0, offsets: 0 }],
+    ]) {
+      const options = { driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"], failure: { skip: skip as never } };
+      expect(() => createConsumer(options)).toThrow(/failure\.skip/);
+    }
+  });
+});

@@ -1,0 +1,113 @@
+import type { StartPosition } from "./driver.ts";
+import { ConsumerError } from "./errors.ts";
+import { checkMembers } from "./option-checks.ts";
+
+/** An offset: a bigint, or a number or a text of digits, as configuration files have it. */
+export type OffsetOption = bigint | number | string;
+
+/** Where partitions start that the group has no committed offset of. */
+export type StartOption =
+  | "earliest"
+  | "latest"
+  /** At the first record of this time or later: a date, milliseconds since the epoch, or an ISO text. The end, if there is none. */
+  | { readonly timestamp: Date | number | bigint | string }
+  /** So long before the start of the consumer: `"90s"`, `"15m"`, `"2h"`, `"7d"`, or milliseconds. */
+  | { readonly ago: string | number }
+  /** By topic and partition. Partitions left out start at the earliest record; an offset that the log does not have is a lost range. */
+  | { readonly offsets: Readonly<Record<string, Readonly<Record<number, OffsetOption>>>> };
+
+/** The same, checked: what is relative to the start is a duration. */
+export type ResolvedStart = StartPosition | { readonly agoMs: number };
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const forms = '"earliest", "latest", { timestamp }, { ago: "2h" } or { offsets: { topic: { partition: offset } } }';
+
+export function resolveStartOption(option: StartOption): ResolvedStart {
+  if (option === "earliest" || option === "latest") {
+    return option;
+  }
+  if (typeof option !== "object" || option === null) {
+    throw invalid(typeof option === "string" ? JSON.stringify(option) : String(option));
+  }
+  checkMembers("from", option, ["timestamp", "ago", "offsets"]);
+  if (Object.keys(option).length !== 1) {
+    throw invalid(`an object with ${Object.keys(option).join(" and ") || "nothing"}`);
+  }
+  if ("timestamp" in option) {
+    return { timestamp: timestampOf(option.timestamp) };
+  }
+  return "ago" in option ? { agoMs: durationOf(option.ago) } : { offsets: offsetsOf(option.offsets) };
+}
+
+/** The position, for a consumer that starts at this time. */
+export function startPositionAt(start: ResolvedStart, wallMs: number): StartPosition {
+  return typeof start === "object" && "agoMs" in start ? { timestamp: BigInt(Math.max(0, Math.trunc(wallMs - start.agoMs))) } : start;
+}
+
+/** The offset; throws a `ConsumerError` that names the option for what is none. */
+export function offsetOf(path: string, offset: unknown): bigint {
+  const isOffset =
+    (typeof offset === "bigint" && offset >= 0n) ||
+    (typeof offset === "number" && Number.isSafeInteger(offset) && offset >= 0) ||
+    (typeof offset === "string" && /^\d+$/.test(offset));
+  if (!isOffset) {
+    throw new ConsumerError(
+      "invalid-option",
+      `${path} must be an offset from 0 on, got ${typeof offset === "string" ? JSON.stringify(offset) : String(offset)}`,
+    );
+  }
+  return BigInt(offset);
+}
+
+function timestampOf(given: Date | number | bigint | string): bigint {
+  if (typeof given === "bigint" && given >= 0n) {
+    return given;
+  }
+  const ms = given instanceof Date ? given.getTime() : typeof given === "string" ? Date.parse(given) : given;
+  if (typeof ms !== "number" || !Number.isFinite(ms) || ms < 0) {
+    throw new ConsumerError(
+      "invalid-option",
+      `from.timestamp must be a date, milliseconds since the epoch or an ISO text, got ${String(given)}`,
+    );
+  }
+  return BigInt(Math.trunc(ms));
+}
+
+function durationOf(given: string | number): number {
+  if (typeof given === "number" && Number.isFinite(given) && given >= 0) {
+    return given;
+  }
+  const [, amount, unit = ""] = (typeof given === "string" ? /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/.exec(given.trim()) : null) ?? [];
+  const factor = unitMs[unit];
+  if (amount === undefined || factor === undefined) {
+    throw new ConsumerError(
+      "invalid-option",
+      `from.ago must be a duration such as "90s", "15m", "2h" or "7d", or milliseconds, got ${String(given)}`,
+    );
+  }
+  return Number(amount) * factor;
+}
+
+function offsetsOf(given: unknown): Readonly<Record<string, Readonly<Record<number, bigint>>>> {
+  if (typeof given !== "object" || given === null) {
+    throw invalid("offsets that are no object");
+  }
+  return Object.fromEntries(
+    Object.entries(given).map(([topic, partitions]) => {
+      if (typeof partitions !== "object" || partitions === null) {
+        throw invalid(`offsets of ${topic} that are no object`);
+      }
+      const offsets = Object.entries(partitions as object).map(([partition, offset]) => {
+        if (!/^\d+$/.test(partition)) {
+          throw invalid(`a partition ${JSON.stringify(partition)} of ${topic}`);
+        }
+        return [partition, offsetOf(`from.offsets.${topic}[${partition}]`, offset)];
+      });
+      return [topic, Object.fromEntries(offsets) as Record<number, bigint>];
+    }),
+  );
+}
+
+function invalid(found: string): ConsumerError {
+  return new ConsumerError("invalid-option", `from must be ${forms}, got ${found}`);
+}
