@@ -83,8 +83,16 @@ const promises = [
   },
   {
     id: "P6",
-    text: "A client that keeps its membership and does not fetch is told of by health() within a minute.",
+    text: "A client that keeps its membership and does not fetch is told of by health() within a minute, and so are brokers that cannot be reached. Connections that swallow what is sent on them are replaced.",
     proofs: [
+      [
+        "test/integration/dead-connections.test.ts",
+        "is at work again soon when its connections swallow what is sent on them and new ones work, and counts it",
+      ],
+      [
+        "test/integration/dead-connections.test.ts",
+        "names the brokers that are gone, the cause and since when, is not ready meanwhile, and goes on when they are back",
+      ],
       [
         `${consumer}/consumer-stuck.test.ts`,
         "a client that keeps its membership and does not fetch turns health() red within a minute, and green again",

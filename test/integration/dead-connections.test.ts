@@ -41,15 +41,12 @@ describe("a consumer behind a proxy", () => {
     await broker.stop();
   });
 
-  function consumerOf(topic: string): Consumer {
+  /** `ownsConnections`: false for a client of the application's, whose connections the driver must leave alone. */
+  function consumerOf(topic: string, ownsConnections = true): Consumer {
+    const where = { brokers: [`127.0.0.1:${broker.proxy.port}`], requestTimeout: requestTimeoutMs };
+    const client = ownsConnections ? where : { kafka: new Kafka({ ...where, logLevel: logLevel.NOTHING }) };
     return createConsumer({
-      driver: kafkajs({
-        brokers: [`127.0.0.1:${broker.proxy.port}`],
-        requestTimeout: requestTimeoutMs,
-        maxWaitMs: 100,
-        sessionTimeoutMs: 6_000,
-        heartbeatIntervalMs: 500,
-      }),
+      driver: kafkajs({ ...client, maxWaitMs: 100, sessionTimeoutMs: 6_000, heartbeatIntervalMs: 500 }),
       groupId: `of-${topic}`,
       topics: [topic],
       signals: false,
@@ -71,6 +68,25 @@ describe("a consumer behind a proxy", () => {
       task.meta.summary = `at work again ${Math.round(tookMs)} ms after the connections died, with a request timeout of ${requestTimeoutMs} ms`;
       expect(consumer.health().counts.reconnects).toBeGreaterThan(0);
       await until(consumer, 15_000, ({ live, ready, reasons }) => live && ready && reasons.length === 0);
+    } finally {
+      await consumer.stop();
+    }
+    await running;
+  });
+
+  test("stays where it is when nobody replaces them: kafkajs does not by itself", async () => {
+    const consumer = consumerOf("copied", false).on("*", () => {});
+    const running = consumer.run();
+    running.catch(() => {}); // awaited below
+    try {
+      await write("copied");
+      await until(consumer, 30_000, ({ ready, counts }) => ready && counts.handled === 1);
+      broker.proxy.swallowOld();
+      await write("copied");
+      await expect(until(consumer, 4 * requestTimeoutMs, ({ counts }) => counts.handled >= 2)).rejects.toThrow("did not come to that");
+      expect(consumer.health()).toMatchObject({ ready: false, counts: { reconnects: 0 } });
+      broker.proxy.heal();
+      await until(consumer, 60_000, ({ counts }) => counts.handled >= 2);
     } finally {
       await consumer.stop();
     }
