@@ -1,4 +1,4 @@
-import type { Clock, Consumer, SinkBatch } from "@cdckit/consumer";
+import type { Clock, Consumer, OutgoingRecord, SinkBatch } from "@cdckit/consumer";
 import type { SimulatedEvent } from "./fateful-decoder.ts";
 import type { Oracle } from "./oracle.ts";
 import { calmFromMs, type Fate, type Plan } from "./plan.ts";
@@ -50,9 +50,7 @@ export class FatefulHandlers {
 
   async apply(process: WatchedProcess, store: SinkStore, batch: SinkBatch, reach: () => Promise<void>): Promise<void> {
     const holding = process.holdingOf(batch.assignment);
-    if (holding.state === "gone") {
-      this.#oracle.violate(`${store.name} is written to, and ${holding} is not held any more`);
-    }
+    this.#oracle.refuseGone(holding, `${store.name} is written to`);
     holding.active++;
     try {
       const delayMs = this.#delayMs(batch.assignment.partition, process.clock);
@@ -71,6 +69,26 @@ export class FatefulHandlers {
     } finally {
       holding.active--;
     }
+  }
+
+  /** The records that events become. */
+  pipe(process: WatchedProcess): (events: readonly SimulatedEvent[]) => Promise<OutgoingRecord[]> {
+    return async (events) => {
+      const [first] = events;
+      if (process.isDead || first === undefined) {
+        return new Promise(() => {});
+      }
+      this.#oracle.refuseGone(first.holding, `${events.length} events are piped`);
+      const delayMs = this.#delayMs(first.fact.record.partition, process.clock);
+      if (delayMs > 0) {
+        await pass(process.clock, delayMs);
+      }
+      this.#failWhereDue(events);
+      return events.map(({ fact, part }) => {
+        const value = Buffer.from(`${fact.record.partition}:${fact.offset}:${part}`);
+        return { topic: "out", partition: 0, key: null, value, headers: [] };
+      });
+    };
   }
 
   async readAll(process: WatchedProcess, consumer: Consumer, called: () => void): Promise<void> {

@@ -33,6 +33,9 @@ export class Holding {
   /** It began before the one before it had ended: what of the two writes a dead letter cannot be told. */
   overlaps = false;
 
+  /** The group has gone on without its member, whose session had run out: nothing of it may start. */
+  isExpired = false;
+
   excuseBy(why: string): void {
     this.excuse ??= why;
   }

@@ -20,6 +20,8 @@ export interface Fact {
   readonly deadBy: (Holding | null)[];
   /** Of those, who has had the answer. */
   readonly deadToldTo: Set<Holding>;
+  /** Of its events, those that pipe() has written. */
+  readonly piped: Set<number>;
 }
 
 /** Fates whose records go to no handler. */
@@ -39,6 +41,8 @@ export class Oracle {
   /** Everything below is known to be done. */
   #doneTo: number[];
   readonly #holdings: Holding[] = [];
+  /** The last that pipe() has written of each partition. */
+  readonly #pipedTo: bigint[] = [];
   /** Who sent the latest dead letter of a record. */
   readonly #senders = new Map<Fact, Holding>();
 
@@ -59,7 +63,8 @@ export class Oracle {
 
   stored(record: PlannedRecord, { partition, offset }: KafkaRecord, state: "open" | "readable"): Fact {
     const handledBy: Holding[][] = record.fate === "double" ? [[], []] : [[]];
-    const fact: Fact = { record, offset, state, isSeen: false, handledBy, deadBy: [], deadToldTo: new Set(), era: this.#era };
+    const base = { record, offset, state, isSeen: false, handledBy, deadBy: [], deadToldTo: new Set<Holding>(), piped: new Set<number>() };
+    const fact: Fact = { ...base, era: this.#era };
     this.#byId.set(record.id, fact);
     this.#facts[partition]?.push(fact);
     this.#byOffset[partition]?.set(offset, fact);
@@ -128,7 +133,10 @@ export class Oracle {
   }
 
   /** By handlers. */
-  #isHandled({ record, isSeen, handledBy, deadBy }: Fact): boolean {
+  #isHandled({ record, isSeen, handledBy, deadBy, piped }: Fact): boolean {
+    if (this.#plan.reads === "pipe" && piped.size === handledBy.length) {
+      return true;
+    }
     return deadBy.length > 0 || (silent.has(record.fate) ? isSeen : handledBy.every(({ length }) => length > 0));
   }
 
@@ -180,7 +188,7 @@ export class Oracle {
 
   /** A handler is called, or a reader of a stream is handed something. */
   starts(fact: Fact, holding: Holding): void {
-    this.#refuseGone(holding, `${this.#name(fact)} is handed to a handler`);
+    this.refuseGone(holding, `${this.#name(fact)} is handed to a handler`);
     const lane = this.#laneOf(fact);
     if (this.#plan.failure.poison === "park-key" && fact.record.key !== 0 && lane !== null && this.#plan.reads !== "stream") {
       const behind = holding.parked.get(fact.record.key);
@@ -247,12 +255,35 @@ export class Oracle {
     return false;
   }
 
+  /** An event is written by a transaction of pipe(). */
+  piped(name: string): void {
+    const [partition = 0, offset = 0, part = 0] = name.split(":").map(Number);
+    const fact = this.factAt(partition, BigInt(offset));
+    if (fact === undefined || fact.piped.has(part)) {
+      this.violate(`${name} was written twice`);
+    } else if (fact.offset < (this.#pipedTo[partition] ?? 0n)) {
+      this.violate(`${name} was written after ${this.#pipedTo[partition]}`);
+    }
+    fact?.piped.add(part);
+    this.#pipedTo[partition] = BigInt(offset);
+  }
+
   commitAsked(holding: Holding, offset: bigint): void {
-    this.#refuseGone(holding, `a commit of ${offset} is sent`);
+    this.refuseGone(holding, `a commit of ${offset} is sent`);
     if (holding.asked !== null && offset < holding.asked) {
       this.violate(`the commits of ${holding} went back from ${holding.asked} to ${offset}`);
     }
     holding.asked = offset;
+  }
+
+  /** One that fails has committed nothing, and one of an assignment that is over is refused by the driver. */
+  transactionAsked(holding: Holding, offset: bigint): void {
+    if (holding.isExpired) {
+      this.violate(`a transaction to ${offset} is asked for, and the session of ${holding} has run out`);
+    }
+    if (holding.asked !== null && offset < holding.asked) {
+      this.violate(`the transactions of ${holding} went back from ${holding.asked} to ${offset}`);
+    }
   }
 
   /** The broker takes a commit. */
@@ -304,6 +335,9 @@ export class Oracle {
   deadLetterSent(holding: Holding | null, letter: Pick<AppendedRecord, "headers" | "value">): void {
     const { partition, offset } = placeOf(letter);
     const fact = this.#factOfLetter(letter);
+    if (holding?.isExpired === true) {
+      this.violate(`a dead letter of ${partition}:${offset} is sent, and the session has run out`);
+    }
     if (holding === null || holding.state === "gone") {
       this.violate(`a dead letter of ${partition}:${offset} is sent, and its partition is not held`);
     } else if (fact !== undefined) {
@@ -336,7 +370,7 @@ export class Oracle {
         this.#judgeRepeats(fact, by, "handled");
       }
       // Where sinks are all there is, a dead letter that is acknowledged while its partition goes is written again by the next owner.
-      if (this.sinks.length === 0) {
+      if (this.sinks.length === 0 && this.#plan.reads !== "pipe") {
         // Where no answer came before the partition went, the next owner writes it again.
         this.#judgeRepeats(
           fact,
@@ -396,7 +430,12 @@ export class Oracle {
     }
   }
 
-  #refuseGone(holding: Holding, what: string): void {
+  /** What starts, and for whom: its partition must be held, and its member known to the group. */
+  refuseGone(holding: Holding, what: string): void {
+    // One that was going already is no member's any more at the broker, and its commits are left out.
+    if (holding.isExpired && holding.state !== "going") {
+      this.violate(`${what}, and the session of ${holding} has run out`);
+    }
     if (holding.state === "gone") {
       this.violate(`${what}, and ${holding} is not held any more`);
     }

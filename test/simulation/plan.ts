@@ -48,7 +48,7 @@ export type Step = { readonly atMs: number } & (
   | { readonly what: "append"; readonly records: readonly PlannedRecord[] }
   | { readonly what: "transaction"; readonly records: readonly PlannedRecord[]; readonly forMs: number; readonly end: "commit" | "abort" }
   | { readonly what: "join" | "leave" | "crash" | "expire" | "bounce" | "replace-all"; readonly who: number }
-  | { readonly what: "evict"; readonly who: number; readonly forMs: number }
+  | { readonly what: "evict" | "freeze"; readonly who: number; readonly forMs: number }
   | { readonly what: "fault"; readonly fault: Pick<BrokerFault, "on" | "how" | "times">; readonly forMs: number }
   | { readonly what: "registry-down"; readonly forMs: number }
   | { readonly what: "sink-down"; readonly forMs: number }
@@ -59,7 +59,7 @@ export type Step = { readonly atMs: number } & (
 );
 
 /** How records are handled: by what, and what besides. */
-export type Reads = "handlers" | "batches" | "stream" | "sink" | "two-sinks" | "sink-and-handlers";
+export type Reads = "handlers" | "batches" | "stream" | "sink" | "two-sinks" | "sink-and-handlers" | "pipe";
 
 export interface Plan {
   readonly seed: number;
@@ -84,6 +84,8 @@ export interface Plan {
   readonly quietAtMs: number;
   /** Nothing of this partition is handled before a long while after that: a handler hangs, or a sink. Null where none is stalled. */
   readonly stalledPartition: number | null;
+  /** Members have sessions and beat; without one, nobody is frozen either. */
+  readonly sessionTimeoutMs: number;
 }
 
 /** A partition that is stalled goes on so long after the last disturbance. */
@@ -110,7 +112,7 @@ export function planOf(seed: number): Plan {
     isCalm ? calmStep(draw, lengthMs) : wildStep(draw, lengthMs, partitions),
   );
   const steps = [...appends, ...disturbances].sort((a, b) => a.atMs - b.atMs);
-  const plan: Omit<Plan, "stalledPartition"> = {
+  const plan: Omit<Plan, "stalledPartition" | "sessionTimeoutMs"> = {
     seed,
     reads,
     partitions,
@@ -126,22 +128,17 @@ export function planOf(seed: number): Plan {
     stopAtCall: draw.chance(0.15) ? draw.integer(1, 20) : null,
     unknownForMs: draw.integer(1, 100),
     steps,
-    quietAtMs: Math.max(0, ...steps.map((step) => step.atMs + ("forMs" in step ? step.forMs : 0))) + 1,
+    quietAtMs: endOf(steps),
   };
   // Memory that is full holds up everybody, and the reader of a stream is one for all partitions.
   const canStall = !isCalm && plan.delivery.maxInFlightBytes === undefined && reads !== "stream";
   // Drawn last, so that the rest of a seed's plan is as it was.
   const stalledPartition = canStall && draw.chance(0.15) ? draw.integer(0, partitions - 1) : null;
+  const whole: Plan = { ...plan, stalledPartition, sessionTimeoutMs: Infinity };
   if (isCalm || stalledPartition !== null || !draw.chance(0.1)) {
-    return { ...plan, stalledPartition };
+    return withSessions(draw, withPipe(draw, whole), lengthMs);
   }
-  const recreation = recreationOf(draw, partitions, lengthMs);
-  return {
-    ...plan,
-    stalledPartition,
-    steps: [...steps, recreation].sort((a, b) => a.atMs - b.atMs),
-    quietAtMs: Math.max(plan.quietAtMs, recreation.atMs + 1),
-  };
+  return withSteps(whole, [recreationOf(draw, partitions, lengthMs)]);
 }
 
 /** More records than what members have read by then may be, or fewer. */
@@ -150,6 +147,43 @@ function recreationOf(draw: Draw, partitions: number, lengthMs: number): Step {
   const traits = { partitions, keys: 3, isRough: false, isSound: true };
   const records = draw.list(draw.pick(0, 4, 20, 40), (at) => plannedRecord(draw, { id: firstId + at, ...traits }));
   return { atMs: draw.integer(0, lengthMs + 50), what: "recreate", records };
+}
+
+/** Some pass everything on in transactions. */
+function withPipe(draw: Draw, plan: Plan): Plan {
+  if (!draw.chance(0.12)) {
+    return plan;
+  }
+  const transactions = draw.list(draw.integer(0, 3), (): Step => {
+    const how = draw.pick<BrokerFault["how"]>("fails", { lateMs: draw.integer(1, 60) }, { lateMs: draw.integer(1, 60) });
+    return {
+      atMs: draw.integer(0, 100),
+      what: "fault",
+      fault: { on: "transact", how, times: draw.integer(1, 4) },
+      forMs: draw.integer(1, 100),
+    };
+  });
+  return withSteps({ ...plan, reads: "pipe" }, transactions);
+}
+
+/** In some, a process that is frozen for longer than its session is taken out of the group. */
+function withSessions(draw: Draw, plan: Plan, lengthMs: number): Plan {
+  if (!draw.chance(0.2)) {
+    return plan;
+  }
+  const freezes = draw.list(draw.integer(1, 3), (): Step => {
+    return { atMs: draw.integer(0, lengthMs), what: "freeze", who: draw.integer(0, 9), forMs: draw.integer(5, 250) };
+  });
+  return withSteps({ ...plan, sessionTimeoutMs: 60 }, freezes);
+}
+
+function withSteps(plan: Plan, more: readonly Step[]): Plan {
+  const steps = [...plan.steps, ...more].sort((a, b) => a.atMs - b.atMs);
+  return { ...plan, steps, quietAtMs: endOf(steps) };
+}
+
+function endOf(steps: readonly Step[]): number {
+  return Math.max(0, ...steps.map((step) => step.atMs + ("forMs" in step ? step.forMs : 0))) + 1;
 }
 
 function deliveryOf(draw: Draw): Plan["delivery"] {

@@ -94,6 +94,16 @@ export const plantedBugs: readonly PlantedBug[] = [
       };
     },
   })),
+  inLine("commits behind a transaction what was handled before it", () => ({
+    session: (session) => ({
+      transact: async (records, offsets) => {
+        await session.transact?.(records, offsets);
+        const before = offsets.map(({ assignment, offset }) => ({ assignment, offset: offset - 1n })).filter(({ offset }) => offset > 0n);
+        await session.commit(before).catch(() => {});
+      },
+    }),
+  })),
+  inLine("ignores its lease", () => ({ sink: () => ({ acknowledged: () => {} }) })),
   inLine("does not commit at a revoke", withoutFinalCommit),
   inLine("keeps the last commit back", () => ({
     // A commit counts when the next one is asked for: the last never does.

@@ -1,5 +1,5 @@
 import { type Consumer, createConsumer, type Sink } from "@cdckit/consumer";
-import { seededScheduler, type VirtualClock, virtualClock } from "@cdckit/testkit";
+import { type MemoryMember, seededScheduler, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { FatefulDecoder, type SimulatedEvent } from "./fateful-decoder.ts";
 import { FatefulHandlers } from "./fateful-handlers.ts";
 import { LogChanges } from "./log-changes.ts";
@@ -89,8 +89,12 @@ class Simulation {
     const scheduler = seededScheduler(plan.seed);
     this.#random = scheduler.random;
     this.#clock = virtualClock({ scheduler, turnMs: plan.turnMs });
-    const { rebalance, rebalanceTimeoutMs } = plan;
-    this.#broker = new WatchedBroker({ t: plan.partitions, dead: 1 }, { clock: this.#clock, rebalance, rebalanceTimeoutMs });
+    const { rebalance, rebalanceTimeoutMs, sessionTimeoutMs } = plan;
+    this.#broker = new WatchedBroker(
+      { t: plan.partitions, dead: 1, out: 1 },
+      { clock: this.#clock, rebalance, rebalanceTimeoutMs, sessionTimeoutMs },
+    );
+    this.#broker.expired = (member) => this.#expire(member);
     this.#oracle = new Oracle(plan, trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`));
     this.#broker.oracle = this.#oracle;
     this.#broker.hasOneIdOnly = bug.ignoresTopicIds === true;
@@ -191,6 +195,9 @@ class Simulation {
         }
         void group.bounce();
         return;
+      case "freeze":
+        process?.freeze(step.forMs);
+        return;
       case "evict":
         this.#evict(process, step.forMs);
         return;
@@ -229,6 +236,14 @@ class Simulation {
     this.#killsMidWork += process.isWorking ? 1 : 0;
     process.crash(sessionTimeoutMs);
     this.#joinIfAlone();
+  }
+
+  #expire(member: MemoryMember): void {
+    for (const process of this.#processes) {
+      if (process.member === member) {
+        process.expire();
+      }
+    }
   }
 
   #evict(process: WatchedProcess | undefined, forMs: number): void {
@@ -323,6 +338,10 @@ class Simulation {
       const each = this.#handlers.each(process);
       const call = wrap(([event]: readonly SimulatedEvent[]) => (stopInside(), event && each(event)), process.clock);
       consumer.on("s.t", { row: (event) => call([event as unknown as SimulatedEvent]) });
+    }
+    if (reads === "pipe") {
+      const pipe = this.#handlers.pipe(process);
+      consumer.pipe("s.t", (events) => (stopInside(), pipe(events as unknown as readonly SimulatedEvent[])));
     }
     for (const store of this.#oracle.sinks) {
       const sink = this.#sinkOf(process, store);

@@ -59,6 +59,7 @@ function tamperedSink(sink: DriverSink, tampering: Tampering, line: Line): Drive
     revoked: (assignments, how) => sink.revoked(assignments, how),
     batch: (batch) => sink.batch(batch),
     passedOver: (assignment, lost, goesOnAt) => sink.passedOver?.(assignment, lost, goesOnAt),
+    acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
     failed: (error) => sink.failed(error),
   };
   return { ...plain, ...tampering.sink?.(plain, line) };

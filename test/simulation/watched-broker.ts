@@ -1,4 +1,4 @@
-import { type AppendedRecord, type CommittedOffset, MemoryBroker } from "@cdckit/testkit";
+import { type AppendedRecord, type CommittedOffset, MemoryBroker, type MemoryMember, type MemoryTransaction } from "@cdckit/testkit";
 import type { Oracle } from "./oracle.ts";
 
 /** A broker that tells the oracle of commits and dead letters. */
@@ -7,6 +7,19 @@ export class WatchedBroker extends MemoryBroker {
   hasOneIdOnly = false;
   oracle: Oracle | null = null;
   committedAnything: (() => void) | null = null;
+  expired: ((member: MemoryMember) => void) | null = null;
+
+  override sessionOver(member: MemoryMember): void {
+    this.expired?.(member);
+  }
+
+  /** What pipe() writes is in the log when its offsets are committed. */
+  override store(topic: string, record: AppendedRecord, transaction?: MemoryTransaction): ReturnType<MemoryBroker["store"]> {
+    if (topic === "out") {
+      this.oracle?.piped(String(record.value));
+    }
+    return super.store(topic, record, transaction);
+  }
 
   /** What the group has committed of the topic as it is now, as the simulation has it: a commit that came from an older one is none. */
   committedNow(partition: number): bigint | null {

@@ -44,6 +44,10 @@ export class WatchedProcess {
   readonly #parts: WatchedProcessParts;
   #session: MemoryMember | null = null;
   #isDead = false;
+  /** What has not come in since the process was frozen; null where it is not. */
+  #frozen: (() => void)[] | null = null;
+  /** The group has gone on while it was frozen. */
+  #isExpired = false;
   #isClosed = false;
   #bury = (): void => {};
   readonly #buried: Promise<void>;
@@ -57,10 +61,55 @@ export class WatchedProcess {
     this.clock = {
       nowMs: () => clock.nowMs(),
       wallMs: () => clock.wallMs(),
-      after: (delayMs, call) => clock.after(delayMs, () => this.#isDead || call()),
+      after: (delayMs, call) => this.#after(delayMs, call),
       breathe: () => this.whileAlive(clock.breathe()),
     };
     this.driver = this.#watchedDriver();
+  }
+
+  /** As SIGSTOP does, and SIGCONT so much later: nothing comes in or goes out, no timer fires, and all of it at once when it goes on. */
+  freeze(forMs: number): void {
+    if (this.#isDead || this.#frozen !== null) {
+      return;
+    }
+    this.#parts.oracle.note(() => `${[...this.holdings.values()].join()} are frozen`);
+    this.#frozen = [];
+    this.excuse("its process was frozen");
+    this.#parts.clock.after(forMs, () => {
+      const missed = this.#frozen ?? [];
+      this.#frozen = null;
+      this.excuse("its process was frozen");
+      for (const call of missed) {
+        this.#enter(call);
+      }
+    });
+  }
+
+  /** The group goes on without the member: its session has run out. */
+  expire(): void {
+    this.#isExpired = this.#frozen !== null;
+    this.excuse("its session ran out");
+    for (const holding of this.holdings.values()) {
+      holding.isExpired = true;
+    }
+  }
+
+  /** Something comes in: at once, when the process goes on, or never. */
+  #enter(call: () => void): void {
+    if (this.#frozen !== null) {
+      this.#frozen.push(call);
+    } else if (!this.#isDead) {
+      call();
+    }
+  }
+
+  #after(delayMs: number, call: () => void): () => void {
+    let isCancelled = false;
+    const cancel = this.#parts.clock.after(delayMs, () => this.#enter(() => isCancelled || call()));
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
   }
 
   get isDead(): boolean {
@@ -109,8 +158,8 @@ export class WatchedProcess {
   whileAlive<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       work.then(
-        (value) => this.#isDead || resolve(value),
-        (error: unknown) => this.#isDead || reject(error as Error),
+        (value) => this.#enter(() => resolve(value)),
+        (error: unknown) => this.#enter(() => reject(error as Error)),
       );
     });
   }
@@ -122,7 +171,12 @@ export class WatchedProcess {
 
   #watchedDriver(): KafkaDriver {
     const { broker, plan } = this.#parts;
-    const inner = memory({ broker, maxBatchRecords: plan.maxBatchRecords, partitionsConsumedConcurrently: plan.workers });
+    const inner = memory({
+      broker,
+      clock: this.clock,
+      maxBatchRecords: plan.maxBatchRecords,
+      partitionsConsumedConcurrently: plan.workers,
+    });
     return {
       name: inner.name,
       capabilities: inner.capabilities,
@@ -145,7 +199,7 @@ export class WatchedProcess {
   #watchedSink(sink: DriverSink): DriverSink {
     return {
       assigned: (assignments) => {
-        if (!this.#isDead) {
+        this.#enter(() => {
           for (const assignment of assignments) {
             const holding = new Holding(assignment);
             this.#parts.oracle.assigned(holding);
@@ -153,13 +207,33 @@ export class WatchedProcess {
           }
           this.#parts.oracle.note(() => `${[...this.holdings.values()].join()} are held`);
           sink.assigned(assignments);
-        }
+        });
       },
-      revoked: (assignments, how) =>
-        this.#isDead ? (how === "lost" ? Promise.resolve() : this.#buried) : this.#revoked(sink, assignments, how),
-      batch: (batch) => (this.#isDead ? this.#buried : this.#batch(sink, batch)),
+      revoked: (assignments, how) => {
+        if (this.#frozen !== null) {
+          return this.#revokedWhileFrozen(sink, assignments, how);
+        }
+        return this.#isDead ? (how === "lost" ? Promise.resolve() : this.#buried) : this.#revoked(sink, assignments, how);
+      },
+      batch: (batch) => {
+        if (this.#frozen !== null) {
+          return Promise.race([
+            this.#buried,
+            new Promise<void>((done) => this.#enter(() => void (this.#batch(sink, batch) ?? Promise.resolve()).then(done))),
+          ]);
+        }
+        return this.#isDead ? this.#buried : this.#batch(sink, batch);
+      },
+      acknowledged: (validForMs) => {
+        const { clock } = this.#parts;
+        const toldAtMs = clock.nowMs();
+        this.#enter(() => {
+          this.#isExpired = false;
+          sink.acknowledged?.(validForMs - (clock.nowMs() - toldAtMs));
+        });
+      },
       passedOver: (assignment, lost, goesOnAt) => {
-        if (!this.#isDead) {
+        this.#enter(() => {
           const from = lost.recreated === undefined ? lost.firstMissing : lost.firstAvailable;
           const toldBefore = this.#passedOver();
           this.#parts.oracle.passedOver(assignment.partition, from, goesOnAt);
@@ -167,13 +241,9 @@ export class WatchedProcess {
           if (this.#passedOver() - toldBefore !== Number(goesOnAt - from) + (lost.recreated === undefined ? 0 : recreationWeight)) {
             this.#parts.oracle.violate(`${assignment.partition}:${lost.firstMissing} to ${goesOnAt - 1n} are passed over in silence`);
           }
-        }
+        });
       },
-      failed: (error) => {
-        if (!this.#isDead) {
-          sink.failed(error);
-        }
-      },
+      failed: (error) => this.#enter(() => sink.failed(error)),
     };
   }
 
@@ -181,6 +251,20 @@ export class WatchedProcess {
   #passedOver(): number {
     const { passedOver, recreated } = this.consumer?.health().counts ?? { passedOver: 0, recreated: 0 };
     return passedOver + recreated * recreationWeight;
+  }
+
+  /** The group waits no longer than a session: then it goes on, and the process hears of it when it does. */
+  #revokedWhileFrozen(sink: DriverSink, assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
+    const { clock, plan } = this.#parts;
+    return new Promise((resolve) => {
+      let isLate = how === "lost";
+      clock.after(plan.sessionTimeoutMs, () => {
+        isLate = true;
+        resolve();
+      });
+      this.#enter(() => void this.#revoked(sink, assignments, isLate || this.#isExpired ? "lost" : "revoked").then(resolve));
+      void this.#buried.then(resolve);
+    });
   }
 
   async #revoked(sink: DriverSink, assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
@@ -256,6 +340,7 @@ export class WatchedProcess {
   #watchedSession(session: MemoryMember): DriverSession {
     return {
       commit: (offsets) => (this.#isDead ? this.#never() : this.whileAlive(this.#commit(session, offsets))),
+      transact: (records, offsets) => (this.#isDead ? this.#never() : this.whileAlive(this.#transact(session, records, offsets))),
       send: (records) => (this.#isDead ? this.#never() : this.whileAlive(this.#send(session, records))),
       pause: (assignments) => this.#isDead || session.pause(assignments),
       resume: (assignments) => this.#isDead || session.resume(assignments),
@@ -279,6 +364,18 @@ export class WatchedProcess {
     await session.commit(offsets);
     for (const { holding } of entries) {
       holding.isCommitOpen = false;
+    }
+  }
+
+  async #transact(session: MemoryMember, records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    const { oracle } = this.#parts;
+    const entries = offsets.map(({ assignment, offset }) => ({ holding: this.holdingOf(assignment), offset }));
+    for (const { holding, offset } of entries) {
+      oracle.transactionAsked(holding, offset);
+    }
+    await session.transact(records, offsets);
+    for (const { holding, offset } of entries) {
+      holding.asked = offset;
     }
   }
 

@@ -24,6 +24,12 @@ export function whyHalted(error: Error, { plan, oracle, broker, isLingering }: H
     case "fenced":
     case "dead-letter-failed":
       return isLingering ? "again" : null;
+    case "sink-failed":
+      // A transaction of pipe() that fails again and again is to blame on no record.
+      if (plan.reads === "pipe" && isLingering) {
+        return "again";
+      }
+      break;
     case "work-abandoned":
       return "stopped";
     case "offset-out-of-range":
@@ -32,9 +38,8 @@ export function whyHalted(error: Error, { plan, oracle, broker, isLingering }: H
       return failure.lostRange === "halt" && isRecreated(error, broker) ? code : null;
     case "failures-systemic":
       return failure.breaker !== false || failure.maxParkedKeys !== undefined ? code : null;
-    default:
-      return failure.poison === "halt" && isToBlame(error, oracle) ? code : null;
   }
+  return failure.poison === "halt" && isToBlame(error, oracle) ? code : null;
 }
 
 /** What is said to be gone is what is gone. */

@@ -84,6 +84,17 @@ describe("pipe", () => {
     expect(outOf(setup.broker)).toHaveLength(10);
   });
 
+  test("a transaction that keeps failing halts the consumer, and makes no dead letter of a record", async () => {
+    const setup = setUp(10);
+    setup.broker.createTopic("dead");
+    setup.broker.faults.inject({ on: "transact", how: "fails", times: Infinity });
+    const failure = { poison: "dead-letter", deadLetterTopic: "dead" } as const;
+    const consumer = join(setup, undefined, { failure }).pipe("s.t", recordsOf);
+    await expect(setup.clock.run(consumer.run())).rejects.toMatchObject({ code: "sink-failed" });
+    expect(setup.broker.endOffset("dead", 0)).toBe(0n);
+    expect(setup.broker.committed("g", "t", 0)).toBeNull();
+  });
+
   test("a plain commit that waits for a transaction to end does not move the group back", async () => {
     const setup = setUp(40);
     setup.broker.faults.inject({ on: "transact", how: { lateMs: 30 }, times: Infinity });

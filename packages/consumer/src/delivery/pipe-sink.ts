@@ -2,6 +2,7 @@ import type { CdcEvent } from "@cdckit/decode";
 import type { OffsetCommit, OutgoingRecord } from "../driver.ts";
 import type { Sink } from "../sink.ts";
 import { outgoingRecords } from "../user-code/guarded-sink.ts";
+import { toError } from "../user-code/user-value.ts";
 
 /** What `pipe` was given: the records that the events become. */
 export type PipeFunction<Event> = (events: readonly Event[]) => readonly OutgoingRecord[] | PromiseLike<readonly OutgoingRecord[]>;
@@ -16,8 +17,19 @@ export function pipeSink(
     claim: async () => [],
     apply: async ({ assignment, events, nextOffset }) => {
       const records = events.length === 0 ? [] : outgoingRecords(await makeRecords(events));
-      await transact(records, [{ assignment, offset: nextOffset }]);
+      await transact(records, [{ assignment, offset: nextOffset }]).catch(blameNoRecord);
     },
     close: async () => {},
   };
+}
+
+/** A transaction that fails says nothing of the records in it: it is tried again or halts the consumer, and makes no dead letters. */
+function blameNoRecord(error: unknown): never {
+  const cause = toError(error);
+  const { code } = cause as { readonly code?: unknown };
+  if (code === "fenced" || code === "unavailable") {
+    throw cause; // it has been said whose fault it is
+  }
+  const text = "[transaction-failed] the records were not written, and their offsets not committed; the cause says why";
+  throw Object.assign(new Error(text, { cause }), { code: "transaction-failed", retriable: true });
 }
