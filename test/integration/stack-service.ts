@@ -12,6 +12,7 @@ import { isMissingRequirement, StackError } from "../../scripts/stack/stack-erro
 import { startStack } from "../../scripts/stack/start-stack.mjs";
 import type { StackAddresses } from "../../scripts/stack/state.mjs";
 import { debeziumMariadbJars } from "../../scripts/stack/versions.mjs";
+import { ordersDdl, ordersTable } from "../services/orders-table.ts";
 import { endToEndDdl, endToEndTables } from "./end-to-end-columns.ts";
 
 /** What a test is told when it asks for a part of the stack: where it is, or why this machine cannot have it. */
@@ -93,14 +94,14 @@ async function startSharedKafka(root: string, log: (line: string) => void): Prom
 async function startSharedStack(root: string, log: (line: string) => void): Promise<Started<SharedStack>> {
   const stack = await startStack({
     dir: join(root, "stack"),
-    tables: `${defaultTables},${endToEndTables}`,
+    tables: `${defaultTables},${endToEndTables},${ordersTable}`,
     plugins: await mariadbConnector(log).then(
       (set) => [set],
       () => [], // who asks for MariaDB is told why
     ),
     log,
     async prepare({ postgres, registryUrl }) {
-      await withDatabase(postgres, (client) => client.query(endToEndDdl));
+      await withDatabase(postgres, (client) => client.query(`${endToEndDdl}${ordersDdl}`));
       await driftIds(registryUrl);
     },
   });

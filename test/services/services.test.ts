@@ -1,0 +1,204 @@
+/** Services as users of the README write them, compiled against what the packages publish, on real Debezium, Kafka, registry and PostgreSQL. */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Kafka, logLevel } from "kafkajs";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createTopics, withStack, uniqueName } from "../integration/stack.ts";
+import type { MskEvent, MskRecord } from "./lambda.ts";
+import { runService } from "./run-service.ts";
+
+const root = join(import.meta.dirname, "../..");
+const found = await withStack();
+const isBuilt = ["cdckit", "postgres"].every((name) => existsSync(join(root, "packages", name, "dist/index.js")));
+const skipReason =
+  found.skip !== false ? found.skip : isBuilt ? "" : "the packages are not built: run `npm test`, or `npm run build` first";
+
+describe.skipIf(skipReason !== "")("a service", { meta: { skipReason } }, () => {
+  const stack = found.skip === false ? found.part : { brokers: "127.0.0.1:1", registryUrl: "", postgres: {} as never };
+  const client = new Kafka({ brokers: [stack.brokers], logLevel: logLevel.NOTHING });
+  const admin = client.admin();
+  let database: pg.Client;
+
+  beforeAll(async () => {
+    await promisify(execFile)(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", import.meta.dirname]);
+    database = new pg.Client({ ...stack.postgres });
+    await Promise.all([database.connect(), admin.connect()]);
+  });
+
+  afterAll(() => Promise.all([database?.end(), admin.disconnect()]));
+
+  function envFor(prefix: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    const topic = `${prefix}.services.orders`;
+    return { KAFKA_BROKERS: stack.brokers, SCHEMA_REGISTRY_URL: stack.registryUrl, TOPIC: topic, GROUP_ID: uniqueName("service"), ...more };
+  }
+
+  async function insert(id: number, note: string | null = null): Promise<void> {
+    await database.query("insert into services.orders values ($1, $2, 2, 10.25, $3, '2026-01-31 08:00:00.5')", [
+      id,
+      `customer ${id}`,
+      note,
+    ]);
+  }
+
+  test.each(["av", "js"])("with typed handlers and zod sees each change of %s as it is in the database", async (prefix) => {
+    const id = prefix === "av" ? 100 : 101;
+    await insert(id);
+    await database.query("update services.orders set quantity = 3 where id = $1", [id]);
+    await database.query("delete from services.orders where id = $1", [id]);
+    const service = runService("typed-handlers", envFor(prefix));
+    await service.hears(({ what, id: deleted }) => what === "deleted" && deleted === id);
+    expect(service.said).toContainEqual({ what: "read", id: 1, customer: "first" });
+    expect(service.said.filter((line) => line["id"] === id)).toEqual([
+      { what: "created", id, price: "10.2500", placed: "2026-01-31T08:00:00.5" },
+      { what: "updated", id, from: 2, to: 3 },
+      { what: "deleted", id },
+    ]);
+    service.signal("SIGTERM");
+    expect([await service.ended, service.said.at(-1)?.what, service.complaints()]).toEqual([0, "stopped", ""]);
+  });
+
+  test("that caches rows tries again, sets a row aside that it cannot take, and goes on", async () => {
+    const dead = uniqueName("services.dead");
+    await createTopics(admin, [{ topic: dead, numPartitions: 1 }]);
+    for (let id = 200; id < 240; id++) {
+      await insert(id, id === 210 ? "poison" : id % 7 === 0 ? "flaky" : null);
+    }
+    await database.query("delete from services.orders where id = 220");
+    const service = runService("cache", envFor("av", { DEAD_LETTER_TOPIC: dead }));
+    const { port } = await service.hears(({ what }) => what === "listening");
+    const cached = (id: number): Promise<number> => fetch(`http://127.0.0.1:${String(port)}/${id}`).then(({ status }) => status);
+    await vi.waitFor(async () => expect(await Promise.all([cached(203), cached(239), cached(220)])).toEqual([200, 200, 404]), {
+      timeout: 60_000,
+      interval: 100,
+    });
+    expect(await cached(210)).toBe(404);
+    await vi.waitFor(async () => expect((await admin.fetchTopicOffsets(dead))[0]?.high).toBe("1"), { timeout: 30_000, interval: 100 });
+    service.signal("SIGTERM");
+    expect(await service.ended).toBe(0);
+    expect(service.said.at(-1)).toEqual({ what: "stopped", retries: 6, deadLettered: 1 });
+  });
+
+  test("that streams ends when it leaves the loop, and goes on after what was done", async () => {
+    await insert(300);
+    await insert(301);
+    const env = envFor("js");
+    const first = runService("stream", { ...env, LAST_ID: "300" });
+    expect(await first.ended, first.complaints()).toBe(0);
+    expect(first.said.slice(-2)).toEqual([
+      { what: "created", id: 300, customer: "customer 300" },
+      { what: "stopped", phase: "stopped" },
+    ]);
+    const second = runService("stream", { ...env, LAST_ID: "301" });
+    expect(await second.ended, second.complaints()).toBe(0);
+    expect(second.said).toEqual([
+      { what: "created", id: 301, customer: "customer 301" },
+      { what: "stopped", phase: "stopped" },
+    ]);
+  });
+
+  test("that keeps a copy in PostgreSQL is equal to its table, although it was killed in the middle", async () => {
+    const { user, password, host, port, database: name } = stack.postgres;
+    const env = envFor("av", { DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${name}` });
+    const change = async (from: number): Promise<void> => {
+      await database.query(`insert into services.orders select n, 'copied', 1, n * 1.1, null from generate_series($1::int, $1 + 499) n`, [
+        from,
+      ]);
+      await database.query("update services.orders set quantity = quantity + 1, price = price * 1.01 where id >= $1 and id % 3 = 0", [
+        from,
+      ]);
+      await database.query("delete from services.orders where id >= $1 and id % 5 = 0", [from]);
+    };
+    const hashOf = async (table: string): Promise<string> => {
+      const sql = `select md5(coalesce(string_agg(t::text, ',' order by id), '')) || ' ' || count(*) as hash
+        from (select id, customer, quantity, price, note, placed_at from ${table}) t`;
+      return (await database.query<{ hash: string }>(sql)).rows[0]?.hash ?? "";
+    };
+    await change(1_000);
+    const killed = runService("copy", env);
+    await vi.waitFor(async () => expect((await database.query("select from services_copy.orders limit 1")).rowCount).toBe(1), {
+      timeout: 60_000,
+      interval: 20,
+    });
+    await change(2_000);
+    killed.signal("SIGKILL");
+    await killed.ended;
+    await change(3_000);
+    const service = runService("copy", env);
+    await vi.waitFor(async () => expect(await hashOf("services_copy.orders")).toBe(await hashOf("services.orders")), {
+      timeout: 90_000,
+      interval: 200,
+    });
+    service.signal("SIGTERM");
+    expect([await service.ended, service.said.at(-1)?.what]).toEqual([0, "stopped"]);
+  });
+
+  test("on Fastify tells its health in JSON, and sends changes to a browser as they happen", async () => {
+    const service = runService("dashboard", envFor("av"));
+    const { url } = await service.hears(({ what }) => what === "listening");
+    const probe = async (path: string): Promise<readonly [number, Record<string, unknown>]> => {
+      const response = await fetch(`${String(url)}${path}`);
+      return [response.status, (await response.json()) as Record<string, unknown>];
+    };
+    await vi.waitFor(async () => expect(await probe("/ready")).toMatchObject([200, { ready: true, assigned: [{ partition: 0 }] }]), {
+      timeout: 60_000,
+      interval: 100,
+    });
+    expect(await probe("/live")).toMatchObject([200, { live: true, phase: "running" }]);
+    const viewer = await fetch(`${String(url)}/events`);
+    await insert(500);
+    let seen = "";
+    for await (const chunk of viewer.body ?? []) {
+      seen += Buffer.from(chunk as Uint8Array).toString();
+      if (seen.includes("customer 500")) {
+        service.signal("SIGTERM"); // while a browser looks on
+        break;
+      }
+    }
+    const [, data = ""] = /^event: change\ndata: (.*"customer 500".*)$/m.exec(seen) ?? [];
+    expect(JSON.parse(data)).toMatchObject({ kind: "change", op: "create", after: { id: 500, price: "10.2500" }, envelope: "debezium" });
+    expect([await service.ended, service.said.at(-1)?.what, service.complaints()]).toEqual([0, "stopped", ""]);
+  });
+
+  test("on Lambda decodes what MSK hands over", async () => {
+    await insert(600);
+    const records = await recordsOf("av.services.orders", (value) => value.includes("customer 600"));
+    process.env["SCHEMA_REGISTRY_URL"] = stack.registryUrl;
+    const { handler } = (await import(new URL("dist/lambda.js", import.meta.url).href)) as typeof import("./lambda.ts");
+    const event: MskEvent = { eventSource: "aws:kafka", records: { "av.services.orders-0": records } };
+    const events = await handler(event);
+    expect(events.length).toBe(records.length);
+    expect(events.at(-1)).toMatchObject({ kind: "change", op: "create", after: { id: 600, customer: "customer 600" }, key: { id: 600 } });
+  });
+
+  /** The records of a topic up to one, as Lambda writes them. */
+  async function recordsOf(topic: string, isLast: (value: string) => boolean): Promise<readonly MskRecord[]> {
+    const reader = client.consumer({ groupId: uniqueName("reader"), maxWaitTimeInMs: 100 });
+    const records: MskRecord[] = [];
+    await reader.connect();
+    await reader.subscribe({ topics: [topic], fromBeginning: true });
+    let isComplete = false;
+    await reader.run({
+      eachMessage: async ({ partition, message: { key, value, offset, timestamp, headers } }) => {
+        if (isComplete) {
+          return;
+        }
+        isComplete = value !== null && isLast(value.toString("latin1"));
+        records.push({
+          topic,
+          partition,
+          offset: Number(offset),
+          timestamp: Number(timestamp),
+          key: key?.toString("base64") ?? null,
+          value: value?.toString("base64") ?? null,
+          headers: Object.entries(headers ?? {}).map(([name, bytes]) => ({ [name]: [...(bytes as Buffer)] })),
+        });
+      },
+    });
+    await vi.waitFor(() => expect(isComplete).toBe(true), { timeout: 60_000, interval: 50 });
+    await reader.disconnect();
+    return records;
+  }
+});
