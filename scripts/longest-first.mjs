@@ -14,6 +14,7 @@ const longest = [
   "test/integration/kafkajs-contract.test.ts",
   "test/simulation/simulation.test.ts",
   "test/integration/kafkajs-driver.test.ts",
+  "test/services/services.test.ts",
   "test/packaging/packed.test.ts",
   "test/contract/format-contract.test.ts",
   "test/contract/recordings.test.ts",

@@ -39,8 +39,8 @@ consumer.on("services.orders", {
   },
 });
 
-say("listening", { url: await app.listen({ host: "127.0.0.1", port: 0 }) });
 app.addHook("onClose", () => stop());
+say("listening", { url: await app.listen({ host: "127.0.0.1", port: 0 }) });
 try {
   await consumer.run(); // SIGTERM ends it
   say("stopped");
