@@ -83,8 +83,14 @@ const promises = [
   },
   {
     id: "P6",
-    text: "A client that keeps its membership and does not fetch is told of by health() within a minute, and so are brokers that cannot be reached. Connections that swallow what is sent on them are replaced.",
+    text: "A client that keeps its membership and does not fetch is told of by health() within a minute, and so are brokers that cannot be reached. Connections that swallow what is sent on them are replaced. What is waited for or tried again is told of within 5 seconds, and between attempts: what, where, since when and why.",
     proofs: [
+      [`${consumer}/consumer-waits.test.ts`, "names a sink that refuses, between the attempts too"],
+      [`${consumer}/consumer-waits.test.ts`, "names a registry that accepts and never answers, from before the first time-out on"],
+      [
+        "test/integration/health-stalls.test.ts",
+        "a registry that accepts and never answers is named within 5 s, with its address and the schema",
+      ],
       [
         "test/integration/dead-connections.test.ts",
         "is at work again soon when its connections swallow what is sent on them and new ones work, and counts it",

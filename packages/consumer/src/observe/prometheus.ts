@@ -37,6 +37,10 @@ const definitions: readonly Definition[] = [
   counter("skipped", "Records that failure.skip names", ({ counts }) => [{ labels: {}, value: counts.skipped }]),
   gauge("live", "1 while the consumer is worth keeping", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
   gauge("ready", "1 while it is a member of its group and nothing is wrong", ({ ready }) => [{ labels: {}, value: ready ? 1 : 0 }]),
+  gauge("waits", "What is waited for or tried again", ({ waits }) => [{ labels: {}, value: waits.length }]),
+  gauge("longest_wait_seconds", "How long the oldest of it is waited for", ({ waits: [oldest] }) => [
+    { labels: {}, value: oldest === undefined ? 0 : oldest.forMs / 1_000 },
+  ]),
   gauge("lag_records", "Records between what is handled and the end of the log", ({ assigned }) =>
     assigned.flatMap(({ topic, partition, lag }) =>
       lag === null ? [] : [{ labels: { topic, partition: String(partition) }, value: Number(lag) }],
