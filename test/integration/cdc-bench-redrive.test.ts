@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { type Consumer, createConsumer } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
@@ -82,6 +83,23 @@ await describeWithKafka("cdc-bench redrive on a broker", (kafka) => {
     await vi.waitFor(() => expect(consumer.health().counts.records).toBeGreaterThanOrEqual(records), { timeout: 30_000, interval: 50 });
     await consumer.stop();
     await running;
+  }
+
+  /** Starts a redrive and kills it once its group looks like that. */
+  async function killedRedrive(dead: string, group: string, isTime: (state: string, members: number) => boolean): Promise<void> {
+    const child = spawn(process.execPath, [binary, "redrive", "--brokers", kafka.brokers, "--topic", dead, "--group", group], {
+      env: { PATH: process.env["PATH"] },
+      stdio: "ignore",
+    });
+    await vi.waitFor(
+      async () => {
+        const { groups } = await admin.describeGroups([group]);
+        expect(isTime(groups[0]?.state ?? "", groups[0]?.members.length ?? 0)).toBe(true);
+      },
+      { timeout: 30_000, interval: 20 },
+    );
+    child.kill("SIGKILL");
+    await once(child, "exit");
   }
 
   function redrive(...args: readonly string[]): Promise<Ended> {
@@ -186,6 +204,32 @@ await describeWithKafka("cdc-bench redrive on a broker", (kafka) => {
     const isDead = ({ headers, key }: Stored): boolean => Number(headers["version"]) >= 2 && Number(/\d+/.exec(key)?.[0]) % 3 === 0;
     const expected = originals.filter(isDead).map((record) => ({ ...record, headers: { ...record.headers, "cdckit.redriven": "1" } }));
     expect(sorted(again)).toEqual(sorted(expected));
+  });
+
+  test("after redrives that were killed, the next one waits for their partitions, and brings all", async () => {
+    const dead = uniqueName("orders.dead");
+    const topic = uniqueName("orders");
+    await createTopics(admin, [{ topic }, { topic: dead, numPartitions: 2 }]);
+    const messages = Array.from({ length: 40 }, (_, id) => ({
+      partition: id % 2,
+      key: `${id}`,
+      value: "x",
+      headers: {
+        "__connect.errors.topic": topic,
+        "__connect.errors.partition": "0",
+        "__connect.errors.offset": `${id}`,
+        "__connect.errors.exception.message": "[malformed] no",
+      },
+    }));
+    await producer.send({ topic: dead, messages });
+    const group = uniqueName("redrive");
+    // The member of the first is counted until its session runs out; that of the second waits for it to join, and gets partitions after its death.
+    await killedRedrive(dead, group, (state, members) => members === 1 && (state === "Stable" || state === "CompletingRebalance"));
+    await killedRedrive(dead, group, (_, members) => members === 2);
+    const { code, stderr } = await redrive("--topic", dead, "--group", group, "--json");
+    expect(code, stderr).toBe(0);
+    const written = await read(topic);
+    expect(new Set(written.map(({ key }) => key)).size).toBe(40);
   });
 
   test("single dead letters come back once each, and one that fails every time is refused", async () => {

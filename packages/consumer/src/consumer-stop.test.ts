@@ -145,3 +145,24 @@ const wordDecoder: Decoder = {
   },
   explain: () => Promise.reject(new Error("not used")),
 };
+
+test("a handler that awaits the stop which waits for it is told of, with its record and what to do", async () => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  broker.append("t", { key: "k", value: "fine" });
+  const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock });
+  consumer.on("*", () => consumer.stop());
+  await expect(clock.run(consumer.run())).rejects.toThrow(
+    /^\[work-abandoned\] the stop took longer than 10000 ms \(still at work: .* at t\[0\]@0; if it awaits stop\(\), it waits for itself: call stop\(\) there without awaiting it\)/,
+  );
+});
+
+test("a handler that calls stop() without awaiting it ends the consumer, its record committed", async () => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  broker.append("t", { key: "k", value: "fine" });
+  const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock });
+  consumer.on("*", async () => void consumer.stop());
+  await clock.run(consumer.run());
+  expect(broker.committed("g", "t", 0)).toBe(1n);
+});

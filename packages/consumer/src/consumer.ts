@@ -102,7 +102,10 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    * loop stops the consumer; an error that halts it is thrown into the loop.
    */
   stream(): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>;
-  /** Handles what is in flight, commits, leaves the group. Resolves when it has stopped. Safe at any time, any number of times. */
+  /**
+   * Handles what is in flight, commits, leaves the group. Resolves when it has stopped. Safe at any time, any number of times. In a handler,
+   * call it without awaiting it: the stop waits for the handler.
+   */
   stop(): Promise<void>;
   health(): Health;
 }
@@ -198,7 +201,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     const intake = this.#intake();
     const unlisten = onStopSignals(
       this.#options.signals,
-      () => void engine.stop(),
+      () => void engine.stop("signal"),
       () => engine.force("a second stop signal came"),
     );
     this.#matches.start();

@@ -26,6 +26,9 @@ import type { OpenWait, WaitFor, Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 import { startPositionAt } from "./start-position.ts";
+import { refuseWhatItCannot } from "./session-needs.ts";
+import { connectPatiently } from "./startup.ts";
+import { stillAtWork } from "./still-at-work.ts";
 import { toError } from "./user-code/user-value.ts";
 
 /** Once nothing is waited for any more, the driver still gets this long to commit and to say good-bye. */
@@ -56,6 +59,7 @@ export class ConsumerEngine implements DriverSink {
   #needsTransactions = false;
   readonly #notes: (() => readonly string[])[] = [];
   readonly #topics = new Set<string>();
+  #isStoppedByCaller = false;
   readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
   readonly #beforeRelease: (() => Promise<void>)[] = [];
 
@@ -108,7 +112,8 @@ export class ConsumerEngine implements DriverSink {
   }
 
   /** Drains, commits, leaves. Resolves when it has stopped, also where it failed. */
-  stop(): Promise<void> {
+  stop(by: "caller" | "signal" = "caller"): Promise<void> {
+    this.#isStoppedByCaller ||= by === "caller";
     this.#dispatch({ type: "stop" });
     return this.#stopped.opened;
   }
@@ -352,17 +357,25 @@ export class ConsumerEngine implements DriverSink {
     const startAt = this.#startAt === undefined ? {} : { startAt: this.#holds.whileAsked(this.#startAt) };
     const joining = this.#waits.open({ what: `the ${driver.name} driver, which joins the group ${groupId},` });
     try {
-      this.#session = await driver.connect(
-        { groupId, topics, from, logger, signal, lostRange: failure.lostRange, writesTo: writtenTopics(failure), ...startAt },
-        this,
-      );
-      if (this.phase !== "connecting") {
+      const subscription = {
+        groupId,
+        topics,
+        from,
+        logger,
+        signal,
+        lostRange: failure.lostRange,
+        writesTo: writtenTopics(failure),
+        ...startAt,
+      };
+      const connect = (): Promise<DriverSession> => driver.connect(subscription, this);
+      const session = await connectPatiently({ ...this.#options, connect, waiting: joining, over: this.#closing.opened });
+      this.#session = session ?? undefined;
+      if (session === null || this.phase !== "connecting") {
         return; // nobody waits for it any more: it is closed where that was decided, and no timer may begin
       }
-      this.#refuseWhatItCannot(this.#session);
-      this.#refuseWithoutTransactions(this.#session);
-      this.#committer.start(this.#session, delivery.commitIntervalMs);
-      this.#watch.start(this.#session);
+      refuseWhatItCannot(session, this.#options, this.#needsTransactions);
+      this.#committer.start(session, delivery.commitIntervalMs);
+      this.#watch.start(session);
       this.#dispatch({ type: "connected" });
     } catch (error) {
       // A driver that gives up because nobody waits for it does what it was asked to.
@@ -381,7 +394,7 @@ export class ConsumerEngine implements DriverSink {
     if (await this.#drainedInTime(drained)) {
       this.#dispatch({ type: "drained" });
     } else {
-      this.force(`the stop took longer than ${shutdownTimeoutMs} ms`);
+      this.force(`the stop took longer than ${shutdownTimeoutMs} ms${stillAtWork(this.#intake?.atWork() ?? [], this.#isStoppedByCaller)}`);
     }
   }
 
@@ -416,25 +429,6 @@ export class ConsumerEngine implements DriverSink {
     }
     for (const call of this.#onRelease) {
       call(assignments);
-    }
-  }
-
-  #refuseWhatItCannot(session: DriverSession): void {
-    const { failure, driver } = this.#options;
-    if (failure.deadLetterTopic !== null && session.send === undefined) {
-      throw new ConsumerError(
-        "unsupported-by-driver",
-        `failure.poison ${JSON.stringify(failure.poison)} writes dead letters, and the ${driver.name} driver cannot write; set poison to "halt", or use a driver that can`,
-      );
-    }
-  }
-
-  #refuseWithoutTransactions(session: DriverSession): void {
-    if (this.#needsTransactions && session.transact === undefined) {
-      throw new ConsumerError(
-        "unsupported-by-driver",
-        `pipe() writes and commits in one transaction, and the ${this.#options.driver.name} driver has none; use a driver that has, or on() and a producer`,
-      );
     }
   }
 

@@ -3,6 +3,7 @@ export { createConsumer } from "./consumer.ts";
 export type { Consumer } from "./consumer.ts";
 export type { ConsumerOptions } from "./options.ts";
 export type { OffsetOption, StartOption } from "./start-position.ts";
+export type { Startup } from "./startup.ts";
 export type { BatchOptions, DeliveryOptions } from "./delivery/delivery-options.ts";
 export type { BreakerOptions, FailureOptions, RetryOptions, SkippedRecord } from "./failure/failure-options.ts";
 export type { Delivery } from "./delivery/stream-intake.ts";

@@ -21,7 +21,8 @@ import { guardedClock, guardedRandom } from "./user-code/guarded-clock.ts";
 import { guardedLogger } from "./user-code/guarded-logger.ts";
 import { UserFunctions } from "./user-code/user-functions.ts";
 import { stderrLogger } from "./observe/stderr-logger.ts";
-import { check, checkCount, checkMembers } from "./option-checks.ts";
+import type { Startup } from "./startup.ts";
+import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts";
 
 export interface ConsumerOptions {
   /** The Kafka client: `kafkajs({ brokers })`, `memory({ topics })`, ... */
@@ -60,6 +61,12 @@ export interface ConsumerOptions {
    */
   readonly signals?: readonly NodeJS.Signals[] | false;
   /**
+   * What a start does if no broker can be reached: `run()` rejects, or waits for them with growing gaps of up to 30 s, told of by `health()`
+   * and the log, until a stop ends it. What waiting does not cure (a login, a topic that is missing) is an error with either.
+   * @default "fail"
+   */
+  readonly startup?: Startup;
+  /**
    * How long a stop waits for what is in flight, and then for the driver.
    * @default 10_000
    */
@@ -93,6 +100,7 @@ export interface ResolvedConsumerOptions {
   readonly failure: ResolvedFailureOptions;
   readonly logger: Logger;
   readonly signals: readonly NodeJS.Signals[];
+  readonly startup: Startup;
   readonly shutdownTimeoutMs: number;
   readonly health: ResolvedHealthOptions;
   readonly telemetry: TelemetryOptions;
@@ -116,6 +124,7 @@ const members = [
   "failure",
   "logger",
   "signals",
+  "startup",
   "shutdownTimeoutMs",
   "clock",
   "random",
@@ -129,7 +138,8 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
   checkDriver(options.driver);
   checkTopics(options.topics);
   check(typeof options.groupId === "string" && options.groupId !== "", "groupId", "a name for the consumer group", options.groupId);
-  const { from = "earliest", shutdownTimeoutMs = 10_000 } = options;
+  const { from = "earliest", startup = "fail", shutdownTimeoutMs = 10_000 } = options;
+  checkChoice("startup", startup, ["fail", "wait"]);
   checkCount("shutdownTimeoutMs", shutdownTimeoutMs);
   check(options.strict === undefined || typeof options.strict === "boolean", "strict", "true or false", options.strict);
   const delivery = resolveDeliveryOptions(options.delivery);
@@ -148,6 +158,7 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
     failure,
     logger: resolveLogger(options.logger, options.clock ?? systemClock, userFunctions),
     signals: Object.freeze([...(options.signals === false ? [] : (options.signals ?? ["SIGTERM", "SIGINT"]))]),
+    startup,
     shutdownTimeoutMs,
     health: resolveHealthOptions(options.health),
     telemetry: resolveTelemetryOptions(options.telemetry),

@@ -27,6 +27,7 @@ export class WatchedSchemaSource implements SchemaSource {
   readonly #source: SchemaSource;
   readonly #parts: SchemaWatchParts;
   readonly #loading = new Map<SchemaId, Loading>();
+  #isClosed = false;
 
   constructor(source: SchemaSource, parts: SchemaWatchParts) {
     this.#source = source;
@@ -43,7 +44,8 @@ export class WatchedSchemaSource implements SchemaSource {
       this.#end(id, loading);
       return schema;
     } catch (error) {
-      if (isUnavailable(error)) {
+      // A load that the close has ended must not begin a timer: it would keep the process alive.
+      if (isUnavailable(error) && !this.#isClosed) {
         loading.wait.failed(error);
         this.#endUnlessAskedAgain(id, loading);
       } else {
@@ -55,8 +57,9 @@ export class WatchedSchemaSource implements SchemaSource {
     }
   }
 
-  /** Takes every timer back. */
+  /** Takes every timer back, and begins none any more. */
   close(): void {
+    this.#isClosed = true;
     for (const [id, loading] of this.#loading) {
       this.#end(id, loading);
     }

@@ -7,7 +7,7 @@ import { type ClusterConnection, createClusterDriver } from "../load/connection.
 import { collectFilter, everything, type RedriveFilter } from "../redrive/redrive-filter.ts";
 import { RedrivePlan } from "../redrive/redrive-plan.ts";
 import { redriveJson, type RedriveReport, redriveText } from "../redrive/redrive-report.ts";
-import { type DeadLetterPartition, RedriveRun } from "../redrive/redrive-run.ts";
+import { type DeadLetterPartition, redriveSessionMs, RedriveRun } from "../redrive/redrive-run.ts";
 import { RedriveTally } from "../redrive/redrive-tally.ts";
 import { toJsonText } from "../report/json-text.ts";
 import { createProgress } from "../report/progress.ts";
@@ -77,7 +77,7 @@ async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, 
     }
     const isDryRun = flags.dryRun === true;
     const run = new RedriveRun({
-      driver: createClusterDriver(connection),
+      driver: createClusterDriver(connection, { sessionTimeoutMs: redriveSessionMs }),
       groupId,
       topic: deadLetterTopic,
       partitions,

@@ -1,5 +1,5 @@
 import type { KafkaDriver } from "@cdckit/consumer";
-import { kafkajs } from "@cdckit/kafkajs";
+import { kafkajs, type KafkaJsTuning } from "@cdckit/kafkajs";
 import type { RegistryAuth } from "@cdckit/registry";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
 
@@ -38,10 +38,10 @@ export interface RegistryConnection {
 const defaultFetchBytes = 10_485_760;
 
 /** A driver that reads from these brokers. */
-export function createClusterDriver(connection: ClusterConnection): KafkaDriver {
+export function createClusterDriver(connection: ClusterConnection, session: Pick<KafkaJsTuning, "sessionTimeoutMs"> = {}): KafkaDriver {
   const { fetchBytes } = connection;
   const tuning = fetchBytes === undefined ? {} : { maxBytesPerPartition: fetchBytes, maxBytes: Math.max(fetchBytes, defaultFetchBytes) };
-  return kafkajs({ ...kafkaConfigOf(connection), ...tuning });
+  return kafkajs({ ...kafkaConfigOf(connection), ...tuning, ...session });
 }
 
 /** The connection in kafkajs' words, whose type has one shape for each mechanism. */

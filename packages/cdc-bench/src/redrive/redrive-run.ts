@@ -21,8 +21,15 @@ const maxSendRecords = 500;
 const maxSendBytes = 262_144;
 const closeDeadlineMs = 5_000;
 const lookEveryMs = 200;
-/** Nothing comes for so long: the last offsets are transaction markers, or another member has the partitions. */
+/** A redrive that is killed holds its partitions so long. It beats while it writes, so a short session costs it nothing. */
+export const redriveSessionMs = 10_000;
+/** Nothing comes for so long of what is held: the last offsets are transaction markers. */
 const maxIdleMs = 10_000;
+/**
+ * So long what another member holds is waited for. It may be a redrive that was killed: the group keeps giving it partitions until its session
+ * runs out, which a join that waits for others can put off by another session.
+ */
+const maxForeignMs = 3 * redriveSessionMs;
 
 /** A partition of the dead-letter topic, and how far its group has come. */
 export interface DeadLetterPartition extends PartitionExtent {
@@ -43,6 +50,9 @@ export interface RedriveRunOptions {
   /** Reads from the start what decides about later records; what the group has committed is not written again. */
   readonly fromStart: boolean;
   readonly interrupt: AbortSignal;
+  /** @default 10 s, and three sessions; meant for tests */
+  readonly maxIdleMs?: number;
+  readonly maxForeignMs?: number;
   /** Told after every record that is done with. */
   readonly decided: () => void;
 }
@@ -225,7 +235,10 @@ export class RedriveRun implements DriverSink {
   }
 
   #endIfIdle(): void {
-    if (this.#lastSignMs > 0 && this.#atWork === 0 && performance.now() - this.#lastSignMs > maxIdleMs) {
+    const { maxIdleMs: idleMs = maxIdleMs, maxForeignMs: foreignMs = maxForeignMs } = this.#options;
+    const held = new Set([...this.#held].map(({ partition }) => partition));
+    const holdsAll = [...this.#pending.keys()].every((partition) => held.has(partition));
+    if (this.#lastSignMs > 0 && this.#atWork === 0 && performance.now() - this.#lastSignMs > (holdsAll ? idleMs : foreignMs)) {
       this.#over();
     }
   }
