@@ -151,6 +151,9 @@ describe("the same changes in other formats", () => {
         ),
       ),
     );
+    // Nothing in plain JSON says that text is base64.
+    expect(shown[1]).toEqual([["myprefix", Buffer.from("hello logical").toString("base64")]]);
+    shown[1] = [["myprefix", "hello logical"]];
     expect(shown[1]).toEqual(shown[0]);
     expect(shown[2]).toEqual(shown[0]);
   });

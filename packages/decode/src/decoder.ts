@@ -10,8 +10,10 @@ import { type DecodeError, isDecodeError, isError, thrownText } from "./errors.t
 import type { CdcEvent, EncodingName } from "./event.ts";
 import {
   type ApicurioIdSpace,
+  type BinaryHandling,
   type DecodeLimits,
   resolveApicurioIds,
+  resolveBinaryHandling,
   resolveLimits,
   resolveValidation,
   resolveValueOptions,
@@ -47,6 +49,12 @@ export interface TopicHints {
    * @default false
    */
   readonly emptyAsTombstone?: boolean;
+  /**
+   * The connector's `binary.handling.mode`. The content of its logical messages comes as text where nothing in the message says that it is
+   * bytes (JSON without schema, and every mode but `bytes`); with this hint it is bytes, and text that is not written so is an error.
+   * @default text as it stands
+   */
+  readonly binaryHandling?: BinaryHandling;
   /** How the key's bytes are written, where they cannot say it. */
   readonly key?: SideHints;
   /** How the value's bytes are written, where they cannot say it. */
@@ -251,6 +259,7 @@ class DetectingDecoder implements Decoder {
       columns: new Map(columns),
       trustsSchemas: hints?.schemaIdentity === "trust",
       emptyIsTombstone: hints?.emptyAsTombstone === true,
+      binaryHandling: resolveBinaryHandling(topic, hints?.binaryHandling),
       key: statedFormat(topic, "key", hints),
       value: statedFormat(topic, "value", hints),
     };

@@ -190,7 +190,11 @@ export interface TruncateEvent extends EventBase {
 export interface MessageEvent extends EventBase {
   readonly kind: "message";
   readonly prefix: string;
-  readonly content: Buffer;
+  /**
+   * Bytes where the message says that they are (Avro's and Connect's bytes), or `topics[topic].binaryHandling` says how they are written; else
+   * the text as it stands: in JSON without a schema nothing tells base64 from hex, nor either from text.
+   */
+  readonly content: Buffer | string;
   readonly source: Source;
   readonly transaction: TransactionPosition | null;
   readonly tsMs: number | null;

@@ -32,6 +32,7 @@ export type {
 } from "./event.ts";
 export type {
   ApicurioIdSpace,
+  BinaryHandling,
   BitsMode,
   DecimalMode,
   DecodeLimits,

@@ -14,6 +14,17 @@ export type ValidationMode = "off" | "sampled" | "on";
 /** What an Apicurio id of eight bytes counts: versions of artifacts (global ids), or contents (content ids), each from 1 on. */
 export type ApicurioIdSpace = "globalId" | "contentId";
 
+/** How Debezium writes bytes: its `binary.handling.mode`. */
+export type BinaryHandling = "bytes" | "base64" | "base64-url-safe" | "hex";
+
+/** The mode, or a `TypeError` that names the ones there are; null where none is stated. */
+export function resolveBinaryHandling(topic: string, mode: BinaryHandling | undefined): BinaryHandling | null {
+  if (mode !== undefined && !["bytes", "base64", "base64-url-safe", "hex"].includes(mode)) {
+    throw new TypeError(`topics["${topic}"].binaryHandling must be one of bytes, base64, base64-url-safe, hex, got ${String(mode)}`);
+  }
+  return mode ?? null;
+}
+
 /** The value table of the README, column by column. */
 export interface ValueOptions {
   /** @default "safe" */

@@ -30,7 +30,7 @@ test.each([
   [
     "a hint that nobody reads",
     '{"orders":{"encoding":"cbor"}}',
-    "have encoding; expected table, columns, schemaIdentity, fieldNames, emptyAsTombstone, key, value",
+    "have encoding; expected table, columns, schemaIdentity, fieldNames, emptyAsTombstone, binaryHandling, key, value",
   ],
 ])("%s is a usage error that says what is expected", async (_case, text, said) => {
   await expect(hintsOf(text)).rejects.toMatchObject({ code: "usage", message: expect.stringContaining(said) as string });

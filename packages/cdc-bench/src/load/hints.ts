@@ -4,7 +4,16 @@ import { BenchError } from "../bench-error.ts";
 
 type Hints = Readonly<Record<string, TopicHints>>;
 
-const known: readonly (keyof TopicHints)[] = ["table", "columns", "schemaIdentity", "fieldNames", "emptyAsTombstone", "key", "value"];
+const known: readonly (keyof TopicHints)[] = [
+  "table",
+  "columns",
+  "schemaIdentity",
+  "fieldNames",
+  "emptyAsTombstone",
+  "binaryHandling",
+  "key",
+  "value",
+];
 
 /** What a file says about topics: the `topics` of `createDecoder`, as one JSON object. */
 export function readHints(file: string): Hints {

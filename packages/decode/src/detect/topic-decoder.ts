@@ -5,6 +5,7 @@ import type { EnvelopeFormat, EnvelopeScope, Route } from "../envelope/envelope.
 import { originalOf } from "../envelope/extra.ts";
 import { Origin } from "../envelope/origin.ts";
 import { DecodeError } from "../errors.ts";
+import type { BinaryHandling } from "../options.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
@@ -28,6 +29,8 @@ export interface ResolvedHints {
   readonly trustsSchemas: boolean;
   /** Whether a value of no bytes is a tombstone too. */
   readonly emptyIsTombstone: boolean;
+  /** How the connector writes bytes as text; null where that is not stated. */
+  readonly binaryHandling: BinaryHandling | null;
   readonly key: StatedFormat;
   readonly value: StatedFormat;
 }
@@ -62,7 +65,8 @@ export class TopicDecoder {
     this.#engine = engine;
     this.#hints = hints;
     const { values, limits, parseJson } = engine;
-    this.#scope = Object.freeze({ topic, topicTable: hints.table ?? tableOfTopic(topic), values, limits, parseJson });
+    const { binaryHandling } = hints;
+    this.#scope = Object.freeze({ topic, topicTable: hints.table ?? tableOfTopic(topic), values, limits, parseJson, binaryHandling });
     const { trustsSchemas } = hints;
     this.#meanings = new ColumnMeanings(hints.columns, engine.learn);
     this.#keys = new SideDecoders(engine, { topic, side: "key", meanings: new ColumnMeanings(), stated: hints.key, trustsSchemas });

@@ -157,10 +157,9 @@ export class LogicalMessage extends SourcedEvent implements MessageEvent {
     return textOrNull(this.#message["prefix"]) ?? "";
   }
 
-  /** JSON without schema carries the bytes as base64 text. */
-  get content(): Buffer {
+  get content(): Buffer | string {
     const content = this.#message["content"];
-    return typeof content === "string" ? Buffer.from(content, "base64") : Buffer.isBuffer(content) ? content : Buffer.alloc(0);
+    return typeof content === "string" || Buffer.isBuffer(content) ? content : Buffer.alloc(0);
   }
 
   get #message(): Block {

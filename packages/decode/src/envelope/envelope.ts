@@ -1,7 +1,7 @@
 import type { Origin } from "./origin.ts";
 import type { ReadPlan } from "../encoding/reader.ts";
 import type { CdcEvent, EncodingName, EnvelopeName, FramingName, TableName } from "../event.ts";
-import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
+import type { BinaryHandling, ResolvedLimits, ResolvedValueOptions } from "../options.ts";
 import type { SchemaId } from "../schema-source.ts";
 
 /** What can be known of a value before it is read, or from one that was: its names. */
@@ -39,6 +39,8 @@ export interface EnvelopeScope {
   readonly topicTable: TableName | null;
   readonly values: ResolvedValueOptions;
   readonly limits: ResolvedLimits;
+  /** How the connector writes bytes as text; null where the user has not said it. */
+  readonly binaryHandling: BinaryHandling | null;
   /** JSON text inside of a value (a document in a column), without rounding its numbers. Throws a `DecodeError`. */
   readonly parseJson: (text: string) => unknown;
 }

@@ -1,8 +1,9 @@
 import type { CdcEvent, Columns, TableName } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
-import { LogicalMessage, Truncate } from "../control-events.ts";
+import { Truncate } from "../control-events.ts";
 import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
+import { openMessage } from "./message.ts";
 import { operationOf } from "./operation.ts";
 
 /** A message of the change topic, its source still to be read. */
@@ -27,19 +28,10 @@ export function openChange(
       return before === null && after === null ? [new Truncate(table, change, origin)] : null;
     case "m":
     case "M":
-      return before === null && after === null && isMessage(change["message"]) ? [new LogicalMessage(change, origin)] : null;
+      return before === null && after === null ? openMessage(change, origin) : null;
     default:
       return null;
   }
-}
-
-/** Content that is none is said to be optional by the connector's schema. */
-function isMessage(message: unknown): boolean {
-  return isBlock(message) && typeof message["prefix"] === "string" && isContent(message["content"] ?? null);
-}
-
-function isContent(content: unknown): boolean {
-  return content === null || typeof content === "string" || Buffer.isBuffer(content);
 }
 
 /** A row's image: its columns, or nothing. */

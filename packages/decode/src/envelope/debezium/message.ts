@@ -1,0 +1,47 @@
+import { DecodeError } from "../../errors.ts";
+import type { CdcEvent } from "../../event.ts";
+import type { BinaryHandling } from "../../options.ts";
+import { LogicalMessage } from "../control-events.ts";
+import { extraOf } from "../extra.ts";
+import type { Origin } from "../origin.ts";
+import { isBlock } from "../source.ts";
+import type { Change } from "./change.ts";
+
+const members: ReadonlySet<string> = new Set(["prefix", "content"]);
+
+/** The event of a message of PostgreSQL's log; null where what stands there is none. */
+export function openMessage(change: Change, origin: Origin): readonly CdcEvent[] | null {
+  const { message } = change;
+  if (!isBlock(message) || typeof message["prefix"] !== "string") {
+    return null;
+  }
+  const { prefix, content = null } = message;
+  if (content !== null && typeof content !== "string" && !Buffer.isBuffer(content)) {
+    return null;
+  }
+  const extra = extraOf(message, members);
+  const kept = extra === null ? origin : origin.withExtra({ message: extra });
+  const { binaryHandling } = origin.scope;
+  const read = typeof content === "string" && binaryHandling !== null ? bytesOf(content, binaryHandling) : content;
+  return [new LogicalMessage({ ...change, message: { prefix, content: read } }, kept)];
+}
+
+/** How each of Debezium's modes writes bytes as text: of raw bytes it is Connect's JsonConverter that does. */
+const modes: Readonly<Record<BinaryHandling, { readonly spelled: RegExp; readonly encoding: BufferEncoding }>> = {
+  bytes: { spelled: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, encoding: "base64" },
+  base64: { spelled: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, encoding: "base64" },
+  "base64-url-safe": { spelled: /^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}(?:==)?|[A-Za-z0-9_-]{3}=?)?$/, encoding: "base64url" },
+  hex: { spelled: /^(?:[0-9A-Fa-f]{2})*$/, encoding: "hex" },
+};
+
+/** Text that is not written so is not repaired: `Buffer.from` would leave out what it does not know. */
+function bytesOf(text: string, mode: BinaryHandling): Buffer {
+  const { spelled, encoding } = modes[mode];
+  if (!spelled.test(text)) {
+    throw new DecodeError(
+      "value-invalid",
+      `expected the content of a logical message as binary.handling.mode ${mode} writes it, found other text; check binaryHandling in topics[topic]`,
+    );
+  }
+  return Buffer.from(text, encoding);
+}
