@@ -164,9 +164,10 @@ export interface UpdateDescription {
   readonly truncatedArrays: readonly { readonly field: string; readonly size: number }[];
 }
 
+/** `key` is text, or bytes that are no text, where the header's converter did not write JSON (Connect's own writes `Struct{id=1}`). */
 export type KeyChange<Key = Columns> =
-  | { readonly kind: "moved-to"; readonly key: Key }
-  | { readonly kind: "moved-from"; readonly key: Key };
+  | { readonly kind: "moved-to"; readonly key: Key | string | Buffer }
+  | { readonly kind: "moved-from"; readonly key: Key | string | Buffer };
 
 export interface RowEvent<Row = Columns, Key = unknown> extends EventBase<Key> {
   readonly kind: "row";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readHeaderJson } from "../encoding/connect-json/header-json.ts";
 import { isDecodeError } from "../errors.ts";
-import type { KeyChange, TableName } from "../event.ts";
+import type { Columns, KeyChange, TableName } from "../event.ts";
 import type { RecordHeaders } from "../record.ts";
 import type { EnvelopeScope } from "./envelope.ts";
 
@@ -19,14 +19,26 @@ export function headerText(headers: RecordHeaders, name: string, scope: HeaderSc
   return typeof value === "string" ? value : null;
 }
 
-/** The other key of a primary-key change, or null where the record is no half of one. A key with its schema is read by it. */
+/**
+ * The other key of a primary-key change, or null where the record is no half of one. A key with its schema is read by it; what is no JSON
+ * object, or contradicts its schema, is the text that stands there: the record is half of a key change all the same.
+ */
 export function keyChangeOf(headers: RecordHeaders, scope: EnvelopeScope): KeyChange | null {
-  const newKey = headerValue(headers, "__debezium.newkey", scope);
-  if (isKey(newKey)) {
+  const newKey = keyIn(headers, "__debezium.newkey", scope);
+  if (newKey !== null) {
     return { kind: "moved-to", key: newKey };
   }
-  const oldKey = headerValue(headers, "__debezium.oldkey", scope);
-  return isKey(oldKey) ? { kind: "moved-from", key: oldKey } : null;
+  const oldKey = keyIn(headers, "__debezium.oldkey", scope);
+  return oldKey === null ? null : { kind: "moved-from", key: oldKey };
+}
+
+function keyIn(headers: RecordHeaders, name: string, scope: EnvelopeScope): Columns | string | Buffer | null {
+  const bytes = lastHeader(headers, name);
+  if (bytes === null) {
+    return null;
+  }
+  const value = parsed(bytes, scope);
+  return isKey(value) ? value : (bareText(bytes) ?? Buffer.from(bytes));
 }
 
 function isKey(value: unknown): value is Record<string, unknown> {
@@ -47,10 +59,15 @@ export function tableOfHeaders(headers: RecordHeaders, scope: EnvelopeScope): Ta
 }
 
 function headerValue(headers: RecordHeaders, name: string, scope: HeaderScope): unknown {
+  const bytes = lastHeader(headers, name);
+  return bytes === null ? null : parsed(bytes, scope);
+}
+
+function lastHeader(headers: RecordHeaders, name: string): Uint8Array | null {
   for (let i = headers.length - 1; i >= 0; i--) {
     const header = headers[i];
     if (header?.[0] === name && header[1] !== null) {
-      return parsed(header[1], scope);
+      return header[1];
     }
   }
   return null;

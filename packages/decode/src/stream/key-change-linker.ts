@@ -146,6 +146,9 @@ function linkOf(event: CdcEvent): string | null {
     return null;
   }
   const { key, keyChange, op } = event;
+  if (typeof keyChange.key === "string" || Buffer.isBuffer(keyChange.key)) {
+    return null; // what the header says cannot be compared with a key
+  }
   const [oldKey, newKey] = keyChange.kind === "moved-to" ? [key, keyChange.key] : [keyChange.key, key];
   const fits = op === (keyChange.kind === "moved-to" ? "delete" : "create");
   return fits ? `${canonicalText([event.table.database, event.table.schema, event.table.name, oldKey, newKey])}` : null;
