@@ -237,6 +237,7 @@ const notPromised = [
   "More than Kafka's own transactions promise (KAFKA-17754).",
   "That what is under way when a member loses its partitions has no effect: a handler that was called goes on, and synchronous handlers with up to 15 more records of the same turn. Commits and writes to fenced sinks are refused; nothing else is handed on. A member that is taken out of the group before its session is over, as by an administrator, goes on until the next answer to a heartbeat or a commit.",
   "That a dead letter is written once: where its acknowledgement is lost, or comes while its partition goes, it is written again.",
+  "That a recreated topic is noticed on brokers without topic ids (before Kafka 2.8) if the group's commit went with it, or if it has grown past the position while no fetch failed.",
   "Records that were deleted before the group first committed a position in their partition.",
   "A record with several events that is left in the middle by who reads a stream: it comes again as a whole.",
 ];

@@ -197,7 +197,7 @@ export function toKafkaJsOffsets(offsets: readonly OffsetCommit[]): { topics: { 
   const topics = new Map<string, KafkaJsOffset[]>();
   for (const { assignment, offset } of offsets) {
     const partitions = topics.get(assignment.topic) ?? [];
-    partitions.push({ partition: assignment.partition, offset: String(offset), metadata: commitMetadata(assignment.topicId) });
+    partitions.push({ partition: assignment.partition, offset: String(offset), metadata: commitMetadata(assignment, offset) });
     topics.set(assignment.topic, partitions);
   }
   return { topics: [...topics].map(([topic, partitions]) => ({ topic, partitions })) };

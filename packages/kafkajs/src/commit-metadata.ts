@@ -1,12 +1,34 @@
-/** What the driver writes beside a commit. Kafka keeps up to 4,096 bytes of it, and shows it to whoever asks for the group's offsets. */
-const ownText = /^cdckit\/1 topic=([A-Za-z0-9_-]{22})$/;
+import type { PartitionAssignment } from "@cdckit/consumer";
+import { type Landmark, landmarkBefore } from "./landmarks.ts";
 
-/** A commit's metadata: the id of the topic that the offset is of. Null if that is not known, as kafkajs writes it. */
-export function commitMetadata(topicId: string | null | undefined): string | null {
-  return topicId === null || topicId === undefined ? null : `cdckit/1 topic=${topicId}`;
+/** What the driver writes beside a commit. Kafka keeps up to 4,096 bytes of it, and shows it to whoever asks for the group's offsets. */
+const topicText = /^cdckit\/1 topic=([A-Za-z0-9_-]{22})$/;
+const landmarkText = /^cdckit\/1 after=(\d{1,19}):(-?\d{1,19}):(-?\d{1,10})$/;
+
+/** What a commit's metadata tells of the topic that its offset is of. */
+export interface CommitOrigin {
+  readonly topicId: string | null;
+  /** A record before the offset, if no topic id is known. */
+  readonly landmark: Landmark | null;
 }
 
-/** The topic id that a commit's metadata tells; null of what other tools have written, and of what is none of ours. */
-export function topicIdOf(metadata: string | null | undefined): string | null {
-  return (metadata === null || metadata === undefined ? null : ownText.exec(metadata)?.[1]) ?? null;
+/** A commit's metadata: the id of the topic that the offset is of, or else a record before it. Null, as kafkajs writes it, if there is none. */
+export function commitMetadata(assignment: PartitionAssignment, offset: bigint): string | null {
+  const { topicId = null } = assignment;
+  if (topicId !== null) {
+    return `cdckit/1 topic=${topicId}`;
+  }
+  const landmark = landmarkBefore(assignment, offset);
+  return landmark === null ? null : `cdckit/1 after=${landmark.offset}:${landmark.timestamp}:${landmark.leaderEpoch}`;
+}
+
+/** What a commit's metadata tells; nothing of what other tools have written, and of what is none of ours. */
+export function originOf(metadata: string | null | undefined): CommitOrigin {
+  const text = metadata ?? "";
+  const [, offset, timestamp, leaderEpoch] = landmarkText.exec(text) ?? [];
+  return {
+    topicId: topicText.exec(text)?.[1] ?? null,
+    landmark:
+      offset === undefined || timestamp === undefined ? null : { offset: BigInt(offset), timestamp, leaderEpoch: Number(leaderEpoch) },
+  };
 }

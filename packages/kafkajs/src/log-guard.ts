@@ -1,5 +1,6 @@
 import type { Logger, LogRange, LostRange, OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import type { Held } from "./assignments.ts";
+import { landmarkBefore } from "./landmarks.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
 import { lostRangeAt } from "./lost-range.ts";
 
@@ -28,7 +29,7 @@ export async function rangesOf(
 
 /**
  * If the topic is another one under the same name: what this member's position does not mean any more, or null. It is asked if no topic id
- * is known. Kafka drops the commits of a topic with the topic, so a commit that was there, and is not, tells. If nothing was committed, this
+ * is known. Another record stands where the last one stood. Or Kafka has dropped the commit: it drops the commits of a topic with the topic, so a commit that was there, and is not, tells. If nothing was committed, this
  * cannot be seen.
  */
 export async function recreatedOf(scout: LogScout, groupId: string, { assignment, expected, reached }: Held): Promise<LostRange | null> {
@@ -36,11 +37,16 @@ export async function recreatedOf(scout: LogScout, groupId: string, { assignment
   const place = placeOf(topic, partition);
   const [committed, ends] = await Promise.all([scout.committed(groupId, [topic]), scout.ends([topic])]);
   const log = ends.get(place);
-  if (reached === null || log === undefined || committed.has(place)) {
+  if (log === undefined) {
+    return null;
+  }
+  const landmark = expected === null ? null : landmarkBefore(assignment, expected);
+  const isReplaced = landmark !== null && landmark.offset >= log.low && (await scout.isReplaced(topic, partition, landmark));
+  if (!isReplaced && (reached === null || committed.has(place))) {
     return null;
   }
   const recreated = { from: null, to: null };
-  return { topic, partition, firstMissing: expected ?? reached, firstAvailable: log.low, end: log.high, recreated };
+  return { topic, partition, firstMissing: expected ?? reached ?? 0n, firstAvailable: log.low, end: log.high, recreated };
 }
 
 /**

@@ -3,7 +3,8 @@ import type { TopicCreation } from "@cdckit/consumer";
 import type { Admin } from "kafkajs";
 import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
-import { topicIdOf } from "./commit-metadata.ts";
+import { originOf } from "./commit-metadata.ts";
+import { isReplaced, type Landmark } from "./landmarks.ts";
 import type { LogEnds, Position } from "./lost-range.ts";
 import type { TopicIdsByName } from "./metadata-request.ts";
 import type { TopicIds } from "./topic-ids.ts";
@@ -35,6 +36,11 @@ export class LogScout {
     return this.#topicIds.of(topics);
   }
 
+  /** Whether another record stands where the landmark stood; false if that cannot be known. */
+  async isReplaced(topic: string, partition: number, landmark: Landmark): Promise<boolean> {
+    return isReplaced(landmark, await this.#topicIds.recordsAt(topic, partition, landmark.offset));
+  }
+
   topics(): Promise<readonly string[]> {
     return this.#ask((admin) => admin.listTopics());
   }
@@ -52,7 +58,7 @@ export class LogScout {
       const answers = await committedOffsets(admin, groupId, topics, this.#closed.signal);
       const commits = answers.flatMap(({ topic, partitions }) =>
         partitions.map(({ partition, offset, metadata }) => {
-          const position: Position = { offset: BigInt(offset), topicId: topicIdOf(metadata) };
+          const position: Position = { offset: BigInt(offset), ...originOf(metadata) };
           return [placeOf(topic, partition), position] as const;
         }),
       );

@@ -1,5 +1,6 @@
 import type { LostRange, LostRangePolicy, RecreatedTopic } from "@cdckit/consumer";
 import { KafkaJsDriverError } from "./errors.ts";
+import type { Landmark } from "./landmarks.ts";
 
 /** What the log has at this moment. */
 export interface LogEnds {
@@ -11,6 +12,8 @@ export interface LogEnds {
 export interface Position {
   readonly offset: bigint;
   readonly topicId: string | null;
+  /** A record before it, if no id is known. */
+  readonly landmark?: Landmark | null;
 }
 
 /** A partition, and the id that its topic has now, if that is known. */

@@ -10,6 +10,7 @@ import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
 import type { JoinRequest } from "./join-gate.ts";
+import { noteLandmarks } from "./landmarks.ts";
 import { holdBack, missingOf, rangesOf } from "./log-guard.ts";
 import { goesOnAt, lostRangeError } from "./lost-range.ts";
 import { MessageBatch } from "./message-batch.ts";
@@ -416,6 +417,7 @@ export class KafkaJsSession implements DriverSession {
       // Only here: what was looked into, or left, is fetched again, and would not be missed if it counted as passed.
       payload.resolveOffset(batch.lastOffset());
       held.expected = next.nextOffset;
+      noteLandmarks(assignment, batch.messages);
       await this.#handOver.take(next, held);
     }
   }

@@ -1,4 +1,4 @@
-import type { LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
+import type { Logger, LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
 import type { Assignments, OwnAssignment } from "./assignments.ts";
 import { type LogScout, placeOf } from "./log-scout.ts";
 import { goesOnAt, isOfAnotherTopic, type LogEnds, lostRangeAt, type Position } from "./lost-range.ts";
@@ -26,7 +26,7 @@ export interface Starts {
  */
 export async function resolveStarts(
   scout: LogScout,
-  { groupId, from, startAt, lostRange }: Subscription,
+  { groupId, from, startAt, lostRange, logger }: Subscription,
   assignments: readonly OwnAssignment[],
   held: Pick<Assignments, "readBefore">,
 ): Promise<Starts> {
@@ -43,8 +43,11 @@ export async function resolveStarts(
     const place = placeOf(assignment.topic, assignment.partition);
     const log = ends.get(place);
     const commit = committed.get(place) ?? null;
+    if (given.has(assignment) && commit === null) {
+      warnWithoutId(logger, assignment);
+    }
     const known = given.get(assignment) ?? commit ?? outdated(held.readBefore(assignment), assignment) ?? askedFor(from, assignment);
-    const lost = log === undefined || known === null ? null : lostRangeAt(assignment, known, log);
+    const lost = known === null ? null : await lostAt(scout, assignment, { ...known, landmark: commit?.landmark ?? null }, log);
     const offset = lost === null ? (known?.offset ?? firstOf(place, log)) : goesOnAt(lost, lostRange);
     if (offset === null) {
       return { starts: [], lost, keptBy: given.has(assignment) ? "sink" : "group" };
@@ -53,6 +56,30 @@ export async function resolveStarts(
     starts.push({ assignment, offset, committed: ownCommit, passedOver: lost });
   }
   return { starts, lost: null, keptBy: "group" };
+}
+
+function warnWithoutId(logger: Logger, { topic, partition, topicId }: OwnAssignment): void {
+  if (topicId === null) {
+    const what = "a sink has a checkpoint, the group has no commit, and the brokers tell no topic ids";
+    logger.warn({ topic, partition }, `${what}: whether the topic was recreated cannot be told`);
+  }
+}
+
+/** What a position lacks. Without topic ids, the record that was committed with the group's offset must stand where it stood. */
+async function lostAt(scout: LogScout, assignment: OwnAssignment, position: Position, log: LogEnds | undefined): Promise<LostRange | null> {
+  if (log === undefined) {
+    return null;
+  }
+  const lost = lostRangeAt(assignment, position, log);
+  const { landmark = null, offset } = position;
+  if (lost !== null || landmark === null || assignment.topicId !== null || landmark.offset < log.low) {
+    return lost;
+  }
+  const { topic, partition } = assignment;
+  const recreated = { from: null, to: null };
+  return (await scout.isReplaced(topic, partition, landmark))
+    ? { topic, partition, firstMissing: offset, firstAvailable: log.low, end: log.high, recreated }
+    : null;
 }
 
 function positionOf({ offset, topicId = null }: OffsetCommit): Position {

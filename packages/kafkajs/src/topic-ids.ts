@@ -1,6 +1,7 @@
 import type { Kafka } from "kafkajs";
 import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
+import type { MessageInBatch } from "./landmarks.ts";
 import { type KafkaJsRequest, metadataRequest, type TopicIdsByName, type VersionRange } from "./metadata-request.ts";
 
 /** The parts of kafkajs' cluster that are used here. */
@@ -8,17 +9,26 @@ interface Cluster {
   connect(): Promise<void>;
   disconnect(): Promise<void>;
   readonly brokerPool: { readonly seedBroker?: Broker };
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
+  findBroker(broker: { readonly nodeId: string }): Promise<Broker>;
 }
 
 interface Broker {
   readonly versions: Readonly<Record<number, VersionRange>> | null;
   readonly connectionPool: { send<Answer>(request: KafkaJsRequest<Answer>): Promise<Answer> };
+  fetch(request: object): Promise<{ readonly responses: readonly { readonly partitions: readonly FetchedPartition[] }[] }>;
+}
+
+interface FetchedPartition {
+  readonly messages: readonly MessageInBatch[];
 }
 
 type MakeCluster = (options: { readonly metadataMaxAge: number; readonly allowAutoTopicCreation: boolean }) => Cluster;
 
 const answerDeadlineMs = 5_000;
 const metadataMaxAgeMs = 300_000;
+const readCommitted = 1;
 const none: TopicIdsByName = new Map();
 
 /**
@@ -36,17 +46,26 @@ export class TopicIds {
   }
 
   /** The ids of those that there are; empty if they cannot be known. */
-  async of(topics: readonly string[]): Promise<TopicIdsByName> {
-    if (this.#makeCluster === null || this.#isClosed || topics.length === 0) {
-      return none;
+  of(topics: readonly string[]): Promise<TopicIdsByName> {
+    return topics.length === 0 ? Promise.resolve(none) : this.#ask((cluster) => ask(cluster, topics), none);
+  }
+
+  /** The records of the batch that has an offset; empty if it cannot be asked for, or is not there. */
+  recordsAt(topic: string, partition: number, offset: bigint): Promise<readonly MessageInBatch[]> {
+    return this.#ask((cluster) => fetchAt(cluster, topic, partition, offset), []);
+  }
+
+  async #ask<T>(question: (cluster: Cluster) => Promise<T>, unknown: T): Promise<T> {
+    if (this.#makeCluster === null || this.#isClosed) {
+      return unknown;
     }
     this.#cluster ??= connected(this.#makeCluster);
     const asked = this.#cluster;
     try {
       return await bounded(
-        asked.then((cluster) => ask(cluster, topics)),
+        asked.then(question),
         answerDeadlineMs,
-        () => new KafkaJsDriverError("brokers-unreachable", `no broker told the ids of the topics within ${answerDeadlineMs} ms`),
+        () => new KafkaJsDriverError("brokers-unreachable", `no broker told of the topics within ${answerDeadlineMs} ms`),
       );
     } catch (error) {
       // The next one may be another broker.
@@ -83,6 +102,19 @@ async function ask({ brokerPool }: Cluster, topics: readonly string[]): Promise<
   const { seedBroker } = brokerPool;
   const request = metadataRequest(seedBroker?.versions ?? {}, topics);
   return request === null || seedBroker === undefined ? none : seedBroker.connectionPool.send(request);
+}
+
+/** Fetched as a consumer does, one batch. */
+async function fetchAt(cluster: Cluster, topic: string, partition: number, offset: bigint): Promise<readonly MessageInBatch[]> {
+  await cluster.addMultipleTargetTopics([topic]);
+  const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
+  if (nodeId === undefined) {
+    return [];
+  }
+  const broker = await cluster.findBroker({ nodeId });
+  const partitions = [{ partition, fetchOffset: String(offset), maxBytes: 1 }];
+  const answer = await broker.fetch({ isolationLevel: readCommitted, maxWaitTime: 1, minBytes: 1, topics: [{ topic, partitions }] });
+  return answer.responses.flatMap((response) => response.partitions.flatMap(({ messages }) => messages));
 }
 
 async function letGo(cluster: Promise<Cluster> | undefined): Promise<void> {
