@@ -4,6 +4,11 @@ import type { RegisteredSchema, SchemaSource } from "@cdckit/decode";
 export interface Attack {
   readonly name: string;
   readonly value: Buffer;
+  /**
+   * Its key.
+   * @default none
+   */
+  readonly key?: Buffer;
   readonly schemas: SchemaSource | null;
   /** A message of its schema that says nothing: decoding it makes the reader, which is done once a schema and not once a message. */
   readonly greeting?: Buffer;

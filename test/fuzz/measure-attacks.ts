@@ -5,6 +5,7 @@ import { heapBytesOf, msOf } from "./cost.ts";
 import { framingAttacks } from "./framing-attacks.ts";
 import { jsonSchemaAttacks, validationAttacks } from "./json-schema-attacks.ts";
 import { protobufAttacks } from "./protobuf-attacks.ts";
+import { shapeAttacks } from "./shape-attacks.ts";
 import { plainTopics } from "./vector-seeds.ts";
 
 export interface CostReport {
@@ -20,6 +21,7 @@ export interface CostReport {
 interface Attempt {
   readonly name: string;
   readonly value: Buffer;
+  readonly key?: Buffer;
   readonly options: DecoderOptions;
   readonly greeting?: Buffer;
 }
@@ -35,10 +37,10 @@ let service: Decoder = createDecoder();
 /** What messages cost that are made to cost as much as they can. Needs `--expose-gc` for the memory. */
 export async function measureAttacks(nameHolds: string): Promise<readonly CostReport[]> {
   const reports: CostReport[] = [];
-  for (const { name, value, options, greeting } of attempts().filter(({ name }) => name.includes(nameHolds))) {
+  for (const { name, value, key, options, greeting } of attempts().filter(({ name }) => name.includes(nameHolds))) {
     service = createDecoder(options);
-    await msOf(() => service.decode(recordOf(value)));
-    const [hostile, opening] = [recordOf(value), greeting === undefined ? null : recordOf(greeting)];
+    await msOf(() => service.decode(recordOf(value, key)));
+    const [hostile, opening] = [recordOf(value, key), greeting === undefined ? null : recordOf(greeting)];
     const times: number[] = [];
     const schemaTimes: number[] = [];
     const heaps: number[] = [];
@@ -65,14 +67,14 @@ async function acquainted(options: DecoderOptions, opening: KafkaRecord | null):
   return { decoder, schemaMs: opening === null ? 0 : await msOf(() => decoder.decode(opening)) };
 }
 
-function recordOf(value: Buffer): KafkaRecord {
-  return { topic, partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+function recordOf(value: Buffer, key: Buffer | null = null): KafkaRecord {
+  return { topic, partition: 0, offset: 0n, timestamp: 0n, key, value, headers: [] };
 }
 
 function attempts(): readonly Attempt[] {
   const plain = plainAttacks().map((attack) => ({ ...attack, options: plainTopics(topic, attack.encoding) }));
   const checked = validationAttacks().map((attack) => ({ ...attack, options: { ...attack.options, ...schemasOf(attack) } }));
-  const others = [...attacks(), ...framingAttacks(), ...protobufAttacks(), ...jsonSchemaAttacks()];
+  const others = [...attacks(), ...framingAttacks(), ...protobufAttacks(), ...jsonSchemaAttacks(), ...shapeAttacks()];
   return [...others.map((attack) => ({ ...attack, options: schemasOf(attack) })), ...plain, ...checked];
 }
 

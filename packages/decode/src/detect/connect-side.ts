@@ -1,5 +1,6 @@
 import { checkSchemaWeight, hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
 import { closesEarly, hasPrefix, splitConnectJson } from "../encoding/connect-json/split.ts";
+import type { CompileBudget } from "../encoding/json/compile-budget.ts";
 import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader } from "../encoding/json/reader.ts";
 import { leastWeighedBytes } from "../encoding/json/weight.ts";
@@ -48,13 +49,15 @@ export class ConnectSide {
   route: SideRoute | null = null;
   readonly #engine: Engine;
   readonly #scope: SideScope;
+  readonly #budget: CompileBudget;
   #recent: PrefixRoute[] = [];
   readonly #bySchema: BoundedMap<string, PrefixRoute>;
   /** Schemas of messages that are not spelled as JsonConverter spells them. */
   readonly #respelled: BoundedMap<string, ConnectRoute>;
 
-  constructor(engine: Engine, scope: SideScope) {
+  constructor(engine: Engine, scope: SideScope, budget: CompileBudget) {
     this.#engine = engine;
+    this.#budget = budget;
     this.#scope = scope;
     const { maxSchemas, maxSchemaChars } = engine.limits;
     // A schema of a megabyte becomes ten of readers: what is remembered is bounded by its text, not by its number alone.
@@ -135,7 +138,7 @@ export class ConnectSide {
     const { limits } = this.#engine;
     const { maxSchemaChars, maxDepth } = limits;
     checkSchemaLength(text.length, maxSchemaChars);
-    checkSchemaWeight(schema, text.length, limits);
+    checkSchemaWeight(schema, text.length, limits, this.#scope.inside !== null);
     const type = parseConnectSchema(schema, "the schema", maxDepth);
     const { side, inside } = this.#scope;
     const shape = shapeOfType(type, this.#scope);
@@ -164,7 +167,7 @@ export class ConnectSide {
       type,
       typeName: recordName(type),
       namespaceToCheck: null,
-      reader: new JsonReader("connect-json", type, this.#engine.compileOptions(plan)),
+      reader: new JsonReader("connect-json", type, { ...this.#engine.compileOptions(plan), compileBudget: this.#budget }),
     };
   }
 }

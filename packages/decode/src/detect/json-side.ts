@@ -1,4 +1,5 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
+import { CompileBudget } from "../encoding/json/compile-budget.ts";
 import { type ParseOptions, parseJson, parseWhole } from "../encoding/json/parse.ts";
 import { notQuick } from "../encoding/json/reader.ts";
 import { checkJsonWeight } from "../encoding/json/weight.ts";
@@ -16,6 +17,8 @@ const mostMeanings = 16;
 export class JsonSide {
   /** How the last value was read. */
   route: SideRoute = rawRoute("json");
+  /** Of both: they share the topic's bytes. */
+  readonly #budget = new CompileBudget();
   readonly #connect: ConnectSide;
   readonly #engine: Engine;
   readonly #scope: SideScope;
@@ -28,7 +31,7 @@ export class JsonSide {
   #plainParse: ParseOptions;
 
   constructor(engine: Engine, scope: SideScope) {
-    this.#connect = new ConnectSide(engine, scope);
+    this.#connect = new ConnectSide(engine, scope, this.#budget);
     this.#engine = engine;
     this.#scope = scope;
     this.#parse = engine.parse;
@@ -68,7 +71,7 @@ export class JsonSide {
   #plainFor(columns: ColumnHints): PlainSide {
     let plain = this.#plains.get(columns);
     if (plain === undefined) {
-      plain = new PlainSide(this.#engine, this.#scope, columns);
+      plain = new PlainSide(this.#engine, this.#scope, columns, this.#budget);
       this.#plains.set(columns, plain);
     }
     return plain;

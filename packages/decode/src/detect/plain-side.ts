@@ -1,3 +1,4 @@
+import type { CompileBudget } from "../encoding/json/compile-budget.ts";
 import { areManyNames, type ColumnHints, learnType, type NamesOf } from "../encoding/json/learn.ts";
 import { isJsonObject } from "../encoding/json/parse.ts";
 import { leastWeighedBytes } from "../encoding/json/weight.ts";
@@ -41,10 +42,12 @@ export class PlainSide {
   readonly #engine: Engine;
   readonly #scope: SideScope;
   readonly #columns: ColumnHints;
+  readonly #budget: CompileBudget;
   #recent: PlainRoute[] = [];
   readonly #shapes: BoundedMap<string, LearnedShape> = new BoundedMap(rememberedShapes);
 
-  constructor(engine: Engine, scope: SideScope, columns: ColumnHints) {
+  constructor(engine: Engine, scope: SideScope, columns: ColumnHints, budget: CompileBudget) {
+    this.#budget = budget;
     this.#engine = engine;
     this.#scope = scope;
     this.#columns = columns;
@@ -122,7 +125,7 @@ export class PlainSide {
       type: null,
       typeName: null,
       namespaceToCheck: null,
-      reader: new JsonReader(encoding, type, this.#engine.compileOptions(plan)),
+      reader: new JsonReader(encoding, type, { ...this.#engine.compileOptions(plan), compileBudget: this.#budget }),
       wantsExact: plan.numbers === "exact",
     };
   }

@@ -66,7 +66,9 @@ export class TopicDecoder {
     this.#hints = hints;
     const { values, limits, parseJson } = engine;
     const { binaryHandling } = hints;
-    this.#scope = Object.freeze({ topic, topicTable: hints.table ?? tableOfTopic(topic), values, limits, parseJson, binaryHandling });
+    const weigh = (weight: number): void => engine.innerTexts.spend(weight, limits);
+    const topicTable = hints.table ?? tableOfTopic(topic);
+    this.#scope = Object.freeze({ topic, topicTable, values, limits, parseJson, binaryHandling, weigh });
     const { trustsSchemas } = hints;
     this.#meanings = new ColumnMeanings(hints.columns, engine.learn);
     this.#keys = new SideDecoders(engine, { topic, side: "key", meanings: new ColumnMeanings(), stated: hints.key, trustsSchemas });

@@ -1,6 +1,7 @@
 import type { EncodingName } from "../event.ts";
 import type { Semantic } from "../values/conversion.ts";
 import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
+import type { CompileBudget } from "./json/compile-budget.ts";
 import type { TextCache } from "./text-cache.ts";
 import type { Type } from "./type.ts";
 
@@ -66,6 +67,11 @@ export interface CompileOptions {
    * @default a cache of the reader's own
    */
   readonly texts?: TextCache;
+  /**
+   * What bounds the generating of readers of JSON whose types messages themselves state or show.
+   * @default none: each is generated when its first text is read
+   */
+  readonly compileBudget?: CompileBudget;
   /**
    * Weighs the JSON texts in the columns of one message together.
    * @default each is weighed alone

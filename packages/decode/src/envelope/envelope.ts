@@ -43,6 +43,8 @@ export interface EnvelopeScope {
   readonly binaryHandling: BinaryHandling | null;
   /** JSON text inside of a value (a document in a column), without rounding its numbers. Throws a `DecodeError`. */
   readonly parseJson: (text: string) => unknown;
+  /** Counts what looking at a column's type costs, in nanoseconds or so. Throws a `DecodeError` where that is more than a message may. */
+  readonly weigh?: (weight: number) => void;
 }
 
 /** One CDC system's way of wrapping rows. */

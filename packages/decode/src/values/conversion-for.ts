@@ -2,7 +2,7 @@ import type { ResolvedValueOptions } from "../options.ts";
 import { bitsConversion } from "./bits.ts";
 import { copyOf } from "./bytes-text.ts";
 import type { Conversion, Semantic } from "./conversion.ts";
-import { dateConversion } from "./date.ts";
+import { dateConversion, plainDateConversion } from "./date.ts";
 import { avroBigDecimalConversion, decimalConversion, scaleParameter, variableScaleDecimalConversion } from "./decimal.ts";
 import { enumSetConversion } from "./enum-set.ts";
 import { circleConversion, geometryConversion, lineConversion, pointConversion } from "./geometry.ts";
@@ -20,7 +20,7 @@ import {
 } from "./structured.ts";
 import { tidbConversion, tidbSemantics } from "./tidb-column.ts";
 import { timeOfDayConversion } from "./time-of-day.ts";
-import { instantConversion, timestampConversion } from "./timestamp.ts";
+import { instantConversion, localTimestampConversion, timestampConversion } from "./timestamp.ts";
 import { uuidConversion } from "./uuid.ts";
 import { doubleVectorConversion, floatVectorConversion, sparseVectorConversion } from "./vector.ts";
 import { zonedTimestampConversion } from "./zoned.ts";
@@ -50,7 +50,7 @@ const temporal: ReadonlyMap<string, Make> = new Map<string, Make>([
     "org.apache.kafka.connect.data.Date",
     ({ name }, options) => ({ ...structuredDateConversion(name, options), ...dateConversion(name, options) }),
   ],
-  ["avro.date", ({ name }, options) => dateConversion(name, options)],
+  ["avro.date", ({ name }, options) => plainDateConversion(name, options)],
 
   ["io.debezium.time.Time", (_, options) => timeOfDayConversion(millisPerSecond, options)],
   [
@@ -67,11 +67,11 @@ const temporal: ReadonlyMap<string, Make> = new Map<string, Make>([
     "org.apache.kafka.connect.data.Timestamp",
     ({ name }, options) => ({ ...messageTimestampConversion(name, options), ...timestampConversion(millisPerSecond, options) }),
   ],
-  ["avro.local-timestamp-millis", (_, options) => timestampConversion(millisPerSecond, options)],
+  ["avro.local-timestamp-millis", (_, options) => localTimestampConversion(millisPerSecond, options)],
   ["io.debezium.time.MicroTimestamp", (_, options) => timestampConversion(microsPerSecond, options)],
-  ["avro.local-timestamp-micros", (_, options) => timestampConversion(microsPerSecond, options)],
+  ["avro.local-timestamp-micros", (_, options) => localTimestampConversion(microsPerSecond, options)],
   ["io.debezium.time.NanoTimestamp", (_, options) => timestampConversion(nanosPerSecond, options)],
-  ["avro.local-timestamp-nanos", (_, options) => timestampConversion(nanosPerSecond, options)],
+  ["avro.local-timestamp-nanos", (_, options) => localTimestampConversion(nanosPerSecond, options)],
 
   ["avro.timestamp-millis", (_, options) => instantConversion(millisPerSecond, options)],
   ["avro.timestamp-micros", (_, options) => instantConversion(microsPerSecond, options)],

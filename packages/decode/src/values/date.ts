@@ -24,7 +24,15 @@ const earliestDay = -600_000_000;
 export function dateConversion(name: string, options: ResolvedValueOptions): Conversion {
   const render = dateRenderer(options);
   return {
+    ...plainDateConversion(name, options),
     int: (days) => (days < earliestDay ? (infiniteDays.get(days) ?? render(days)) : render(days)),
+  };
+}
+
+/** The same of those who know no infinity: Avro's own. */
+export function plainDateConversion(name: string, options: ResolvedValueOptions): Conversion {
+  return {
+    int: dateRenderer(options),
     bigint: () => {
       throw valueInvalid(name, "a count of days in 32 bits", "a larger number");
     },

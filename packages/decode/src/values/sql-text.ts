@@ -27,6 +27,11 @@ export interface SqlTextOptions {
   readonly members?: MembersAs;
   readonly values: ResolvedValueOptions;
   readonly parseJson: (text: string) => unknown;
+  /**
+   * Told what a type costs that is not remembered.
+   * @default nobody is
+   */
+  readonly weigh?: ((weight: number) => void) | undefined;
 }
 
 /** What a column's text, or what JSON made of it, becomes. Null is null in every type. */
@@ -34,6 +39,8 @@ export type SqlConversion = (value: unknown) => unknown;
 
 const mostTypes = 256;
 const longestRememberedType = 1_024;
+/** What a type costs that is looked at anew, in nanoseconds or so. */
+const typeWeight = 5_000;
 /** MySQL's bound for a SET. */
 const mostSetMembers = 64;
 /** PostgreSQL's bound for the scale of a column. */
@@ -55,6 +62,8 @@ export class SqlTexts {
       conversion = this.ofParsed(parseSqlType(type));
       if (this.#byType.size < mostTypes && type.length <= longestRememberedType) {
         this.#byType.set(type, conversion);
+      } else {
+        this.#options.weigh?.(typeWeight);
       }
     }
     return conversion;

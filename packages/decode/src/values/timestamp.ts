@@ -37,6 +37,13 @@ function unless(infinity: bigint, negativeInfinity: bigint, split: (value: bigin
   };
 }
 
+/** Avro's own timestamps without a zone, which know no infinity. */
+export function localTimestampConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
+  const render = timestampRenderer(options);
+  const split = unitsPerSecond === 1_000_000_000 ? splitNanos(render) : splitWide(unitsPerSecond, render);
+  return { int: splitSafe(unitsPerSecond, render), bigint: split };
+}
+
 /** Avro's timestamps: instants, which know no infinity. */
 export function instantConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
   const render = instantRenderer(options);

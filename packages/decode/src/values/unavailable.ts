@@ -45,8 +45,20 @@ export interface UnavailableTests {
   readonly map: (value: unknown) => boolean;
 }
 
-/** The tests for one placeholder text. An empty one is no placeholder: nothing is unavailable then. */
+let last: { readonly placeholder: string; readonly tests: UnavailableTests } | null = null;
+
+/**
+ * The tests for one placeholder text. An empty one is no placeholder: nothing is unavailable then. Those of the last text are kept: each
+ * reader asks for them, and one message may have thousands of readers.
+ */
 export function unavailableTests(placeholder: string): UnavailableTests {
+  if (last?.placeholder !== placeholder) {
+    last = { placeholder, tests: testsOf(placeholder) };
+  }
+  return last.tests;
+}
+
+function testsOf(placeholder: string): UnavailableTests {
   if (placeholder === "") {
     return { text: never, textBytes: { lengths: [0], test: never }, base64: never, bytes: never, array: never, map: never };
   }

@@ -6,11 +6,13 @@ import { tidbSemantic } from "../../values/tidb-column.ts";
 import { unescapedName } from "../escaped-name.ts";
 import { type Field, fieldOf, type PrimitiveKind, type RecordType, type Type } from "../type.ts";
 import { detailsOf, setDetails, setFieldDetails } from "./details.ts";
+import { isValidLogicalType } from "./logical-type.ts";
 
 /** Deepest nesting of types in a schema text. */
 const maxNesting = 64;
-/** Fields, union branches and enum symbols of all texts together. */
+/** Fields, union branches and enum symbols of all texts together. A field counts as five, so that there are 20,000 at most. */
 const maxParts = 100_000;
+const partsOfField = 5;
 
 /**
  * The type that an Avro schema describes. `references` are the schemas that it calls by name, each one's own references before it. Every
@@ -142,7 +144,7 @@ function partsOf(type: Type): readonly Type[] {
 function parseObject(node: Node, place: Place): Type {
   const kind = node["type"];
   if (typeof kind !== "string") {
-    return withSemantic(parseType(kind, deeper(place)), semanticOf(node)); // {"type": {"type": "long"}}
+    return withSemantic(parseType(kind, deeper(place)), node); // {"type": {"type": "long"}}
   }
   switch (kind) {
     case "record":
@@ -155,7 +157,7 @@ function parseObject(node: Node, place: Place): Type {
     case "array":
       return parseArray(node, place);
     case "map":
-      return withSemantic({ kind: "map", keys: null, values: parseType(node["values"], deeper(place)) }, semanticOf(node));
+      return withSemantic({ kind: "map", keys: null, values: parseType(node["values"], deeper(place)) }, node);
     default:
       return primitiveOrNamed(kind, place, node);
   }
@@ -163,7 +165,7 @@ function parseObject(node: Node, place: Place): Type {
 
 function primitiveOrNamed(name: string, place: Place, node: Node): Type {
   if (primitives.has(name)) {
-    return withSemantic({ kind: name as PrimitiveKind }, semanticOf(node)); // it is one: the set was just asked
+    return withSemantic({ kind: name as PrimitiveKind }, node); // it is one: the set was just asked
   }
   const known = find(name, place);
   const own = parametersOf(node);
@@ -196,7 +198,7 @@ function parseRecord(node: Node, place: Place): Type {
   if (!Array.isArray(nodes)) {
     throw invalid(`record ${describe(fullName)} has no list of fields`);
   }
-  countParts(place.names, nodes.length);
+  countParts(place.names, nodes.length * partsOfField);
   const semantic = semanticOf(node);
   const fields: Field[] = []; // filled below: the record may name itself in its fields
   const connectName = node["connect.name"];
@@ -245,7 +247,7 @@ function parseEnum(node: Node, place: Place): Type {
     throw invalid(`enum ${describe(fullName)} has no list of symbols`);
   }
   countParts(place.names, symbols.length);
-  const type = withSemantic({ kind: "enum", symbols: [...symbols] }, semanticOf(node));
+  const type = withSemantic({ kind: "enum", symbols: [...symbols] }, node);
   define(fullName, type, node, place.names);
   return type;
 }
@@ -256,7 +258,7 @@ function parseFixed(node: Node, place: Place): Type {
   if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) {
     throw invalid(`fixed ${describe(fullName)} has no size`);
   }
-  const type = withSemantic({ kind: "fixed", size }, semanticOf(node));
+  const type = withSemantic({ kind: "fixed", size }, node);
   define(fullName, type, node, place.names);
   return type;
 }
@@ -265,11 +267,11 @@ function parseArray(node: Node, place: Place): Type {
   const items = parseType(node["items"], deeper(place));
   const [key, value, ...more] = items.kind === "record" && place.names.mapEntries.has(items.fields) ? items.fields : [];
   if (key?.name !== "key" || value?.name !== "value" || more.length > 0) {
-    return withSemantic({ kind: "array", items }, semanticOf(node));
+    return withSemantic({ kind: "array", items }, node);
   }
   // An array of such pairs has the bytes of a map, whose keys may be of any type.
   const plainKeys = key.type.kind === "string" && key.type.semantic === undefined;
-  return withSemantic({ kind: "map", keys: plainKeys ? null : key.type, values: value.type }, semanticOf(node));
+  return withSemantic({ kind: "map", keys: plainKeys ? null : key.type, values: value.type }, node);
 }
 
 function nameOf(node: Node, place: Place): { fullName: string; namespace: string } {
@@ -314,7 +316,7 @@ function deeper(place: Place): Place {
 function countParts(names: Names, count: number): void {
   names.parts += count;
   if (names.parts > maxParts) {
-    throw invalid(`it has more than ${maxParts} fields, branches and symbols`);
+    throw invalid(`it has more than ${maxParts / partsOfField} fields, or ${maxParts} branches and symbols`);
   }
 }
 
@@ -357,8 +359,15 @@ function statedParameters(type: unknown): Record<string, string> | null {
   return isNode(type) ? parametersOf(type) : null;
 }
 
-function withSemantic(type: Type, semantic: Semantic | null): Type {
-  return semantic === null || type.kind === "union" ? type : { ...type, semantic };
+function withSemantic(type: Type, node: Node): Type {
+  const semantic = semanticOf(node);
+  return semantic === null || type.kind === "union" || !isValidLogicalType(semantic.name, type, statedBy(node))
+    ? type
+    : { ...type, semantic };
+}
+
+function statedBy(node: Node): { readonly precision: unknown; readonly scale: unknown } {
+  return { precision: node["precision"], scale: node["scale"] };
 }
 
 /** The type with other parameters; of a union, its branches that mean something. */

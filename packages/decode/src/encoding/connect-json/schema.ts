@@ -46,13 +46,21 @@ export function hasConnectType({ type, items }: Record<string, unknown>): boolea
 /** What a schema's part becomes, in nanoseconds or so: a type, its reader, a column's name. */
 const partWeight = 4_000;
 const leastChars = 1_048_576;
+/** A schema inside of another message is parsed as a part of that one before, and written anew. */
+const insideShare = 0.8;
 
 /**
  * Refuses a schema of more parts than its length allows (`limits.maxWeightPerByte`), before any becomes a type. The widest table that MySQL
  * lets one create, before and after, has some 8,300.
  */
-export function checkSchemaWeight(schema: unknown, chars: number, limits: Pick<ResolvedLimits, "maxWeightPerByte">): void {
-  const most = Math.floor((limits.maxWeightPerByte * Math.max(chars, leastChars)) / partWeight);
+export function checkSchemaWeight(
+  schema: unknown,
+  chars: number,
+  limits: Pick<ResolvedLimits, "maxWeightPerByte">,
+  isInside: boolean = false,
+): void {
+  const allowed = Math.floor((limits.maxWeightPerByte * Math.max(chars, leastChars)) / partWeight);
+  const most = isInside ? Math.floor(allowed * insideShare) : allowed;
   const found = countParts(schema);
   if (found > most) {
     throw new DecodeError(

@@ -29,8 +29,8 @@ const fieldsOf = (type: Type): Record<string, Type> =>
 
 describe("what Connect writes", () => {
   test.each<[string, unknown, Type]>([
-    ["int8", { type: "integer", "connect.type": "int8" }, { kind: "int" }],
-    ["int16", { type: "integer", "connect.type": "int16" }, { kind: "int" }],
+    ["int8", { type: "integer", "connect.type": "int8" }, { kind: "int", bits: 8 }],
+    ["int16", { type: "integer", "connect.type": "int16" }, { kind: "int", bits: 16 }],
     ["int32", { type: "integer", "connect.type": "int32" }, { kind: "int" }],
     ["int64", { type: "integer", "connect.type": "int64" }, { kind: "long" }],
     ["float32", { type: "number", "connect.type": "float32" }, { kind: "float" }],

@@ -52,7 +52,7 @@ export function generateQuickReader(
   context: ConvertContext,
   parse: ParseOptions,
 ): QuickReader | null {
-  if (countFields(type, 0) > maxGeneratedFields) {
+  if (countFields(type) > maxGeneratedFields) {
     return null;
   }
   const emitter = new Emitter(options, context, parse);
@@ -60,7 +60,8 @@ export function generateQuickReader(
   return emitter.isTooLong ? null : emitter.compile(root);
 }
 
-function countFields(type: Type, depth: number): number {
+/** Counted no further than what readers are generated for. */
+export function countFields(type: Type, depth: number = 0): number {
   const record = withoutNull(type);
   if (record.kind !== "record" || depth > 2) {
     return 1;

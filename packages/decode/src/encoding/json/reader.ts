@@ -5,9 +5,10 @@ import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, 
 import { TextCache } from "../text-cache.ts";
 import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
+import type { CompileBudget } from "./compile-budget.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, mismatch, recordConvert } from "./convert.ts";
 import { JsonCursor, missed } from "./cursor.ts";
-import { generateQuickReader, type QuickReader } from "./generate.ts";
+import { countFields, generateQuickReader, type QuickReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
 import { repeatedWeight } from "./repeated-weight.ts";
 import { checkJsonWeight, type ExtraWeight, leastWeighedBytes } from "./weight.ts";
@@ -40,6 +41,8 @@ export class JsonReader implements PayloadReader {
   // Generated when the first text is read: what is only converted needs none.
   #quick: QuickReader | null | undefined = undefined;
   readonly #generate: () => QuickReader | null;
+  readonly #budget: CompileBudget | null;
+  readonly #fields: number;
   // A topic whose text never is as expected should not pay for trying: misses use the credit up, hits restore it.
   #credit = fullCredit;
 
@@ -54,6 +57,8 @@ export class JsonReader implements PayloadReader {
     this.#compile = (chosen) => compileTop(type, options.plan, chosen);
     this.#cursor = new JsonCursor(noBytes, texts);
     const record = withoutNull(type);
+    this.#budget = options.codeGeneration ? (options.compileBudget ?? null) : null;
+    this.#fields = this.#budget === null ? 0 : countFields(record);
     this.#generate = () =>
       options.codeGeneration && record.kind === "record" ? generateQuickReader(record, options, context, this.#parse) : null;
   }
@@ -80,6 +85,9 @@ export class JsonReader implements PayloadReader {
   /** The value if the text is as expected to the last byte, else {@link notQuick}. Never throws on malformed text. */
   readQuick(bytes: Uint8Array, start: number, end: number): unknown {
     if (this.#quick === undefined) {
+      if (this.#budget?.spend(this.#fields, end - start) === false) {
+        return notQuick;
+      }
       this.#quick = this.#generate();
     }
     if (this.#quick === null) {

@@ -87,6 +87,18 @@ export class TextsWeight implements InnerTexts {
       throw tooHeavy(scale.counts, limits);
     }
   }
+
+  /** Takes what something else in the message costs, in nanoseconds or so, from the same allowance. */
+  spend(weight: number, { maxWeightPerByte }: ResolvedLimits): void {
+    this.#weight += weight;
+    if (this.#weight > maxWeightPerByte * Math.max(this.#bytes, leastBytes)) {
+      throw new DecodeError(
+        "limit-exceeded",
+        `expected a message whose columns are of types that cost at most ${maxWeightPerByte} ns for each of its bytes, found too many that ` +
+          "are all different; raise limits.maxWeightPerByte if this message may",
+      );
+    }
+  }
 }
 
 function tooHeavy(counts: string, { maxWeightPerByte }: ResolvedLimits): DecodeError {

@@ -38,7 +38,7 @@ function messageOf(message: Fields, nesting: number): ProtoMessage {
   if (nesting > maxNesting) {
     throw invalidProto(`messages are nested deeper than ${maxNesting}`);
   }
-  message.count.add();
+  message.count.addMessage();
   const options = message.part(7);
   return {
     name: message.text(1) ?? "",

@@ -63,18 +63,28 @@ export interface Features {
 /** Deepest nesting of messages, and of option values, in a file. */
 export const maxNesting = 64;
 
-/** Counts messages, fields, enums and their values over a schema and its references. */
+/** Counts messages, fields, enums and their values over a schema and its references. A message counts as ten: 10,000 at most. */
 export class PartCount {
   #parts = 0;
 
   add(): void {
-    if (++this.#parts > mostParts) {
-      throw invalidProto(`it has more than ${mostParts} messages, fields and enum values`);
+    this.#count(1);
+  }
+
+  addMessage(): void {
+    this.#count(partsOfMessage);
+  }
+
+  #count(parts: number): void {
+    this.#parts += parts;
+    if (this.#parts > mostParts) {
+      throw invalidProto(`it has more than ${mostParts / partsOfMessage} messages, or ${mostParts} fields and enum values`);
     }
   }
 }
 
 const mostParts = 100_000;
+const partsOfMessage = 10;
 
 /** The error of a schema that cannot be used. */
 export function invalidProto(detail: string): DecodeError {

@@ -98,7 +98,7 @@ class Parser {
     if (nesting > maxNesting) {
       throw invalidProto(`messages are nested deeper than ${maxNesting}`);
     }
-    this.#count.add();
+    this.#count.addMessage();
     const tokens = this.#tokens;
     const body = emptyBody();
     tokens.expect("{");

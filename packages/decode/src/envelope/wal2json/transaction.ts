@@ -39,7 +39,7 @@ export function openTransaction(changes: readonly unknown[], transaction: Block,
   if (!changes.every(isChange) || (changes.length === 0 && !isOfTransaction(transaction))) {
     return null;
   }
-  checkEventCount(changes.length, origin);
+  checkEventCount(changes.length + countTables(changes as readonly Block[]), origin); // changes, each a block
   const id = transactionId(transaction);
   const source = transactionSource(transaction);
   const tsMs = millisOf(transaction["timestamp"]);
@@ -63,6 +63,15 @@ function isChange(one: unknown): boolean {
   return one["kind"] === "message"
     ? typeof one["prefix"] === "string"
     : typeof one["kind"] === "string" && typeof one["table"] === "string";
+}
+
+/** How often the next change is another table's: what says so is made anew then. */
+function countTables(changes: readonly Block[]): number {
+  let count = 0;
+  for (let i = 1; i < changes.length; i++) {
+    count += changes[i]?.["table"] === changes[i - 1]?.["table"] ? 0 : 1;
+  }
+  return count;
 }
 
 /** What changes of a transaction to one table share. */
