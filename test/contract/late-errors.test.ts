@@ -1,6 +1,6 @@
 /** A record is judged when it is decoded, also what is read of it late; and whatever an event holds, it can be shown. */
 import { inspect } from "node:util";
-import { type CdcEvent, createDecoder, Deferred, type Decoder, isDecodeError, type RegisteredSchema } from "@cdckit/decode";
+import { type CdcEvent, createDecoder, DecodeError, Deferred, type Decoder, isDecodeError, type RegisteredSchema } from "@cdckit/decode";
 import avsc from "avsc";
 import { describe, expect, test } from "vitest";
 
@@ -173,9 +173,10 @@ describe("Avro", () => {
   const value = { before: null, after: { [`${topic}.Value`]: { id: 1 } }, source, op: "c" };
   const good = Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), type.toBuffer(value)]);
   for (const field of ["3.5", "no", "[1,2]"]) {
-    test(`text in the source that is not UTF-8 is the record's error: ${field}`, () => {
+    test(`text in the source that is not UTF-8 is the record's error when it is read, with its place: ${field}`, () => {
       const decoder = createDecoder({ schemas: sourceOf({ id: 1, schemaType: "AVRO", schema: JSON.stringify(schema) }) });
-      expect(afterGood(decoder, good, spoiled(good, field))).toEqual(["invalid-utf8", at]);
+      expect(afterGood(decoder, good, good)).toBeNull();
+      expectLate(decodeAll(decoder, spoiled(good, field), 7n), "invalid-utf8");
     });
   }
 });
@@ -228,7 +229,7 @@ describe("a part of a format of one's own that cannot be read late", () => {
               new Deferred(
                 { table: { name: "products" }, dialect: null },
                 () => {
-                  decodeAll(createDecoder(), Buffer.from("{"), 0n);
+                  throw new DecodeError("truncated", "expected more bytes");
                 },
                 Buffer.alloc(1),
                 0,
@@ -244,19 +245,23 @@ describe("a part of a format of one's own that cannot be read late", () => {
     },
   });
   test("asking for it ends in the record's error, with its place; showing it in none", () => {
-    const [event] = decodeAll(failing, Buffer.from([0, 0, 0, 0, 1, 0]), 7n);
-    if (event?.kind !== "change") {
-      throw new Error("no change");
-    }
-    let thrown: unknown;
-    try {
-      void event.source;
-    } catch (error) {
-      thrown = error;
-    }
-    expect(isDecodeError(thrown) && thrown.code).toBe("truncated");
-    expect(inspect(event)).toContain("truncated");
-    expect(JSON.stringify(event)).toContain("truncated");
-    expect(event.toObject()["source"]).toEqual({ error: expect.stringContaining("[truncated]") as string });
+    expectLate(decodeAll(failing, Buffer.from([0, 0, 0, 0, 1, 0]), 7n), "truncated");
   });
 });
+
+/** Whether asking for the source of the only event ends in the record's own error, and showing the event in none. */
+function expectLate([event]: readonly CdcEvent[], code: string): void {
+  if (event?.kind !== "change") {
+    throw new Error("no change");
+  }
+  let thrown: unknown;
+  try {
+    void event.source;
+  } catch (error) {
+    thrown = error;
+  }
+  expect(isDecodeError(thrown) && [thrown.code, thrown.at]).toEqual([code, at]);
+  expect(inspect(event)).toContain(code);
+  expect(JSON.stringify(event)).toContain(code);
+  expect(event.toObject()["source"]).toEqual({ error: expect.stringContaining(`[${code}]`) as string });
+}

@@ -1,6 +1,6 @@
 import { checkSchemaWeight, hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
 import { closesEarly, hasPrefix, splitConnectJson } from "../encoding/connect-json/split.ts";
-import type { CompileBudget } from "../encoding/json/compile-budget.ts";
+import type { CompileBudget } from "../encoding/compile-budget.ts";
 import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader } from "../encoding/json/reader.ts";
 import { leastWeighedBytes } from "../encoding/json/weight.ts";

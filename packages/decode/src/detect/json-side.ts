@@ -1,5 +1,5 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
-import { CompileBudget } from "../encoding/json/compile-budget.ts";
+import { CompileBudget } from "../encoding/compile-budget.ts";
 import { type ParseOptions, parseJson, parseWhole } from "../encoding/json/parse.ts";
 import { notQuick } from "../encoding/json/reader.ts";
 import { checkJsonWeight } from "../encoding/json/weight.ts";

@@ -1,4 +1,4 @@
-import type { CompileBudget } from "../encoding/json/compile-budget.ts";
+import type { CompileBudget } from "../encoding/compile-budget.ts";
 import { areManyNames, type ColumnHints, learnType, type NamesOf } from "../encoding/json/learn.ts";
 import { isJsonObject } from "../encoding/json/parse.ts";
 import { leastWeighedBytes } from "../encoding/json/weight.ts";

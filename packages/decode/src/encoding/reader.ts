@@ -1,7 +1,7 @@
 import type { EncodingName } from "../event.ts";
 import type { Semantic } from "../values/conversion.ts";
 import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
-import type { CompileBudget } from "./json/compile-budget.ts";
+import type { CompileBudget } from "./compile-budget.ts";
 import type { TextCache } from "./text-cache.ts";
 import type { Type } from "./type.ts";
 
@@ -95,8 +95,8 @@ export interface InnerTexts {
 }
 
 /**
- * A part of a message that is read on first access, from the bytes that it still borrows. Whoever makes one has judged the bytes: reading
- * them late ends in no error, or {@link Deferred.judge} is called at once.
+ * A part of a message that is read on first access, from the bytes that it still borrows. Whoever makes one has judged the bytes as
+ * far as that is cheap, or calls {@link Deferred.judge} at once; an event tells what reading them late ends in with its record's place.
  */
 export class Deferred {
   /** What `DeferredField.resolve` made of the peeked fields. */

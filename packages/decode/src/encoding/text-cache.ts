@@ -76,28 +76,9 @@ export class TextMemo {
   }
 }
 
-/** One field's last text, where nobody wants it yet: whether it is UTF-8 must be known all the same. */
-export class TextCheck {
-  #length = 0;
-  readonly #bytes = new Uint8Array(longestRemembered);
-
-  /** Throws where the bytes are not UTF-8. */
-  check(b: Uint8Array, start: number, end: number): void {
-    const length = end - start;
-    if (length === this.#length && areSame(this.#bytes, 0, b, start, length)) {
-      return;
-    }
-    if (length > longestRemembered || !isAscii(b, start, end)) {
-      checkUtf8(b, start, end);
-      return;
-    }
-    this.#length = length;
-    keep(this.#bytes, 0, b, start, length);
-  }
-}
-
-function checkUtf8(b: Uint8Array, start: number, end: number): void {
-  if (!isUtf8(b.subarray(start, end))) {
+/** Whether a text that nobody wants yet is UTF-8: throws where it is not. Most are short and ASCII, which one look at each byte tells. */
+export function checkText(b: Uint8Array, start: number, end: number): void {
+  if ((end - start > longestScanned || !isAscii(b, start, end)) && !isUtf8(b.subarray(start, end))) {
     throw invalidUtf8();
   }
 }

@@ -10,7 +10,7 @@ import type { Cursor } from "./cursor.ts";
 import { canExceedDepth, type Extent, measureSteps, spendsItself } from "./extent.ts";
 import { type BytesStep, type UnionStep, type Weights, weighSteps } from "./weight.ts";
 import type { ArrayStep, CollectionStep, DeferStep, FieldStep, MapStep, PlaceholderStep, RecordStep, Step } from "./steps.ts";
-import { readText, TextCheck, TextMemo } from "../text-cache.ts";
+import { readText, TextMemo } from "../text-cache.ts";
 
 /** Reads a payload in place, and accepts only one that fills its bytes. */
 export type ReadPayload = (bytes: Uint8Array, start: number, end: number) => unknown;
@@ -298,19 +298,10 @@ return late;}`;
 
   #peek({ step }: FieldStep, peeked: number): string {
     if (peeked < 0) {
-      return this.#judge(step);
+      return this.#skip(step, "d+1");
     }
     const read = `${length()}y${peeked}=${this.#constant(new TextMemo())}.read(at.texts,b,p,n);p=n;`;
     return step.kind === "union" ? this.#branches(step, (branch) => (branch.kind === "null" ? `y${peeked}=null;` : read)) : read;
-  }
-
-  /** Moves behind a value that is read late, with a look at its text: what that would end in, the record ends in now. */
-  #judge(step: Step): string {
-    if (step.kind === "union") {
-      return this.#branches(step, (branch) => this.#judge(branch));
-    }
-    const isText = step.kind === "string" && step.convert === null;
-    return isText ? `${length()}${this.#constant(new TextCheck())}.check(b,p,n);p=n;` : this.#skip(step, "d+1");
   }
 
   #readArray(step: ArrayStep): string {

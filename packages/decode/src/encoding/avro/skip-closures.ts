@@ -18,7 +18,7 @@ import {
 import type { Extent } from "./extent.ts";
 import { spendsItself } from "./extent.ts";
 import type { CollectionStep, MismatchStep, RecordStep, Step } from "./steps.ts";
-import { TextCheck, TextMemo } from "../text-cache.ts";
+import { TextMemo } from "../text-cache.ts";
 import type { BytesStep, UnionStep, Weights } from "./weight.ts";
 
 /** The position behind the value at `p`. `d` is how deep the value is nested. */
@@ -172,31 +172,11 @@ export class SkipWeaver {
     const charge = this.#extent.charge(record);
     const skips = record.fields.map(({ step }, i) => {
       const place = peek.indexOf(i);
-      return place < 0 ? this.#judge(step) : this.#peekText(step, (value) => (peeked[place] = value));
+      return place < 0 ? this.skip(step) : this.#peekText(step, (value) => (peeked[place] = value));
     });
     return (b, p, e, d) => {
       enter(at, d, charge);
       return skips.reduce((position, skip) => skip(b, position, e, d + 1), p);
-    };
-  }
-
-  /** Moves behind a value that is read late, with a look at its text: what that would end in, the record ends in now. */
-  #judge(step: Step): Skip {
-    if (step.kind === "union") {
-      return this.#branch(
-        step,
-        step.branches.map((branch) => this.#judge(branch)),
-      );
-    }
-    if (step.kind !== "string" || step.convert !== null) {
-      return this.skip(step);
-    }
-    const at = this.#at;
-    const text = new TextCheck();
-    return (b, p, e) => {
-      const end = readLength(at, b, p, e) + at.p;
-      text.check(b, at.p, end);
-      return end;
     };
   }
 

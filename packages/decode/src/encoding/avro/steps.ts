@@ -89,7 +89,10 @@ export interface DeferStep {
   /** For each peeked name, the field of the record that has it, or -1. */
   readonly peek: readonly number[];
   readonly resolve: DeferredField["resolve"];
-  /** Whether nothing in it can fail that moving over it, with a look at its texts, has not seen. Else it is read at once. */
+  /**
+   * Whether nothing in it can fail that moving over it has not seen, but for text that is not UTF-8: to look at it costs 5% of decoding, and
+   * whoever reads it late is told of which record it is. Else it is read at once.
+   */
   readonly isJudged: boolean;
 }
 

@@ -272,20 +272,27 @@ export function skipTextOrNull(c: JsonCursor): void {
   }
 }
 
-/** Fewer digits than this are an int64, whatever they are. */
-const sureLongDigits = 18;
+/** Of so many digits, those are an int64 that do not begin with a nine; of fewer, all are. */
+const mostLongDigits = 19;
+const nine = 0x39;
 
 /** The same for an integer of 64 bits, or null. */
 export function skipLong(c: JsonCursor): void {
   const { bytes, pos, end } = c;
   const first = bytes[pos] === minus ? pos + 1 : pos;
-  const close = digitsEnd(bytes, first, end);
-  const digits = close - first;
-  if (digits === 0 || digits > sureLongDigits || bytes[first] === zero || isFraction(bytes[close], close < end)) {
-    skipLongSlowly(c);
-  } else {
-    c.pos = close;
+  let p = first;
+  let byte = bytes[p] as number;
+  const most = first + mostLongDigits - (byte === nine ? 1 : 0);
+  if (byte > zero && byte <= nine) {
+    while (p < end && byte >= zero && byte <= nine) {
+      byte = bytes[++p] as number;
+    }
+    if (p <= most && (p === end || numberBytes[byte] === 0)) {
+      c.pos = p;
+      return;
+    }
   }
+  skipLongSlowly(c);
 }
 
 function skipLongSlowly(c: JsonCursor): void {

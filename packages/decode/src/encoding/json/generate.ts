@@ -320,17 +320,15 @@ function ${name}(c) {
   #integer(type: PrimitiveType, int: unknown, bigint: unknown, target: string): string {
     const { kind } = type;
     const range = integerRange(type, this.#context.isRanged);
-    // A miss: the slow reader says what is wrong. A number is within 64 bits always.
-    const beyond = kind === "long" ? 'typeof t === "bigint" && !isLong(t)' : `t > ${range?.most} || t < ${range?.least}`;
-    const check = range === null ? "" : ` if (t !== null && (${beyond})) c.pos = missed;`;
+    const check = (value: string): string => (range === null ? "" : ` if (${beyond(range.bits, value)}) c.pos = missed;`);
     const plain =
       kind === "long" && this.#options.values.int64 !== "safe" ? `${this.#constant("int64", int64For(this.#options.values))}(t)` : "t";
     if (int === undefined && bigint === undefined && plain === "t") {
-      return check === "" ? `${target} = readInteger(c);` : `t = ${target} = readInteger(c);${check}`;
+      return `${target} = readInteger(c);${check(target)}`;
     }
     const small = int === undefined ? plain : `${this.#constant("int", int)}(t)`;
     const large = bigint === undefined ? plain : `${this.#constant("bigint", bigint)}(t)`;
-    return `t = readInteger(c);${check} ${target} = c.pos === missed || t === null ? null : typeof t === "number" ? ${small} : ${large};`;
+    return `t = readInteger(c);${check("t")} ${target} = t === null ? null : typeof t === "number" ? ${small} : ${large};`;
   }
 
   #double(kind: "float" | "double", convert: unknown): string {
@@ -429,4 +427,13 @@ function ${name}(c) {
       return value !== null && cursor.pos === end ? value : convert(parseJson(bytes, start, end, parse));
     };
   }
+}
+
+/** A test for what is beyond so many bits: a miss, of which the slow reader says what is wrong. A number that is exact has no more than 64. */
+function beyond(bits: number, value: string): string {
+  if (bits === 64) {
+    return `typeof ${value} === "bigint" && !isLong(${value})`;
+  }
+  const cut = bits === 32 ? `${value} | 0` : `${value} << ${32 - bits} >> ${32 - bits}`;
+  return `typeof ${value} === "number" ? (${cut}) !== ${value} : ${value} !== null`;
 }

@@ -5,7 +5,7 @@ import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, 
 import { TextCache } from "../text-cache.ts";
 import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
-import type { CompileBudget } from "./compile-budget.ts";
+import type { CompileBudget } from "../compile-budget.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, mismatch, recordConvert } from "./convert.ts";
 import { JsonCursor, missed } from "./cursor.ts";
 import { countFields, generateQuickReader, type QuickReader } from "./generate.ts";

@@ -1,4 +1,4 @@
-import { TextCheck, TextMemo } from "../text-cache.ts";
+import { checkText, TextMemo } from "../text-cache.ts";
 import { type Cursor, readEnd, readTag, skipField, wire } from "./cursor.ts";
 import type { DeferStep } from "./steps.ts";
 
@@ -13,10 +13,9 @@ export function peekReader(at: Cursor, { peek, absent, resolve, texts }: DeferSt
       places.set(tagOfText(number), place);
     }
   }
-  for (const [i, number] of texts.entries()) {
-    places.set(tagOfText(number), peek.length + i);
+  for (const number of texts) {
+    places.set(tagOfText(number), peek.length); // behind all that are kept
   }
-  const checks = texts.map(() => new TextCheck());
   const memos = peek.map(() => new TextMemo());
   let known: readonly (string | null | undefined)[] | null = null;
   let resolved: unknown;
@@ -37,7 +36,7 @@ export function peekReader(at: Cursor, { peek, absent, resolve, texts }: DeferSt
         if (place < memos.length) {
           seen[place] = memos[place]?.read(at.texts, b, at.p, end);
         } else {
-          checks[place - memos.length]?.check(b, at.p, end);
+          checkText(b, at.p, end);
         }
         position = end;
       }
