@@ -227,7 +227,7 @@ describe("a part of a format of one's own that cannot be read late", () => {
             } as const;
             const source = (): Deferred =>
               new Deferred(
-                { table: { name: "products" }, dialect: null },
+                { table: { name: "products" }, dialect: null, isEvident: true },
                 () => {
                   throw new DecodeError("truncated", "expected more bytes");
                 },
