@@ -16,6 +16,8 @@ export type KafkaJsDriverErrorCode =
   | "not-authorized"
   /** A topic of the subscription does not exist, or no topic matches it. */
   | "topic-missing"
+  /** Members of the group subscribe to different topics, and some partitions are read by nobody. */
+  | "subscriptions-differ"
   /** What the group is to read next is not in the log: records are gone that nobody has handled. See `lost`. */
   | "offset-out-of-range"
   /** The topic was deleted and created again, and what is to be read next is an offset of the old one. See `lost`. */

@@ -6,9 +6,21 @@ export interface JoinRequest {
   readonly memberId: string;
 }
 
+/** What is looked at of the answer. The members are told to the one that leads the group, and to nobody else. */
+export interface JoinedGroup {
+  readonly memberId: string;
+  readonly members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[];
+}
+
+/** Who is asked before a join, and told of its answer. */
+export interface JoinGate {
+  readonly before: (request: JoinRequest) => Promise<void>;
+  readonly joined: (group: JoinedGroup) => void;
+}
+
 /** As much of kafkajs' clients of brokers, and of its cluster, as is used. Its types leave both out. */
 interface JoiningBroker {
-  joinGroup(request: JoinRequest): Promise<unknown>;
+  joinGroup(request: JoinRequest): Promise<JoinedGroup>;
 }
 interface CoordinatorCluster {
   findGroupCoordinator(request: unknown): Promise<JoiningBroker>;
@@ -21,14 +33,14 @@ interface CoordinatorCluster {
  * kafkajs has no hook for this: it announces a rebalance and joins in the same breath, so that partitions would go with records in flight.
  * But it gives the cluster of the consumer to its assigners, and asks there for the coordinator that it then joins at.
  */
-export function joiningAfter(before: (request: JoinRequest) => Promise<void>, assigner: PartitionAssigner): PartitionAssigner {
+export function joiningAfter(gate: JoinGate, assigner: PartitionAssigner): PartitionAssigner {
   return (config) => {
-    gateJoins(config.cluster as unknown as CoordinatorCluster, before);
+    gateJoins(config.cluster as unknown as CoordinatorCluster, gate);
     return assigner(config);
   };
 }
 
-function gateJoins(cluster: CoordinatorCluster, before: (request: JoinRequest) => Promise<void>): void {
+function gateJoins(cluster: CoordinatorCluster, { before, joined }: JoinGate): void {
   const gated = new WeakSet<JoiningBroker>();
   const findGroupCoordinator = cluster.findGroupCoordinator.bind(cluster);
   cluster.findGroupCoordinator = async (request) => {
@@ -38,7 +50,9 @@ function gateJoins(cluster: CoordinatorCluster, before: (request: JoinRequest) =
       const joinGroup = broker.joinGroup.bind(broker);
       broker.joinGroup = async (join) => {
         await before(join);
-        return joinGroup(join);
+        const group = await joinGroup(join);
+        joined(group);
+        return group;
       };
     }
     return broker;

@@ -2,7 +2,8 @@ import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscr
 import type { Consumer, Kafka, PartitionAssigner, ProducerConfig } from "kafkajs";
 import { installCodecs, type KafkaJsCodecs } from "./codecs/install-codecs.ts";
 import { KafkaJsDriverError } from "./errors.ts";
-import { joiningAfter } from "./join-gate.ts";
+import { whyNotLoaded } from "./why-not-loaded.ts";
+import { type JoinGate, joiningAfter } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
 import { LogScout } from "./log-scout.ts";
 import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions } from "./options.ts";
@@ -10,6 +11,7 @@ import type { MakeProducer } from "./own-producer.ts";
 import { preflight } from "./preflight.ts";
 import { KafkaJsSession } from "./session.ts";
 import { StartDiagnosis } from "./start-diagnosis.ts";
+import { SubscriptionCheck } from "./subscription-check.ts";
 import { TopicIds } from "./topic-ids.ts";
 import { Connections } from "./connections.ts";
 
@@ -56,6 +58,7 @@ interface Client {
   readonly scout: LogScout;
   readonly makeProducer: MakeProducer;
   readonly assigner: PartitionAssigner;
+  readonly topicsIn: (metadata: Buffer) => readonly string[];
   readonly brokers: string;
   /** Those of the consumer; null where they are the application's. */
   readonly connections: Connections | null;
@@ -92,6 +95,14 @@ async function join(
   topics: readonly string[],
   sink: DriverSink,
 ): Promise<DriverSession> {
+  const check = new SubscriptionCheck({ subscription, topics, sink, scout: client.scout, topicsIn: client.topicsIn });
+  const gate: JoinGate = {
+    before: async (request) => {
+      check.reset();
+      await session.beforeJoin(request);
+    },
+    joined: (group) => check.joined(group),
+  };
   const consumer: Consumer = client.kafka.consumer({
     groupId: subscription.groupId,
     sessionTimeout: tuning.sessionTimeoutMs,
@@ -102,7 +113,7 @@ async function join(
     maxWaitTimeInMs: tuning.maxWaitMs,
     metadataMaxAge: tuning.metadataMaxAgeMs,
     allowAutoTopicCreation: false,
-    partitionAssigners: [joiningAfter((request) => session.beforeJoin(request), client.assigner)],
+    partitionAssigners: [joiningAfter(gate, client.assigner)],
     // A join that is under way when the session is closed fails later, and must not bring the member back.
     retry: { restartOnFailure: async () => !session.isClosing },
   });
@@ -120,6 +131,9 @@ async function join(
     reconnect: (why) => connections?.replace(why, Date.now()),
     destroySockets,
   });
+  const { GROUP_JOIN, RECEIVED_UNSUBSCRIBED_TOPICS } = consumer.events;
+  consumer.on(GROUP_JOIN, ({ payload }) => check.assigned(payload.memberAssignment, payload.isLeader));
+  consumer.on(RECEIVED_UNSUBSCRIBED_TOPICS, ({ payload }) => check.received(payload.topicsNotSubscribed, payload.topicsSubscribed));
   await consumer.connect();
   await session.run();
   return session;
@@ -130,6 +144,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
   // Named, because kafkajs warns where it chooses for itself.
   const createPartitioner = module.Partitioners.DefaultPartitioner;
   const assigner = module.PartitionAssigners.roundRobin;
+  const topicsIn = (metadata: Buffer): readonly string[] => module.AssignerProtocol.MemberMetadata.decode(metadata)?.topics ?? [];
   if (client.kind === "own") {
     const { kafka } = client;
     return {
@@ -137,6 +152,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
       scout: new LogScout(() => kafka.admin({ retry: preflightRetry }), new TopicIds(kafka)),
       makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
       assigner,
+      topicsIn,
       brokers: "of the given client",
       connections: null,
       destroySockets: () => {},
@@ -175,6 +191,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
       return { producer: own.watched(kafka.producer({ createPartitioner, ...producerConfig })), destroySockets };
     },
     assigner,
+    topicsIn,
     brokers: names,
     connections,
     destroySockets: () => [connections, ofScout, ...ofProducers].forEach((each) => each.destroy()),
@@ -187,6 +204,6 @@ async function loadKafkaJs(): Promise<typeof import("kafkajs")> {
     // A CommonJS module: Node finds only some of its names by itself (CompressionCodecs not among them), but all are on the default.
     return (await import("kafkajs")).default;
   } catch (error) {
-    throw new KafkaJsDriverError("kafkajs-missing", "the package kafkajs cannot be loaded: npm install kafkajs", { cause: error });
+    throw new KafkaJsDriverError("kafkajs-missing", `the package kafkajs cannot be loaded: ${whyNotLoaded(error)}`, { cause: error });
   }
 }

@@ -92,6 +92,14 @@ export class LogScout {
     });
   }
 
+  /** What the members of a group said of themselves when they joined. */
+  members(groupId: string): Promise<readonly Buffer[]> {
+    return this.#ask(async (admin) => {
+      const { groups } = await admin.describeGroups([groupId]);
+      return groups.flatMap(({ members }) => members.map(({ memberMetadata }) => memberMetadata));
+    });
+  }
+
   async close(): Promise<void> {
     this.#closed.abort(new KafkaJsDriverError("client-crashed", "the session is closed"));
     await Promise.all([this.#letGo(), this.#topicIds.close()]);

@@ -49,6 +49,7 @@ const exitCodeOfDriver: Readonly<Record<KafkaJsDriverErrorCode, ExitCode>> = {
   "authentication-failed": exitCodes.connection,
   "not-authorized": exitCodes.connection,
   "topic-missing": exitCodes.tooFewMessages,
+  "subscriptions-differ": exitCodes.unexpected,
   "offset-out-of-range": exitCodes.unexpected,
   "topic-recreated": exitCodes.unexpected,
   "send-failed": exitCodes.connection,
