@@ -11,7 +11,7 @@ await describeWithKafka("two members of one group", (kafka) => {
       groupId,
       topics: [topic],
       signals: false,
-      logger: false as never,
+      logger: false,
     });
     consumer.on("*", () => {});
     return { consumer, running: consumer.run() };

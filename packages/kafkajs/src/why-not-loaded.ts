@@ -5,7 +5,7 @@ export function whyNotLoaded(error: unknown): string {
     return `${message.split("\n")[0]}. Install it beside this package: npm install kafkajs`;
   }
   // What esbuild puts where a module of CommonJS asks for one of Node's.
-  if (/^Dynamic require of /.test(message)) {
+  if (message.startsWith("Dynamic require of ")) {
     return (
       `${message}. It is bundled into an ES module, where there is no require: leave it out of the bundle (esbuild: --external:kafkajs), ` +
       `bundle to CommonJS (--format=cjs), or give the bundle a require (--banner:js="import { createRequire } from 'node:module'; ` +

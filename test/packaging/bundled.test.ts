@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build, type BuildOptions } from "esbuild";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const run = promisify(execFile);
+
+/** A service in one file, which tells how its start failed: nothing listens at its broker. */
+const service = `
+import { createConsumer } from "@cdckit/consumer";
+import { kafkajs } from "@cdckit/kafkajs";
+const consumer = createConsumer({ driver: kafkajs({ brokers: ["127.0.0.1:1"] }), groupId: "g", topics: ["t"], logger: false });
+consumer.on("*", () => {});
+consumer.run().catch((error) => console.log(error.message));
+`;
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(here, ".bundled-"));
+  writeFileSync(join(dir, "service.mjs"), service);
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** What the bundle says when it runs. */
+async function saidBy(file: string, options: BuildOptions): Promise<string> {
+  const outfile = join(dir, file);
+  await build({
+    entryPoints: [join(dir, "service.mjs")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    conditions: ["@cdckit/source"],
+    logLevel: "silent",
+    ...options,
+  });
+  return (await run(process.execPath, [outfile], { env: {} })).stdout;
+}
+
+const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
+
+test("a bundle of ES modules without a require says that kafkajs wants one, and what to give esbuild", async () => {
+  const said = await saidBy("plain.mjs", { format: "esm" });
+  expect(said).toMatch(/^\[kafkajs-missing\] the package kafkajs cannot be loaded: Dynamic require of "\w+" is not supported/);
+  expect(said).toContain("--external:kafkajs");
+  expect(said).toContain(banner.js);
+});
+
+test.each<[string, string, BuildOptions]>([
+  ["with kafkajs left out", "external.mjs", { format: "esm", external: ["kafkajs"] }],
+  ["with a require", "banner.mjs", { format: "esm", banner }],
+  ["to CommonJS", "bundle.cjs", { format: "cjs" }],
+])("a bundle %s connects", async (_name, file, options) => {
+  expect(await saidBy(file, options)).toMatch(/^\[brokers-unreachable\] cannot reach brokers 127\.0\.0\.1:1/);
+});
