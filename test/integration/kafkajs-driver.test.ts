@@ -402,6 +402,41 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     expect(seen.map(({ value }) => value)).toEqual([...(before === 1 ? ["own"] : []), "other"]);
   });
 
+  test("a consumer is moved back while it runs, and a restart goes on from there", async () => {
+    const topic = await topicWith(Array.from({ length: 6 }, (_, i) => ({ value: String(i) })));
+    const groupId = uniqueName("group");
+    const seen: (string | null)[] = [];
+    const consumer = consumerOf([topic], groupId, { delivery: { concurrency: 4, order: "partition" } });
+    const moved = new Promise<void>((resolve, reject) => {
+      consumer.on("*", (event) => {
+        seen.push(seenOf(event).value);
+        if (seen.length === 6) {
+          setImmediate(() => void consumer.seek({ topic, partition: 0, offset: 2 }).then(resolve, reject));
+        } else if (seen.length === 8) {
+          void consumer.stop();
+        }
+      });
+    });
+    await Promise.all([consumer.run(), moved]);
+    expect(seen.slice(0, 8)).toEqual(["0", "1", "2", "3", "4", "5", "2", "3"]);
+    const left = 10 - seen.length; // a stop handles what is in flight
+    const rest = left === 0 ? [] : (await take(left, consumerOf([topic], groupId))).map(({ value }) => value);
+    expect([...seen.slice(6), ...rest]).toEqual(["2", "3", "4", "5"]);
+  });
+
+  test("a consumer starts at a time, and passes over a record that is named", async () => {
+    const now = Date.now();
+    const topic = await topicWith(
+      Array.from({ length: 6 }, (_, i) => ({ value: String(i), timestamp: String(now - (6 - i) * 3_600_000) })),
+    );
+    const consumer = consumerOf([topic], uniqueName("group"), {
+      from: { ago: "3.5h" },
+      failure: { skip: [{ topic, partition: 0, offset: 4 }] },
+    });
+    expect((await take(2, consumer)).map(({ value }) => value)).toEqual(["3", "5"]);
+    expect(consumer.health().counts.skipped).toBe(1);
+  });
+
   test("Kafka's own tool sees the group's lag", async () => {
     const topic = await topicWith(Array.from({ length: 7 }, (_, i) => ({ value: String(i) })));
     const groupId = uniqueName("group");

@@ -110,3 +110,86 @@ describe("failure.skip", () => {
     }
   });
 });
+
+describe("seek", () => {
+  for (const [name, options] of Object.entries({
+    "concurrency 1": {},
+    "concurrency 4": { delivery: { concurrency: 4 } },
+    batches: { delivery: { batch: { maxEvents: 2, maxMs: 100 } } },
+  })) {
+    test(`goes back and ahead while it runs, and a restart goes on from there, with ${name}`, async () => {
+      const { clock, broker } = setUp();
+      const seen: bigint[] = [];
+      const make = () => createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], signals: false, clock, ...options });
+      const consumer = make();
+      const running = consumer
+        .on("*", async ({ record }) => {
+          await clock.breathe();
+          seen.push(record.offset);
+        })
+        .run();
+      const { seek, stop } = consumer;
+      clock.after(
+        3_000,
+        () => void seek({ topic: "t", partition: 0, offset: 2 }).then(() => expect(broker.committed("g", "t", 0)).toBe(2n)),
+      );
+      clock.after(6_000, () => void seek({ topic: "t", partition: 0, offset: "5" }));
+      clock.after(9_000, () => void seek({ topic: "t", partition: 0, offset: 1n }).then(stop));
+      await clock.run(running);
+      expect(seen.slice(0, 11)).toEqual([0n, 1n, 2n, 3n, 4n, 5n, 2n, 3n, 4n, 5n, 5n]);
+      const committed = broker.committed("g", "t", 0) ?? 0n;
+      expect(committed).toBe(1n + BigInt(seen.length - 11));
+      const rest = await read({ clock, broker }, {});
+      expect([...seen.slice(11), ...rest.seen]).toEqual([1n, 2n, 3n, 4n, 5n]);
+    });
+  }
+
+  test("what is in flight at the old position is handled first, or fenced off at the deadline, and commits nothing", async () => {
+    const { clock, broker } = setUp();
+    const seen: bigint[] = [];
+    const consumer = createConsumer({
+      driver: memory({ broker }),
+      groupId: "g",
+      topics: ["t"],
+      signals: false,
+      clock,
+      shutdownTimeoutMs: 1_000,
+    });
+    let release = (): void => {};
+    const running = consumer
+      .on("*", ({ record }) => {
+        seen.push(record.offset);
+        return record.offset === 3n && seen.length === 4 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
+      })
+      .run();
+    clock.after(2_000, () => void consumer.seek({ topic: "t", partition: 0, offset: 1 }).then(() => release()));
+    clock.after(8_000, () => void consumer.stop());
+    await clock.run(running);
+    expect(seen).toEqual([0n, 1n, 2n, 3n, 1n, 2n, 3n, 4n, 5n]);
+    expect(broker.committed("g", "t", 0)).toBe(6n);
+  });
+
+  test("is refused where it cannot be done, and nothing is moved", async () => {
+    const { clock, broker } = setUp();
+    const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], signals: false, clock });
+    const at = (offset: number, partition = 0) => consumer.seek({ topic: "t", partition, offset });
+    await expect(at(0)).rejects.toMatchObject({ code: "wrong-phase" });
+    const running = consumer.on("*", () => {}).run();
+    const errors: unknown[] = [];
+    clock.after(3_000, () => {
+      const attempts = [at(7), at(0, 5), at(-1)].map((work) => work.catch((error: unknown) => errors.push(error)));
+      void Promise.all(attempts).then(() => consumer.stop());
+    });
+    await clock.run(running);
+    expect(errors.map((error) => (error as { code: unknown }).code)).toEqual(
+      expect.arrayContaining(["invalid-option", "seek-refused", "seek-refused"]),
+    );
+    expect(errors.length).toBe(3);
+    expect(broker.committed("g", "t", 0)).toBe(6n);
+    const copy = createConsumer({ driver: memory({ broker }), groupId: "h", topics: ["t"], signals: false, clock });
+    copy.to({ name: "copy", claim: async () => [], apply: async () => {}, close: async () => {} });
+    await expect(copy.seek({ topic: "t", partition: 0, offset: 0 })).rejects.toThrow(
+      /the sink "copy" goes on from a checkpoint of its own/,
+    );
+  });
+});

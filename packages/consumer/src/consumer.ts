@@ -40,6 +40,7 @@ import { MatchWatch } from "./routing/match-watch.ts";
 import { Router } from "./routing/router.ts";
 import type { KeyChecks, RowChecks } from "./routing/row-checks.ts";
 import { checkRegistry } from "./registry-check.ts";
+import { type OffsetOption, offsetOf } from "./start-position.ts";
 import { skippingDecoder } from "./skipped-records.ts";
 import { onStopSignals } from "./stop-signals.ts";
 import { callUser } from "./user-code/user-functions.ts";
@@ -103,6 +104,12 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    */
   stream(): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>;
   /**
+   * Moves a partition of this member while it runs: what is in flight is handled and committed, then the partition goes on at the offset,
+   * which is committed at once. Resolves when it does; not to be awaited inside of a handler, which is in flight itself. Rejects with
+   * `seek-refused` where another member has the partition, the log lacks the offset, or a sink keeps a checkpoint of its own.
+   */
+  seek(position: { readonly topic: string; readonly partition: number; readonly offset: OffsetOption }): Promise<void>;
+  /**
    * Handles what is in flight, commits, leaves the group. Resolves when it has stopped. Safe at any time, any number of times. In a handler,
    * call it without awaiting it: the stop waits for the handler.
    */
@@ -145,7 +152,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     this.#router = new Router({ around: (target) => observer.around(target), isTopic, watch });
     const engine = new ConsumerEngine(options, this.#counters, this.#waits);
     this.#engine = engine;
-    this.#matches = new MatchReport({ ...options, watch, topics: () => engine.topics, records: () => this.#counters.records });
+    this.#matches = new MatchReport({ ...options, watch, topics: () => [...engine.topics], records: () => this.#counters.records });
     engine.addNotes(() => this.#matches.reasons);
     const { prometheus } = options.telemetry;
     if (prometheus !== undefined) {
@@ -265,6 +272,25 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
         await this.#decoding.release();
       }
     }
+  }
+
+  async seek({
+    topic,
+    partition,
+    offset,
+  }: {
+    readonly topic: string;
+    readonly partition: number;
+    readonly offset: OffsetOption;
+  }): Promise<void> {
+    const sink = this.#hasPipe ? undefined : this.#sinks.all[0]?.sink;
+    if (sink !== undefined) {
+      throw new ConsumerError(
+        "seek-refused",
+        `the sink ${JSON.stringify(sink.name)} goes on from a checkpoint of its own, whatever the position is: it would pass over what it has, and miss what lies between; stop, set its checkpoint, and start again`,
+      );
+    }
+    await this.#engine.seek({ topic, partition, offset: offsetOf("seek() offset", offset) });
   }
 
   stop(): Promise<void> {

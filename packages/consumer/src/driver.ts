@@ -212,6 +212,12 @@ export interface DriverSession {
   /** No batch of these partitions is handed over until `resume`, save one that is already under way. */
   pause(assignments: readonly PartitionAssignment[]): void;
   resume(assignments: readonly PartitionAssignment[]): void;
+  /**
+   * Goes on with a partition at another offset, as a new assignment with a higher epoch: tells `assigned` of it before it returns, and hands
+   * over what lies from the offset on. The sink has let go of the old assignment by then. Null where that is not current any more: then
+   * nothing is moved. Absent where the client cannot.
+   */
+  seek?(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null;
   /** Writes, and resolves when every in-sync replica has every record. Absent where the client cannot write. */
   send?(records: readonly OutgoingRecord[]): Promise<void>;
   /**

@@ -25,6 +25,7 @@ import { RangeWatch } from "./observe/range-watch.ts";
 import type { OpenWait, WaitFor, Waits } from "./observe/waits.ts";
 import { type Suspicion, suspicionText, type WatchedPartition } from "./observe/watchdog.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
+import { type SeekPosition, seekTo } from "./delivery/seek-to.ts";
 import { startPositionAt } from "./start-position.ts";
 import { refuseWhatItCannot } from "./session-needs.ts";
 import { connectPatiently } from "./startup.ts";
@@ -58,8 +59,9 @@ export class ConsumerEngine implements DriverSink {
   #startAt: Subscription["startAt"];
   #needsTransactions = false;
   readonly #notes: (() => readonly string[])[] = [];
-  readonly #topics = new Set<string>();
   #isStoppedByCaller = false;
+  /** Topics of which partitions were ever assigned. */
+  readonly topics: Set<string> = new Set();
   readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
   readonly #beforeRelease: (() => Promise<void>)[] = [];
 
@@ -171,11 +173,6 @@ export class ConsumerEngine implements DriverSink {
     this.#notes.push(note);
   }
 
-  /** Topics of which partitions were ever assigned. */
-  get topics(): readonly string[] {
-    return [...this.#topics];
-  }
-
   /** Calls whenever partitions are not held any more. */
   onRelease(call: (assignments: readonly PartitionAssignment[]) => void): void {
     this.#onRelease.push(call);
@@ -210,8 +207,18 @@ export class ConsumerEngine implements DriverSink {
     });
   }
 
+  /** Moves a partition that is held to another offset. */
+  seek(position: SeekPosition): Promise<void> {
+    return seekTo(position, {
+      session: this.phase === "running" ? this.#session : undefined,
+      ledgers: this.#ledgers,
+      letGo: (assignment) => this.revoked([assignment], "revoked"),
+      commitWith: (offsets, work) => this.#committer.commitWith(offsets, work),
+    });
+  }
+
   assigned(assignments: readonly PartitionAssignment[]): void {
-    assignments.forEach(({ topic }) => this.#topics.add(topic));
+    assignments.forEach(({ topic }) => this.topics.add(topic));
     this.#ledgers.assign(assignments);
     this.#holds.assigned(assignments);
     this.#options.logger.info({ partitions: assignments.map(describe) }, "partitions assigned");

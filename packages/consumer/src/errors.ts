@@ -32,6 +32,8 @@ export type ConsumerErrorCode =
   | "sink-failed"
   /** `strict` is set, and no handler and no sink takes an event. */
   | "unhandled-event"
+  /** `seek()` cannot move the partition: another member has it, the log lacks the offset, or a sink keeps a checkpoint of its own. */
+  | "seek-refused"
   /** A function of the options failed that must not (`isRetriable`, a clock, `random`, a schema source); what it threw is the cause. */
   | "callback-failed"
   /** So many records failed that single records cannot be to blame; the last failure is the cause. */

@@ -119,6 +119,10 @@ export class KafkaJsSession implements DriverSession {
     this.#handOver.resume(assignments);
   }
 
+  seek(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
+    return this.#isOver ? null : this.#control.move(assignment, offset, (renewed) => this.#parts.sink.assigned([renewed]));
+  }
+
   send(records: readonly OutgoingRecord[]): Promise<void> {
     return this.#writer.send(records);
   }

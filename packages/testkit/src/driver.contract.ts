@@ -156,6 +156,51 @@ const trials: Readonly<Record<string, Trial>> = {
     expect((sink as { readonly code?: unknown } | undefined)?.code).toEqual("offset-out-of-range");
   },
 
+  "a partition is moved while it is read, back and ahead, and what is committed of it then is the new position": async (
+    harness,
+    { expect },
+  ) => {
+    const topic = await topicOf(harness, 2);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, [...lines(0, 6), ...lines(1, 1)]);
+    const { sink, session } = await join(harness, { topics: [topic], groupId });
+    if (session.seek === undefined) {
+      return session.close(5_000); // a capability that a client may lack
+    }
+    await sink.until(({ records }) => records.length >= 7);
+    const heldOf = () => sink.held.filter(({ partition }) => partition === 0).at(-1);
+    const move = (offset: bigint): void => {
+      const old = heldOf();
+      const renewed = old === undefined ? null : (session.seek?.(old, offset) ?? null);
+      expect([renewed?.topic, renewed?.partition, (renewed?.epoch ?? 0) > (old?.epoch ?? 0)]).toEqual([topic, 0, true]);
+      expect(heldOf() === renewed).toEqual(true);
+      expect(old === undefined ? null : (session.seek?.(old, 0n) ?? null)).toEqual(null);
+    };
+    const first = heldOf();
+    await session.commit(first === undefined ? [] : [{ assignment: first, offset: 6n }]);
+    move(2n);
+    await sink.until(({ records }) => records.length >= 11);
+    expect(sink.records.slice(7).map(({ partition, offset }) => `${partition}:${offset}`)).toEqual(["0:2", "0:3", "0:4", "0:5"]);
+    const back = heldOf();
+    await session.commit([
+      ...(back === undefined ? [] : [{ assignment: back, offset: 3n }]),
+      ...(first === undefined ? [] : [{ assignment: first, offset: 6n }]),
+    ]);
+    expect(await harness.committed(groupId, topic, 0)).toEqual(3n);
+    move(5n);
+    await sink.until(({ records }) => records.length >= 12);
+    expect(sink.records.slice(11).map(({ partition, offset }) => `${partition}:${offset}`)).toEqual(["0:5"]);
+    await harness.produce(topic, [...lines(0, 1), ...lines(1, 1)]);
+    await sink.until(({ records }) => records.length >= 14);
+    expect(
+      sink.records
+        .slice(12)
+        .map(({ partition, offset }) => `${partition}:${offset}`)
+        .sort(),
+    ).toEqual(["0:6", "1:1"]);
+    await session.close(5_000);
+  },
+
   "a regular expression finds its topics, also one with a memory": async (harness, { expect }) => {
     const prefix = harness.uniqueName("many");
     for (const name of [`${prefix}.a`, `${prefix}.b`, `${prefix}.c`]) {

@@ -259,6 +259,17 @@ export class MemoryGroup {
     return owners;
   }
 
+  /** The member goes on with the partition as a new assignment; null where it is not the member's. */
+  renewFor(member: MemoryMember, assignment: PartitionAssignment): PartitionAssignment | null {
+    if (!this.owns(member, assignment)) {
+      return null;
+    }
+    this.#epoch++;
+    const renewed = this.#assignmentOf(keyOf(assignment));
+    this.#owners.set(keyOf(assignment), { member, assignment: renewed });
+    return renewed;
+  }
+
   #assignmentOf(key: string): PartitionAssignment {
     const [topic = "", partition = ""] = key.split("\0");
     return Object.freeze({ topic, partition: Number(partition), epoch: this.#epoch, topicId: this.#broker.topicId(topic) });

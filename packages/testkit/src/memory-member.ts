@@ -164,6 +164,17 @@ export class MemoryMember implements DriverSession {
     );
   }
 
+  seek(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
+    const renewed = this.#held.has(assignment) && !this.#isOver ? this.#group.renewFor(this, assignment) : null;
+    if (renewed !== null) {
+      this.drop([assignment]);
+      this.#held.set(renewed, { assignment: renewed, offset, reached: null, isPaused: false, isBusy: false });
+      this.#parts.sink.assigned([renewed]);
+      this.wake();
+    }
+    return renewed;
+  }
+
   pause(assignments: readonly PartitionAssignment[]): void {
     this.#setPaused(assignments, true);
   }

@@ -1,0 +1,82 @@
+import type { DriverSession, OffsetCommit, PartitionAssignment } from "../driver.ts";
+import { ConsumerError } from "../errors.ts";
+import type { PartitionLedgers } from "./partition-ledgers.ts";
+
+/** Where a partition is to go on: the offset of the record that is handled next. */
+export interface SeekPosition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+}
+
+export interface SeekParts {
+  /** Undefined while the consumer is not running. */
+  readonly session: DriverSession | undefined;
+  readonly ledgers: PartitionLedgers;
+  /** Handles what is in flight, commits, and lets go of the partition. Never rejects. */
+  readonly letGo: (assignment: PartitionAssignment) => Promise<void>;
+  /** As the committer's: one commit after the other. */
+  readonly commitWith: (offsets: readonly OffsetCommit[], work: (session: DriverSession) => Promise<void>) => Promise<void>;
+}
+
+/**
+ * Moves a partition that is held. What is in flight is handled first; the partition then goes on as a new assignment, so that what is still
+ * under way of the old one can neither be handled nor committed. The offset is committed at once: a restart goes on from there, too.
+ */
+export async function seekTo(position: SeekPosition, parts: SeekParts): Promise<void> {
+  const { session, ledgers, letGo, commitWith } = parts;
+  const { topic, partition, offset } = position;
+  const place = `${topic}[${partition}]`;
+  if (session === undefined) {
+    throw new ConsumerError(
+      "wrong-phase",
+      `seek() moves a partition of a consumer that is running; use the option from, or wait for ready`,
+    );
+  }
+  const { seek } = session;
+  if (seek === undefined) {
+    throw new ConsumerError(
+      "unsupported-by-driver",
+      "the driver cannot move a partition while it is consumed; reset the group's offset instead",
+    );
+  }
+  const assignment = heldOf(ledgers, position);
+  await refuseOutside(session, assignment, offset, place);
+  if (!ledgers.holds(assignment)) {
+    throw gone(place);
+  }
+  await letGo(assignment);
+  const renewed = seek.call(session, assignment, offset);
+  if (renewed === null) {
+    throw gone(place);
+  }
+  const commit = [{ assignment: renewed, offset }];
+  await commitWith(commit, (current) => current.commit(commit));
+}
+
+function heldOf(ledgers: PartitionLedgers, { topic, partition }: SeekPosition): PartitionAssignment {
+  for (const { assignment, isGoing } of ledgers.held()) {
+    if (assignment.topic === topic && assignment.partition === partition && !isGoing) {
+      return assignment;
+    }
+  }
+  throw gone(`${topic}[${partition}]`);
+}
+
+/** Before anything is let go of: where the log does not have the offset, the partition stays as it is. */
+async function refuseOutside(session: DriverSession, assignment: PartitionAssignment, offset: bigint, place: string): Promise<void> {
+  const [range] = (await session.ranges?.([assignment])) ?? [];
+  if (range !== undefined && (offset < range.start || offset > range.end)) {
+    throw new ConsumerError(
+      "seek-refused",
+      `expected an offset that ${place} has, ${range.start} to ${range.end}, got ${offset}; nothing was moved`,
+    );
+  }
+}
+
+function gone(place: string): ConsumerError {
+  return new ConsumerError(
+    "seek-refused",
+    `${place} is not assigned to this member, or is about to go; seek() on the member that health() shows it at`,
+  );
+}
