@@ -24,7 +24,7 @@ interface Trial {
 /** Consumes creates of two tables, each in its topic, and looks at the health 6 s later. */
 async function consume(attach: (consumer: Consumer) => unknown, options: Partial<ConsumerOptions> = {}, lasts = 6_000): Promise<Trial> {
   const clock = virtualClock();
-  const broker = new MemoryBroker({ "av.sales.orders": 1, "av.sales.items": 1, "av.sales.quiet": 1 }, { clock });
+  const broker = new MemoryBroker({ "av.sales.orders": 1, "av.sales.items": 1, "av.sales.quiet": 1, dead: 1 }, { clock });
   broker.append("av.sales.orders", ...Array.from({ length: 5 }, () => ({ key: null, value: envelope("sales", "orders", "c") })));
   broker.append("av.sales.items", { key: null, value: envelope("sales", "items", "c") });
   const warnings: string[] = [];

@@ -161,6 +161,7 @@ describe("run with handlers", () => {
       passedOver: 0,
       recreated: 0,
       reconnects: 0,
+      skipped: 0,
     });
   });
 
