@@ -1,0 +1,276 @@
+/** Members that pass records on in transactions, on a real Kafka, killed, frozen and joined by others; judged by Kafka's own reader. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { setTimeout as pass } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Admin, Kafka, logLevel } from "kafkajs";
+import { type RunningKafka, runKafkaTool } from "../../scripts/stack/kafka.mjs";
+import { Random } from "../fuzz/random.ts";
+import { startProxiedKafka } from "./proxied-kafka.ts";
+
+export interface PipeReport {
+  readonly violations: readonly string[];
+  readonly written: number;
+  readonly read: number;
+  readonly faults: Readonly<Record<string, number>>;
+  /** Events that members were handed after a freeze, and that others had passed on by then. */
+  readonly handedAfterFreeze: number;
+}
+
+export interface PipeChaosOptions {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly log?: (line: string) => void;
+}
+
+const partitions = 3;
+const memberScript = fileURLToPath(new URL("./pipe-member.mjs", import.meta.url));
+/** Longer than the session of a member. */
+const freezeMs = 4_000;
+const quietMs = 60_000;
+/** A batch is under way when a process is frozen: it is handed on already. */
+const underWay = 25;
+
+export async function runPipeChaos(options: PipeChaosOptions): Promise<PipeReport> {
+  const { dir, kafka, stop } = await startProxiedKafka();
+  const scene = new PipeScene(join(dir, "handed.txt"), kafka, options);
+  try {
+    return await scene.play();
+  } finally {
+    scene.close();
+    await stop();
+  }
+}
+
+class PipeScene {
+  readonly #audit: string;
+  readonly #kafka: RunningKafka;
+  readonly #options: PipeChaosOptions;
+  readonly #random: Random;
+  readonly #client: Kafka;
+  readonly #admin: Admin;
+  readonly #members: ChildProcess[] = [];
+  readonly #faults: Record<string, number> = {};
+  readonly #violations: string[] = [];
+  readonly #reached = new Map<number, bigint>();
+  #written = 0;
+  #handedAfterFreeze = 0;
+  #isOver = false;
+
+  constructor(audit: string, kafka: RunningKafka, options: PipeChaosOptions) {
+    this.#audit = audit;
+    this.#kafka = kafka;
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    this.#client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
+    this.#admin = this.#client.admin();
+    writeFileSync(audit, "");
+  }
+
+  async play(): Promise<PipeReport> {
+    const { seconds, log } = this.#options;
+    await this.#admin.connect();
+    const topics = [
+      { topic: "rows", numPartitions: partitions },
+      { topic: "out", numPartitions: 1 },
+    ];
+    await this.#admin.createTopics({ topics, waitForLeaders: true });
+    this.#join();
+    this.#join();
+    const endAt = performance.now() + seconds * 1_000;
+    const producing = this.#produceUntil(endAt);
+    await this.#untilCommitted(() => [...this.#reached.values()].some((offset) => offset > 0n));
+    for (let round: string[] = []; performance.now() < endAt; ) {
+      round = round.length === 0 ? [...this.#random.shuffled(["kill", "freeze", "join", "leave"])] : round;
+      const fault = round.pop() ?? "join";
+      log?.(`pipe: ${fault}`);
+      this.#faults[fault] = (this.#faults[fault] ?? 0) + 1;
+      await this.#disturb(fault);
+      await pass(this.#random.below(400));
+    }
+    await producing;
+    const ends = new Map((await this.#admin.fetchTopicOffsets("rows")).map(({ partition, high }) => [partition, BigInt(high)]));
+    await this.#untilCommitted(() => [...ends].every(([partition, end]) => (this.#reached.get(partition) ?? 0n) === end));
+    await Promise.all(this.#members.map((member) => this.#leave(member)));
+    const read = await this.#readCommitted();
+    this.#judge(ends, read);
+    const { violations, written, faults, handedAfterFreeze } = {
+      violations: this.#violations,
+      written: this.#written,
+      faults: this.#faults,
+      handedAfterFreeze: this.#handedAfterFreeze,
+    };
+    return { violations, written, read: read.length, faults, handedAfterFreeze };
+  }
+
+  close(): void {
+    this.#isOver = true;
+    for (const member of this.#members) {
+      member.kill("SIGKILL");
+    }
+    void this.#admin.disconnect().catch(() => {});
+  }
+
+  async #disturb(fault: string): Promise<void> {
+    const member = this.#random.pick(this.#members);
+    if (fault === "join") {
+      this.#join();
+      await this.#look();
+    } else if (fault === "leave") {
+      await this.#leave(member);
+    } else if (fault === "kill") {
+      this.#forget(member);
+      member.kill("SIGKILL");
+    } else {
+      await this.#freeze(member);
+    }
+    while (this.#members.length < 2) {
+      this.#join();
+    }
+    await this.#look();
+  }
+
+  /** What a member is handed after its freeze is either under way, or of an assignment that it has got since. */
+  async #freeze(member: ChildProcess): Promise<void> {
+    member.kill("SIGSTOP");
+    await pass(freezeMs);
+    await this.#look();
+    const passedOn = new Map(this.#reached);
+    const line = this.#lines().length;
+    member.kill("SIGCONT");
+    await pass(1_500);
+    const again = this.#lines()
+      .slice(line)
+      .filter(({ pid, partition, offset }) => pid === member.pid && offset < (passedOn.get(partition) ?? 0n));
+    this.#handedAfterFreeze += again.length;
+    if (again.length > underWay) {
+      this.#violations.push(`${again.length} events were handed to a member after its freeze, and others had passed them on`);
+    }
+  }
+
+  async #produceUntil(endAt: number): Promise<void> {
+    const producer = this.#client.producer();
+    await producer.connect();
+    const random = new Random(this.#options.seed + 1);
+    while (performance.now() < endAt && !this.#isOver) {
+      const messages = Array.from({ length: 1 + random.below(30) }, () => ({
+        partition: random.below(partitions),
+        value: String(this.#written++),
+      }));
+      await producer.send({ topic: "rows", messages, acks: -1 });
+      await pass(20);
+    }
+    await producer.disconnect();
+  }
+
+  /** Notes how far the group is, and that it has not gone back. */
+  async #look(): Promise<void> {
+    const [topic] = await this.#committed();
+    for (const { partition, offset } of topic?.partitions ?? []) {
+      const before = this.#reached.get(partition) ?? -1n;
+      if (BigInt(offset) < before) {
+        this.#violations.push(`the group's commit of ${partition} went back from ${before} to ${offset}`);
+      }
+      this.#reached.set(partition, BigInt(offset));
+    }
+  }
+
+  /** A coordinator that is just being made, or is loaded, answers a little later; kafkajs' admin asks only once. */
+  async #committed(): ReturnType<Admin["fetchOffsets"]> {
+    for (const giveUpAt = performance.now() + 20_000; ; await pass(100)) {
+      try {
+        return await this.#admin.fetchOffsets({ groupId: "pipe", topics: ["rows"] });
+      } catch (error) {
+        if (performance.now() > giveUpAt) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  async #untilCommitted(isReached: () => boolean): Promise<void> {
+    for (const giveUpAt = performance.now() + quietMs; ; await pass(25)) {
+      await this.#look();
+      if (isReached()) {
+        return;
+      }
+      if (performance.now() > giveUpAt) {
+        this.#violations.push(`nothing was disturbed for ${quietMs} ms, and the group is at ${[...this.#reached].join(" ")}`);
+        return;
+      }
+    }
+  }
+
+  #judge(ends: ReadonlyMap<number, bigint>, read: readonly string[]): void {
+    const times = new Map<string, number>();
+    for (const name of read) {
+      times.set(name, (times.get(name) ?? 0) + 1);
+    }
+    const twice = [...times].filter(([, count]) => count > 1).map(([name]) => name);
+    const missing: string[] = [];
+    for (const [partition, end] of ends) {
+      for (let offset = 0n; offset < end; offset++) {
+        if (!times.has(`${partition}:${offset}`)) {
+          missing.push(`${partition}:${offset}`);
+        }
+      }
+    }
+    if (twice.length > 0) {
+      this.#violations.push(`${twice.length} records are in the output twice: ${twice.slice(0, 5).join(" ")}`);
+    }
+    if (missing.length > 0) {
+      this.#violations.push(`${missing.length} records are not in the output: ${missing.slice(0, 5).join(" ")}`);
+    }
+  }
+
+  /** By Kafka's own console consumer: not by a client that could share our mistakes. */
+  async #readCommitted(): Promise<readonly string[]> {
+    const args = ["--bootstrap-server", this.#kafka.brokers, "--topic", "out", "--from-beginning"];
+    const bounds = ["--isolation-level", "read_committed", "--timeout-ms", "4000"];
+    const { stdout } = await runKafkaTool(this.#kafka, "org.apache.kafka.tools.consumer.ConsoleConsumer", [...args, ...bounds]);
+    return stdout.split("\n").filter((line) => /^\d+:\d+$/.test(line));
+  }
+
+  #join(): void {
+    const config = JSON.stringify({ brokers: this.#kafka.brokers, audit: this.#audit });
+    const member = spawn(process.execPath, [memberScript, config], { stdio: ["ignore", "ignore", "pipe"] });
+    member.stderr?.on("data", (text: Buffer) => this.#options.log?.(`member ${member.pid}: ${String(text).trimEnd()}`));
+    // One that gives up by itself is replaced, as an orchestrator would.
+    member.once("exit", () => {
+      if (this.#forget(member) && !this.#isOver) {
+        this.#faults["gave up"] = (this.#faults["gave up"] ?? 0) + 1;
+        this.#join();
+      }
+    });
+    this.#members.push(member);
+  }
+
+  async #leave(member: ChildProcess): Promise<void> {
+    if (this.#forget(member)) {
+      const ended = new Promise<void>((resolve) => member.once("exit", () => resolve()));
+      member.kill("SIGTERM");
+      await Promise.race([ended, pass(15_000)]);
+      member.kill("SIGKILL");
+    }
+  }
+
+  #forget(member: ChildProcess): boolean {
+    const at = this.#members.indexOf(member);
+    if (at !== -1) {
+      this.#members.splice(at, 1);
+    }
+    return at !== -1;
+  }
+
+  #lines(): { readonly partition: number; readonly offset: bigint; readonly pid: number }[] {
+    return readFileSync(this.#audit, "utf8")
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => {
+        const [partition = "", offset = "", pid = ""] = line.split(" ");
+        return { partition: Number(partition), offset: BigInt(offset), pid: Number(pid) };
+      });
+  }
+}
