@@ -71,10 +71,15 @@ describe("the parsing canonical form", () => {
     );
   });
 
-  test.each(["{", "12", "null", '{"type":"record"}', '{"type":"enum","name":"E"}', `${"[".repeat(500)}${"]".repeat(500)}`])(
-    "of %s is a typed error",
-    (schema) => expect(() => canonicalForm(schema)).toThrow(/^\[schema-invalid\]/),
-  );
+  test.each([
+    "{",
+    "12",
+    "null",
+    '{"type":"record"}',
+    '{"type":"enum","name":"E","symbols":[{"toString":1}]}',
+    '{"type":"enum","name":"E"}',
+    `${"[".repeat(500)}${"]".repeat(500)}`,
+  ])("of %s is a typed error", (schema) => expect(() => canonicalForm(schema)).toThrow(/^\[schema-invalid\]/));
 });
 
 describe("schemas by fingerprint", () => {

@@ -158,8 +158,12 @@ function listOf(node: Node, property: string): readonly unknown[] {
   return list;
 }
 
+/** A name or a symbol. `String` of an object asks the object, whose names came from bytes: `{"toString":1}` throws. */
 function text(value: unknown): string {
-  return JSON.stringify(String(value));
+  if (typeof value !== "string") {
+    throw invalid("a name or a symbol is not text");
+  }
+  return JSON.stringify(value);
 }
 
 function deeper(scope: Scope): Scope {
