@@ -5,6 +5,7 @@ import { backOffMs, type RetryPolicy } from "../failure/retry-policy.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { OpenWait, Waits } from "../observe/waits.ts";
 import type { Sink } from "../sink.ts";
+import { textOf } from "../user-code/user-value.ts";
 import type { ResolvedStart } from "../start-position.ts";
 import type { Fence } from "./fence.ts";
 
@@ -114,7 +115,7 @@ export class SinkClaims {
         const kind = classifyAtSink(error);
         const isPermanent = kind === "systemic" || kind === "poison";
         if (isPermanent || (failures >= retry.attempts && kind !== "outage")) {
-          const why = error instanceof Error ? error.message : typeof error;
+          const why = textOf(error);
           const after = isPermanent ? "" : ` in ${failures} attempts`;
           fail(new ConsumerError("sink-failed", `the sink ${sink.name} could not claim its partitions${after}: ${why}`, { cause: error }));
           break;

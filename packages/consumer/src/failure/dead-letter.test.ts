@@ -50,7 +50,7 @@ describe("a dead letter", () => {
       "__connect.errors.stage": "VALUE_CONVERTER",
       "__connect.errors.class.name": "@cdckit/decode",
       "__connect.errors.exception.class.name": "DecodeError",
-      "__connect.errors.exception.message": "[malformed] an unknown branch of a union",
+      "__connect.errors.exception.message": "[malformed] orders[3]@9007199254740993: an unknown branch of a union",
       "__connect.errors.exception.stacktrace": expect.stringMatching(/^\s+at /),
       "cdckit.attempts": "1",
       "cdckit.group": "billing",
