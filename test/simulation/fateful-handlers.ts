@@ -37,7 +37,7 @@ export class FatefulHandlers {
       this.#checkBounds(events, holding.active + 1);
       holding.active++;
       const end = (): void => {
-        holding.active--;
+        holding.workEnded(process.clock.nowMs());
         this.#failWhereDue(events);
         for (const { fact, part } of events) {
           this.#oracle.ended(fact, part, holding);
@@ -67,7 +67,7 @@ export class FatefulHandlers {
       }
       throw error;
     } finally {
-      holding.active--;
+      holding.workEnded(process.clock.nowMs());
     }
   }
 
@@ -104,7 +104,7 @@ export class FatefulHandlers {
       holding.active++;
       const end = (): void => {
         if (!process.isDead) {
-          holding.active--;
+          holding.workEnded(process.clock.nowMs());
           this.#oracle.ended(fact, part, holding);
           delivery.done();
         }

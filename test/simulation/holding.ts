@@ -9,6 +9,8 @@ export class Holding {
   start: bigint | null = null;
   /** Handler calls and writes to sinks that are under way. */
   active = 0;
+  /** When one of them last ended; null before. */
+  workedAtMs: number | null = null;
   /** The highest commit that was asked for. */
   asked: bigint | null = null;
   /** The last commit has not ended well, or has not ended. */
@@ -35,6 +37,12 @@ export class Holding {
 
   /** The group has gone on without its member, whose session had run out: nothing of it may start. */
   isExpired = false;
+
+  /** A handler call or a write to a sink ends, well or not. */
+  workEnded(atMs: number): void {
+    this.active--;
+    this.workedAtMs = atMs;
+  }
 
   excuseBy(why: string): void {
     this.excuse ??= why;

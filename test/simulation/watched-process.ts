@@ -25,8 +25,13 @@ export interface WatchedProcessParts {
 
 /** More than records are passed over. */
 const recreationWeight = 1e6;
-/** What is under way where nothing is disturbed any more comes to its end within this, a drain with it: only one that hangs takes longer. */
+/** Where nothing is disturbed any more, a drain comes to its end so soon after the last call of a handler or a sink: only one that hangs takes longer. */
 const drainPatienceMs = 500;
+/**
+ * And within this with what is under way. That is one call at least, and where a batch is to blame many: it is tried as a whole and then
+ * record by record, each as often as the policy has it, and the drain promises to wait for all of that.
+ */
+const workPatienceMs = 4 * drainPatienceMs;
 /** A stop waits for its own drain, and for those of others before it has left the group. */
 const stopPatienceMs = 4 * drainPatienceMs;
 
@@ -298,7 +303,9 @@ export class WatchedProcess {
     }
     await Promise.race([done, this.#buried]);
     end();
-    this.#refuseHanging(`the drain of ${going.join()}`, askedAtMs, drainPatienceMs);
+    const workedAtMs = Math.max(askedAtMs, ...going.map(({ workedAtMs: atMs }) => atMs ?? askedAtMs));
+    this.#refuseHanging(`the end of the drain of ${going.join()}`, workedAtMs, drainPatienceMs);
+    this.#refuseHanging(`the drain of ${going.join()}`, askedAtMs, workPatienceMs);
   }
 
   #refuseHanging(what: string, sinceMs: number, patienceMs: number): void {
