@@ -13,6 +13,9 @@ await describeWithKafka("on a real broker", (kafka) => {
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
   const admin = client.admin();
   const producer = client.producer({
+    // A request of which the broker refuses one partition is sent again as a whole: what it had taken of the others must not count twice.
+    idempotent: true,
+    maxInFlightRequests: 1,
     // It must see partitions that a test has just added.
     metadataMaxAge: 1,
     createPartitioner:
