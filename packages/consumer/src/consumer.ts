@@ -41,6 +41,7 @@ import { Router } from "./routing/router.ts";
 import type { KeyChecks, RowChecks } from "./routing/row-checks.ts";
 import { checkRegistry } from "./registry-check.ts";
 import { type OffsetOption, offsetOf } from "./start-position.ts";
+import { isSubscribed } from "./subscribed-topics.ts";
 import { skippingDecoder } from "./skipped-records.ts";
 import { onStopSignals } from "./stop-signals.ts";
 import { callUser } from "./user-code/user-functions.ts";
@@ -364,10 +365,6 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       maxBlockMs,
     };
   }
-}
-
-function isSubscribed(topics: readonly (string | RegExp)[], text: string): boolean {
-  return topics.some((topic) => (typeof topic === "string" ? topic === text : text.search(topic) !== -1));
 }
 
 function observerOf({ telemetry, groupId, clock, userFunctions }: ResolvedConsumerOptions): HandlerObserver {

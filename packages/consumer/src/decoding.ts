@@ -1,7 +1,9 @@
-import { createDecoder, type Decoder, type SchemaListener, type SchemaSource } from "@cdckit/decode";
+import { createDecoder, type Decoder, type DecoderOptions, type SchemaListener, type SchemaSource } from "@cdckit/decode";
 import { createRegistry } from "@cdckit/registry";
+import { hintWatchingDecoder } from "./hint-watch.ts";
 import type { Waits } from "./observe/waits.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
+import { isSubscribed } from "./subscribed-topics.ts";
 import { guardedDecoder, guardedSource } from "./user-code/guarded-decoder.ts";
 import { WatchedSchemaSource } from "./watched-schema-source.ts";
 
@@ -13,6 +15,14 @@ export interface DecodingParts {
   readonly source: SchemaSource | null;
 }
 
+/** Our own decoder, which says what looks as if a hint were missing. */
+function ownDecoder(options: ResolvedConsumerOptions, more: Pick<DecoderOptions, "schemas" | "onSchema">): Decoder {
+  const decoderOptions = options.decoder as Exclude<ResolvedConsumerOptions["decoder"], Decoder>; // the caller has looked
+  const isTopic = (topic: string): boolean => isSubscribed(options.topics, topic);
+  const hints = decoderOptions.topics ?? {};
+  return hintWatchingDecoder(createDecoder({ ...decoderOptions, ...more }), { logger: options.logger, hints, isSubscribed: isTopic });
+}
+
 /** The decoder of these options. `onSchema` is told of schemas, save where the decoder is the user's own. */
 export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSchema: SchemaListener): DecodingParts {
   const { decoder, registry } = options;
@@ -20,12 +30,12 @@ export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSch
     return { decoder: guardedDecoder(decoder), release: nothingToRelease, source: null };
   }
   if (registry === undefined) {
-    return { decoder: createDecoder({ ...decoder, onSchema }), release: nothingToRelease, source: null };
+    return { decoder: ownDecoder(options, { onSchema }), release: nothingToRelease, source: null };
   }
   const own = isSchemaSource(registry) ? null : createRegistry(registry);
   const schemas = new WatchedSchemaSource(own ?? guardedSource(registry as SchemaSource), { ...options, waits }); // one of the two
   return {
-    decoder: createDecoder({ ...decoder, schemas, onSchema }),
+    decoder: ownDecoder(options, { schemas, onSchema }),
     release: async () => {
       schemas.close();
       await own?.close();

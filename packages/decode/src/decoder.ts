@@ -25,6 +25,7 @@ import type { SchemaListener } from "./schema-seen.ts";
 import type { SchemaId, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 import type { SchemaChangeLearner } from "./stream/learned-columns.ts";
 import type { Semantic } from "./values/conversion.ts";
+import { wrongWithSemantic } from "./values/known-semantic.ts";
 import { bindMethods } from "./bind-methods.ts";
 
 /** What a topic's bytes cannot say by themselves. */
@@ -177,6 +178,7 @@ class DetectingDecoder implements Decoder {
       learn: { keys: options.learn?.keys ?? true, schemaChanges: this.#learner },
     });
     this.#hints = options.topics ?? {};
+    checkColumnHints(this.#hints);
     this.#topics = new BoundedMap(this.#engine.limits.maxTopics);
     bindMethods(this);
   }
@@ -249,20 +251,35 @@ class DetectingDecoder implements Decoder {
 
   #hintsFor(topic: string): ResolvedHints {
     const hints = Object.hasOwn(this.#hints, topic) ? this.#hints[topic] : undefined;
-    const columns = Object.entries(hints?.columns ?? {}).map(([name, stated]): [string, Semantic] =>
-      typeof stated === "string"
-        ? [name, { name: stated, parameters: {} }]
-        : [name, { name: stated.name, parameters: stated.parameters ?? {} }],
-    );
     return {
       table: hints?.table ?? null,
-      columns: new Map(columns),
+      columns: new Map(columnsOf(hints)),
       trustsSchemas: hints?.schemaIdentity === "trust",
       emptyIsTombstone: hints?.emptyAsTombstone === true,
       binaryHandling: resolveBinaryHandling(topic, hints?.binaryHandling),
       key: statedFormat(topic, "key", hints),
       value: statedFormat(topic, "value", hints),
     };
+  }
+}
+
+function columnsOf(hints: TopicHints | undefined): readonly (readonly [string, Semantic])[] {
+  return Object.entries(hints?.columns ?? {}).map(([name, stated]) =>
+    typeof stated === "string"
+      ? [name, { name: stated, parameters: {} }]
+      : [name, { name: stated.name, parameters: stated.parameters ?? {} }],
+  );
+}
+
+/** A name that is none would leave its column as it is, without a word. */
+function checkColumnHints(topics: Readonly<Record<string, TopicHints>>): void {
+  for (const [topic, hints] of Object.entries(topics)) {
+    for (const [column, semantic] of columnsOf(hints)) {
+      const wrong = wrongWithSemantic(semantic);
+      if (wrong !== null) {
+        throw new TypeError(`topics[${JSON.stringify(topic)}].columns[${JSON.stringify(column)}]: ${wrong}`);
+      }
+    }
   }
 }
 

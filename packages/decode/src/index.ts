@@ -74,6 +74,10 @@ export type { Frame, Framing, Message, MessageChoice, Payload, Side } from "./fr
 export type { ResolvedLimits, ResolvedValueOptions } from "./options.ts";
 export type { MessageSelector } from "./schema-source.ts";
 export type { Semantic } from "./values/conversion.ts";
+export { columnHintsOf, columnHintsOfTable } from "./stream/column-hints.ts";
+export type { ColumnHintTexts } from "./stream/column-hints.ts";
+export { UntypedColumns } from "./stream/untyped-columns.ts";
+export type { UntypedColumn, UntypedColumnsOptions, UntypedKind } from "./stream/untyped-columns.ts";
 export { defaultModes } from "./values/native-column.ts";
 export type { ConnectorModes, NativeColumn } from "./values/native-column.ts";
 export { nativeSemantic } from "./values/native-semantic.ts";

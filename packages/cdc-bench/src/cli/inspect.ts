@@ -1,10 +1,20 @@
 import type { Command } from "commander";
-import { createDecoder, isDecodeError, type Candidate, type CdcEvent, type Decoder, type KafkaRecord } from "@cdckit/decode";
+import {
+  createDecoder,
+  isDecodeError,
+  type Candidate,
+  type CdcEvent,
+  type Decoder,
+  type KafkaRecord,
+  type SchemaSource,
+  UntypedColumns,
+} from "@cdckit/decode";
 import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import { readHints } from "../load/hints.ts";
 import { openRecordFeed } from "../load/record-feed.ts";
 import { missingSchemasHint, openSchemas } from "../load/schemas.ts";
+import { untypedNotes } from "../report/untyped-notes.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
 import { createInspectTally, type InspectTally } from "../report/inspect-tally.ts";
 import { eventText, failureText, explanationText, silenceText } from "../report/inspect-text.ts";
@@ -38,15 +48,16 @@ export function addInspect(program: Command, terminal: Terminal, settle: (code: 
 async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCode> {
   const source = resolveSource(flags, terminal.env);
   const schemas = openSchemas(source);
-  const topics = flags.hints === undefined ? {} : { topics: readHints(flags.hints) };
-  const decoder = createDecoder({ ...(schemas && { schemas }), ...topics });
+  const decoder = decoderOf(schemas, flags.hints);
   const sink = await openResultSink(terminal, flags.output);
   const progress = createProgress(terminal);
   const tally = createInspectTally();
+  const untyped = new UntypedColumns();
   try {
     for await (const record of openRecordFeed(source, terminal.interrupt)) {
       const seen = await look(record, decoder, flags.explain === true);
       tally.add(seen);
+      seen.events.forEach(untyped.add);
       await sink.write(flags.json === true ? jsonOf(seen) : textOf(seen));
       progress.update(() => `${tally.records} records`);
       if (tally.records === flags.limit || terminal.interrupt.aborted) {
@@ -60,7 +71,20 @@ async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCod
   if (schemas === undefined && tally.failuresOf("schema-source-missing") > 0) {
     terminal.stderr.write(missingSchemasHint);
   }
+  terminal.stderr.write(untypedNotes(untyped));
   return conclude(tally, terminal);
+}
+
+function decoderOf(schemas: SchemaSource | undefined, hintsFile: string | undefined): Decoder {
+  const topics = hintsFile === undefined ? {} : { topics: readHints(hintsFile) };
+  try {
+    return createDecoder({ ...(schemas && { schemas }), ...topics });
+  } catch (error) {
+    if (hintsFile === undefined || !(error instanceof TypeError)) {
+      throw error;
+    }
+    throw new BenchError("usage", `${hintsFile}: ${error.message}`, { cause: error });
+  }
 }
 
 /** What became of one record. */

@@ -5,6 +5,7 @@ import type { Terminal } from "../terminal.ts";
 import { addDemo } from "./demo.ts";
 import { addDoctor } from "./doctor.ts";
 import { explainFailure } from "./failure.ts";
+import { addHints } from "./hints.ts";
 import { addInspect } from "./inspect.ts";
 import { addRedrive } from "./redrive.ts";
 import { addRun } from "./run.ts";
@@ -13,7 +14,7 @@ import { addTypes } from "./types.ts";
 /** Adds one command to the program; `settle` takes the exit code that the command ends with. */
 export type AddCommand = (program: Command, terminal: Terminal, settle: (code: ExitCode) => void) => void;
 
-const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addTypes, addDoctor, addRedrive];
+const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addTypes, addHints, addDoctor, addRedrive];
 
 const exitCodeHelp = `
 Results go to stdout, progress to stderr. MB is 10^6 bytes.

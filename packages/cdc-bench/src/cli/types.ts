@@ -139,7 +139,7 @@ function untypedNote(patterns: readonly string[]): string {
   const more = patterns.length > maxNamedTables ? ` and ${patterns.length - maxNamedTables} more` : "";
   return (
     `${patterns.slice(0, maxNamedTables).join(", ")}${more}: the values carry no types, so these are what the rows showed. Text may be a decimal ` +
-    "or bytes, a number may be a time: say what the columns mean with the option topics of createDecoder, or write the topic with schemas.\n"
+    "or bytes, a number may be a time: cdc-bench hints writes what the columns are from a source that knows, or write the topic with schemas.\n"
   );
 }
 

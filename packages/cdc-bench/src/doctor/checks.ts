@@ -1,4 +1,4 @@
-import { type CdcEvent, createDecoder, isDecodeError, type KafkaRecord, type SchemaSource } from "@cdckit/decode";
+import { type CdcEvent, createDecoder, isDecodeError, type KafkaRecord, type SchemaSource, UntypedColumns } from "@cdckit/decode";
 import { kafkajs } from "@cdckit/kafkajs";
 import { isRecordingError } from "@cdckit/testkit";
 import { BenchError } from "../bench-error.ts";
@@ -9,6 +9,7 @@ import { openRegistry } from "../load/schemas.ts";
 import type { Check } from "../report/doctor-report.ts";
 import { formatLabel } from "../report/format-label.ts";
 import { formatCount } from "../report/quantities.ts";
+import { untypedNotes } from "../report/untyped-notes.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
 
 const oldestNode = [20, 19] as const;
@@ -68,11 +69,13 @@ export async function checkTopic(cluster: Cluster, topic: string): Promise<Check
 export async function checkSample(name: string, records: AsyncIterable<KafkaRecord>, schemas: SchemaSource | undefined): Promise<Check> {
   const decoder = createDecoder(schemas === undefined ? {} : { schemas });
   const formats = new Set<string>();
+  const untyped = new UntypedColumns();
   let seen = 0;
   try {
     for await (const record of records) {
       for (const event of await decoder.decode(record)) {
         formats.add(labelOf(event));
+        untyped.add(event);
       }
       if (++seen === sampleRecords) {
         break;
@@ -81,9 +84,15 @@ export async function checkSample(name: string, records: AsyncIterable<KafkaReco
   } catch (error) {
     return failure("decode", error, adviceFor(error));
   }
-  return seen === 0
-    ? { name: "decode", status: "skipped", detail: `${name}: empty, nothing to decode` }
-    : { name: "decode", status: "ok", detail: `${name}: ${seen} records are ${[...formats].join("; ")}` };
+  if (seen === 0) {
+    return { name: "decode", status: "skipped", detail: `${name}: empty, nothing to decode` };
+  }
+  // Readable is not all: without types a column that is a decimal or a time is wrong in silence.
+  const notes = untypedNotes(untyped).trimEnd();
+  const detail = `${name}: ${seen} records are ${[...formats].join("; ")}`;
+  return notes === ""
+    ? { name: "decode", status: "ok", detail }
+    : { name: "decode", status: "warning", detail: `${detail}; ${notes.replaceAll("\n", " ")}` };
 }
 
 /** A failure as a check that says what to do. */

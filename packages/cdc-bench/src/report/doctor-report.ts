@@ -3,7 +3,8 @@ import { exitCodes, type ExitCode } from "../exit-codes.ts";
 /** What one look of the doctor found. */
 export interface Check {
   readonly name: string;
-  readonly status: "ok" | "problem" | "skipped";
+  /** A warning is no problem for the process, and may be one for the rows. */
+  readonly status: "ok" | "warning" | "problem" | "skipped";
   readonly detail: string;
   /** What to do about a problem. */
   readonly advice?: string;
@@ -11,7 +12,7 @@ export interface Check {
   readonly exitCode?: ExitCode;
 }
 
-const marks: Readonly<Record<Check["status"], string>> = { ok: "ok", problem: "PROBLEM", skipped: "-" };
+const marks: Readonly<Record<Check["status"], string>> = { ok: "ok", warning: "WARNING", problem: "PROBLEM", skipped: "-" };
 
 /** One line a check, and one more with what to do where something is wrong. */
 export function checkText({ name, status, detail, advice }: Check): string {

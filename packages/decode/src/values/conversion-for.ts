@@ -114,3 +114,6 @@ const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["io.debezium.data.SparseDoubleVector", ({ name }) => sparseVectorConversion(name)],
   ...tidbSemantics.map((name): [string, Make] => [name, tidbConversion]),
 ]);
+
+/** The names of all semantic types that {@link conversionFor} converts. */
+export const convertedSemantics: ReadonlySet<string> = new Set([...temporal.keys(), ...plain.keys()]);

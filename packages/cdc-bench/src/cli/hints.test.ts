@@ -1,0 +1,113 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { bundledRecording } from "@cdckit/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exitCodes } from "../exit-codes.ts";
+import { runProgram } from "./program.ts";
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "hints-"));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function cdcBench(...args: readonly string[]): Promise<Ended> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const chunks: { readonly out: Buffer[]; readonly err: Buffer[] } = { out: [], err: [] };
+  stdout.on("data", (chunk: Buffer) => chunks.out.push(chunk));
+  stderr.on("data", (chunk: Buffer) => chunks.err.push(chunk));
+  const code = await runProgram(args, { stdout, stderr, liveLine: false, env: {}, interrupt: new AbortController().signal });
+  return { code, stdout: Buffer.concat(chunks.out).toString(), stderr: Buffer.concat(chunks.err).toString() };
+}
+
+const fileOf = (topic: string): readonly string[] => {
+  const { file, schemasFile } = bundledRecording(`postgres-debezium-3.5/${topic}`);
+  return ["--file", file, "--schemas", schemasFile];
+};
+
+async function rowOf(topic: string, ...more: readonly string[]): Promise<Record<string, unknown>> {
+  const { stdout } = await cdcBench("inspect", ...fileOf(topic), "--json", ...more);
+  const [first = ""] = stdout.split("\n");
+  return (JSON.parse(first) as { after: Record<string, unknown> }).after;
+}
+
+/** What a hint cannot say of JSON: items of arrays, and that a number was a float32. */
+const beyondHints = ["c_ts_arr", "c_num_arr", "c_real"];
+
+describe("hints from a source that has the types", () => {
+  test.each(["tav.inv.alltypes", "tjs.inv.alltypes"])("make plain JSON's rows equal to those of %s", async (typed) => {
+    const file = join(folder, `${typed}.json`);
+    expect(await cdcBench("hints", ...fileOf(typed), "--for", "tjn.inv.alltypes", "-o", file)).toEqual({ code: 0, stdout: "", stderr: "" });
+    const truth = await rowOf(typed);
+    const [without, hinted] = [await rowOf("tjn.inv.alltypes"), await rowOf("tjn.inv.alltypes", "--hints", file)];
+    for (const name of beyondHints) {
+      delete truth[name];
+      delete without[name];
+      delete hinted[name];
+    }
+    expect(hinted).toEqual(truth);
+    expect(without).not.toEqual(truth);
+  });
+
+  test("are the option topics of createDecoder, one entry for each topic that lacks the types", async () => {
+    const { stdout } = await cdcBench("hints", ...fileOf("tav.inv.composite_pk"), "--for", "a,b");
+    const topics = JSON.parse(stdout) as Record<string, { columns: Record<string, unknown> }>;
+    expect(Object.keys(topics)).toEqual(["a", "b"]);
+    expect(topics["a"]?.columns["v"]).toMatchObject({
+      name: "org.apache.kafka.connect.data.Decimal",
+      parameters: { scale: expect.any(String) },
+    });
+  });
+
+  test("come from no topic that carries no types either, and from nothing that was not named", async () => {
+    expect(await cdcBench("hints", ...fileOf("tjn.inv.alltypes"))).toMatchObject({
+      code: exitCodes.tooFewMessages,
+      stderr: expect.stringContaining("carries a schema of its rows"),
+    });
+    expect(await cdcBench("hints")).toMatchObject({ code: exitCodes.usage, stderr: expect.stringContaining("--from postgres://") });
+    expect(await cdcBench("hints", "--from", "postgres://127.0.0.1:1/x")).toMatchObject({
+      code: exitCodes.usage,
+      stderr: expect.stringContaining("--table SCHEMA.NAME"),
+    });
+    const away = await cdcBench("hints", "--from", "postgres://u:canary@127.0.0.1:1/x", "--table", "a.b");
+    expect(away).toMatchObject({ code: exitCodes.connection, stderr: expect.stringContaining("ECONNREFUSED") });
+    expect(away.stderr).not.toContain("canary");
+  });
+});
+
+describe("values that carry no types", () => {
+  test("are told of by inspect and doctor, with what to do, and typed ones are not", async () => {
+    const plain = bundledRecording("salesorderdetail/json");
+    const inspected = await cdcBench("inspect", "--file", plain.file, "-n", "20");
+    expect(inspected.stderr).toMatch(/unitprice \(decimal or bytes in base64\).*modifieddate \(microseconds\).*cdc-bench hints --from/);
+    const doctor = await cdcBench("doctor", "--file", plain.file);
+    expect(doctor).toMatchObject({ code: exitCodes.ok, stdout: expect.stringMatching(/^WARNING +decode .*unitprice/m) });
+    const typed = bundledRecording("salesorderdetail/confluent-avro");
+    const avro = await cdcBench("inspect", "--file", typed.file, "--schemas", typed.schemasFile, "-n", "20");
+    expect(avro.stderr).not.toContain("carry no types");
+    expect((await cdcBench("doctor", "--file", typed.file, "--schemas", typed.schemasFile)).stdout).toMatch(/^ok +decode /m);
+  });
+});
+
+test("a hints file that names no semantic type is refused with the name that is meant", async () => {
+  const file = join(folder, "wrong.json");
+  const { stdout } = await cdcBench("hints", ...fileOf("tav.inv.composite_pk"), "--for", "t", "-o", file);
+  expect(stdout).toBe("");
+  const text = (await readFile(file, "utf8")).replace("org.apache.kafka.connect.data.Decimal", "Decimal");
+  await writeFile(file, text);
+  const ended = await cdcBench("inspect", ...fileOf("tjn.inv.composite_pk"), "--hints", file);
+  expect(ended).toMatchObject({
+    code: exitCodes.usage,
+    stderr: expect.stringContaining('did you mean "org.apache.kafka.connect.data.Decimal"?'),
+  });
+});

@@ -1,0 +1,62 @@
+import { bundledRecording, loadRecording, memory, MemoryBroker, virtualClock } from "@cdckit/testkit";
+import { describe, expect, test } from "vitest";
+import { createConsumer } from "./consumer.ts";
+import type { ConsumerOptions } from "./options.ts";
+
+interface Line {
+  readonly message: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** Consumes the first rows of plain JSON, and gives the warnings. */
+async function warningsOf(decoder: NonNullable<ConsumerOptions["decoder"]>): Promise<readonly Line[]> {
+  const topic = "jn.sales.salesorderdetail";
+  const records = (await loadRecording(bundledRecording("salesorderdetail/json").file)).slice(0, 300);
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ [topic]: 1 }, { clock });
+  broker.append(topic, ...records.map(({ key, value }) => ({ key, value })));
+  const lines: Line[] = [];
+  const nothing = (): void => {};
+  const warn = (facts: object, message = ""): void => void lines.push({ message, facts: { ...facts } });
+  const logger = { debug: nothing, info: nothing, error: nothing, warn };
+  const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: [topic], signals: false, clock, logger, decoder });
+  let handled = 0;
+  consumer.on("*", () => {
+    handled++;
+    if (handled === records.length) {
+      void consumer.stop();
+    }
+  });
+  await clock.run(consumer.run());
+  return lines;
+}
+
+describe("a topic whose values carry no types", () => {
+  test("is told of once, with the columns and the hint to paste", async () => {
+    const [line, ...more] = await warningsOf({});
+    expect(more).toEqual([]);
+    expect(line?.message).toMatch(/unitprice \(decimal or bytes in base64\).*modifieddate \(microseconds\).*cdc-bench hints/);
+    const [, hint = ""] = /decoder\.topics: (\{.*\}); cdc-bench/.exec(line?.message ?? "") ?? [];
+    expect(JSON.parse(hint)).toMatchObject({
+      "jn.sales.salesorderdetail": {
+        columns: { modifieddate: "io.debezium.time.MicroTimestamp", unitprice: { parameters: { scale: "?" } } },
+      },
+    });
+  });
+
+  test("is not told of once its columns are stated", async () => {
+    const decimal = { name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "4" } };
+    const columns = { unitprice: decimal, unitpricediscount: decimal, linetotal: decimal, modifieddate: "io.debezium.time.MicroTimestamp" };
+    expect(await warningsOf({ topics: { "jn.sales.salesorderdetail": { columns } } })).toEqual([]);
+  });
+
+  test("has hints that do not fit it: of columns that do not come, and of topics that are not read", async () => {
+    const columns = { unit_price: "bytes" };
+    const lines = await warningsOf({ topics: { "jn.sales.salesorderdetail": { columns }, elsewhere: { columns } } });
+    expect(lines.map(({ facts: { topics, columns: named } }) => topics ?? named)).toEqual([
+      ["elsewhere"],
+      expect.arrayContaining(["unitprice"]),
+      ["unit_price"],
+    ]);
+  });
+});

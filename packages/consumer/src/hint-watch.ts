@@ -1,0 +1,98 @@
+import { type CdcEvent, type Decoder, type RecordCursor, type TopicHints, type UntypedColumn, UntypedColumns } from "@cdckit/decode";
+import type { Logger } from "./observe/logger.ts";
+
+export interface HintWatchOptions {
+  readonly logger: Logger;
+  /** What the user has stated of topics. */
+  readonly hints: Readonly<Record<string, TopicHints>>;
+  /** Whether the consumer reads a topic of this name. */
+  readonly isSubscribed: (topic: string) => boolean;
+}
+
+/** Every one of the first records is looked at, and then one in so many: topics may come late. */
+const firstRecords = 200;
+const everyRecords = 128;
+/** Rows of a topic after which its columns are judged. */
+const rowsToJudge = 5;
+const maxNamed = 8;
+
+/**
+ * A decoder that says once for each topic which columns look untyped, with the hint to paste, and which stated columns its rows do not have.
+ * It looks at a few records only: else it costs a countdown.
+ */
+export function hintWatchingDecoder(decoder: Decoder, options: HintWatchOptions): Decoder {
+  const watch = new HintWatch(options);
+  let first = firstRecords;
+  let untilLook = 0;
+  return {
+    decode: (record) => decoder.decode(record),
+    explain: (record) => decoder.explain(record),
+    decodeAt: (cursor: RecordCursor): readonly CdcEvent[] | Promise<readonly CdcEvent[]> => {
+      const events = decoder.decodeAt(cursor);
+      if (--untilLook > 0) {
+        return events;
+      }
+      first--;
+      untilLook = first > 0 ? 0 : everyRecords;
+      if (Array.isArray(events)) {
+        watch.look(events as readonly CdcEvent[]); // the type of a promise's counterpart
+      }
+      return events;
+    },
+  };
+}
+
+class HintWatch {
+  readonly #options: HintWatchOptions;
+  readonly #untyped: UntypedColumns = new UntypedColumns({ maxRows: rowsToJudge });
+  readonly #judged = new Set<string>();
+
+  constructor(options: HintWatchOptions) {
+    this.#options = options;
+    const { hints, isSubscribed, logger } = options;
+    const strays = Object.keys(hints).filter((topic) => !isSubscribed(topic));
+    if (strays.length > 0) {
+      logger.warn({ topics: strays.slice(0, maxNamed) }, "decoder.topics has hints for topics that this consumer does not read");
+    }
+  }
+
+  look(events: readonly CdcEvent[]): void {
+    for (const event of events) {
+      const { topic } = event.record;
+      if (this.#untyped.wants(topic)) {
+        this.#untyped.add(event);
+      }
+      if (!this.#judged.has(topic) && this.#untyped.rowsOf(topic) >= rowsToJudge) {
+        this.#judged.add(topic);
+        this.#judge(topic);
+      }
+    }
+  }
+
+  #judge(topic: string): void {
+    const { logger, hints } = this.#options;
+    const columns = this.#untyped.of(topic);
+    if (columns.length > 0) {
+      const looks = columns.slice(0, maxNamed).map(({ name, looksLike }) => `${name} (${looksLike})`);
+      logger.warn(
+        { topic, columns: columns.map(({ name }) => name) },
+        `the values of ${topic} carry no types, and some columns look as if they had one: ${looks.join(", ")}. State what they are in decoder.topics: ` +
+          `${hintText(topic, columns)}; cdc-bench hints writes it from a topic, a registry or a database that has the types`,
+      );
+    }
+    const names = this.#untyped.namesOf(topic);
+    const missing = Object.keys(hints[topic]?.columns ?? {}).filter((name) => !names.includes(name));
+    if (missing.length > 0) {
+      logger.warn(
+        { topic, columns: missing.slice(0, maxNamed) },
+        `decoder.topics states columns of ${topic} that its first rows do not have`,
+      );
+    }
+  }
+}
+
+/** To paste. A scale is left open, because bytes do not say it: with `"?"` the option is refused. */
+function hintText(topic: string, columns: readonly UntypedColumn[]): string {
+  const stated = columns.map(({ name, hint }) => [name, Object.keys(hint.parameters).length === 0 ? hint.name : hint]);
+  return JSON.stringify({ [topic]: { columns: Object.fromEntries(stated) as object } });
+}

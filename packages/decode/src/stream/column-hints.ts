@@ -1,0 +1,42 @@
+import { type Type, withoutNull } from "../encoding/type.ts";
+import type { Semantic } from "../values/conversion.ts";
+import { defaultModes, type ConnectorModes, type NativeColumn } from "../values/native-column.ts";
+import { nativeSemantic } from "../values/native-semantic.ts";
+
+/** What to state in a topic's `columns`, by the names of the columns. */
+export type ColumnHintTexts = Readonly<Record<string, string | Semantic>>;
+
+/** The hints for rows without types, from a schema of the same rows: what each column means, and which hold bytes. */
+export function columnHintsOf(row: Type): ColumnHintTexts {
+  const record = withoutNull(row);
+  const fields = record.kind === "record" ? record.fields : [];
+  return Object.fromEntries(
+    fields.flatMap(({ name, type: column }): [string, string | Semantic][] => {
+      const type = withoutNull(column);
+      const semantic = type.semantic ?? (type.kind === "bytes" ? { name: "bytes", parameters: {} } : undefined);
+      return semantic === undefined ? [] : [[name, hintText(semantic)]];
+    }),
+  );
+}
+
+/** The same from the columns of a database's table, for a connector with these modes. */
+export function columnHintsOfTable(
+  connector: string,
+  columns: readonly (NativeColumn & { readonly name: string })[],
+  modes: ConnectorModes = defaultModes(connector),
+): ColumnHintTexts {
+  return Object.fromEntries(
+    columns.flatMap((column): [string, string | Semantic][] => {
+      const semantic = nativeSemantic(connector, column, modes);
+      return semantic === null ? [] : [[column.name, hintText(semantic)]];
+    }),
+  );
+}
+
+/** Parameters that say what the values mean; others (who propagated the type, precisions) are left out. */
+const meaningful: readonly string[] = ["scale", "length", "allowed", "fractionDigits"];
+
+function hintText({ name, parameters }: Semantic): string | Semantic {
+  const kept = Object.entries(parameters).filter(([parameter]) => meaningful.includes(parameter));
+  return kept.length === 0 ? name : { name, parameters: Object.fromEntries(kept) };
+}

@@ -1,0 +1,179 @@
+import type { CdcEvent, Columns, EnvelopeName } from "../event.ts";
+import type { Semantic } from "../values/conversion.ts";
+import { resolveBounds } from "./bounds.ts";
+import { bindMethods } from "../bind-methods.ts";
+
+/** What the values of a column look like although nothing says so. */
+export type UntypedKind = "decimal or bytes in base64" | "milliseconds" | "microseconds" | "nanoseconds" | "days";
+
+/** A column whose values carry no type and look like something else than the plain numbers or text that they are. */
+export interface UntypedColumn {
+  readonly name: string;
+  readonly looksLike: UntypedKind;
+  /** What to write for it in a topic's `columns`. Of a decimal, the scale is left to fill in: `"?"` is refused. */
+  readonly hint: Semantic;
+}
+
+/** How much {@link UntypedColumns} looks at, and remembers. */
+export interface UntypedColumnsOptions {
+  /**
+   * Rows of a topic that are looked at.
+   * @default 20
+   */
+  readonly maxRows?: number;
+  /**
+   * Topics that are looked at; further ones are not.
+   * @default 1_000
+   */
+  readonly maxTopics?: number;
+  /**
+   * Columns of a topic that are looked at.
+   * @default 1_000
+   */
+  readonly maxColumns?: number;
+}
+
+interface Suspects {
+  rows: number;
+  /** What every value of the column so far may be; a column that was cleared has none left. */
+  readonly columns: Map<string, Candidate>;
+}
+
+interface Candidate {
+  readonly kinds: readonly UntypedKind[];
+  /** Some value showed it in a way that text hardly ever does. */
+  readonly isShown: boolean;
+  readonly samples: number;
+}
+
+/** Envelopes of Debezium, whose converters write decimals as base64 and times as numbers. Others write what a reader expects. */
+const debeziumEnvelopes: readonly EnvelopeName[] = ["debezium", "flattened", "cloudevents"];
+
+const minSamples = 2;
+const [from, to] = [Date.UTC(1990), Date.UTC(2100)];
+const dayMs = 86_400_000;
+
+/**
+ * Looks at the first rows of Debezium topics whose values carry no types (plain JSON), and says which columns look untyped: integers that
+ * are times between 1990 and 2100 in milliseconds, microseconds or nanoseconds in every row (days since 1970 only if the column's name
+ * speaks of a day or date), and text that is short base64 in every row and looks like it in one (a `+`, `/` or `=`, or upper case after
+ * lower case). A column is named after two values that are not null. These are suspicions, not findings: what they need is somebody who
+ * knows the table, or a source that does. Columns that hints or keys give a meaning are read by it, and so do not look untyped.
+ */
+export class UntypedColumns {
+  readonly #maxRows: number;
+  readonly #maxTopics: number;
+  readonly #maxColumns: number;
+  readonly #topics = new Map<string, Suspects>();
+
+  constructor(options: UntypedColumnsOptions = {}) {
+    const bounds = resolveBounds({ maxRows: 20, maxTopics: 1_000, maxColumns: 1_000, ...options }, "UntypedColumns");
+    this.#maxRows = bounds.maxRows;
+    this.#maxTopics = bounds.maxTopics;
+    this.#maxColumns = bounds.maxColumns;
+    bindMethods(this);
+  }
+
+  /** Whether more rows of the topic would be looked at. */
+  wants(topic: string): boolean {
+    const suspects = this.#topics.get(topic);
+    return suspects === undefined ? this.#topics.size < this.#maxTopics : suspects.rows < this.#maxRows;
+  }
+
+  /** Looks at the row of an event, if it is one of the first of its topic and carries no types. */
+  add(event: CdcEvent): void {
+    const row = rowOf(event);
+    const { topic } = event.record;
+    if (row === null || !this.wants(topic)) {
+      return;
+    }
+    const suspects = this.#topics.get(topic) ?? { rows: 0, columns: new Map() };
+    this.#topics.set(topic, suspects);
+    suspects.rows++;
+    for (const [name, value] of Object.entries(row)) {
+      const before = suspects.columns.get(name);
+      if (before !== undefined || suspects.columns.size < this.#maxColumns) {
+        suspects.columns.set(name, narrowed(before ?? unseen, name, value));
+      }
+    }
+  }
+
+  /** The topics that were looked at. */
+  topics(): readonly string[] {
+    return [...this.#topics.keys()];
+  }
+
+  /** Rows of the topic that were looked at. */
+  rowsOf(topic: string): number {
+    return this.#topics.get(topic)?.rows ?? 0;
+  }
+
+  /** Names of the columns that its rows had, whatever they look like. */
+  namesOf(topic: string): readonly string[] {
+    return [...(this.#topics.get(topic)?.columns.keys() ?? [])];
+  }
+
+  /** What was suspected of the topic's columns so far, in the order of the columns. */
+  of(topic: string): readonly UntypedColumn[] {
+    return [...(this.#topics.get(topic)?.columns ?? [])].flatMap(([name, { kinds, isShown, samples }]) => {
+      const [looksLike] = kinds;
+      return looksLike === undefined || !isShown || samples < minSamples ? [] : [{ name, looksLike, hint: hints[looksLike] }];
+    });
+  }
+}
+
+const hints: Readonly<Record<UntypedKind, Semantic>> = {
+  "decimal or bytes in base64": { name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "?" } },
+  milliseconds: { name: "io.debezium.time.Timestamp", parameters: {} },
+  microseconds: { name: "io.debezium.time.MicroTimestamp", parameters: {} },
+  nanoseconds: { name: "io.debezium.time.NanoTimestamp", parameters: {} },
+  days: { name: "io.debezium.time.Date", parameters: {} },
+};
+
+function rowOf(event: CdcEvent): Columns | null {
+  if (event.encoding !== "json" || !debeziumEnvelopes.includes(event.envelope)) {
+    return null;
+  }
+  if (event.kind === "change") {
+    return event.after ?? event.before;
+  }
+  return event.kind === "row" ? event.row : null;
+}
+
+/** Before the first value that is not null. */
+const unseen: Candidate = Object.freeze({ kinds: Object.keys(hints) as UntypedKind[], isShown: false, samples: 0 }); // its keys are the kinds
+
+function narrowed(before: Candidate, name: string, value: unknown): Candidate {
+  if (value === null) {
+    return before;
+  }
+  const found = kindsOf(name, value);
+  return {
+    kinds: before.kinds.filter((kind) => found.includes(kind)),
+    isShown: before.isShown || typeof value !== "string" || /[+/=]|[a-z][A-Z]/.test(value),
+    samples: before.samples + 1,
+  };
+}
+
+function kindsOf(name: string, value: unknown): readonly UntypedKind[] {
+  if (typeof value === "string") {
+    return isShortBase64(value) ? ["decimal or bytes in base64"] : [];
+  }
+  if (typeof value !== "bigint" && !(typeof value === "number" && Number.isInteger(value))) {
+    return [];
+  }
+  const units: readonly (readonly [UntypedKind, number])[] = [
+    ["milliseconds", 1],
+    ["microseconds", 1e3],
+    ["nanoseconds", 1e6],
+  ];
+  const found = units.filter(([, perMs]) => value >= from * perMs && value <= to * perMs).map(([kind]) => kind);
+  const isDay = /date|day/i.test(name) && value >= from / dayMs && value <= to / dayMs;
+  return isDay ? [...found, "days"] : found;
+}
+
+const maxBase64 = 64;
+
+function isShortBase64(text: string): boolean {
+  return text !== "" && text.length <= maxBase64 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
+}
