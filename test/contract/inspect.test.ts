@@ -80,7 +80,8 @@ async function inspect({ record, schemas, options }: Sample): Promise<{ code: nu
   await writeFile(schemasFile, schemas.map(bundleLine).join(""));
   await writeFile(hintsFile, JSON.stringify(options.topics ?? {}));
   const [stdout, stderr] = [new Collected(), new Collected()];
-  const args = ["inspect", "--file", file, "--schemas", schemasFile, "--hints", hintsFile, "--explain", "--json"];
+  const bundle = schemas.length === 0 ? [] : ["--schemas", schemasFile]; // without schemas, nothing says where they are
+  const args = ["inspect", "--file", file, ...bundle, "--hints", hintsFile, "--explain", "--json"];
   const code = await runProgram(args, { stdout, stderr, liveLine: false, env: {}, interrupt: new AbortController().signal });
   expect([exitCodes.ok, exitCodes.decodeErrors], stderr.text).toContain(code);
   const lines = stdout.text.split("\n").filter((line) => line !== "");
