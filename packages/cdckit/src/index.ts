@@ -1,8 +1,17 @@
 // One install, one door: everything that a service needs, from the packages that hold it.
 
 // Bytes in, events out.
-export { DecodeError, UNAVAILABLE, applyTo, createDecoder, headerNamesEqual, isDecodeError } from "@cdckit/decode";
+export {
+  DecodeError,
+  UNAVAILABLE,
+  applyTo,
+  createDecoder,
+  headerNamesEqual,
+  isDecodeError,
+} from "@cdckit/decode";
 export type {
+  ApicurioIdSpace,
+  BinaryHandling,
   BitsMode,
   Candidate,
   CdcEvent,
@@ -24,6 +33,7 @@ export type {
   JsonMode,
   KafkaRecord,
   KeyChange,
+  LearnOptions,
   MessageEvent,
   NotificationEvent,
   NumberMode,
@@ -42,6 +52,7 @@ export type {
   SchemaReference,
   SchemaSource,
   SchemaType,
+  SideHints,
   Source,
   TableName,
   TemporalLike,
@@ -53,8 +64,74 @@ export type {
   TransactionPosition,
   TruncateEvent,
   UnknownEvent,
+  UpdateDescription,
+  ValidationMode,
   ValueOptions,
   WatermarkEvent,
+} from "@cdckit/decode";
+
+// What an event says beside its row, and what schemas say of columns.
+export {
+  UntypedColumns,
+  claimCheckOf,
+  columnHintsOf,
+  columnHintsOfTable,
+  comparePosition,
+  debeziumContext,
+  describeSchema,
+  positionOf,
+  signalOf,
+} from "@cdckit/decode";
+export type {
+  AnyType,
+  ClaimCheck,
+  ColumnHintTexts,
+  ConnectorModes,
+  DebeziumContext,
+  DebeziumSignal,
+  Field,
+  MapType,
+  NativeColumn,
+  PrimitiveKind,
+  PrimitiveType,
+  RecordType,
+  SchemaListener,
+  SchemaSeen,
+  Semantic,
+  SourcePosition,
+  Type,
+  UnionType,
+  UntypedColumn,
+  UntypedColumnsOptions,
+  UntypedKind,
+} from "@cdckit/decode";
+
+// What only several events together tell.
+export {
+  Deduplicator,
+  KeyChangeLinker,
+  SchemaChangeLearner,
+  TransactionAssembler,
+  diffTypes,
+  watchSchemas,
+} from "@cdckit/decode";
+export type {
+  AssembledItem,
+  AssembledTransaction,
+  ColumnChange,
+  ColumnType,
+  DeduplicatorOptions,
+  KeyChangeLinkerOptions,
+  LearnedColumns,
+  LinkedItem,
+  MissingEvents,
+  Positions,
+  SchemaChange,
+  SchemaChangeLearnerOptions,
+  SchemaChangeListener,
+  TransactionAssemblerOptions,
+  TransactionalEvent,
+  WatchSchemasOptions,
 } from "@cdckit/decode";
 
 // Where schemas come from.
@@ -76,8 +153,10 @@ export type {
   ConfluentSchemaInfo,
   KafkaJsRegistry,
   ReferenceLink,
+  ReferencePlace,
   Registry,
   RegistryAuth,
+  RegistryDialect,
   RegistryErrorOptions,
   RegistryOptions,
   RegistryPing,
@@ -89,18 +168,29 @@ export type {
 } from "@cdckit/registry";
 
 // Records in, handled and committed out.
-export { ConsumerError, createConsumer, isConsumerError, silentLogger } from "@cdckit/consumer";
+export {
+  ConsumerError,
+  createConsumer,
+  deadLetterOf,
+  isConsumerError,
+  redriveOf,
+  silentLogger,
+} from "@cdckit/consumer";
 export type {
+  AnyChangeEvent,
   AnyHandler,
+  BatchOptions,
   Compression,
   Consumer,
   ConsumerErrorCode,
   ConsumerErrorOptions,
+  ConsumerMessages,
   ConsumerOptions,
   ControlEvents,
   ControlKind,
   Counts,
   CreateEvent,
+  DeadLetterOrigin,
   DeleteEvent,
   Delivery,
   DeliveryOptions,
@@ -112,26 +202,67 @@ export type {
   FetchedBatch,
   FilterReason,
   Health,
+  HealthOptions,
+  IsRetriable,
   KafkaDriver,
+  KeyChecks,
+  Keyed,
+  KeyedTableHandlers,
+  LogRange,
   Logger,
+  LostRange,
+  LostRangePolicy,
   OffsetCommit,
+  OffsetOption,
+  OpenTelemetryApi,
+  OpenWait,
+  OutgoingRecord,
   PartitionAssignment,
   PartitionHealth,
   Phase,
+  PipeFunction,
+  PrometheusRegistry,
   ReadEvent,
+  RecreatedTopic,
+  RowChecks,
+  Sink,
+  SinkBatch,
+  SinkOptions,
+  SkippedRecord,
+  StandardResult,
+  StandardSchema,
+  StartOption,
+  StartPosition,
+  Startup,
+  StreamEvent,
   Subscription,
   TableEvent,
   TableHandlers,
+  TableTypes,
+  TelemetryOptions,
+  TopicCreation,
+  UntypedPattern,
   UpdateEvent,
+  WaitFor,
+  WaitReport,
+  WrittenTopic,
 } from "@cdckit/consumer";
 
 // The driver that comes along.
-export { KafkaJsDriverError, isKafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
+export {
+  KafkaJsDriverError,
+  diagnoseConnection,
+  isKafkaJsDriverError,
+  kafkajs,
+} from "@cdckit/kafkajs";
 export type {
+  ConnectionAttempt,
+  ConnectionDiagnosis,
   KafkaJsConnection,
   KafkaJsDriverErrorCode,
   KafkaJsDriverErrorOptions,
   KafkaJsOptions,
   KafkaJsTuning,
   OwnKafka,
+  SettingNames,
 } from "@cdckit/kafkajs";
