@@ -31,14 +31,33 @@ const chaos = [
   "members are killed, frozen and cut off: nothing is lost, no key is reordered, and what comes again is explained",
 ];
 
+/** @type {Proof} */
+const pipeChaos = [
+  "test/chaos/pipe.test.ts",
+  "pipe() writes every record once for readers of what is committed, whoever is killed, frozen or joins",
+];
+
+/** @type {Proof} */
+const recreatedChaos = [
+  "test/chaos/chaos.test.ts",
+  "a topic is deleted and created again while members work, stop, are killed or frozen: no record of the last one is skipped",
+];
+
+/** @type {Proof} */
+const userCode = [
+  `${consumer}/consumer-user-code.test.ts`,
+  "an isRetriable that throws, or gives a promise, ends the run with a typed error",
+];
+
 /** @type {readonly Promised[]} */
 const promises = [
   {
     id: "P1",
-    text: "At least once: an offset is committed only when every record before it is handled, filtered as asked, or acknowledged as a dead letter.",
+    text: "At least once: an offset is committed only when every record before it is handled, filtered as asked, or acknowledged as a dead letter. A commit counts only for the topic whose records were handled, not for another one of the same name.",
     proofs: [
       simulation,
       chaos,
+      recreatedChaos,
       [`${consumer}/consumer-failures.test.ts`, "the offset does not move before the dead letter is acknowledged"],
     ],
   },
@@ -54,17 +73,24 @@ const promises = [
   },
   {
     id: "P3",
-    text: "What is handled twice has a cause: none after a clean stop or rebalance; after a crash no more than was in flight or not committed.",
-    proofs: [simulation, chaos, [`${consumer}/consumer.test.ts`, "a member that joins takes over without a gap and without a duplicate"]],
+    text: "What is handled twice has a cause: none after a clean stop or rebalance; after a crash no more than was in flight or not committed. A process that was frozen beyond its session goes on with nothing until the group has acknowledged it.",
+    proofs: [
+      simulation,
+      chaos,
+      pipeChaos,
+      [`${consumer}/consumer.test.ts`, "a member that joins takes over without a gap and without a duplicate"],
+      [`${consumer}/consumer-lease.test.ts`, "an answer that was read too late is none"],
+    ],
   },
   {
     id: "P4",
-    text: "Sinks that keep rows and offsets in one fenced transaction apply each record once.",
+    text: "Sinks that keep rows and offsets in one fenced transaction apply each record once. A checkpoint keeps the id of its topic: a recreated topic is never gone on with in its middle.",
     proofs: [
       simulation,
       [`${consumer}/consumer-sinks.test.ts`, "whatever members come, go and expire, each row is applied once"],
       ["test/integration/postgres-sink.test.ts", "move with the rows or not at all"],
       ["test/integration/postgres-sink.test.ts", "fence whoever held the partition before"],
+      ["test/integration/postgres-sink.test.ts", "keep the topic id that they were reached in, and one of a recreated topic begins again"],
       [
         "test/chaos/postgres-copy.test.ts",
         "a copy of tables under load, whose members are killed, equals its source, and every change was applied once",
@@ -76,16 +102,30 @@ const promises = [
     text: "Once a partition is revoked or lost, its former owner hands nothing on, writes nothing and commits nothing; nor does a member that the group has not acknowledged within its session, or whose commit it has refused.",
     proofs: [
       simulation,
+      pipeChaos,
       [`${consumer}/consumer-lease.test.ts`, "a partition that the group has given away meanwhile is never gone on with"],
+      [`${consumer}/consumer-lease.test.ts`, "nothing is handed on to the reader of a stream before it has"],
+      [`${consumer}/consumer-lease.test.ts`, "no dead letter is written before it has"],
       ["test/integration/kafkajs-lease.test.ts", "loses its partitions in the moment in which a commit is refused"],
       [`${consumer}/consumer.test.ts`, "what is in flight when a partition is lost is never committed by the member that lost it"],
     ],
   },
   {
     id: "P6",
-    text: "A client that keeps its membership and does not fetch is told of by health() within a minute, and so are brokers that cannot be reached. Connections that swallow what is sent on them are replaced. What is waited for or tried again is told of within 5 seconds, and between attempts: what, where, since when and why.",
+    text: "A client that keeps its membership and does not fetch is told of by health() within a minute, and so are brokers that cannot be reached. Connections to Kafka or PostgreSQL that swallow what is sent on them are replaced. What is waited for or tried again is told of within 5 seconds, and between attempts: what, where, since when and why.",
     proofs: [
+      [
+        `${consumer}/observe/waits.test.ts`,
+        "a failed attempt is shown at once, with what, where, since when and why, and stays shown between the attempts",
+      ],
+      [`${consumer}/observe/waits.test.ts`, "a wait without an answer is shown within 5 s, and an answer in time is never shown"],
       [`${consumer}/consumer-waits.test.ts`, "names a sink that refuses, between the attempts too"],
+      [`${consumer}/consumer-waits.test.ts`, "names a sink that does not answer, its host and the record"],
+      [`${consumer}/consumer-waits.test.ts`, "names a sink that cannot claim its partitions"],
+      [`${consumer}/consumer-waits.test.ts`, "names a dead-letter topic that does not take the letter"],
+      [`${consumer}/consumer-waits.test.ts`, "names commits that do not succeed"],
+      [`${consumer}/consumer-waits.test.ts`, "names the record of a handler that is tried again, at concurrency 8 too"],
+      [`${consumer}/consumer-waits.test.ts`, "names the driver that has not joined"],
       [`${consumer}/consumer-waits.test.ts`, "names a registry that accepts and never answers, from before the first time-out on"],
       [
         "test/integration/health-stalls.test.ts",
@@ -98,6 +138,14 @@ const promises = [
       [
         "test/integration/dead-connections.test.ts",
         "names the brokers that are gone, the cause and since when, is not ready meanwhile, and goes on when they are back",
+      ],
+      [
+        "test/integration/postgres-faults.test.ts",
+        "that swallows what is sent on it is given up in time and replaced, and so are the others that were open then",
+      ],
+      [
+        `${consumer}/consumer-stuck.test.ts`,
+        "brokers that do not answer make a consumer not ready, and not one to be replaced: a restart cannot mend them",
       ],
       [
         `${consumer}/consumer-stuck.test.ts`,
@@ -115,6 +163,11 @@ const promises = [
     proofs: [
       simulation,
       plantedBugs,
+      recreatedChaos,
+      [
+        "test/integration/recreated-topic.test.ts",
+        "of a broker without topic ids: a commit that came to the new topic is told by the record before it",
+      ],
       [
         "test/integration/recreated-topic.test.ts",
         "while a sink's consumer is stopped: halts with both topic ids, or is applied from its start, and never skipped",
@@ -131,9 +184,10 @@ const promises = [
   },
   {
     id: "P8",
-    text: "A record that cannot be handled holds up no other key for ever, and no other partition at all, and does not vanish: it halts the consumer, or becomes a dead letter in its own bytes under Kafka Connect's headers. What is not its fault never makes it one.",
+    text: "A record that cannot be handled holds up no other key for ever, and no other partition at all, and does not vanish: it halts the consumer, or becomes a dead letter in its own bytes under Kafka Connect's headers. What is not its fault never makes it one. A dead letter has a timestamp of its own, so that retention does not delete it by the age of its record.",
     proofs: [
       simulation,
+      userCode,
       ["test/integration/independent-partitions.test.ts", "a handler that is tried again"],
       ["test/integration/independent-partitions.test.ts", "a schema that the registry does not answer"],
       [
@@ -168,9 +222,11 @@ const promises = [
   },
   {
     id: "P11",
-    text: "A registry that is down stops no known schema, loses nothing, makes no dead letter, and is not stampeded.",
+    text: "A registry that is down stops no known schema, loses nothing, makes no dead letter, and is not stampeded. Only a registry's own error code means that a schema does not exist; any other answer is an outage, and is waited for.",
     proofs: [
       simulation,
+      ["packages/registry/src/registry-failures.test.ts", "of a proxy passes: the schema is there when the registry answers again"],
+      [`${consumer}/consumer-start.test.ts`, "but a registry that does not answer, or answers 503, may come back: nothing halts"],
       [`${consumer}/consumer-failures.test.ts`, "is waited for, however long it takes; nothing dies, and health says why nothing moves"],
       ["packages/registry/src/registry.test.ts", "costs one request for a thousand that wait for it"],
     ],
@@ -194,10 +250,17 @@ const promises = [
   },
   {
     id: "P14",
-    text: "A stop ends within its deadline, whatever hangs, and says whether work was abandoned. After `run()` has settled, nothing of it keeps the process alive.",
+    text: "A stop ends within its deadline, whatever hangs, and says whether work was abandoned. After `run()` has settled, nothing of it keeps the process alive. A function of the user's that throws, or throws what cannot be read, freezes nothing: the run ends with a typed error.",
     proofs: [
       simulation,
+      userCode,
+      [`${consumer}/consumer-user-code.test.ts`, "a pipe function gives what are no records"],
+      [`${consumer}/consumer-user-code.test.ts`, "a validator throws, gives nothing, or a thenable"],
+      [`${consumer}/consumer-stop.test.ts`, "a stop ends in its time, whatever hangs"],
       ["test/integration/process-end.test.ts", "a handler that never resolves"],
+      ["test/integration/process-end.test.ts", "a registry that accepts and never answers"],
+      ["test/integration/process-end.test.ts", "a database that accepts and never answers"],
+      ["test/integration/process-end.test.ts", "a member that waits for others to join"],
       ["test/integration/process-end.test.ts", "a stop when the brokers have been gone for long"],
       ["test/chaos/chaos.test.ts", "a member is gone in time after SIGTERM, whatever kafkajs is at and whatever the network does"],
       [`${consumer}/consumer.test.ts`, "a handler that never ends is given up at the deadline, and its record is not committed"],
@@ -223,6 +286,7 @@ const promises = [
         `${consumer}/delivery/offset-ledger.test.ts`,
         "no offset is offered at or below one that the broker has, whatever is settled and committed in whatever order",
       ],
+      pipeChaos,
       [`${consumer}/consumer-pipe.test.ts`, "a plain commit that waits for a transaction to end does not move the group back"],
       [`${consumer}/consumer-pipe.test.ts`, "whatever members come, go and expire, each event counts once"],
     ],

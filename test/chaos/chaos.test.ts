@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { withKafka } from "../integration/stack.ts";
 import { fallIntoBlackHole } from "./black-hole.ts";
 import { type ChaosReport, runChaos } from "./chaos.ts";
+import { runRecreatedChaos } from "./recreated-chaos.ts";
 import { runStops } from "./stops.ts";
 
 // Members are processes of their own: they run what users run.
@@ -49,6 +50,24 @@ test.skipIf(skipReason !== null)(
     const { slowestMs, late } = await runStops(stops, seed, log);
     task.meta.summary = `${stops} stops with seed ${seed}: the slowest took ${Math.round(slowestMs)} ms`;
     expect(late).toEqual([]);
+  },
+);
+
+test.skipIf(skipReason !== null)(
+  "a topic is deleted and created again while members work, stop, are killed or frozen: no record of the last one is skipped",
+  { timeout: 400_000, meta, concurrent: true },
+  async ({ task }) => {
+    const consumer = { delivery: { commitIntervalMs: 20, concurrency } };
+    const report = await runRecreatedChaos({ seed, consumer, ...(log && { log }) });
+    const { violations, written, handled, faults, metLiveMembers, found, halted } = report;
+    const what = Object.entries(faults).map(([name, count]) => `${count} ${name}`);
+    task.meta.summary =
+      `topics recreated with seed ${seed}, concurrency ${concurrency}: ${written} records written, ${handled} handled; ${what.join(", ")}; ` +
+      `${metLiveMembers} recreations met live members, ${found} positions were of an older topic, ${halted} members halted`;
+    expect(violations).toEqual([]);
+    // Recreations that no member has lived through would prove nothing.
+    expect(metLiveMembers).toBeGreaterThan(0);
+    expect(found).toBeGreaterThan(0);
   },
 );
 

@@ -289,26 +289,28 @@ describe("user code that fails", () => {
         await tryOut(mode, { handle, options: setAside }, { codes: ["sink-failed"] });
       });
     }
-    for (const [name, isRetriable] of Object.entries({
-      throws: (error: unknown) => (error as { response: { status: number } }).response.status >= 500,
-      "gives a promise": () => Promise.reject(new Error("asynchronous")) as never,
-    })) {
-      test(`${mode}: isRetriable ${name}`, async () => {
-        const handle = (poison: boolean): void => {
-          if (poison) {
-            throw new Error("no response");
-          }
-        };
+  }
+
+  test("an isRetriable that throws, or gives a promise, ends the run with a typed error", async () => {
+    const throws = (error: unknown): boolean => (error as { response: { status: number } }).response.status >= 500;
+    const givesPromise = (): never => Promise.reject(new Error("asynchronous")) as never;
+    const handle = (poison: boolean): void => {
+      if (poison) {
+        throw new Error("no response");
+      }
+    };
+    for (const mode of callingModes) {
+      for (const isRetriable of [throws, givesPromise]) {
         const { error } = await tryOut(
           mode,
           { handle, options: { failure: { isRetriable } } },
           { codes: ["callback-failed"], halts: true },
         );
-        expect(String(error)).toContain("failure.isRetriable");
-        expect(String(error)).toContain("t[0] offset");
-      });
+        expect(String(error), mode).toContain("failure.isRetriable");
+        expect(String(error), mode).toContain("t[0] offset");
+      }
     }
-  }
+  });
 
   for (const mode of allModes) {
     for (const [name, make] of Object.entries(thrownValues)) {
