@@ -18,7 +18,7 @@ export type ConsumerErrorCode =
   | "invalid-row"
   /** The decoder failed in a way that is not a `DecodeError`; what it threw is the cause. */
   | "decoder-failed"
-  /** The log of a partition ends below what was handled: it was truncated, or the topic was deleted and made again. */
+  /** The log of a partition ends below what was handled: it was truncated, or its topic was recreated. */
   | "log-truncated"
   /** What answers at the address of the registry is no schema registry, or refuses these credentials. */
   | "registry-unusable"
