@@ -9,7 +9,7 @@ import { startProxiedKafka } from "./proxied-kafka.ts";
 export async function fallIntoBlackHole(): Promise<string> {
   const { kafka, proxy, stop } = await startProxiedKafka();
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
-  const [producer, admin] = [client.producer(), client.admin()];
+  const [producer, admin] = [client.producer({ idempotent: true, maxInFlightRequests: 1 }), client.admin()];
   await Promise.all([producer.connect(), admin.connect()]);
   await admin.createTopics({ topics: [{ topic: "rows" }], waitForLeaders: true });
   const write = (): Promise<unknown> => producer.send({ topic: "rows", messages: [{ value: '{"id":1}' }] });

@@ -151,7 +151,7 @@ class PipeScene {
   }
 
   async #produceUntil(endAt: number): Promise<void> {
-    const producer = this.#client.producer();
+    const producer = this.#client.producer({ idempotent: true, maxInFlightRequests: 1 });
     await producer.connect();
     const random = new Random(this.#options.seed + 1);
     while (performance.now() < endAt && !this.#isOver) {

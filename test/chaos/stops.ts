@@ -23,7 +23,7 @@ const allowedMs = shutdownTimeoutMs + 2_000 + 5_000;
 export async function runStops(stops: number, seed: number, log?: (line: string) => void): Promise<StopsReport> {
   const { dir, kafka, proxy, stop } = await startProxiedKafka();
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
-  const [producer, admin] = [client.producer(), client.admin()];
+  const [producer, admin] = [client.producer({ idempotent: true, maxInFlightRequests: 1 }), client.admin()];
   try {
     await Promise.all([producer.connect(), admin.connect()]);
     await admin.createTopics({ topics: [{ topic: "rows", numPartitions: 4 }], waitForLeaders: true });

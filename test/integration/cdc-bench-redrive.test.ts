@@ -38,7 +38,8 @@ const isPoison = ({ id, version }: Row): boolean => id % 3 === 0 && version === 
 await describeWithKafka("cdc-bench redrive on a broker", (kafka) => {
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } });
   const admin = client.admin();
-  const producer = client.producer();
+  // Otherwise a request that is tried again, because one partition of a new topic had no leader yet, writes to the others twice.
+  const producer = client.producer({ idempotent: true, maxInFlightRequests: 1 });
 
   beforeAll(async () => {
     await Promise.all([admin.connect(), producer.connect()]);

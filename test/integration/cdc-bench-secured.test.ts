@@ -156,7 +156,7 @@ describe.skipIf(skipReason !== "")("cdc-bench on a secured cluster", { meta: { s
 
 async function fillTopic(brokers: string): Promise<void> {
   const client = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING });
-  const [admin, producer] = [client.admin(), client.producer()];
+  const [admin, producer] = [client.admin(), client.producer({ idempotent: true, maxInFlightRequests: 1 })];
   await Promise.all([admin.connect(), producer.connect()]);
   await admin.createTopics({ topics: [{ topic, numPartitions: 1, replicationFactor: 1 }] });
   const recorded = (await loadRecording(bundledRecording("salesorderdetail/json").file)).slice(0, records);

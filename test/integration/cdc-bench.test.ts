@@ -58,7 +58,7 @@ function serveSchemas(file: string): Promise<Server> {
 await describeWithKafka("cdc-bench on a broker", (kafka) => {
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } });
   const admin = client.admin();
-  const producer = client.producer();
+  const producer = client.producer({ idempotent: true, maxInFlightRequests: 1 });
   const recorded = bundledRecording("postgres-debezium-3.5/tav.inv.composite_pk");
   let registry: Server;
   let avroTopic: string;

@@ -29,7 +29,7 @@ describe("a consumer behind a proxy", () => {
   beforeAll(async () => {
     broker = await startProxiedKafka();
     client = new Kafka({ brokers: [broker.kafka.brokers], logLevel: logLevel.NOTHING });
-    const [producer, admin] = [client.producer(), client.admin()];
+    const [producer, admin] = [client.producer({ idempotent: true, maxInFlightRequests: 1 }), client.admin()];
     await Promise.all([producer.connect(), admin.connect()]);
     const topics = ["swallowed", "piped", "copied", "refused"].map((topic) => ({ topic }));
     await admin.createTopics({ topics, waitForLeaders: true });

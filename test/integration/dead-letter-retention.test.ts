@@ -29,7 +29,7 @@ describe.skipIf(skipReason !== "")("dead letters of records that are older than 
     kafka = await startKafka({ dir, config: { "log.retention.check.interval.ms": 500, "log.initial.task.delay.ms": 500 } });
     const { brokers } = kafka;
     const client = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING });
-    const [admin, producer] = [client.admin(), client.producer()];
+    const [admin, producer] = [client.admin(), client.producer({ idempotent: true, maxInFlightRequests: 1 })];
     await Promise.all([admin.connect(), producer.connect()]);
     await createTopics(admin, [
       { topic: "orders", numPartitions: 1 },

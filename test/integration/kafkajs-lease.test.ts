@@ -13,7 +13,7 @@ const sessionTimeoutMs = 120_000;
 await describeWithKafka("a member of a group on a real broker", (kafka) => {
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } });
   const admin: Admin = client.admin();
-  const producer = client.producer();
+  const producer = client.producer({ idempotent: true, maxInFlightRequests: 1 });
 
   beforeAll(async () => {
     await Promise.all([admin.connect(), producer.connect()]);
