@@ -16,3 +16,13 @@ test("what is to be committed counts as handled before the group has it: what re
   assignments.handled([{ assignment, offset: 40n }]);
   expect(held).toMatchObject({ handledTo: 44n });
 });
+
+test("what is about to be given up is not looked at for another topic id: a new assignment of it would be nobody's to give up", () => {
+  const assignments = new Assignments();
+  for (const assignment of assignments.renew({ a: [0], b: [0] }, false)) {
+    assignment.topicId = `the id of ${assignment.topic}`;
+  }
+  expect(assignments.identified()).toHaveLength(2);
+  assignments.announceRelease();
+  expect(assignments.identified()).toEqual([]);
+});

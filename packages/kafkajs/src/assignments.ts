@@ -138,9 +138,12 @@ export class Assignments {
     }
   }
 
-  /** Those whose topic has an id that is known. */
+  /**
+   * Those whose topic has an id that is known. Not what is about to be given up: a new assignment of it would outlive its own release, which
+   * ends at once all that is held, and tells the consumer of the old ones only. Its next start looks at the ids.
+   */
   identified(): readonly Held[] {
-    return [...this.#held.values()].filter(({ assignment, isStarting }) => assignment.topicId !== null && !isStarting);
+    return [...this.#held.values()].filter(({ assignment, isStarting, isGoing }) => assignment.topicId !== null && !isStarting && !isGoing);
   }
 
   /** Before the next batch of any partition, its topic is looked at. */
@@ -192,8 +195,13 @@ interface KafkaJsOffset {
   readonly metadata: string | null;
 }
 
+/** Offsets as kafkajs takes them. */
+export interface KafkaJsOffsets {
+  topics: { topic: string; partitions: KafkaJsOffset[] }[];
+}
+
 /** Offsets as kafkajs takes them, each with the id of the topic that it is of. */
-export function toKafkaJsOffsets(offsets: readonly OffsetCommit[]): { topics: { topic: string; partitions: KafkaJsOffset[] }[] } {
+export function toKafkaJsOffsets(offsets: readonly OffsetCommit[]): KafkaJsOffsets {
   const topics = new Map<string, KafkaJsOffset[]>();
   for (const { assignment, offset } of offsets) {
     const partitions = topics.get(assignment.topic) ?? [];

@@ -1,6 +1,6 @@
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
 import type { EachBatchPayload } from "kafkajs";
-import { type Assignments, toKafkaJsOffsets } from "./assignments.ts";
+import { type Assignments, type KafkaJsOffsets, toKafkaJsOffsets } from "./assignments.ts";
 import { isRefusal } from "./heartbeat.ts";
 import { RequestLine } from "./request-line.ts";
 import type { Transactions } from "./transactions.ts";
@@ -8,6 +8,8 @@ import type { Transactions } from "./transactions.ts";
 export interface CommitParts {
   readonly assignments: Assignments;
   readonly transactions: Transactions;
+  /** Commits in the generation that kafkajs is in. */
+  readonly commitNow: (offsets: KafkaJsOffsets) => Promise<void>;
   /** The group has refused a commit: the partitions are not this member's any more. */
   readonly refused: () => void;
 }
@@ -19,10 +21,15 @@ export class Commits {
   readonly #line: RequestLine = new RequestLine();
   /**
    * Commits of the generation that the last batch came in. kafkajs' `commitOffsets` would try again after a failure, and then with the
-   * generation of that later moment: it would commit what was handled before a rebalance over what the new owner has committed.
+   * generation of that later moment: it would commit what was handled before a rebalance over what the new owner has committed. Before the
+   * first batch of a generation no record is handled: a position that was moved by then, or that lies behind control records, is all that
+   * there is to commit, and `commitOffsets` has to do. A batch of an older generation would not: after kafkajs has crashed and started
+   * again, the group refuses its commits.
    */
   #commitInGeneration: EachBatchPayload["commitOffsetsIfNecessary"] | undefined;
   #refusal: Error | null = null;
+  /** A batch has come, in this generation or an earlier one. */
+  #hasRead = false;
 
   constructor(parts: CommitParts) {
     this.#parts = parts;
@@ -33,14 +40,16 @@ export class Commits {
     return this.#refusal;
   }
 
-  /** A new generation: what was refused before does not count any more. */
+  /** A new generation: what was refused before does not count any more, and no batch of it has come. */
   joined(): void {
     this.#refusal = null;
+    this.#commitInGeneration = undefined;
   }
 
   /** A batch has come; from here on commits are of its generation. */
   useGenerationOf({ commitOffsetsIfNecessary }: EachBatchPayload): void {
     this.#commitInGeneration = commitOffsetsIfNecessary;
+    this.#hasRead = true;
   }
 
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
@@ -55,21 +64,31 @@ export class Commits {
     });
   }
 
-  /** A commit of the driver's own, which may move the group back: kafkajs itself commits where an offset is out of range. */
+  /**
+   * A commit of the driver's own, which may move the group back: kafkajs itself commits where an offset is out of range. Nothing is put back
+   * by a member that has read nothing: what told it where it starts tells the next one as well.
+   */
   putBack(commit: OffsetCommit): Promise<void> {
     return this.#line.send(async () => {
-      await this.#commitInGeneration?.(toKafkaJsOffsets([commit]));
+      if (this.#hasRead) {
+        await this.#send([commit]);
+      }
     });
   }
 
   async #commit(offsets: readonly OffsetCommit[]): Promise<void> {
     const { assignments } = this.#parts;
     const ahead = offsets.filter((entry) => assignments.isAhead(entry));
-    if (ahead.length > 0 && this.#commitInGeneration !== undefined) {
+    if (ahead.length > 0) {
       assignments.handled(ahead);
-      await this.#commitInGeneration(toKafkaJsOffsets(ahead)).catch((error: unknown) => this.#failed(error, ahead));
+      await this.#send(ahead).catch((error: unknown) => this.#failed(error, ahead));
       assignments.committed(ahead);
     }
+  }
+
+  #send(offsets: readonly OffsetCommit[]): Promise<void> {
+    const { commitNow } = this.#parts;
+    return (this.#commitInGeneration ?? commitNow)(toKafkaJsOffsets(offsets));
   }
 
   /** Who is refused has lost its partitions, and must not wait for a heartbeat to tell: until then handlers would go on. */

@@ -79,6 +79,8 @@ export class KafkaJsSession implements DriverSession {
     this.#commits = new Commits({
       assignments: this.#assignments,
       transactions: this.#transactions,
+      commitNow: ({ topics }) =>
+        parts.consumer.commitOffsets(topics.flatMap(({ topic, partitions }) => partitions.map((one) => ({ topic, ...one })))),
       refused: () => void this.#givingUp.all("lost"),
     });
     this.#topicCheck = new TopicCheck({

@@ -201,6 +201,27 @@ const trials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
+  "a partition is moved before anything of it is read, and the new position is committed": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, lines(0, 4));
+    const first = await join(harness, { topics: [topic], groupId });
+    await first.sink.until(({ records }) => records.length >= 4);
+    await first.session.commit(first.sink.held.map((assignment) => ({ assignment, offset: 4n })));
+    await first.session.close(5_000);
+    const { sink, session } = await join(harness, { topics: [topic], groupId });
+    await sink.until(({ held }) => held.length > 0);
+    const [assignment] = sink.held;
+    const renewed = assignment === undefined ? null : (session.seek?.(assignment, 1n) ?? null);
+    if (renewed !== null) {
+      await session.commit([{ assignment: renewed, offset: 1n }]);
+      expect(await harness.committed(groupId, topic, 0)).toEqual(1n);
+      await sink.until(({ records }) => records.length >= 3);
+      expect(sink.records.map(({ offset }) => offset)).toEqual([1n, 2n, 3n]);
+    } // a client may lack the capability
+    await session.close(5_000);
+  },
+
   "a regular expression finds its topics, also one with a memory": async (harness, { expect }) => {
     const prefix = harness.uniqueName("many");
     for (const name of [`${prefix}.a`, `${prefix}.b`, `${prefix}.c`]) {
