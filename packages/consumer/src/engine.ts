@@ -309,7 +309,8 @@ export class ConsumerEngine implements DriverSink {
     if (suspicion.kind !== "truncated") {
       this.#session?.reconnect?.(reason);
     } else {
-      this.fail(new ConsumerError("log-truncated", `${reason}; decide where to go on, and set the group's offset`));
+      const checkpoint = this.#startAt === undefined ? "" : ", and the checkpoint of a sink that keeps one: it counts more";
+      this.fail(new ConsumerError("log-truncated", `${reason}; decide where to go on, and set the group's offset${checkpoint}`));
     }
   }
 

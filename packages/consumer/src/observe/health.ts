@@ -3,7 +3,7 @@ import { withJson } from "../json-form.ts";
 import type { LifecycleState, Phase } from "../lifecycle.ts";
 import type { Counts } from "./counters.ts";
 import { type WaitReport, waitTexts } from "./waits.ts";
-import { type Suspicion, suspicionText } from "./watchdog.ts";
+import { type Suspicion, suspicionTexts } from "./watchdog.ts";
 
 export interface PartitionHealth {
   readonly topic: string;
@@ -73,7 +73,7 @@ export function reportHealth(facts: HealthFacts): Health {
     facts.blockedBy,
     facts.lastLoss,
     ...waitTexts(facts.waits),
-    ...facts.suspicions.map((suspicion) => suspicionText(suspicion, facts.waits.length > 0)),
+    ...suspicionTexts(facts.suspicions, facts.waits.length > 0),
     ...facts.notes,
   ];
   return withJson({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LogRange, PartitionAssignment } from "../driver.ts";
-import { suspicionText, Watchdog, type WatchedPartition } from "./watchdog.ts";
+import { type Suspicion, suspicionText, suspicionTexts, Watchdog, type WatchedPartition } from "./watchdog.ts";
 
 const assignment: PartitionAssignment = { topic: "t", partition: 3, epoch: 1 };
 const at = (handledTo: bigint | null, isAtWork = false): readonly WatchedPartition[] => [
@@ -93,4 +93,13 @@ describe("the watchdog", () => {
       "the brokers have not said for 60 s where the logs end",
     ]);
   });
+});
+
+test("a client that fetches none of its many partitions is told of in a few sentences", () => {
+  const stuck = Array.from({ length: 200 }, (_, partition): Suspicion => {
+    return { kind: "stuck", assignment: { topic: "t", partition, epoch: 1 }, forMs: 60_000, lag: 1n };
+  });
+  const texts = suspicionTexts(stuck, false);
+  expect(texts).toHaveLength(11);
+  expect(texts.at(-1)).toBe("190 more partitions do not move");
 });

@@ -81,6 +81,14 @@ export class Watchdog {
   }
 }
 
+const maxShown = 10;
+
+/** The sentences of a health report, bounded in number: a client that does not fetch fetches none of its partitions. */
+export function suspicionTexts(suspicions: readonly Suspicion[], isWaiting: boolean): readonly string[] {
+  const texts = suspicions.slice(0, maxShown).map((suspicion) => suspicionText(suspicion, isWaiting));
+  return suspicions.length > maxShown ? [...texts, `${suspicions.length - maxShown} more partitions do not move`] : texts;
+}
+
 /** As a health report says it. `isWaiting`: something is waited for, and may be what holds the partition up. */
 export function suspicionText(suspicion: Suspicion, isWaiting: boolean = false): string {
   switch (suspicion.kind) {

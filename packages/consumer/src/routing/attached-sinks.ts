@@ -5,7 +5,7 @@ import { ConsumerError } from "../errors.ts";
 import { checkMembers } from "../option-checks.ts";
 import type { Sink } from "../sink.ts";
 import { type GuardedSinkParts, guardedSink } from "../user-code/guarded-sink.ts";
-import { type MatchWatch, slotOf, type WatchedPattern } from "./match-watch.ts";
+import { type MatchWatch, noteMatch, slotOf, type WatchedPattern } from "./match-watch.ts";
 import { type IsTopic, matchesTable, parseTablePattern, tablePath } from "./table-pattern.ts";
 
 /** What a sink takes, and how much of it at a time. */
@@ -88,7 +88,10 @@ const maxRemembered = 10_000;
 
 /** Which events these patterns take. The answer for a table and operation is found out once. */
 function takesOf(patterns: readonly WatchedPattern[], watch: MatchWatch): (event: CdcEvent) => boolean {
-  const known = new Map<string, boolean>();
+  /** The answers for a table, by operation. */
+  const known = new Map<string, Map<string, boolean>>();
+  // Neighbours are nearly always of one table: comparing names with the last one's saves building a map key an event.
+  let last: { readonly table: TableName | null; readonly topic: string; readonly answers: Map<string, boolean> } | null = null;
   const asksTopics = patterns.some(({ pattern }) => pattern.kind === "named" && pattern.mayBeTopic);
   const meet = (table: TableName | null, slot: string, topic: string): boolean => {
     watch.saw(table, slot, topic);
@@ -96,7 +99,7 @@ function takesOf(patterns: readonly WatchedPattern[], watch: MatchWatch): (event
     for (const watched of matching) {
       watched.hasTaken = true;
       if (table !== null) {
-        watched.tables.add(tablePath(table));
+        noteMatch(watched, table);
       }
     }
     return matching.length > 0;
@@ -107,15 +110,31 @@ function takesOf(patterns: readonly WatchedPattern[], watch: MatchWatch): (event
       return false;
     }
     const { table } = event as { readonly table: TableName | null }; // of an event with a slot
-    const key = `${slot}\0${table === null ? "" : tablePath(table)}\0${asksTopics ? event.record.topic : ""}`;
-    let isTaken = known.get(key);
+    const { topic } = event.record;
+    if (last === null || !isSameTable(last.table, table) || (asksTopics && last.topic !== topic)) {
+      last = { table, topic, answers: answersOf(`${table === null ? "" : tablePath(table)}\0${asksTopics ? topic : ""}`, known) };
+    }
+    let isTaken = last.answers.get(slot);
     if (isTaken === undefined) {
-      if (known.size >= maxRemembered) {
-        known.clear();
-      }
-      isTaken = meet(table, slot, event.record.topic);
-      known.set(key, isTaken);
+      isTaken = meet(table, slot, topic);
+      last.answers.set(slot, isTaken);
     }
     return isTaken;
   };
+}
+
+function answersOf(key: string, known: Map<string, Map<string, boolean>>): Map<string, boolean> {
+  let answers = known.get(key);
+  if (answers === undefined) {
+    if (known.size >= maxRemembered) {
+      known.clear();
+    }
+    answers = new Map();
+    known.set(key, answers);
+  }
+  return answers;
+}
+
+function isSameTable(a: TableName | null, b: TableName | null): boolean {
+  return a === b || (a !== null && b !== null && a.name === b.name && a.schema === b.schema && a.database === b.database);
 }

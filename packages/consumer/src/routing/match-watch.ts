@@ -8,8 +8,15 @@ export interface WatchedPattern {
   readonly pattern: TablePattern;
   /** It has taken an event. */
   hasTaken: boolean;
-  /** The tables that it matches, as paths; more than one of them makes it ambiguous. */
+  /** The first of the tables that it matches, as paths; more than one makes it ambiguous. */
   readonly tables: Set<string>;
+}
+
+/** The pattern matches this table. */
+export function noteMatch({ tables }: WatchedPattern, table: TableName): void {
+  if (tables.size <= maxTables) {
+    tables.add(tablePath(table));
+  }
 }
 
 export interface MatchReason {
@@ -18,7 +25,7 @@ export interface MatchReason {
   readonly text: string;
 }
 
-/** What a consumer with more tables than this has seen is told by the first of them. */
+/** What a consumer with more tables than this has seen, or a pattern takes, is told by the first of them. */
 const maxTables = 30;
 
 /**
@@ -64,7 +71,9 @@ export class MatchWatch {
       }
       const several = ambiguous([...tables]);
       if (several.length > 1) {
-        return [{ label, text: `${label} is ambiguous: it takes ${several.join(" and ")}; write which of them is meant` }];
+        const others = several.length > maxTables ? " and others" : "";
+        const first = several.slice(0, maxTables).join(" and ");
+        return [{ label, text: `${label} is ambiguous: it takes ${first}${others}; write which of them is meant` }];
       }
       return hasTaken || !this.#wasRead(pattern.text, topics)
         ? []

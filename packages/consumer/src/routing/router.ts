@@ -2,8 +2,8 @@ import type { CdcEvent, TableName } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
 import { type AnyHandler, type EventHandler, isControlKind, type TableHandlers } from "./handlers.ts";
 import { checkedTarget, type RowChecks, resolveRowChecks } from "./row-checks.ts";
-import { MatchWatch, type WatchedPattern } from "./match-watch.ts";
-import { compareScope, type IsTopic, matchesTable, parseTablePattern, type TablePattern, tablePath } from "./table-pattern.ts";
+import { MatchWatch, noteMatch, type WatchedPattern } from "./match-watch.ts";
+import { compareScope, type IsTopic, matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
 
 /** Where events go: to a handler at once, or together with the others of their fetched batch. */
 export type Target =
@@ -179,7 +179,7 @@ export class Router {
     const matching = this.#registrations.filter(({ pattern }) => matchesTable(pattern, table, topic));
     for (const { watched } of matching) {
       if (table !== null) {
-        watched.tables.add(tablePath(table));
+        noteMatch(watched, table);
       }
     }
     this.#watch.saw(table, slot, topic);
