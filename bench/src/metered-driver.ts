@@ -44,6 +44,8 @@ export class MeteredDriver implements KafkaDriver {
     return this.#inner.connect(subscription, {
       assigned: (assignments) => sink.assigned(assignments),
       revoked: (assignments, how) => sink.revoked(assignments, how),
+      passedOver: (assignment, lost, goesOnAt) => sink.passedOver?.(assignment, lost, goesOnAt),
+      acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
       failed: (error) => sink.failed(error),
       batch: (batch) => {
         const taken = this.#copies ? copyOf(batch) : batch;

@@ -60,6 +60,8 @@ function tamperedSink(sink: DriverSink, tampering: Tampering, line: Line): Drive
     batch: (batch) => sink.batch(batch),
     passedOver: (assignment, lost, goesOnAt) => sink.passedOver?.(assignment, lost, goesOnAt),
     acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
+    ...(sink.waiting === undefined ? {} : { waiting: sink.waiting.bind(sink) }),
+    reconnected: (why) => sink.reconnected?.(why),
     failed: (error) => sink.failed(error),
   };
   return { ...plain, ...tampering.sink?.(plain, line) };

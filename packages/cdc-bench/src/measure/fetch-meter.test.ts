@@ -1,4 +1,4 @@
-import { type DriverSession, type DriverSink, type FetchedBatch, silentLogger } from "@cdckit/consumer";
+import { type DriverSession, type DriverSink, type FetchedBatch, type KafkaDriver, silentLogger } from "@cdckit/consumer";
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
@@ -113,5 +113,34 @@ describe("a metered driver", () => {
     expect(meter.batches).toBeGreaterThan(6);
     expect(meter.joinMs).toBeGreaterThanOrEqual(0);
     expect(meter.waitMs).toBeLessThanOrEqual(meter.readingMs);
+  });
+
+  test("passes on whatever else a driver tells: what it waits for, and for how long the group keeps the member", async () => {
+    const told: string[] = [];
+    const wait = { failed: () => {}, end: () => {} };
+    const inner: KafkaDriver = {
+      ...memory({ broker: filledBroker() }),
+      connect: async (_subscription, sink) => {
+        sink.acknowledged?.(1_000);
+        sink.reconnected?.("no answer");
+        expect(sink.waiting?.({ what: "the connection" })).toBe(wait);
+        return { commit: async () => {}, pause: () => {}, resume: () => {}, close: async () => {} };
+      },
+    };
+    const sink: DriverSink = {
+      assigned: () => {},
+      revoked: async () => {},
+      batch: () => undefined,
+      failed: () => {},
+      acknowledged: (validForMs) => told.push(String(validForMs)),
+      reconnected: (why) => told.push(why),
+      waiting: ({ what }) => {
+        told.push(what);
+        return wait;
+      },
+    };
+    const { driver } = meterDriver(inner, {});
+    await driver.connect({ groupId, topics: ["t"], from: "earliest", logger: silentLogger }, sink);
+    expect(told).toEqual(["1000", "no answer", "the connection"]);
   });
 });

@@ -83,10 +83,14 @@ class Meter implements FetchMeter {
       assigned: (assignments) => this.#assigned(sink, assignments),
       revoked: (assignments, how) => sink.revoked(assignments, how),
       batch: (batch) => this.#batch(sink, batch),
+      passedOver: (assignment, lost, goesOnAt) => sink.passedOver?.(assignment, lost, goesOnAt),
+      ...(sink.waiting === undefined ? {} : { waiting: sink.waiting.bind(sink) }),
+      reconnected: (why) => sink.reconnected?.(why),
+      acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
       failed: (error) => sink.failed(error),
     });
     return {
-      // A measurement must leave no trace in the group.
+      // A measurement must leave no trace in the group, and none of its partitions is stuck where the reading has ended: no ranges.
       commit: async () => {},
       pause: (assignments) => session.pause(assignments),
       resume: (assignments) => session.resume(assignments),
