@@ -133,7 +133,7 @@ export class MemoryGroup {
   /** Tells an evicted member, once. */
   async readmit(member: MemoryMember): Promise<void> {
     if (this.#evicted.delete(member)) {
-      await member.lose(member.assignments());
+      await member.loseAll();
       if (!this.#left.has(member)) {
         await this.join(member);
       }

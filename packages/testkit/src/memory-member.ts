@@ -33,6 +33,8 @@ export class MemoryMember implements DriverSession {
   readonly #held = new Map<PartitionAssignment, FetchPosition>();
   /** Of the partitions that this member has held, which topic they were of, and how far it had come. */
   readonly #heldBefore = new Map<string, Position>();
+  /** What the consumer is asked to let go of, and has not. */
+  readonly #draining = new Set<PartitionAssignment>();
   /** Requests on one connection are answered in the order in which they were sent. */
   readonly #coordinator: RequestLine = new RequestLine();
   readonly #writer: RequestLine = new RequestLine();
@@ -94,8 +96,19 @@ export class MemoryMember implements DriverSession {
   async revoke(assignments: readonly PartitionAssignment[]): Promise<void> {
     if (assignments.length > 0 && !this.#isOver) {
       this.pause(assignments);
+      for (const assignment of assignments) {
+        this.#draining.add(assignment);
+      }
       await this.#parts.sink.revoked(assignments, "revoked");
+      for (const assignment of assignments) {
+        this.#draining.delete(assignment);
+      }
     }
+  }
+
+  /** The group has gone on without this member: what it lets go of just then is another member's too, and its drain must not go on. */
+  loseAll(): Promise<void> {
+    return this.lose([...new Set([...this.assignments(), ...this.#draining])]);
   }
 
   async lose(assignments: readonly PartitionAssignment[]): Promise<void> {
