@@ -108,6 +108,11 @@ export class WatchedProcess {
     }
   }
 
+  /** Asked of the process, which hears of it when it goes on: after what was told to it before. */
+  #asked<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => this.#enter(() => void work().then(resolve, reject)));
+  }
+
   #after(delayMs: number, call: () => void): () => void {
     let isCancelled = false;
     const cancel = this.#parts.clock.after(delayMs, () => this.#enter(() => isCancelled || call()));
@@ -192,7 +197,9 @@ export class WatchedProcess {
   async #connect(inner: KafkaDriver, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
     const { startAt } = subscription;
     const watched: Subscription =
-      startAt === undefined ? subscription : { ...subscription, startAt: (assignments) => this.whileAlive(startAt(assignments)) };
+      startAt === undefined
+        ? subscription
+        : { ...subscription, startAt: (assignments) => this.whileAlive(this.#asked(() => startAt(assignments))) };
     const session = (await inner.connect(watched, this.#watchedSink(sink))) as MemoryMember; // what its driver connects
     this.#session = session;
     if (this.#isDead) {
@@ -263,11 +270,17 @@ export class WatchedProcess {
     const { clock, plan } = this.#parts;
     return new Promise((resolve) => {
       let isLate = how === "lost";
+      let isHeard = false;
       clock.after(plan.sessionTimeoutMs, () => {
         isLate = true;
-        resolve();
+        if (!isHeard) {
+          resolve(); // a drain that has begun is waited for as any other
+        }
       });
-      this.#enter(() => void this.#revoked(sink, assignments, isLate || this.#isExpired ? "lost" : "revoked").then(resolve));
+      this.#enter(() => {
+        isHeard = true;
+        void this.#revoked(sink, assignments, isLate || this.#isExpired ? "lost" : "revoked").then(resolve);
+      });
       void this.#buried.then(resolve);
     });
   }

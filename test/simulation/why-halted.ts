@@ -25,8 +25,8 @@ export function whyHalted(error: Error, { plan, oracle, broker, isLingering }: H
     case "dead-letter-failed":
       return isLingering ? "again" : null;
     case "sink-failed":
-      // A transaction of pipe() that fails again and again is to blame on no record.
-      if (plan.reads === "pipe" && isLingering) {
+      // A transaction of pipe() that fails again and again is to blame on no record; what makes the records of it may still be.
+      if (plan.reads === "pipe" && isLingering && (error.cause as { code?: string } | undefined)?.code === "transaction-failed") {
         return "again";
       }
       break;
