@@ -1,4 +1,4 @@
-import type { DecoderOptions } from "@cdckit/decode";
+import { type DecoderOptions, SchemaChangeLearner } from "@cdckit/decode";
 import { bytesOf, type WrittenBytes } from "../vectors/vector.ts";
 
 /** The row of `CREATE TABLE orders (id int PRIMARY KEY, big bigint, price decimal(10,2), name text, note text, born date, at timestamp(6))`. */
@@ -262,6 +262,7 @@ const simpleTypes = { id: "int", big: "bigint", price: "decimal", name: "text", 
 
 const ticdcSimple: EnvelopeCase = {
   envelope: "ticdc-simple",
+  options: { learn: { schemaChanges: new SchemaChangeLearner() } },
   before: [
     {
       key: null,

@@ -1,5 +1,5 @@
-import { createDecoder } from "@cdckit/decode";
-import { describe, test } from "vitest";
+import { createDecoder, type Decoder, isDecodeError, type KafkaRecord } from "@cdckit/decode";
+import { describe, expect, test } from "vitest";
 import { expectVector } from "./check-vector.ts";
 import { optionsOf, recordOf, vectorFiles } from "./vector.ts";
 
@@ -14,4 +14,21 @@ describe.each(vectorFiles("topics"))("$file", ({ vectors }) => {
       await expectVector(vector, decoder, recordOf(vector));
     }
   });
+
+  test.each(topics)("without an opt-in, a record of the topic %s is what it is to a decoder that has seen no other", async (topic) => {
+    const records = vectors.filter((vector) => vector.topic === topic);
+    const { learn: _, ...options } = records[0] === undefined ? {} : optionsOf(records[0]);
+    const seasoned = createDecoder(options);
+    for (const record of records.map((vector) => recordOf(vector))) {
+      expect(await shownBy(seasoned, record)).toEqual(await shownBy(createDecoder(options), record));
+    }
+  });
 });
+
+async function shownBy(decoder: Decoder, record: KafkaRecord): Promise<unknown> {
+  try {
+    return (await decoder.decode(record)).map((event) => event.toObject());
+  } catch (error) {
+    return isDecodeError(error) ? error.code : error;
+  }
+}

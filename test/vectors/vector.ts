@@ -1,6 +1,13 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type DecoderOptions, type KafkaRecord, type RegisteredSchema, type SchemaSource, UNAVAILABLE } from "@cdckit/decode";
+import {
+  type DecoderOptions,
+  type KafkaRecord,
+  type RegisteredSchema,
+  SchemaChangeLearner,
+  type SchemaSource,
+  UNAVAILABLE,
+} from "@cdckit/decode";
 import { linesOf } from "./lines.ts";
 
 /** Bytes as a vector writes them: text is UTF-8, null is Kafka's null. */
@@ -27,6 +34,8 @@ export interface Vector {
   readonly seenBefore?: readonly WrittenBytes[];
   readonly schemas?: readonly { readonly id: number; readonly schema: unknown; readonly schemaType?: "AVRO" | "JSON" | "PROTOBUF" }[];
   readonly options?: Pick<DecoderOptions, "values" | "topics" | "limits">;
+  /** Whether the decoder learns from schema changes; said of the first record of a topic. */
+  readonly learnsSchemaChanges?: true;
   /** Fields of the one event, each compared exactly; `source` and `record` by the fields that are stated. */
   readonly event?: Readonly<Record<string, unknown>>;
   /** The fields of each event, where the record gives another number of them than one. */
@@ -72,7 +81,11 @@ export function optionsOf(vector: Vector): DecoderOptions {
     peek: (id) => schemas.get(Number(id)),
     load: (id) => Promise.reject(Object.assign(new Error(`there is no schema ${id}`), { code: "not-found" })),
   };
-  return { ...vector.options, ...(vector.schemas === undefined ? {} : { schemas: source }) };
+  return {
+    ...vector.options,
+    ...(vector.schemas === undefined ? {} : { schemas: source }),
+    ...(vector.learnsSchemaChanges === true ? { learn: { schemaChanges: new SchemaChangeLearner() } } : {}),
+  };
 }
 
 /** What JSON has no value for, as vectors write it. */

@@ -109,7 +109,8 @@ export interface LearnOptions {
   readonly keys?: boolean;
   /**
    * Told of each schema-change event that is decoded, and asked what the columns of a table mean. Rows mean more once their table's schema
-   * change was read: read that topic first, or hand over a learner that has. A key's schema goes before it.
+   * change was read: read that topic first, or hand over a learner that has. A key's schema goes before it. Rows of TiCDC's simple protocol are
+   * text without it, whatever schema messages came before.
    * @default none
    */
   readonly schemaChanges?: SchemaChangeLearner;

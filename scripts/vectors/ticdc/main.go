@@ -718,6 +718,7 @@ func simpleFields(op string, event *model.RowChangedEvent, key, before, after an
 func simpleTopic(p *protocol, c changes) []object {
 	bootstrap := p.line("a bootstrap", must(p.encoder.EncodeDDLEvent(model.NewBootstrapDDLEvent(c.insert.TableInfo))),
 		object{"kind": "schema-change", "database": "inv", "ddl": nil})
+	bootstrap["learnsSchemaChanges"] = true
 	return append(append([]object{bootstrap}, wideTopic(p, c, means(false, inUtc), means(true, inUtc), simpleFields)...),
 		p.line("DDL", must(p.encoder.EncodeDDLEvent(c.create)), defined(c.create, "tidb")),
 		p.line("an update of the primary key", p.rows(c.movedPair)[0], moved(c, simpleFields)),

@@ -65,10 +65,11 @@ export class TopicDecoder {
     this.#engine = engine;
     this.#hints = hints;
     const { values, limits, parseJson } = engine;
-    const { binaryHandling } = hints;
+    const { binaryHandling, columns } = hints;
+    const memory = engine.learn.schemaChanges;
     const weigh = (weight: number): void => engine.innerTexts.spend(weight, limits);
     const topicTable = hints.table ?? tableOfTopic(topic);
-    this.#scope = Object.freeze({ topic, topicTable, values, limits, parseJson, binaryHandling, weigh });
+    this.#scope = Object.freeze({ topic, topicTable, values, limits, parseJson, binaryHandling, columns, memory, weigh });
     const { trustsSchemas } = hints;
     this.#meanings = new ColumnMeanings(hints.columns, engine.learn);
     this.#keys = new SideDecoders(engine, { topic, side: "key", meanings: new ColumnMeanings(), stated: hints.key, trustsSchemas });

@@ -3,6 +3,7 @@ import type { ReadPlan } from "../encoding/reader.ts";
 import type { CdcEvent, EncodingName, EnvelopeName, FramingName, TableName } from "../event.ts";
 import type { BinaryHandling, ResolvedLimits, ResolvedValueOptions } from "../options.ts";
 import type { SchemaId } from "../schema-source.ts";
+import type { Semantic } from "../values/conversion.ts";
 
 /** What can be known of a value before it is read, or from one that was: its names. */
 export interface Shape {
@@ -41,6 +42,13 @@ export interface EnvelopeScope {
   readonly limits: ResolvedLimits;
   /** How the connector writes bytes as text; null where the user has not said it. */
   readonly binaryHandling: BinaryHandling | null;
+  /** What the user has said that columns mean, by their names. */
+  readonly columns: ReadonlyMap<string, Semantic>;
+  /**
+   * What one record says may be used for another only where the user has given something that remembers it (`learn.schemaChanges`): it is
+   * kept for that object, and as long as it lives. Null where he has not: a record is then what its own bytes say.
+   */
+  readonly memory: object | null;
   /** JSON text inside of a value (a document in a column), without rounding its numbers. Throws a `DecodeError`. */
   readonly parseJson: (text: string) => unknown;
   /** Counts what looking at a column's type costs, in nanoseconds or so. Throws a `DecodeError` where that is more than a message may. */

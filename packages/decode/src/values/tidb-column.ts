@@ -24,9 +24,12 @@ export function tidbSemantic(tidbType: unknown, parameters: Readonly<Record<stri
   return name === undefined ? null : { name, parameters };
 }
 
-/** The names that `tidbSemantic` gives and Debezium does not. */
+/** What only a hint says: TiCDC's schemas have a type for it, but the rows of its simple protocol have text. */
+const hinted = ["int", "bigint", "float", "double"].map((type) => prefix + type);
+
+/** The names that Debezium does not give: those of `tidbSemantic`, and of hints. */
 export const tidbSemantics: readonly string[] = Object.freeze(
-  Array.from(new Set(meanings.values())).filter((name) => name.startsWith(prefix)),
+  Array.from(new Set([...meanings.values(), ...hinted])).filter((name) => name.startsWith(prefix)),
 );
 
 /** What such a column's raw value becomes. Bytes are what they are, or base64 where the format has no bytes. */
@@ -44,7 +47,7 @@ export function tidbConversion(
     case "bit":
       return { bytes: (bytes, start, end) => convert(bitsOf(bytes, start, end)) };
     case "bigint":
-      return unsignedConversion(convert);
+      return type.isUnsigned ? unsignedConversion(convert) : { text: convert };
     default:
       return { text: convert };
   }

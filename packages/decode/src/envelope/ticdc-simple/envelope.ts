@@ -9,13 +9,15 @@ import { isBlock, numberOrNull, textOrNull } from "../source.ts";
 import { convertColumns } from "../sql-columns.ts";
 import { type Tso, tsoOf } from "../tso.ts";
 import { recogniseTicdcSimple } from "./recognise.ts";
-import { learnSchema, plain, schemaFor } from "./table-schemas.ts";
+import { conversionsOf } from "./row-values.ts";
+import { learnSchema, schemaFor } from "./table-schemas.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
 /**
- * TiCDC's simple protocol. Rows are text, and typed by the schema that an earlier BOOTSTRAP or DDL of the topic carried: rows that come
- * before any of it stay text.
+ * TiCDC's simple protocol. Rows are text; what types they have, a BOOTSTRAP or a DDL of the topic says, which may come first or not at all.
+ * That is used where the user has asked for it (`learn.schemaChanges`), and for the rows behind it: a row is the same text without it,
+ * whatever came before.
  */
 export const ticdcSimple: EnvelopeFormat = {
   name: "ticdc-simple",
@@ -79,8 +81,8 @@ function openRow(op: Operation, message: Block, commit: Tso, origin: Origin): re
     return null;
   }
   const schema = schemaFor(message, origin.scope);
-  const convert = (row: Columns | null): Columns | null =>
-    row === null ? null : convertColumns(row, (name) => schema?.conversions.get(name) ?? plain);
+  const conversionOf = conversionsOf(schema, origin.scope);
+  const convert = (row: Columns | null): Columns | null => (row === null ? null : convertColumns(row, conversionOf));
   const [before, after] = [convert(old), convert(data)];
   const table = { database: textOrNull(message["database"]) ?? "", name: textOrNull(message["table"]) ?? "" };
   const source = sourceBlock(message, table.database, table.name, commit);
