@@ -15,3 +15,10 @@ test("a lost range of a sink says to set its checkpoint: the group's offset woul
   expect(message).toContain("set the sink's checkpoint, where the partition starts whatever the group's offset is");
   expect(message).not.toContain("reset-offsets");
 });
+
+test("a recreated topic says to set failure.lostRange only if topic ids let the consumer go on", () => {
+  const withIds = lostRangeError({ ...lost, recreated: { from: "old", to: "new" } }, "g").message;
+  const withoutIds = lostRangeError({ ...lost, recreated: { from: null, to: null } }, "g").message;
+  expect([withIds, withoutIds].map((message) => message.includes("failure.lostRange"))).toEqual([true, false]);
+  expect(withoutIds).toContain("is of the old one. Decide by hand where to go on: set the group's offset");
+});

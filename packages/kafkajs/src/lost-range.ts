@@ -81,9 +81,11 @@ const advice = {
 function recreatedError(lost: LostRange, groupId: string, { from, to }: RecreatedTopic): KafkaJsDriverError {
   const { topic, partition, firstMissing } = lost;
   const ids = to === null ? "" : ` (its id was ${from}, and is ${to})`;
+  // Without topic ids the consumer halts whatever `lostRange` says: advice to set it would lead to the same halt.
+  const choice = to === null ? "Decide" : 'failure.lostRange "earliest" reads the new topic from its start; to decide';
   return new KafkaJsDriverError(
     "topic-recreated",
-    `${topic}[${partition}]: the topic was deleted and created again${ids}, and offset ${firstMissing}, where group ${groupId} or a sink of it goes on, is of the old one. failure.lostRange "earliest" reads the new topic from its start; to decide by hand, set the group's offset (kafka-consumer-groups --reset-offsets), and delete the sink's checkpoint of the topic`,
+    `${topic}[${partition}]: the topic was deleted and created again${ids}, and offset ${firstMissing}, where group ${groupId} or a sink of it goes on, is of the old one. ${choice} by hand where to go on: set the group's offset (kafka-consumer-groups --reset-offsets), and delete the sink's checkpoint of the topic`,
     { lost },
   );
 }

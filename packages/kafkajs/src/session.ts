@@ -239,7 +239,7 @@ export class KafkaJsSession implements DriverSession {
 
   /**
    * A fetch that starts while the last one to that broker has not ended: the last one has thrown. kafkajs keeps its positions then, also
-   * where the topic was deleted and made anew in the meantime.
+   * where the topic was recreated in the meantime.
    */
   #fetches({ nodeId }: { readonly nodeId: number }): void {
     if (this.#fetching.has(nodeId)) {
