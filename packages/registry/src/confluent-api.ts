@@ -9,6 +9,8 @@ import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
 /** Cheap, and answered by Confluent, Karapace, Redpanda and Apicurio alike: what a reachability check asks for. */
 export const typesQuestion: Question = Object.freeze({ path: "/schemas/types", what: "its schema types" });
 
+export const subjectsQuestion: Question = Object.freeze({ path: "/subjects", what: "the list of subjects" });
+
 const missingIdHint =
   "is this the registry that the producer wrote to? Where it is Apicurio, messages may carry global ids while /apis/ccompat/v7 resolves " +
   "content ids: set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry";
@@ -61,10 +63,9 @@ export class ConfluentApi implements RegistryApi<ReferenceLink> {
 
   /** `GET /subjects`. */
   async subjects(): Promise<readonly string[]> {
-    const question: Question = { path: "/subjects", what: "the list of subjects" };
-    const answer = await this.#ask.json(question);
+    const answer = await this.#ask.json(subjectsQuestion);
     if (!isTextList(answer)) {
-      throw unusable("is not a list of names", question);
+      throw unusable("is not a list of names", subjectsQuestion);
     }
     return answer;
   }

@@ -1,5 +1,5 @@
 import { apicurioInfoQuestion } from "./apicurio-api.ts";
-import { isTextList, typesQuestion } from "./confluent-api.ts";
+import { isTextList, subjectsQuestion, typesQuestion } from "./confluent-api.ts";
 import type { RegistryDialect } from "./dialect.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isRegistryError } from "./errors.ts";
@@ -23,7 +23,7 @@ export async function pingEndpoint(endpoint: Endpoint, dialect: RegistryDialect,
     const found =
       dialect === "apicurio"
         ? infoOf(await transport.jsonOnce(endpoint, apicurioInfoQuestion))
-        : typesOf(await transport.jsonOnce(endpoint, typesQuestion));
+        : await confluentAnswer(endpoint, transport);
     return found === null
       ? {
           url,
@@ -38,6 +38,28 @@ export async function pingEndpoint(endpoint: Endpoint, dialect: RegistryDialect,
       throw error;
     }
     return { url, ok: false, status: error.status, isPermanent: !error.retriable || !error.isRegistry, detail: error.detail };
+  }
+}
+
+/**
+ * Registries that are older than the list of types (Confluent's before 5.5) answer 404 to it: they have the list of subjects. A 404 in the
+ * words of a registry for content is a registry's as well.
+ */
+async function confluentAnswer(endpoint: Endpoint, transport: Transport): Promise<string | null> {
+  try {
+    return typesOf(await transport.jsonOnce(endpoint, typesQuestion));
+  } catch (error) {
+    if (!isRegistryError(error) || error.status !== 404) {
+      throw error;
+    }
+    if (error.code === "not-found") {
+      return "it does not list its types";
+    }
+    const subjects = await transport.jsonOnce(endpoint, subjectsQuestion).catch(() => null);
+    if (!isTextList(subjects)) {
+      throw error;
+    }
+    return "it does not list its types";
   }
 }
 

@@ -197,6 +197,19 @@ describe("what else a registry tells", () => {
     expect(good.requests.length).toBe(1);
   });
 
+  test("ping knows a registry that is older than the list of schema types", async () => {
+    const unknownPath = { error_code: 404, message: "HTTP 404 Not Found" };
+    const old = await serve((request, response) =>
+      request.url === "/subjects" ? json(response, 200, ["orders-value"]) : json(response, 404, unknownPath),
+    );
+    const wrongPath = await serve((_, response) => json(response, 404, unknownPath));
+    const pings = await createRegistry({ urls: [old.url, wrongPath.url] }).ping();
+    expect(pings.map(({ ok, isPermanent }) => [ok, isPermanent])).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+  });
+
   test("subjects and the latest version of one, whatever its name holds", async () => {
     const latest = { subject: "inv/orders?-value", version: 3, id: 12, ...recordAnswer("Order") };
     const server = await serve(
