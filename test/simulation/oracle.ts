@@ -46,8 +46,11 @@ export class Oracle {
   /** Who sent the latest dead letter of a record. */
   readonly #senders = new Map<Fact, Holding>();
 
-  constructor(plan: Plan, trace: ((line: string) => void) | null) {
+  readonly #nowMs: () => number;
+
+  constructor(plan: Plan, nowMs: () => number, trace: ((line: string) => void) | null) {
     this.#plan = plan;
+    this.#nowMs = nowMs;
     this.#trace = trace;
     this.#facts = Array.from({ length: plan.partitions }, () => []);
     this.#byOffset = this.#facts.map(() => new Map<bigint, Fact>());
@@ -188,7 +191,13 @@ export class Oracle {
 
   /** A handler is called, or a reader of a stream is handed something. */
   starts(fact: Fact, holding: Holding): void {
-    this.refuseGone(holding, `${this.#name(fact)} is handed to a handler`);
+    // A stream's delivery is on its way from the moment in which the consumer hands it out: the iterator's promise is resolved, and the
+    // reader runs some turns later. If the partition goes in the same instant, the delivery is under way, and nothing can take it back.
+    if (this.#plan.reads === "stream" && holding.overAtMs === this.#nowMs()) {
+      holding.excuseBy("a delivery was on its way to the reader at its end");
+    } else {
+      this.refuseGone(holding, `${this.#name(fact)} is handed to a handler`);
+    }
     const lane = this.#laneOf(fact);
     if (this.#plan.failure.poison === "park-key" && fact.record.key !== 0 && lane !== null && this.#plan.reads !== "stream") {
       const behind = holding.parked.get(fact.record.key);

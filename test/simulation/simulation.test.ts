@@ -45,6 +45,7 @@ test.each([
   { seed: 85_546, what: "the same beside handlers" },
   { seed: 143_211, what: "a dead letter was held against an assignment that never got its record" },
   { seed: 205_250, what: "a drain that wrote a refused batch record by record counted as one that hangs" },
+  { seed: 206_842, what: "a delivery that was on its way to the reader of a stream counted as one that began later" },
   { seed: 304_624, what: "a record of which pipe() could make nothing was taken for a transaction that failed" },
   { seed: 413_483, what: "a frozen process was asked where partitions start of which it had not heard" },
   { seed: 421_904, what: "a drain went on after the group had gone on without its member" },

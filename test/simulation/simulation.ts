@@ -95,7 +95,11 @@ class Simulation {
       { clock: this.#clock, rebalance, rebalanceTimeoutMs, sessionTimeoutMs },
     );
     this.#broker.expired = (member) => this.#expire(member);
-    this.#oracle = new Oracle(plan, trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`));
+    this.#oracle = new Oracle(
+      plan,
+      () => this.#clock.nowMs(),
+      trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`),
+    );
     this.#broker.oracle = this.#oracle;
     this.#broker.hasOneIdOnly = bug.ignoresTopicIds === true;
     this.#handlers = new FatefulHandlers(plan, this.#oracle);

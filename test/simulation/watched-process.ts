@@ -95,7 +95,7 @@ export class WatchedProcess {
     this.#isExpired = this.#frozen !== null;
     this.excuse("its session ran out");
     for (const holding of this.holdings.values()) {
-      holding.isExpired = true;
+      holding.expire(this.#parts.clock.nowMs());
     }
   }
 
@@ -147,7 +147,7 @@ export class WatchedProcess {
     this.#isDead = true;
     this.excuse("its process crashed");
     for (const holding of this.holdings.values()) {
-      holding.end();
+      holding.end(this.#parts.clock.nowMs());
     }
     this.#parts.clock.after(sessionTimeoutMs, () => {
       this.#leaveGroup();
@@ -307,7 +307,7 @@ export class WatchedProcess {
         if (tookMs >= Math.min(plan.shutdownTimeoutMs, plan.rebalanceTimeoutMs)) {
           holding.excuseBy("its drain took too long");
         }
-        holding.end();
+        holding.end(clock.nowMs());
         this.holdings.delete(holding.assignment);
       }
     };
@@ -353,7 +353,7 @@ export class WatchedProcess {
       return known;
     }
     const stray = new Holding(assignment);
-    stray.end();
+    stray.end(this.#parts.clock.nowMs());
     return stray;
   }
 
@@ -433,7 +433,7 @@ export class WatchedProcess {
       this.excuse("its consumer halted");
     }
     for (const holding of this.holdings.values()) {
-      holding.end();
+      holding.end(this.#parts.clock.nowMs());
     }
     this.holdings.clear();
     return session.close(deadlineMs);
