@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { isDecodeError } from "../../errors.ts";
-import { type Cursor, malformed, readEnd, readTag, readUint64, skipField, tooDeep, wire } from "./cursor.ts";
+import { type Cursor, readEnd, readTag, readUint64, skipField, tooDeep, wire } from "./cursor.ts";
 import type { FieldType, Message, MessageField } from "./messages.ts";
 import { weigh, weightAllowance } from "./weight.ts";
+import { wireOfKind } from "./wires.ts";
 
 /** What a field costs to look at, and a value among others behind one length. */
 const fieldWeight = 30;
@@ -82,7 +83,7 @@ class Check {
     if (type.kind === "message") {
       return this.#inner(type, tag, p, e, depth);
     }
-    const own = wireOfScalar(type);
+    const own = wireOfKind(type.kind);
     if (wireType === wire.length && own !== wire.length && cardinality === "repeated") {
       return this.#packed(type, own, p, e);
     }
@@ -132,26 +133,6 @@ function isNew(field: MessageField, seen: Set<MessageField | number>): boolean {
   const before = seen.size;
   seen.add(mark);
   return seen.size > before;
-}
-
-function wireOfScalar({ kind }: FieldType): number {
-  switch (kind) {
-    case "double":
-    case "fixed64":
-    case "sfixed64":
-      return wire.eight;
-    case "float":
-    case "fixed32":
-    case "sfixed32":
-      return wire.four;
-    case "string":
-    case "bytes":
-      return wire.length;
-    case "message":
-      throw malformed("a message where a number was expected"); // told apart before
-    default:
-      return wire.varint;
-  }
 }
 
 function is64Bits({ kind }: FieldType): boolean {

@@ -1,9 +1,15 @@
 import { wire } from "./cursor.ts";
+import type { FieldType } from "./messages.ts";
 import type { FieldStep, Step } from "./steps.ts";
 
 /** The wire type of one value. */
 export function wireOf(step: Step): number {
-  switch (step.kind) {
+  return step.kind === "message" && step.isGroup ? wire.groupStart : wireOfKind(step.kind);
+}
+
+/** The wire type of values of a kind; of a message that is no group. */
+export function wireOfKind(kind: Step["kind"] | FieldType["kind"]): number {
+  switch (kind) {
     case "double":
     case "fixed64":
     case "sfixed64":
@@ -14,9 +20,8 @@ export function wireOf(step: Step): number {
       return wire.four;
     case "string":
     case "bytes":
-      return wire.length;
     case "message":
-      return step.isGroup ? wire.groupStart : wire.length;
+      return wire.length;
     default:
       return wire.varint;
   }
