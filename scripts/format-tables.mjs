@@ -1,6 +1,6 @@
 /**
- * The README's tables of what is detected and decoded, made of what the format contract has passed (`test/contract/format-results.json`).
- * Run as a program, it runs the contract and writes both anew.
+ * The tables of `docs/formats.md`: which formats are tested, and with whose messages. They are made
+ * of what the format contract has passed (`test/contract/format-results.json`). Run as a program, this runs the contract and writes both again.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,29 +22,31 @@ const begin = "<!-- generated: what the format contract has passed; node scripts
 const end = "<!-- /generated -->";
 const contract = "test/contract/format-contract.test.ts";
 
+const page = "docs/formats.md";
+
 /**
- * What is wrong with the README's tables; an empty text if nothing.
+ * What is wrong with the page's tables; an empty text if nothing.
  * @param {string} root
  * @returns {string}
  */
 export function checkFormatTables(root) {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  return withTables(root, readme) === readme
+  const text = readFileSync(join(root, page), "utf8");
+  return withTables(root, text) === text
     ? ""
-    : "README.md: its tables of formats are not what the contract has passed: node scripts/format-tables.mjs";
+    : `${page}: its tables of formats are not what the contract has passed: node scripts/format-tables.mjs`;
 }
 
 /**
- * The README with the tables that the results make.
+ * The page with the tables that the results make.
  * @param {string} root
- * @param {string} readme
+ * @param {string} text
  */
-function withTables(root, readme) {
-  const [start, stop] = [readme.indexOf(begin), readme.indexOf(end)];
+function withTables(root, text) {
+  const [start, stop] = [text.indexOf(begin), text.indexOf(end)];
   if (start === -1 || stop < start) {
-    throw new Error(`README.md has no lines "${begin}" and "${end}"`);
+    throw new Error(`${page} has no lines "${begin}" and "${end}"`);
   }
-  return `${readme.slice(0, start)}${begin}\n\n${tablesOf(root)}\n${readme.slice(stop)}`;
+  return `${text.slice(0, start)}${begin}\n\n${tablesOf(root)}\n${text.slice(stop)}`;
 }
 
 /** @param {string} root */
@@ -82,7 +84,7 @@ function shown(count) {
   return count === 0 ? "" : String(count);
 }
 
-/** Runs the contract, which writes what it has passed, and puts the tables into the README. */
+/** Runs the contract, which writes what it has passed, and puts the tables into the page. */
 function writeTables() {
   process.env["CDCKIT_WRITE_FORMAT_RESULTS"] = "1";
   const { status, output } = capture(toolPath("vitest"), ["run", "--reporter=dot", contract]);
@@ -91,7 +93,7 @@ function writeTables() {
     throw new Error(`${contract} has failed: nothing is written`);
   }
   capture(toolPath("biome"), ["format", "--write", "test/contract/format-results.json"]);
-  const path = join(repositoryRoot, "README.md");
+  const path = join(repositoryRoot, page);
   writeFileSync(path, withTables(repositoryRoot, readFileSync(path, "utf8")));
 }
 

@@ -24,15 +24,16 @@ import { capture, repositoryRoot, toolPath } from "./set-up.mjs";
  */
 
 /**
- * The documents whose blocks are judged: of the root, the packages, the examples, the benchmarks.
+ * The documents whose blocks are judged: of the root, `docs/`, the packages, the examples, the benchmarks.
  * @param {string} root
  */
 export function documentsOf(root) {
   const nested = ["packages", "examples"]
     .filter((folder) => existsSync(join(root, folder)))
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name, "README.md")));
+  const docs = existsSync(join(root, "docs")) ? readdirSync(join(root, "docs")).map((name) => join("docs", name)) : [];
   const own = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "bench/README.md", "docker/README.md"];
-  return [...own, ...nested].filter((document) => existsSync(join(root, document)));
+  return [...own, ...docs.filter((name) => name.endsWith(".md")), ...nested].filter((document) => existsSync(join(root, document)));
 }
 
 /**
