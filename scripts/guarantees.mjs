@@ -159,7 +159,7 @@ const promises = [
   },
   {
     id: "P7",
-    text: "History is never skipped in silence: if records are gone, or their topic was deleted and created again, the consumer stops and names what is lost, or names what it passes over if the user chose that.",
+    text: "History is never skipped in silence: if records are gone, or their topic was deleted and created again, the consumer stops and names what is lost, or names what it skips if the user chose that.",
     proofs: [
       simulation,
       plantedBugs,

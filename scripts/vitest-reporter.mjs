@@ -107,9 +107,9 @@ function reasonOf(test) {
       return reason;
     }
   }
-  const stated = reasonInName.exec(test.fullName)?.[1];
-  if (stated !== undefined) {
-    return stated;
+  const declared = reasonInName.exec(test.fullName)?.[1];
+  if (declared !== undefined) {
+    return declared;
   }
   return test.options.mode === "todo" ? "not written yet" : "no reason given: say it with `context.skip(reason)`";
 }

@@ -1,7 +1,7 @@
 import type { KafkaRecord } from "@cdckit/decode";
 
 /** What kafkajs asks of a partition at most, by default. */
-const mostBatchBytes = 1_048_576;
+const maxBatchBytes = 1_048_576;
 
 /**
  * The records with their bytes where a client has them: keys and values of one fetched batch are slices of one buffer, in the order of the
@@ -14,7 +14,7 @@ export function inFetchedBatches(records: readonly KafkaRecord[]): readonly Kafk
     const bytes = byteLengthOf(record);
     if (bytes > room) {
       batches.push([]);
-      room = Math.max(mostBatchBytes, bytes);
+      room = Math.max(maxBatchBytes, bytes);
     }
     batches.at(-1)?.push(record);
     room -= bytes;

@@ -23,7 +23,7 @@ export interface Flatness {
 }
 
 /** Whether the last third is higher than the second, which has the warm-up behind it, by more than the share. */
-export function flatnessOf(samples: readonly MemorySample[], what: Watched, mostGrowth: number): Flatness {
+export function flatnessOf(samples: readonly MemorySample[], what: Watched, maxGrowth: number): Flatness {
   const third = Math.floor(samples.length / 3);
   const later = samples.slice(third);
   const medianSecondThird = median(later.slice(0, -third).map((sample) => sample[what]));
@@ -35,7 +35,7 @@ export function flatnessOf(samples: readonly MemorySample[], what: Watched, most
     medianLastThird,
     growth,
     slopePerHour: 3600 * slopeOf(later.map((sample) => [sample.atS, sample[what]])),
-    isFlat: growth <= mostGrowth,
+    isFlat: growth <= maxGrowth,
   };
 }
 

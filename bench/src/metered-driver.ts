@@ -44,7 +44,7 @@ export class MeteredDriver implements KafkaDriver {
     return this.#inner.connect(subscription, {
       assigned: (assignments) => sink.assigned(assignments),
       revoked: (assignments, how) => sink.revoked(assignments, how),
-      passedOver: (assignment, lost, goesOnAt) => sink.passedOver?.(assignment, lost, goesOnAt),
+      skipped: (assignment, lost, resumeOffset) => sink.skipped?.(assignment, lost, resumeOffset),
       acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
       failed: (error) => sink.failed(error),
       batch: (batch) => {

@@ -13,7 +13,7 @@ export const soakTopics: Readonly<Record<string, number>> = Object.fromEntries(
 );
 
 /** What no partition ever exceeds within so many minutes. */
-export function mostRecordsPerPartition(minutes: number): number {
+export function maxRecordsPerPartition(minutes: number): number {
   return Math.ceil((Math.max(...Object.values(perSecond)) / partitionsPerTopic) * 60 * minutes) + 10_000;
 }
 

@@ -11,7 +11,7 @@ import { runStops } from "./stops.ts";
 // Members are processes of their own: they run what users run.
 const isBuilt = existsSync(new URL("../../packages/kafkajs/dist/index.js", import.meta.url));
 const minutes = Number(process.env["CHAOS_MINUTES"] ?? 2);
-const leastKills = Number(process.env["CHAOS_KILLS"] ?? 10);
+const minKills = Number(process.env["CHAOS_KILLS"] ?? 10);
 const stops = Number(process.env["CHAOS_STOPS"] ?? 12);
 const seed = Number(process.env["CHAOS_SEED"] ?? randomInt(2 ** 31));
 /** One record of a partition after the other and many of them at a time are two ways through the consumer: the seed takes one. */
@@ -27,19 +27,19 @@ const log = process.env["CHAOS_VERBOSE"] === undefined ? undefined : (line: stri
 
 test.skipIf(skipReason !== null)(
   "members are killed, frozen and cut off: nothing is lost, no key is reordered, and what comes again is explained",
-  { timeout: minutes * 60_000 + leastKills * 30_000 + 200_000, meta, concurrent: true },
+  { timeout: minutes * 60_000 + minKills * 30_000 + 200_000, meta, concurrent: true },
   async ({ task }) => {
     const report = await runChaos({
       seed,
       minutes,
-      leastKills,
+      minKills,
       consumer: concurrency === 1 ? {} : { delivery: { concurrency } },
       ...(log && { log }),
     });
     task.meta.summary = summaryOf(report);
     expect(report.violations.slice(0, 20)).toEqual([]);
     // A run in which the faults hit nothing would prove nothing.
-    expect(report.killsMidWork).toBeGreaterThanOrEqual(leastKills * 0.3);
+    expect(report.killsMidWork).toBeGreaterThanOrEqual(minKills * 0.3);
   },
 );
 

@@ -18,7 +18,7 @@ export interface ChaosOptions {
   readonly seed: number;
   readonly minutes: number;
   /** Goes on until there were so many kills, also beyond its time. */
-  readonly leastKills?: number;
+  readonly minKills?: number;
   readonly log?: (line: string) => void;
   /** Options of the consumers under test, over the defaults. */
   readonly consumer?: Readonly<Record<string, unknown>>;
@@ -122,7 +122,7 @@ class Scene {
     this.#join();
     const endAt = performance.now() + this.#options.minutes * 60_000;
     await this.#untilHandled(200);
-    for (let round = this.#random.shuffled(faults); performance.now() < endAt || this.#kills < (this.#options.leastKills ?? 0); ) {
+    for (let round = this.#random.shuffled(faults); performance.now() < endAt || this.#kills < (this.#options.minKills ?? 0); ) {
       if (round.length === 0) {
         round = this.#random.shuffled(faults);
         await pass(hearingMs + 2_000); // what comes again after this has no excuse
@@ -430,9 +430,9 @@ class Scene {
       }
       // A slow machine may be far behind by now. What counts is that it goes on, in each partition.
       const behind = ends.filter(({ partition, high }) => (committed.get(partition) ?? 0n) < BigInt(high));
-      const least = behind.map(({ partition }) => committed.get(partition) ?? 0n).reduce((a, b) => (a < b ? a : b));
-      if (least !== reached) {
-        reached = least;
+      const min = behind.map(({ partition }) => committed.get(partition) ?? 0n).reduce((a, b) => (a < b ? a : b));
+      if (min !== reached) {
+        reached = min;
         movedAt = performance.now();
       }
       if (performance.now() - movedAt > quietMs) {

@@ -70,7 +70,7 @@ describe.each(envelopes)("what a message of %s is", (envelope) => {
   const samples = messages.filter(({ sample }) => sample.formats[2] === envelope);
 
   test("does not depend on messages before it whose members of the same names hold something else", async () => {
-    for (const { sample, text } of samples.slice(0, mostSamples)) {
+    for (const { sample, text } of samples.slice(0, maxSamples)) {
       const parsed = JSON.parse(text) as Json;
       const nested = Object.keys(parsed).filter((name) => typeof parsed[name] === "object" && parsed[name] !== null);
       const others = nested.flatMap((name) => [null, {}, { x: 1 }, 5].map((value) => JSON.stringify({ ...parsed, [name]: value })));
@@ -83,7 +83,7 @@ describe.each(envelopes)("what a message of %s is", (envelope) => {
 });
 
 /** Of an envelope, the first ones differ most. */
-const mostSamples = 8;
+const maxSamples = 8;
 
 /** More often than a shape must be seen before it is read by what was learned of it. */
 const sightings = 3;

@@ -178,11 +178,11 @@ describe("numbers and text", () => {
   });
 
   test("a string of 64 MiB is within the limit, a byte more is not read at all", () => {
-    const most = 2 ** 26;
-    const text = Buffer.alloc(most, 0x61);
+    const max = 2 ** 26;
+    const text = Buffer.alloc(max, 0x61);
     text.write('{"a":"', 0);
-    text.write('"}', most - 2);
-    expect(String((eventOf(recordOf(text)) as unknown as { row: { a: string } }).row.a)).toHaveLength(most - 8);
+    text.write('"}', max - 2);
+    expect(String((eventOf(recordOf(text)) as unknown as { row: { a: string } }).row.a)).toHaveLength(max - 8);
     expect(errorOf(recordOf(Buffer.concat([text, Buffer.from(" ")]))).code).toBe("limit-exceeded");
     expect(errorOf(recordOf("{}", { key: Buffer.alloc(11, 0x61) }), { limits: { maxMessageBytes: 10 } }).code).toBe("limit-exceeded");
   });
@@ -242,8 +242,8 @@ describe("JSON texts inside of one message", () => {
     recordOf(JSON.stringify({ schema, payload: Object.fromEntries(names.map((name) => [name, text])) }));
   const options: DecoderOptions = { values: { json: "parse" } };
 
-  test("weigh together what one long text would", () => {
-    const objects = `[${"{},".repeat(33_000)}{}]`; // less than is weighed alone
+  test("cost together what one long text would", () => {
+    const objects = `[${"{},".repeat(33_000)}{}]`; // less than is metered alone
     expect(errorOf(rowOfTexts(objects), options).cause).toMatchObject({ code: "limit-exceeded" });
     expect(eventOf(rowOfTexts(objects))).toHaveProperty("row"); // as text they cost nothing
   });
@@ -256,7 +256,7 @@ describe("JSON texts inside of one message", () => {
     }
   });
 
-  test("are weighed in MongoDB's documents too", () => {
+  test("are metered in MongoDB's documents too", () => {
     const document = `{"a":[${"{},".repeat(42_000)}{}]}`;
     const change = {
       before: document,
@@ -265,7 +265,7 @@ describe("JSON texts inside of one message", () => {
     };
     const source = { connector: "mongodb", db: "d", collection: "c", name: "m", ts_ms: 1 };
     const record = recordOf(JSON.stringify({ ...change, source, op: "u", ts_ms: 1 }));
-    expect(errorOf(record, { limits: { maxWeightPerByte: 20 } }).code).toBe("limit-exceeded");
+    expect(errorOf(record, { limits: { maxCostPerByte: 20 } }).code).toBe("limit-exceeded");
   });
 });
 

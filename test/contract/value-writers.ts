@@ -150,8 +150,8 @@ function jsonText(value: unknown): string {
 }
 
 function annotations(type: ConnectType): Record<string, unknown> {
-  const stated = type.parameters === undefined ? {} : { "connect.parameters": type.parameters };
-  return type.name === undefined ? stated : { title: type.name, ...stated };
+  const declared = type.parameters === undefined ? {} : { "connect.parameters": type.parameters };
+  return type.name === undefined ? declared : { title: type.name, ...declared };
 }
 
 function jsonSchemaOf(type: ConnectType): Record<string, unknown> {

@@ -1,13 +1,13 @@
 import type { Random } from "./random.ts";
 
 /** A number in the bytes that says how much stands behind it, in whatever way its format writes numbers. */
-export interface Stated {
+export interface DeclaredLength {
   readonly start: number;
   readonly end: number;
   readonly value: number;
   readonly write: (value: number) => Buffer;
   /** The length that this number's own bytes are counted by. */
-  readonly inside: Stated | null;
+  readonly inside: DeclaredLength | null;
 }
 
 /** A part of a message that means something by itself. */
@@ -17,9 +17,9 @@ export interface Part {
   /** Parts of one kind can stand for each other. */
   readonly kind: string;
   /** The length that its bytes are counted by. */
-  readonly inside: Stated | null;
+  readonly inside: DeclaredLength | null;
   /** The count that it is one of. */
-  readonly countedBy: Stated | null;
+  readonly countedBy: DeclaredLength | null;
 }
 
 /** Where the parts of a message are, and what its format would put in a part's place. */
@@ -42,7 +42,7 @@ export interface Edit {
 export function withEdits(bytes: Buffer, edits: readonly Edit[], isHonest: boolean): Buffer {
   const replaced = edits.map(({ part, put }) => ({ start: part.start, end: part.end, put }));
   if (isHonest) {
-    replaced.push(...restated(edits).filter(({ start }) => !edits.some(({ part }) => part.start <= start && start < part.end)));
+    replaced.push(...redeclared(edits).filter(({ start }) => !edits.some(({ part }) => part.start <= start && start < part.end)));
   }
   replaced.sort((a, b) => a.start - b.start);
   const pieces: Buffer[] = [];
@@ -61,14 +61,14 @@ interface Replaced {
 }
 
 /** Inner numbers first: one that takes another byte makes those around it greater. */
-function restated(edits: readonly Edit[]): Replaced[] {
-  const growth = new Map<Stated, number>();
-  const grow = (stated: Stated | null, by: number): void => {
-    for (let at = stated; at !== null && by !== 0; at = at.inside) {
+function redeclared(edits: readonly Edit[]): Replaced[] {
+  const growth = new Map<DeclaredLength, number>();
+  const grow = (declared: DeclaredLength | null, by: number): void => {
+    for (let at = declared; at !== null && by !== 0; at = at.inside) {
       growth.set(at, (growth.get(at) ?? 0) + by);
     }
   };
-  const counts = new Map<Stated, number>();
+  const counts = new Map<DeclaredLength, number>();
   for (const { part, put, more = 0 } of edits) {
     grow(part.inside, put.length - (part.end - part.start));
     if (part.countedBy !== null && more !== 0) {
@@ -76,17 +76,17 @@ function restated(edits: readonly Edit[]): Replaced[] {
     }
   }
   const done: Replaced[] = [];
-  const write = (stated: Stated, value: number): void => {
-    const put = stated.write(value);
-    done.push({ start: stated.start, end: stated.end, put });
-    grow(stated.inside, put.length - (stated.end - stated.start));
+  const write = (declared: DeclaredLength, value: number): void => {
+    const put = declared.write(value);
+    done.push({ start: declared.start, end: declared.end, put });
+    grow(declared.inside, put.length - (declared.end - declared.start));
   };
-  for (const [stated, more] of counts) {
-    write(stated, stated.value + more);
+  for (const [declared, more] of counts) {
+    write(declared, declared.value + more);
   }
-  const innerFirst = (): Stated | undefined =>
-    [...growth.keys()].filter((stated) => !seen.has(stated)).sort((a, b) => b.start - a.start)[0];
-  const seen = new Set<Stated>();
+  const innerFirst = (): DeclaredLength | undefined =>
+    [...growth.keys()].filter((declared) => !seen.has(declared)).sort((a, b) => b.start - a.start)[0];
+  const seen = new Set<DeclaredLength>();
   for (let next = innerFirst(); next !== undefined; next = innerFirst()) {
     seen.add(next);
     write(next, next.value + (growth.get(next) ?? 0));

@@ -6,7 +6,7 @@ import {
   otherLetter,
   otherVarint,
   type Part,
-  type Stated,
+  type DeclaredLength,
   varintAt,
   zigZag,
 } from "./anatomy.ts";
@@ -43,7 +43,7 @@ class Walk {
     this.at = start;
   }
 
-  value(schema: Schema, namespace: string, inside: Stated | null): void {
+  value(schema: Schema, namespace: string, inside: DeclaredLength | null): void {
     if (this.parts.length > maxParts) {
       throw new NoValue();
     }
@@ -59,7 +59,7 @@ class Walk {
     }
   }
 
-  #primitiveOrNamed(name: string, namespace: string, inside: Stated | null): void {
+  #primitiveOrNamed(name: string, namespace: string, inside: DeclaredLength | null): void {
     const start = this.at;
     switch (name) {
       case "null":
@@ -85,7 +85,7 @@ class Walk {
     }
   }
 
-  #complex(schema: { readonly type: Schema; readonly [name: string]: unknown }, namespace: string, inside: Stated | null): void {
+  #complex(schema: { readonly type: Schema; readonly [name: string]: unknown }, namespace: string, inside: DeclaredLength | null): void {
     const own = this.#name(schema, namespace);
     switch (schema.type) {
       case "record":
@@ -119,7 +119,7 @@ class Walk {
     return namespace;
   }
 
-  #blocks(inside: Stated | null, item: () => void): void {
+  #blocks(inside: DeclaredLength | null, item: () => void): void {
     for (;;) {
       const start = this.at;
       const count = Number(this.#varint("count", inside));
@@ -130,7 +130,7 @@ class Walk {
         this.#varint("length", inside);
       }
       const sign = count < 0 ? -1 : 1;
-      const counted: Stated = {
+      const counted: DeclaredLength = {
         start,
         end: this.at,
         value: Math.abs(count),
@@ -145,23 +145,23 @@ class Walk {
     }
   }
 
-  #sized(kind: string, start: number, inside: Stated | null): void {
+  #sized(kind: string, start: number, inside: DeclaredLength | null): void {
     const value = Number(this.#varint("length", inside));
     this.#demand(value >= 0 && this.at + value <= this.#bytes.length);
-    const length: Stated = { start, end: this.at, value, write: (size) => zigZag(BigInt(size)), inside };
+    const length: DeclaredLength = { start, end: this.at, value, write: (size) => zigZag(BigInt(size)), inside };
     const from = this.at;
     this.at += value;
     this.#add(from, kind, length, null);
   }
 
-  #fixed(size: number, kind: string, inside: Stated | null): void {
+  #fixed(size: number, kind: string, inside: DeclaredLength | null): void {
     this.#demand(this.at + size <= this.#bytes.length);
     const from = this.at;
     this.at += size;
     this.#add(from, kind, inside, null);
   }
 
-  #varint(kind: string, inside: Stated | null): bigint {
+  #varint(kind: string, inside: DeclaredLength | null): bigint {
     const found = varintAt(this.#bytes, this.at, this.#bytes.length);
     this.#demand(found !== null);
     const from = this.at;
@@ -171,7 +171,7 @@ class Walk {
     return (raw >> 1n) ^ -(raw & 1n);
   }
 
-  #add(start: number, kind: string, inside: Stated | null, countedBy: Stated | null): void {
+  #add(start: number, kind: string, inside: DeclaredLength | null, countedBy: DeclaredLength | null): void {
     this.parts.push({ start, end: this.at, kind, inside, countedBy });
   }
 

@@ -102,7 +102,7 @@ interface Reads {
 }
 
 /** More than any message of the campaign holds. */
-const mostItems = 1_000_000;
+const maxItems = 1_000_000;
 
 /**
  * avsc looks for the end of its bytes when it has read a value: an array that says that it has 2^50 items is read until the process ends.
@@ -114,7 +114,7 @@ function boundItems(collection: { readonly prototype: unknown }, itemsName: "ite
     const items = this[itemsName];
     let count = 0;
     const readItem = (): unknown => {
-      if (!tap.isValid() || ++count > mostItems) {
+      if (!tap.isValid() || ++count > maxItems) {
         throw new RangeError("more items than bytes");
       }
       return items._read(tap);

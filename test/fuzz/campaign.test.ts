@@ -10,7 +10,7 @@ describe("mutated real messages", () => {
   test("break no promise for most of a minute, and a good part of each encoding's is decoded to the end", {
     timeout: 180_000,
   }, async () => {
-    const { findings, byEncoding } = await runCampaign({ corpus, seed, mostMessages: 1_000_000, mostMs: 40_000 });
+    const { findings, byEncoding } = await runCampaign({ corpus, seed, maxMessages: 1_000_000, maxMs: 40_000 });
     const repeat = (message: number): string => `npm run fuzz -- --seed ${seed} --from ${message} --messages 1 --judged-every 1`;
     expect(findings.map((finding) => describeFinding(finding, repeat(finding.message)))).toEqual([]);
     for (const [encoding, { messages, decoded }] of Object.entries(byEncoding)) {
@@ -27,5 +27,5 @@ describe("mutated real messages", () => {
 });
 
 async function digestOf(seedOfRun: number): Promise<string> {
-  return (await runCampaign({ corpus, seed: seedOfRun, mostMessages: 200, judgedEvery: 5 })).digest;
+  return (await runCampaign({ corpus, seed: seedOfRun, maxMessages: 200, judgedEvery: 5 })).digest;
 }

@@ -13,8 +13,8 @@ export interface CampaignOptions {
   readonly corpus: readonly Pool[];
   readonly seed: number;
   /** Ends after so many mutated messages, or before one when the time is up. */
-  readonly mostMessages: number;
-  readonly mostMs?: number;
+  readonly maxMessages: number;
+  readonly maxMs?: number;
   /**
    * The number of the first message: each can be made again without those before it.
    * @default 0
@@ -30,7 +30,7 @@ export interface CampaignOptions {
   /** Makes the decoder under test. */
   readonly decoderFor?: (options: DecoderOptions) => Decoder;
   /** @default 10 */
-  readonly mostFindings?: number;
+  readonly maxFindings?: number;
   /** Called before each message with its number. */
   readonly onMessage?: (message: number) => void;
   readonly onProgress?: (messages: number) => void;
@@ -63,7 +63,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
 }
 
 /** What topics taught is forgotten after so many messages: hundreds of topics that each remember a thousand hostile schemas fill memory. */
-const mostRemembered = 20_000;
+const maxRemembered = 20_000;
 
 class Campaign {
   readonly #options: Required<Omit<CampaignOptions, "encoding" | "onProgress" | "onMessage">> &
@@ -79,8 +79,8 @@ class Campaign {
   constructor({ encoding, ...options }: CampaignOptions, peersOf: PeersOf) {
     this.#peersOf = peersOf;
     this.#options = {
-      mostMs: Number.POSITIVE_INFINITY,
-      mostFindings: 10,
+      maxMs: Number.POSITIVE_INFINITY,
+      maxFindings: 10,
       decoderFor: createDecoder,
       from: 0,
       judgedEvery: 50,
@@ -95,12 +95,12 @@ class Campaign {
   }
 
   async run(): Promise<CampaignReport> {
-    const { from, mostMessages, mostMs, mostFindings, onMessage, onProgress } = this.#options;
+    const { from, maxMessages, maxMs, maxFindings, onMessage, onProgress } = this.#options;
     const digest = createHash("sha256");
-    const endAt = performance.now() + mostMs;
+    const endAt = performance.now() + maxMs;
     let message = from;
-    while (message < from + mostMessages && this.#findings.length < mostFindings && performance.now() < endAt) {
-      if (message % mostRemembered === 0) {
+    while (message < from + maxMessages && this.#findings.length < maxFindings && performance.now() < endAt) {
+      if (message % maxRemembered === 0) {
         this.#oracles.clear();
       }
       onMessage?.(message);

@@ -28,7 +28,7 @@ export interface Pool {
 }
 
 /** Of the recordings of one row after the other, some rows tell as much as all. */
-const mostRecords = 60;
+const maxRecords = 60;
 
 /** Every bundled recording and every vector, by the encoding of their values. */
 export async function loadCorpus(): Promise<readonly Pool[]> {
@@ -60,7 +60,7 @@ async function recordedSeeds(): Promise<Seeds[]> {
   for (const { name, file, schemasFile } of bundledRecordings()) {
     const schemas = sources.get(schemasFile) ?? fromBundle(schemasFile);
     sources.set(schemasFile, schemas);
-    all.push({ name, records: (await loadRecording(file)).slice(0, mostRecords), options: { schemas } });
+    all.push({ name, records: (await loadRecording(file)).slice(0, maxRecords), options: { schemas } });
   }
   return all;
 }

@@ -7,7 +7,7 @@ import { unsound } from "./unsound.ts";
 
 /** A message that takes longer than this is looked at again. It is far above what any message of the corpus may take. */
 const suspectMs = 250;
-const mostCpuMs = 150;
+const maxCpuMs = 150;
 
 /** Looks at each message once: by a decoder that has seen all those before it, every field of every event read. */
 export class Glance {
@@ -66,7 +66,7 @@ export class Glance {
       this.#findings.push({ promise: "prototypes stay as they are", detail: names, record });
     }
     const cpuMs = performance.now() - start > suspectMs ? this.#cpuMsOf(record) : 0;
-    if (cpuMs > mostCpuMs) {
+    if (cpuMs > maxCpuMs) {
       this.#findings.push({ promise: "decoding ends in time", detail: `it takes ${cpuMs} ms`, record });
     }
     return verdict;

@@ -11,7 +11,7 @@ export type DecoderFactory = () => Decoder;
 
 type Events = readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
 
-/** More records than a topic must have had of a kind before it makes a short way for them. */
+/** More records than a topic must have had of a kind before it makes a fast path for them. */
 const alikeInARow = 70;
 
 /** Bytes that continue what stands before them, for every format. */
@@ -78,7 +78,7 @@ export class Oracle {
     return alone;
   }
 
-  /** Records that begin like this one take the short way from now on, this one among them. */
+  /** Records that begin like this one take the fast path from now on, this one among them. */
   async #season(record: KafkaRecord, alone: Verdict): Promise<void> {
     for (let i = 0; i < alikeInARow; i++) {
       try {
@@ -100,7 +100,7 @@ export class Oracle {
     }
   }
 
-  /** White space before JSON leads past every short way to the slow one, which must say the same. */
+  /** White space before JSON leads past every fast path to the slow one, which must say the same. */
   async #judgeSpelling(record: KafkaRecord, alone: Verdict): Promise<void> {
     const spaced = { ...record, value: Buffer.concat([Buffer.from(" "), record.value ?? Buffer.alloc(0)]) };
     const slowly = await this.#outcomeOf(record, () => this.#fresh().decode(spaced));

@@ -1,4 +1,4 @@
-import { type Anatomy, anyText, type Part, type Stated } from "./anatomy.ts";
+import { type Anatomy, anyText, type Part, type DeclaredLength } from "./anatomy.ts";
 import type { PlainName } from "./vector-seeds.ts";
 import type { Random } from "./random.ts";
 
@@ -26,15 +26,15 @@ interface Walk {
 }
 
 /** Where the item ends; -1 where it does not. */
-function walkItem(walk: Walk, start: number, countedBy: Stated | null, depth: number): number {
+function walkItem(walk: Walk, start: number, countedBy: DeclaredLength | null, depth: number): number {
   const head = depth < 100 ? walk.headAt(walk.bytes, start) : null;
   if (head === null || head.end > walk.bytes.length || walk.parts.length > 4_000) {
     return -1;
   }
   const { parts } = walk;
-  const stated: Stated = { start, end: head.end, value: head.size, write: head.write, inside: null };
+  const declared: DeclaredLength = { start, end: head.end, value: head.size, write: head.write, inside: null };
   parts.push({ start, end: head.end, kind: "head", inside: null, countedBy: null });
-  const end = walkContent(walk, head, stated, depth);
+  const end = walkContent(walk, head, declared, depth);
   if (end > walk.bytes.length || end < 0) {
     return -1;
   }
@@ -42,7 +42,7 @@ function walkItem(walk: Walk, start: number, countedBy: Stated | null, depth: nu
   return end;
 }
 
-function walkContent(walk: Walk, { kind, end, size }: Head, stated: Stated, depth: number): number {
+function walkContent(walk: Walk, { kind, end, size }: Head, declared: DeclaredLength, depth: number): number {
   if (kind === "scalar") {
     return end;
   }
@@ -53,16 +53,16 @@ function walkContent(walk: Walk, { kind, end, size }: Head, stated: Stated, dept
     return walkOpen(walk, end, depth);
   }
   if (kind === "text" || kind === "bytes") {
-    walk.parts.push({ start: end, end: end + size, kind, inside: stated, countedBy: null });
+    walk.parts.push({ start: end, end: end + size, kind, inside: declared, countedBy: null });
     return end + size;
   }
   let at = end;
   for (let i = 0; i < size && at >= 0; i++) {
     const from = at;
-    at = walkItem(walk, at, kind === "array" ? stated : null, depth + 1);
+    at = walkItem(walk, at, kind === "array" ? declared : null, depth + 1);
     if (kind === "map" && at >= 0) {
       at = walkItem(walk, at, null, depth + 1);
-      walk.parts.push({ start: from, end: at, kind: "pair", inside: null, countedBy: stated });
+      walk.parts.push({ start: from, end: at, kind: "pair", inside: null, countedBy: declared });
     }
   }
   return at;

@@ -13,9 +13,9 @@ describe("a campaign catches a decoder that", () => {
     const promises = new Set<string>();
     const found = (): boolean => promises.has(breaks);
     const only = encoding === undefined ? {} : { encoding };
-    const [most, atOnce, judgedEvery, mostFindings] = isPlain ? [20_000, 500, 20_001, 1] : [1_500, 10, 1, 400];
-    for (let from = 1; from < most && !found(); from += atOnce) {
-      const report = await runCampaign({ corpus, seed: 11, from, mostMessages: atOnce, mostFindings, judgedEvery, decoderFor, ...only });
+    const [max, atOnce, judgedEvery, maxFindings] = isPlain ? [20_000, 500, 20_001, 1] : [1_500, 10, 1, 400];
+    for (let from = 1; from < max && !found(); from += atOnce) {
+      const report = await runCampaign({ corpus, seed: 11, from, maxMessages: atOnce, maxFindings, judgedEvery, decoderFor, ...only });
       for (const { promise } of report.findings) {
         promises.add(promise);
       }
@@ -28,9 +28,9 @@ test("a finding names the message, which can be made again alone", async () => {
   const decoderFor = plantedBugs.find(({ name }) => name === "throws a text")?.decoderFor as NonNullable<
     Parameters<typeof runCampaign>[0]["decoderFor"]
   >;
-  const { findings } = await runCampaign({ corpus, seed: 12, mostMessages: 200, judgedEvery: 1_000, mostFindings: 1, decoderFor });
+  const { findings } = await runCampaign({ corpus, seed: 12, maxMessages: 200, judgedEvery: 1_000, maxFindings: 1, decoderFor });
   const [first] = findings;
-  const again = await runCampaign({ corpus, seed: 12, from: first?.message ?? 0, mostMessages: 1, judgedEvery: 1_000, decoderFor });
+  const again = await runCampaign({ corpus, seed: 12, from: first?.message ?? 0, maxMessages: 1, judgedEvery: 1_000, decoderFor });
   expect(bytesOf(again.findings[0]?.record)).toEqual(bytesOf(first?.record));
 });
 

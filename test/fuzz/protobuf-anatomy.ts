@@ -6,7 +6,7 @@ import {
   otherLetter,
   otherVarint,
   type Part,
-  type Stated,
+  type DeclaredLength,
   varint,
   varintAt,
 } from "./anatomy.ts";
@@ -18,7 +18,7 @@ export function protobufAnatomy(bytes: Buffer, start: number): Anatomy | null {
   return walkMessage(bytes, start, bytes.length, null, parts, 0) ? { parts, edge: protobufEdge, alike: protobufAlike } : null;
 }
 
-function walkMessage(bytes: Buffer, start: number, end: number, inside: Stated | null, parts: Part[], depth: number): boolean {
+function walkMessage(bytes: Buffer, start: number, end: number, inside: DeclaredLength | null, parts: Part[], depth: number): boolean {
   let at = start;
   while (at < end) {
     const tag = varintAt(bytes, at, end);
@@ -40,7 +40,7 @@ interface Content {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
-  readonly inside: Stated | null;
+  readonly inside: DeclaredLength | null;
   readonly parts: Part[];
   readonly depth: number;
 }
@@ -73,14 +73,14 @@ function walkSized({ bytes, start, end, inside, parts, depth }: Content): number
   if (length === null || length.value > BigInt(end - length.end)) {
     return -1;
   }
-  const stated: Stated = { start, end: length.end, value: Number(length.value), write: (size) => varint(BigInt(size)), inside };
-  const last = length.end + stated.value;
+  const declared: DeclaredLength = { start, end: length.end, value: Number(length.value), write: (size) => varint(BigInt(size)), inside };
+  const last = length.end + declared.value;
   parts.push({ start, end: length.end, kind: "length", inside, countedBy: null });
   const nested: Part[] = [];
-  if (depth < 12 && stated.value > 1 && walkMessage(bytes, length.end, last, stated, nested, depth + 1)) {
-    parts.push(...nested, { start: length.end, end: last, kind: "message", inside: stated, countedBy: null });
+  if (depth < 12 && declared.value > 1 && walkMessage(bytes, length.end, last, declared, nested, depth + 1)) {
+    parts.push(...nested, { start: length.end, end: last, kind: "message", inside: declared, countedBy: null });
   } else {
-    parts.push({ start: length.end, end: last, kind: "content", inside: stated, countedBy: null });
+    parts.push({ start: length.end, end: last, kind: "content", inside: declared, countedBy: null });
   }
   return last;
 }

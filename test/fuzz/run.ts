@@ -14,10 +14,10 @@ import { describeFinding } from "./finding.ts";
 import { measureAttacks } from "./measure-attacks.ts";
 import { Watchdog } from "./watchdog.ts";
 
-const mostMibPerMiB = 64;
-const leastDecodedShare = 0.3;
+const maxMibPerMiB = 64;
+const minDecodedShare = 0.3;
 /** A share is told of so many messages at least. */
-const leastMessages = 500;
+const minMessages = 500;
 const twinMessages = 3_000;
 
 const { values } = parseArgs({
@@ -42,19 +42,19 @@ const { values } = parseArgs({
     digest: { type: "boolean", default: false },
   },
 });
-const mostMsPerMiB = Number(values["max-ms-per-mib"]);
+const maxMsPerMiB = Number(values["max-ms-per-mib"]);
 const seed = Number(values.seed ?? randomInt(2 ** 31));
 const from = Number(values.from);
 const judgedEvery = Number(values["judged-every"]);
-const mostMessages = Number(values.messages ?? Number.MAX_SAFE_INTEGER);
+const maxMessages = Number(values.messages ?? Number.MAX_SAFE_INTEGER);
 const minutes = values.minutes ?? (values.messages === undefined ? "2" : "Infinity");
-const mostMs = Number(minutes) * 60_000;
+const maxMs = Number(minutes) * 60_000;
 const only = values.encoding === undefined ? {} : { encoding: values.encoding };
 
 if (values.attacks !== undefined) {
   process.exitCode = (await costsAreBounded(values.attacks)) ? 0 : 1;
 } else if (values.digest) {
-  console.log((await runCampaign({ corpus: await loadCorpus(), seed, mostMessages, from, judgedEvery: 1, ...only })).digest);
+  console.log((await runCampaign({ corpus: await loadCorpus(), seed, maxMessages, from, judgedEvery: 1, ...only })).digest);
 } else {
   process.exitCode = (await main()) ? 0 : 1;
 }
@@ -68,10 +68,10 @@ async function main(): Promise<boolean> {
   const report = await runCampaign({
     corpus,
     seed,
-    mostMessages,
+    maxMessages,
     from,
     judgedEvery,
-    mostMs,
+    maxMs,
     ...only,
     onMessage: (message) => watchdog.saw(message),
     onProgress: progress,
@@ -93,7 +93,7 @@ function progress(messages: number): void {
 }
 
 function sharesSuffice({ byEncoding }: CampaignReport): boolean {
-  return Object.values(byEncoding).every(({ messages, decoded }) => messages < leastMessages || decoded / messages >= leastDecodedShare);
+  return Object.values(byEncoding).every(({ messages, decoded }) => messages < minMessages || decoded / messages >= minDecodedShare);
 }
 
 function printReport({ messages, byEncoding, byCode, findings }: CampaignReport, ms: number): void {
@@ -101,7 +101,7 @@ function printReport({ messages, byEncoding, byCode, findings }: CampaignReport,
   console.log(`${messages} messages in ${(ms / 1_000).toFixed(1)} s (${rate} a second), seed ${seed}, ${findings.length} findings`);
   for (const [encoding, { messages: all, decoded }] of Object.entries(byEncoding)) {
     const share = ((100 * decoded) / all).toFixed(1);
-    console.log(`  ${encoding}: ${all} messages, ${share}% decoded to the end (at least ${leastDecodedShare * 100}% wanted)`);
+    console.log(`  ${encoding}: ${all} messages, ${share}% decoded to the end (at least ${minDecodedShare * 100}% wanted)`);
   }
   for (const [code, count] of Object.entries(byCode).sort(([, a], [, b]) => b - a)) {
     console.log(`  ${code}: ${count}`);
@@ -115,7 +115,7 @@ function printReport({ messages, byEncoding, byCode, findings }: CampaignReport,
 
 /** The same messages where no code may be generated: the closures must say what the generated readers say. */
 function twinsAgree(): boolean {
-  const args = ["--digest", "--seed", String(seed), "--messages", String(Math.min(twinMessages, mostMessages))];
+  const args = ["--digest", "--seed", String(seed), "--messages", String(Math.min(twinMessages, maxMessages))];
   const of = values.encoding === undefined ? [] : ["--encoding", values.encoding];
   const digestOf = (flags: readonly string[]): string =>
     spawnSync(process.execPath, [...flags, fileURLToPath(import.meta.url), ...args, ...of], { encoding: "utf8" }).stdout.trim();
@@ -127,12 +127,12 @@ function twinsAgree(): boolean {
 
 async function costsAreBounded(nameHolds = ""): Promise<boolean> {
   const costs = await measureAttacks(nameHolds);
-  console.log(`\nCost of hostile messages, per MiB (at most ${mostMsPerMiB} ms and ${mostMibPerMiB} MiB wanted)`);
+  console.log(`\nCost of hostile messages, per MiB (at most ${maxMsPerMiB} ms and ${maxMibPerMiB} MiB wanted)`);
   for (const { name, msPerMiB, mibPerMiB, schemaMs } of costs) {
-    const mark = msPerMiB > mostMsPerMiB || mibPerMiB > mostMibPerMiB ? "  ABOVE" : "";
+    const mark = msPerMiB > maxMsPerMiB || mibPerMiB > maxMibPerMiB ? "  ABOVE" : "";
     console.log(
       `  ${msPerMiB.toFixed(1).padStart(7)} ms ${mibPerMiB.toFixed(1).padStart(7)} MiB  ${name}${schemaMs > 0 ? ` (its schema ${schemaMs.toFixed(1)} ms, once)` : ""}${mark}`,
     );
   }
-  return costs.every(({ msPerMiB, mibPerMiB }) => msPerMiB <= mostMsPerMiB && mibPerMiB <= mostMibPerMiB);
+  return costs.every(({ msPerMiB, mibPerMiB }) => msPerMiB <= maxMsPerMiB && mibPerMiB <= maxMibPerMiB);
 }

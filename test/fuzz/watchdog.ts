@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 
 /** A message may take a second on a busy machine, but not this long. */
-const mostMs = 20_000;
+const maxMs = 20_000;
 
 /** Looks from another thread whether messages still come to an end, and ends the process with the number of the one that does not. */
 export class Watchdog {
@@ -12,7 +12,7 @@ export class Watchdog {
   constructor(repeat: string) {
     this.#message = new Int32Array(new SharedArrayBuffer(4));
     this.#worker = new Worker(new URL(import.meta.url.endsWith(".ts") ? "watching.ts" : "watching.js", import.meta.url), {
-      workerData: { message: this.#message, repeat, mostMs },
+      workerData: { message: this.#message, repeat, maxMs },
     });
     this.#worker.unref();
   }

@@ -4,15 +4,15 @@ import { setTimeout } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { writeSync } from "node:fs";
 
-const { message, repeat, mostMs } = workerData as { readonly message: Int32Array; readonly repeat: string; readonly mostMs: number };
+const { message, repeat, maxMs } = workerData as { readonly message: Int32Array; readonly repeat: string; readonly maxMs: number };
 
 for (let last = -1; ; last = message[0] ?? 0) {
-  await setTimeout(mostMs);
+  await setTimeout(maxMs);
   if (message[0] === last) {
     const standard = 2;
     writeSync(
       standard,
-      `\nBROKEN: decoding ends\nmessage ${last} takes more than ${mostMs} ms\nrepeat  ${repeat} --from ${last} --messages 1\n`,
+      `\nBROKEN: decoding ends\nmessage ${last} takes more than ${maxMs} ms\nrepeat  ${repeat} --from ${last} --messages 1\n`,
     );
     process.kill(process.pid, "SIGKILL");
   }

@@ -105,8 +105,8 @@ export class Oracle {
   }
 
   /** A member goes on behind what retention took, or at the end, because it was told to, and says so. */
-  passedOver(partition: number, from: bigint, to: bigint): void {
-    this.note(() => `${partition}:${from} to ${to - 1n} are passed over`);
+  skipped(partition: number, from: bigint, to: bigint): void {
+    this.note(() => `${partition}:${from} to ${to - 1n} are skipped`);
     // Also of a transaction that is still open: its end does not bring back what is deleted.
     this.vanished(partition, ({ offset }) => offset >= from && offset < to);
   }
@@ -434,7 +434,7 @@ export class Oracle {
       if (this.#plan.reads !== "stream" && !this.#isHandled(other)) {
         this.violate(`${this.#name(fact)} overtook ${this.#name(other)}`);
       } else if (other.offset > last && other.deadBy.length === 0) {
-        this.violate(`${this.#name(fact)} came after ${last} during one assignment, and ${this.#name(other)} was passed over`);
+        this.violate(`${this.#name(fact)} came after ${last} during one assignment, and ${this.#name(other)} was skipped`);
       }
     }
   }

@@ -173,7 +173,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     sink: (sink) => ({
       batch: (batch) => {
         void sink.batch(batch);
-        return clock.breathe();
+        return clock.yieldToEventLoop();
       },
     }),
     session: () => ({ pause: () => {} }),
@@ -217,7 +217,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
     }),
   })),
-  inLine("does not tell what it passes over", () => ({ sink: () => ({ passedOver: () => {} }) })),
+  inLine("does not tell what it skips", () => ({ sink: () => ({ skipped: () => {} }) })),
   inLine("goes back one record after a rebalance", ({ broker }) => ({
     subscription: (subscription) =>
       subscription.startAt !== undefined

@@ -357,7 +357,7 @@ class Simulation {
   /** The near side of a sink: what it asks for takes a while, and may be done after the process has gone. */
   #sinkOf(process: WatchedProcess, store: SinkStore): Sink {
     const reach = async (): Promise<void> => {
-      await this.#clock.breathe();
+      await this.#clock.yieldToEventLoop();
       if (this.#clock.nowMs() < this.#sinkDownToMs) {
         throw Object.assign(new Error("down"), { code: "ECONNREFUSED" });
       }
@@ -460,7 +460,7 @@ class Simulation {
   }
 
   #giveUp(): void {
-    this.#look(); // what was passed over is not missing, and no commit came that said so
+    this.#look(); // what was skipped is not missing, and no commit came that said so
     if (this.#isOver) {
       return;
     }

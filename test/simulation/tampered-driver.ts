@@ -58,7 +58,7 @@ function tamperedSink(sink: DriverSink, tampering: Tampering, line: Line): Drive
     assigned: (assignments) => sink.assigned(assignments),
     revoked: (assignments, how) => sink.revoked(assignments, how),
     batch: (batch) => sink.batch(batch),
-    passedOver: (assignment, lost, goesOnAt) => sink.passedOver?.(assignment, lost, goesOnAt),
+    skipped: (assignment, lost, resumeOffset) => sink.skipped?.(assignment, lost, resumeOffset),
     acknowledged: (validForMs) => sink.acknowledged?.(validForMs),
     ...(sink.waiting === undefined ? {} : { waiting: sink.waiting.bind(sink) }),
     reconnected: (why) => sink.reconnected?.(why),

@@ -23,8 +23,8 @@ export interface WatchedProcessParts {
   readonly oracle: Oracle;
 }
 
-/** More than records are passed over. */
-const recreationWeight = 1e6;
+/** More than records are skipped. */
+const recreationFactor = 1e6;
 /** Where nothing is disturbed any more, a drain comes to its end so soon after the last call of a handler or a sink: only one that hangs takes longer. */
 const drainPatienceMs = 500;
 /**
@@ -67,7 +67,7 @@ export class WatchedProcess {
       nowMs: () => clock.nowMs(),
       wallMs: () => clock.wallMs(),
       after: (delayMs, call) => this.#after(delayMs, call),
-      breathe: () => this.whileAlive(clock.breathe()),
+      yieldToEventLoop: () => this.whileAlive(clock.yieldToEventLoop()),
     };
     this.driver = this.#watchedDriver();
   }
@@ -244,14 +244,14 @@ export class WatchedProcess {
           sink.acknowledged?.(validForMs - (clock.nowMs() - toldAtMs));
         });
       },
-      passedOver: (assignment, lost, goesOnAt) => {
+      skipped: (assignment, lost, resumeOffset) => {
         this.#enter(() => {
           const from = lost.recreated === undefined ? lost.firstMissing : lost.firstAvailable;
-          const toldBefore = this.#passedOver();
-          this.#parts.oracle.passedOver(assignment.partition, from, goesOnAt);
-          sink.passedOver?.(assignment, lost, goesOnAt);
-          if (this.#passedOver() - toldBefore !== Number(goesOnAt - from) + (lost.recreated === undefined ? 0 : recreationWeight)) {
-            this.#parts.oracle.violate(`${assignment.partition}:${lost.firstMissing} to ${goesOnAt - 1n} are passed over in silence`);
+          const toldBefore = this.#lostOffsets();
+          this.#parts.oracle.skipped(assignment.partition, from, resumeOffset);
+          sink.skipped?.(assignment, lost, resumeOffset);
+          if (this.#lostOffsets() - toldBefore !== Number(resumeOffset - from) + (lost.recreated === undefined ? 0 : recreationFactor)) {
+            this.#parts.oracle.violate(`${assignment.partition}:${lost.firstMissing} to ${resumeOffset - 1n} are skipped in silence`);
           }
         });
       },
@@ -260,9 +260,9 @@ export class WatchedProcess {
   }
 
   /** What health tells, recreated topics with it. */
-  #passedOver(): number {
-    const { passedOver, recreated } = this.consumer?.health().counts ?? { passedOver: 0, recreated: 0 };
-    return passedOver + recreated * recreationWeight;
+  #lostOffsets(): number {
+    const { lostOffsets, recreated } = this.consumer?.health().counts ?? { lostOffsets: 0, recreated: 0 };
+    return lostOffsets + recreated * recreationFactor;
   }
 
   /** The group waits no longer than a session: then it goes on, and the process hears of it when it does. */

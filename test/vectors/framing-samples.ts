@@ -41,8 +41,8 @@ export function framingSamples(): readonly Sample[] {
     linesOf<Line>(`framing/${file}`)
       .filter(({ needs }) => needs === undefined)
       .map((line) => {
-        const stated = meanings.find((meaning) => line.framing !== "none" && meaning.file === file && line.name.startsWith(meaning.names));
-        return sampleOf(`framing/${file}`, line, stated ?? meaningOf(line));
+        const declared = meanings.find((meaning) => line.framing !== "none" && meaning.file === file && line.name.startsWith(meaning.names));
+        return sampleOf(`framing/${file}`, line, declared ?? meaningOf(line));
       }),
   );
 }

@@ -6,7 +6,7 @@ import type { Contender } from "../measure.ts";
 const warmUpMs = 1_500;
 const sampleIntervalUs = 100;
 /** Detection and envelope together may take this share of decoding. */
-const mostShare = 0.15;
+const maxShare = 0.15;
 
 /** Where a sample fell. `reading` is the message's own bytes: the readers, generated ones included, and the values that they make. */
 type Layer = "detection and envelope" | "reading" | "garbage collection" | "bench";
@@ -30,16 +30,16 @@ export async function runLayers({
   for (const { name, ours, oursFresh } of await decodeCases()) {
     const { share: freshShare, samples } = await shareOf(oursFresh, rounds * roundMs);
     const { share: coldShare } = await shareOf(ours, rounds * roundMs);
-    const held = freshShare <= mostShare;
+    const held = freshShare <= maxShare;
     lines.push(
-      `${name}: detection and envelope ${percent(freshShare)} (at most ${percent(mostShare)}: ${held ? "held" : "MISSED"}); ` +
+      `${name}: detection and envelope ${percent(freshShare)} (at most ${percent(maxShare)}: ${held ? "held" : "MISSED"}); ` +
         `${percent(coldShare)} with records that come from memory`,
     );
     results.push({ name, share: freshShare, held, samples, coldShare });
   }
   return {
     text: ["layers, share of decoding", ...lines].join("\n"),
-    result: { environment: environment(), sampleIntervalUs, mostShare, cases: results },
+    result: { environment: environment(), sampleIntervalUs, maxShare, cases: results },
   };
 }
 

@@ -10,7 +10,7 @@ import { environment } from "../environment.ts";
 
 const recordsPerBatch = 1_000;
 /** Of effectively-once over at-least-once. */
-const mostOverhead = 0.11;
+const maxOverhead = 0.11;
 
 /**
  * What it costs to keep offsets in the transaction of the rows: the same records through `createConsumer` and the same sink into
@@ -33,8 +33,8 @@ export async function runSink({
     for (let round = -1; round < rounds; round++) {
       const pair = { once: Number.NaN, least: Number.NaN };
       // Whoever comes first finds the table's pages in another state: they take turns at that too.
-      for (const way of round % 2 === 0 ? (["once", "least"] as const) : (["least", "once"] as const)) {
-        pair[way] = await pass(pool, broker, messages, way, `${way}-${round}`);
+      for (const guarantee of round % 2 === 0 ? (["once", "least"] as const) : (["least", "once"] as const)) {
+        pair[guarantee] = await pass(pool, broker, messages, guarantee, `${guarantee}-${round}`);
       }
       if (round >= 0) {
         seconds.once.push(pair.once);
@@ -43,15 +43,15 @@ export async function runSink({
     }
     const shares = seconds.once.map((once, i) => once / (seconds.least[i] ?? Number.NaN) - 1);
     const share = median(shares);
-    const held = share <= mostOverhead;
+    const held = share <= maxOverhead;
     const percent = (value: number): string => `${(100 * value).toFixed(1)}%`;
     return {
       text: [
         `sink, ${messages} changes into PostgreSQL in batches of ${recordsPerBatch}, ${rounds} rounds in alternation, median`,
         `at-least-once ${perSecond(seconds.least, messages)} changes/s, effectively-once ${perSecond(seconds.once, messages)}: ${percent(share)} slower ` +
-          `[${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}] (at most ${percent(mostOverhead)}: ${held ? "held" : "MISSED"})`,
+          `[${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}] (at most ${percent(maxOverhead)}: ${held ? "held" : "MISSED"})`,
       ].join("\n"),
-      result: { environment: environment(), messages, recordsPerBatch, mostOverhead, share, held, unit: "seconds a pass", seconds },
+      result: { environment: environment(), messages, recordsPerBatch, maxOverhead, share, held, unit: "seconds a pass", seconds },
     };
   } finally {
     await pool.end();
@@ -74,7 +74,7 @@ function brokerWith(messages: number): MemoryBroker {
   return broker;
 }
 
-async function pass(pool: pg.Pool, broker: MemoryBroker, messages: number, way: "once" | "least", groupId: string): Promise<number> {
+async function pass(pool: pg.Pool, broker: MemoryBroker, messages: number, guarantee: "once" | "least", groupId: string): Promise<number> {
   await pool.query(
     `drop schema if exists bench cascade; create schema bench;
      create table bench.orders (id bigint primary key, customer text, amount numeric, quantity integer, note text); checkpoint`,
@@ -85,7 +85,7 @@ async function pass(pool: pg.Pool, broker: MemoryBroker, messages: number, way: 
     topics: ["shop.public.orders"],
     signals: false,
   });
-  const sink = postgres({ pool: pool as never, schema: "bench", delivery: way === "once" ? "effectively-once" : "at-least-once" });
+  const sink = postgres({ pool: pool as never, schema: "bench", delivery: guarantee === "once" ? "effectively-once" : "at-least-once" });
   let done: () => void = () => {};
   const applied = new Promise<void>((resolve) => {
     done = resolve;

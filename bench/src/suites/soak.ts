@@ -12,7 +12,7 @@ import { environment } from "../environment.ts";
 import { type Flatness, flatnessOf, type MemorySample, type Watched } from "../flatness.ts";
 import { judgeMarks, type MarksByPlace, type MarksVerdict, placeOf } from "../handled-marks.ts";
 import { SchemaServer } from "../schema-server.ts";
-import { mostRecordsPerPartition, SoakProducer, soakTopics } from "../soak-producer.ts";
+import { maxRecordsPerPartition, SoakProducer, soakTopics } from "../soak-producer.ts";
 
 const sampleEveryS = 15;
 /** A second member joins so often, and leaves after so long. */
@@ -22,10 +22,10 @@ const joinsForS = 30;
 const registryGoesEveryS = 300;
 const registryIsAwayS = 10;
 /** Of the median of the last third over that of the second. */
-const mostGrowth = 0.05;
+const maxGrowth = 0.05;
 
 /** A member that reads nothing is flat too: so long it may handle nothing, while the registry is away and requests are tried again. */
-const mostIdleS = 60;
+const maxIdleS = 60;
 
 interface Sample extends MemorySample, SoakProgress {}
 
@@ -84,7 +84,7 @@ class SoakScene {
     this.#minutes = minutes;
     this.#producer = new SoakProducer(brokers);
     this.#client = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING });
-    const recordsPerPartition = mostRecordsPerPartition(minutes);
+    const recordsPerPartition = maxRecordsPerPartition(minutes);
     this.#options = { brokers, registryUrl: registry.url, groupId: "soak", topics: soakTopics, recordsPerPartition };
   }
 
@@ -235,23 +235,23 @@ const watchedFigures: readonly Watched[] = ["residentBytes", "heapUsedBytes", "e
 
 function report(outcome: SoakOutcome, minutes: number): { text: string; result: object; held: boolean } {
   const { samples, incidents, written, marks, errors } = outcome;
-  const verdicts = watchedFigures.map((what) => flatnessOf(samples, what, mostGrowth));
+  const verdicts = watchedFigures.map((what) => flatnessOf(samples, what, maxGrowth));
   // The resident size and the heap are what is promised; the others say where to look.
   const isFlat = verdicts.every(({ what, isFlat: flat }) => flat || what === "externalBytes");
   const idleS = longestIdleS(samples);
-  const held = isFlat && idleS <= mostIdleS && marks.missing === 0 && errors.length === 0;
+  const held = isFlat && idleS <= maxIdleS && marks.missing === 0 && errors.length === 0;
   const peakResidentBytes = Math.max(...samples.map((sample) => sample.peakResidentBytes));
-  const facts = { minutes, sampleEveryS, mostGrowth, ...written, incidents, registryRequests: outcome.requests };
+  const facts = { minutes, sampleEveryS, maxGrowth, ...written, incidents, registryRequests: outcome.requests };
   return {
     text: [
       `soak, ${minutes} minutes, ${written.records} records, ${incidents.joins.length} joins and leaves, ${incidents.registryRestarts.length} registry restarts`,
       `handled ${marks.records - marks.missing} of ${marks.records}, ${marks.repeated} of them again; peak resident size ${mib(peakResidentBytes)} MiB`,
-      `longest time in which the member that is watched handled nothing: ${idleS} s (at most ${mostIdleS})`,
+      `longest time in which the member that is watched handled nothing: ${idleS} s (at most ${maxIdleS})`,
       ...verdicts.map(lineOf),
       ...errors,
       held ? "held" : "MISSED",
     ].join("\n"),
-    result: { environment: environment(), ...facts, held, verdicts, idleS, mostIdleS, marks, errors, peakResidentBytes, samples },
+    result: { environment: environment(), ...facts, held, verdicts, idleS, maxIdleS, marks, errors, peakResidentBytes, samples },
     held,
   };
 }

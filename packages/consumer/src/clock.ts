@@ -7,7 +7,7 @@ export interface Clock {
   /** Calls once, after so long. The returned function takes the call back, and may be called at any time. */
   after(delayMs: number, call: () => void): () => void;
   /** Resolves in a later turn of the event loop: timers, sockets and signals have theirs first. */
-  breathe(): Promise<void>;
+  yieldToEventLoop(): Promise<void>;
 }
 
 /** The process' own clock. */
@@ -18,5 +18,5 @@ export const systemClock: Clock = Object.freeze({
     const timer = setTimeout(call, delayMs);
     return () => clearTimeout(timer);
   },
-  breathe: () => new Promise<void>((resolve) => setImmediate(resolve)),
+  yieldToEventLoop: () => new Promise<void>((resolve) => setImmediate(resolve)),
 });

@@ -146,11 +146,11 @@ describe("concurrency", () => {
     const records = Array.from({ length: 40 }, (_, i) => `k${i}=${String(i).padStart(6)}`);
     const { clock, consumer } = setUp(records, { concurrency: 100, maxInFlight: 100, maxInFlightBytes: 60 }, { maxBatchRecords: 2 });
     let running = 0;
-    let most = 0;
+    let max = 0;
     let handled = 0;
     const reasons = new Set<string>();
     consumer.on("*", async () => {
-      most = Math.max(most, ++running);
+      max = Math.max(max, ++running);
       await sleep(clock, 10);
       for (const reason of consumer.health().reasons) {
         reasons.add(reason.replace(/\d+/, "N"));
@@ -162,7 +162,7 @@ describe("concurrency", () => {
     });
     await clock.run(consumer.run());
     // Batches of 2 records, 17 or 18 bytes each: the fourth one reaches the bound.
-    expect(most).toBe(8);
+    expect(max).toBe(8);
     expect([...reasons]).toEqual(["N bytes of events are not handled yet"]);
   });
 

@@ -19,12 +19,12 @@ const plainDecoder: Decoder = {
   explain: () => Promise.reject(new Error("not used")),
 };
 
-const told: ConsumerMessages["passed-over"][] = [];
-const listen = (message: unknown): void => void told.push(message as ConsumerMessages["passed-over"]);
+const told: ConsumerMessages["lost-range"][] = [];
+const listen = (message: unknown): void => void told.push(message as ConsumerMessages["lost-range"]);
 
-beforeEach(() => subscribe("cdckit:consumer:passed-over", listen));
+beforeEach(() => subscribe("cdckit:consumer:lost-range", listen));
 afterEach(() => {
-  unsubscribe("cdckit:consumer:passed-over", listen);
+  unsubscribe("cdckit:consumer:lost-range", listen);
   told.length = 0;
 });
 
@@ -62,32 +62,30 @@ async function offsetsSeen({ clock, consumer }: Setup): Promise<readonly number[
 const lost = { topic: "t", partition: 0, firstMissing: 2n, firstAvailable: 5n, end: 8n };
 
 describe("records that retention took before they were handled", () => {
-  test("halt the consumer with their exact range, and nothing is passed over", async () => {
+  test("halt the consumer with their exact range, and nothing is skipped", async () => {
     const setup = setUp({});
     await expect(offsetsSeen(setup)).rejects.toMatchObject({ code: "offset-out-of-range", lost });
-    expect([setup.broker.committed("g", "t", 0), setup.consumer.health().counts.passedOver, told]).toEqual([2n, 0, []]);
+    expect([setup.broker.committed("g", "t", 0), setup.consumer.health().counts.lostOffsets, told]).toEqual([2n, 0, []]);
   });
 
-  test("are passed over where the user says so, and that is logged, counted, told and seen in health", async () => {
+  test("are skipped where the user says so, and that is logged, counted, told and seen in health", async () => {
     const setup = setUp({ lostRange: "earliest" });
     expect(await offsetsSeen(setup)).toEqual([5, 6, 7]);
     const text =
       't[0]: the records from 2 to 4 were gone before they were read, and it went on at 5, because failure.lostRange is "earliest"';
     expect(setup.logged).toEqual([text]);
-    expect(told).toEqual([{ groupId: "g", lost, goesOnAt: 5n }]);
-    expect(setup.consumer.health().counts.passedOver).toBe(3);
+    expect(told).toEqual([{ groupId: "g", lost, resumeOffset: 5n }]);
+    expect(setup.consumer.health().counts.lostOffsets).toBe(3);
     expect(setup.consumer.health().reasons).toContain(text);
     expect(setup.broker.committed("g", "t", 0)).toBe(8n);
   });
 
-  test("are passed over to the end with latest, and what was there and is not read is told, too", async () => {
+  test("are skipped to the end with latest, and what was there and is not read is told, too", async () => {
     const setup = setUp({ lostRange: "latest" });
     setup.clock.after(500, () => setup.broker.append("t", { value: "8" }));
     expect(await offsetsSeen(setup)).toEqual([8]);
-    expect(setup.consumer.health().counts.passedOver).toBe(6);
-    expect(setup.logged[0]).toContain(
-      "from 2 to 4 were gone before they were read, those from 5 to 7 were passed over, and it went on at 8",
-    );
+    expect(setup.consumer.health().counts.lostOffsets).toBe(6);
+    expect(setup.logged[0]).toContain("from 2 to 4 were gone before they were read, those from 5 to 7 were skipped, and it went on at 8");
   });
 
   test("leave a consumer live and ready that goes on at the end of a quiet topic", async () => {
@@ -102,7 +100,7 @@ describe("records that retention took before they were handled", () => {
     await Promise.all([running, stopped]);
   });
 
-  test("are passed over by a sink that goes on at its checkpoint, and one that is ahead is told nothing twice", async () => {
+  test("are skipped by a sink that goes on at its checkpoint, and one that is ahead is told nothing twice", async () => {
     const { clock, consumer } = setUp({ lostRange: "earliest" });
     const applied = new Map<string, number[]>();
     const sinkAt = (name: string, offset: bigint): Sink => ({
@@ -119,7 +117,7 @@ describe("records that retention took before they were handled", () => {
     clock.after(2_000, () => void consumer.stop());
     await clock.run(running);
     expect(Object.fromEntries(applied)).toEqual({ slow: [5, 6, 7], fast: [7] });
-    expect(told.map(({ lost: { firstMissing }, goesOnAt }) => [firstMissing, goesOnAt])).toEqual([[3n, 5n]]);
+    expect(told.map(({ lost: { firstMissing }, resumeOffset }) => [firstMissing, resumeOffset])).toEqual([[3n, 5n]]);
   });
 
   test("a log that ends before the group's offset halts whatever the user says: what the offsets mean has changed", async () => {
@@ -174,8 +172,8 @@ describe("a topic that is deleted and created again while a handler is at work",
     const text =
       't[0]: the topic was deleted and created again, what the old one held from 8 on is gone, and the new one is read from 0, because failure.lostRange is "earliest"';
     expect(setup.logged).toEqual([text]);
-    expect(told.map(({ lost: { recreated }, goesOnAt }) => [recreated?.to, goesOnAt])).toEqual([["topic-2", 0n]]);
-    expect(setup.consumer.health()).toMatchObject({ counts: { recreated: 1, passedOver: 0 } });
+    expect(told.map(({ lost: { recreated }, resumeOffset }) => [recreated?.to, resumeOffset])).toEqual([["topic-2", 0n]]);
+    expect(setup.consumer.health()).toMatchObject({ counts: { recreated: 1, lostOffsets: 0 } });
     expect(setup.consumer.health().reasons).toContain(text);
     expect(setup.broker.commitOf("g", "t", 0)).toMatchObject({ offset: 12n, topicId: "topic-2" });
   });

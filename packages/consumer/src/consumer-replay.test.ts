@@ -72,7 +72,7 @@ describe("failure.skip", () => {
   const fails = { failure: { skip: [{ topic: "t", partition: 0, offset: 2 }] } };
 
   for (const delivery of [{}, { concurrency: 4 }, { batch: { maxEvents: 3 } }]) {
-    test(`passes over the record that it names, with ${JSON.stringify(delivery)}`, async () => {
+    test(`skips the record that it names, with ${JSON.stringify(delivery)}`, async () => {
       const stage = setUp();
       const warnings: unknown[] = [];
       const logger: Logger = { debug: () => {}, info: () => {}, warn: (fields) => void warnings.push(fields), error: () => {} };
@@ -124,7 +124,7 @@ describe("seek", () => {
       const consumer = make();
       const running = consumer
         .on("*", async ({ record }) => {
-          await clock.breathe();
+          await clock.yieldToEventLoop();
           seen.push(record.offset);
         })
         .run();

@@ -63,7 +63,7 @@ class WatchedBroker extends MemoryBroker {
   readonly handled = new Map<string, number>();
   readonly dead = new Set<string>();
   readonly violations: string[] = [];
-  most = 0;
+  max = 0;
   #running = new Map<number, number>();
 
   override commit(commit: CommittedOffset): void {
@@ -117,7 +117,7 @@ class WatchedBroker extends MemoryBroker {
   #run(partition: number, by: number): void {
     const running = (this.#running.get(partition) ?? 0) + by;
     this.#running.set(partition, running);
-    this.most = Math.max(this.most, running);
+    this.max = Math.max(this.max, running);
   }
 }
 
@@ -245,13 +245,13 @@ test("whatever joins, leaves, expires and fails: nothing is lost or overtaken, n
       ).flat();
       expect(all.filter((place) => !broker.handled.has(place) && !broker.dead.has(place))).toEqual([]);
       deadInAll += broker.dead.size;
-      concurrentInAll += broker.most > 1 ? 1 : 0;
+      concurrentInAll += broker.max > 1 ? 1 : 0;
       // What was handled when the session ran out is nobody's to commit.
       if (!expires) {
         const committed = Array.from({ length: schedule.partitions }, (_, partition) => broker.committed("g", "t", partition));
         expect(committed).toEqual(committed.map(() => BigInt(schedule.records.length)));
         expect([...broker.handled].filter(([, times]) => times > 1)).toEqual([]);
-        expect(broker.most).toBeLessThanOrEqual(
+        expect(broker.max).toBeLessThanOrEqual(
           { handlers: schedule.concurrency, batches: 1, mixed: schedule.concurrency + 1, stream: 1 }[schedule.reads],
         );
         expect(broker.endOffset("dead", 0)).toBe(BigInt(broker.dead.size));

@@ -371,7 +371,7 @@ describe("user code that fails", () => {
         await tryOut(mode, { handle: once(make), options: { logger, failure: { isRetriable: () => true } } }, { codes: [], halts: false });
       }
     });
-    for (const method of ["nowMs", "wallMs", "after", "breathe"] as const) {
+    for (const method of ["nowMs", "wallMs", "after", "yieldToEventLoop"] as const) {
       test(`${mode}: the clock's ${method} throws`, async () => {
         const handle = once(() => new Error("not yet"));
         await tryOut(mode, { handle, clock: (clock) => clockWith(clock, { [method]: fails }) }, { codes: ["callback-failed"] });
@@ -385,7 +385,7 @@ describe("user code that fails", () => {
       for (const broken of [
         { nowMs: () => Number.NaN },
         { after: () => undefined as never },
-        { breathe: () => Promise.reject(undefined) },
+        { yieldToEventLoop: () => Promise.reject(undefined) },
       ]) {
         await tryOut(mode, { handle, clock: (clock) => clockWith(clock, broken) }, { codes: ["callback-failed"] });
       }
@@ -497,7 +497,7 @@ function clockWith(clock: Clock, faults: Partial<Clock>): Clock {
     nowMs: () => clock.nowMs(),
     wallMs: () => clock.wallMs(),
     after: (delayMs, call) => clock.after(delayMs, call),
-    breathe: () => clock.breathe(),
+    yieldToEventLoop: () => clock.yieldToEventLoop(),
     ...faults,
   };
 }

@@ -2,7 +2,7 @@ import { type CdcEvent, DecodeError, type Decoder, type RecordCursor } from "@cd
 import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
-import type { Delivery } from "./delivery/stream-intake.ts";
+import type { Delivery } from "./delivery/stream-dispatcher.ts";
 import { isConsumerError } from "./errors.ts";
 import type { ConsumerOptions } from "./options.ts";
 import type { TableEvent } from "./routing/handlers.ts";
@@ -111,19 +111,19 @@ describe("run with handlers", () => {
   test("the next event of a partition waits for the handler's promise", async () => {
     const { broker, consumer } = consumerOf(times(6));
     let running = 0;
-    let most = 0;
+    let max = 0;
     const handle = countingTo(
       () => consumer,
       6,
       async () => {
         running++;
-        most = Math.max(most, running);
+        max = Math.max(max, running);
         await new Promise((resolve) => setImmediate(resolve));
         running--;
       },
     );
     await consumer.on("*", handle).run();
-    expect(most).toBe(1);
+    expect(max).toBe(1);
     expect(committed(broker)).toBe(6n);
   });
 
@@ -158,7 +158,7 @@ describe("run with handlers", () => {
       filtered: { "table-without-handler": 0, "operation-without-handler": 2, "control-event-without-handler": 1 },
       retries: 0,
       deadLettered: 0,
-      passedOver: 0,
+      lostOffsets: 0,
       recreated: 0,
       reconnects: 0,
       skipped: 0,

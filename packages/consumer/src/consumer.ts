@@ -4,13 +4,13 @@ import { type DecodingParts, decodingOf } from "./decoding.ts";
 import type { Sink } from "./sink.ts";
 import { AttachedSinks, type SinkOptions } from "./routing/attached-sinks.ts";
 import { Fence } from "./delivery/fence.ts";
-import type { Intake } from "./delivery/intake.ts";
-import { LaneIntake } from "./delivery/lane-intake.ts";
+import type { Dispatcher } from "./delivery/dispatcher.ts";
+import { ConcurrentDispatcher } from "./delivery/concurrent-dispatcher.ts";
 import { type PipeFunction, pipeSink } from "./delivery/pipe-sink.ts";
 import { SinkClaims } from "./delivery/sink-claims.ts";
-import type { BatchRunParts } from "./delivery/batch-run.ts";
-import { HandlerIntake } from "./delivery/handler-intake.ts";
-import { type Delivery, StreamIntake } from "./delivery/stream-intake.ts";
+import type { SerialBatchRunnerParts } from "./delivery/serial-batch-runner.ts";
+import { SerialDispatcher } from "./delivery/serial-dispatcher.ts";
+import { type Delivery, StreamDispatcher } from "./delivery/stream-dispatcher.ts";
 import { ConsumerEngine } from "./engine.ts";
 import { ConsumerError } from "./errors.ts";
 import { Counters } from "./observe/counters.ts";
@@ -206,7 +206,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     }
     const engine = this.#engine;
     engine.refuseUnlessIdle();
-    const intake = this.#intake();
+    const dispatcher = this.#dispatcher();
     const unlisten = onStopSignals(
       this.#options.signals,
       () => void engine.stop("signal"),
@@ -214,7 +214,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     );
     this.#matches.start();
     try {
-      await this.#start(intake);
+      await this.#start(dispatcher);
     } finally {
       this.#matches.stop();
       unlisten();
@@ -223,8 +223,8 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   }
 
   /** Starts to consume, and asks meanwhile whether the registry is one. */
-  #start(intake: Intake): Promise<void> {
-    const stopped = this.#engine.run(intake);
+  #start(dispatcher: Dispatcher): Promise<void> {
+    const stopped = this.#engine.run(dispatcher);
     const { source } = this.#decoding;
     if (source !== null) {
       void checkRegistry(source, this.#options.logger).then((error) => error !== null && this.#engine.fail(error));
@@ -249,7 +249,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     }
     const engine = this.#engine;
     engine.refuseUnlessIdle();
-    const intake = new StreamIntake({
+    const dispatcher = new StreamDispatcher({
       decoder: this.#decoding.decoder,
       counters: this.#counters,
       recovery: this.#recovery,
@@ -259,13 +259,13 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       holdAll: (isHeld) => engine.holdAll(isHeld),
       progress: () => engine.progress(),
     });
-    const stopped = this.#start(intake);
-    // Awaited below. A start that failed has nobody who would end the intake.
-    stopped.catch(() => intake.abandonUnlessDrained());
+    const stopped = this.#start(dispatcher);
+    // Awaited below. A start that failed has nobody who would end the dispatcher.
+    stopped.catch(() => dispatcher.abandonUnlessDrained());
     try {
-      yield* deliveriesOf(intake, engine) as AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>; // the map is the user's word
+      yield* deliveriesOf(dispatcher, engine) as AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>; // the map is the user's word
     } finally {
-      intake.abandonUnlessDrained();
+      dispatcher.abandonUnlessDrained();
       void engine.stop();
       try {
         await stopped;
@@ -288,7 +288,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     if (sink !== undefined) {
       throw new ConsumerError(
         "seek-refused",
-        `the sink ${JSON.stringify(sink.name)} goes on from a checkpoint of its own, whatever the position is: it would pass over what it has, and miss what lies between; stop, set its checkpoint, and start again`,
+        `the sink ${JSON.stringify(sink.name)} goes on from a checkpoint of its own, whatever the position is: it would skip what it has, and miss what lies between; stop, set its checkpoint, and start again`,
       );
     }
     await this.#engine.seek({ topic, partition, offset: offsetOf("seek() offset", offset) });
@@ -303,7 +303,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   }
 
   /** One record of a partition after the other where that is all that is asked for: it costs nothing an event. */
-  #intake(): Intake {
+  #dispatcher(): Dispatcher {
     const engine = this.#engine;
     const fail = (error: Error): void => engine.fail(error);
     const progress = (): void => engine.progress();
@@ -313,11 +313,11 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     const maxInFlight = delivery.maxInFlight ?? (sinks.length > 0 || delivery.batch !== null ? 64 : Math.min(delivery.concurrency, 2));
     if (delivery.concurrency === 1 && maxInFlight === 1 && delivery.batch === null && sinks.length === 0) {
       const { maxInFlightBytes } = delivery;
-      return new HandlerIntake({ ...this.#batchRunParts(), maxInFlightBytes, holdAll }, fail, progress);
+      return new SerialDispatcher({ ...this.#serialBatchRunnerParts(), maxInFlightBytes, holdAll }, fail, progress);
     }
     const claims = sinks.length > 0 ? this.#claims() : null;
-    return new LaneIntake({
-      ...this.#batchRunParts(),
+    return new ConcurrentDispatcher({
+      ...this.#serialBatchRunnerParts(),
       delivery: { ...delivery, maxInFlight },
       hasHandlers: !this.#router.isEmpty,
       awaitsRevoked: this.#options.driver.capabilities.awaitsRevoked,
@@ -353,7 +353,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     return claims;
   }
 
-  #batchRunParts(): BatchRunParts {
+  #serialBatchRunnerParts(): SerialBatchRunnerParts {
     return {
       decoder: this.#decoding.decoder,
       router: this.#router,
@@ -393,9 +393,9 @@ function recoveryOf(
   return new Recovery({ ...parts, deadLetters });
 }
 
-async function* deliveriesOf(intake: StreamIntake, engine: ConsumerEngine): AsyncGenerator<Delivery, void, void> {
+async function* deliveriesOf(dispatcher: StreamDispatcher, engine: ConsumerEngine): AsyncGenerator<Delivery, void, void> {
   try {
-    for (let delivery = await intake.next(); delivery !== null; delivery = await intake.next()) {
+    for (let delivery = await dispatcher.next(); delivery !== null; delivery = await dispatcher.next()) {
       yield delivery;
     }
   } catch (error) {

@@ -119,7 +119,7 @@ export interface DriverSink {
    * The partition goes on after records that are gone, as {@link Subscription.lostRange} has it. Told after `assigned`, and before a batch
    * from there is handed over. Needed only by those who subscribe with a `lostRange`.
    */
-  passedOver?(assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void;
+  skipped?(assignment: PartitionAssignment, lost: LostRange, resumeOffset: bigint): void;
   /**
    * The driver waits for something that it cannot go on without: a connection, a join, a position. `health()` and the log tell of it until
    * the returned wait is ended; each failed attempt is told to it, so that it stays one wait. May be called from `connect` on.

@@ -1,6 +1,6 @@
 import { settledWithin } from "./deadline.ts";
 import { Committer } from "./delivery/committer.ts";
-import type { Intake } from "./delivery/intake.ts";
+import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { Lease } from "./delivery/lease.ts";
 import { PartitionHolds } from "./delivery/partition-holds.ts";
 import { type HeldPartition, PartitionLedgers } from "./delivery/partition-ledgers.ts";
@@ -17,7 +17,7 @@ import type {
 import { ConsumerError } from "./errors.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
 import { writtenTopics } from "./failure/written-topics.ts";
-import { lossText, passedOverCount } from "./lost-range.ts";
+import { lossText, lostOffsetCount } from "./lost-range.ts";
 import { publish } from "./observe/channels.ts";
 import type { Counters } from "./observe/counters.ts";
 import { type Health, reportHealth } from "./observe/health.ts";
@@ -35,7 +35,7 @@ import { toError } from "./user-code/user-value.ts";
 /** Once nothing is waited for any more, the driver still gets this long to commit and to say good-bye. */
 const forcedCloseMs = 1_000;
 
-/** Joins driver, intake and commits: it does what the life cycle says, and decides nothing itself. */
+/** Joins driver, dispatcher and commits: it does what the life cycle says, and decides nothing itself. */
 export class ConsumerEngine implements DriverSink {
   readonly #options: ResolvedConsumerOptions;
   readonly #counters: Counters;
@@ -51,7 +51,7 @@ export class ConsumerEngine implements DriverSink {
   readonly #stopped: Latch = new Latch();
   readonly #connectAbort: AbortController = new AbortController();
   #state: LifecycleState = initialState;
-  #intake: Intake | undefined;
+  #dispatcher: Dispatcher | undefined;
   #session: DriverSession | undefined;
   #connecting: Promise<void> = Promise.resolve();
   #lastProgressAt: number | null = null;
@@ -75,7 +75,7 @@ export class ConsumerEngine implements DriverSink {
       ledgers: this.#ledgers,
       logger: options.logger,
       clock: options.clock,
-      checkpoint: () => this.#intake?.checkpoint(),
+      checkpoint: () => this.#dispatcher?.checkpoint(),
       groupId: options.groupId,
       waits,
     });
@@ -103,9 +103,9 @@ export class ConsumerEngine implements DriverSink {
   }
 
   /** Runs until the consumer has stopped; rejects with the error that halted it. */
-  async run(intake: Intake): Promise<void> {
+  async run(dispatcher: Dispatcher): Promise<void> {
     this.refuseUnlessIdle();
-    this.#intake = intake;
+    this.#dispatcher = dispatcher;
     this.#dispatch({ type: "start" });
     await this.#stopped.opened;
     if (this.#state.error !== null) {
@@ -198,7 +198,7 @@ export class ConsumerEngine implements DriverSink {
       held: this.#ledgers.held(),
       lastProgressAt: this.#lastProgressAt,
       counts: this.#counters.snapshot(),
-      blockedBy: this.#intake?.blockedBy() ?? null,
+      blockedBy: this.#dispatcher?.blockedBy() ?? null,
       lastLoss: this.#lastLoss,
       waits: this.#waits.report(),
       suspicions: this.#watch.suspicions,
@@ -231,7 +231,7 @@ export class ConsumerEngine implements DriverSink {
     // A batch that waited for the connection may come while the drain goes on.
     this.#ledgers.announceRelease(assignments);
     const drained = Promise.all([
-      this.#intake?.drain(how === "lost" || this.lease.isOver ? "fence" : "finish", assignments),
+      this.#dispatcher?.drain(how === "lost" || this.lease.isOver ? "fence" : "finish", assignments),
       this.#readyToRelease(),
     ]);
     if (how === "revoked") {
@@ -243,7 +243,7 @@ export class ConsumerEngine implements DriverSink {
       }
       await this.#settledWithin(this.#committer.commit(), this.#options.shutdownTimeoutMs);
     }
-    void this.#intake?.drain("fence", assignments);
+    void this.#dispatcher?.drain("fence", assignments);
     this.#release(assignments);
   }
 
@@ -256,27 +256,27 @@ export class ConsumerEngine implements DriverSink {
       return this.#closing.opened;
     }
     const held = this.#ledgers.of(batch);
-    if (held === undefined || held.isGoing || this.#intake === undefined) {
+    if (held === undefined || held.isGoing || this.#dispatcher === undefined) {
       return undefined;
     }
     held.highWatermark = batch.highWatermark;
     this.progress();
     try {
-      return this.#intake.take(batch, held);
+      return this.#dispatcher.take(batch, held);
     } catch (error) {
-      this.failed(error); // no intake throws: it would be our own mistake, and the driver must not be told that the batch is taken
+      this.failed(error); // no dispatcher throws: it would be our own mistake, and the driver must not be told that the batch is taken
       return this.#closing.opened;
     }
   }
 
-  passedOver(assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void {
-    this.#ledgers.passOver(assignment, goesOnAt);
+  skipped(assignment: PartitionAssignment, lost: LostRange, resumeOffset: bigint): void {
+    this.#ledgers.passOver(assignment, resumeOffset);
     const { logger, groupId, failure } = this.#options;
-    this.#lastLoss = `${lossText(lost, goesOnAt)}, because failure.lostRange is ${JSON.stringify(failure.lostRange)}`;
-    this.#counters.passedOver += passedOverCount(lost, goesOnAt);
+    this.#lastLoss = `${lossText(lost, resumeOffset)}, because failure.lostRange is ${JSON.stringify(failure.lostRange)}`;
+    this.#counters.lostOffsets += lostOffsetCount(lost, resumeOffset);
     this.#counters.recreated += lost.recreated === undefined ? 0 : 1;
-    logger.error({ ...lost, goesOnAt }, this.#lastLoss);
-    publish("passed-over", () => ({ groupId, lost, goesOnAt }));
+    logger.error({ ...lost, resumeOffset }, this.#lastLoss);
+    publish("lost-range", () => ({ groupId, lost, resumeOffset }));
   }
 
   acknowledged(validForMs: number): void {
@@ -316,7 +316,7 @@ export class ConsumerEngine implements DriverSink {
 
   /** Whatever is here, held, or claimed by a sink, the client need not fetch. */
   #watched({ assignment, ledger, passedTo }: HeldPartition): WatchedPartition {
-    const isAtWork = ledger.inFlight > 0 || this.#holds.isHeld(assignment) || this.#intake?.hasWork(assignment) === true;
+    const isAtWork = ledger.inFlight > 0 || this.#holds.isHeld(assignment) || this.#dispatcher?.hasWork(assignment) === true;
     return { assignment, handledTo: ledger.watermark, passedTo, isAtWork };
   }
 
@@ -335,7 +335,7 @@ export class ConsumerEngine implements DriverSink {
       case "idle":
         return;
       case "connecting":
-        this.#waits.start(() => this.#intake?.atWork() ?? []);
+        this.#waits.start(() => this.#dispatcher?.atWork() ?? []);
         this.#connecting = this.#connect();
         return;
       case "running":
@@ -347,8 +347,8 @@ export class ConsumerEngine implements DriverSink {
       case "closing":
         this.#connected.open();
         this.#closing.open();
-        // Where nothing was drained before: a stop while connecting, or a forced one. Whoever waits for the intake must be let go.
-        void this.#intake?.drain("fence");
+        // Where nothing was drained before: a stop while connecting, or a forced one. Whoever waits for the dispatcher must be let go.
+        void this.#dispatcher?.drain("fence");
         void this.#close();
         return;
       case "stopped":
@@ -398,11 +398,13 @@ export class ConsumerEngine implements DriverSink {
   async #drain(): Promise<void> {
     const { shutdownTimeoutMs } = this.#options;
     const how = this.#state.error === null && !this.lease.isOver ? "finish" : "fence";
-    const drained = (this.#intake?.drain(how) ?? Promise.resolve()).then(() => this.#committer.commit());
+    const drained = (this.#dispatcher?.drain(how) ?? Promise.resolve()).then(() => this.#committer.commit());
     if (await this.#drainedInTime(drained)) {
       this.#dispatch({ type: "drained" });
     } else {
-      this.force(`the stop took longer than ${shutdownTimeoutMs} ms${stillAtWork(this.#intake?.atWork() ?? [], this.#isStoppedByCaller)}`);
+      this.force(
+        `the stop took longer than ${shutdownTimeoutMs} ms${stillAtWork(this.#dispatcher?.atWork() ?? [], this.#isStoppedByCaller)}`,
+      );
     }
   }
 

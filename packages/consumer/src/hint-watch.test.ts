@@ -44,7 +44,7 @@ describe("a topic whose values carry no types", () => {
     });
   });
 
-  test("is not told of once its columns are stated", async () => {
+  test("is not told of once its columns are hinted", async () => {
     const decimal = { name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "4" } };
     const columns = { unitprice: decimal, unitpricediscount: decimal, linetotal: decimal, modifieddate: "io.debezium.time.MicroTimestamp" };
     expect(await warningsOf({ topics: { "jn.sales.salesorderdetail": { columns } } })).toEqual([]);

@@ -3,7 +3,7 @@ import type { Logger } from "./observe/logger.ts";
 
 export interface HintWatchOptions {
   readonly logger: Logger;
-  /** What the user has stated of topics. */
+  /** What the user has hinted of topics. */
   readonly hints: Readonly<Record<string, TopicHints>>;
   /** Whether the consumer reads a topic of this name. */
   readonly isSubscribed: (topic: string) => boolean;
@@ -93,6 +93,6 @@ class HintWatch {
 
 /** To paste. A scale is left open, because bytes do not say it: with `"?"` the option is refused. */
 function hintText(topic: string, columns: readonly UntypedColumn[]): string {
-  const stated = columns.map(({ name, hint }) => [name, Object.keys(hint.parameters).length === 0 ? hint.name : hint]);
-  return JSON.stringify({ [topic]: { columns: Object.fromEntries(stated) as object } });
+  const hinted = columns.map(({ name, hint }) => [name, Object.keys(hint.parameters).length === 0 ? hint.name : hint]);
+  return JSON.stringify({ [topic]: { columns: Object.fromEntries(hinted) as object } });
 }

@@ -6,7 +6,7 @@ export type { OffsetOption, StartOption } from "./start-position.ts";
 export type { Startup } from "./startup.ts";
 export type { BatchOptions, DeliveryOptions } from "./delivery/delivery-options.ts";
 export type { BreakerOptions, FailureOptions, RetryOptions, SkippedRecord } from "./failure/failure-options.ts";
-export type { Delivery } from "./delivery/stream-intake.ts";
+export type { Delivery } from "./delivery/stream-dispatcher.ts";
 export { ConsumerError, isConsumerError } from "./errors.ts";
 export type { ConsumerErrorCode, ConsumerErrorOptions } from "./errors.ts";
 

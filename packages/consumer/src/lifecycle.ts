@@ -34,9 +34,9 @@ export type LifecycleEvent =
 
 export const initialState: LifecycleState = Object.freeze({ phase: "idle", error: null });
 
-type Step = Phase | "unchanged";
+type Transition = Phase | "unchanged";
 
-const steps = {
+const transitions = {
   idle: {
     start: "connecting",
     connected: "unchanged",
@@ -91,14 +91,14 @@ const steps = {
     force: "unchanged",
     closed: "unchanged",
   },
-} as const satisfies Record<Phase, Record<LifecycleEvent["type"], Step>>;
+} as const satisfies Record<Phase, Record<LifecycleEvent["type"], Transition>>;
 
 /** The state after the event; the same object where the event changes nothing. The first error is kept: later ones follow from it. */
 export function advance(state: LifecycleState, event: LifecycleEvent): LifecycleState {
-  const step: Step = steps[state.phase][event.type];
-  if (step === "unchanged") {
+  const transition: Transition = transitions[state.phase][event.type];
+  if (transition === "unchanged") {
     return state;
   }
   const error = state.error ?? ("error" in event ? event.error : null);
-  return step === state.phase && error === state.error ? state : Object.freeze({ phase: step, error });
+  return transition === state.phase && error === state.error ? state : Object.freeze({ phase: transition, error });
 }

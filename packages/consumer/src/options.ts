@@ -32,7 +32,7 @@ export interface ConsumerOptions {
   readonly topics: readonly (string | RegExp)[];
   /**
    * Where a partition starts for which the group has no committed offset. With `"latest"` that is the end at each assignment: until the
-   * group's first commit of a partition, a rebalance or a restart passes over what was written in between. Also a time, a duration before
+   * group's first commit of a partition, a rebalance or a restart skips what was written in between. Also a time, a duration before
    * the start of the consumer, or offsets: {@link StartOption}.
    * @default "earliest"
    */

@@ -2,7 +2,7 @@ import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
 import type { Counters } from "./observe/counters.ts";
 import type { Logger } from "./observe/logger.ts";
 
-/** A record that is to be passed over. */
+/** A record that is to be skipped. */
 export interface RecordName {
   readonly topic: string;
   readonly partition: number;

@@ -4,7 +4,7 @@ import { Engine } from "./detect/engine.ts";
 import { explainCandidates } from "./detect/explain.ts";
 import { type Formats, formatsWith } from "./detect/formats.ts";
 import { type Failures, load, type Pending } from "./detect/pending.ts";
-import type { StatedFormat } from "./detect/side-route.ts";
+import type { HintedFormat } from "./detect/side-route.ts";
 import { type ResolvedHints, TopicDecoder } from "./detect/topic-decoder.ts";
 import { type DecodeError, isDecodeError, isError, thrownText } from "./errors.ts";
 import type { CdcEvent, EncodingName } from "./event.ts";
@@ -231,7 +231,7 @@ class DetectingDecoder implements Decoder {
       if (failure !== null) {
         failed.set(pending.id, failure);
       }
-      const events = readAgain(decoder, cursor, failed);
+      const events = readAfterLoad(decoder, cursor, failed);
       if (events !== null) {
         return events;
       }
@@ -258,17 +258,17 @@ class DetectingDecoder implements Decoder {
       trustsSchemas: hints?.schemaIdentity === "trust",
       emptyIsTombstone: hints?.emptyAsTombstone === true,
       binaryHandling: resolveBinaryHandling(topic, hints?.binaryHandling),
-      key: statedFormat(topic, "key", hints),
-      value: statedFormat(topic, "value", hints),
+      key: hintedFormat(topic, "key", hints),
+      value: hintedFormat(topic, "value", hints),
     };
   }
 }
 
 function columnsOf(hints: TopicHints | undefined): readonly (readonly [string, Semantic])[] {
-  return Object.entries(hints?.columns ?? {}).map(([name, stated]) =>
-    typeof stated === "string"
-      ? [name, { name: stated, parameters: {} }]
-      : [name, { name: stated.name, parameters: stated.parameters ?? {} }],
+  return Object.entries(hints?.columns ?? {}).map(([name, hinted]) =>
+    typeof hinted === "string"
+      ? [name, { name: hinted, parameters: {} }]
+      : [name, { name: hinted.name, parameters: hinted.parameters ?? {} }],
   );
 }
 
@@ -284,7 +284,7 @@ function checkColumnHints(topics: Readonly<Record<string, TopicHints>>): void {
   }
 }
 
-function statedFormat(topic: string, side: "key" | "value", hints: TopicHints = {}): StatedFormat {
+function hintedFormat(topic: string, side: "key" | "value", hints: TopicHints = {}): HintedFormat {
   const { encoding, schemaId, schema, readerSchema, message, messageIndexes } = hints[side] ?? {};
   return {
     encoding: encoding ?? null,
@@ -300,7 +300,7 @@ function statedFormat(topic: string, side: "key" | "value", hints: TopicHints = 
   };
 }
 
-function readAgain(decoder: TopicDecoder, cursor: RecordCursor, failed: Failures): readonly CdcEvent[] | null {
+function readAfterLoad(decoder: TopicDecoder, cursor: RecordCursor, failed: Failures): readonly CdcEvent[] | null {
   try {
     return decoder.read(cursor, failed);
   } catch (error) {

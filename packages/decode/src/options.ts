@@ -89,7 +89,7 @@ export interface DecodeLimits {
    * columns cost up to 25 for each byte, JSON of a few dozen bytes up to 40.
    * @default 40
    */
-  readonly maxWeightPerByte?: number;
+  readonly maxCostPerByte?: number;
   /**
    * Longest schema text, in characters; also the most of schemas inside of messages that are remembered for a topic's keys or values.
    * @default 4_194_304
@@ -124,7 +124,7 @@ export const limitDefaults: ResolvedLimits = Object.freeze({
   maxMessageBytes: 67_108_864,
   maxDepth: 64,
   maxZeroByteItems: 65_536,
-  maxWeightPerByte: 40,
+  maxCostPerByte: 40,
   maxSchemaChars: 4_194_304,
   maxSchemas: 1_000,
   maxTopics: 10_000,
@@ -163,6 +163,10 @@ export function resolveValueOptions(options: ValueOptions = {}): ResolvedValueOp
 export function resolveLimits(options: DecodeLimits = {}): ResolvedLimits {
   const resolved: ResolvedLimits = { ...limitDefaults, ...options };
   for (const [name, value] of Object.entries(resolved)) {
+    if (!Object.hasOwn(limitDefaults, name)) {
+      const renamed = name === "maxCostPerByte" ? "; it is called maxCostPerByte now" : "";
+      throw new RangeError(`limits.${name} is no limit${renamed}; there are ${Object.keys(limitDefaults).join(", ")}`);
+    }
     if (!Number.isSafeInteger(value) || value < 1) {
       throw new RangeError(`limits.${name} must be a positive integer, got ${String(value)}`);
     }

@@ -40,7 +40,7 @@ export interface RegisteredSchema {
    * payload which does not fit the schema is not to blame.
    * @default false
    */
-  readonly isRuled?: boolean;
+  readonly hasRuleSet?: boolean;
 }
 
 export interface SchemaReference {

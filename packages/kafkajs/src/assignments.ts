@@ -24,9 +24,9 @@ export interface Held {
   /** The consumer wants nothing of it for now. */
   isPaused: boolean;
   /** A fetch has thrown since the last batch: the topic may be another one by now. */
-  isDistrusted: boolean;
+  needsRecheck: boolean;
   /** It is looked at what lies in front of a batch that eachBatch never sees. Never rejects. */
-  passing: Promise<void> | undefined;
+  gapCheck: Promise<void> | undefined;
   /** It is about to be given up: nothing more of it is handed over. */
   isGoing: boolean;
   /** The consumer is not ready for the next batch. Resolves when it is; never rejects. */
@@ -121,8 +121,8 @@ export class Assignments {
       handledTo: null,
       isStarting,
       isPaused: false,
-      isDistrusted: false,
-      passing: undefined,
+      needsRecheck: false,
+      gapCheck: undefined,
       isGoing: false,
       atWork: undefined,
       ahead: [],
@@ -147,9 +147,9 @@ export class Assignments {
   }
 
   /** Before the next batch of any partition, its topic is looked at. */
-  distrust(): void {
+  recheckTopic(): void {
     for (const held of this.#held.values()) {
-      held.isDistrusted = true;
+      held.needsRecheck = true;
     }
   }
 

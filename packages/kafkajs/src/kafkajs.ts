@@ -5,7 +5,7 @@ import { KafkaJsDriverError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
 import { type JoinGate, joiningAfter } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
-import { LogScout } from "./log-scout.ts";
+import { BrokerOffsets } from "./broker-offsets.ts";
 import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
 import { preflight } from "./preflight.ts";
@@ -55,7 +55,7 @@ export function kafkajs(options: KafkaJsOptions): KafkaDriver {
 /** The parts of a client: made for this driver, or the application's. */
 interface Client {
   readonly kafka: Kafka;
-  readonly scout: LogScout;
+  readonly brokerOffsets: BrokerOffsets;
   readonly makeProducer: MakeProducer;
   readonly assigner: PartitionAssigner;
   readonly topicsIn: (metadata: Buffer) => readonly string[];
@@ -72,13 +72,13 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
   const { signal } = subscription;
   const giveUp = (): void => {
     client.destroySockets();
-    void client.scout.close(); // nobody need wait for its good-bye
+    void client.brokerOffsets.close(); // nobody need wait for its good-bye
   };
   const diagnosis = new StartDiagnosis(options, client.brokers, signal);
   signal?.addEventListener("abort", giveUp);
   try {
     signal?.throwIfAborted(); // while kafkajs was loaded
-    const topics = await diagnosis.orRefused(preflight(client.scout, subscription));
+    const topics = await diagnosis.orRefused(preflight(client.brokerOffsets, subscription));
     return await join(client, options, subscription, topics, sink);
   } catch (error) {
     giveUp();
@@ -95,7 +95,7 @@ async function join(
   topics: readonly string[],
   sink: DriverSink,
 ): Promise<DriverSession> {
-  const check = new SubscriptionCheck({ subscription, topics, sink, scout: client.scout, topicsIn: client.topicsIn });
+  const check = new SubscriptionCheck({ subscription, topics, sink, brokerOffsets: client.brokerOffsets, topicsIn: client.topicsIn });
   const gate: JoinGate = {
     before: async (request) => {
       check.reset();
@@ -118,13 +118,13 @@ async function join(
     retry: { restartOnFailure: async () => !session.isClosing },
   });
   client.connections?.watched(consumer);
-  const { brokers, connections, destroySockets, scout, makeProducer } = client;
+  const { brokers, connections, destroySockets, brokerOffsets, makeProducer } = client;
   const session: KafkaJsSession = new KafkaJsSession({
     consumer,
     subscription,
     topics,
     sink,
-    scout,
+    brokerOffsets,
     makeProducer,
     tuning,
     brokers,
@@ -149,7 +149,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
     const { kafka } = client;
     return {
       kafka,
-      scout: new LogScout(() => kafka.admin({ retry: preflightRetry }), new TopicIds(kafka)),
+      brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), new TopicIds(kafka)),
       makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
       assigner,
       topicsIn,
@@ -163,7 +163,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
   const connections = new Connections(sink, names);
   // What is asked beside the consumer, and tried again by who asks: it says itself what it waits for.
   const counted: Pick<DriverSink, "reconnected"> = { reconnected: (why) => sink.reconnected?.(why) };
-  const ofScout = new Connections(counted, names);
+  const ofBrokerOffsets = new Connections(counted, names);
   const ofProducers = new Set<Connections>();
   const config = {
     clientId: "cdckit",
@@ -174,11 +174,14 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
     socketFactory: connections.sockets.factory,
   };
   const patience = { requestTimeout: preflightRequestTimeoutMs, ...config, retry: preflightRetry };
-  const { sockets } = ofScout;
-  const scouting = new module.Kafka({ ...patience, brokers: sockets.brokersWhileOpen(brokers), socketFactory: sockets.factory });
+  const { sockets } = ofBrokerOffsets;
+  const offsetsClient = new module.Kafka({ ...patience, brokers: sockets.brokersWhileOpen(brokers), socketFactory: sockets.factory });
   return {
     kafka: new module.Kafka(config),
-    scout: new LogScout(() => ofScout.watched(scouting.admin({ retry: preflightRetry })), new TopicIds(scouting)),
+    brokerOffsets: new BrokerOffsets(
+      () => ofBrokerOffsets.watched(offsetsClient.admin({ retry: preflightRetry })),
+      new TopicIds(offsetsClient),
+    ),
     makeProducer: (producerConfig: ProducerConfig) => {
       // Sockets of its own: those of a producer that is given up can be ended, and kafkajs then retries in vain.
       const own = new Connections(counted, names);
@@ -194,7 +197,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
     topicsIn,
     brokers: names,
     connections,
-    destroySockets: () => [connections, ofScout, ...ofProducers].forEach((each) => each.destroy()),
+    destroySockets: () => [connections, ofBrokerOffsets, ...ofProducers].forEach((each) => each.destroy()),
   };
 }
 

@@ -1,24 +1,24 @@
 import type { Logger, LogRange, LostRange, OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import type { Held } from "./assignments.ts";
 import { landmarkBefore } from "./landmarks.ts";
-import { type LogScout, placeOf } from "./log-scout.ts";
+import { type BrokerOffsets, placeOf } from "./broker-offsets.ts";
 import { lostRangeAt } from "./lost-range.ts";
 
 /** What the log lacks where the partition is to go on, or null where it can go on. */
-export async function missingOf(scout: LogScout, { assignment, expected }: Held): Promise<LostRange | null> {
+export async function missingOf(brokerOffsets: BrokerOffsets, { assignment, expected }: Held): Promise<LostRange | null> {
   const { topic, partition } = assignment;
-  const log = (await scout.ends([topic])).get(placeOf(topic, partition));
+  const log = (await brokerOffsets.ends([topic])).get(placeOf(topic, partition));
   return log === undefined || expected === null ? null : lostRangeAt(assignment, { offset: expected, topicId: null }, log);
 }
 
 /** What the brokers have of partitions, and what the group has committed there. */
 export async function rangesOf(
-  scout: LogScout,
+  brokerOffsets: BrokerOffsets,
   groupId: string,
   assignments: readonly PartitionAssignment[],
 ): Promise<readonly LogRange[]> {
   const topics = [...new Set(assignments.map(({ topic }) => topic))];
-  const [ends, committed] = await Promise.all([scout.ends(topics), scout.committed(groupId, topics)]);
+  const [ends, committed] = await Promise.all([brokerOffsets.ends(topics), brokerOffsets.committed(groupId, topics)]);
   return assignments.flatMap((assignment) => {
     const place = placeOf(assignment.topic, assignment.partition);
     const log = ends.get(place);
@@ -32,16 +32,20 @@ export async function rangesOf(
  * is known. Another record stands where the last one stood. Or Kafka has dropped the commit: it drops the commits of a topic with the topic, so a commit that was there, and is not, tells. If nothing was committed, this
  * cannot be seen.
  */
-export async function recreatedOf(scout: LogScout, groupId: string, { assignment, expected, reached }: Held): Promise<LostRange | null> {
+export async function recreatedOf(
+  brokerOffsets: BrokerOffsets,
+  groupId: string,
+  { assignment, expected, reached }: Held,
+): Promise<LostRange | null> {
   const { topic, partition } = assignment;
   const place = placeOf(topic, partition);
-  const [committed, ends] = await Promise.all([scout.committed(groupId, [topic]), scout.ends([topic])]);
+  const [committed, ends] = await Promise.all([brokerOffsets.committed(groupId, [topic]), brokerOffsets.ends([topic])]);
   const log = ends.get(place);
   if (log === undefined) {
     return null;
   }
   const landmark = expected === null ? null : landmarkBefore(assignment, expected);
-  const isReplaced = landmark !== null && landmark.offset >= log.low && (await scout.isReplaced(topic, partition, landmark));
+  const isReplaced = landmark !== null && landmark.offset >= log.low && (await brokerOffsets.isReplaced(topic, partition, landmark));
   if (!isReplaced && (reached === null || committed.has(place))) {
     return null;
   }

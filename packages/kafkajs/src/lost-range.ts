@@ -43,7 +43,7 @@ export function lostRangeAt(place: Place, position: Position, { low, high }: Log
  * Where a partition goes on all the same, or null where it must not: nobody has chosen to; or the log ends before the position, and no
  * topic id tells that it is a new one: no range can be told that was lost then, and checkpoints speak of records that are not there any more.
  */
-export function goesOnAt({ firstMissing, firstAvailable, end, recreated }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
+export function resumeOffset({ firstMissing, firstAvailable, end, recreated }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
   const isKnown = recreated === undefined ? firstMissing <= firstAvailable : recreated.to !== null;
   if (policy === "halt" || !isKnown) {
     return null;

@@ -57,7 +57,7 @@ export class PartitionControl {
     }
     renewed.topicId = held?.assignment.topicId ?? null;
     assigned(renewed);
-    this.start({ assignment: renewed, offset, committed: null, passedOver: null });
+    this.start({ assignment: renewed, offset, committed: null, skipped: null });
     return renewed;
   }
 

@@ -1,25 +1,29 @@
 import type { Subscription } from "@cdckit/consumer";
 import { KafkaJsDriverError } from "./errors.ts";
-import type { LogScout } from "./log-scout.ts";
-import { goesOnAt, lostRangeAt, lostRangeError } from "./lost-range.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
+import { resumeOffset, lostRangeAt, lostRangeError } from "./lost-range.ts";
 
 /**
  * Looks before the group is joined, because kafkajs would not say: a missing topic is created or retried for ever, and a committed offset
  * that is not in the log any more is silently moved to the log's start or end. Returns the topics of the subscription by name.
  */
-export async function preflight(scout: LogScout, subscription: Subscription): Promise<readonly string[]> {
-  const existing = await scout.topics();
+export async function preflight(brokerOffsets: BrokerOffsets, subscription: Subscription): Promise<readonly string[]> {
+  const existing = await brokerOffsets.topics();
   const topics = matchTopics(subscription.topics, existing);
-  await prepareWritten(scout, subscription, existing);
+  await prepareWritten(brokerOffsets, subscription, existing);
   // Where something else decides where to start, its word is looked at when it is given.
   if (subscription.startAt === undefined) {
-    await checkCommittedOffsets(scout, subscription, topics);
+    await checkCommittedOffsets(brokerOffsets, subscription, topics);
   }
   return topics;
 }
 
 /** A letter that cannot be written holds up its partition: whether it can is known at the start. */
-async function prepareWritten(scout: LogScout, { writesTo = [], logger }: Subscription, existing: readonly string[]): Promise<void> {
+async function prepareWritten(
+  brokerOffsets: BrokerOffsets,
+  { writesTo = [], logger }: Subscription,
+  existing: readonly string[],
+): Promise<void> {
   for (const { topic, option, create } of writesTo.filter((written) => !existing.includes(written.topic))) {
     if (create === null) {
       throw new KafkaJsDriverError(
@@ -27,7 +31,7 @@ async function prepareWritten(scout: LogScout, { writesTo = [], logger }: Subscr
         `there is no topic ${topic}, which ${option} names${likeness([topic], existing)}. Create it, or let it be created with failure.createDeadLetterTopic`,
       );
     }
-    await scout.createTopic(topic, create);
+    await brokerOffsets.createTopic(topic, create);
     logger.info({ topic, ...create }, "a topic was created");
   }
 }
@@ -62,18 +66,22 @@ function likeness(missing: readonly (string | RegExp)[], existing: readonly stri
   return alike.length === 0 ? "" : `; there is ${alike.join(", ")}`;
 }
 
-async function checkCommittedOffsets(scout: LogScout, { groupId, lostRange }: Subscription, topics: readonly string[]): Promise<void> {
-  const committed = await scout.committed(groupId, topics);
+async function checkCommittedOffsets(
+  brokerOffsets: BrokerOffsets,
+  { groupId, lostRange }: Subscription,
+  topics: readonly string[],
+): Promise<void> {
+  const committed = await brokerOffsets.committed(groupId, topics);
   if (committed.size === 0) {
     return;
   }
-  const [ends, ids] = await Promise.all([scout.ends(topics), scout.topicIds(topics)]);
+  const [ends, ids] = await Promise.all([brokerOffsets.ends(topics), brokerOffsets.topicIds(topics)]);
   for (const [place, position] of committed) {
     const log = ends.get(place);
     const [topic = "", partition = ""] = place.split("\0");
     const topicId = ids.get(topic) ?? null;
     const lost = log === undefined ? null : lostRangeAt({ topic, partition: Number(partition), topicId }, position, log);
-    if (lost !== null && goesOnAt(lost, lostRange) === null) {
+    if (lost !== null && resumeOffset(lost, lostRange) === null) {
       throw lostRangeError(lost, groupId);
     }
   }

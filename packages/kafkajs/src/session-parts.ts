@@ -1,6 +1,6 @@
 import type { DriverSink, Subscription } from "@cdckit/consumer";
 import type { Consumer } from "kafkajs";
-import type { LogScout } from "./log-scout.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { ResolvedKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
 
@@ -11,7 +11,7 @@ export interface SessionParts {
   /** The topics that there are of those of the subscription. */
   readonly topics: readonly string[];
   readonly sink: DriverSink;
-  readonly scout: LogScout;
+  readonly brokerOffsets: BrokerOffsets;
   readonly makeProducer: MakeProducer;
   readonly tuning: ResolvedKafkaJsOptions["tuning"];
   /** As they appear in messages. */

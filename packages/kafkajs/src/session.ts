@@ -12,7 +12,7 @@ import { HandOver } from "./hand-over.ts";
 import type { JoinRequest } from "./join-gate.ts";
 import { noteLandmarks } from "./landmarks.ts";
 import { holdBack, missingOf, rangesOf } from "./log-guard.ts";
-import { goesOnAt, lostRangeError } from "./lost-range.ts";
+import { resumeOffset, lostRangeError } from "./lost-range.ts";
 import { MessageBatch } from "./message-batch.ts";
 import { PartitionControl } from "./partition-control.ts";
 import { resolveStarts, type Start } from "./starts.ts";
@@ -52,7 +52,7 @@ export class KafkaJsSession implements DriverSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    const { makeProducer, scout } = parts;
+    const { makeProducer, brokerOffsets } = parts;
     this.#control = new PartitionControl(parts.consumer, this.#assignments);
     const { maxWaitMs, heartbeatIntervalMs, maxBytes, sessionTimeoutMs } = parts.tuning;
     this.#lease = new GroupLease({ sessionTimeoutMs, acknowledged: (validForMs) => this.#acknowledged(validForMs) });
@@ -75,7 +75,7 @@ export class KafkaJsSession implements DriverSession {
     const ended = this.#ended.signal;
     const { groupId, logger } = parts.subscription;
     this.#writer = new Writer(makeProducer, ended);
-    this.#transactions = new Transactions({ groupId, makeProducer, scout, assignments: this.#assignments, ended });
+    this.#transactions = new Transactions({ groupId, makeProducer, brokerOffsets, assignments: this.#assignments, ended });
     this.#commits = new Commits({
       assignments: this.#assignments,
       transactions: this.#transactions,
@@ -84,7 +84,7 @@ export class KafkaJsSession implements DriverSession {
       refused: () => void this.#givingUp.all("lost"),
     });
     this.#topicCheck = new TopicCheck({
-      scout,
+      brokerOffsets,
       groupId,
       assignments: this.#assignments,
       logger,
@@ -92,7 +92,7 @@ export class KafkaJsSession implements DriverSession {
       failed: (error) => this.#fail(error),
     });
     this.#watch = new TopicWatch({
-      scout,
+      brokerOffsets,
       wanted: parts.subscription.topics,
       known: parts.topics,
       intervalMs: parts.tuning.metadataMaxAgeMs,
@@ -134,10 +134,10 @@ export class KafkaJsSession implements DriverSession {
   }
 
   async ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
-    const { scout, subscription } = this.#parts;
+    const { brokerOffsets, subscription } = this.#parts;
     await this.#topicCheck.look();
     const asked = assignments.filter((assignment) => this.#assignments.isCurrent(assignment));
-    return rangesOf(scout, subscription.groupId, asked);
+    return rangesOf(brokerOffsets, subscription.groupId, asked);
   }
 
   reconnect(why: string): void {
@@ -155,7 +155,7 @@ export class KafkaJsSession implements DriverSession {
     this.#assignments.clear();
     this.#stopWatching();
     this.#over.abort();
-    const { consumer, destroySockets, scout } = this.#parts;
+    const { consumer, destroySockets, brokerOffsets } = this.#parts;
     const { logger } = this.#parts.subscription;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -167,11 +167,12 @@ export class KafkaJsSession implements DriverSession {
     const disconnected = consumer.disconnect().catch((error: unknown) => {
       logger.warn({ err: error }, "kafkajs failed while it disconnected");
     });
-    const released = Promise.all([disconnected, this.#writer.close(deadlineMs), this.#transactions.close(deadlineMs), scout.close()]);
+    const closed = [this.#writer.close(deadlineMs), this.#transactions.close(deadlineMs), brokerOffsets.close()];
+    const released = Promise.all([disconnected, ...closed]);
     await Promise.race([released, late]);
     clearTimeout(timer);
     this.#ended.abort(new KafkaJsDriverError("client-crashed", "the session was closed before the brokers answered"));
-    // Also where it did disconnect: kafkajs passes over a stop while it joins, and would connect again to join.
+    // Also where it did disconnect: kafkajs skips a stop while it joins, and would connect again to join.
     destroySockets();
   }
 
@@ -243,7 +244,7 @@ export class KafkaJsSession implements DriverSession {
    */
   #fetches({ nodeId }: { readonly nodeId: number }): void {
     if (this.#fetching.has(nodeId)) {
-      this.#assignments.distrust();
+      this.#assignments.recheckTopic();
     }
     this.#fetching.add(nodeId);
   }
@@ -283,10 +284,10 @@ export class KafkaJsSession implements DriverSession {
 
   /** Finds out where the partitions start, and lets them go. */
   async #start(assignments: readonly OwnAssignment[]): Promise<void> {
-    const { scout, subscription, brokers } = this.#parts;
+    const { brokerOffsets, subscription, brokers } = this.#parts;
     for (const deadline = performance.now() + startDeadlineMs; ; ) {
       try {
-        const { starts, lost, keptBy } = await resolveStarts(scout, subscription, assignments, this.#assignments);
+        const { starts, lost, keptBy } = await resolveStarts(brokerOffsets, subscription, assignments, this.#assignments);
         await holdBack(lost, (commit) => this.#commits.putBack(commit), subscription.logger);
         this.#startAt(assignments, starts, lost === null ? null : lostRangeError(lost, subscription.groupId, keptBy));
         return;
@@ -313,8 +314,8 @@ export class KafkaJsSession implements DriverSession {
       return;
     }
     for (const start of starts) {
-      if (start.passedOver !== null && this.#assignments.isCurrent(start.assignment)) {
-        this.#parts.sink.passedOver?.(start.assignment, start.passedOver, start.offset);
+      if (start.skipped !== null && this.#assignments.isCurrent(start.assignment)) {
+        this.#parts.sink.skipped?.(start.assignment, start.skipped, start.offset);
       }
       this.#control.start(start);
     }
@@ -357,16 +358,16 @@ export class KafkaJsSession implements DriverSession {
     }
     const batch = new MessageBatch({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, assignment);
     const first = firstOffset === null ? null : BigInt(firstOffset);
-    if (held.passing === undefined && !isLeap(held, first)) {
+    if (held.gapCheck === undefined && !isLeap(held, first)) {
       this.#pass(batch, held, first);
       return;
     }
-    const passing = (held.passing ?? Promise.resolve())
+    const gapCheck = (held.gapCheck ?? Promise.resolve())
       .then(() => this.#passLeap(batch, held, first))
       .finally(() => {
-        held.passing = held.passing === passing ? undefined : held.passing;
+        held.gapCheck = held.gapCheck === gapCheck ? undefined : held.gapCheck;
       });
-    held.passing = passing;
+    held.gapCheck = gapCheck;
   }
 
   #pass(batch: MessageBatch, held: Held, first: bigint | null): void {
@@ -378,9 +379,9 @@ export class KafkaJsSession implements DriverSession {
 
   /** Compaction leaves gaps, and retention makes kafkajs leap over what it took: only the log tells which it was. It never rejects. */
   async #passLeap(batch: MessageBatch, held: Held, first: bigint | null): Promise<void> {
-    const { scout, subscription } = this.#parts;
+    const { brokerOffsets, subscription } = this.#parts;
     try {
-      const lost = isLeap(held, first) && !(await this.#topicCheck.isRecreated(held)) ? await missingOf(scout, held) : null;
+      const lost = isLeap(held, first) && !(await this.#topicCheck.isRecreated(held)) ? await missingOf(brokerOffsets, held) : null;
       if (this.#assignments.held(held.assignment) !== held || this.#isOver) {
         return;
       }
@@ -405,12 +406,12 @@ export class KafkaJsSession implements DriverSession {
     if (assignment === undefined || held === undefined || held.isStarting || this.#isOver || payload.isStale()) {
       return;
     }
-    if ((held.isDistrusted || this.#topicCheck.isDue) && (await this.#topicCheck.isRecreated(held))) {
+    if ((held.needsRecheck || this.#topicCheck.isDue) && (await this.#topicCheck.isRecreated(held))) {
       return;
     }
     this.#commits.useGenerationOf(payload);
     this.#givingUp.heartbeat = payload.heartbeat;
-    await held.passing;
+    await held.gapCheck;
     if (this.#assignments.held(assignment) !== held || this.#isOver) {
       return;
     }
@@ -436,7 +437,7 @@ export class KafkaJsSession implements DriverSession {
     if (await this.#topicCheck.isRecreated(held)) {
       return;
     }
-    const lost = await missingOf(this.#parts.scout, held);
+    const lost = await missingOf(this.#parts.brokerOffsets, held);
     if (this.#assignments.held(held.assignment) !== held || this.#isOver) {
       return;
     }
@@ -455,12 +456,12 @@ export class KafkaJsSession implements DriverSession {
     await this.#commits.putBack({ assignment, offset: held.handledTo ?? 0n }).catch(() => {
       subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
     });
-    const position = goesOnAt(lost, subscription.lostRange);
+    const position = resumeOffset(lost, subscription.lostRange);
     if (position === null) {
       this.#fail(lostRangeError(lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
     } else if (this.#assignments.held(assignment) === held && !this.#isOver) {
       held.expected = position;
-      this.#parts.sink.passedOver?.(assignment, lost, position);
+      this.#parts.sink.skipped?.(assignment, lost, position);
       this.#control.seek(assignment, position);
     }
   }

@@ -1,13 +1,13 @@
 import type { Logger, LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
 import type { Assignments, OwnAssignment } from "./assignments.ts";
-import { type LogScout, placeOf } from "./log-scout.ts";
-import { goesOnAt, isOfAnotherTopic, type LogEnds, lostRangeAt, type Position } from "./lost-range.ts";
+import { type BrokerOffsets, placeOf } from "./broker-offsets.ts";
+import { resumeOffset, isOfAnotherTopic, type LogEnds, lostRangeAt, type Position } from "./lost-range.ts";
 
 export interface Start extends OffsetCommit {
   /** The group's commit, where there is one of this topic. */
   readonly committed: bigint | null;
   /** What retention has taken in front of it, where it goes on all the same. */
-  readonly passedOver: LostRange | null;
+  readonly skipped: LostRange | null;
 }
 
 /** Where each partition starts, or the first that cannot: what is to be read there is not in the log. */
@@ -25,19 +25,19 @@ export interface Starts {
  * has read before tells.
  */
 export async function resolveStarts(
-  scout: LogScout,
+  brokerOffsets: BrokerOffsets,
   { groupId, from, startAt, lostRange, logger }: Subscription,
   assignments: readonly OwnAssignment[],
   held: Pick<Assignments, "readBefore">,
 ): Promise<Starts> {
   const topics = [...new Set(assignments.map(({ topic }) => topic))];
-  const ids = await scout.topicIds(topics);
+  const ids = await brokerOffsets.topicIds(topics);
   for (const assignment of assignments) {
     assignment.topicId = ids.get(assignment.topic) ?? null;
   }
   const given = new Map((await startAt?.(assignments))?.map((start) => [start.assignment, positionOf(start)]));
-  const [committed, ends] = await Promise.all([scout.committed(groupId, topics), scout.ends(topics)]);
-  const firstOf = await firstOffsets(scout, from, topics);
+  const [committed, ends] = await Promise.all([brokerOffsets.committed(groupId, topics), brokerOffsets.ends(topics)]);
+  const firstOf = await firstOffsets(brokerOffsets, from, topics);
   const starts: Start[] = [];
   for (const assignment of assignments) {
     const place = placeOf(assignment.topic, assignment.partition);
@@ -47,13 +47,13 @@ export async function resolveStarts(
       warnWithoutId(logger, assignment);
     }
     const known = given.get(assignment) ?? commit ?? outdated(held.readBefore(assignment), assignment) ?? askedFor(from, assignment);
-    const lost = known === null ? null : await lostAt(scout, assignment, { ...known, landmark: commit?.landmark ?? null }, log);
-    const offset = lost === null ? (known?.offset ?? firstOf(place, log)) : goesOnAt(lost, lostRange);
+    const lost = known === null ? null : await lostAt(brokerOffsets, assignment, { ...known, landmark: commit?.landmark ?? null }, log);
+    const offset = lost === null ? (known?.offset ?? firstOf(place, log)) : resumeOffset(lost, lostRange);
     if (offset === null) {
       return { starts: [], lost, keptBy: given.has(assignment) ? "sink" : "group" };
     }
     const ownCommit = commit === null || isOfAnotherTopic(commit, assignment) ? null : commit.offset;
-    starts.push({ assignment, offset, committed: ownCommit, passedOver: lost });
+    starts.push({ assignment, offset, committed: ownCommit, skipped: lost });
   }
   return { starts, lost: null, keptBy: "group" };
 }
@@ -66,7 +66,12 @@ function warnWithoutId(logger: Logger, { topic, partition, topicId }: OwnAssignm
 }
 
 /** What a position lacks. Without topic ids, the record that was committed with the group's offset must stand where it stood. */
-async function lostAt(scout: LogScout, assignment: OwnAssignment, position: Position, log: LogEnds | undefined): Promise<LostRange | null> {
+async function lostAt(
+  brokerOffsets: BrokerOffsets,
+  assignment: OwnAssignment,
+  position: Position,
+  log: LogEnds | undefined,
+): Promise<LostRange | null> {
   if (log === undefined) {
     return null;
   }
@@ -77,7 +82,7 @@ async function lostAt(scout: LogScout, assignment: OwnAssignment, position: Posi
   }
   const { topic, partition } = assignment;
   const recreated = { from: null, to: null };
-  return (await scout.isReplaced(topic, partition, landmark))
+  return (await brokerOffsets.isReplaced(topic, partition, landmark))
     ? { topic, partition, firstMissing: offset, firstAvailable: log.low, end: log.high, recreated }
     : null;
 }
@@ -88,11 +93,11 @@ function positionOf({ offset, topicId = null }: OffsetCommit): Position {
 
 /** Where partitions start of which nothing else says it. */
 async function firstOffsets(
-  scout: LogScout,
+  brokerOffsets: BrokerOffsets,
   from: Subscription["from"],
   topics: readonly string[],
 ): Promise<(place: string, log: LogEnds | undefined) => bigint> {
-  const since = typeof from === "object" && "timestamp" in from ? await scout.offsetsAt(topics, from.timestamp) : null;
+  const since = typeof from === "object" && "timestamp" in from ? await brokerOffsets.offsetsAt(topics, from.timestamp) : null;
   return (place, log) => (from === "latest" ? log?.high : (since?.get(place) ?? log?.low)) ?? 0n;
 }
 

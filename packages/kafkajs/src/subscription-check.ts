@@ -1,14 +1,14 @@
 import type { DriverSink, Subscription } from "@cdckit/consumer";
 import { KafkaJsDriverError } from "./errors.ts";
 import type { JoinedGroup } from "./join-gate.ts";
-import type { LogScout } from "./log-scout.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
 
 export interface SubscriptionCheckParts {
   readonly subscription: Subscription;
   /** Those that this member subscribes to, by name. */
   readonly topics: readonly string[];
   readonly sink: DriverSink;
-  readonly scout: LogScout;
+  readonly brokerOffsets: BrokerOffsets;
   /** The topics in what a member says of itself when it joins. */
   readonly topicsIn: (metadata: Buffer) => readonly string[];
 }
@@ -53,9 +53,9 @@ export class SubscriptionCheck {
 
   async #look(): Promise<void> {
     const generation = this.#generation;
-    const { scout, subscription, topics, topicsIn } = this.#parts;
+    const { brokerOffsets, subscription, topics, topicsIn } = this.#parts;
     try {
-      const members = await scout.members(subscription.groupId);
+      const members = await brokerOffsets.members(subscription.groupId);
       const own = [...topics].sort().join();
       const other = members.map((metadata) => [...topicsIn(metadata)].sort()).find((those) => those.length > 0 && those.join() !== own);
       if (other !== undefined && generation === this.#generation) {

@@ -1,7 +1,7 @@
 import type { Logger } from "@cdckit/consumer";
 import type { Assignments, Held } from "./assignments.ts";
 import { recreatedOf } from "./log-guard.ts";
-import type { LogScout } from "./log-scout.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
 import { lostRangeError } from "./lost-range.ts";
 
 /** So old may be what is known of the topics when the next batch comes: a topic is hardly deleted, created and filled again in this time. */
@@ -13,7 +13,7 @@ const maxAgeMs = 1_000;
 const afterBatchMs = 1_000;
 
 export interface TopicCheckParts {
-  readonly scout: LogScout;
+  readonly brokerOffsets: BrokerOffsets;
   readonly groupId: string;
   readonly assignments: Assignments;
   readonly logger: Logger;
@@ -51,10 +51,10 @@ export class TopicCheck {
 
   /** Whether the topic is another one by now: the assignment is over then. */
   async isRecreated(held: Held): Promise<boolean> {
-    const { scout, groupId, assignments, failed } = this.#parts;
+    const { brokerOffsets, groupId, assignments, failed } = this.#parts;
     await this.look();
-    const lost = held.isDistrusted && held.assignment.topicId === null ? await recreatedOf(scout, groupId, held) : null;
-    held.isDistrusted = false;
+    const lost = held.needsRecheck && held.assignment.topicId === null ? await recreatedOf(brokerOffsets, groupId, held) : null;
+    held.needsRecheck = false;
     if (lost !== null) {
       failed(lostRangeError(lost, groupId));
     }
@@ -75,11 +75,11 @@ export class TopicCheck {
   }
 
   async #look(): Promise<void> {
-    const { scout, assignments, logger, recreated } = this.#parts;
+    const { brokerOffsets, assignments, logger, recreated } = this.#parts;
     const known = assignments.identified();
     const askedAtMs = performance.now();
     try {
-      const ids = await scout.topicIds([...new Set(known.map(({ assignment }) => assignment.topic))]);
+      const ids = await brokerOffsets.topicIds([...new Set(known.map(({ assignment }) => assignment.topic))]);
       const others = known.filter(({ assignment }) => {
         const id = ids.get(assignment.topic);
         return id !== undefined && id !== assignment.topicId && assignments.isCurrent(assignment);

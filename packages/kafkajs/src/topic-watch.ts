@@ -1,9 +1,9 @@
 import type { Logger } from "@cdckit/consumer";
-import type { LogScout } from "./log-scout.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
 import { wantedTopics } from "./preflight.ts";
 
 export interface TopicWatchParts {
-  readonly scout: LogScout;
+  readonly brokerOffsets: BrokerOffsets;
   readonly wanted: readonly (string | RegExp)[];
   /** Those that are consumed already. */
   readonly known: readonly string[];
@@ -38,9 +38,9 @@ export class TopicWatch {
   }
 
   async #look(): Promise<void> {
-    const { scout, wanted, logger, found } = this.#parts;
+    const { brokerOffsets, wanted, logger, found } = this.#parts;
     try {
-      const later = wantedTopics(wanted, await scout.topics()).filter((topic) => !this.#known.has(topic));
+      const later = wantedTopics(wanted, await brokerOffsets.topics()).filter((topic) => !this.#known.has(topic));
       if (later.length > 0 && !this.#isStopped) {
         logger.info({ topics: later }, "topics that match were made; the group is joined anew with them");
         await found(later);

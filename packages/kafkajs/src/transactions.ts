@@ -4,7 +4,7 @@ import type { Transaction } from "kafkajs";
 import { type Assignments, toKafkaJsOffsets } from "./assignments.ts";
 import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
-import { type LogScout, placeOf } from "./log-scout.ts";
+import { type BrokerOffsets, placeOf } from "./broker-offsets.ts";
 import { isOfAnotherTopic, type Position } from "./lost-range.ts";
 import { checkWritten, toTopicMessages } from "./outgoing.ts";
 import {
@@ -21,7 +21,7 @@ import {
 export interface TransactionParts {
   readonly groupId: string;
   readonly makeProducer: MakeProducer;
-  readonly scout: LogScout;
+  readonly brokerOffsets: BrokerOffsets;
   readonly assignments: Assignments;
   /** Nothing is waited for after it. */
   readonly ended: AbortSignal;
@@ -121,12 +121,12 @@ export class Transactions {
    * over would start too early. So this member leaves only when they are there.
    */
   async #untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
-    const { scout, groupId } = this.#parts;
+    const { brokerOffsets, groupId } = this.#parts;
     const deadline = performance.now() + visibleDeadlineMs;
     for (const { assignment, offset } of offsets) {
       const { topic, partition } = assignment;
       while (performance.now() < deadline) {
-        const committed = (await scout.committed(groupId, [topic]).catch(() => noCommits)).get(placeOf(topic, partition));
+        const committed = (await brokerOffsets.committed(groupId, [topic]).catch(() => noCommits)).get(placeOf(topic, partition));
         if (committed !== undefined && committed.offset >= offset && !isOfAnotherTopic(committed, assignment)) {
           break;
         }
@@ -156,7 +156,7 @@ export class Transactions {
   async #refuseOvertaken(assignment: PartitionAssignment): Promise<void> {
     const { topic, partition } = assignment;
     const known = this.#parts.assignments.reachedOf(assignment) ?? -1n;
-    const committed = (await this.#parts.scout.committed(this.#parts.groupId, [topic])).get(placeOf(topic, partition));
+    const committed = (await this.#parts.brokerOffsets.committed(this.#parts.groupId, [topic])).get(placeOf(topic, partition));
     if (committed !== undefined && committed.offset > known && !isOfAnotherTopic(committed, assignment)) {
       throw new KafkaJsDriverError(
         "fenced",

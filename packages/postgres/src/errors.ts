@@ -107,7 +107,7 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
   }
   // A serialization failure is no row's, and still has one in its detail.
   const cause = new PostgresRefusal(error as Readonly<Record<string, unknown>>, state); // it has a code, so it is an object
-  return isPassing(state)
+  return isTransient(state)
     ? new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be asked (${state}); it is tried again`, { cause })
     : new PostgresSinkError("rejected", `${what}: PostgreSQL refused it with ${state} (see its appendix of error codes)`, { cause });
 }
@@ -148,6 +148,6 @@ function sqlStateOf(error: unknown): string | null {
  * Connection trouble (08), deadlock and serialization (40), resources (53), an operator at work (57), the server's own disk (58), a lock
  * that was not to be had, a standby that is not yet the primary. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-function isPassing(state: string): boolean {
+function isTransient(state: string): boolean {
   return (/^(08|40|53|57|58)/.test(state) && state !== "57014") || state === "55P03" || state === "25006";
 }

@@ -35,7 +35,7 @@ const missingHint =
   "is this the registry that the producer wrote to, and does the producer write this kind of id (apicurio.registry.use-id)? " +
   "Ids that are mere numbers are read as numericIds says";
 const subjectsAtOnce = 500;
-const mostSubjects = 100_000;
+const maxSubjects = 100_000;
 
 /** Apicurio's own API: content ids and global ids, each by its own path. */
 export class ApicurioApi implements RegistryApi<ArtifactPlace> {
@@ -91,7 +91,7 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
   /** The artifacts of the group "default" by their names, those of other groups as group/artifact. */
   async subjects(): Promise<readonly string[]> {
     const names: string[] = [];
-    for (let offset = 0; offset < mostSubjects; offset += subjectsAtOnce) {
+    for (let offset = 0; offset < maxSubjects; offset += subjectsAtOnce) {
       const what = "the list of artifacts";
       const answer = await this.#json({ path: `/search/artifacts?limit=${subjectsAtOnce}&offset=${offset}`, what });
       const page = isObject(answer) ? answer["artifacts"] : undefined;
@@ -116,8 +116,8 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
     if (types.size > 1) {
       throw unusable("names versions of several types: ask by the global id of one of them", what);
     }
-    const [stated] = types;
-    return stated === undefined ? schema : { ...schema, schemaType: typeOf(stated, what) };
+    const [declared] = types;
+    return declared === undefined ? schema : { ...schema, schemaType: typeOf(declared, what) };
   }
 
   async #content(path: string, id: SchemaId): Promise<UnresolvedSchema<ArtifactPlace>> {
@@ -165,8 +165,8 @@ function noneWhereMissing(error: unknown): null {
   throw error;
 }
 
-function typeOf(stated: unknown, what: string): SchemaType {
-  const schemaType = stated === null ? undefined : readSchemaType(stated);
+function typeOf(declared: unknown, what: string): SchemaType {
+  const schemaType = declared === null ? undefined : readSchemaType(declared);
   if (schemaType === undefined) {
     throw unusable("is a type other than AVRO, JSON, PROTOBUF and KCONNECT", what);
   }

@@ -142,6 +142,6 @@ describe("which API is asked", () => {
     );
     const registry = createRegistry({ url: server.url });
     const loaded = await Promise.all([1, 2, 3, 4].map((id) => registry.load(id)));
-    expect(loaded.map(({ isRuled }) => isRuled)).toEqual([true, undefined, undefined, true]);
+    expect(loaded.map(({ hasRuleSet }) => hasRuleSet)).toEqual([true, undefined, undefined, true]);
   });
 });

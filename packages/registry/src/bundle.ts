@@ -126,8 +126,8 @@ function readSchema(bytes: Uint8Array): RegisteredSchema | string {
   if (references === undefined) {
     return "has references that are not a list of name and schema text";
   }
-  const isRuled = line["isRuled"] === true ? { isRuled: true } : {};
-  return Object.freeze({ id, schemaType, schema, ...(references.length === 0 ? {} : { references }), ...isRuled });
+  const hasRuleSet = line["hasRuleSet"] === true ? { hasRuleSet: true } : {};
+  return Object.freeze({ id, schemaType, schema, ...(references.length === 0 ? {} : { references }), ...hasRuleSet });
 }
 
 function readReferences(value: unknown): readonly SchemaReference[] | undefined {

@@ -22,7 +22,7 @@ export async function resolveReferences<Place extends ReferencePlace>(
   fetchVersion: FetchVersion<Place>,
 ): Promise<RegisteredSchema> {
   const walk = new ReferenceWalk(id, bounds, fetchVersion);
-  walk.weigh(root.schema);
+  walk.addSize(root.schema);
   await walk.follow(root.references, []);
   const { schema, schemaType } = root;
   return Object.freeze({
@@ -30,7 +30,7 @@ export async function resolveReferences<Place extends ReferencePlace>(
     schemaType,
     schema,
     ...(walk.resolved.length === 0 ? {} : { references: Object.freeze(walk.resolved) }),
-    ...(root.isRuled === true ? { isRuled: true } : {}),
+    ...(root.hasRuleSet === true ? { hasRuleSet: true } : {}),
   });
 }
 
@@ -58,7 +58,7 @@ class ReferenceWalk<Place extends ReferencePlace> {
     }
   }
 
-  weigh(text: string): void {
+  addSize(text: string): void {
     this.#bytes += Buffer.byteLength(text);
     if (this.#bytes > this.#bounds.maxBytes) {
       throw this.#refused(`weighs more than ${this.#bounds.maxBytes} bytes with its references (maxBodyBytes)`);
@@ -76,8 +76,8 @@ class ReferenceWalk<Place extends ReferencePlace> {
     }
     this.#seen.add(key);
     const found = await this.#fetchReferred(link);
-    this.weigh(found.schema);
-    this.weigh(link.name);
+    this.addSize(found.schema);
+    this.addSize(link.name);
     await this.follow(found.references, [...path, place]);
     this.resolved.push(Object.freeze({ name: link.name, schema: found.schema }));
   }

@@ -6,7 +6,7 @@ export interface UnresolvedSchema<Place extends ReferencePlace = ReferenceLink> 
   readonly schema: string;
   readonly references: readonly Place[];
   /** Whether rules stand beside it by which producers change what they write. */
-  readonly isRuled?: boolean;
+  readonly hasRuleSet?: boolean;
 }
 
 /** Where a reference leads, whatever the registry calls it. */
@@ -48,7 +48,7 @@ export function readSchemaAnswer(answer: unknown): UnresolvedSchema | UnusableAn
   if (references === undefined) {
     return { wrong: "has references that are not a list of name, subject and version", isRegistry: true };
   }
-  return hasRules(answer["ruleSet"]) ? { schema, schemaType, references, isRuled: true } : { schema, schemaType, references };
+  return hasRules(answer["ruleSet"]) ? { schema, schemaType, references, hasRuleSet: true } : { schema, schemaType, references };
 }
 
 /** Rules of the kind that change a message while it is written; conditions only look at it. */

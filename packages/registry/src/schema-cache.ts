@@ -51,13 +51,13 @@ export class SchemaCache {
       return;
     }
     while (this.#entries.size >= this.#bounds.maxSchemas || this.#bytes + bytes > this.#bounds.maxBytes) {
-      this.#remove(this.#leastRecentlyUsed());
+      this.#remove(this.#minRecentlyUsed());
     }
     this.#entries.set(schema.id, { schema, bytes, usedAt: ++this.#uses });
     this.#bytes += bytes;
   }
 
-  #leastRecentlyUsed(): SchemaId {
+  #minRecentlyUsed(): SchemaId {
     let oldest: SchemaId = "";
     let oldestUse = Number.POSITIVE_INFINITY;
     for (const [id, entry] of this.#entries) {

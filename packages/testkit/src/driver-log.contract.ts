@@ -115,7 +115,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
-  "where the subscription says so, it goes on behind what retention took, and tells what was passed over": async (harness, { expect }) => {
+  "where the subscription says so, it goes on behind what retention took, and tells what was skipped": async (harness, { expect }) => {
     for (const lostRange of ["earliest", "latest"] as const) {
       const topic = await topicOf(harness, 1);
       const groupId = harness.uniqueName("group");
@@ -126,7 +126,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
       const { sink, session } = await join(harness, { topics: [topic], groupId, lostRange });
       await sink.until(({ losses }) => losses.length > 0);
       const position = lostRange === "earliest" ? 5n : 8n;
-      expect(sink.losses).toEqual([{ assignment: sink.held[0], lost, goesOnAt: position }]);
+      expect(sink.losses).toEqual([{ assignment: sink.held[0], lost, resumeOffset: position }]);
       await harness.produce(topic, lines(0, 1));
       await sink.until(({ records }) => records.length > 0);
       expect([sink.records[0]?.offset, sink.failures]).toEqual([position, []]);
@@ -147,7 +147,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     session.resume(sink.held);
     await sink.until(({ records }) => records.length >= 6);
     expect(offsetsOf(sink, 0)).toEqual([0n, 1n, 2n, 3n, 6n, 7n]);
-    expect(sink.losses.map(({ lost, goesOnAt }) => [lost.firstMissing, lost.firstAvailable, goesOnAt])).toEqual([[4n, 6n, 6n]]);
+    expect(sink.losses.map(({ lost, resumeOffset }) => [lost.firstMissing, lost.firstAvailable, resumeOffset])).toEqual([[4n, 6n, 6n]]);
     expect([sink.failures, sink.revocations]).toEqual([[], []]);
     await session.close(5_000);
   },
@@ -162,7 +162,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
         assignments.map((assignment) => ({ assignment, offset }));
     const { sink, session } = await join(harness, { topics: [topic], startAt: startAt(2n), lostRange: "earliest" });
     await sink.until(({ records }) => records.length >= 4);
-    expect([offsetsOf(sink, 0)[0], sink.losses.map(({ goesOnAt }) => goesOnAt)]).toEqual([4n, [4n]]);
+    expect([offsetsOf(sink, 0)[0], sink.losses.map(({ resumeOffset }) => resumeOffset)]).toEqual([4n, [4n]]);
     await session.close(5_000);
     const failure = await failureOf(harness, { topics: [topic], startAt: startAt(20n), lostRange: "earliest" });
     expect(failure).toEqual({ topic, partition: 0, firstMissing: 20n, firstAvailable: 4n, end: 8n });
@@ -207,7 +207,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await recreateFull(harness, topic);
     await sink.until(({ failures, records }) => failures.length > 0 || records.filter(isNew).length >= 8);
     expect([sink.failures, sink.records.filter(isNew).map(({ offset }) => offset)]).toEqual([[], [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n]]);
-    expect(sink.losses.map(({ lost, goesOnAt }) => [lost.recreated?.from, lost.recreated?.to === ids[0], goesOnAt])).toEqual([
+    expect(sink.losses.map(({ lost, resumeOffset }) => [lost.recreated?.from, lost.recreated?.to === ids[0], resumeOffset])).toEqual([
       [ids[0], false, 0n],
     ]);
     const [assignment] = sink.held;
@@ -258,7 +258,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     ] as const) {
       const { sink, session: other } = await join(harness, { topics: [topic], startAt, lostRange });
       await sink.until(({ losses }) => losses.length > 0);
-      expect([sink.losses.map(({ goesOnAt }) => goesOnAt), sink.failures]).toEqual([[position], []]);
+      expect([sink.losses.map(({ resumeOffset }) => resumeOffset), sink.failures]).toEqual([[position], []]);
       await other.close(5_000);
     }
   },

@@ -148,10 +148,10 @@ async function shownBy(sample: FormatSample): Promise<unknown[]> {
 }
 
 /** Each event by the fields that the sample states of it, and the names of its formats. */
-function shown(events: readonly CdcEvent[], { events: stated }: FormatSample): unknown[] {
+function shown(events: readonly CdcEvent[], { events: declared }: FormatSample): unknown[] {
   return events.map((event, i) => {
     const all = event.toObject();
-    const names = Object.keys(stated[i] ?? {});
+    const names = Object.keys(declared[i] ?? {});
     return { ...Object.fromEntries(names.map((name) => [name, all[name]])), formats: [event.framing, event.encoding, event.envelope] };
   });
 }

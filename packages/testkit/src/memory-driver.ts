@@ -1,6 +1,6 @@
 import type { Clock, DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
 import { MemoryBroker } from "./memory-broker.ts";
-import { goesOnAt, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
+import { resumeOffset, lostRangeError, MemoryBrokerError } from "./memory-error.ts";
 import { MemoryMember } from "./memory-member.ts";
 import { bindMethods } from "./bind-methods.ts";
 
@@ -112,7 +112,7 @@ class BrokerDriver implements MemoryDriver {
     const aborted = new Promise<never>((_, reject) => {
       const refuse = (): void => reject(new MemoryBrokerError("aborted", "nobody waits for the connection any more"));
       // What is reached in this turn is reached.
-      giveUp = () => void this.broker.clock.breathe().then(refuse);
+      giveUp = () => void this.broker.clock.yieldToEventLoop().then(refuse);
     });
     signal?.addEventListener("abort", giveUp);
     await Promise.race([reached, aborted]).finally(() => signal?.removeEventListener("abort", giveUp));
@@ -131,7 +131,7 @@ class BrokerDriver implements MemoryDriver {
     for (const topic of this.broker.topics().filter((name) => member.subscribes(name))) {
       for (let partition = 0; partition < this.broker.partitions(topic); partition++) {
         const start = member.startOf(topic, partition);
-        if (typeof start !== "bigint" && goesOnAt(start, subscription.lostRange) === null) {
+        if (typeof start !== "bigint" && resumeOffset(start, subscription.lostRange) === null) {
           throw lostRangeError(start);
         }
       }

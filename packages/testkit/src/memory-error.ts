@@ -59,7 +59,7 @@ export function lostRangeError(lost: LostRange): MemoryBrokerError {
  * Where a partition goes on all the same, or null where it must not: nobody has chosen to, or the log was truncated before the position. No
  * range can be told that was lost then, and checkpoints speak of records that are not there any more.
  */
-export function goesOnAt({ firstMissing, firstAvailable, end, recreated }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
+export function resumeOffset({ firstMissing, firstAvailable, end, recreated }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
   if (policy === "halt" || (recreated === undefined && firstMissing > firstAvailable)) {
     return null;
   }

@@ -85,7 +85,7 @@ export class MemoryFaults {
 
   /** Does a request in the next turn, as the faults have it. */
   async perform<T>(request: BrokerRequest, work: () => T | Promise<T>): Promise<T> {
-    await this.#clock.breathe();
+    await this.#clock.yieldToEventLoop();
     const met = this.meet(request);
     if (met === null) {
       return work();

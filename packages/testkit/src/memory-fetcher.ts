@@ -143,6 +143,6 @@ export class MemoryFetcher {
     position.offset = nextOffset;
     const batch = new RecordArrayBatch({ assignment, records, nextOffset, highWatermark: log.stableEnd });
     // A turn of the event loop between batches, as a fetch from a socket would give.
-    await (sink.batch(batch) ?? broker.clock.breathe());
+    await (sink.batch(batch) ?? broker.clock.yieldToEventLoop());
   }
 }

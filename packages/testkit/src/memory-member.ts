@@ -10,7 +10,7 @@ import type {
   Subscription,
 } from "@cdckit/consumer";
 import type { AppendedRecord, MemoryBroker } from "./memory-broker.ts";
-import { goesOnAt, lostRangeAt, lostRangeError, MemoryBrokerError, type Position } from "./memory-error.ts";
+import { resumeOffset, lostRangeAt, lostRangeError, MemoryBrokerError, type Position } from "./memory-error.ts";
 import type { BrokerOperation } from "./memory-faults.ts";
 import { type FetchPosition, MemoryFetcher } from "./memory-fetcher.ts";
 import type { MemoryGroup } from "./memory-group.ts";
@@ -279,7 +279,7 @@ export class MemoryMember implements DriverSession {
   #missed(assignment: PartitionAssignment, lost: LostRange): bigint | null {
     const { topic, partition, topicId } = assignment;
     this.#heldBefore.set(placeOf(assignment), { topic, partition, topicId, offset: lost.firstMissing });
-    if (lost.recreated === undefined || goesOnAt(lost, this.#parts.subscription.lostRange) === null) {
+    if (lost.recreated === undefined || resumeOffset(lost, this.#parts.subscription.lostRange) === null) {
       return this.#passOver(assignment, lost);
     }
     void this.#group.renew(this, assignment);
@@ -289,11 +289,11 @@ export class MemoryMember implements DriverSession {
   /** Where the partition goes on, as the subscription has it; null where the member has failed. */
   #passOver(assignment: PartitionAssignment, lost: LostRange): bigint | null {
     const { subscription, sink } = this.#parts;
-    const position = goesOnAt(lost, subscription.lostRange);
+    const position = resumeOffset(lost, subscription.lostRange);
     if (position === null) {
       this.fail(lostRangeError(lost));
     } else {
-      sink.passedOver?.(assignment, lost, position);
+      sink.skipped?.(assignment, lost, position);
     }
     return position;
   }

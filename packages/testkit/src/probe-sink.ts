@@ -9,8 +9,8 @@ export class ProbeSink implements DriverSink {
   readonly failures: Error[] = [];
   /** Every revocation, with what was held then. */
   readonly revocations: { readonly assignments: readonly PartitionAssignment[]; readonly how: "revoked" | "lost" }[] = [];
-  /** Every range that was passed over. */
-  readonly losses: { readonly assignment: PartitionAssignment; readonly lost: LostRange; readonly goesOnAt: bigint }[] = [];
+  /** Every range that was skipped. */
+  readonly losses: { readonly assignment: PartitionAssignment; readonly lost: LostRange; readonly resumeOffset: bigint }[] = [];
   /** For how long the group has held the member for its own, at each word of it. */
   readonly acknowledgements: number[] = [];
   #held = new Set<PartitionAssignment>();
@@ -49,8 +49,8 @@ export class ProbeSink implements DriverSink {
     return this.onBatch(batch);
   }
 
-  passedOver(assignment: PartitionAssignment, lost: LostRange, goesOnAt: bigint): void {
-    this.losses.push({ assignment, lost, goesOnAt });
+  skipped(assignment: PartitionAssignment, lost: LostRange, resumeOffset: bigint): void {
+    this.losses.push({ assignment, lost, resumeOffset });
     this.#changed();
   }
 

@@ -29,7 +29,7 @@ describe("a virtual clock", () => {
     await clock.run(
       (async () => {
         for (; turns < 50; turns++) {
-          await clock.breathe();
+          await clock.yieldToEventLoop();
           await Promise.resolve();
         }
         await new Promise<void>((resolve) => void clock.after(2, resolve));
@@ -90,7 +90,7 @@ describe("a virtual clock", () => {
     clock.after(5, () => {
       due = true;
     });
-    await clock.run(breatheUntil(clock, () => due));
+    await clock.run(yieldUntil(clock, () => due));
     expect(clock.nowMs()).toBeLessThan(12);
   });
 });
@@ -146,7 +146,7 @@ async function traceOf(seed: number): Promise<string[]> {
     await session;
   };
   await clock.run(Promise.all([join("a"), later(clock, 1).then(() => join("b"))]));
-  await clock.run(breatheUntil(clock, () => broker.commits.length >= 12));
+  await clock.run(yieldUntil(clock, () => broker.commits.length >= 12));
   return [...trace, ...broker.commits.map(({ partition, offset }) => `${partition}=${offset}`)];
 }
 
@@ -154,8 +154,8 @@ function later(clock: VirtualClock, ms: number): Promise<void> {
   return new Promise((resolve) => void clock.after(ms, resolve));
 }
 
-async function breatheUntil(clock: VirtualClock, claim: () => boolean): Promise<void> {
+async function yieldUntil(clock: VirtualClock, claim: () => boolean): Promise<void> {
   while (!claim()) {
-    await clock.breathe();
+    await clock.yieldToEventLoop();
   }
 }

@@ -109,7 +109,7 @@ class SteppedClock implements VirtualClock {
     };
   }
 
-  breathe(): Promise<void> {
+  yieldToEventLoop(): Promise<void> {
     return new Promise((resolve) => this.#post(resolve));
   }
 

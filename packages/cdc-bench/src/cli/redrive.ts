@@ -116,12 +116,12 @@ async function partitionsOf(cluster: Cluster, topic: string, groupId: string): P
 
 /** One progress for each selection: what another filter left is not taken for done. */
 function groupOf(topic: string, to: string | null, filter: RedriveFilter): string {
-  const isWhole = to === null && JSON.stringify(filter) === JSON.stringify(everything);
+  const isEntireTopic = to === null && JSON.stringify(filter) === JSON.stringify(everything);
   const selection = createHash("sha256")
     .update(JSON.stringify([to, filter]))
     .digest("hex")
     .slice(0, 8);
-  return `cdc-bench-redrive-${topic}${isWhole ? "" : `-${selection}`}`;
+  return `cdc-bench-redrive-${topic}${isEntireTopic ? "" : `-${selection}`}`;
 }
 
 function endOf({ aborted, tally, deadLetterTopic, groupId }: RedriveReport): ExitCode {

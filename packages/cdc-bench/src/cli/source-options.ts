@@ -101,12 +101,12 @@ const brokerFlags: readonly (readonly [keyof SourceFlags, string])[] = [
 ];
 
 /** Kafka's field for it has 32 bits. */
-const mostFetchBytes = 2_147_483_647;
+const maxFetchBytes = 2_147_483_647;
 
 function parseFetchBytes(text: string): number {
   const bytes = parseCount(text);
-  if (bytes > mostFetchBytes) {
-    throw new InvalidArgumentError(`It must not exceed ${mostFetchBytes}.`);
+  if (bytes > maxFetchBytes) {
+    throw new InvalidArgumentError(`It must not exceed ${maxFetchBytes}.`);
   }
   return bytes;
 }

@@ -83,7 +83,7 @@ class Meter implements FetchMeter {
       assigned: (assignments) => this.#assigned(sink, assignments),
       revoked: (assignments, how) => sink.revoked(assignments, how),
       batch: (batch) => this.#batch(sink, batch),
-      passedOver: (assignment, lost, goesOnAt) => sink.passedOver?.(assignment, lost, goesOnAt),
+      skipped: (assignment, lost, resumeOffset) => sink.skipped?.(assignment, lost, resumeOffset),
       ...(sink.waiting === undefined ? {} : { waiting: sink.waiting.bind(sink) }),
       reconnected: (why) => sink.reconnected?.(why),
       acknowledged: (validForMs) => sink.acknowledged?.(validForMs),

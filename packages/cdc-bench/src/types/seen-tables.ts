@@ -34,7 +34,7 @@ interface Gathered {
 }
 
 /** Rows without a schema that are looked at: more seldom show more. */
-const mostRows = 10_000;
+const maxRows = 10_000;
 
 /** Gathers tables from records. The newest schema of each table counts; of tables without one, the rows themselves. */
 export class SeenTables {
@@ -89,10 +89,10 @@ export class SeenTables {
     gathered.key = this.#newest.get(`key ${topic}`)?.row ?? gathered.key;
     gathered.isDebezium ||= event.envelope === "debezium";
     const row = event.kind === "row" ? event.row : (event.after ?? event.before);
-    if (gathered.row === null && row !== null && gathered.rows.length < mostRows) {
+    if (gathered.row === null && row !== null && gathered.rows.length < maxRows) {
       gathered.rows.push(row);
     }
-    if (gathered.key === null && event.key !== null && gathered.keys.length < mostRows) {
+    if (gathered.key === null && event.key !== null && gathered.keys.length < maxRows) {
       gathered.keys.push(event.key);
     }
   }

@@ -6,7 +6,7 @@ import type { WorkInHand } from "../observe/waits.ts";
 import { toError } from "../user-code/user-value.ts";
 import type { BatchLimits } from "./delivery-options.ts";
 import type { Fence } from "./fence.ts";
-import type { BatchEntry } from "./open-record.ts";
+import type { BatchEntry } from "./in-flight-record.ts";
 
 export interface BatchStageParts {
   readonly limits: BatchLimits;
@@ -148,7 +148,7 @@ export class BatchStage {
         return;
       } catch (error) {
         this.#inHand = [];
-        if (!(await this.#isTriedAgain(entries, error, tries))) {
+        if (!(await this.#isRetried(entries, error, tries))) {
           return;
         }
       }
@@ -156,7 +156,7 @@ export class BatchStage {
   }
 
   /** False where the entries have been dealt with in another way, or never will be. */
-  async #isTriedAgain(entries: readonly BatchEntry[], error: unknown, tries: Tries): Promise<boolean> {
+  async #isRetried(entries: readonly BatchEntry[], error: unknown, tries: Tries): Promise<boolean> {
     const { recovery, fence, halt } = this.#parts;
     if (fence.isClosed) {
       return false; // they come again, to whoever holds the partition next
@@ -166,13 +166,13 @@ export class BatchStage {
     const { place } = (blamed ?? (entries[0] as BatchEntry)).record; // never called with none
     const through = suspects.length > 1 ? (suspects.at(-1)?.record.offset ?? null) : null;
     const failure: Failure = { stage: "handle", error, place, event: blamed?.events[0] ?? null, sink: this.#parts.sink, through };
-    const remedy = recovery.judge(failure, tries);
-    if (remedy.kind === "again") {
-      await fence.pause(remedy.delayMs);
+    const decision = recovery.judge(failure, tries);
+    if (decision.kind === "retry") {
+      await fence.pause(decision.delayMs);
       return true;
     }
-    if (remedy.kind === "halt" || blamed === undefined) {
-      halt(remedy.kind === "halt" ? remedy.error : haltErrorOf(failure));
+    if (decision.kind === "halt" || blamed === undefined) {
+      halt(decision.kind === "halt" ? decision.error : haltErrorOf(failure));
       return false;
     }
     if (entries.length > 1) {

@@ -3,7 +3,7 @@ import type { Counters } from "../observe/counters.ts";
 import type { EventHandler } from "../routing/handlers.ts";
 import { pendingOf } from "../user-code/user-value.ts";
 import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
-import { type BatchEntry, eventsOf } from "./open-record.ts";
+import { type BatchEntry, eventsOf } from "./in-flight-record.ts";
 
 export interface HandlerStageParts extends Omit<BatchStageParts, "apply" | "sink"> {
   /** The handler is about to be called with these. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { OffsetLedger, type Stretch } from "./offset-ledger.ts";
+import { OffsetLedger, type OffsetSpan } from "./offset-ledger.ts";
 
 describe("the offset ledger", () => {
   test("nothing is safe to commit while nothing is handled", () => {
@@ -41,12 +41,12 @@ describe("the offset ledger", () => {
 
   test("what the broker has may be ahead of what is handled: nothing below it is offered", () => {
     const ledger = new OffsetLedger();
-    const stretch = ledger.take();
-    ledger.advance(stretch, 3n);
+    const span = ledger.take();
+    ledger.advance(span, 3n);
     // A transaction commits what it has written before the records of it are settled.
     ledger.markCommitted(7n);
     expect(ledger.uncommitted).toBeNull();
-    ledger.settle(stretch, 7n);
+    ledger.settle(span, 7n);
     expect(ledger.uncommitted).toBeNull();
     ledger.settle(ledger.take(), 9n);
     expect(ledger.uncommitted).toBe(9n);
@@ -57,7 +57,7 @@ describe("the offset ledger", () => {
       fc.property(scheduleArbitrary, fc.array(fc.tuple(fc.boolean(), fc.nat(8)), { maxLength: 60 }), ({ gaps, order }, commits) => {
         const ledger = new OffsetLedger();
         const offsets = offsetsOf(gaps);
-        const stretches = offsets.map(() => ledger.take());
+        const spans = offsets.map(() => ledger.take());
         let atBroker = -1n;
         order.forEach((index, at) => {
           const [isPlain, ahead] = commits[at] ?? [true, 0];
@@ -68,7 +68,7 @@ describe("the offset ledger", () => {
             atBroker = reached > atBroker ? reached : atBroker;
             ledger.markCommitted(reached);
           }
-          ledger.settle(stretches[index] as Stretch, offset + 1n);
+          ledger.settle(spans[index] as OffsetSpan, offset + 1n);
           const offered = ledger.uncommitted;
           expect(offered === null || offered > atBroker).toBe(true);
           if (isPlain && offered !== null) {
@@ -88,11 +88,11 @@ describe("the offset ledger", () => {
       fc.property(scheduleArbitrary, ({ gaps, order }) => {
         const ledger = new OffsetLedger();
         const offsets = offsetsOf(gaps);
-        const open = new Map<bigint, Stretch>(offsets.map((offset) => [offset, ledger.take()]));
+        const open = new Map<bigint, OffsetSpan>(offsets.map((offset) => [offset, ledger.take()]));
         let last = -1n;
         for (const index of order) {
           const offset = offsets[index] as bigint;
-          ledger.settle(open.get(offset) as Stretch, offset + 1n);
+          ledger.settle(open.get(offset) as OffsetSpan, offset + 1n);
           open.delete(offset);
           const watermark = ledger.watermark ?? -1n;
           const firstOpen = [...open.keys()][0];

@@ -1,18 +1,18 @@
-/** A stretch of records that were taken together: a whole batch, or one record. Opaque outside the ledger. */
-export interface Stretch {
-  /** Everything of the stretch below this offset is handled; null while nothing is. */
+/** A span of records that were taken together: a whole batch, or one record. Opaque outside the ledger. */
+export interface OffsetSpan {
+  /** Everything of the span below this offset is handled; null while nothing is. */
   handledTo: bigint | null;
   settled: boolean;
 }
 
 /**
- * What is safe to commit of one partition during one assignment: the offset below which every record is handled. Stretches are taken in
- * offset order and settled in any order; the watermark passes a stretch only when all before it are settled.
+ * What is safe to commit of one partition during one assignment: the offset below which every record is handled. Spans are taken in
+ * offset order and settled in any order; the watermark passes a span only when all before it are settled.
  *
  * The epoch fence is the ledger itself: a new assignment has a new ledger, and what still settles in an old one reaches nobody.
  */
 export class OffsetLedger {
-  #open: Stretch[] = [];
+  #open: OffsetSpan[] = [];
   // The head index moves instead of the array: a shift a record would be quadratic when many are in flight.
   #head = 0;
   #watermark: bigint | null = null;
@@ -31,7 +31,7 @@ export class OffsetLedger {
     return this.#watermark !== null && (this.#committed === null || this.#watermark > this.#committed) ? this.#watermark : null;
   }
 
-  /** Stretches that are not settled. */
+  /** Spans that are not settled. */
   get inFlight(): number {
     let count = 0;
     for (let i = this.#head; i < this.#open.length; i++) {
@@ -40,36 +40,36 @@ export class OffsetLedger {
     return count;
   }
 
-  /** Stretches that the watermark has not passed: those in flight, and the settled ones behind the first of them. */
+  /** Spans that the watermark has not passed: those in flight, and the settled ones behind the first of them. */
   get open(): number {
     return this.#open.length - this.#head;
   }
 
-  /** The next stretch in offset order is in flight from now on. */
-  take(): Stretch {
-    const stretch: Stretch = { handledTo: null, settled: false };
-    this.#open.push(stretch);
-    return stretch;
+  /** The next span in offset order is in flight from now on. */
+  take(): OffsetSpan {
+    const span: OffsetSpan = { handledTo: null, settled: false };
+    this.#open.push(span);
+    return span;
   }
 
-  /** Everything of the stretch below `next` is handled, the rest is not. */
-  advance(stretch: Stretch, next: bigint): void {
-    if (stretch.settled) {
+  /** Everything of the span below `next` is handled, the rest is not. */
+  advance(span: OffsetSpan, next: bigint): void {
+    if (span.settled) {
       return;
     }
-    stretch.handledTo = next;
-    if (this.#open[this.#head] === stretch) {
+    span.handledTo = next;
+    if (this.#open[this.#head] === span) {
       this.#raise(next);
     }
   }
 
-  /** The whole stretch is handled; the partition goes on at `next`. Settling twice changes nothing. */
-  settle(stretch: Stretch, next: bigint): void {
-    if (stretch.settled) {
+  /** The whole span is handled; the partition goes on at `next`. Settling twice changes nothing. */
+  settle(span: OffsetSpan, next: bigint): void {
+    if (span.settled) {
       return;
     }
-    stretch.handledTo = next;
-    stretch.settled = true;
+    span.handledTo = next;
+    span.settled = true;
     this.#collect();
   }
 

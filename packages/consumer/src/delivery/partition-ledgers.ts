@@ -33,10 +33,10 @@ export class PartitionLedgers {
   }
 
   /** The partition goes on there: what lies in front of it is gone, and nobody is behind with it. */
-  passOver(assignment: PartitionAssignment, goesOnAt: bigint): void {
+  passOver(assignment: PartitionAssignment, resumeOffset: bigint): void {
     const held = this.#held.get(assignment);
     if (held !== undefined) {
-      held.passedTo = goesOnAt;
+      held.passedTo = resumeOffset;
     }
   }
 

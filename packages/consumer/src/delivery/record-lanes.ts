@@ -9,7 +9,7 @@ import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
 import { pendingOf } from "../user-code/user-value.ts";
 import type { Fence } from "./fence.ts";
 import { Lanes, laneOfKey, type LaneTask } from "./lanes.ts";
-import type { OpenRecord } from "./open-record.ts";
+import type { InFlightRecord } from "./in-flight-record.ts";
 
 /** One event, and the handler that takes it. */
 export interface HandlerCall {
@@ -18,18 +18,18 @@ export interface HandlerCall {
 }
 
 /** A record that did not decode, and is to be set aside in its turn. */
-export interface Doomed {
+export interface PendingDeadLetter {
   readonly failure: Failure;
   readonly tries: Tries;
 }
 
 /** The events of one record that go to handlers one by one. */
 interface RecordTask extends LaneTask {
-  readonly record: OpenRecord;
+  readonly record: InFlightRecord;
   readonly calls: readonly HandlerCall[];
   nextCall: number;
   tries: Tries | null;
-  readonly doomed: Doomed | null;
+  readonly pendingDeadLetter: PendingDeadLetter | null;
 }
 
 /** Whose lanes they are. */
@@ -106,8 +106,8 @@ export class RecordLanes {
     }
   }
 
-  add(record: OpenRecord, calls: readonly HandlerCall[], doomed: Doomed | null): void {
-    this.#lanes.add({ record, lane: this.#laneOf(record), calls, nextCall: 0, tries: null, doomed });
+  add(record: InFlightRecord, calls: readonly HandlerCall[], pendingDeadLetter: PendingDeadLetter | null): void {
+    this.#lanes.add({ record, lane: this.#laneOf(record), calls, nextCall: 0, tries: null, pendingDeadLetter });
   }
 
   /** Starts the next task; false where none may start. */
@@ -119,7 +119,7 @@ export class RecordLanes {
     return task !== undefined;
   }
 
-  #laneOf({ taken: { batch }, record }: OpenRecord): number {
+  #laneOf({ taken: { batch }, record }: InFlightRecord): number {
     const { order, concurrency } = this.#delivery;
     if (order === "partition" || concurrency === 1) {
       return 0;
@@ -137,8 +137,8 @@ export class RecordLanes {
       return;
     }
     this.#owner.startsUpTo(offset);
-    if (task.doomed !== null) {
-      this.setAside(task.doomed.failure, task.doomed.tries, () => this.#finish(task));
+    if (task.pendingDeadLetter !== null) {
+      this.setAside(task.pendingDeadLetter.failure, task.pendingDeadLetter.tries, () => this.#finish(task));
       return;
     }
     const behind = recovery.hasParkedKeys ? recovery.parkedBehind(task.record.place) : undefined;
@@ -211,15 +211,15 @@ export class RecordLanes {
     const event = task.calls[task.nextCall]?.event ?? null;
     const failure: Failure = { stage: "handle", error, place: task.record.place, event, sink: null, through: null };
     task.tries ??= noTries();
-    const remedy = this.#recovery.judge(failure, task.tries);
-    if (remedy.kind === "halt") {
-      this.#owner.halt(remedy.error);
-    } else if (remedy.kind === "set-aside") {
+    const decision = this.#recovery.judge(failure, task.tries);
+    if (decision.kind === "halt") {
+      this.#owner.halt(decision.error);
+    } else if (decision.kind === "set-aside") {
       const { tries } = task;
       task.tries = null;
       this.setAside(failure, tries, () => this.#finish(task));
     } else {
-      this.#rest(task, remedy.delayMs);
+      this.#rest(task, decision.delayMs);
     }
   }
 

@@ -113,7 +113,7 @@ export class SinkClaims {
       } catch (error) {
         failures++;
         const kind = classifyAtSink(error);
-        const isPermanent = kind === "systemic" || kind === "poison";
+        const isPermanent = kind === "permanent" || kind === "poison";
         if (isPermanent || (failures >= retry.attempts && kind !== "outage")) {
           const why = textOf(error);
           const after = isPermanent ? "" : ` in ${failures} attempts`;

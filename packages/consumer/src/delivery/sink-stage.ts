@@ -4,7 +4,7 @@ import type { WorkInHand } from "../observe/waits.ts";
 import type { Sink } from "../sink.ts";
 import { readMember } from "../user-code/user-value.ts";
 import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
-import { eventsOf, type OpenRecord } from "./open-record.ts";
+import { eventsOf, type InFlightRecord } from "./in-flight-record.ts";
 
 /** A sink of the consumer, and what it takes. */
 export interface AttachedSink {
@@ -36,7 +36,7 @@ export function sharesOf(sinks: readonly SinkStage[], events: readonly CdcEvent[
 }
 
 /** Hands each of the sinks its share; those without one get the record without events. */
-export function shareWith(sinks: readonly SinkStage[], record: OpenRecord, shares: SinkShares): void {
+export function shareWith(sinks: readonly SinkStage[], record: InFlightRecord, shares: SinkShares): void {
   for (let i = 0; i < sinks.length; i++) {
     sinks[i]?.add(record, shares[i] ?? noEvents);
   }
@@ -75,7 +75,7 @@ export class SinkStage {
   }
 
   /** Hands on what the sink takes. Its checkpoint moves past the record also where that is nothing. */
-  add(record: OpenRecord, taken: readonly CdcEvent[]): void {
+  add(record: InFlightRecord, taken: readonly CdcEvent[]): void {
     const { checkpoint } = this.#parts;
     if (checkpoint !== null && record.next <= checkpoint) {
       return;

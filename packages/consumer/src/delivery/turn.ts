@@ -29,11 +29,11 @@ export class Turn {
     if (this.#fence.lease.isOverAt(nowMs)) {
       return this.#fence.leased();
     }
-    return nowMs - this.#startedAtMs >= this.#maxBlockMs ? this.#breathe() : null;
+    return nowMs - this.#startedAtMs >= this.#maxBlockMs ? this.#yieldToEventLoop() : null;
   }
 
-  async #breathe(): Promise<void> {
-    await this.#clock.breathe();
+  async #yieldToEventLoop(): Promise<void> {
+    await this.#clock.yieldToEventLoop();
     this.#startedAtMs = this.#clock.nowMs();
   }
 }

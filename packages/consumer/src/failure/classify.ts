@@ -10,7 +10,7 @@ export type FailureKind =
   /** The registry has no such schema yet; whoever registers it may be late. */
   | "unknown-schema"
   /** Something outside of the record is wrong and stays wrong: credentials, a partition that another member has. */
-  | "systemic"
+  | "permanent"
   /** Known to pass: network, time-out, deadlock, 5xx, 429. No record is to blame. */
   | "transient"
   /** It may pass, and it may be the record. */
@@ -34,7 +34,7 @@ const kindByDecodeCode: Readonly<Record<DecodeErrorCode, FailureKind>> = {
   // No time brings a registry that nobody has named.
   "schema-source-missing": "poison",
   "schema-unavailable": "outage",
-  "schema-refused": "systemic",
+  "schema-refused": "permanent",
   "schema-invalid": "poison",
   "schema-mismatch": "poison",
 };
@@ -63,9 +63,9 @@ const kindByCode: Readonly<Record<string, FailureKind>> = {
   ER_LOCK_DEADLOCK: "transient",
   ER_LOCK_WAIT_TIMEOUT: "transient",
   PROTOCOL_CONNECTION_LOST: "transient",
-  fenced: "systemic",
-  "table-for-failed": "systemic", // how our PostgreSQL sink says that the user's function did
-  "login-failed": "systemic",
+  fenced: "permanent",
+  "table-for-failed": "permanent", // how our PostgreSQL sink says that the user's function did
+  "login-failed": "permanent",
 };
 
 /** SQLSTATE classes, as PostgreSQL's clients give them in `code`. Those left out are unclear. */
@@ -73,7 +73,7 @@ const kindBySqlClass: Readonly<Record<string, FailureKind>> = {
   "08": "transient", // connection
   "22": "poison", // data
   "23": "poison", // integrity constraints
-  "28": "systemic", // authorization
+  "28": "permanent", // authorization
   "40": "transient", // serialization, deadlock
   "53": "transient", // resources
   "55": "transient", // a lock is not to be had
@@ -95,9 +95,9 @@ const maxCauses = 8;
  * `ConsumerError` where `isRetriable` fails; it is asked about the record at `at`.
  */
 export function classify(error: unknown, isRetriable?: IsRetriable, at?: RecordCoordinates): FailureKind {
-  const stated = isRetriable === undefined ? undefined : stateOf(isRetriable, error, at);
-  if (stated !== undefined) {
-    return stated ? "unclear" : "poison";
+  const verdict = isRetriable === undefined ? undefined : stateOf(isRetriable, error, at);
+  if (verdict !== undefined) {
+    return verdict ? "unclear" : "poison";
   }
   for (const cause of causesOf(error)) {
     const kind = kindOf(cause);
@@ -109,13 +109,13 @@ export function classify(error: unknown, isRetriable?: IsRetriable, at?: RecordC
 }
 
 function stateOf(isRetriable: IsRetriable, error: unknown, at: RecordCoordinates | undefined): boolean | undefined {
-  const stated: unknown = callUser("failure.isRetriable", () => isRetriable(error), at);
-  const pending = pendingOf(stated);
+  const verdict: unknown = callUser("failure.isRetriable", () => isRetriable(error), at);
+  const pending = pendingOf(verdict);
   if (pending !== null) {
     pending.catch(ignore); // nobody waits for it
     throw callbackFailed("failure.isRetriable", "it gave a promise, expected true, false or undefined", undefined, at);
   }
-  return stated === undefined ? undefined : Boolean(stated);
+  return verdict === undefined ? undefined : Boolean(verdict);
 }
 
 /**
@@ -142,7 +142,7 @@ function kindOf(error: unknown): FailureKind | null {
   }
   if (isConsumerError(error)) {
     return code === "callback-failed" || code === "unhandled-event"
-      ? "systemic"
+      ? "permanent"
       : code === "invalid-row" || code === "decoder-failed"
         ? "poison"
         : null;
@@ -174,7 +174,7 @@ function statusKind(status: unknown): FailureKind | null {
     return null;
   }
   if (status === 401 || status === 403) {
-    return "systemic";
+    return "permanent";
   }
   return status >= 500 || status === 408 || status === 425 || status === 429 ? "transient" : "poison";
 }

@@ -84,7 +84,7 @@ export interface FailureOptions {
    */
   readonly unknownSchemaGraceMs?: number;
   /**
-   * Records to pass over, each by its place: they are committed unread, logged as a warning and counted (`health().counts.skipped`). For one
+   * Records to skip, each by its place: they are committed unread, logged as a warning and counted (`health().counts.skipped`). For one
    * that nothing else helps with; take it out again when the group has passed it.
    * @default []
    */
@@ -95,7 +95,7 @@ export interface FailureOptions {
    * Where a partition goes on when records are gone that the group, or a sink, has not handled: retention has taken them, or the topic was
    * deleted and created again. `"halt"`: the consumer stops, and `run()` rejects with what is lost as `lost`. `"earliest"`: at the first
    * record that is there, of a recreated topic the first of the new one; `"latest"`: at the end. Each is logged, counted, and told on
-   * `cdckit:consumer:passed-over`. A log that was truncated halts whatever is said here.
+   * `cdckit:consumer:lost-range`. A log that was truncated halts whatever is said here.
    * @default "halt"
    */
   readonly lostRange?: LostRangePolicy;

@@ -11,7 +11,7 @@ import type { DeadLetters } from "./dead-letters.ts";
 import { coordinatesOf, type Failure, haltErrorOf, type RecordPlace } from "./failure.ts";
 import type { ResolvedFailureOptions } from "./failure-options.ts";
 import { place as placeText } from "./halt.ts";
-import { courseAfter, type Tries } from "./retry-policy.ts";
+import { decideAfter, type Tries } from "./retry-policy.ts";
 
 export interface RecoveryParts {
   readonly groupId: string;
@@ -28,8 +28,8 @@ export interface RecoveryParts {
 }
 
 /** What becomes of a failed record. */
-export type Remedy =
-  | { readonly kind: "again"; readonly delayMs: number }
+export type FailureDecision =
+  | { readonly kind: "retry"; readonly delayMs: number }
   | { readonly kind: "set-aside" }
   | { readonly kind: "halt"; readonly error: Error };
 
@@ -56,7 +56,7 @@ export class Recovery {
    * What becomes of the record; counts the failed attempt in `tries`. Where it is tried again, a wait is open until {@link recovered}.
    * Never throws: whoever asks has a record in its hands, and nobody else would take it. What goes wrong here halts the consumer.
    */
-  judge(failure: Failure, tries: Tries): Remedy {
+  judge(failure: Failure, tries: Tries): FailureDecision {
     try {
       return this.#judge(failure, tries);
     } catch (error) {
@@ -64,7 +64,7 @@ export class Recovery {
     }
   }
 
-  #judge(failure: Failure, tries: Tries): Remedy {
+  #judge(failure: Failure, tries: Tries): FailureDecision {
     const { options, clock, random, counters, logger, waits } = this.#parts;
     if (failure.stage === "read") {
       return { kind: "halt", error: haltErrorOf(failure) };
@@ -73,19 +73,19 @@ export class Recovery {
     const kindOf = failure.sink === null ? classify : classifyAtSink;
     const kind = kindOf(failure.error, options.isRetriable, coordinatesOf(failure.place));
     count(tries, kind, nowMs);
-    const course = courseAfter(kind, tries, nowMs, options, random);
-    if (course.kind !== "again") {
+    const policyDecision = decideAfter(kind, tries, nowMs, options, random);
+    if (policyDecision.kind !== "retry") {
       endWait(tries);
-      return course.kind === "halt" ? { kind: "halt", error: haltErrorOf(failure) } : course;
+      return policyDecision.kind === "halt" ? { kind: "halt", error: haltErrorOf(failure) } : policyDecision;
     }
     counters.retries++;
     const at = coordinatesOf(failure.place);
     const attempt = tries.failures + tries.outages;
     tries.wait ??= waits.open(this.workOn(failure.stage, failure.place, failure.sink), failure.place.assignment);
     tries.wait.failed(failure.error);
-    logger.debug({ ...at, attempt, delayMs: course.delayMs, kind, err: failure.error }, "a record failed and is tried again");
-    publish("retry", () => ({ groupId: this.#parts.groupId, at, attempt, delayMs: course.delayMs }));
-    return { kind: "again", delayMs: course.delayMs };
+    logger.debug({ ...at, attempt, delayMs: policyDecision.delayMs, kind, err: failure.error }, "a record failed and is tried again");
+    publish("retry", () => ({ groupId: this.#parts.groupId, at, attempt, delayMs: policyDecision.delayMs }));
+    return { kind: "retry", delayMs: policyDecision.delayMs };
   }
 
   /** The record in the hands of a handler, a sink or the decoder, as health and logs name it. */

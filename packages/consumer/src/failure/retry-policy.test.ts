@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FailureKind } from "./classify.ts";
-import { backOffMs, type Course, courseAfter, type CoursePolicy, type RetryPolicy } from "./retry-policy.ts";
+import { backOffMs, type PolicyDecision, decideAfter, type DecisionPolicy, type RetryPolicy } from "./retry-policy.ts";
 
 const retry: RetryPolicy = { attempts: 3, initialDelayMs: 100, maxDelayMs: 1_000, factor: 2, jitter: "none" };
-const policy: CoursePolicy = { retry, poison: "dead-letter", unknownSchemaGraceMs: 60_000 };
+const policy: DecisionPolicy = { retry, poison: "dead-letter", unknownSchemaGraceMs: 60_000 };
 
 describe("back-off", () => {
   test("grows by the factor, up to its bound", () => {
@@ -25,29 +25,29 @@ describe("back-off", () => {
 describe("what becomes of a failed record", () => {
   test("an outage is waited for longer and longer, whatever else the record has failed with", () => {
     const delays = [1, 2, 3, 30].map((outages) =>
-      courseAfter("outage", { failures: 2, outages, firstFailedMs: 0, wait: null }, 0, policy, () => 0),
+      decideAfter("outage", { failures: 2, outages, firstFailedMs: 0, wait: null }, 0, policy, () => 0),
     );
-    expect(delays).toEqual([100, 200, 400, 1_000].map((delayMs) => ({ kind: "again", delayMs })));
+    expect(delays).toEqual([100, 200, 400, 1_000].map((delayMs) => ({ kind: "retry", delayMs })));
   });
 
   // Early: the first failure. Late: attempts and grace are used up.
   const table = {
-    outage: { early: "again", late: "again" },
-    "unknown-schema": { early: "again", late: "set-aside" },
-    systemic: { early: "halt", late: "halt" },
-    transient: { early: "again", late: "halt" },
-    unclear: { early: "again", late: "set-aside" },
+    outage: { early: "retry", late: "retry" },
+    "unknown-schema": { early: "retry", late: "set-aside" },
+    permanent: { early: "halt", late: "halt" },
+    transient: { early: "retry", late: "halt" },
+    unclear: { early: "retry", late: "set-aside" },
     poison: { early: "set-aside", late: "set-aside" },
-  } satisfies Record<FailureKind, Record<"early" | "late", Course["kind"]>>;
+  } satisfies Record<FailureKind, Record<"early" | "late", PolicyDecision["kind"]>>;
 
   for (const [kind, { early, late }] of Object.entries(table) as [FailureKind, (typeof table)[FailureKind]][]) {
     test(`${kind}: ${early}, and in the end ${late}`, () => {
-      const course = (failures: number, nowMs: number, poison: CoursePolicy["poison"]): string =>
-        courseAfter(kind, { failures, outages: failures, firstFailedMs: 0, wait: null }, nowMs, { ...policy, poison }, () => 0).kind;
-      expect(course(1, 0, "dead-letter")).toBe(early);
-      expect(course(3, 60_000, "park-key")).toBe(late);
+      const policyDecision = (failures: number, nowMs: number, poison: DecisionPolicy["poison"]): string =>
+        decideAfter(kind, { failures, outages: failures, firstFailedMs: 0, wait: null }, nowMs, { ...policy, poison }, () => 0).kind;
+      expect(policyDecision(1, 0, "dead-letter")).toBe(early);
+      expect(policyDecision(3, 60_000, "park-key")).toBe(late);
       // Where nothing is set aside, the consumer halts instead.
-      expect(course(3, 60_000, "halt")).toBe(late === "set-aside" ? "halt" : late);
+      expect(policyDecision(3, 60_000, "halt")).toBe(late === "set-aside" ? "halt" : late);
     });
   }
 });

@@ -29,12 +29,15 @@ export function noTries(): Tries {
 }
 
 /** What becomes of a record after a failed attempt. */
-export type Course = { readonly kind: "again"; readonly delayMs: number } | { readonly kind: "set-aside" } | { readonly kind: "halt" };
+export type PolicyDecision =
+  | { readonly kind: "retry"; readonly delayMs: number }
+  | { readonly kind: "set-aside" }
+  | { readonly kind: "halt" };
 
-const halt: Course = Object.freeze({ kind: "halt" });
-const setAside: Course = Object.freeze({ kind: "set-aside" });
+const halt: PolicyDecision = Object.freeze({ kind: "halt" });
+const setAside: PolicyDecision = Object.freeze({ kind: "set-aside" });
 
-export interface CoursePolicy {
+export interface DecisionPolicy {
   readonly retry: RetryPolicy;
   readonly poison: "halt" | "dead-letter" | "park-key";
   readonly unknownSchemaGraceMs: number;
@@ -47,22 +50,22 @@ export function backOffMs({ initialDelayMs, maxDelayMs, factor, jitter }: RetryP
 }
 
 /** What becomes of a record whose latest attempt, counted in `tries`, failed in this way. */
-export function courseAfter(kind: FailureKind, tries: Tries, nowMs: number, policy: CoursePolicy, random: () => number): Course {
+export function decideAfter(kind: FailureKind, tries: Tries, nowMs: number, policy: DecisionPolicy, random: () => number): PolicyDecision {
   const attempts = kind === "outage" ? tries.outages : tries.failures;
-  const again = (): Course => ({ kind: "again", delayMs: backOffMs(policy.retry, attempts, random) });
+  const retry = (): PolicyDecision => ({ kind: "retry", delayMs: backOffMs(policy.retry, attempts, random) });
   const poison = policy.poison === "halt" ? halt : setAside;
   switch (kind) {
     case "outage":
-      return again();
+      return retry();
     case "unknown-schema":
-      return nowMs - tries.firstFailedMs < policy.unknownSchemaGraceMs ? again() : poison;
-    case "systemic":
+      return nowMs - tries.firstFailedMs < policy.unknownSchemaGraceMs ? retry() : poison;
+    case "permanent":
       return halt;
     case "transient":
       // Never set aside: that would divert record after record while a database is down.
-      return tries.failures < policy.retry.attempts ? again() : halt;
+      return tries.failures < policy.retry.attempts ? retry() : halt;
     case "unclear":
-      return tries.failures < policy.retry.attempts ? again() : poison;
+      return tries.failures < policy.retry.attempts ? retry() : poison;
     case "poison":
       return poison;
   }

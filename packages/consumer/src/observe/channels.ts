@@ -30,8 +30,8 @@ export interface ConsumerMessages {
   };
   readonly retry: { readonly groupId: string; readonly at: RecordCoordinates; readonly attempt: number; readonly delayMs: number };
   readonly "dead-letter": { readonly groupId: string; readonly at: RecordCoordinates; readonly why: "failed" | "parked" };
-  /** Records that retention took before they were read, and that `failure.lostRange` passes over. */
-  readonly "passed-over": { readonly groupId: string; readonly lost: LostRange; readonly goesOnAt: bigint };
+  /** Records that retention took before they were read, and that `failure.lostRange` skips. */
+  readonly "lost-range": { readonly groupId: string; readonly lost: LostRange; readonly resumeOffset: bigint };
   readonly suspicion: { readonly groupId: string; readonly reason: string };
 }
 
@@ -46,7 +46,7 @@ export const channels: Channels = {
   process: channel("cdckit:consumer:process"),
   retry: channel("cdckit:consumer:retry"),
   "dead-letter": channel("cdckit:consumer:dead-letter"),
-  "passed-over": channel("cdckit:consumer:passed-over"),
+  "lost-range": channel("cdckit:consumer:lost-range"),
   suspicion: channel("cdckit:consumer:suspicion"),
 };
 

@@ -11,8 +11,8 @@ export interface Counts {
   readonly retries: number;
   /** Records that were written to the dead-letter topic. */
   readonly deadLettered: number;
-  /** Offsets that were passed over because retention had taken what was to be read next: `failure.lostRange`. */
-  readonly passedOver: number;
+  /** Offsets that were skipped because retention had taken what was to be read next: `failure.lostRange`. */
+  readonly lostOffsets: number;
   /** Partitions whose topic had been deleted and created again, and that went on in the new topic: `failure.lostRange`. */
   readonly recreated: number;
   /** How often the driver has replaced connections on which nothing was answered. */
@@ -28,7 +28,7 @@ export class Counters {
   handled = 0;
   retries = 0;
   deadLettered = 0;
-  passedOver = 0;
+  lostOffsets = 0;
   recreated = 0;
   reconnects = 0;
   skipped = 0;
@@ -39,7 +39,7 @@ export class Counters {
   };
 
   snapshot(): Counts {
-    const { records, events, handled, retries, deadLettered, passedOver, recreated, reconnects, skipped } = this;
-    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered, passedOver, recreated, reconnects, skipped };
+    const { records, events, handled, retries, deadLettered, lostOffsets, recreated, reconnects, skipped } = this;
+    return { records, events, handled, filtered: { ...this.filtered }, retries, deadLettered, lostOffsets, recreated, reconnects, skipped };
   }
 }

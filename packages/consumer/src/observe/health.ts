@@ -36,7 +36,7 @@ export interface HealthFacts {
   readonly lastProgressAt: number | null;
   readonly counts: Counts;
   readonly blockedBy: string | null;
-  /** The last range that was passed over, in words; null where none was. */
+  /** The last range that was skipped, in words; null where none was. */
   readonly lastLoss: string | null;
   /** The oldest first. */
   readonly waits: readonly WaitReport[];

@@ -29,7 +29,9 @@ const definitions: readonly Definition[] = [
   ),
   counter("retries", "Attempts that failed and were repeated", ({ counts }) => [{ labels: {}, value: counts.retries }]),
   counter("dead_letters", "Records written to the dead-letter topic", ({ counts }) => [{ labels: {}, value: counts.deadLettered }]),
-  counter("passed_over", "Offsets passed over because retention was faster", ({ counts }) => [{ labels: {}, value: counts.passedOver }]),
+  counter("lost_offsets", "Offsets skipped because retention had deleted them", ({ counts }) => [
+    { labels: {}, value: counts.lostOffsets },
+  ]),
   counter("recreated", "Partitions that went on in a recreated topic", ({ counts }) => [{ labels: {}, value: counts.recreated }]),
   counter("reconnects", "Times that connections without an answer were replaced", ({ counts }) => [
     { labels: {}, value: counts.reconnects },

@@ -10,7 +10,7 @@ export type TablePattern =
 /** Whether a text is the name of a topic that is subscribed to. */
 export type IsTopic = (text: string) => boolean;
 
-const mostParts = 3;
+const maxParts = 3;
 
 /**
  * Reads `"*"`, the name of a table or an end of it (`"orders"`, `"inventory.orders"`, `"shop.inventory.orders"`), or the name of a topic.
@@ -22,7 +22,7 @@ export function parseTablePattern(text: string, isTopic: IsTopic = () => false):
   }
   const parts = typeof text === "string" ? text.split(".") : [""];
   const mayBeTopic = typeof text === "string" && isTopic(text);
-  if (!mayBeTopic && (parts.length > mostParts || parts.includes(""))) {
+  if (!mayBeTopic && (parts.length > maxParts || parts.includes(""))) {
     throw new ConsumerError(
       "invalid-handler",
       `on() expects "table", "schema.table", "database.table", "database.schema.table", the name of a topic that is subscribed to, "*" or the kind of a control event, got ${JSON.stringify(text)}`,
@@ -54,5 +54,5 @@ export function compareScope(a: TablePattern, b: TablePattern): number {
 }
 
 function scopeOf(pattern: TablePattern): number {
-  return pattern.kind === "any" ? mostParts + 1 : pattern.mayBeTopic ? 0 : mostParts - pattern.parts;
+  return pattern.kind === "any" ? maxParts + 1 : pattern.mayBeTopic ? 0 : maxParts - pattern.parts;
 }

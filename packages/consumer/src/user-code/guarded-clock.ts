@@ -52,11 +52,11 @@ class GuardedClock implements Clock {
     };
   }
 
-  breathe(): Promise<void> {
-    const breathed = pendingOf(this.#ask("breathe", (clock) => clock.breathe()));
-    return (breathed ?? systemClock.breathe()).then(nothing, (error: unknown) => {
-      this.#failed("breathe", "it rejected", error);
-      return systemClock.breathe();
+  yieldToEventLoop(): Promise<void> {
+    const yielded = pendingOf(this.#ask("yieldToEventLoop", (clock) => clock.yieldToEventLoop()));
+    return (yielded ?? systemClock.yieldToEventLoop()).then(nothing, (error: unknown) => {
+      this.#failed("yieldToEventLoop", "it rejected", error);
+      return systemClock.yieldToEventLoop();
     });
   }
 

@@ -1,18 +1,18 @@
 /**
- * A map whose size is not the sender's to decide: what was added first makes room. Entries are counted, and weighed where `weightOf` says
+ * A map whose size is not the sender's to decide: what was added first makes room. Entries are counted, and metered where `costOf` says
  * how much a key stands for.
  */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
-  readonly #mostEntries: number;
-  readonly #mostWeight: number;
-  readonly #weightOf: (key: Key) => number;
-  #weight = 0;
+  readonly #maxEntries: number;
+  readonly #maxCost: number;
+  readonly #costOf: (key: Key) => number;
+  #cost = 0;
 
-  constructor(mostEntries: number, mostWeight: number = Number.POSITIVE_INFINITY, weightOf: (key: Key) => number = () => 0) {
-    this.#mostEntries = mostEntries;
-    this.#mostWeight = mostWeight;
-    this.#weightOf = weightOf;
+  constructor(maxEntries: number, maxCost: number = Number.POSITIVE_INFINITY, costOf: (key: Key) => number = () => 0) {
+    this.#maxEntries = maxEntries;
+    this.#maxCost = maxCost;
+    this.#costOf = costOf;
   }
 
   get(key: Key): Value | undefined {
@@ -21,19 +21,19 @@ export class BoundedMap<Key, Value> {
 
   set(key: Key, value: Value): void {
     if (!this.#entries.has(key)) {
-      this.#makeRoom(this.#weightOf(key));
+      this.#makeRoom(this.#costOf(key));
     }
     this.#entries.set(key, value);
   }
 
-  #makeRoom(weight: number): void {
+  #makeRoom(cost: number): void {
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size < this.#mostEntries && this.#weight + weight <= this.#mostWeight) {
+      if (this.#entries.size < this.#maxEntries && this.#cost + cost <= this.#maxCost) {
         break;
       }
       this.#entries.delete(oldest);
-      this.#weight -= this.#weightOf(oldest);
+      this.#cost -= this.#costOf(oldest);
     }
-    this.#weight += weight;
+    this.#cost += cost;
   }
 }

@@ -15,13 +15,13 @@ export interface Possible {
 export function possibleOf(parsed: ParsedSchema, choices: readonly MessageChoice[], countsMapEntries: boolean | null): Possible {
   const found = new Map<string, MessageChoice>();
   const others = new Map<string, MessageChoice>();
-  const stated = choices.filter(
+  const hinted = choices.filter(
     ({ message }) => countsMapEntries === null || !isInside(message) || isCounted(message) === countsMapEntries,
   );
-  for (const choice of stated) {
+  for (const choice of hinted) {
     addNamed(found, parsed, choice);
   }
-  for (const choice of countsMapEntries === null ? stated : []) {
+  for (const choice of countsMapEntries === null ? hinted : []) {
     for (const message of parsed.readingsOf?.(choice.message) ?? []) {
       addNamed(others, parsed, { ...choice, message });
     }
@@ -35,7 +35,7 @@ export function isSole({ choices, others }: Possible): boolean {
 }
 
 /**
- * The value of the one choice that fits. Most bytes can be read as any message, because unknown fields are passed over: where several are
+ * The value of the one choice that fits. Most bytes can be read as any message, because unknown fields are skipped: where several are
  * possible, the one is meant that has all of the fields, and nobody can tell which where several have.
  */
 export function readChosen(

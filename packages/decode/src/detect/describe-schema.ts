@@ -30,7 +30,7 @@ export async function describeSchema(
     throw failure ?? new TypeError("a schema without any message");
   }
   const shape = shapeOfType(type, { topic, headerNames: [] });
-  const opens = side === "key" ? none : engine.envelopeFor(shape);
-  const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, opens.planFor(shape), opens);
-  return { topic, side, schemaId: registered.id, encoding: encoding.name, envelope: opens.name, type, row };
+  const envelopeFormat = side === "key" ? none : engine.envelopeFor(shape);
+  const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, envelopeFormat.planFor(shape), envelopeFormat);
+  return { topic, side, schemaId: registered.id, encoding: encoding.name, envelope: envelopeFormat.name, type, row };
 }

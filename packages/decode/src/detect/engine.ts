@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer"; // the global of that name is a getter, wh
 import { codeGenerationAllowed } from "../encoding/codegen.ts";
 import type { ParseOptions } from "../encoding/json/parse.ts";
 import { convertContext } from "../encoding/json/reader.ts";
-import { TextsWeight } from "../encoding/json/weight.ts";
+import { EmbeddedJsonCost } from "../encoding/json/cost.ts";
 import { type CompileOptions, type ReadPlan, readEverything } from "../encoding/reader.ts";
 import type { SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { TextCache } from "../encoding/text-cache.ts";
@@ -13,7 +13,7 @@ import type { EncodingName } from "../event.ts";
 import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
 import type { SchemaListener } from "../schema-seen.ts";
 import type { SchemaSource, SchemaType } from "../schema-source.ts";
-import type { MeaningSources } from "./column-meanings.ts";
+import type { SemanticsSources } from "./column-semantics.ts";
 import type { Formats } from "./formats.ts";
 
 export interface EngineOptions {
@@ -23,7 +23,7 @@ export interface EngineOptions {
   readonly formats: Formats;
   readonly validation: ValidationMode;
   readonly onSchema: SchemaListener | null;
-  readonly learn: MeaningSources;
+  readonly learn: SemanticsSources;
 }
 
 /** What all topics of one decoder share. */
@@ -34,12 +34,12 @@ export class Engine {
   readonly formats: Formats;
   readonly validation: ValidationMode;
   readonly onSchema: SchemaListener | null;
-  readonly learn: MeaningSources;
+  readonly learn: SemanticsSources;
   /** Every header name that some envelope is recognised by. */
   readonly envelopeHeaders: ReadonlySet<string>;
   readonly texts: TextCache = new TextCache();
   /** Of the message that is being read. */
-  readonly innerTexts: TextsWeight = new TextsWeight();
+  readonly embeddedJsonBudget: EmbeddedJsonCost = new EmbeddedJsonCost();
   readonly parse: ParseOptions;
   readonly codeGeneration: boolean;
   /** JSON text inside of a value, without rounding its numbers. */
@@ -77,9 +77,9 @@ export class Engine {
   }
 
   compileOptions(plan: ReadPlan): CompileOptions {
-    const { limits, codeGeneration, texts, innerTexts } = this;
+    const { limits, codeGeneration, texts, embeddedJsonBudget } = this;
     const values = plan.numbers === undefined ? this.values : { ...this.values, numbers: plan.numbers };
-    return { values, limits, plan, codeGeneration, texts, innerTexts, validation: this.validation };
+    return { values, limits, plan, codeGeneration, texts, embeddedJsonBudget, validation: this.validation };
   }
 
   /** The envelope that a value of this shape is in. */
@@ -89,14 +89,17 @@ export class Engine {
     return keepingExtra(found, shape);
   }
 
-  /** The encoding of messages whose schema is of this type; `stated`: the one that the framing names, where it names one. */
-  schemaEncoding(schemaType: SchemaType, stated: EncodingName | undefined): SchemaEncoding {
+  /** The encoding of messages whose schema is of this type; `announced`: the one that the framing names, where it names one. */
+  schemaEncoding(schemaType: SchemaType, announced: EncodingName | undefined): SchemaEncoding {
     const found = this.formats.schemaEncodings.find(
-      (encoding) => encoding.schemaType === schemaType && (stated === undefined || encoding.name === stated),
+      (encoding) => encoding.schemaType === schemaType && (announced === undefined || encoding.name === announced),
     );
     if (found === undefined) {
       const known = this.formats.schemaEncodings.map((encoding) => encoding.schemaType).join(", ");
-      throw new DecodeError("unsupported-format", `expected a schema of a type that can be read (${known}), found ${stated ?? schemaType}`);
+      throw new DecodeError(
+        "unsupported-format",
+        `expected a schema of a type that can be read (${known}), found ${announced ?? schemaType}`,
+      );
     }
     return found;
   }

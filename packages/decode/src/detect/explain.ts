@@ -5,8 +5,8 @@ import type { CdcEvent } from "../event.ts";
 import type { Candidate } from "../explanation.ts";
 import type { Message, Side } from "../framing/framing.ts";
 import type { KafkaRecord } from "../record.ts";
-import type { LearnedNames } from "./column-meanings.ts";
-import { isConnectMessage } from "./connect-side.ts";
+import type { LearnedNames } from "./column-semantics.ts";
+import { isConnectMessage } from "./connect-json-decoder.ts";
 import type { Engine } from "./engine.ts";
 import { emptyShape, shapeOfValue } from "./shape.ts";
 import type { SideRoute } from "./side-route.ts";
@@ -30,7 +30,7 @@ export function explainCandidates(record: KafkaRecord, engine: Engine, outcome: 
   return sides.flatMap((side) => explainSide(record, side, engine, outcome));
 }
 
-/** Nothing is to be said of a value of no bytes that the user has stated to be a tombstone. */
+/** Nothing is to be said of a value of no bytes that the user has hinted to be a tombstone. */
 function isEmptyTombstone(record: KafkaRecord, side: Side, outcome: Outcome): boolean {
   return side === "value" && record.value?.length === 0 && outcome.error === null && outcome.events[0]?.kind === "tombstone";
 }
@@ -125,12 +125,12 @@ function learnedIn(outcome: Outcome): string {
   return told([ofKey, "the key's schema"]) + told([ofTable, "a schema change of the table"]);
 }
 
-function whyWon({ framing, encoding, schemaId, typeName, isRuled = false }: SideRoute, bytes: Buffer): string {
+function whyWon({ framing, encoding, schemaId, typeName, hasRuleSet = false }: SideRoute, bytes: Buffer): string {
   if (schemaId !== null) {
     const named = typeName === null ? "" : ` (${typeName})`;
     const behind = framing === "none" ? "" : `, behind the ${framing} frame`;
-    const ruled = isRuled ? "; the registry keeps rules beside it, by which producers may have encrypted fields" : "";
-    return `schema id ${schemaId}${named} consumes all payload bytes of ${bytes.length}${behind}${ruled}`;
+    const rules = hasRuleSet ? "; the registry keeps rules beside it, by which producers may have encrypted fields" : "";
+    return `schema id ${schemaId}${named} consumes all payload bytes of ${bytes.length}${behind}${rules}`;
   }
   switch (encoding) {
     case "connect-json":
@@ -153,7 +153,7 @@ function whyLost(name: string, bytes: Buffer, engine: Engine, route: SideRoute |
     return route === null || route.schemaId === null ? whyNotJson(name, bytes, engine) : `the payload is ${route.encoding}`;
   }
   if (engine.formats.plainEncodings.some((encoding) => encoding.name === name)) {
-    return "read only where it is stated for the topic";
+    return "read only where it is hinted for the topic";
   }
   if (framing === "none") {
     return "no framing names a schema";

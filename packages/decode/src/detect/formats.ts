@@ -96,7 +96,7 @@ const envelopes: readonly EnvelopeFormat[] = [
   noEnvelope,
 ];
 
-/** Apicurio's in place of the one above, where that is stated. */
+/** Apicurio's in place of the one above, where that is hinted. */
 const apicurioByContent: Framing = apicurioWith("contentId");
 
 /** Whether a framing is one of those above, of which it is known what they begin with. */

@@ -1,17 +1,17 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { CompileBudget } from "../encoding/compile-budget.ts";
 import { type ParseOptions, parseJson, parseWhole } from "../encoding/json/parse.ts";
-import { notQuick } from "../encoding/json/reader.ts";
-import { checkJsonWeight } from "../encoding/json/weight.ts";
+import { fastReadMiss } from "../encoding/json/reader.ts";
+import { checkJsonCost } from "../encoding/json/cost.ts";
 import type { EncodingName } from "../event.ts";
 import { BoundedMap } from "./bounded-map.ts";
-import { type ConnectMessage, ConnectSide, isConnectMessage, isHalved, notConnect, notPayload } from "./connect-side.ts";
+import { type ConnectMessage, ConnectJsonDecoder, isConnectMessage, isHalved, notConnect, notPayload } from "./connect-json-decoder.ts";
 import type { Engine } from "./engine.ts";
-import { PlainSide } from "./plain-side.ts";
+import { SchemalessDecoder } from "./schemaless-decoder.ts";
 import { rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
 
 /** How many tables of one topic are read with meanings of their own at a time. */
-const mostMeanings = 16;
+const maxColumnHints = 16;
 
 /** Reads one side of a topic whose bytes are JSON text: with its schema, or plain. */
 export class JsonSide {
@@ -19,44 +19,44 @@ export class JsonSide {
   route: SideRoute = rawRoute("json");
   /** Of both: they share the topic's bytes. */
   readonly #budget = new CompileBudget();
-  readonly #connect: ConnectSide;
+  readonly #connect: ConnectJsonDecoder;
   readonly #engine: Engine;
   readonly #scope: SideScope;
   readonly #parse: ParseOptions;
   /** What columns are read with; each has its own readers. */
   #columns: ColumnHints;
-  readonly #plains: BoundedMap<ColumnHints, PlainSide> = new BoundedMap(mostMeanings);
-  #plain: PlainSide;
+  readonly #plains: BoundedMap<ColumnHints, SchemalessDecoder> = new BoundedMap(maxColumnHints);
+  #plain: SchemalessDecoder;
   /** How messages without a schema are parsed. */
   #plainParse: ParseOptions;
 
   constructor(engine: Engine, scope: SideScope) {
-    this.#connect = new ConnectSide(engine, scope, this.#budget);
+    this.#connect = new ConnectJsonDecoder(engine, scope, this.#budget);
     this.#engine = engine;
     this.#scope = scope;
     this.#parse = engine.parse;
-    this.#columns = scope.meanings.columns;
+    this.#columns = scope.semantics.columns;
     this.#plain = this.#plainFor(this.#columns);
     this.#plainParse = this.#plainParseFor(this.#columns);
   }
 
   read(bytes: Buffer, start: number, end: number): unknown {
-    if (this.#columns !== this.#scope.meanings.columns) {
-      this.#turnTo(this.#scope.meanings.columns);
+    if (this.#columns !== this.#scope.semantics.columns) {
+      this.#turnTo(this.#scope.semantics.columns);
     }
-    checkJsonWeight(bytes, start, end, this.#engine.limits);
+    checkJsonCost(bytes, start, end, this.#engine.limits);
     const connect = this.#connect.readRecent(bytes, start, end);
     if (connect !== notConnect) {
       return this.#fromConnect(connect, bytes, start, end);
     }
     const plain = this.#plain.readRecent(bytes, start, end);
-    return plain === notQuick ? this.#readUnseen(bytes, start, end) : this.#from(this.#plain, plain);
+    return plain === fastReadMiss ? this.#readUnseen(bytes, start, end) : this.#from(this.#plain, plain);
   }
 
   /** A value of an encoding that has JSON's kinds of values and no schema either. */
   readParsed(encoding: EncodingName, parsed: unknown): unknown {
-    if (this.#columns !== this.#scope.meanings.columns) {
-      this.#turnTo(this.#scope.meanings.columns);
+    if (this.#columns !== this.#scope.semantics.columns) {
+      this.#turnTo(this.#scope.semantics.columns);
     }
     const value = this.#plain.convert(encoding, parsed, () => parsed, false);
     return this.#from(this.#plain, value);
@@ -68,10 +68,10 @@ export class JsonSide {
     this.#plainParse = this.#plainParseFor(columns);
   }
 
-  #plainFor(columns: ColumnHints): PlainSide {
+  #plainFor(columns: ColumnHints): SchemalessDecoder {
     let plain = this.#plains.get(columns);
     if (plain === undefined) {
-      plain = new PlainSide(this.#engine, this.#scope, columns, this.#budget);
+      plain = new SchemalessDecoder(this.#engine, this.#scope, columns, this.#budget);
       this.#plains.set(columns, plain);
     }
     return plain;
@@ -95,11 +95,11 @@ export class JsonSide {
 
   #readWhole(bytes: Buffer, start: number, end: number): unknown {
     const { value: parsed, hasTexts, hasFractions } = parseWhole(bytes, start, end, this.#plainParse);
-    const isSettled = this.#plainParse.asDoubles === true && !hasTexts;
+    const isFinal = this.#plainParse.asDoubles === true && !hasTexts;
     const exact = (): unknown => (hasFractions && this.#parse !== this.#plainParse ? parseJson(bytes, start, end, this.#parse) : parsed);
     if (!isConnectMessage(parsed)) {
       // Of a row with just the columns schema and payload the next message may well be connect-json: it is parsed each time.
-      return this.#from(this.#plain, this.#plain.convert("json", parsed, exact, !isHalved(parsed), isSettled));
+      return this.#from(this.#plain, this.#plain.convert("json", parsed, exact, !isHalved(parsed), isFinal));
     }
     if (parsed.schema !== null) {
       const { schema, payload } = exact() as ConnectMessage; // a schema may want the text of numbers
@@ -107,11 +107,11 @@ export class JsonSide {
       return this.#from(this.#connect, value);
     }
     const exactPayload = (): unknown => (exact() as ConnectMessage).payload;
-    return this.#from(this.#plain, this.#plain.convert("connect-json", parsed.payload, exactPayload, false, isSettled));
+    return this.#from(this.#plain, this.#plain.convert("connect-json", parsed.payload, exactPayload, false, isFinal));
   }
 
   /** Called once the value was read: only then its side knows how. */
-  #from(side: ConnectSide | PlainSide, value: unknown): unknown {
+  #from(side: ConnectJsonDecoder | SchemalessDecoder, value: unknown): unknown {
     this.route = side.route ?? this.route;
     return value;
   }

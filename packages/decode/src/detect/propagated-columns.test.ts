@@ -45,8 +45,8 @@ const json = {
     other: { type: "string", "connect.index": 2 },
   },
 };
-const noted = (stated: object): string =>
-  Object.entries(stated)
+const noted = (hinted: object): string =>
+  Object.entries(hinted)
     .map(([key, value]) => `{key: "${key}", value: "${String(value)}"}`)
     .join(", ");
 const protobuf = `syntax = "proto3"; import "confluent/meta.proto"; message Value {

@@ -1,7 +1,7 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { isDecodeError } from "../errors.ts";
 import type { CdcEvent } from "../event.ts";
-import type { ColumnMeanings } from "./column-meanings.ts";
+import type { ColumnSemantics } from "./column-semantics.ts";
 
 /** Reads the record with the meanings there are; null where something must be loaded first. */
 type Read = () => readonly CdcEvent[] | null;
@@ -14,47 +14,47 @@ const contradicted: unique symbol = Symbol("contradicted");
  * contradicts what was learned (the column was altered, and its schema change has not come yet) is read as if nothing had been.
  */
 export function readLearned(
-  meanings: ColumnMeanings,
+  semantics: ColumnSemantics,
   read: Read,
   wantedFor: (events: readonly CdcEvent[]) => ColumnHints,
 ): readonly CdcEvent[] | null {
-  const guess = meanings.columns;
-  const guessed = attempt(meanings, read);
-  const events = guessed === contradicted ? readPlainly(meanings, read) : guessed;
+  const guess = semantics.columns;
+  const guessed = attempt(semantics, read);
+  const events = guessed === contradicted ? readPlainly(semantics, read) : guessed;
   if (events === null) {
     return null;
   }
   const wanted = wantedFor(events);
-  return guessed === contradicted && wanted === guess ? events : readAsWanted(meanings, events, wanted, read);
+  return guessed === contradicted && wanted === guess ? events : readAsWanted(semantics, events, wanted, read);
 }
 
 /** The events of a record that was read, read again where its table wants other meanings than it was read with. */
 export function readAsWanted(
-  meanings: ColumnMeanings,
+  semantics: ColumnSemantics,
   events: readonly CdcEvent[],
   wanted: ColumnHints,
   read: Read,
 ): readonly CdcEvent[] | null {
-  if (wanted === meanings.columns) {
+  if (wanted === semantics.columns) {
     return events;
   }
-  meanings.columns = wanted;
-  const again = attempt(meanings, read);
-  return again === contradicted ? readPlainly(meanings, read) : again;
+  semantics.columns = wanted;
+  const reread = attempt(semantics, read);
+  return reread === contradicted ? readPlainly(semantics, read) : reread;
 }
 
-function attempt(meanings: ColumnMeanings, read: Read): readonly CdcEvent[] | null | typeof contradicted {
+function attempt(semantics: ColumnSemantics, read: Read): readonly CdcEvent[] | null | typeof contradicted {
   try {
     return read();
   } catch (error) {
-    if (!meanings.areLearned || !isDecodeError(error)) {
+    if (!semantics.areLearned || !isDecodeError(error)) {
       throw error;
     }
     return contradicted;
   }
 }
 
-function readPlainly(meanings: ColumnMeanings, read: Read): readonly CdcEvent[] | null {
-  meanings.columns = meanings.stated;
+function readPlainly(semantics: ColumnSemantics, read: Read): readonly CdcEvent[] | null {
+  semantics.columns = semantics.hinted;
   return read();
 }

@@ -1,4 +1,4 @@
-import type { ShortWay } from "./short-way.ts";
+import type { FastPath } from "./fast-path.ts";
 import type { SideRoute } from "./side-route.ts";
 
 /** How a record's key and value were read. */
@@ -7,35 +7,35 @@ export interface RoutePair {
   readonly value: SideRoute;
   /** Whether such a record is one value with nothing inside, whose sides need not be checked against each other. */
   readonly isSimple: boolean;
-  /** The short way for others like it, null where there is none; undefined before so many have come that it was worth making. */
-  shortWay: ShortWay | null | undefined;
+  /** The fast path for others like it, null where there is none; undefined before so many have come that it was worth making. */
+  fastPath: FastPath | null | undefined;
 }
 
-/** Making a short way takes as long as this many records of the shortest. */
-const recordsBeforeShortWay = 64;
+/** Making a fast path takes as long as this many records of the shortest. */
+const recordsBeforeFastPath = 64;
 
 /** The pairs of routes that the records of one topic are read by. What is told of a pair is told once for all records that come in it. */
 export class RoutePairs {
   /** The way that is tried first: for as long as records come as the last ones did. */
-  shortWay: ShortWay | null = null;
+  fastPath: FastPath | null = null;
   readonly #isSimple: (key: SideRoute, value: SideRoute) => boolean;
-  readonly #shortWayOf: (pair: RoutePair) => ShortWay | null;
+  readonly #compileFor: (pair: RoutePair) => FastPath | null;
   /** By the route of the value, for as long as somebody else remembers that: schemas may be large. */
   readonly #known = new WeakMap<SideRoute, RoutePair>();
   #last: RoutePair | null = null;
   /** How many records in a row were read as the last pair says. */
   #inARow = 0;
 
-  constructor(isSimple: (key: SideRoute, value: SideRoute) => boolean, shortWayOf: (pair: RoutePair) => ShortWay | null) {
+  constructor(isSimple: (key: SideRoute, value: SideRoute) => boolean, compileFor: (pair: RoutePair) => FastPath | null) {
     this.#isSimple = isSimple;
-    this.#shortWayOf = shortWayOf;
+    this.#compileFor = compileFor;
   }
 
-  /** The pair of one more record, which came the long way. */
+  /** The pair of one more record, which took the slow path. */
   see(key: SideRoute, value: SideRoute): RoutePair {
     const last = this.#last;
-    // A record that the short way did not take, although it is read as the last ones were, begins a new row: others may come like it.
-    if (last === null || last.key !== key || last.value !== value || this.shortWay !== null) {
+    // A record that the fast path did not take, although it is read as the last ones were, begins a new row: others may come like it.
+    if (last === null || last.key !== key || last.value !== value || this.fastPath !== null) {
       return this.#turnTo(this.#pairOf(key, value));
     }
     this.#count(last);
@@ -45,30 +45,30 @@ export class RoutePairs {
   /** Called when the next records may be written in other ways although their first bytes are the same. */
   interrupt(): void {
     this.#last = null;
-    this.shortWay = null;
+    this.fastPath = null;
   }
 
   #turnTo(pair: RoutePair): RoutePair {
     this.#last = pair;
     this.#inARow = 0;
-    this.shortWay = null;
+    this.fastPath = null;
     return pair;
   }
 
   #count(pair: RoutePair): void {
     this.#inARow++;
-    if (this.#inARow === recordsBeforeShortWay && pair.isSimple) {
-      if (pair.shortWay === undefined) {
-        pair.shortWay = this.#shortWayOf(pair);
+    if (this.#inARow === recordsBeforeFastPath && pair.isSimple) {
+      if (pair.fastPath === undefined) {
+        pair.fastPath = this.#compileFor(pair);
       }
-      this.shortWay = pair.shortWay;
+      this.fastPath = pair.fastPath;
     }
   }
 
   #pairOf(key: SideRoute, value: SideRoute): RoutePair {
     let pair = this.#known.get(value);
     if (pair?.key !== key) {
-      pair = { key, value, isSimple: this.#isSimple(key, value), shortWay: undefined };
+      pair = { key, value, isSimple: this.#isSimple(key, value), fastPath: undefined };
       this.#known.set(value, pair);
     }
     return pair;

@@ -3,14 +3,14 @@ import { type Type, withoutNull } from "../encoding/type.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
 
 /** The type of the rows in values of a type that an envelope reads with this plan; null where it reads none. */
-export function rowTypeOf(type: Type, { rows }: ReadPlan, opens: EnvelopeFormat): Type | null {
+export function rowTypeOf(type: Type, { rows }: ReadPlan, envelopeFormat: EnvelopeFormat): Type | null {
   const record = withoutNull(type);
   if (record.kind !== "record") {
     return rows === "self" ? type : null;
   }
   if (rows === "self") {
     const names = record.fields.map(({ name }) => name);
-    const columns = record.fields.filter(({ name }) => opens.isMetaColumn?.(name, names) !== true);
+    const columns = record.fields.filter(({ name }) => envelopeFormat.isMetaColumn?.(name, names) !== true);
     return columns.length === names.length ? type : { ...record, fields: columns };
   }
   // The image after the change is the row as it is now: the last of the names.

@@ -6,8 +6,8 @@ import type { SchemaSource } from "../schema-source.ts";
 
 const schema = JSON.stringify({ type: "record", name: "Row", fields: [{ name: "secret", type: "string" }] });
 
-function sourceOf(isRuled: boolean): SchemaSource {
-  return { peek: (id) => ({ id, schemaType: "AVRO", schema, isRuled }), load: () => expect.unreachable() };
+function sourceOf(hasRuleSet: boolean): SchemaSource {
+  return { peek: (id) => ({ id, schemaType: "AVRO", schema, hasRuleSet }), load: () => expect.unreachable() };
 }
 
 function recordOf(payload: string): KafkaRecord {
@@ -15,9 +15,9 @@ function recordOf(payload: string): KafkaRecord {
   return { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
 }
 
-function codeOf(payload: string, isRuled: boolean): unknown {
+function codeOf(payload: string, hasRuleSet: boolean): unknown {
   try {
-    void createDecoder({ schemas: sourceOf(isRuled) }).decode(recordOf(payload));
+    void createDecoder({ schemas: sourceOf(hasRuleSet) }).decode(recordOf(payload));
     return null;
   } catch (error) {
     return isDecodeError(error) ? [error.code, isDecodeError(error.cause) ? error.cause.code : null] : error;

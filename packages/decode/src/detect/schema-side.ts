@@ -13,7 +13,7 @@ import { confluent, confluentPrefix } from "../framing/confluent/recognise.ts";
 import { type Framing, hasMessages, type MessageChoice } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
 import { learnedFromSource } from "../stream/learned-columns.ts";
-import { type Alike, type AlikeReader, orUnlike } from "./alike.ts";
+import { type FastPathMatch, type FastPathReader, orFastPathMiss } from "./fast-path-match.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { isSole, noSuchMessage, type Possible, possibleOf, readChosen } from "./chosen-message.ts";
 import type { Engine } from "./engine.ts";
@@ -33,7 +33,7 @@ export interface NamedSchema {
   readonly message?: MessageSelector | undefined;
 }
 
-interface CompiledRoute extends Omit<SideRoute, "alike"> {
+interface CompiledRoute extends Omit<SideRoute, "fastPathMatch"> {
   readonly schemaId: SchemaId;
   readonly reader: PayloadReader;
   /** The meanings that it reads columns with; null where the schema states all there are. */
@@ -47,7 +47,7 @@ interface KnownSchema {
   readonly id: SchemaId;
   readonly encoding: SchemaEncoding;
   readonly parsed: ParsedSchema;
-  readonly isRuled: boolean;
+  readonly hasRuleSet: boolean;
   /** By what columns are read with, then by how the framing and the payload choose the message. */
   readonly routes: BoundedMap<ColumnHints | null, BoundedMap<string, SchemaRoute>>;
   /** What the listener was told of: the same keys. */
@@ -57,7 +57,7 @@ interface KnownSchema {
 }
 
 /** How many tables of one topic are read with meanings of their own at a time. */
-const mostMeanings = 16;
+const maxColumnHints = 16;
 
 const noChoice: Buffer = Buffer.alloc(0);
 const firstOfTypeName = 0x0a;
@@ -95,7 +95,7 @@ export class SchemaSide {
     const { framing, message } = named;
     const choices =
       message === undefined && framing.choices !== undefined && hasMessages(known.encoding.schemaType)
-        ? framing.choices(bytes, start, end, this.#scope.stated.isTolerant)
+        ? framing.choices(bytes, start, end, this.#scope.hinted.isTolerant)
         : theOnlyMessage;
     if (choices.length === 0) {
       const route = this.#routeFor(known, framing.name, message ?? null, noChoice);
@@ -121,7 +121,7 @@ export class SchemaSide {
 
   #possible({ parsed, possible }: KnownSchema, choices: readonly MessageChoice[]): Possible {
     const key = JSON.stringify(choices);
-    const cached = possible.get(key) ?? possibleOf(parsed, choices, this.#scope.stated.countsMapEntries);
+    const cached = possible.get(key) ?? possibleOf(parsed, choices, this.#scope.hinted.countsMapEntries);
     possible.set(key, cached);
     return cached;
   }
@@ -154,7 +154,7 @@ export class SchemaSide {
 
   /** The schema, or null where something must be loaded first. */
   #understand(named: NamedSchema, failed: Failures | null): KnownSchema | null {
-    const { id, schema, encoding: stated } = named;
+    const { id, schema, encoding: announced } = named;
     const { schemas, limits } = this.#engine;
     if (schema === undefined && schemas === null) {
       throw new DecodeError(
@@ -166,17 +166,17 @@ export class SchemaSide {
     if (registered === undefined) {
       return this.#wait({ kind: "schema", id }, failed);
     }
-    const encoding = this.#engine.schemaEncoding(registered.schemaType, stated);
+    const encoding = this.#engine.schemaEncoding(registered.schemaType, announced);
     if (encoding.isLoaded?.(this.#engine.validation) === false) {
       return this.#wait(pendingEncoding(encoding), failed);
     }
-    const parsed = encoding.parse(registered, limits, this.#scope.stated);
+    const parsed = encoding.parse(registered, limits, this.#scope.hinted);
     const known: KnownSchema = {
       id,
       encoding,
       parsed,
-      isRuled: registered.isRuled === true,
-      routes: new BoundedMap(mostMeanings),
+      hasRuleSet: registered.hasRuleSet === true,
+      routes: new BoundedMap(maxColumnHints),
       told: new BoundedMap(limits.maxSchemas),
       possible: new BoundedMap(limits.maxSchemas),
     };
@@ -202,7 +202,7 @@ export class SchemaSide {
     isCertain: boolean = true,
   ): SchemaRoute | null {
     const key = `${framing} ${message === null ? choice.toString("latin1") : JSON.stringify(message)} ${choice.length} ${isCertain}`;
-    const columns = known.encoding.name === "protobuf" ? this.#scope.meanings.columns : null;
+    const columns = known.encoding.name === "protobuf" ? this.#scope.semantics.columns : null;
     let routes = known.routes.get(columns);
     if (routes === undefined) {
       routes = new BoundedMap(this.#engine.limits.maxSchemas);
@@ -217,43 +217,43 @@ export class SchemaSide {
       return null;
     }
     const compiled = this.#compile(known, framing, message, type, columns);
-    const route = { ...compiled, alike: isCertain ? this.#alike(compiled, choice) : null };
+    const route = { ...compiled, fastPathMatch: isCertain ? this.#fastPathMatch(compiled, choice) : null };
     routes.set(key, route);
     this.#tell(known, key, route, type);
     return route;
   }
 
   /** Of a schema that is read with other meanings anew, nothing new is to be told. */
-  #tell(known: KnownSchema, key: string, { opens, shape, encoding }: SchemaRoute, type: Type): void {
+  #tell(known: KnownSchema, key: string, { envelopeFormat, shape, encoding }: SchemaRoute, type: Type): void {
     const { topic, side, inside } = this.#scope;
     if (inside !== null || this.#engine.onSchema === null || known.told.get(key) === true) {
       return;
     }
     known.told.set(key, true);
-    const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, opens.planFor(shape), opens);
-    this.#engine.onSchema({ topic, side, schemaId: known.id, encoding, envelope: opens.name, type, row });
+    const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, envelopeFormat.planFor(shape), envelopeFormat);
+    this.#engine.onSchema({ topic, side, schemaId: known.id, encoding, envelope: envelopeFormat.name, type, row });
   }
 
   #compile(known: KnownSchema, framing: string, message: MessageSelector | null, type: Type, columns: ColumnHints | null): CompiledRoute {
     const { topic, side, inside, trustsSchemas } = this.#scope;
     const shape = shapeOfType(type, this.#scope);
-    const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
-    const plan = side === "key" ? keyPlan : opens.planFor(shape);
+    const envelopeFormat = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
+    const plan = side === "key" ? keyPlan : envelopeFormat.planFor(shape);
     const namespace = debeziumNamespace(shape.typeName);
     const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
     const reader = known.parsed.compile(message, {
       ...this.#engine.compileOptions(plan),
       bareBytes: writesBareBytes(framing),
-      ...(columns === null ? {} : { columns: withSource(columns, type, plan, opens) }),
+      ...(columns === null ? {} : { columns: withSource(columns, type, plan, envelopeFormat) }),
     });
     return {
       framing,
       encoding: reader.encoding,
-      envelope: opens.name,
+      envelope: envelopeFormat.name,
       schemaId: known.id,
-      opens,
+      envelopeFormat,
       shape,
-      isRuled: known.isRuled,
+      hasRuleSet: known.hasRuleSet,
       type,
       typeName: recordName(type),
       reader,
@@ -263,19 +263,19 @@ export class SchemaSide {
   }
 
   /** Behind Confluent's prefix, and the payload's first bytes that chose the message where the schema has several. */
-  #alike(route: CompiledRoute, choice: Buffer): Alike | null {
-    const { framing, schemaId, reader, columns, isRuled, namespaceToCheck } = route;
-    if (framing !== "confluent" || typeof schemaId !== "number" || this.#scope.stated.isTolerant || mayNameType(choice)) {
+  #fastPathMatch(route: CompiledRoute, choice: Buffer): FastPathMatch | null {
+    const { framing, schemaId, reader, columns, hasRuleSet, namespaceToCheck } = route;
+    if (framing !== "confluent" || typeof schemaId !== "number" || this.#scope.hinted.isTolerant || mayNameType(choice)) {
       return null;
     }
     const prefix = Buffer.concat([confluentPrefix(schemaId), choice]);
-    const read: AlikeReader["read"] = (bytes, start, end) => this.#readAs(route, bytes, start, end);
+    const read: FastPathReader["read"] = (bytes, start, end) => this.#readAs(route, bytes, start, end);
     // Another choice may fit, and what was learned may be contradicted.
-    const isGuess = columns !== null && columns !== this.#scope.meanings.stated;
+    const isGuess = columns !== null && columns !== this.#scope.semantics.hinted;
     if (choice.length > 1 || isGuess) {
-      return { prefix, columns, reader: { read: orUnlike(read) } };
+      return { prefix, columns, reader: { read: orFastPathMiss(read) } };
     }
-    return { prefix, columns, reader: isRuled === true || namespaceToCheck !== null ? { read } : reader };
+    return { prefix, columns, reader: hasRuleSet === true || namespaceToCheck !== null ? { read } : reader };
   }
 
   #checkIdentity(value: unknown, route: CompiledRoute, namespace: string): void {
@@ -307,8 +307,8 @@ function writesBareBytes(framing: string): boolean {
 }
 
 /** What is known of columns, and, of others, what the database's own types say that the schema carries along. */
-function withSource(columns: ColumnHints, type: Type, plan: ReadPlan, opens: EnvelopeFormat): ColumnHints {
-  const row = rowTypeOf(type, plan, opens);
+function withSource(columns: ColumnHints, type: Type, plan: ReadPlan, envelopeFormat: EnvelopeFormat): ColumnHints {
+  const row = rowTypeOf(type, plan, envelopeFormat);
   const learned = row === null ? null : learnedFromSource(row, connectorOf(type));
   return learned === null || learned.size === 0 ? columns : new Map([...learned, ...columns]);
 }
@@ -340,9 +340,9 @@ function mayNameType(choice: Buffer): boolean {
  * Why a schema does not fit: rules that changed the bytes, or, of one that is not the topic's, that it is most likely not the one that the
  * message was written with.
  */
-function explained(error: unknown, { schemaId, typeName, namespaceToCheck, isRuled }: CompiledRoute): unknown {
-  if (isRuled && isDecodeError(error) && error.code !== "schema-mismatch") {
-    return ruledError(schemaId, error);
+function explained(error: unknown, { schemaId, typeName, namespaceToCheck, hasRuleSet }: CompiledRoute): unknown {
+  if (hasRuleSet && isDecodeError(error) && error.code !== "schema-mismatch") {
+    return ruleSetError(schemaId, error);
   }
   const isMisfit = isDecodeError(error) && error.code !== "schema-mismatch" && namespaceToCheck !== null;
   return isMisfit
@@ -350,7 +350,7 @@ function explained(error: unknown, { schemaId, typeName, namespaceToCheck, isRul
     : error;
 }
 
-function ruledError(id: SchemaId, cause: DecodeError): DecodeError {
+function ruleSetError(id: SchemaId, cause: DecodeError): DecodeError {
   return new DecodeError(
     "unsupported-format",
     `expected bytes that schema id ${id} fits, found others (${cause.code}): the registry keeps rules beside that schema by which producers ` +

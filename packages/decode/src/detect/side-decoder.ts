@@ -7,14 +7,14 @@ import { confluent, confluentId, frameLength } from "../framing/confluent/recogn
 import type { Frame, Framing, Message, Payload, Side } from "../framing/framing.ts";
 import { undecodableFormat } from "../framing/undecodable.ts";
 import type { RecordCursor, RecordHeaders } from "../record.ts";
-import type { Alike } from "./alike.ts";
+import type { FastPathMatch } from "./fast-path-match.ts";
 import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
 import { JsonSide } from "./json-side.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
 import { type NamedSchema, SchemaSide } from "./schema-side.ts";
 import { ManyValues, rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
-import { type StatedSide, statedSide } from "./stated-side.ts";
+import { type HintedDecoder, hintedDecoder } from "./hinted-decoder.ts";
 
 const noHeaders: RecordHeaders = [];
 /** Where Apicurio's `{"schemaId":` differs from Connect's `{"schema":`. */
@@ -36,7 +36,7 @@ export class SideDecoder {
   readonly #announced: readonly Framing[];
   readonly #schemas: SchemaSide;
   readonly #json: JsonSide;
-  readonly #stated: StatedSide | null;
+  readonly #hinted: HintedDecoder | null;
   readonly #maxBytes: number;
   readonly #hasSource: boolean;
   /** Whether the format is told by the first bytes alone, of formats that are known here. */
@@ -54,10 +54,10 @@ export class SideDecoder {
     this.#announced = scope.announced;
     this.#schemas = new SchemaSide(engine, scope);
     this.#json = new JsonSide(engine, scope);
-    this.#stated = statedSide(engine, scope, this.#schemas, this.#json);
+    this.#hinted = hintedDecoder(engine, scope, this.#schemas, this.#json);
     this.#maxBytes = engine.limits.maxMessageBytes;
     this.#hasSource = engine.schemas !== null;
-    this.#bytesDecide = this.#announced.length === 0 && this.#stated === null && this.#bracesAreJson;
+    this.#bytesDecide = this.#announced.length === 0 && this.#hinted === null && this.#bracesAreJson;
     this.route = this.#json.route;
   }
 
@@ -70,8 +70,8 @@ export class SideDecoder {
   }
 
   /** Which messages are certainly written as the last one was; null where headers or the user tell, too. */
-  get alike(): Alike | null {
-    return this.#bytesDecide ? this.route.alike : null;
+  get fastPathMatch(): FastPathMatch | null {
+    return this.#bytesDecide ? this.route.fastPathMatch : null;
   }
 
   #tooLong(length: number): DecodeError {
@@ -81,13 +81,13 @@ export class SideDecoder {
     );
   }
 
-  /** A value whose format the record's headers may announce, or the user has stated. */
+  /** A value whose format the record's headers may announce, or the user has hinted. */
   #readOutside(bytes: Buffer, start: number, end: number, cursor: RecordCursor, failed: Failures | null): unknown {
     if (this.#announced.length > 0) {
       const headers = cursor.batch.headersAt(cursor.record);
       const frame = this.#recognise(this.#announced, { side: this.#side, bytes, start, end, headers, maxBytes: this.#maxBytes });
       if (frame !== null) {
-        return frame.frame.isWeak === true
+        return frame.frame.isAmbiguous === true
           ? this.#readFrameOr(frame, failed, () => this.#readBytes(bytes, start, end, failed))
           : this.#readFrame(frame, failed);
       }
@@ -96,9 +96,9 @@ export class SideDecoder {
   }
 
   #readBytes(bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
-    return this.#stated === null
+    return this.#hinted === null
       ? this.#readUnannounced(bytes, start, end, failed)
-      : this.#readStated(this.#stated, bytes, start, end, failed);
+      : this.#readHinted(this.#hinted, bytes, start, end, failed);
   }
 
   #readUnannounced(bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
@@ -131,12 +131,12 @@ export class SideDecoder {
     }
   }
 
-  #readStated(stated: StatedSide, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
-    const value = stated.read(bytes, start, end, failed);
+  #readHinted(hinted: HintedDecoder, bytes: Buffer, start: number, end: number, failed: Failures | null): unknown {
+    const value = hinted.read(bytes, start, end, failed);
     if (value === pendingValue) {
       this.pending = this.#schemas.pending;
     } else {
-      this.route = stated.route();
+      this.route = hinted.route();
     }
     return value;
   }
@@ -250,7 +250,7 @@ export class SideDecoder {
   #decline(framing: FramingName): void {
     this.route = {
       ...this.route,
-      alike: null,
+      fastPathMatch: null,
       declined: { framing, why: "the source knows no such schema, and all bytes can be read without it" },
     };
   }
@@ -297,7 +297,7 @@ export class SideDecoder {
       return this.#fromSchema(this.#schemas.read(named, bytes, start, end, count, failed));
     }
     const value = this.#readJson(bytes, skipByteOrderMark(bytes, start, end), end);
-    this.route = { ...this.route, alike: null, framing: framing.name };
+    this.route = { ...this.route, fastPathMatch: null, framing: framing.name };
     return value;
   }
 

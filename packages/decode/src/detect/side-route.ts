@@ -5,8 +5,8 @@ import { none } from "../envelope/none/envelope.ts";
 import type { EncodingName, FramingName } from "../event.ts";
 import type { Framing, Side } from "../framing/framing.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
-import type { ColumnMeanings } from "./column-meanings.ts";
-import type { Alike } from "./alike.ts";
+import type { ColumnSemantics } from "./column-semantics.ts";
+import type { FastPathMatch } from "./fast-path-match.ts";
 import { emptyShape } from "./shape.ts";
 
 /** What one side decoder reads, and what its user has said of it. */
@@ -19,13 +19,13 @@ export interface SideScope {
   readonly announced: readonly Framing[];
   /** The envelope that asked for this value, which is a message inside of another; null where the value is the record's own. */
   readonly inside: EnvelopeFormat | null;
-  readonly meanings: ColumnMeanings;
-  readonly stated: StatedFormat;
+  readonly semantics: ColumnSemantics;
+  readonly hinted: HintedFormat;
   readonly trustsSchemas: boolean;
 }
 
-/** What the user has stated of a side's bytes, where they cannot say it themselves. */
-export interface StatedFormat extends WantedSchema {
+/** What the user has hinted of a side's bytes, where they cannot say it themselves. */
+export interface HintedFormat extends WantedSchema {
   readonly encoding: EncodingName | null;
   readonly schemaId: SchemaId | null;
   readonly schema: RegisteredSchema | null;
@@ -35,7 +35,7 @@ export interface StatedFormat extends WantedSchema {
   readonly countsMapEntries: boolean | null;
 }
 
-export const nothingStated: StatedFormat = {
+export const noHints: HintedFormat = {
   encoding: null,
   schemaId: null,
   schema: null,
@@ -48,13 +48,13 @@ export const nothingStated: StatedFormat = {
 
 /** How one side of a topic's records is read, once decided: the format, and the envelope that opens its values. */
 export interface SideRoute extends Route {
-  readonly opens: EnvelopeFormat;
+  readonly envelopeFormat: EnvelopeFormat;
   /** Which messages are certainly written the same; null where neither their first bytes nor their reader tell. */
-  readonly alike: Alike | null;
+  readonly fastPathMatch: FastPathMatch | null;
   /** What the envelope was recognised by. */
   readonly shape: Shape;
   /** Whether the registry keeps rules beside the schema by which producers change what they write. */
-  readonly isRuled?: boolean;
+  readonly hasRuleSet?: boolean;
   /** The framing that the message was first taken for, and was not of after all. */
   readonly declined?: { readonly framing: FramingName; readonly why: string };
   /** The type that the schema states, or null where there is no schema. */
@@ -73,8 +73,8 @@ export function rawRoute(encoding: EncodingName, framing: FramingName = "none"):
     encoding,
     envelope: "none",
     schemaId: null,
-    opens: none,
-    alike: null,
+    envelopeFormat: none,
+    fastPathMatch: null,
     shape,
     type: null,
     typeName: null,

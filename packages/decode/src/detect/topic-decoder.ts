@@ -1,6 +1,6 @@
 import type { ColumnHints } from "../encoding/json/learn.ts";
 import { Tombstone } from "../envelope/control-events.ts";
-import { checkEventWeight } from "../envelope/event-count.ts";
+import { checkEventCost } from "../envelope/event-count.ts";
 import type { EnvelopeFormat, EnvelopeScope, Route } from "../envelope/envelope.ts";
 import { originalOf } from "../envelope/extra.ts";
 import { Origin } from "../envelope/origin.ts";
@@ -9,18 +9,18 @@ import type { BinaryHandling } from "../options.ts";
 import type { CdcEvent, TableName } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
-import { ColumnMeanings, type LearnedNames, losesMeanings } from "./column-meanings.ts";
+import { ColumnSemantics, type LearnedNames, losesSemantics } from "./column-semantics.ts";
 import type { Engine } from "./engine.ts";
 import { isBuiltInFraming } from "./formats.ts";
 import { type RoutePair, RoutePairs } from "./route-pairs.ts";
-import { type ShortWay, shortWay } from "./short-way.ts";
-import { openByNext } from "./open-by-next.ts";
+import { type FastPath, compileFastPath } from "./fast-path.ts";
+import { openWithFallback } from "./open-with-fallback.ts";
 import { type Failures, type Pending, pendingValue } from "./pending.ts";
 import { readAsWanted, readLearned } from "./read-learned.ts";
 import { debeziumNamespace, identityError } from "./schema-identity.ts";
 import { SideDecoder } from "./side-decoder.ts";
-import { ManyValues, nothingStated, rawRoute, type SideRoute, type StatedFormat } from "./side-route.ts";
-import { type Instead, SideDecoders } from "./side-decoders.ts";
+import { ManyValues, noHints, rawRoute, type SideRoute, type HintedFormat } from "./side-route.ts";
+import { type EnvelopeOverride, SideDecoderCache } from "./side-decoder-cache.ts";
 
 /** What the user has said of a topic, in the form that readers use. */
 export interface ResolvedHints {
@@ -31,8 +31,8 @@ export interface ResolvedHints {
   readonly emptyIsTombstone: boolean;
   /** How the connector writes bytes as text; null where that is not stated. */
   readonly binaryHandling: BinaryHandling | null;
-  readonly key: StatedFormat;
-  readonly value: StatedFormat;
+  readonly key: HintedFormat;
+  readonly value: HintedFormat;
 }
 
 const noRoute = rawRoute("bytes");
@@ -45,16 +45,16 @@ export class TopicDecoder {
   readonly #engine: Engine;
   readonly #hints: ResolvedHints;
   readonly #scope: EnvelopeScope;
-  readonly #meanings: ColumnMeanings;
-  readonly #keys: SideDecoders;
-  readonly #values: SideDecoders;
+  readonly #semantics: ColumnSemantics;
+  readonly #keys: SideDecoderCache;
+  readonly #values: SideDecoderCache;
   /** Of these, the ones for the last record's headers. */
   #key: SideDecoder;
   #value: SideDecoder;
   #headerNames: readonly string[] = [];
   readonly #pairs: RoutePairs = new RoutePairs(
     (key, value) => this.#isSimple(key, value),
-    (pair) => this.#shortWayOf(pair),
+    (pair) => this.#compileFor(pair),
   );
   /** How the rows of the last value were read: those of a message inside of it as that one was. */
   #rows: SideRoute = noRoute;
@@ -67,13 +67,13 @@ export class TopicDecoder {
     const { values, limits, parseJson } = engine;
     const { binaryHandling, columns } = hints;
     const memory = engine.learn.schemaChanges;
-    const weigh = (weight: number): void => engine.innerTexts.spend(weight, limits);
+    const addCost = (cost: number): void => engine.embeddedJsonBudget.addCost(cost, limits);
     const topicTable = hints.table ?? tableOfTopic(topic);
-    this.#scope = Object.freeze({ topic, topicTable, values, limits, parseJson, binaryHandling, columns, memory, weigh });
+    this.#scope = Object.freeze({ topic, topicTable, values, limits, parseJson, binaryHandling, columns, memory, addCost });
     const { trustsSchemas } = hints;
-    this.#meanings = new ColumnMeanings(hints.columns, engine.learn);
-    this.#keys = new SideDecoders(engine, { topic, side: "key", meanings: new ColumnMeanings(), stated: hints.key, trustsSchemas });
-    this.#values = new SideDecoders(engine, { topic, side: "value", meanings: this.#meanings, stated: hints.value, trustsSchemas });
+    this.#semantics = new ColumnSemantics(hints.columns, engine.learn);
+    this.#keys = new SideDecoderCache(engine, { topic, side: "key", semantics: new ColumnSemantics(), hinted: hints.key, trustsSchemas });
+    this.#values = new SideDecoderCache(engine, { topic, side: "value", semantics: this.#semantics, hinted: hints.value, trustsSchemas });
     this.#key = this.#keys.forHeaders([]);
     this.#value = this.#values.forHeaders([]);
   }
@@ -85,7 +85,7 @@ export class TopicDecoder {
 
   /** The columns whose meanings were learned, among those that the last record was read with. */
   get learned(): LearnedNames {
-    return this.#meanings.learnedNames;
+    return this.#semantics.learnedNames;
   }
 
   /** The record's events, or null where `pending` must be loaded first. */
@@ -94,14 +94,14 @@ export class TopicDecoder {
     if (!batch.headerNamesAre(record, this.#headerNames)) {
       this.#lookAtHeaders(batch.headersAt(record).map(([name]) => name));
     }
-    return this.#pairs.shortWay?.(cursor) ?? this.#readUnlike(cursor, failed);
+    return this.#pairs.fastPath?.(cursor) ?? this.#readSlowPath(cursor, failed);
   }
 
-  /** A record that has no short way: its key first, which tells how its value may be read. */
-  #readUnlike(cursor: RecordCursor, failed: Failures | null): readonly CdcEvent[] | null {
+  /** A record that has no fast path: its key first, which tells how its value may be read. */
+  #readSlowPath(cursor: RecordCursor, failed: Failures | null): readonly CdcEvent[] | null {
     const { keyBytes } = cursor;
     const valueBytes = this.#hints.emptyIsTombstone && cursor.valueStart === cursor.valueEnd ? null : cursor.valueBytes;
-    this.#engine.innerTexts.begin();
+    this.#engine.embeddedJsonBudget.begin();
     const key = keyBytes === null ? null : this.#key.read(this.#engine.buffer(keyBytes), cursor.keyStart, cursor.keyEnd, cursor, failed);
     if (key === pendingValue) {
       return this.#wait(this.#key);
@@ -110,11 +110,11 @@ export class TopicDecoder {
     if (valueBytes === null) {
       return valuesOf(key).map((one) => new Tombstone(this.#origin(one, withoutSchema(keyRoute), cursor)));
     }
-    if (this.#meanings.areLearned) {
+    if (this.#semantics.areLearned) {
       return this.#readLearned(key, keyRoute, valueBytes, cursor, failed);
     }
     const events = this.#readValue(key, keyRoute, valueBytes, cursor, failed);
-    return events === null || !this.#meanings.learnsBeside(keyRoute.type) || !losesMeanings(this.#rows)
+    return events === null || !this.#semantics.learnsBeside(keyRoute.type) || !losesSemantics(this.#rows)
       ? events
       : this.#readAsWanted(events, key, keyRoute, valueBytes, cursor, failed);
   }
@@ -128,9 +128,9 @@ export class TopicDecoder {
     cursor: RecordCursor,
     failed: Failures | null,
   ): readonly CdcEvent[] | null {
-    const meanings = this.#meanings;
+    const semantics = this.#semantics;
     const read = (): readonly CdcEvent[] | null => this.#readValue(key, keyRoute, valueBytes, cursor, failed);
-    return readLearned(meanings, read, (events) => meanings.wantedFor(events, keyRoute.type, this.#rows));
+    return readLearned(semantics, read, (events) => semantics.wantedFor(events, keyRoute.type, this.#rows));
   }
 
   #readAsWanted(
@@ -141,10 +141,10 @@ export class TopicDecoder {
     cursor: RecordCursor,
     failed: Failures | null,
   ): readonly CdcEvent[] | null {
-    const wanted = this.#meanings.wantedFor(events, keyRoute.type, this.#rows);
-    return wanted === this.#meanings.columns
+    const wanted = this.#semantics.wantedFor(events, keyRoute.type, this.#rows);
+    return wanted === this.#semantics.columns
       ? events
-      : readAsWanted(this.#meanings, events, wanted, () => this.#readValue(key, keyRoute, valueBytes, cursor, failed));
+      : readAsWanted(this.#semantics, events, wanted, () => this.#readValue(key, keyRoute, valueBytes, cursor, failed));
   }
 
   #readValue(
@@ -154,7 +154,7 @@ export class TopicDecoder {
     cursor: RecordCursor,
     failed: Failures | null,
   ): readonly CdcEvent[] | null {
-    this.#engine.innerTexts.begin();
+    this.#engine.embeddedJsonBudget.begin();
     const value = this.#value.read(this.#engine.buffer(valueBytes), cursor.valueStart, cursor.valueEnd, cursor, failed);
     if (value === pendingValue) {
       return this.#wait(this.#value);
@@ -165,21 +165,21 @@ export class TopicDecoder {
       return this.#openPair(key, keyRoute, value, route, cursor, failed);
     }
     const origin = this.#origin(key, route, cursor);
-    return route.opens.open(value, origin) ?? this.#openByNext(origin, route, cursor, failed, null);
+    return route.envelopeFormat.open(value, origin) ?? this.#openWithFallback(origin, route, cursor, failed, null);
   }
 
   /** Whether a record whose sides are read so is one value with nothing inside, whose sides need not be checked against each other. */
   #isSimple(key: SideRoute, value: SideRoute): boolean {
-    return this.#holdsOne(key) && this.#holdsOne(value) && value.opens.inner === undefined && isKeyOf(key, value);
+    return this.#holdsOne(key) && this.#holdsOne(value) && value.envelopeFormat.inner === undefined && isKeyOf(key, value);
   }
 
   /** None where what the next record means may be learned from anything but its key's schema. */
-  #shortWayOf(pair: RoutePair): ShortWay | null {
-    const key = pair.key === noRoute ? "none" : this.#key.alike;
-    const value = this.#value.alike;
-    return key === null || value === null || this.#meanings.mayChange(pair.key.type, pair.value)
+  #compileFor(pair: RoutePair): FastPath | null {
+    const key = pair.key === noRoute ? "none" : this.#key.fastPathMatch;
+    const value = this.#value.fastPathMatch;
+    return key === null || value === null || this.#semantics.mayChange(pair.key.type, pair.value)
       ? null
-      : shortWay({ engine: this.#engine, scope: this.#scope, key, value, route: pair.value, meanings: this.#meanings });
+      : compileFastPath({ engine: this.#engine, scope: this.#scope, key, value, route: pair.value, semantics: this.#semantics });
   }
 
   /** Whether no message of this framing holds several values. */
@@ -198,7 +198,7 @@ export class TopicDecoder {
     if (!isKeyOf(keyRoute, route)) {
       throw keyError(keyRoute, route, this.#scope.topic);
     }
-    if (route.opens.name === "ticdc-open" && route.framing === "ticdc" && keyRoute.framing !== "ticdc") {
+    if (route.envelopeFormat.name === "ticdc-open" && route.framing === "ticdc" && keyRoute.framing !== "ticdc") {
       throw unpaired();
     }
     return value instanceof ManyValues || key instanceof ManyValues
@@ -219,28 +219,36 @@ export class TopicDecoder {
     if (value === null && route.encoding === "connect-json") {
       return [new Tombstone(this.#origin(key, { ...route, envelope: "none" }, cursor))]; // null is in no envelope
     }
-    const inside = route.opens.inner?.(value) ?? null;
+    const inside = route.envelopeFormat.inner?.(value) ?? null;
     if (inside === null) {
-      return route.opens.open(value, origin) ?? this.#openByNext(origin, route, cursor, failed, nth);
+      return route.envelopeFormat.open(value, origin) ?? this.#openWithFallback(origin, route, cursor, failed, nth);
     }
-    const inner = this.#innerDecoder(originalOf(route.opens));
+    const inner = this.#innerDecoder(originalOf(route.envelopeFormat));
     const bytes = this.#engine.buffer(inside);
     const innerValue = inner.read(bytes, 0, bytes.length, cursor, failed);
     if (innerValue === pendingValue) {
       return this.#wait(inner);
     }
     this.#rows = inner.route;
-    return route.opens.open(value, origin, innerValue) ?? this.#openByNext(origin, route, cursor, failed, nth);
+    return route.envelopeFormat.open(value, origin, innerValue) ?? this.#openWithFallback(origin, route, cursor, failed, nth);
   }
 
-  #openByNext(origin: Origin, route: SideRoute, cursor: RecordCursor, failed: Failures | null, nth: number | null): readonly CdcEvent[] {
-    return openByNext(origin, route, this.#engine.formats.envelopes, (instead) => this.#readAgain(instead, cursor, failed, nth));
+  #openWithFallback(
+    origin: Origin,
+    route: SideRoute,
+    cursor: RecordCursor,
+    failed: Failures | null,
+    nth: number | null,
+  ): readonly CdcEvent[] {
+    return openWithFallback(origin, route, this.#engine.formats.envelopes, (override) =>
+      this.#readWithOverride(override, cursor, failed, nth),
+    );
   }
 
   /** The value as another envelope wants it. Its schema is at hand: it has been read once. */
-  #readAgain(instead: Instead, cursor: RecordCursor, failed: Failures | null, nth: number | null): unknown {
-    this.#engine.innerTexts.begin();
-    const decoder = this.#values.forHeaders(this.#headerNames, instead);
+  #readWithOverride(override: EnvelopeOverride, cursor: RecordCursor, failed: Failures | null, nth: number | null): unknown {
+    this.#engine.embeddedJsonBudget.begin();
+    const decoder = this.#values.forHeaders(this.#headerNames, override);
     const bytes = this.#engine.buffer(cursor.valueBytes ?? noBytes);
     const value = decoder.read(bytes, cursor.valueStart, cursor.valueEnd, cursor, failed);
     return value instanceof ManyValues && nth !== null ? value.values[nth] : value;
@@ -256,7 +264,7 @@ export class TopicDecoder {
     failed: Failures | null,
   ): readonly CdcEvent[] | null {
     const events: CdcEvent[] = [];
-    checkEventWeight(values.length, byteLength, this.#engine.limits);
+    checkEventCost(values.length, byteLength, this.#engine.limits);
     for (const [i, value] of values.entries()) {
       const key = keys.length === values.length ? keys[i] : (keys[0] ?? null);
       const opened = this.#open(key, value, route, cursor, failed, i);
@@ -283,8 +291,8 @@ export class TopicDecoder {
         headerNames: [],
         announced: [],
         inside,
-        meanings: this.#meanings,
-        stated: nothingStated,
+        semantics: this.#semantics,
+        hinted: noHints,
         trustsSchemas,
       } as const;
       this.#inner = { inside, decoder: new SideDecoder(this.#engine, scope) };

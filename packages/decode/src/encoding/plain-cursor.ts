@@ -7,25 +7,25 @@ import { readText, TextCache } from "./text-cache.ts";
 /** Deepest nesting, longest message and so on are a decoder's; so are the texts that its readers remember. */
 const textsOf = new WeakMap<ResolvedLimits, TextCache>();
 
-/** What values cost, in nanoseconds or so: what a message may spend is `limits.maxWeightPerByte` for each of its bytes. */
-const itemWeight = 14;
-const entryWeight = 100;
+/** What values cost, in nanoseconds or so: what a message may spend is `limits.maxCostPerByte` for each of its bytes. */
+const itemCost = 14;
+const entryCost = 100;
 /** A name beyond those that one message's rows have. */
-const furtherNameWeight = 5_000;
-const mostNames = 256;
-const arrayWeight = 150;
-const objectWeight = 160;
-const mapWeight = 400;
-const bufferWeight = 450;
-const bigintWeight = 80;
+const furtherNameCost = 5_000;
+const maxNames = 256;
+const arrayCost = 150;
+const objectCost = 160;
+const mapCost = 400;
+const bufferCost = 450;
+const bigintCost = 80;
 /** A string's part that states its own length. */
-const chunkWeight = 90;
+const chunkCost = 90;
 /** Making text of an instant, a decimal or a wide integer. */
-const convertedWeight = 500;
-const digitWeight = 25;
+const convertedCost = 500;
+const digitCost = 25;
 
 const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
-const leastWeighedBytes = 1_048_576;
+const minMeteredBytes = 1_048_576;
 const highWord = 4_294_967_296;
 const readWideInteger: ReturnType<typeof createWideIntegerReader> = createWideIntegerReader();
 
@@ -43,7 +43,7 @@ export class PlainCursor {
   readonly #texts: TextCache;
   readonly #names = new Set<string>();
   #depth: number;
-  #allowance: number;
+  #budget: number;
   /** Items for which room may be made before they are read: one for each byte, however many lists state them. */
   #places: number;
 
@@ -57,7 +57,7 @@ export class PlainCursor {
     this.#texts = textsFor(limits);
     this.#depth = limits.maxDepth;
     this.#places = end - start;
-    this.#allowance = limits.maxWeightPerByte * Math.max(end - start, leastWeighedBytes);
+    this.#budget = limits.maxCostPerByte * Math.max(end - start, minMeteredBytes);
   }
 
   /** Moves over that many bytes, and returns where they begin. */
@@ -104,7 +104,7 @@ export class PlainCursor {
     if (Number.isSafeInteger(value)) {
       return value;
     }
-    this.#spend(bigintWeight);
+    this.#addCost(bigintCost);
     const integer = readWideInteger(this.bytes, this.position - 8, this.position);
     return high < 0 ? integer : BigInt.asUintN(64, integer);
   }
@@ -120,7 +120,7 @@ export class PlainCursor {
   /** A copy: the batch may be overwritten. */
   buffer(length: number): Buffer {
     const start = this.take(length);
-    this.#spend(bufferWeight);
+    this.#addCost(bufferCost);
     if (length === 0) {
       return noBytes;
     }
@@ -130,8 +130,8 @@ export class PlainCursor {
   }
 
   /** A count of items that take at least so many bytes each. */
-  checkCount(count: number | bigint, leastBytes: number): number {
-    if (count > (this.end - this.position) / leastBytes) {
+  checkCount(count: number | bigint, minBytes: number): number {
+    if (count > (this.end - this.position) / minBytes) {
       throw new DecodeError(
         "truncated",
         `expected a ${this.#encoding} value of ${count} items at byte ${this.position - this.#start}, found fewer bytes than those take`,
@@ -155,7 +155,7 @@ export class PlainCursor {
   /** That many items. A count that was checked is still the sender's: room is made for as many items as there are bytes, over all lists. */
   list(count: number, read: ReadValue): unknown[] {
     this.enter();
-    this.#spend(arrayWeight + count * itemWeight);
+    this.#addCost(arrayCost + count * itemCost);
     const hasRoom = count <= this.#places;
     this.#places -= hasRoom ? count : 0;
     const items: unknown[] = hasRoom ? new Array<unknown>(count) : [];
@@ -169,10 +169,10 @@ export class PlainCursor {
   /** The items before `isEnd`. */
   listUntil(isEnd: IsEnd, read: ReadValue): unknown[] {
     this.enter();
-    this.#spend(arrayWeight);
+    this.#addCost(arrayCost);
     const items: unknown[] = [];
     while (!isEnd(this)) {
-      this.#spend(itemWeight);
+      this.#addCost(itemCost);
       items.push(read(this));
     }
     this.leave();
@@ -182,7 +182,7 @@ export class PlainCursor {
   /** The parts of one string before `isEnd`, each given to `take`. */
   chunksUntil(isEnd: IsEnd, take: (cursor: PlainCursor) => void): void {
     while (!isEnd(this)) {
-      this.#spend(chunkWeight);
+      this.#addCost(chunkCost);
       take(this);
     }
   }
@@ -190,7 +190,7 @@ export class PlainCursor {
   /** An object of that many entries, or a `Map` where a key is no text; a key that stands twice has its last value. */
   entries(count: number, read: ReadValue): Entries {
     this.enter();
-    this.#spend(objectWeight + count * entryWeight);
+    this.#addCost(objectCost + count * entryCost);
     let entries: Entries = {};
     for (let i = 0; i < count; i++) {
       entries = this.#entry(entries, read);
@@ -202,10 +202,10 @@ export class PlainCursor {
   /** The same for the entries before `isEnd`. */
   entriesUntil(isEnd: IsEnd, read: ReadValue): Entries {
     this.enter();
-    this.#spend(objectWeight);
+    this.#addCost(objectCost);
     let entries: Entries = {};
     while (!isEnd(this)) {
-      this.#spend(entryWeight);
+      this.#addCost(entryCost);
       entries = this.#entry(entries, read);
     }
     this.leave();
@@ -220,7 +220,7 @@ export class PlainCursor {
       return entries;
     }
     if (typeof key === "string") {
-      this.#weighName(key);
+      this.#addNameCost(key);
       setProperty(entries, key, read(this));
       return entries;
     }
@@ -230,32 +230,32 @@ export class PlainCursor {
   }
 
   /** Rows repeat their names. The runtime remembers each name, and each order of them that objects have, at a price. */
-  #weighName(name: string): void {
+  #addNameCost(name: string): void {
     if (!this.#names.has(name)) {
-      if (this.#names.size < mostNames) {
+      if (this.#names.size < maxNames) {
         this.#names.add(name);
       } else {
-        this.#spend(furtherNameWeight);
+        this.#addCost(furtherNameCost);
       }
     }
   }
 
   #mapOf(object: Record<string, unknown>): Map<unknown, unknown> {
-    this.#spend(mapWeight);
+    this.#addCost(mapCost);
     return new Map<unknown, unknown>(Object.entries(object));
   }
 
-  /** Weighs a value that is made of bytes by some computation, and its digits where they are more than the bytes say. */
+  /** Meters a value that is made of bytes by some computation, and its digits where they are more than the bytes say. */
   convert(digits = 0): void {
-    this.#spend(convertedWeight + digits * digitWeight);
+    this.#addCost(convertedCost + digits * digitCost);
   }
 
-  #spend(weight: number): void {
-    this.#allowance -= weight;
-    if (this.#allowance < 0) {
+  #addCost(cost: number): void {
+    this.#budget -= cost;
+    if (this.#budget < 0) {
       throw new DecodeError(
         "limit-exceeded",
-        `the values of the message cost more than ${this.#limits.maxWeightPerByte} ns for each of its bytes: more of next to no bytes than any message should hold; raise limits.maxWeightPerByte if this one may`,
+        `the values of the message cost more than ${this.#limits.maxCostPerByte} ns for each of its bytes: more of next to no bytes than any message should hold; raise limits.maxCostPerByte if this one may`,
       );
     }
   }

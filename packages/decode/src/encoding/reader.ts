@@ -73,15 +73,15 @@ export interface CompileOptions {
    */
   readonly compileBudget?: CompileBudget;
   /**
-   * Weighs the JSON texts in the columns of one message together.
-   * @default each is weighed alone
+   * Meters the JSON texts in the columns of one message together.
+   * @default each is metered alone
    */
-  readonly innerTexts?: InnerTexts;
+  readonly embeddedJsonBudget?: EmbeddedJsonBudget;
   /**
-   * Bytes that a shorter message counts as where its values are weighed (Protobuf).
+   * Bytes that a shorter message counts as where its values are metered (Protobuf).
    * @default those of 1 MiB: a message of the user's. Less where it is one of many in such a message
    */
-  readonly leastWeighedBytes?: number;
+  readonly minMeteredBytes?: number;
   /**
    * Meanings of the columns of rows by their names, for encodings whose schemas lose them (Protobuf).
    * @default none: what the schema states alone
@@ -90,7 +90,7 @@ export interface CompileOptions {
 }
 
 /** Counts what the JSON texts inside of one message cost. Throws a `DecodeError` where that is more than a message may. */
-export interface InnerTexts {
+export interface EmbeddedJsonBudget {
   check(bytes: Uint8Array, limits: ResolvedLimits): void;
 }
 

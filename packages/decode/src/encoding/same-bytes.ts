@@ -1,5 +1,5 @@
 /** Most bytes that are compared in a loop: a call of the runtime's own comparison costs more than that. */
-const mostInline = 128;
+const maxInline = 128;
 
 /** Fewer bytes than this are looked at one by one, as long as they are the same. */
 const fewest = 8;
@@ -11,7 +11,7 @@ export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix
     return false;
   }
   if (length >= fewest) {
-    return length > mostInline ? prefix.compare(bytes, start, start + length) === 0 : areSame(prefix, 0, bytes, start, length);
+    return length > maxInline ? prefix.compare(bytes, start, start + length) === 0 : areSame(prefix, 0, bytes, start, length);
   }
   for (let i = 0; i < length; i++) {
     if (bytes[start + i] !== prefix[i]) {

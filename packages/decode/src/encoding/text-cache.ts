@@ -83,7 +83,7 @@ export function checkText(b: Uint8Array, start: number, end: number): void {
   }
 }
 
-/** A slot by a few of the bytes. What lands in the wrong one is read anew, so this need not be good, only cheap. */
+/** A slot by a few of the bytes. What lands in the wrong one is read again, so this need not be good, only cheap. */
 function slotOf(b: Uint8Array, start: number, end: number): number {
   const length = end - start;
   const middle = start + (length >>> 1);
@@ -110,7 +110,7 @@ export function latin1(b: Uint8Array, start: number, end: number): string {
   return latin1Slice.call(b, start, end);
 }
 
-/** The text of these bytes, made anew; an error where they are not UTF-8. */
+/** The text of these bytes, made again; an error where they are not UTF-8. */
 export function freshText(b: Uint8Array, start: number, end: number): string {
   const length = end - start;
   if (length === uuidLength) {

@@ -7,7 +7,7 @@ import { RecordEvent } from "./record-event.ts";
 import { numberOrNull, transactionOf, withUnread } from "./source.ts";
 
 /** What an envelope says of a change beside its images, under Debezium's names: `source` (a record, or one still to be read), `transaction`, `ts_ms`. */
-type Stated = Readonly<Record<string, unknown>>;
+type SourceFields = Readonly<Record<string, unknown>>;
 
 /** A change, whatever envelope it came in. The source block is kept as it was read and put in the API's words on first access. */
 export class EnvelopedChange extends RecordEvent implements ChangeEvent {
@@ -16,18 +16,18 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   readonly key: Columns | null;
   readonly before: Columns | null;
   readonly after: Columns | null;
-  readonly #stated: Stated;
+  readonly #sourceFields: SourceFields;
   readonly #origin: Origin;
   #source: Source | null = null;
 
-  constructor(op: Operation, table: TableName, before: Columns | null, after: Columns | null, stated: Stated, origin: Origin) {
+  constructor(op: Operation, table: TableName, before: Columns | null, after: Columns | null, sourceFields: SourceFields, origin: Origin) {
     super();
     this.op = op;
     this.table = table;
     this.key = origin.key as Columns | null; // what envelopes hand over beside the images of a row is its key
     this.before = before;
     this.after = after;
-    this.#stated = stated;
+    this.#sourceFields = sourceFields;
     this.#origin = origin;
   }
 
@@ -40,20 +40,20 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   }
 
   get source(): Source {
-    this.#source ??= sourceBlock(this.#stated["source"], this.#origin);
+    this.#source ??= sourceBlock(this.#sourceFields["source"], this.#origin);
     return this.#source;
   }
 
   get transaction(): TransactionPosition | null {
-    return transactionOf(this.#stated["transaction"]);
+    return transactionOf(this.#sourceFields["transaction"]);
   }
 
   get tsMs(): number | null {
-    return numberOrNull(this.#stated["ts_ms"]);
+    return numberOrNull(this.#sourceFields["ts_ms"]);
   }
 
   override get extra(): Columns | null {
-    return withUnread(super.extra, this.#stated, this.transaction, this.tsMs);
+    return withUnread(super.extra, this.#sourceFields, this.transaction, this.tsMs);
   }
 
   get keyChange(): KeyChange | null {
@@ -76,6 +76,6 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   }
 
   protected override detachParts(): void {
-    detachBlock(this.#stated["source"]);
+    detachBlock(this.#sourceFields["source"]);
   }
 }

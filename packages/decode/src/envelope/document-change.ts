@@ -14,11 +14,11 @@ export class DocumentChange extends EnvelopedChange {
     table: TableName,
     before: Columns | null,
     after: Columns | null,
-    stated: Readonly<Record<string, unknown>>,
+    declared: Readonly<Record<string, unknown>>,
     updateDescription: UpdateDescription | null,
     origin: Origin,
   ) {
-    super(op, table, before, after, stated, origin);
+    super(op, table, before, after, declared, origin);
     this.#updateDescription = updateDescription;
   }
 

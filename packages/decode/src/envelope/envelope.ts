@@ -52,7 +52,7 @@ export interface EnvelopeScope {
   /** JSON text inside of a value (a document in a column), without rounding its numbers. Throws a `DecodeError`. */
   readonly parseJson: (text: string) => unknown;
   /** Counts what looking at a column's type costs, in nanoseconds or so. Throws a `DecodeError` where that is more than a message may. */
-  readonly weigh?: (weight: number) => void;
+  readonly addCost?: (cost: number) => void;
 }
 
 /** One CDC system's way of wrapping rows. */
@@ -92,5 +92,5 @@ export interface EnvelopeFormat {
    * The events of a value that `open` declined, read again with nothing deferred or skipped: the envelope is this one, but what is in it is
    * unknown. Null where it is another's.
    */
-  openWhole?(value: unknown, origin: Origin): readonly CdcEvent[] | null;
+  openUnprojected?(value: unknown, origin: Origin): readonly CdcEvent[] | null;
 }

@@ -41,8 +41,8 @@ test.each([
   ["Canal", canal(30_000)],
   ["wal2json", wal2json(40_000)],
 ])("a record of %s with more events than its length allows is refused before they are made", (_, message) => {
-  expect(countOf(message, { limits: { maxWeightPerByte: 10 } })).toBe("limit-exceeded");
-  expect(countOf(message, { limits: { maxWeightPerByte: 400 } })).toBeGreaterThan(20_000);
+  expect(countOf(message, { limits: { maxCostPerByte: 10 } })).toBe("limit-exceeded");
+  expect(countOf(message, { limits: { maxCostPerByte: 400 } })).toBeGreaterThan(20_000);
 });
 
 test("a record of many rows that say something is none of these", () => {

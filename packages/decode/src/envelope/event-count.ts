@@ -3,29 +3,29 @@ import type { ResolvedLimits } from "../options.ts";
 import type { Origin } from "./origin.ts";
 
 /** What an event costs beside its values, in nanoseconds or so, its garbage counted in. */
-const eventWeight = 1_500;
+const eventCost = 1_500;
 /** A short record may hold as many events as one of this length. */
-const leastBytes = 1_048_576;
+const minBytes = 1_048_576;
 /** So few events cost less than any record may. */
 const fewEvents = 1_000;
 
 /**
- * Refuses a record of more events than its length allows (`limits.maxWeightPerByte`), before they are made: for envelopes that pack many
+ * Refuses a record of more events than its length allows (`limits.maxCostPerByte`), before they are made: for envelopes that pack many
  * into one record.
  */
 export function checkEventCount(count: number, { valueBytes, scope }: Origin): void {
   if (count > fewEvents) {
-    checkEventWeight(count, valueBytes?.length ?? 0, scope.limits);
+    checkEventCost(count, valueBytes?.length ?? 0, scope.limits);
   }
 }
 
 /** The same for events of so many bytes, which a record may have held packed. */
-export function checkEventWeight(count: number, byteLength: number, { maxWeightPerByte }: ResolvedLimits): void {
-  if (count * eventWeight > maxWeightPerByte * Math.max(byteLength, leastBytes)) {
+export function checkEventCost(count: number, byteLength: number, { maxCostPerByte }: ResolvedLimits): void {
+  if (count * eventCost > maxCostPerByte * Math.max(byteLength, minBytes)) {
     throw new DecodeError(
       "limit-exceeded",
-      `expected a record whose events cost at most ${maxWeightPerByte} ns for each of its bytes, found ${count} events in ${byteLength} bytes; ` +
-        "raise limits.maxWeightPerByte if this record may",
+      `expected a record whose events cost at most ${maxCostPerByte} ns for each of its bytes, found ${count} events in ${byteLength} bytes; ` +
+        "raise limits.maxCostPerByte if this record may",
     );
   }
 }

@@ -23,9 +23,9 @@ export function withKey(origin: Origin, key: Columns | null): Origin {
 }
 
 /** More columns than a key of any database has: a list of a message's length would be looked through for each of its rows. */
-const mostKeyColumns = 64;
+const maxKeyColumns = 64;
 
 /** A list of names, as envelopes state their primary keys; empty where there is none. */
 export function namesOf(value: unknown): readonly string[] {
-  return Array.isArray(value) && value.length <= mostKeyColumns ? value.filter((name) => typeof name === "string") : [];
+  return Array.isArray(value) && value.length <= maxKeyColumns ? value.filter((name) => typeof name === "string") : [];
 }

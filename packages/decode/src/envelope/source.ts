@@ -110,16 +110,16 @@ function orderOf(value: unknown): bigint | null {
  */
 export function withUnread(
   extra: Columns | null,
-  stated: Block,
+  declared: Block,
   transaction: TransactionPosition | null,
   tsMs: number | null,
 ): Columns | null {
   let all = extra;
-  if (transaction === null && (stated["transaction"] ?? null) !== null) {
-    all = { ...all, transaction: stated["transaction"] };
+  if (transaction === null && (declared["transaction"] ?? null) !== null) {
+    all = { ...all, transaction: declared["transaction"] };
   }
-  if (tsMs === null && (stated["ts_ms"] ?? null) !== null) {
-    all = { ...all, ts_ms: stated["ts_ms"] };
+  if (tsMs === null && (declared["ts_ms"] ?? null) !== null) {
+    all = { ...all, ts_ms: declared["ts_ms"] };
   }
   return all;
 }

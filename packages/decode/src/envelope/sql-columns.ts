@@ -16,7 +16,7 @@ export function sqlTextsOf(scope: EnvelopeScope, dialect: SqlDialect, bytes: Byt
   const spelling = `${dialect} ${bytes} ${members}`;
   let texts = known.get(spelling);
   if (texts === undefined) {
-    texts = new SqlTexts({ dialect, bytes, members, values: scope.values, parseJson: scope.parseJson, weigh: scope.weigh });
+    texts = new SqlTexts({ dialect, bytes, members, values: scope.values, parseJson: scope.parseJson, addCost: scope.addCost });
     known.set(spelling, texts);
   }
   return texts;

@@ -49,7 +49,7 @@ export interface Frame {
    * Whether others may well write the same mark: then a message whose schema no source knows is read as if it were not there.
    * @default false
    */
-  readonly isWeak?: boolean;
+  readonly isAmbiguous?: boolean;
   /** The payload, in the message's own bytes or in unpacked ones; several where one record holds many. */
   readonly payloads: readonly Payload[];
 }

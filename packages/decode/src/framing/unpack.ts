@@ -40,7 +40,7 @@ export function unpack(compression: Compression, bytes: Uint8Array, limit: numbe
   try {
     const chunkSize = Math.max(smallestPieceBytes, Math.min(largestPieceBytes, piecesRatio * bytes.length));
     const options = { maxOutputLength: Math.max(1, limit), chunkSize, info: true };
-    // With `info`, the result tells how much of the input it took: what follows the stream would otherwise be passed over in silence.
+    // With `info`, the result tells how much of the input it took: what follows the stream would otherwise be skipped in silence.
     const { buffer, engine } = unpacker(bytes, options) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
     if (compression !== "zstandard" && engine.bytesWritten !== bytes.length) {
       const rest = bytes.length - engine.bytesWritten;

@@ -27,12 +27,12 @@ function contains(outer: ReadonlyMap<string, Ranges>, inner: ReadonlyMap<string,
   });
 }
 
-const mostChars = 65_536;
+const maxChars = 65_536;
 const mariaGtid = /^(\d{1,10})-\d{1,10}-(\d{1,20})$/;
 const range = /^(\d{1,20})(?:-(\d{1,20}))?$/;
 
 function parseGtidSet(text: string): ReadonlyMap<string, Ranges> | null {
-  if (text.length > mostChars) {
+  if (text.length > maxChars) {
     return null;
   }
   const servers = new Map<string, Ranges>();

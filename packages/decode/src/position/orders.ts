@@ -185,13 +185,13 @@ const orders: ReadonlyMap<string, readonly Order[]> = new Map([
 ]);
 
 /** Longer text is no position. */
-const mostChars = 65_536;
+const maxChars = 65_536;
 
 function text(value: unknown): string | null {
   if (typeof value === "number" || typeof value === "bigint") {
     return String(value);
   }
-  return typeof value === "string" && value !== "" && value.length <= mostChars ? value : null;
+  return typeof value === "string" && value !== "" && value.length <= maxChars ? value : null;
 }
 
 /** An integer, however the int64 option has it. */

@@ -114,14 +114,14 @@ export class SchemaChangeLearner {
 
   #namesakesOf(table: TableName): RecentMap<string, LearnedColumns> {
     const place = placeOf(table);
-    const namesakes = this.#tables.get(place) ?? new RecentMap<string, LearnedColumns>(mostNamesakes);
+    const namesakes = this.#tables.get(place) ?? new RecentMap<string, LearnedColumns>(maxNamesakes);
     this.#tables.set(place, namesakes);
     return namesakes;
   }
 }
 
 /** Tables of one name in schemas of one name, in as many databases. */
-const mostNamesakes = 16;
+const maxNamesakes = 16;
 
 /** What a topic's name says of a table. */
 function placeOf({ database, schema, name }: TableName): string {

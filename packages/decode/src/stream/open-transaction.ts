@@ -81,13 +81,13 @@ function expectedOf({ eventCount, dataCollections }: TransactionEvent, includes:
   if (eventCount === null && dataCollections === null) {
     return null;
   }
-  const stated = dataCollections ?? [];
+  const declared = dataCollections ?? [];
   const collections = new Map<string, number>();
-  for (const one of stated.filter(({ dataCollection }) => includes(dataCollection))) {
+  for (const one of declared.filter(({ dataCollection }) => includes(dataCollection))) {
     collections.set(one.dataCollection, (collections.get(one.dataCollection) ?? 0) + Number(one.eventCount));
   }
   const total = [...collections.values()].reduce((sum, count) => sum + count, 0);
-  return { total: collections.size === stated.length && eventCount !== null ? Number(eventCount) : total, collections };
+  return { total: collections.size === declared.length && eventCount !== null ? Number(eventCount) : total, collections };
 }
 
 /** The collection that an event counts for, as the END record names it: `schema.table`, `database.table`, or all three. */

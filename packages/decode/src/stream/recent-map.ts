@@ -1,10 +1,10 @@
 /** A map of bounded size: what was not touched for longest makes room. */
 export class RecentMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
-  readonly #most: number;
+  readonly #max: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   get size(): number {
@@ -24,7 +24,7 @@ export class RecentMap<Key, Value> {
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size < this.#most) {
+      if (this.#entries.size < this.#max) {
         break;
       }
       this.#entries.delete(oldest);

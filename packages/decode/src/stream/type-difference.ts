@@ -56,8 +56,8 @@ function columnsOf(row: Type): ReadonlyMap<string, ColumnType> {
   return new Map((record.kind === "record" ? record.fields : []).map((field) => [field.name, columnType(field)]));
 }
 
-function columnType({ type, source: stated }: Field): ColumnType {
-  const source = stated ?? null;
+function columnType({ type, source: sourceNote }: Field): ColumnType {
+  const source = sourceNote ?? null;
   const bare = withoutNull(type);
   const declared = source === null || bare.semantic !== undefined ? "" : ` of ${sourceText(source)}`; // a meaning's parameters state it
   return { kind: bare.kind, semantic: bare.semantic ?? null, isNullable: isNullable(type), source, text: `${typeText(bare)}${declared}` };

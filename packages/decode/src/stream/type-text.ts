@@ -1,7 +1,7 @@
 import type { RecordType, Type } from "../encoding/type.ts";
 
 /** Names let a short schema stand for a type without end, written out: its text ends here. */
-const mostChars = 16_384;
+const maxChars = 16_384;
 
 /** A type in one text, which two types share where they are alike. A record in itself is named there, not written again. */
 export function typeText(type: Type): string {
@@ -15,14 +15,14 @@ class TypeWriter {
   readonly #around: RecordType[] = [];
 
   write(type: Type): void {
-    if (this.text.length > mostChars) {
+    if (this.text.length > maxChars) {
       return;
     }
     this.#shape(type);
     if (type.semantic !== undefined) {
       const { name, parameters } = type.semantic;
-      const stated = Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1));
-      this.#add(` as ${name}${stated.map(([parameter, value]) => `, ${parameter} ${value}`).join("")}`);
+      const declared = Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1));
+      this.#add(` as ${name}${declared.map(([parameter, value]) => `, ${parameter} ${value}`).join("")}`);
     }
   }
 
@@ -48,7 +48,7 @@ class TypeWriter {
   #list(opening: string, types: readonly Type[], closing: string): void {
     this.#add(opening);
     for (const [i, type] of types.entries()) {
-      if (this.text.length > mostChars) {
+      if (this.text.length > maxChars) {
         break;
       }
       this.#add(i === 0 ? "" : ", ");
@@ -64,7 +64,7 @@ class TypeWriter {
     this.#around.push(type);
     this.#add("{");
     for (const field of type.fields) {
-      if (this.text.length > mostChars) {
+      if (this.text.length > maxChars) {
         break;
       }
       this.#add(` ${JSON.stringify(field.name)}: `);
@@ -75,6 +75,6 @@ class TypeWriter {
   }
 
   #add(text: string): void {
-    this.text += text.length > mostChars ? text.slice(0, mostChars) : text;
+    this.text += text.length > maxChars ? text.slice(0, maxChars) : text;
   }
 }

@@ -4,7 +4,7 @@ import type { Conversion } from "./conversion.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
 /** Bits beyond what the bytes hold that a schema may ask for: its length is text in a schema, and each bit a character. */
-const mostPadding = 16_384;
+const maxPadding = 16_384;
 
 /** Debezium's Bits: the lowest byte first. */
 export function bitsConversion(name: string, lengthParameter: string | undefined, options: ResolvedValueOptions): Conversion {
@@ -30,7 +30,7 @@ function bitsText(name: string, length: number | null, bytes: Uint8Array, start:
   for (let i = end - 1; i >= start; i--) {
     text += octets[bytes[i] as number];
   }
-  if (length === null || length > held + mostPadding) {
+  if (length === null || length > held + maxPadding) {
     return text;
   }
   if (length >= held) {

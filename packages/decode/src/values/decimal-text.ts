@@ -6,26 +6,26 @@ import { integerText, pointedText } from "./digits.ts";
  * The scales that are accepted: PostgreSQL's numeric goes to 16,383 and Oracle's NUMBER down to -84. A scale is a few bytes that ask for
  * as many zeros, so it needs a bound.
  */
-export const mostScale = 16_383;
-export const leastScale = -1_000;
+export const maxScale = 16_383;
+export const minScale = -1_000;
 
 /** Shared, so that padded texts borrow their zeros instead of holding them. */
-const zeros = "0".repeat(mostScale - leastScale);
+const zeros = "0".repeat(maxScale - minScale);
 
 /** The largest scale at which 10^scale and everything below it are exact integers of a double. */
-const mostSmallScale = 15;
-const powers: readonly number[] = Object.freeze(Array.from({ length: mostSmallScale + 1 }, (_, n) => 10 ** n));
+const maxSmallScale = 15;
+const powers: readonly number[] = Object.freeze(Array.from({ length: maxSmallScale + 1 }, (_, n) => 10 ** n));
 
 const zeroTexts: readonly string[] = Object.freeze(powers.map((_, scale) => (scale === 0 ? "0" : `0.${"0".repeat(scale)}`)));
 
 /** Whether a scale is an integer within bounds. */
 export function isScale(scale: unknown): scale is number {
-  return typeof scale === "number" && Number.isInteger(scale) && scale >= leastScale && scale <= mostScale;
+  return typeof scale === "number" && Number.isInteger(scale) && scale >= minScale && scale <= maxScale;
 }
 
 /** The text of an unscaled value that a double holds exactly. */
 export function smallDecimalText(unscaled: number, scale: number): string {
-  if (unscaled === 0 && scale >= 0 && scale <= mostSmallScale) {
+  if (unscaled === 0 && scale >= 0 && scale <= maxSmallScale) {
     return zeroTexts[scale] as string; // discounts, balances, defaults
   }
   if (unscaled < 0) {
@@ -34,7 +34,7 @@ export function smallDecimalText(unscaled: number, scale: number): string {
   if (scale === 0) {
     return integerText(unscaled);
   }
-  if (scale < 0 || scale > mostSmallScale) {
+  if (scale < 0 || scale > maxSmallScale) {
     return placePoint(integerText(unscaled), scale);
   }
   const power = powers[scale] as number;

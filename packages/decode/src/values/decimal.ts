@@ -4,8 +4,8 @@ import type { Conversion } from "./conversion.ts";
 import {
   decimalText,
   isScale,
-  leastScale,
-  mostScale,
+  minScale,
+  maxScale,
   type ParsedDecimal,
   parseDecimal,
   placePoint,
@@ -19,10 +19,10 @@ import { createWideIntegerReader } from "./wide-integer.ts";
  * Longest unscaled value that is read: 1,001 digits, where PostgreSQL lets a column declare 1,000. Making text of a number takes longer
  * than in proportion to its length, so that without a bound a message of long ones would hold up everything behind it.
  */
-const mostBytes = 416;
+const maxBytes = 416;
 
 /** Two's complement integers up to this length fit in a double with room to spare. */
-const mostSmallBytes = 6;
+const maxSmallBytes = 6;
 
 /** How an unscaled value becomes what users see. One pair a column, chosen by the options. */
 interface DecimalRenderer {
@@ -65,7 +65,7 @@ export function variableScaleDecimalConversion(name: string, { decimal }: Resolv
     struct: (value) => {
       const { scale, value: unscaled } = value;
       if (!isScale(scale)) {
-        throw valueInvalid(name, `an integer field scale from ${leastScale} to ${mostScale}`, "another value");
+        throw valueInvalid(name, `an integer field scale from ${minScale} to ${maxScale}`, "another value");
       }
       if (!(unscaled instanceof Uint8Array)) {
         throw valueInvalid(name, "bytes in its field value", "another value");
@@ -109,18 +109,18 @@ function bytesReader(name: string, scale: number, render: DecimalRenderer): (byt
 
 function withoutScale(name: string): () => never {
   return () => {
-    throw valueInvalid(name, `a scale from ${leastScale} to ${mostScale} in its schema`, "none");
+    throw valueInvalid(name, `a scale from ${minScale} to ${maxScale} in its schema`, "none");
   };
 }
 
 function fromBytes(name: string, bytes: Uint8Array, start: number, end: number, scale: number, render: DecimalRenderer): unknown {
-  const from = end - start > mostSmallBytes ? withoutSignExtension(bytes, start, end) : start;
+  const from = end - start > maxSmallBytes ? withoutSignExtension(bytes, start, end) : start;
   const length = end - from;
-  if (length > mostSmallBytes) {
-    if (length > mostBytes) {
+  if (length > maxSmallBytes) {
+    if (length > maxBytes) {
       throw new DecodeError(
         "limit-exceeded",
-        `a column of type ${name} may take ${mostBytes} bytes, found ${length}; set the connector's decimal.handling.mode to string`,
+        `a column of type ${name} may take ${maxBytes} bytes, found ${length}; set the connector's decimal.handling.mode to string`,
       );
     }
     return render.wide(bytes, from, end, scale);
@@ -191,13 +191,13 @@ function decimalRenderer(mode: DecimalMode): DecimalRenderer {
 
 /** More digits than PostgreSQL's numeric can hold are refused: making a bigint takes longer than in proportion to their number. */
 function bigintOf(digits: string): bigint {
-  if (digits.length > mostTextDigits) {
-    throw new DecodeError("limit-exceeded", `a decimal may have ${mostTextDigits} digits, found ${digits.length}`);
+  if (digits.length > maxTextDigits) {
+    throw new DecodeError("limit-exceeded", `a decimal may have ${maxTextDigits} digits, found ${digits.length}`);
   }
   return BigInt(digits);
 }
 
-const mostTextDigits = 147_455;
+const maxTextDigits = 147_455;
 
 /** Both sides of the division are exact, so its result is the nearest double, as parsing the text would give. */
 function smallDecimalNumber(unscaled: number, scale: number): number {

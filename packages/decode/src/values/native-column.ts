@@ -36,16 +36,16 @@ export function propagatedColumn(parameters: unknown): NativeColumn | null {
   if (typeof parameters !== "object" || parameters === null) {
     return null;
   }
-  const stated = (what: string): string | null => {
+  const declared = (what: string): string | null => {
     const parameter = `__debezium.source.column.${what}`;
     const value: unknown = Object.hasOwn(parameters, parameter) ? (parameters as Record<string, unknown>)[parameter] : null;
     return typeof value === "string" || typeof value === "number" ? String(value) : null;
   };
-  const typeName = stated("type");
-  const name = stated("name");
+  const typeName = declared("type");
+  const name = declared("name");
   return typeName === null
     ? null
-    : { typeName, length: integerOrNull(stated("length")), scale: integerOrNull(stated("scale")), ...(name === null ? {} : { name }) };
+    : { typeName, length: integerOrNull(declared("length")), scale: integerOrNull(declared("scale")), ...(name === null ? {} : { name }) };
 }
 
 function integerOrNull(text: string | null): number | null {

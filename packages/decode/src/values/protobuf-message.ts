@@ -9,7 +9,7 @@ import { integerField } from "./struct-field.ts";
  * what they were, they get its value. Protobuf does not write zeros: an absent field is 0.
  */
 
-const mostNanos = 999_999_999;
+const maxNanos = 999_999_999;
 
 /** A timestamp without a zone, in a `google.protobuf.Timestamp`. */
 export function messageTimestampConversion(name: string, options: ResolvedValueOptions): Conversion {
@@ -18,7 +18,7 @@ export function messageTimestampConversion(name: string, options: ResolvedValueO
     struct: (value) => {
       const seconds = integerField(name, value, "seconds", -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
       const days = Math.floor(seconds / secondsPerDay);
-      return render(days, seconds - days * secondsPerDay, integerField(name, value, "nanos", 0, mostNanos));
+      return render(days, seconds - days * secondsPerDay, integerField(name, value, "nanos", 0, maxNanos));
     },
   };
 }
@@ -31,7 +31,7 @@ export function messageTimeConversion(name: string, options: ResolvedValueOption
       const hours = integerField(name, value, "hours", 0, 24);
       const minutes = integerField(name, value, "minutes", 0, 59);
       const seconds = integerField(name, value, "seconds", 0, 60); // Google's type allows a leap second
-      return render(false, (hours * 60 + minutes) * 60 + seconds, integerField(name, value, "nanos", 0, mostNanos));
+      return render(false, (hours * 60 + minutes) * 60 + seconds, integerField(name, value, "nanos", 0, maxNanos));
     },
   };
 }

@@ -38,7 +38,7 @@ export function bitsOfText(type: SqlType, dialect: "mysql" | "postgresql", mode:
 }
 
 /** MySQL's bound for a BIT. */
-const mostBits = 64;
+const maxBits = 64;
 
 function binaryDigits(name: string, value: unknown, length: number | null): string {
   const isInteger = typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value));
@@ -47,7 +47,7 @@ function binaryDigits(name: string, value: unknown, length: number | null): stri
   }
   return BigInt(value as string | number | bigint)
     .toString(2)
-    .padStart(Math.min(length ?? 1, mostBits), "0");
+    .padStart(Math.min(length ?? 1, maxBits), "0");
 }
 
 function writtenDigits(name: string, value: unknown): string {

@@ -31,20 +31,20 @@ export interface SqlTextOptions {
    * Told what a type costs that is not remembered.
    * @default nobody is
    */
-  readonly weigh?: ((weight: number) => void) | undefined;
+  readonly addCost?: ((cost: number) => void) | undefined;
 }
 
 /** What a column's text, or what JSON made of it, becomes. Null is null in every type. */
 export type SqlConversion = (value: unknown) => unknown;
 
-const mostTypes = 256;
+const maxTypes = 256;
 const longestRememberedType = 1_024;
 /** What a type costs that is looked at anew, in nanoseconds or so. */
-const typeWeight = 5_000;
+const typeCost = 5_000;
 /** MySQL's bound for a SET. */
-const mostSetMembers = 64;
+const maxSetMembers = 64;
 /** PostgreSQL's bound for the scale of a column. */
-const mostScale = 1_000;
+const maxScale = 1_000;
 
 /** The conversions of one envelope on one topic, by the type's text. */
 export class SqlTexts {
@@ -60,10 +60,10 @@ export class SqlTexts {
     let conversion = this.#byType.get(type);
     if (conversion === undefined) {
       conversion = this.ofParsed(parseSqlType(type));
-      if (this.#byType.size < mostTypes && type.length <= longestRememberedType) {
+      if (this.#byType.size < maxTypes && type.length <= longestRememberedType) {
         this.#byType.set(type, conversion);
       } else {
-        this.#options.weigh?.(typeWeight);
+        this.#options.addCost?.(typeCost);
       }
     }
     return conversion;
@@ -115,8 +115,8 @@ function integer({ name }: SqlType, convert: (value: number | bigint | string) =
 
 function decimal({ name, scale, length }: SqlType, { values }: SqlTextOptions): SqlConversion {
   // A precision alone means that there are no fraction digits. Every digit of a scale is a zero that a short number asks for.
-  const stated = scale ?? (length === null ? null : 0);
-  const { text, int, bigint } = decimalConversion(name, stated === null || stated > mostScale ? null : stated, values);
+  const declared = scale ?? (length === null ? null : 0);
+  const { text, int, bigint } = decimalConversion(name, declared === null || declared > maxScale ? null : declared, values);
   return (value) => {
     if (typeof value === "string") {
       return text?.(value);
@@ -173,7 +173,7 @@ function enumeration({ elements }: SqlType, options: SqlTextOptions): SqlConvers
 
 /** A SET's members, or the number whose bits stand for them; without a list of members it stays a number. */
 function set({ elements }: SqlType, options: SqlTextOptions): SqlConversion {
-  const members = elements !== null && elements.length <= mostSetMembers ? elements : null;
+  const members = elements !== null && elements.length <= maxSetMembers ? elements : null;
   const texts = options.members === "number" ? null : members;
   return (value) => {
     const isBits = typeof value === "number" || typeof value === "bigint" || (typeof value === "string" && /^\d{1,20}$/.test(value));

@@ -4,11 +4,11 @@ import { valueInvalid } from "./value-invalid.ts";
 export type Struct = Readonly<Record<string, unknown>>;
 
 /** An integer within bounds; an absent or null field is 0. */
-export function integerField(name: string, value: Struct, field: string, least: number, most: number): number {
+export function integerField(name: string, value: Struct, field: string, min: number, max: number): number {
   const found = ownField(value, field) ?? 0;
   const number = typeof found === "bigint" ? Number(found) : found;
-  if (typeof number !== "number" || !Number.isInteger(number) || number < least || number > most) {
-    throw valueInvalid(name, `an integer field ${field} from ${least} to ${most}`, "another value");
+  if (typeof number !== "number" || !Number.isInteger(number) || number < min || number > max) {
+    throw valueInvalid(name, `an integer field ${field} from ${min} to ${max}`, "another value");
   }
   return number;
 }

@@ -125,11 +125,11 @@ function clockFields(name: string, value: Struct): { second: number; picos: numb
   return { second, picos };
 }
 
-function picosOf(name: string, value: Struct, least: number): number {
+function picosOf(name: string, value: Struct, min: number): number {
   if (ownField(value, "picoseconds") !== null) {
-    return integerField(name, value, "picoseconds", least, picosPerSecond - 1);
+    return integerField(name, value, "picoseconds", min, picosPerSecond - 1);
   }
-  return integerField(name, value, "nanos", Math.ceil(least / 1000), 999_999_999) * 1000;
+  return integerField(name, value, "nanos", Math.ceil(min / 1000), 999_999_999) * 1000;
 }
 
 function offsetOf(name: string, value: Struct): number {

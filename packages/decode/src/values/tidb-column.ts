@@ -60,12 +60,12 @@ function unsignedConversion(convert: SqlConversion): Conversion {
 }
 
 /** MySQL's bound for a BIT. */
-const mostBytes = 8;
+const maxBytes = 8;
 
 /** The highest byte first. */
 function bitsOf(bytes: Uint8Array, start: number, end: number): bigint {
-  if (end - start > mostBytes) {
-    throw valueInvalid("bit", `at most ${mostBytes} bytes`, "more");
+  if (end - start > maxBytes) {
+    throw valueInvalid("bit", `at most ${maxBytes} bytes`, "more");
   }
   let bits = 0n;
   for (let at = start; at < end; at++) {

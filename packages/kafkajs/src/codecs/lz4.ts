@@ -16,7 +16,7 @@ interface FrameHeader {
 }
 
 /**
- * Unpacks LZ4 frames within the bound. Checksums are passed over: Kafka's producers write none but the header's, which older ones wrote
+ * Unpacks LZ4 frames within the bound. Checksums are skipped: Kafka's producers write none but the header's, which older ones wrote
  * wrongly.
  */
 export function unlz4(bytes: Buffer, limit: number = outputLimit(bytes.length)): Buffer {

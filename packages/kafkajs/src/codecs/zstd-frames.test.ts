@@ -7,7 +7,7 @@ import { areWholeFrames } from "./zstd-frames.ts";
 
 const folder = fileURLToPath(new URL("../../vectors/", import.meta.url));
 const files = readdirSync(folder).filter((file) => file.includes(".zstd"));
-const skippable = Buffer.from("502a4d1803000000aabbcc", "hex"); // three bytes that a reader passes over
+const skippable = Buffer.from("502a4d1803000000aabbcc", "hex"); // three bytes that a reader skips
 
 describe.each(files)("the frames of %s, which the Java library wrote", (file) => {
   const bytes = readFileSync(join(folder, file));

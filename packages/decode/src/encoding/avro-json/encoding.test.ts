@@ -201,8 +201,8 @@ describe("Avro's JSON encoding", () => {
     ["dates", { type: "int", logicalType: "date" }, (count) => `[${"1,".repeat(count)}1]`],
   ])("a mebibyte of %s ends at the limit before any is read, and fewer are read", (_name, items, list) => {
     const reader = readerOf({ type: "array", items });
-    const most = Math.floor(1_048_576 / (list(2).length - list(1).length));
-    expect(() => readText(reader, list(most))).toThrow(/^\[limit-exceeded\] expected JSON/);
+    const max = Math.floor(1_048_576 / (list(2).length - list(1).length));
+    expect(() => readText(reader, list(max))).toThrow(/^\[limit-exceeded\] expected JSON/);
     expect(readText(reader, list(40_000))).toHaveLength(40_001);
   });
 

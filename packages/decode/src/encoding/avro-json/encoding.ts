@@ -2,8 +2,8 @@ import { avro } from "../avro/encoding.ts";
 import { compileWriter } from "../avro/write.ts";
 import { parseJson } from "../json/parse.ts";
 import { convertContext } from "../json/reader.ts";
-import { repeatedWeight } from "../json/repeated-weight.ts";
-import { checkJsonWeight, type ExtraWeight, leastWeighedBytes } from "../json/weight.ts";
+import { repeatedCost } from "../json/repeated-cost.ts";
+import { checkJsonCost, type ExtraCost, minMeteredBytes } from "../json/cost.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { SchemaEncoding } from "../schema-encoding.ts";
 import { TextCache } from "../text-cache.ts";
@@ -35,14 +35,14 @@ function compile(type: Type | null, reader: PayloadReader, options: CompileOptio
   const { limits, texts = new TextCache() } = options;
   const write = compileWriter(type ?? { kind: "null" }, "named");
   const parse = { maxDepth: limits.maxDepth * levelsOfUnion, texts, asDoubles: true };
-  let extra: ExtraWeight | null = null;
+  let extra: ExtraCost | null = null;
   return {
     encoding: "avro-json",
     type: reader.type,
     read: (bytes, start, end) => {
-      if (end - start >= leastWeighedBytes) {
-        extra ??= { value: rewrittenWeight + repeatedWeight(type ?? { kind: "null" }, convertContext(options, parse)), fraction: 0 };
-        checkJsonWeight(bytes, start, end, limits, extra);
+      if (end - start >= minMeteredBytes) {
+        extra ??= { value: rewrittenCost + repeatedCost(type ?? { kind: "null" }, convertContext(options, parse)), fraction: 0 };
+        checkJsonCost(bytes, start, end, limits, extra);
       }
       const binary = write(parseJson(bytes, start, end, parse), Math.max(end - start, freeDefaultBytes));
       return reader.read(binary, 0, binary.length);
@@ -51,7 +51,7 @@ function compile(type: Type | null, reader: PayloadReader, options: CompileOptio
 }
 
 /** Writing a value in the binary encoding and reading it from there, in nanoseconds or so. */
-const rewrittenWeight = 60;
+const rewrittenCost = 60;
 
 /** What defaults of left out fields may take in any message; in a longer one, as much as the message itself. */
 const freeDefaultBytes = 65_536;

@@ -6,7 +6,7 @@ import { setProperty } from "../../set-property.ts";
 import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
 import {
-  allowance,
+  costBudget,
   copyBytes,
   type Cursor,
   listOf,
@@ -20,47 +20,55 @@ import {
   readLong,
   trailing,
   truncated,
-  weighLong,
+  addLongCost,
 } from "./cursor.ts";
-import { type Extent, measureSteps } from "./extent.ts";
+import { type SizeBounds, measureSizes } from "./size-bounds.ts";
 import type { PayloadReads, ReadPayload } from "./generate.ts";
-import { enter, type Peeked, refuse, skipBoolean, SkipWeaver, weighBranch } from "./skip-closures.ts";
-import type { ArrayStep, DeferStep, FieldStep, MapStep, PlaceholderStep, RecordStep, Step } from "./steps.ts";
+import { enter, type Peeked, refuse, skipBoolean, SkipClosureCompiler, addBranchCost } from "./skip-closures.ts";
+import type {
+  ArrayInstruction,
+  DeferInstruction,
+  FieldInstruction,
+  MapInstruction,
+  PlaceholderInstruction,
+  RecordInstruction,
+  ReadInstruction,
+} from "./read-instructions.ts";
 import { readText } from "../text-cache.ts";
-import { type BytesStep, type UnionStep, type Weights, weighSteps } from "./weight.ts";
+import { type BytesInstruction, type UnionInstruction, type Costs, planCosts } from "./cost.ts";
 
 /** Reads the value at `p`, and leaves the position behind it in `Cursor.p`. `d` is how deep the value is nested. */
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
 
 /** The reader of these steps, as closures. */
-export function closureReader(root: Step, at: Cursor): PayloadReads {
-  const weaver = new Weaver(root, at);
-  return { read: weaver.whole(root, 1), readSequence: weaver.sequence(root) };
+export function closureReader(root: ReadInstruction, at: Cursor): PayloadReads {
+  const compiler = new ClosureCompiler(root, at);
+  return { read: compiler.whole(root, 1), readSequence: compiler.sequence(root) };
 }
 
-class Weaver {
+class ClosureCompiler {
   readonly #at: Cursor;
-  readonly #extent: Extent;
-  readonly #weights: Weights;
-  readonly #reads = new Map<RecordStep, Read>();
-  readonly #skips: SkipWeaver;
+  readonly #sizeBounds: SizeBounds;
+  readonly #costs: Costs;
+  readonly #reads = new Map<RecordInstruction, Read>();
+  readonly #skips: SkipClosureCompiler;
 
-  constructor(root: Step, at: Cursor) {
+  constructor(root: ReadInstruction, at: Cursor) {
     this.#at = at;
-    this.#extent = measureSteps(root);
-    this.#weights = weighSteps(root);
-    this.#skips = new SkipWeaver(at, this.#extent, this.#weights);
+    this.#sizeBounds = measureSizes(root);
+    this.#costs = planCosts(root);
+    this.#skips = new SkipClosureCompiler(at, this.#sizeBounds, this.#costs);
   }
 
-  whole(step: Step, depth: number): ReadPayload {
-    const read = this.#read(step);
+  whole(instruction: ReadInstruction, depth: number): ReadPayload {
+    const read = this.#read(instruction);
     return (b, start, end) => this.#budgeted(start, end, () => read(b, start, end, depth));
   }
 
-  sequence(root: Step): PayloadReads["readSequence"] {
+  sequence(root: ReadInstruction): PayloadReads["readSequence"] {
     const at = this.#at;
     const read = this.#read(root);
-    const minBytes = this.#extent.minBytes(root);
+    const minBytes = this.#sizeBounds.minBytes(root);
     return (b, start, end, count) =>
       this.#budgeted(start, end, () => {
         openSequence(at, end - start, count, minBytes);
@@ -76,10 +84,10 @@ class Weaver {
   /** Reads with a message's budgets, to the end of its bytes; a conversion may read another message on the way. */
   #budgeted<Value>(start: number, end: number, read: () => Value): Value {
     const at = this.#at;
-    const { zeroByteItems, weight, maxWeight } = at;
+    const { zeroByteItems, cost, maxCost } = at;
     at.zeroByteItems = 0;
-    at.weight = 0;
-    at.maxWeight = allowance(at, end - start);
+    at.cost = 0;
+    at.maxCost = costBudget(at, end - start);
     try {
       const value = read();
       if (at.p !== end) {
@@ -88,14 +96,14 @@ class Weaver {
       return value;
     } finally {
       at.zeroByteItems = zeroByteItems;
-      at.weight = weight;
-      at.maxWeight = maxWeight;
+      at.cost = cost;
+      at.maxCost = maxCost;
     }
   }
 
-  #read(step: Step): Read {
+  #read(instruction: ReadInstruction): Read {
     const at = this.#at;
-    switch (step.kind) {
+    switch (instruction.kind) {
       case "null":
         return (_b, p) => {
           at.p = p;
@@ -107,59 +115,59 @@ class Weaver {
           return b[p] === 1;
         };
       case "int":
-        return this.#then(step.convert, (b, p, e) => readInt(at, b, p, e));
+        return this.#then(instruction.convert, (b, p, e) => readInt(at, b, p, e));
       case "long":
-        return this.#readLong(step);
+        return this.#readLong(instruction);
       case "float":
         return this.#readFixed(
           4,
-          this.#then(step.convert, (b, p) => readFloat(at, b, p)),
+          this.#then(instruction.convert, (b, p) => readFloat(at, b, p)),
         );
       case "double":
         return this.#readFixed(
           8,
-          this.#then(step.convert, (b, p) => readDouble(at, b, p)),
+          this.#then(instruction.convert, (b, p) => readDouble(at, b, p)),
         );
       case "string": {
-        const { convert } = step;
+        const { convert } = instruction;
         const text = (b: Uint8Array, start: number, end: number): string => readText(at.texts, b, start, end);
-        return this.#readSized(step.placeholder, convert === null ? text : (b, start, end) => convert(text(b, start, end)));
+        return this.#readSized(instruction.placeholder, convert === null ? text : (b, start, end) => convert(text(b, start, end)));
       }
       case "bytes":
-        return this.#readSized(step.placeholder, this.#bytes(step));
+        return this.#readSized(instruction.placeholder, this.#bytes(instruction));
       case "fixed": {
-        const { size } = step;
-        const value = this.#bytes(step);
+        const { size } = instruction;
+        const value = this.#bytes(instruction);
         return this.#readFixed(size, (b, p) => value(b, p, p + size));
       }
       case "enum": {
-        const { symbols } = step;
-        return this.#then(step.convert, (b, p, e) => symbols[readIndex(at, b, p, e, symbols.length)] ?? "");
+        const { symbols } = instruction;
+        return this.#then(instruction.convert, (b, p, e) => symbols[readIndex(at, b, p, e, symbols.length)] ?? "");
       }
       case "union":
         return this.#readUnion(
-          step,
-          step.branches.map((branch) => this.#read(branch)),
+          instruction,
+          instruction.branches.map((branch) => this.#read(branch)),
         );
       case "mismatch":
-        return refuse(step);
+        return refuse(instruction);
       case "record":
-        return this.#readRecord(step);
+        return this.#readRecord(instruction);
       case "array":
-        return this.#placeholder(step.placeholder, this.#readArray(step));
+        return this.#placeholder(instruction.placeholder, this.#readArray(instruction));
       case "map":
-        return this.#placeholder(step.placeholder, this.#readMap(step));
+        return this.#placeholder(instruction.placeholder, this.#readMap(instruction));
     }
   }
 
-  #bytes(step: BytesStep): (b: Uint8Array, start: number, end: number) => unknown {
-    const make = step.convert ?? copyBytes;
-    if (!this.#weights.isLong(step)) {
+  #bytes(instruction: BytesInstruction): (b: Uint8Array, start: number, end: number) => unknown {
+    const make = instruction.convert ?? copyBytes;
+    if (!this.#costs.isLong(instruction)) {
       return make;
     }
     const at = this.#at;
     return (b, start, end) => {
-      weighLong(at, end - start);
+      addLongCost(at, end - start);
       return make(b, start, end);
     };
   }
@@ -179,7 +187,7 @@ class Weaver {
     };
   }
 
-  #readLong({ number, bigint }: Extract<Step, { kind: "long" }>): Read {
+  #readLong({ number, bigint }: Extract<ReadInstruction, { kind: "long" }>): Read {
     const at = this.#at;
     const read = (b: Uint8Array, p: number, e: number): number | bigint => readLong(at, b, p, e);
     return this.#then<number | bigint>(
@@ -216,17 +224,17 @@ class Weaver {
     };
   }
 
-  #readRecord(record: RecordStep): Read {
+  #readRecord(record: RecordInstruction): Read {
     const known = this.#reads.get(record);
     if (known !== undefined) {
       return known;
     }
     const at = this.#at;
     const fields: ((target: Record<string, unknown>, b: Uint8Array, p: number, e: number, d: number) => void)[] = [];
-    const charge = this.#extent.charge(record);
+    const zeroByteCount = this.#sizeBounds.zeroByteCount(record);
     const { order, defaults } = placesOf(record);
     const read = this.#then<Record<string, unknown>>(record.convert, (b, p, e, d) => {
-      enter(at, d, charge);
+      enter(at, d, zeroByteCount);
       const target: Record<string, unknown> = {};
       for (const name of order) {
         setProperty(target, name, defaults.get(name)?.make()); // the others are read below, into their places
@@ -242,45 +250,51 @@ class Weaver {
     return read;
   }
 
-  #readField({ name, step, use }: FieldStep): (target: Record<string, unknown>, b: Uint8Array, p: number, e: number, d: number) => void {
+  #readField({
+    name,
+    instruction,
+    use,
+  }: FieldInstruction): (target: Record<string, unknown>, b: Uint8Array, p: number, e: number, d: number) => void {
     const at = this.#at;
     if (use === "skip") {
-      const skip = this.#skips.skip(step);
+      const skip = this.#skips.skip(instruction);
       return (_target, b, p, e, d) => {
         at.p = skip(b, p, e, d);
       };
     }
-    const read = use === "read" ? this.#read(step) : this.#readDeferred(step, use);
+    const read = use === "read" ? this.#read(instruction) : this.#readDeferred(instruction, use);
     return (target, b, p, e, d) => {
       setProperty(target, name, read(b, p, e, d));
     };
   }
 
-  #readDeferred(step: Step, defer: DeferStep): Read {
+  #readDeferred(instruction: ReadInstruction, defer: DeferInstruction): Read {
     const { record } = defer;
-    if (record === null || step.kind !== "union") {
-      return this.#deferred(step, defer);
+    if (record === null || instruction.kind !== "union") {
+      return this.#deferred(instruction, defer);
     }
-    const branches = step.branches.map((branch) => (branch === record ? this.#deferred(record, defer) : this.#read(branch)));
-    return this.#readUnion(step, branches);
+    const branches = instruction.branches.map((branch) => (branch === record ? this.#deferred(record, defer) : this.#read(branch)));
+    return this.#readUnion(instruction, branches);
   }
 
-  #readUnion(step: UnionStep, branches: readonly Read[]): Read {
+  #readUnion(instruction: UnionInstruction, branches: readonly Read[]): Read {
     const at = this.#at;
-    const weights = this.#weights.branches(step);
+    const costs = this.#costs.branches(instruction);
     return (b, p, e, d) => {
       const branch = readIndex(at, b, p, e, branches.length);
-      weighBranch(at, weights, branch);
+      addBranchCost(at, costs, branch);
       return branches[branch]?.(b, at.p, e, d);
     };
   }
 
-  #deferred(step: Step, defer: DeferStep): Read {
+  #deferred(instruction: ReadInstruction, defer: DeferInstruction): Read {
     const at = this.#at;
-    const part = this.whole(step, 2);
+    const part = this.whole(instruction, 2);
     const peeked: Peeked = new Array<string | null | undefined>(defer.peek.length).fill(undefined);
     const skip =
-      step.kind === "record" && step === defer.record ? this.#skips.peekRecord(step, defer.peek, peeked) : this.#skips.skip(step);
+      instruction.kind === "record" && instruction === defer.record
+        ? this.#skips.peekRecord(instruction, defer.peek, peeked)
+        : this.#skips.skip(instruction);
     let known: readonly (string | null | undefined)[] | null = null;
     let resolved: unknown;
     return (b, p, e, d) => {
@@ -302,11 +316,11 @@ class Weaver {
     };
   }
 
-  #readArray(step: ArrayStep): Read {
+  #readArray(instruction: ArrayInstruction): Read {
     const at = this.#at;
-    const item = this.#read(step.items);
-    const blocks = this.#skips.blocks(step);
-    return this.#then<readonly unknown[]>(step.convert, (b, p, e, d) => {
+    const item = this.#read(instruction.items);
+    const blocks = this.#skips.blocks(instruction);
+    return this.#then<readonly unknown[]>(instruction.convert, (b, p, e, d) => {
       let items: unknown[] | null = null;
       at.p = blocks(b, p, e, d, (position, i, count) => {
         items ??= listOf(count);
@@ -317,12 +331,12 @@ class Weaver {
     });
   }
 
-  #readMap(step: MapStep): Read {
+  #readMap(instruction: MapInstruction): Read {
     const at = this.#at;
-    const blocks = this.#skips.blocks(step);
-    const key = this.#read(step.keys ?? { kind: "string", convert: null, placeholder: null });
-    const value = this.#read(step.values);
-    const asObject = step.keys === null;
+    const blocks = this.#skips.blocks(instruction);
+    const key = this.#read(instruction.keys ?? { kind: "string", convert: null, placeholder: null });
+    const value = this.#read(instruction.values);
+    const asObject = instruction.keys === null;
     return (b, p, e, d) => {
       const object = Object.create(null) as Record<string, unknown>; // the one prototype that hides no key
       const map = new Map<unknown, unknown>();
@@ -340,7 +354,7 @@ class Weaver {
     };
   }
 
-  #placeholder(placeholder: PlaceholderStep | null, read: Read): Read {
+  #placeholder(placeholder: PlaceholderInstruction | null, read: Read): Read {
     if (placeholder === null) {
       return read;
     }
@@ -354,7 +368,7 @@ class Weaver {
 }
 
 /** Where the reader's own schema has an order and defaults, the names that a record's object has, in that order. */
-function placesOf({ fields, projected }: RecordStep): NonNullable<RecordStep["projected"]> {
+function placesOf({ fields, projected }: RecordInstruction): NonNullable<RecordInstruction["projected"]> {
   if (projected === undefined) {
     return { order: [], defaults: new Map() };
   }

@@ -16,21 +16,21 @@ export class Cursor {
   blockEnd = -1;
   /** Values of no bytes in this message so far. */
   zeroByteItems = 0;
-  /** What the items of collections weigh in this message so far, and may weigh. */
-  weight = 0;
-  maxWeight = 0;
+  /** What the items of collections cost in this message so far, and may cost. */
+  cost = 0;
+  maxCost = 0;
   readonly maxZeroByteItems: number;
   readonly maxDepth: number;
-  readonly maxWeightPerByte: number;
+  readonly maxCostPerByte: number;
   readonly texts: TextCache;
   readonly scratch: Uint8Array = new Uint8Array(8);
   readonly scratchView: DataView = new DataView(this.scratch.buffer);
 
-  constructor(limits: Pick<ResolvedLimits, "maxZeroByteItems" | "maxDepth" | "maxWeightPerByte">, texts: TextCache) {
+  constructor(limits: Pick<ResolvedLimits, "maxZeroByteItems" | "maxDepth" | "maxCostPerByte">, texts: TextCache) {
     this.texts = texts;
     this.maxZeroByteItems = limits.maxZeroByteItems;
     this.maxDepth = limits.maxDepth;
-    this.maxWeightPerByte = limits.maxWeightPerByte;
+    this.maxCostPerByte = limits.maxCostPerByte;
   }
 }
 
@@ -64,7 +64,7 @@ export function readInt(at: Cursor, b: Uint8Array, p: number, e: number): number
 
 /** A zig-zag varint of at most 64 bits: a number where that is exact, a bigint else. */
 export function readLong(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
-  if (e - p < mostVarintBytes) {
+  if (e - p < maxVarintBytes) {
     return readLongWatched(at, b, p, e);
   }
   // 28 bits a half: shifts stay in 32-bit integers, and the halves meet in a double. Written out, as timestamps are eight bytes each.
@@ -124,7 +124,7 @@ function readHighHalf(at: Cursor, b: Uint8Array, p: number, e: number, low: numb
 }
 
 /** The longest varint that is no error. */
-const mostVarintBytes = 10;
+const maxVarintBytes = 10;
 
 /** The same near the end, watching for it at every byte. */
 function readLongWatched(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
@@ -205,7 +205,7 @@ export function skipInt(b: Uint8Array, p: number, e: number): number {
  */
 export function skipLong(b: Uint8Array, p: number, e: number): number {
   if (e - p < 8) {
-    return skipLongWatched(b, p, e, mostVarintBytes);
+    return skipLongWatched(b, p, e, maxVarintBytes);
   }
   if ((b[p]! & b[p + 1]! & b[p + 2]! & b[p + 3]!) < 0x80) {
     return b[p]! < 0x80 ? p + 1 : b[p + 1]! < 0x80 ? p + 2 : b[p + 2]! < 0x80 ? p + 3 : p + 4;
@@ -213,12 +213,12 @@ export function skipLong(b: Uint8Array, p: number, e: number): number {
   if ((b[p + 4]! & b[p + 5]! & b[p + 6]! & b[p + 7]!) < 0x80) {
     return b[p + 4]! < 0x80 ? p + 5 : b[p + 5]! < 0x80 ? p + 6 : b[p + 6]! < 0x80 ? p + 7 : p + 8;
   }
-  return skipLongWatched(b, p + 8, e, mostVarintBytes - 8);
+  return skipLongWatched(b, p + 8, e, maxVarintBytes - 8);
 }
 
-/** The same near the end, watching for it at every byte; `most` of them are left. */
-function skipLongWatched(b: Uint8Array, p: number, e: number, most: number): number {
-  for (let left = most; left > 0; left--) {
+/** The same near the end, watching for it at every byte; `max` of them are left. */
+function skipLongWatched(b: Uint8Array, p: number, e: number, max: number): number {
+  for (let left = max; left > 0; left--) {
     if (p >= e) {
       throw truncated();
     }
@@ -253,9 +253,9 @@ export function readIndex(at: Cursor, b: Uint8Array, p: number, e: number, count
 
 /**
  * Opens a block of an array or a map: how many items follow, 0 behind the last. `minBytes` is the least that an item takes; where that is
- * nothing, the items are bounded by what the message has left of its budget. `weight` is what each of them weighs at least.
+ * nothing, the items are bounded by what the message has left of its budget. `cost` is what each of them costs at least.
  */
-export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBytes: number, weight: number): number {
+export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBytes: number, cost: number): number {
   let count = readLong(at, b, p, e);
   let position = at.p;
   at.blockEnd = -1;
@@ -273,23 +273,23 @@ export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBy
     throw tooManyItems(at);
   }
   const known = count as number; // bounded by one
-  weigh(at, blockWeight + known * weight);
+  addCost(at, blockCost + known * cost);
   return known;
 }
 
-/** Weighs the values of a message that holds several, before the first is read. */
+/** Meters the values of a message that holds several, before the first is read. */
 export function openSequence(at: Cursor, length: number, count: number, minBytes: number): void {
   if (count * minBytes > length) {
     throw truncated();
   }
   if (minBytes === 0) {
-    spend(at, count);
+    countZeroBytes(at, count);
   }
-  weigh(at, count * rowWeight);
+  addCost(at, count * rowCost);
 }
 
 /** A row's object, its place in the list, and the event that it becomes. What is in its columns is as wide as its schema. */
-const rowWeight = 200;
+const rowCost = 200;
 
 /** Checks that a block that stated its size had it. */
 export function closeBlock(blockEnd: number, p: number): void {
@@ -312,69 +312,69 @@ export function peekCount(b: Uint8Array, p: number, e: number): number {
 }
 
 /** Takes values of no bytes from the message's budget. */
-export function spend(at: Cursor, count: number): void {
+export function countZeroBytes(at: Cursor, count: number): void {
   at.zeroByteItems += count;
   if (at.zeroByteItems > at.maxZeroByteItems) {
     throw tooManyItems(at);
   }
 }
 
-/** What the items of a message of `length` bytes may weigh. */
-export function allowance(at: Cursor, length: number): number {
-  return at.maxWeightPerByte * Math.max(length, leastWeighedBytes);
+/** What the items of a message of `length` bytes may cost. */
+export function costBudget(at: Cursor, length: number): number {
+  return at.maxCostPerByte * Math.max(length, minMeteredBytes);
 }
 
-const leastWeighedBytes = 1_048_576;
+const minMeteredBytes = 1_048_576;
 
-/** Takes what values weigh from the message's allowance. */
-export function weigh(at: Cursor, weight: number): void {
-  at.weight += weight;
-  if (at.weight > at.maxWeight) {
+/** Takes what values cost from the message's budget. */
+export function addCost(at: Cursor, cost: number): void {
+  at.cost += cost;
+  if (at.cost > at.maxCost) {
     throw new DecodeError(
       "limit-exceeded",
-      `the arrays and maps of the message cost more than ${at.maxWeightPerByte} ns for each of its bytes: they hold more values of next to no bytes than any message should; was it written with another schema? Raise limits.maxWeightPerByte if not`,
+      `the arrays and maps of the message cost more than ${at.maxCostPerByte} ns for each of its bytes: they hold more values of next to no bytes than any message should; was it written with another schema? Raise limits.maxCostPerByte if not`,
     );
   }
 }
 
 /**
- * Takes what long bytes weigh beyond the usual where something is made of them. Making a decimal's text takes longer with the square of its
+ * Takes what long bytes cost beyond the usual where something is made of them. Making a decimal's text takes longer with the square of its
  * length, up to the longest that is read; all else takes less.
  */
-export function weighLong(at: Cursor, length: number): void {
+export function addLongCost(at: Cursor, length: number): void {
   if (length > shortBytes) {
     const squared = Math.min(length, longestDecimal) ** 2;
-    weigh(at, squared * squareWeight);
+    addCost(at, squared * squareCost);
   }
 }
 
 const shortBytes = 64;
 const longestDecimal = 416;
-const squareWeight = 0.2;
+const squareCost = 0.2;
 
-/** What it takes to open a block, weighed as its items are. */
-const blockWeight = 90;
+/** What it takes to open a block, metered as its items are. */
+const blockCost = 90;
 
 /**
- * Takes what the entries of a block of a map weigh beyond the usual, behind `before` others. Few maps have thousands of keys: those are kept
+ * Takes what the entries of a block of a map cost beyond the usual, behind `before` others. Few maps have thousands of keys: those are kept
  * in a table that grows, and each key in one of the whole runtime.
  */
-export function weighEntries(at: Cursor, before: number, count: number): void {
+export function addEntriesCost(at: Cursor, before: number, count: number): void {
   if (before + count > manyEntries) {
-    weigh(at, count * manyEntriesWeight);
+    addCost(at, count * manyEntriesCost);
   }
 }
 
 const manyEntries = 1_000;
-const manyEntriesWeight = 1_100;
+const manyEntriesCost = 1_100;
 
 /** A first block's items, whose number is known. */
 export function listOf(count: number): unknown[] {
-  return count > mostPlaces ? [] : new Array<unknown>(count);
+  return count > maxPlaces ? [] : new Array<unknown>(count);
 }
 
 /** Lists of more items grow with them: the runtime keeps very large ones that start empty in a slow table. */
-const mostPlaces = 4_194_304;
+const maxPlaces = 4_194_304;
 
 export function readFloat(at: Cursor, b: Uint8Array, p: number): number {
   const scratch = at.scratch;

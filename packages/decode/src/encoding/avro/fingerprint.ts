@@ -68,7 +68,7 @@ interface Scope {
 type Node = Readonly<Record<string, unknown>>;
 
 const primitives: ReadonlySet<string> = new Set(["null", "boolean", "int", "long", "float", "double", "string", "bytes"]);
-const mostNesting = 128;
+const maxNesting = 128;
 
 function parse(schema: string): unknown {
   try {
@@ -82,8 +82,8 @@ function parse(schema: string): unknown {
 }
 
 function formOf(node: unknown, scope: Scope): string {
-  if (scope.nesting > mostNesting) {
-    throw invalid(`types are nested deeper than ${mostNesting}`);
+  if (scope.nesting > maxNesting) {
+    throw invalid(`types are nested deeper than ${maxNesting}`);
   }
   if (typeof node === "string") {
     return nameForm(node, scope);
@@ -143,8 +143,8 @@ function define(node: Node, scope: Scope): { readonly name: string; readonly ins
   if (typeof own !== "string") {
     throw invalid("a record, enum or fixed has no name");
   }
-  const stated = typeof node["namespace"] === "string" ? node["namespace"] : scope.namespace;
-  const fullName = own.includes(".") || stated === "" ? own : `${stated}.${own}`;
+  const declared = typeof node["namespace"] === "string" ? node["namespace"] : scope.namespace;
+  const fullName = own.includes(".") || declared === "" ? own : `${declared}.${own}`;
   scope.defined.add(fullName);
   const dot = fullName.lastIndexOf(".");
   return { name: JSON.stringify(fullName), inside: { ...deeper(scope), namespace: dot < 0 ? "" : fullName.slice(0, dot) } };

@@ -7,9 +7,18 @@ import { generate, property, quote } from "../codegen.ts";
 import { Deferred } from "../reader.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
-import { canExceedDepth, type Extent, measureSteps, spendsItself } from "./extent.ts";
-import { type BytesStep, type UnionStep, type Weights, weighSteps } from "./weight.ts";
-import type { ArrayStep, CollectionStep, DeferStep, FieldStep, MapStep, PlaceholderStep, RecordStep, Step } from "./steps.ts";
+import { canExceedDepth, type SizeBounds, measureSizes, countsItself } from "./size-bounds.ts";
+import { type BytesInstruction, type UnionInstruction, type Costs, planCosts } from "./cost.ts";
+import type {
+  ArrayInstruction,
+  CollectionInstruction,
+  DeferInstruction,
+  FieldInstruction,
+  MapInstruction,
+  PlaceholderInstruction,
+  RecordInstruction,
+  ReadInstruction,
+} from "./read-instructions.ts";
 import { readText, TextMemo } from "../text-cache.ts";
 
 /** Reads a payload in place, and accepts only one that fills its bytes. */
@@ -22,7 +31,7 @@ export interface PayloadReads {
 }
 
 /** The reader of these steps, as generated code. */
-export function generateReader(root: Step, at: Cursor): PayloadReads {
+export function generateReader(root: ReadInstruction, at: Cursor): PayloadReads {
   return new Emitter(root, at).reader(root);
 }
 
@@ -34,21 +43,21 @@ class Emitter {
   readonly #constants = new Map<unknown, string>();
   readonly #functions: string[] = [];
   readonly #names = new Map<string, Map<unknown, string>>();
-  readonly #extent: Extent;
-  readonly #weights: Weights;
+  readonly #sizeBounds: SizeBounds;
+  readonly #costs: Costs;
   readonly #countsDepth: boolean;
   /** Whether anything emitted so far takes from a message's budgets. */
   #hasBudget = false;
   #serial = 0;
 
-  constructor(root: Step, at: Cursor) {
+  constructor(root: ReadInstruction, at: Cursor) {
     this.#scope = { ...primitives, at, UNAVAILABLE, readText, Deferred };
-    this.#extent = measureSteps(root);
-    this.#weights = weighSteps(root);
+    this.#sizeBounds = measureSizes(root);
+    this.#costs = planCosts(root);
     this.#countsDepth = canExceedDepth(root, at);
   }
 
-  reader(root: Step): PayloadReads {
+  reader(root: ReadInstruction): PayloadReads {
     const read = this.#whole(root, "1");
     const readSequence = this.#sequence(root);
     const source = `${this.#functions.join("\n")}\nreturn {read:${read},readSequence:${readSequence}};`;
@@ -56,15 +65,15 @@ class Emitter {
   }
 
   /** A function of (b, p, e) that reads one value, which must fill its bytes. */
-  #whole(step: Step, depth: string): string {
-    const body = `${this.#read(step, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
+  #whole(instruction: ReadInstruction, depth: string): string {
+    const body = `${this.#read(instruction, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
     return `function(b,p,e){let c=0,n=0,v;${this.#hasBudget ? budgeted(body) : body}}`;
   }
 
   /** A function of (b, p, e, count) that reads values one after another. */
-  #sequence(root: Step): string {
+  #sequence(root: ReadInstruction): string {
     const item = this.#read(root, "v", "1");
-    const body = `openSequence(at,e-p,count,${this.#extent.minBytes(root)});
+    const body = `openSequence(at,e-p,count,${this.#sizeBounds.minBytes(root)});
 const o=listOf(count);
 for(let i=0;i<count;i++){${item}o[i]=v;}
 if(p!==e)throw trailing();
@@ -73,40 +82,40 @@ return o;`;
   }
 
   /** Statements that read a value into `target` and move `p`. */
-  #read(step: Step, target: string, depth: string): string {
-    switch (step.kind) {
+  #read(instruction: ReadInstruction, target: string, depth: string): string {
+    switch (instruction.kind) {
       case "null":
         return `${target}=null;`;
       case "boolean":
         return `if(p>=e)throw truncated();c=b[p++];if(c>1)throw malformed("a boolean other than 0 and 1");${target}=c===1;`;
       case "int":
-        return `${varint("c", "readInt")}${target}=${this.#converted(step.convert, "c")};`;
+        return `${varint("c", "readInt")}${target}=${this.#converted(instruction.convert, "c")};`;
       case "long":
-        return `${varint(target, "readLong")}${this.#longConversion(step, target)}`;
+        return `${varint(target, "readLong")}${this.#longConversion(instruction, target)}`;
       case "float":
-        return `if(e-p<4)throw truncated();${target}=${this.#converted(step.convert, "readFloat(at,b,p)")};p+=4;`;
+        return `if(e-p<4)throw truncated();${target}=${this.#converted(instruction.convert, "readFloat(at,b,p)")};p+=4;`;
       case "double":
-        return `if(e-p<8)throw truncated();${target}=${this.#converted(step.convert, "readDouble(at,b,p)")};p+=8;`;
+        return `if(e-p<8)throw truncated();${target}=${this.#converted(instruction.convert, "readDouble(at,b,p)")};p+=8;`;
       case "string":
-        return this.#sized(step.placeholder, target, this.#converted(step.convert, "readText(at.texts,b,p,n)"));
+        return this.#sized(instruction.placeholder, target, this.#converted(instruction.convert, "readText(at.texts,b,p,n)"));
       case "bytes":
-        return this.#sized(step.placeholder, target, this.#bytes(step, "n"), this.#weighLong(step, "n-p"));
+        return this.#sized(instruction.placeholder, target, this.#bytes(instruction, "n"), this.#addLongCost(instruction, "n-p"));
       case "fixed":
-        return `if(e-p<${step.size})throw truncated();${this.#weighLong(step, String(step.size))}${target}=${this.#bytes(step, `p+${step.size}`)};p+=${step.size};`;
+        return `if(e-p<${instruction.size})throw truncated();${this.#addLongCost(instruction, String(instruction.size))}${target}=${this.#bytes(instruction, `p+${instruction.size}`)};p+=${instruction.size};`;
       case "enum":
-        return `${index(step.symbols.length)}${target}=${this.#converted(step.convert, `${this.#constant(step.symbols)}[c]`)};`;
+        return `${index(instruction.symbols.length)}${target}=${this.#converted(instruction.convert, `${this.#constant(instruction.symbols)}[c]`)};`;
       case "union":
-        return this.#branches(step, (branch) => this.#read(branch, target, depth));
+        return this.#branches(instruction, (branch) => this.#read(branch, target, depth));
       case "mismatch":
-        return `throw ${this.#constant(step.error)}();`;
+        return `throw ${this.#constant(instruction.error)}();`;
       default:
-        return `${target}=${this.#reads(step)}(b,p,e${this.#depthArgument(depth)});p=at.p;`;
+        return `${target}=${this.#reads(instruction)}(b,p,e${this.#depthArgument(depth)});p=at.p;`;
     }
   }
 
   /** Statements that move `p` behind a value, checking all that reading would but its content. */
-  #skip(step: Step, depth: string): string {
-    switch (step.kind) {
+  #skip(instruction: ReadInstruction, depth: string): string {
+    switch (instruction.kind) {
       case "null":
         return "";
       case "boolean":
@@ -116,62 +125,62 @@ return o;`;
       case "long":
         return "p=skipLong(b,p,e);";
       case "fixed":
-        return this.#weighLong(step, String(step.size)) + skipBytes(step.size);
+        return this.#addLongCost(instruction, String(instruction.size)) + skipBytes(instruction.size);
       case "float":
       case "double":
-        return skipBytes(this.#extent.minBytes(step));
+        return skipBytes(this.#sizeBounds.minBytes(instruction));
       case "string":
         return `${length()}p=n;`;
       case "bytes":
-        return `${length()}${this.#weighLong(step, "n-p")}p=n;`;
+        return `${length()}${this.#addLongCost(instruction, "n-p")}p=n;`;
       case "enum":
-        return index(step.symbols.length);
+        return index(instruction.symbols.length);
       case "union":
-        return this.#branches(step, (branch) => this.#skip(branch, depth));
+        return this.#branches(instruction, (branch) => this.#skip(branch, depth));
       case "mismatch":
-        return `throw ${this.#constant(step.error)}();`;
+        return `throw ${this.#constant(instruction.error)}();`;
       default:
-        return `p=${this.#skips(step)}(b,p,e${this.#depthArgument(depth)});`;
+        return `p=${this.#skips(instruction)}(b,p,e${this.#depthArgument(depth)});`;
     }
   }
 
-  #sized(placeholder: PlaceholderBytes | null, target: string, value: string, weighed = ""): string {
+  #sized(placeholder: PlaceholderBytes | null, target: string, value: string, costCall = ""): string {
     const test =
       placeholder === null ? "" : `(${oneOf("n-p", placeholder.lengths)})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:`;
-    return `${length()}${weighed}${target}=${test}${value};p=n;`;
+    return `${length()}${costCall}${target}=${test}${value};p=n;`;
   }
 
-  #bytes(step: BytesStep, end: string): string {
-    if (step.convert === null) {
+  #bytes(instruction: BytesInstruction, end: string): string {
+    if (instruction.convert === null) {
       return `copyBytes(b,p,${end})`;
     }
-    return `${this.#constant(step.convert)}(b,p,${end})`;
+    return `${this.#constant(instruction.convert)}(b,p,${end})`;
   }
 
   /** Also of what is skipped: a message is within its bounds or not, whoever reads it. */
-  #weighLong(step: BytesStep, size: string): string {
-    return this.#weights.isLong(step) ? `weighLong(at,${size});` : "";
+  #addLongCost(instruction: BytesInstruction, size: string): string {
+    return this.#costs.isLong(instruction) ? `addLongCost(at,${size});` : "";
   }
 
   #converted(convert: unknown, value: string): string {
     return convert === null ? value : `${this.#constant(convert)}(${value})`;
   }
 
-  #longConversion(step: Extract<Step, { kind: "long" }>, target: string): string {
-    if (step.number === null && step.bigint === null) {
+  #longConversion(instruction: Extract<ReadInstruction, { kind: "long" }>, target: string): string {
+    if (instruction.number === null && instruction.bigint === null) {
       return "";
     }
-    const number = this.#converted(step.number, target);
-    return `${target}=typeof ${target}==="number"?${number}:${this.#converted(step.bigint, target)};`;
+    const number = this.#converted(instruction.number, target);
+    return `${target}=typeof ${target}==="number"?${number}:${this.#converted(instruction.bigint, target)};`;
   }
 
-  #branches(union: UnionStep, read: (branch: Step) => string): string {
+  #branches(union: UnionInstruction, read: (branch: ReadInstruction) => string): string {
     const { branches } = union;
-    const weights = this.#weights.branches(union) ?? [];
-    this.#hasBudget ||= weights.some((weight) => weight > 0);
-    const emit = (branch: Step): string => {
-      const weight = weights[branches.indexOf(branch)] ?? 0;
-      return weight === 0 ? read(branch) : `weigh(at,${weight});${read(branch)}`;
+    const costs = this.#costs.branches(union) ?? [];
+    this.#hasBudget ||= costs.some((cost) => cost > 0);
+    const emit = (branch: ReadInstruction): string => {
+      const cost = costs[branches.indexOf(branch)] ?? 0;
+      return cost === 0 ? read(branch) : `addCost(at,${cost});${read(branch)}`;
     };
     const [first, second] = branches;
     if (first !== undefined && second !== undefined && branches.length === 2) {
@@ -181,30 +190,30 @@ return o;`;
     return `${index(branches.length)}switch(c){${cases.join("\n")}}`;
   }
 
-  #reads(step: RecordStep | CollectionStep): string {
-    return this.#named("read", step, (name) => {
-      if (step.kind === "record") {
-        return this.#readRecord(name, step);
+  #reads(instruction: RecordInstruction | CollectionInstruction): string {
+    return this.#named("read", instruction, (name) => {
+      if (instruction.kind === "record") {
+        return this.#readRecord(name, instruction);
       }
-      const body = step.kind === "array" ? this.#readArray(step) : this.#readMap(step);
+      const body = instruction.kind === "array" ? this.#readArray(instruction) : this.#readMap(instruction);
       return `${this.#open(name)}${body}}`;
     });
   }
 
-  #skips(step: RecordStep | CollectionStep): string {
-    return this.#named("skip", step, (name) => {
-      if (step.kind === "record") {
-        return this.#skipRecord(name, step);
+  #skips(instruction: RecordInstruction | CollectionInstruction): string {
+    return this.#named("skip", instruction, (name) => {
+      if (instruction.kind === "record") {
+        return this.#skipRecord(name, instruction);
       }
       const blocks =
-        step.kind === "array"
-          ? this.#blocks(step, this.#skip(step.items, "d+1"))
-          : this.#blocks(step, this.#skipPair(step), "weighEntries(at,i,count);");
+        instruction.kind === "array"
+          ? this.#blocks(instruction, this.#skip(instruction.items, "d+1"))
+          : this.#blocks(instruction, this.#skipPair(instruction), "addEntriesCost(at,i,count);");
       return `${this.#open(name)}${blocks}return p;}`;
     });
   }
 
-  #readRecord(name: string, record: RecordStep): string {
+  #readRecord(name: string, record: RecordInstruction): string {
     const fields = record.fields.filter((field) => field.use !== "skip");
     if (fields.length > fieldsPerFunction) {
       return this.#readWideRecord(name, record);
@@ -214,11 +223,11 @@ return o;`;
     const literal = this.#literal(record, (field) => values.get(field) ?? "");
     const locals = fields.length === 0 ? "" : `let ${[...values.values()].join(",")};`;
     const made = this.#converted(record.convert, `{${literal}}`);
-    return `${this.#open(name)}${locals}${this.#charge(record)}\n${reads.join("\n")}\nconst o=${made};at.p=p;return o;}`;
+    return `${this.#open(name)}${locals}${this.#zeroByteCount(record)}\n${reads.join("\n")}\nconst o=${made};at.p=p;return o;}`;
   }
 
   /** The properties of a record's object, in the order in which its schema names them. */
-  #literal({ fields, projected }: RecordStep, valueOf: (field: FieldStep) => string): string {
+  #literal({ fields, projected }: RecordInstruction, valueOf: (field: FieldInstruction) => string): string {
     const values = new Map(fields.filter((field) => field.use !== "skip").map((field) => [field.name, valueOf(field)]));
     for (const [name, { make }] of projected?.defaults ?? []) {
       values.set(name, `${this.#constant(make)}()`);
@@ -228,7 +237,7 @@ return o;`;
   }
 
   /** The object first, with its shape, then its fields, some a function. */
-  #readWideRecord(name: string, record: RecordStep): string {
+  #readWideRecord(name: string, record: RecordInstruction): string {
     const literal = this.#literal(record, () => "null");
     const calls = chunks(record.fields).map((part, i) => {
       const reads = part.map((field) => `${this.#readField(field, "v")}${field.use === "skip" ? "" : `o[${quote(field.name)}]=v;`}`);
@@ -236,57 +245,57 @@ return o;`;
       return `p=${name}_${i}(o,b,p,e,d);`;
     });
     const made = this.#converted(record.convert, "o");
-    return `${this.#open(name)}${this.#charge(record)}const o={${literal}};${calls.join("")}const r=${made};at.p=p;return r;}`;
+    return `${this.#open(name)}${this.#zeroByteCount(record)}const o={${literal}};${calls.join("")}const r=${made};at.p=p;return r;}`;
   }
 
-  #readField({ step, use }: FieldStep, target: string): string {
+  #readField({ instruction, use }: FieldInstruction, target: string): string {
     if (use === "read") {
-      return this.#read(step, target, "d+1");
+      return this.#read(instruction, target, "d+1");
     }
-    return use === "skip" ? this.#skip(step, "d+1") : this.#defer(step, use, target);
+    return use === "skip" ? this.#skip(instruction, "d+1") : this.#defer(instruction, use, target);
   }
 
-  #skipRecord(name: string, record: RecordStep): string {
-    const parts = chunks(record.fields).map((part) => part.map((field) => this.#skip(field.step, "d+1")).join("\n"));
+  #skipRecord(name: string, record: RecordInstruction): string {
+    const parts = chunks(record.fields).map((part) => part.map((field) => this.#skip(field.instruction, "d+1")).join("\n"));
     if (parts.length <= 1) {
-      return `${this.#open(name)}${this.#charge(record)}${parts.join("")}return p;}`;
+      return `${this.#open(name)}${this.#zeroByteCount(record)}${parts.join("")}return p;}`;
     }
     const calls = parts.map((part, i) => {
       this.#functions.push(`function ${name}_${i}(b,p,e,d){let c=0,n=0;\n${part}\nreturn p;}`);
       return `p=${name}_${i}(b,p,e,d);`;
     });
-    return `${this.#open(name)}${this.#charge(record)}${calls.join("")}return p;}`;
+    return `${this.#open(name)}${this.#zeroByteCount(record)}${calls.join("")}return p;}`;
   }
 
-  #defer(step: Step, defer: DeferStep, target: string): string {
+  #defer(instruction: ReadInstruction, defer: DeferInstruction, target: string): string {
     const { record } = defer;
-    if (record === null || (step.kind !== "union" && step !== record)) {
-      return `${target}=${this.#deferred(step, defer)}(b,p,e,d+1);p=at.p;`;
+    if (record === null || (instruction.kind !== "union" && instruction !== record)) {
+      return `${target}=${this.#deferred(instruction, defer)}(b,p,e,d+1);p=at.p;`;
     }
     const call = `${target}=${this.#deferred(record, defer)}(b,p,e,d+1);p=at.p;`;
-    return step.kind === "union"
-      ? this.#branches(step, (branch) => (branch === record ? call : `${target}=null;`)) // the other one is null
+    return instruction.kind === "union"
+      ? this.#branches(instruction, (branch) => (branch === record ? call : `${target}=null;`)) // the other one is null
       : call;
   }
 
   /** A function that peeks into a value, skips it, and hands it out as a `Deferred`. */
-  #deferred(step: Step, defer: DeferStep): string {
-    return this.#named("defer", step, (name) => {
+  #deferred(instruction: ReadInstruction, defer: DeferInstruction): string {
+    return this.#named("defer", instruction, (name) => {
       const part = `${name}_part`;
-      this.#functions.push(`const ${part}=${this.#whole(step, "2")};`);
+      this.#functions.push(`const ${part}=${this.#whole(instruction, "2")};`);
       const seen = defer.peek.map((_, i) => `y${i}`);
       const known = seen.map((value) => `${name}_${value}`);
       this.#functions.push(`let ${[...known, `${name}_is`, `${name}_known=false`].join(",")};`);
       const fields = defer.record === null ? null : defer.record.fields;
       const skips =
-        fields === null || step.kind !== "record"
-          ? this.#skip(step, "d")
+        fields === null || instruction.kind !== "record"
+          ? this.#skip(instruction, "d")
           : fields.map((field, i) => this.#peek(field, defer.peek.indexOf(i))).join("\n");
-      const charge = step.kind === "record" ? this.#charge(step) : "";
+      const zeroByteCount = instruction.kind === "record" ? this.#zeroByteCount(instruction) : "";
       const locals = seen.length === 0 ? "" : `let ${seen.join(",")};`;
       const changed = [`!${name}_known`, ...seen.map((value, i) => `${value}!==${known[i]}`)].join("||");
       const keep = seen.map((value, i) => `${known[i]}=${value};`).join("");
-      return `${this.#open(name)}const start=p;${locals}${charge}
+      return `${this.#open(name)}const start=p;${locals}${zeroByteCount}
 ${skips}
 let is=${name}_is;
 if(${changed}){is=${this.#constant(defer.resolve)}([${seen.join(",")}]);${name}_is=is;${keep}${name}_known=true;}
@@ -296,37 +305,39 @@ return late;}`;
     });
   }
 
-  #peek({ step }: FieldStep, peeked: number): string {
+  #peek({ instruction }: FieldInstruction, peeked: number): string {
     if (peeked < 0) {
-      return this.#skip(step, "d+1");
+      return this.#skip(instruction, "d+1");
     }
     const read = `${length()}y${peeked}=${this.#constant(new TextMemo())}.read(at.texts,b,p,n);p=n;`;
-    return step.kind === "union" ? this.#branches(step, (branch) => (branch.kind === "null" ? `y${peeked}=null;` : read)) : read;
+    return instruction.kind === "union"
+      ? this.#branches(instruction, (branch) => (branch.kind === "null" ? `y${peeked}=null;` : read))
+      : read;
   }
 
-  #readArray(step: ArrayStep): string {
-    const item = `${this.#read(step.items, "v", "d+1")}o[i]=v;`;
-    const made = this.#converted(step.convert, "o");
-    return `${this.#placeholder(step.placeholder)}let v,o=null;${this.#blocks(step, item, "if(o===null)o=listOf(count);")}const r=${made};at.p=p;return r;`;
+  #readArray(instruction: ArrayInstruction): string {
+    const item = `${this.#read(instruction.items, "v", "d+1")}o[i]=v;`;
+    const made = this.#converted(instruction.convert, "o");
+    return `${this.#placeholder(instruction.placeholder)}let v,o=null;${this.#blocks(instruction, item, "if(o===null)o=listOf(count);")}const r=${made};at.p=p;return r;`;
   }
 
-  #readMap(step: MapStep): string {
-    const read = this.#read(step.values, "v", "d+1");
-    const placeholder = this.#placeholder(step.placeholder);
-    const weighed = "weighEntries(at,i,count);";
-    if (step.keys !== null) {
-      const pair = `${this.#read(step.keys, "k", "d+1")}${read}o.set(k,v);`;
-      return `${placeholder}let k,v;const o=new Map();${this.#blocks(step, pair, weighed)}at.p=p;return o;`;
+  #readMap(instruction: MapInstruction): string {
+    const read = this.#read(instruction.values, "v", "d+1");
+    const placeholder = this.#placeholder(instruction.placeholder);
+    const costCall = "addEntriesCost(at,i,count);";
+    if (instruction.keys !== null) {
+      const pair = `${this.#read(instruction.keys, "k", "d+1")}${read}o.set(k,v);`;
+      return `${placeholder}let k,v;const o=new Map();${this.#blocks(instruction, pair, costCall)}at.p=p;return o;`;
     }
     const pair = `${length()}k=readText(at.texts,b,p,n);p=n;${read}o[k]=v;`;
-    return `${placeholder}let k,v;const o=Object.create(null);${this.#blocks(step, pair, weighed)}at.p=p;return o;`;
+    return `${placeholder}let k,v;const o=Object.create(null);${this.#blocks(instruction, pair, costCall)}at.p=p;return o;`;
   }
 
-  #skipPair(step: MapStep): string {
-    return `${step.keys === null ? `${length()}p=n;` : this.#skip(step.keys, "d+1")}${this.#skip(step.values, "d+1")}`;
+  #skipPair(instruction: MapInstruction): string {
+    return `${instruction.keys === null ? `${length()}p=n;` : this.#skip(instruction.keys, "d+1")}${this.#skip(instruction.values, "d+1")}`;
   }
 
-  #placeholder(placeholder: PlaceholderStep | null): string {
+  #placeholder(placeholder: PlaceholderInstruction | null): string {
     if (placeholder === null) {
       return "";
     }
@@ -334,12 +345,12 @@ return late;}`;
     return `n=peekCount(b,p,e);if(${oneOf("n", placeholder.counts)}){const r=${raw};if(${this.#constant(placeholder.test)}(r))return UNAVAILABLE;}`;
   }
 
-  #blocks(step: CollectionStep, item: string, open = ""): string {
-    const minBytes = this.#extent.minItemBytes(step);
+  #blocks(instruction: CollectionInstruction, item: string, open = ""): string {
+    const minBytes = this.#sizeBounds.minItemBytes(instruction);
     this.#hasBudget = true;
-    const spends = minBytes === 0 && !spendsItself(step) ? "spend(at,count);" : "";
+    const countsZeroBytes = minBytes === 0 && !countsItself(instruction) ? "countZeroBytes(at,count);" : "";
     return `for(let i=0;;){
-const count=openBlock(at,b,p,e,${minBytes},${this.#weights.item(step)}),blockEnd=at.blockEnd;p=at.p;${spends}${open}
+const count=openBlock(at,b,p,e,${minBytes},${this.#costs.item(instruction)}),blockEnd=at.blockEnd;p=at.p;${countsZeroBytes}${open}
 if(count===0){closeBlock(blockEnd,p);break;}
 for(const end=i+count;i<end;i++){
 ${item}
@@ -348,10 +359,10 @@ closeBlock(blockEnd,p);
 }`;
   }
 
-  #charge(record: RecordStep): string {
-    const count = this.#extent.charge(record);
+  #zeroByteCount(record: RecordInstruction): string {
+    const count = this.#sizeBounds.zeroByteCount(record);
     this.#hasBudget ||= count > 0;
-    return count === 0 ? "" : `spend(at,${count});`;
+    return count === 0 ? "" : `countZeroBytes(at,${count});`;
   }
 
   #open(name: string): string {
@@ -391,8 +402,8 @@ closeBlock(blockEnd,p);
 
 /** Statements with a message's budgets around them; a conversion may read another message on the way. */
 function budgeted(body: string): string {
-  return `const zeros=at.zeroByteItems,weight=at.weight,max=at.maxWeight;at.zeroByteItems=at.weight=0;at.maxWeight=allowance(at,e-p);
-try{${body}}finally{at.zeroByteItems=zeros;at.weight=weight;at.maxWeight=max;}`;
+  return `const zeros=at.zeroByteItems,cost=at.cost,max=at.maxCost;at.zeroByteItems=at.cost=0;at.maxCost=costBudget(at,e-p);
+try{${body}}finally{at.zeroByteItems=zeros;at.cost=cost;at.maxCost=max;}`;
 }
 
 /** A varint into `target`: one byte in line, more by the function. */
@@ -418,7 +429,7 @@ function skipBytes(count: number): string {
   return `if(e-p<${count})throw truncated();p+=${count};`;
 }
 
-function chunks(fields: readonly FieldStep[]): readonly (readonly FieldStep[])[] {
+function chunks(fields: readonly FieldInstruction[]): readonly (readonly FieldInstruction[])[] {
   const count = Math.ceil(fields.length / fieldsPerFunction);
   return Array.from({ length: count }, (_, i) => fields.slice(i * fieldsPerFunction, (i + 1) * fieldsPerFunction));
 }

@@ -105,7 +105,7 @@ describe("objects for next to no bytes", () => {
     expect(attack(arrayOf(items), Buffer.concat([long(1_000_000), Buffer.alloc(1_000_001)]))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("decimals of a thousand digits weigh by their length: 2,500 end at the limit, 1,000 are read", () => {
+  test("decimals of a thousand digits cost by their length: 2,500 end at the limit, 1,000 are read", () => {
     const decimal = { type: "bytes", logicalType: "decimal", precision: 1_000, scale: 2 };
     const list = (count: number): Buffer =>
       Buffer.concat([long(count), ...Array.from({ length: count }, () => sized(Buffer.alloc(415, 0x5a))), zero]);
@@ -116,7 +116,7 @@ describe("objects for next to no bytes", () => {
     expect(attack(arrayOf(fixed), sides)).toEqual({ code: "limit-exceeded" });
   });
 
-  test("a branch of a union weighs where it is chosen, not where it could be", () => {
+  test("a branch of a union costs where it is chosen, not where it could be", () => {
     const schema = arrayOf(["null", date]);
     const count = 500_000;
     expect(readBoth(twins(avroType(schema)), Buffer.concat([long(count), Buffer.alloc(count), zero]))).toHaveProperty("value");
@@ -153,9 +153,9 @@ describe("objects for next to no bytes", () => {
     expect(outcome.value).toHaveLength(10_000);
   });
 
-  test("a row of many columns is not weighed: it is as wide as its schema", () => {
+  test("a row of many columns is not metered: it is as wide as its schema", () => {
     const wide = record(Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`c${i}`, date])));
-    const [generated, closures] = twins(avroType(wide), { limits: { maxWeightPerByte: 1 } });
+    const [generated, closures] = twins(avroType(wide), { limits: { maxCostPerByte: 1 } });
     expect(readBoth([generated, closures], Buffer.alloc(4_000))).toHaveProperty("value");
   });
 

@@ -1,7 +1,7 @@
 import type { Type } from "../type.ts";
 
 /** What of a node its logical type is told by. */
-interface Stated {
+interface Declared {
   readonly precision: unknown;
   readonly scale: unknown;
 }
@@ -13,13 +13,13 @@ const prefix = "avro.";
  * reading, and should use the underlying Avro type. If a logical type is invalid, for example a decimal with scale greater than its
  * precision, then implementations should ignore the logical type" (https://avro.apache.org/docs/1.12.0/specification/#logical-types).
  */
-export function isValidLogicalType(semanticName: string, type: Type, stated: Stated): boolean {
+export function isValidLogicalType(semanticName: string, type: Type, declared: Declared): boolean {
   if (!semanticName.startsWith(prefix)) {
     return true; // Connect's own name of it
   }
   switch (semanticName.slice(prefix.length)) {
     case "decimal":
-      return isDecimal(type, stated);
+      return isDecimal(type, declared);
     case "big-decimal":
       return type.kind === "bytes";
     case "uuid":
@@ -42,12 +42,12 @@ export function isValidLogicalType(semanticName: string, type: Type, stated: Sta
   }
 }
 
-function isDecimal(type: Type, { precision, scale = 0 }: Stated): boolean {
+function isDecimal(type: Type, { precision, scale = 0 }: Declared): boolean {
   if (type.kind !== "bytes" && type.kind !== "fixed") {
     return false;
   }
-  const most = type.kind === "fixed" ? Math.floor(Math.log10(2) * (8 * type.size - 1)) : Number.POSITIVE_INFINITY;
-  return isInteger(precision) && precision > 0 && precision <= most && isInteger(scale) && scale >= 0 && scale <= precision;
+  const max = type.kind === "fixed" ? Math.floor(Math.log10(2) * (8 * type.size - 1)) : Number.POSITIVE_INFINITY;
+  return isInteger(precision) && precision > 0 && precision <= max && isInteger(scale) && scale >= 0 && scale <= precision;
 }
 
 function isInteger(value: unknown): value is number {

@@ -114,7 +114,7 @@ function boundHeight(type: Type, { heights }: Names): void {
   if (heights.has(identityOf(type))) {
     return;
   }
-  const height = partsOf(type).reduce((most, part) => Math.max(most, 1 + (heights.get(identityOf(part)) ?? 0)), 1);
+  const height = partsOf(type).reduce((max, part) => Math.max(max, 1 + (heights.get(identityOf(part)) ?? 0)), 1);
   if (height > maxNesting) {
     throw tooDeep();
   }
@@ -235,7 +235,11 @@ function parseField(node: unknown, place: Place): Field {
   const name = place.names.unescapes ? unescapedName(written) : written;
   const type = parseType(node["type"], place);
   const parameters = parametersOf(node); // of the field: the converter puts them there where its type was defined elsewhere
-  const field = fieldOf(name, parameters === null ? type : withParameters(type, parameters), parameters ?? statedParameters(node["type"]));
+  const field = fieldOf(
+    name,
+    parameters === null ? type : withParameters(type, parameters),
+    parameters ?? declaredParameters(node["type"]),
+  );
   setFieldDetails(field, { aliases: aliasesOf(node), defaultValue: Object.hasOwn(node, "default") ? { json: node["default"] } : null });
   return field;
 }
@@ -352,21 +356,21 @@ function parametersOf(node: Node): Record<string, string> | null {
 }
 
 /** The parameters of a field's type, or of the branch of an optional one that has some: also where they go with no name. */
-function statedParameters(type: unknown): Record<string, string> | null {
+function declaredParameters(type: unknown): Record<string, string> | null {
   if (Array.isArray(type)) {
-    return type.map((branch: unknown) => (isNode(branch) ? parametersOf(branch) : null)).find((stated) => stated !== null) ?? null;
+    return type.map((branch: unknown) => (isNode(branch) ? parametersOf(branch) : null)).find((declared) => declared !== null) ?? null;
   }
   return isNode(type) ? parametersOf(type) : null;
 }
 
 function withSemantic(type: Type, node: Node): Type {
   const semantic = semanticOf(node);
-  return semantic === null || type.kind === "union" || !isValidLogicalType(semantic.name, type, statedBy(node))
+  return semantic === null || type.kind === "union" || !isValidLogicalType(semantic.name, type, declaredBy(node))
     ? type
     : { ...type, semantic };
 }
 
-function statedBy(node: Node): { readonly precision: unknown; readonly scale: unknown } {
+function declaredBy(node: Node): { readonly precision: unknown; readonly scale: unknown } {
   return { precision: node["precision"], scale: node["scale"] };
 }
 
@@ -391,8 +395,8 @@ function withParameters(type: Type, parameters: Record<string, string>): Type {
  * nothing about this one.
  */
 function withoutForeignParameters(type: Type): Type {
-  const stated = type.kind === "record" && type.semantic !== undefined && Object.keys(type.semantic.parameters).length > 0;
-  return stated ? withParameters(type, {}) : type;
+  const declared = type.kind === "record" && type.semantic !== undefined && Object.keys(type.semantic.parameters).length > 0;
+  return declared ? withParameters(type, {}) : type;
 }
 
 function isNode(value: unknown): value is Node {

@@ -62,7 +62,7 @@ describe("values one after another", () => {
     expect(readAll("null", Buffer.alloc(0), 2 ** 53)).toEqual({ code: "limit-exceeded" });
   });
 
-  test("of a byte each end at the limit of what a message may weigh", () => {
+  test("of a byte each end at the limit of what a message may cost", () => {
     expect(readAll("boolean", Buffer.alloc(200_000), 200_000)).toHaveProperty("value");
     expect(readAll("boolean", Buffer.alloc(1_000_000), 1_000_000)).toEqual({ code: "limit-exceeded" });
   });

@@ -8,18 +8,18 @@ import {
   readLength,
   skipInt,
   skipLong,
-  spend,
+  countZeroBytes,
   tooDeep,
   truncated,
-  weigh,
-  weighEntries,
-  weighLong,
+  addCost,
+  addEntriesCost,
+  addLongCost,
 } from "./cursor.ts";
-import type { Extent } from "./extent.ts";
-import { spendsItself } from "./extent.ts";
-import type { CollectionStep, MismatchStep, RecordStep, Step } from "./steps.ts";
+import type { SizeBounds } from "./size-bounds.ts";
+import { countsItself } from "./size-bounds.ts";
+import type { CollectionInstruction, MismatchInstruction, RecordInstruction, ReadInstruction } from "./read-instructions.ts";
 import { TextMemo } from "../text-cache.ts";
-import type { BytesStep, UnionStep, Weights } from "./weight.ts";
+import type { BytesInstruction, UnionInstruction, Costs } from "./cost.ts";
 
 /** The position behind the value at `p`. `d` is how deep the value is nested. */
 export type Skip = (b: Uint8Array, p: number, e: number, d: number) => number;
@@ -33,21 +33,21 @@ export type SkipItem = (position: number, i: number, count: number) => number;
 /** The fields that were peeked, in the order in which they were asked for. */
 export type Peeked = (string | null | undefined)[];
 
-export class SkipWeaver {
+export class SkipClosureCompiler {
   readonly #at: Cursor;
-  readonly #extent: Extent;
-  readonly #weights: Weights;
-  readonly #skips = new Map<RecordStep, Skip>();
+  readonly #sizeBounds: SizeBounds;
+  readonly #costs: Costs;
+  readonly #skips = new Map<RecordInstruction, Skip>();
 
-  constructor(at: Cursor, extent: Extent, weights: Weights) {
+  constructor(at: Cursor, sizeBounds: SizeBounds, costs: Costs) {
     this.#at = at;
-    this.#extent = extent;
-    this.#weights = weights;
+    this.#sizeBounds = sizeBounds;
+    this.#costs = costs;
   }
 
-  skip(step: Step): Skip {
+  skip(instruction: ReadInstruction): Skip {
     const at = this.#at;
-    switch (step.kind) {
+    switch (instruction.kind) {
       case "null":
         return (_b, p) => p;
       case "boolean":
@@ -57,75 +57,75 @@ export class SkipWeaver {
       case "long":
         return skipLong;
       case "fixed":
-        return this.#weighLong(step, skipBytes(step.size));
+        return this.#addLongCost(instruction, skipBytes(instruction.size));
       case "float":
       case "double":
-        return skipBytes(this.#extent.minBytes(step));
+        return skipBytes(this.#sizeBounds.minBytes(instruction));
       case "string":
         return (b, p, e) => readLength(at, b, p, e) + at.p;
       case "bytes":
-        return this.#weighLong(step, (b, p, e) => readLength(at, b, p, e) + at.p);
+        return this.#addLongCost(instruction, (b, p, e) => readLength(at, b, p, e) + at.p);
       case "enum": {
-        const count = step.symbols.length;
+        const count = instruction.symbols.length;
         return (b, p, e) => {
           readIndex(at, b, p, e, count);
           return at.p;
         };
       }
       case "union": {
-        const branches = step.branches.map((branch) => this.skip(branch));
-        return this.#branch(step, branches);
+        const branches = instruction.branches.map((branch) => this.skip(branch));
+        return this.#branch(instruction, branches);
       }
       case "mismatch":
-        return refuse(step);
+        return refuse(instruction);
       case "record":
-        return this.#skipRecord(step);
+        return this.#skipRecord(instruction);
       case "array": {
-        const item = this.skip(step.items);
-        const blocks = this.blocks(step);
+        const item = this.skip(instruction.items);
+        const blocks = this.blocks(instruction);
         return (b, p, e, d) => blocks(b, p, e, d, (position) => item(b, position, e, d + 1));
       }
       case "map": {
-        const key = this.skip(step.keys ?? { kind: "string", convert: null, placeholder: null });
-        const value = this.skip(step.values);
-        const blocks = this.blocks(step);
+        const key = this.skip(instruction.keys ?? { kind: "string", convert: null, placeholder: null });
+        const value = this.skip(instruction.values);
+        const blocks = this.blocks(instruction);
         return (b, p, e, d) => blocks(b, p, e, d, (position) => value(b, key(b, position, e, d + 1), e, d + 1));
       }
     }
   }
 
-  #weighLong(step: BytesStep, skip: Skip): Skip {
-    if (!this.#weights.isLong(step)) {
+  #addLongCost(instruction: BytesInstruction, skip: Skip): Skip {
+    if (!this.#costs.isLong(instruction)) {
       return skip;
     }
     const at = this.#at;
     return (b, p, e, d) => {
       const next = skip(b, p, e, d);
-      weighLong(at, next - (step.kind === "fixed" ? p : at.p));
+      addLongCost(at, next - (instruction.kind === "fixed" ? p : at.p));
       return next;
     };
   }
 
-  #branch(union: UnionStep, branches: readonly Skip[]): Skip {
+  #branch(union: UnionInstruction, branches: readonly Skip[]): Skip {
     const at = this.#at;
-    const weights = this.#weights.branches(union);
+    const costs = this.#costs.branches(union);
     return (b, p, e, d) => {
       const branch = readIndex(at, b, p, e, branches.length);
-      weighBranch(at, weights, branch);
+      addBranchCost(at, costs, branch);
       return branches[branch]?.(b, at.p, e, d) ?? p;
     };
   }
 
-  #skipRecord(record: RecordStep): Skip {
+  #skipRecord(record: RecordInstruction): Skip {
     const known = this.#skips.get(record);
     if (known !== undefined) {
       return known;
     }
     const at = this.#at;
     const skips: Skip[] = [];
-    const charge = this.#extent.charge(record);
+    const zeroByteCount = this.#sizeBounds.zeroByteCount(record);
     const skipRecord: Skip = (b, p, e, d) => {
-      enter(at, d, charge);
+      enter(at, d, zeroByteCount);
       let position = p;
       for (const skip of skips) {
         position = skip(b, position, e, d + 1);
@@ -133,27 +133,27 @@ export class SkipWeaver {
       return position;
     };
     this.#skips.set(record, skipRecord); // before the fields: they may hold the record
-    skips.push(...record.fields.map((field) => this.skip(field.step)));
+    skips.push(...record.fields.map((field) => this.skip(field.instruction)));
     return skipRecord;
   }
 
-  blocks(step: CollectionStep): Blocks {
+  blocks(instruction: CollectionInstruction): Blocks {
     const at = this.#at;
-    const minBytes = this.#extent.minItemBytes(step);
-    const weight = this.#weights.item(step);
-    const spends = minBytes === 0 && !spendsItself(step);
+    const minBytes = this.#sizeBounds.minItemBytes(instruction);
+    const cost = this.#costs.item(instruction);
+    const countsZeroBytes = minBytes === 0 && !countsItself(instruction);
     return (b, p, e, d, item) => {
       enter(at, d, 0);
       let position = p;
       for (let i = 0; ; ) {
-        const count = openBlock(at, b, position, e, minBytes, weight);
+        const count = openBlock(at, b, position, e, minBytes, cost);
         const { blockEnd } = at;
         position = at.p;
-        if (spends) {
-          spend(at, count);
+        if (countsZeroBytes) {
+          countZeroBytes(at, count);
         }
-        if (step.kind === "map") {
-          weighEntries(at, i, count);
+        if (instruction.kind === "map") {
+          addEntriesCost(at, i, count);
         }
         for (const end = i + count; i < end; i++) {
           position = item(position, i, count);
@@ -167,26 +167,26 @@ export class SkipWeaver {
   }
 
   /** Skips a record, and leaves the peeked fields in `peeked`. */
-  peekRecord(record: RecordStep, peek: readonly number[], peeked: Peeked): Skip {
+  peekRecord(record: RecordInstruction, peek: readonly number[], peeked: Peeked): Skip {
     const at = this.#at;
-    const charge = this.#extent.charge(record);
-    const skips = record.fields.map(({ step }, i) => {
+    const zeroByteCount = this.#sizeBounds.zeroByteCount(record);
+    const skips = record.fields.map(({ instruction }, i) => {
       const place = peek.indexOf(i);
-      return place < 0 ? this.skip(step) : this.#peekText(step, (value) => (peeked[place] = value));
+      return place < 0 ? this.skip(instruction) : this.#peekText(instruction, (value) => (peeked[place] = value));
     });
     return (b, p, e, d) => {
-      enter(at, d, charge);
+      enter(at, d, zeroByteCount);
       return skips.reduce((position, skip) => skip(b, position, e, d + 1), p);
     };
   }
 
-  #peekText(step: Step, keep: (value: string | null) => void): Skip {
+  #peekText(instruction: ReadInstruction, keep: (value: string | null) => void): Skip {
     const at = this.#at;
-    if (step.kind === "union") {
-      const branches = step.branches.map((branch) => this.#peekText(branch, keep));
-      return this.#branch(step, branches);
+    if (instruction.kind === "union") {
+      const branches = instruction.branches.map((branch) => this.#peekText(branch, keep));
+      return this.#branch(instruction, branches);
     }
-    if (step.kind === "null") {
+    if (instruction.kind === "null") {
       return (_b, p) => {
         keep(null);
         return p;
@@ -202,26 +202,26 @@ export class SkipWeaver {
 }
 
 /** Opens a record or a collection: it counts as a level, and its parts of no bytes count. */
-export function enter(at: Cursor, depth: number, charge: number): void {
+export function enter(at: Cursor, depth: number, zeroByteCount: number): void {
   if (depth > at.maxDepth) {
     throw tooDeep(at);
   }
-  if (charge > 0) {
-    spend(at, charge);
+  if (zeroByteCount > 0) {
+    countZeroBytes(at, zeroByteCount);
   }
 }
 
 /** Reads no value of the writer's that the reader's schema has no place for. */
-export function refuse({ error }: MismatchStep): () => never {
+export function refuse({ error }: MismatchInstruction): () => never {
   return () => {
     throw error();
   };
 }
 
-/** A branch of a union that a message can read more than once weighs what it holds. */
-export function weighBranch(at: Cursor, weights: readonly number[] | null, branch: number): void {
-  if (weights !== null) {
-    weigh(at, weights[branch] ?? 0);
+/** A branch of a union that a message can read more than once costs what it holds. */
+export function addBranchCost(at: Cursor, costs: readonly number[] | null, branch: number): void {
+  if (costs !== null) {
+    addCost(at, costs[branch] ?? 0);
   }
 }
 

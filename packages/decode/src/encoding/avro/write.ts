@@ -13,19 +13,19 @@ export type UnionForm = "named" | "bare";
 type Write = (value: unknown, out: Writer) => void;
 
 /** A function that writes values of a type; of one value, defaults of fields that it leaves out may take so many bytes. */
-export function compileWriter(type: Type, unions: UnionForm): (value: unknown, mostDefaultBytes: number) => Buffer {
-  const write = new WriterWeaver(unions).write(type, "the value");
-  return (value, mostDefaultBytes) => {
-    const out = new Writer(mostDefaultBytes);
+export function compileWriter(type: Type, unions: UnionForm): (value: unknown, maxDefaultBytes: number) => Buffer {
+  const write = new WriterClosureCompiler(unions).write(type, "the value");
+  return (value, maxDefaultBytes) => {
+    const out = new Writer(maxDefaultBytes);
     write(value, out);
     return out.bytes();
   };
 }
 
 /** Most bytes of one default: records whose fields have defaults can double it at each level. */
-const mostDefaultBytes = 65_536;
+const maxDefaultBytes = 65_536;
 /** Branches of unions that are tried for one default: those of nested unions multiply. */
-const mostAttempts = 10_000;
+const maxAttempts = 10_000;
 /** The defaults of fields as they are written; null while one is being written. */
 const defaults = new WeakMap<Field, Buffer | null>();
 
@@ -41,7 +41,7 @@ export function defaultBytes(field: Field): Buffer | null {
   }
   defaults.set(field, null);
   try {
-    const bytes = compileWriter(field.type, "bare")(defaultValue.json, mostDefaultBytes);
+    const bytes = compileWriter(field.type, "bare")(defaultValue.json, maxDefaultBytes);
     defaults.set(field, bytes);
     return bytes;
   } catch (error) {
@@ -60,8 +60,8 @@ class Writer {
   #defaultBytesLeft: number;
   #attempts = 0;
 
-  constructor(mostDefaultBytes: number) {
-    this.#defaultBytesLeft = mostDefaultBytes;
+  constructor(maxDefaultBytes: number) {
+    this.#defaultBytesLeft = maxDefaultBytes;
   }
 
   bytes(): Buffer {
@@ -76,8 +76,8 @@ class Writer {
   /** Writes what a value may be, or nothing where it is not that: false then. */
   attempt(write: () => void): boolean {
     const start = this.#length;
-    if (++this.#attempts > mostAttempts) {
-      throw new DecodeError("schema-invalid", `a default fits its unions in more than ${mostAttempts} ways`);
+    if (++this.#attempts > maxAttempts) {
+      throw new DecodeError("schema-invalid", `a default fits its unions in more than ${maxAttempts} ways`);
     }
     try {
       write();
@@ -154,7 +154,7 @@ class Writer {
   }
 }
 
-class WriterWeaver {
+class WriterClosureCompiler {
   readonly #unions: UnionForm;
   readonly #records = new Map<unknown, Write>();
 
@@ -310,7 +310,7 @@ class WriterWeaver {
 }
 
 function writeInteger(bits: bigint, where: string): Write {
-  const most = (1n << bits) - 1n;
+  const max = (1n << bits) - 1n;
   return (value, out) => {
     if (typeof value === "number" && value === (value | 0)) {
       out.long(value);
@@ -318,7 +318,7 @@ function writeInteger(bits: bigint, where: string): Write {
     }
     const isWhole = typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value));
     const whole = isWhole ? BigInt(value) : fail("an integer", where);
-    expect(whole <= most && whole >= -most - 1n, `an integer of ${bits + 1n} bits`, where);
+    expect(whole <= max && whole >= -max - 1n, `an integer of ${bits + 1n} bits`, where);
     out.long(whole);
   };
 }

@@ -35,7 +35,7 @@ test("entries of no bytes are refused where there are more than any message shou
   const body = Buffer.concat(Array.from({ length: 8_000 }, () => entries));
   const packet = Buffer.concat([Buffer.from([0x18, 7, 0x2a, 0x80, 0x7d]), body]); // 16,000 bytes of body
   expect(outcome(packet)).toBe("object");
-  expect(outcome(packet, { ...limitDefaults, maxWeightPerByte: 10 })).toBe("limit-exceeded");
+  expect(outcome(packet, { ...limitDefaults, maxCostPerByte: 10 })).toBe("limit-exceeded");
 });
 
 test("rows of no bytes are refused over all entries, and rows of small columns are read", () => {

@@ -13,12 +13,12 @@ const messagesType = 7;
 /** `Compression.NONE`, and what is left out. */
 const uncompressed: ReadonlySet<unknown> = new Set([0, 1, null, undefined]);
 /** What an entry costs beside the bytes in it, in nanoseconds or so, with the event that is made of it; and each row and column of it. */
-const entryWeight = 4_500;
-const rowWeight = 500;
-const columnWeight = 400;
-const leastBytes = 1_048_576;
+const entryCost = 4_500;
+const rowCost = 500;
+const columnCost = 400;
+const minBytes = 1_048_576;
 /** What an entry stores may cost what so many bytes may: it is one of many, and a packet of them costs no more than one message. */
-const leastStoredBytes = 64;
+const minStoredBytes = 64;
 /** Reading rows is half of what they cost: the other half is what is made of them. */
 const storedShare = 0.6;
 
@@ -52,12 +52,12 @@ export function readCanalPacket(bytes: Buffer, start: number, end: number, limit
     throw new DecodeError("unsupported-format", "expected a packet of Canal whose body is not compressed, found a compressed one");
   }
   const { batch_id: batchId = null, messages = [] } = (packet["body"] ?? {}) as { batch_id?: unknown; messages?: readonly Entry[] };
-  let weight = messages.length * entryWeight;
-  checkWeight(weight, end - start, limits);
+  let cost = messages.length * entryCost;
+  checkCost(cost, end - start, limits);
   const entries = messages.map((entry) => {
     const opened = openEntry(entry, readers);
-    weight += weightOfRows(opened);
-    checkWeight(weight, end - start, limits);
+    cost += costOfRows(opened);
+    checkCost(cost, end - start, limits);
     return opened;
   });
   return { [messagesName]: { batchId, entries } };
@@ -83,19 +83,19 @@ function openEntry({ header, entryType, storeValue }: Entry, readers: Readers): 
   return { header, entryType, ...opened };
 }
 
-function weightOfRows({ rowChange }: OpenedEntry): number {
+function costOfRows({ rowChange }: OpenedEntry): number {
   const rows = rowChange?.rowDatas ?? [];
   return rows.reduce((sum, { beforeColumns, afterColumns }) => {
-    return sum + rowWeight + (beforeColumns.length + afterColumns.length) * columnWeight;
+    return sum + rowCost + (beforeColumns.length + afterColumns.length) * columnCost;
   }, 0);
 }
 
-function checkWeight(weight: number, byteLength: number, { maxWeightPerByte }: ResolvedLimits): void {
-  if (weight > maxWeightPerByte * Math.max(byteLength, leastBytes)) {
+function checkCost(cost: number, byteLength: number, { maxCostPerByte }: ResolvedLimits): void {
+  if (cost > maxCostPerByte * Math.max(byteLength, minBytes)) {
     throw new DecodeError(
       "limit-exceeded",
-      `expected a packet of Canal whose entries, rows and columns cost at most ${maxWeightPerByte} ns for each of its bytes, found more; ` +
-        "raise limits.maxWeightPerByte if it may",
+      `expected a packet of Canal whose entries, rows and columns cost at most ${maxCostPerByte} ns for each of its bytes, found more; ` +
+        "raise limits.maxCostPerByte if it may",
     );
   }
 }
@@ -105,8 +105,8 @@ function readersFor(limits: ResolvedLimits): Readers {
   if (readers === undefined) {
     const parsed = protobuf.parse({ id: "canal", schemaType: "PROTOBUF", schema: canalSchema }, limitDefaults); // the user bounds messages
     const options: CompileOptions = { values: valueDefaults, limits, plan: readEverything, codeGeneration: codeGenerationAllowed() };
-    const maxWeightPerByte = Math.ceil(limits.maxWeightPerByte * storedShare);
-    const ofEntries = { ...options, limits: { ...limits, maxWeightPerByte }, leastWeighedBytes: leastStoredBytes };
+    const maxCostPerByte = Math.ceil(limits.maxCostPerByte * storedShare);
+    const ofEntries = { ...options, limits: { ...limits, maxCostPerByte }, minMeteredBytes: minStoredBytes };
     const readerOf = (name: string, compile: CompileOptions): PayloadReader =>
       parsed.compile({ kind: "name", name: `canal.${name}` }, compile);
     const transaction = readerOf("Transaction", ofEntries);

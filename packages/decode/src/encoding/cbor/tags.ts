@@ -4,14 +4,14 @@ import type { PlainCursor } from "../plain-cursor.ts";
 import { uuidBytes, uuidOf } from "./uuid.ts";
 
 /** Longest wide integer, in bytes: 1,001 digits. Making text of one takes longer than in proportion to its length. */
-const mostIntegerBytes = 416;
+const maxIntegerBytes = 416;
 const uuidTag = 37;
 /** The head of a string of 16 bytes. */
 const stringOfUuid = 0x50;
 /** A zero of a decimal takes so many bits' less time than a digit that is computed. */
 const cheapDigitBits = 6;
 /** Shorter wide integers are read without a text of their digits. */
-const mostPlainBytes = 6;
+const maxPlainBytes = 6;
 
 /**
  * The item behind a tag, with its meaning (RFC 8949, section 3.4; RFC 8943 for days). A tag that says nothing of the value itself, or that
@@ -66,11 +66,11 @@ function daysText(c: PlainCursor, item: unknown): string {
 }
 
 function wideInteger(c: PlainCursor, item: unknown): bigint {
-  if (!Buffer.isBuffer(item) || item.length > mostIntegerBytes) {
-    throw c.invalid(`a byte string of at most ${mostIntegerBytes} bytes behind a tag for a wide integer`);
+  if (!Buffer.isBuffer(item) || item.length > maxIntegerBytes) {
+    throw c.invalid(`a byte string of at most ${maxIntegerBytes} bytes behind a tag for a wide integer`);
   }
   c.convert();
-  if (item.length <= mostPlainBytes) {
+  if (item.length <= maxPlainBytes) {
     return item.length === 0 ? 0n : BigInt(item.readUIntBE(0, item.length));
   }
   return BigInt(`0x${item.toString("hex")}`);
@@ -91,13 +91,13 @@ function decimalFraction(c: PlainCursor, item: unknown): string {
   return decimalText(mantissa, -exponent || 0);
 }
 
-const mostBinaryExponent = 1_074;
+const maxBinaryExponent = 1_074;
 
 /** [exponent, mantissa], to the base of two. Each power of a half is a decimal too, of as many digits. */
 function bigFloat(c: PlainCursor, item: unknown): string {
   const [exponent, mantissa] = partsOf(c, item, 5);
-  if (Math.abs(exponent) > mostBinaryExponent) {
-    throw c.invalid(`an exponent from -${mostBinaryExponent} to ${mostBinaryExponent} behind tag 5`);
+  if (Math.abs(exponent) > maxBinaryExponent) {
+    throw c.invalid(`an exponent from -${maxBinaryExponent} to ${maxBinaryExponent} behind tag 5`);
   }
   c.convert(Math.abs(exponent)); // a few bytes ask for hundreds of digits
   return exponent >= 0

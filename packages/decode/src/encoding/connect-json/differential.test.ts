@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { isDecodeError } from "../../errors.ts";
 import { resolveLimits, resolveValueOptions, type ValueOptions } from "../../options.ts";
 import { parseJson } from "../json/parse.ts";
-import { JsonReader, notQuick } from "../json/reader.ts";
+import { JsonReader, fastReadMiss } from "../json/reader.ts";
 import { Deferred, type ReadPlan, readEverything } from "../reader.ts";
 import { parseConnectSchema } from "./schema.ts";
 
@@ -24,8 +24,8 @@ const string = fc.oneof(
   fc.constantFrom("__debezium_unavailable_value", "NaN", '"\\\u2028', "\ud800", "😀"),
 );
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-const base64 = (most: number): fc.Arbitrary<string> =>
-  fc.uint8Array({ minLength: 1, maxLength: most }).map((bytes) => JSON.stringify(Buffer.from(bytes).toString("base64")));
+const base64 = (max: number): fc.Arbitrary<string> =>
+  fc.uint8Array({ minLength: 1, maxLength: max }).map((bytes) => JSON.stringify(Buffer.from(bytes).toString("base64")));
 
 const wellFormed = (text: string): string => JSON.stringify(text);
 const isSafe = (value: bigint): boolean => value >= -(2n ** 53n) && value <= 2n ** 53n;
@@ -192,9 +192,9 @@ describe.each([
           outcomeOf(() => readerFor(schema, plan, values, false).read(bytes, start, end)),
           slowly,
         );
-        const quickly = readerFor(schema, plan, values).readQuick(bytes, start, end);
-        if (quickly !== notQuick) {
-          expectSame({ value: withoutDeferred(quickly) }, slowly);
+        const readFast = readerFor(schema, plan, values).readFast(bytes, start, end);
+        if (readFast !== fastReadMiss) {
+          expectSame({ value: withoutDeferred(readFast) }, slowly);
         }
       }),
     );
@@ -206,10 +206,10 @@ describe.each([
         const changed = Buffer.from(text);
         changed[at % changed.length] = byte;
         for (const bytes of [changed, Buffer.from(text).subarray(0, at % changed.length)]) {
-          const quick = readerFor(schema, plan, {});
+          const fast = readerFor(schema, plan, {});
           const slow = readerFor(schema, plan, {}, false);
           expectSame(
-            outcomeOf(() => quick.read(bytes, 0, bytes.length)),
+            outcomeOf(() => fast.read(bytes, 0, bytes.length)),
             outcomeOf(() => slow.read(bytes, 0, bytes.length)),
           );
         }
@@ -219,12 +219,12 @@ describe.each([
 });
 
 test("the quick way is taken for what converters write, not only allowed", () => {
-  const quickly = fc.sample(
+  const readFast = fc.sample(
     fc.array(fc.oneof(...scalars.slice(0, 4), scalars[6] as Samples), { minLength: 1, maxLength: 6 }).map(struct),
     200,
   );
-  for (const { schema, text } of quickly) {
-    expect(readerFor(schema, readEverything, {}).readQuick(Buffer.from(text), 0, Buffer.byteLength(text)), text).not.toBe(notQuick);
+  for (const { schema, text } of readFast) {
+    expect(readerFor(schema, readEverything, {}).readFast(Buffer.from(text), 0, Buffer.byteLength(text)), text).not.toBe(fastReadMiss);
   }
 });
 

@@ -2,7 +2,7 @@ import { DecodeError } from "../../errors.ts";
 import { parseJson } from "../json/parse.ts";
 import { JsonReader } from "../json/reader.ts";
 import type { SchemaEncoding } from "../schema-encoding.ts";
-import { checkSchemaWeight, parseConnectSchema } from "./schema.ts";
+import { checkSchemaCost, parseConnectSchema } from "./schema.ts";
 
 /** The payload half of connect-json alone, whose schema half is in a registry (Apicurio's ExtJsonConverter). */
 export const registeredConnectJson: SchemaEncoding = {
@@ -17,7 +17,7 @@ export const registeredConnectJson: SchemaEncoding = {
     }
     const bytes = Buffer.from(schema, "utf8");
     const text = parseJson(bytes, 0, bytes.length, { maxDepth: limits.maxDepth, texts: null });
-    checkSchemaWeight(text, schema.length, limits);
+    checkSchemaCost(text, schema.length, limits);
     const type = parseConnectSchema(text, "the schema", limits.maxDepth);
     return { typeOf: () => type, compile: (_, options) => new JsonReader("connect-json", type, options) };
   },

@@ -2,7 +2,7 @@ import type { ResolvedLimits, ResolvedValueOptions } from "../../options.ts";
 import { isJsonObject, NumberText, parseJson } from "../json/parse.ts";
 import { JsonReader } from "../json/reader.ts";
 import { readEverything } from "../reader.ts";
-import { checkSchemaWeight, hasConnectType, isConnectSchema, parseConnectSchema } from "./schema.ts";
+import { checkSchemaCost, hasConnectType, isConnectSchema, parseConnectSchema } from "./schema.ts";
 
 /**
  * The JSON text of a record header: a value, or one with its schema, as Connect's header converters write them. Integers are exact; with a
@@ -19,7 +19,7 @@ export function readHeaderJson(bytes: Uint8Array, values: ResolvedValueOptions, 
     return withDoubles(payload);
   }
   // Such headers are few: their schema is understood anew for each.
-  checkSchemaWeight(schema, bytes.length, limits);
+  checkSchemaCost(schema, bytes.length, limits);
   const type = parseConnectSchema(schema, "the schema of a header", maxDepth);
   return new JsonReader("connect-json", type, { values, limits, plan: readEverything, codeGeneration: false }).convert(payload);
 }

@@ -3,7 +3,7 @@ import { createDecoder } from "../../decoder.ts";
 import { isDecodeError } from "../../errors.ts";
 import type { ValueOptions } from "../../options.ts";
 
-/** The column of a row with its Connect schema, decoded thrice: learned, then read in place, then the short way; or its error's code. */
+/** The column of a row with its Connect schema, decoded thrice: learned, then read in place, then the fast path; or its error's code. */
 function columns(type: string, text: string, values: ValueOptions = {}, isSpaced = false): readonly unknown[] {
   const schema = `{"type":"struct","optional":false,"fields":[{"type":"${type}","optional":true,"field":"c"},{"type":"string","optional":true,"field":"d"}]}`;
   const payload = isSpaced ? `{ "c": ${text}, "d": null }` : `{"c":${text},"d":null}`;

@@ -44,28 +44,28 @@ export function hasConnectType({ type, items }: Record<string, unknown>): boolea
 }
 
 /** What a schema's part becomes, in nanoseconds or so: a type, its reader, a column's name. */
-const partWeight = 4_000;
-const leastChars = 1_048_576;
+const partCost = 4_000;
+const minChars = 1_048_576;
 /** A schema inside of another message is parsed as a part of that one before, and written anew. */
 const insideShare = 0.8;
 
 /**
- * Refuses a schema of more parts than its length allows (`limits.maxWeightPerByte`), before any becomes a type. The widest table that MySQL
+ * Refuses a schema of more parts than its length allows (`limits.maxCostPerByte`), before any becomes a type. The widest table that MySQL
  * lets one create, before and after, has some 8,300.
  */
-export function checkSchemaWeight(
+export function checkSchemaCost(
   schema: unknown,
   chars: number,
-  limits: Pick<ResolvedLimits, "maxWeightPerByte">,
+  limits: Pick<ResolvedLimits, "maxCostPerByte">,
   isInside: boolean = false,
 ): void {
-  const allowed = Math.floor((limits.maxWeightPerByte * Math.max(chars, leastChars)) / partWeight);
-  const most = isInside ? Math.floor(allowed * insideShare) : allowed;
+  const allowed = Math.floor((limits.maxCostPerByte * Math.max(chars, minChars)) / partCost);
+  const max = isInside ? Math.floor(allowed * insideShare) : allowed;
   const found = countParts(schema);
-  if (found > most) {
+  if (found > max) {
     throw new DecodeError(
       "limit-exceeded",
-      `expected a Connect schema of at most ${most} fields for its length (limits.maxWeightPerByte), found ${found}; raise the limit if this table has as many`,
+      `expected a Connect schema of at most ${max} fields for its length (limits.maxCostPerByte), found ${found}; raise the limit if this table has as many`,
     );
   }
 }
@@ -154,9 +154,9 @@ function semanticOf(schema: Record<string, unknown>): Semantic | undefined {
     return tidbSemantic(schema["tidb_type"], {}) ?? undefined;
   }
   const parameters: Record<string, string> = Object.create(null);
-  const stated = schema["parameters"];
-  if (isJsonObject(stated)) {
-    for (const [parameter, value] of Object.entries(stated)) {
+  const declared = schema["parameters"];
+  if (isJsonObject(declared)) {
+    for (const [parameter, value] of Object.entries(declared)) {
       // Connect's parameters are texts; anything else states nothing.
       if (typeof value === "string" || typeof value === "number") {
         parameters[parameter] = String(value);

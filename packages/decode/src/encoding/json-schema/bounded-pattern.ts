@@ -1,9 +1,9 @@
 import { type CharacterTest, isWordCharacter, parsePattern, type PatternNode, unusable } from "./pattern-parser.ts";
 
 /** Takes what work costs, in nanoseconds or so, from a message's budget; throws where there is none left. */
-export type Spend = (ns: number) => void;
+export type AddCost = (ns: number) => void;
 
-const mostInstructions = 5_000;
+const maxInstructions = 5_000;
 
 type Assertion = "start" | "end" | "boundary" | "inside";
 
@@ -21,19 +21,19 @@ type Instruction = { readonly kind: "set"; readonly has: CharacterTest } | Fork 
 export class BoundedPattern {
   readonly #pattern: string;
   readonly #program: readonly Instruction[];
-  readonly #spend: Spend;
+  readonly #addCost: AddCost;
   /** What can be reached from each instruction, told when it is first asked for. */
   readonly #reached: (readonly number[] | undefined)[];
   readonly #sets: readonly [StateSet, StateSet];
   /** The runtime's own, where it cannot go astray. */
-  readonly #quick: RegExp | null;
+  readonly #linear: RegExp | null;
 
-  constructor(pattern: string, spend: Spend) {
+  constructor(pattern: string, addCost: AddCost) {
     this.#pattern = pattern;
-    this.#spend = spend;
+    this.#addCost = addCost;
     const program: Instruction[] = [];
     const structure = parsePattern(pattern);
-    this.#quick = isStraight(structure) ? quickPattern(pattern) : null;
+    this.#linear = isStraight(structure) ? linearPattern(pattern) : null;
     emit(structure, program);
     push(program, { kind: "match" });
     this.#program = program;
@@ -43,11 +43,11 @@ export class BoundedPattern {
 
   /** Whether the pattern is found anywhere in the text. */
   test(text: string): boolean {
-    if (this.#quick !== null) {
-      this.#spend(nsOfCall + text.length);
-      return this.#quick.test(text);
+    if (this.#linear !== null) {
+      this.#addCost(nsOfCall + text.length);
+      return this.#linear.test(text);
     }
-    this.#spend(nsOfCall);
+    this.#addCost(nsOfCall);
     const isAnchored = this.#program[0]?.kind === "start";
     let [states, next] = this.#sets;
     states.clear();
@@ -64,7 +64,7 @@ export class BoundedPattern {
       const after = at + (code > 0xffff ? 2 : 1);
       const ahead = after < text.length ? (text.codePointAt(after) as number) : -1;
       next.clear();
-      this.#spend(nsOfStep * (1 + begun + this.#advance(states, code, ahead, next)));
+      this.#addCost(nsOfInstruction * (1 + begun + this.#advance(states, code, ahead, next)));
       [states, next] = [next, states];
       at = after;
       before = code;
@@ -130,10 +130,10 @@ export class BoundedPattern {
 
 /** Of work, in nanoseconds or so. */
 const nsOfCall = 100;
-const nsOfStep = 13;
+const nsOfInstruction = 13;
 
 /** From more, each way is gone again for each character. */
-const mostRemembered = 64;
+const maxRemembered = 64;
 
 /**
  * What can be reached from an instruction without taking a character or asking where in the text that is; the instruction alone where that
@@ -151,7 +151,7 @@ function reachedFrom(program: readonly Instruction[], first: number): readonly n
         seen.add(to); // and is walked in its turn
       }
     }
-    if (seen.size > mostRemembered) {
+    if (seen.size > maxRemembered) {
       return [first];
     }
   }
@@ -166,11 +166,11 @@ function isStraight(node: PatternNode): boolean {
   const [first, ...rest] = node.kind === "sequence" ? node.parts : [];
   const repeats = rest.filter((part) => part.kind === "repeat");
   const areSingle = rest.every((part) => (part.kind === "repeat" ? part.part.kind === "set" : part.kind === "set" || part.kind === "end"));
-  return first?.kind === "start" && areSingle && repeats.filter(({ least, most }) => least !== most).length <= 1;
+  return first?.kind === "start" && areSingle && repeats.filter(({ min, max }) => min !== max).length <= 1;
 }
 
 /** Null where the runtime reads patterns more strictly. */
-function quickPattern(pattern: string): RegExp | null {
+function linearPattern(pattern: string): RegExp | null {
   try {
     return new RegExp(pattern, "u");
   } catch {
@@ -223,7 +223,7 @@ function holds(kind: Assertion, before: number, ahead: number): boolean {
 }
 
 function push(program: Instruction[], instruction: Instruction): void {
-  if (program.length >= mostInstructions) {
+  if (program.length >= maxInstructions) {
     throw unusable("repeats more than can be checked within bounds");
   }
   program.push(instruction);
@@ -240,7 +240,7 @@ function emit(node: PatternNode, program: Instruction[]): void {
       emitChoice(node.parts, program);
       return;
     case "repeat":
-      emitRepeat(node.part, node.least, node.most, program);
+      emitRepeat(node.part, node.min, node.max, program);
       return;
     default:
       push(program, node);
@@ -263,11 +263,11 @@ function emitChoice(parts: readonly PatternNode[], program: Instruction[]): void
   }
 }
 
-function emitRepeat(part: PatternNode, least: number, most: number, program: Instruction[]): void {
-  for (let i = 0; i < least; i++) {
+function emitRepeat(part: PatternNode, min: number, max: number, program: Instruction[]): void {
+  for (let i = 0; i < min; i++) {
     emitCounted(part, program);
   }
-  if (most === Number.POSITIVE_INFINITY) {
+  if (max === Number.POSITIVE_INFINITY) {
     const loop = program.length;
     const fork = [loop + 1];
     push(program, { kind: "split", to: fork });
@@ -277,7 +277,7 @@ function emitRepeat(part: PatternNode, least: number, most: number, program: Ins
     return;
   }
   const forks: number[][] = [];
-  for (let i = least; i < most; i++) {
+  for (let i = min; i < max; i++) {
     const fork = [program.length + 1];
     push(program, { kind: "split", to: fork });
     forks.push(fork);

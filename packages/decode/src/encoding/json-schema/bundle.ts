@@ -5,11 +5,11 @@ import { own, type Place, SchemaDocuments } from "./documents.ts";
 import { schemaInvalid } from "./schema-invalid.ts";
 
 /** Code is generated for each part, and that takes more time than in proportion: a third of a second for as many. */
-const mostParts = 1_500;
+const maxParts = 1_500;
 const maxNesting = 256;
 
 /** The keyword that counts what going through a part costs, in nanoseconds or so; our own, so no text can hold it. */
-export const stepsKeyword = "cdckit-steps";
+export const costKeyword = "cdckit-steps";
 
 /** In code that was made for this schema, and that no other message has made fast yet; so are those below. */
 const nsOfReference = 900;
@@ -72,7 +72,7 @@ class Bundler {
     const root = this.#reference(this.#documents.root, "#");
     for (let i = 0; i < this.#places.length; i++) {
       definitions[`r${i}`] = {
-        [stepsKeyword]: nsOfReference,
+        [costKeyword]: nsOfReference,
         allOf: [this.#convert(this.#places[i] as Place, this.#names[i] as string, maxNesting)],
       };
     }
@@ -98,10 +98,10 @@ class Bundler {
     if (!isJsonObject(node)) {
       throw schemaInvalid("something that is neither an object nor true or false stands for a schema");
     }
-    if (++this.#parts > mostParts || nesting <= 0) {
+    if (++this.#parts > maxParts || nesting <= 0) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a schema of at most ${mostParts} parts, nested no deeper than ${maxNesting}, as values are to be checked, found more; set validation to "off"`,
+        `expected a schema of at most ${maxParts} parts, nested no deeper than ${maxNesting}, as values are to be checked, found more; set validation to "off"`,
       );
     }
     const references = this.#references(place, node);
@@ -157,7 +157,7 @@ function withoutNullBranch(node: Record<string, unknown>): Record<string, unknow
       continue;
     }
     delete node[keyword];
-    const parts = [{ [stepsKeyword]: nsOfNullable, if: { type: "null" }, else: other }];
+    const parts = [{ [costKeyword]: nsOfNullable, if: { type: "null" }, else: other }];
     const oneAlone = keyword === "anyOf" || excludesNull(other) ? [] : [{ not: { allOf: [{ type: "null" }, other] } }];
     node["allOf"] = [...listAt(node, "allOf"), ...parts, ...oneAlone];
   }
@@ -192,7 +192,7 @@ function counted(node: Record<string, unknown>): Record<string, unknown> {
   }
   const contained = own(node, "contains");
   if (isJsonObject(contained)) {
-    node["contains"] = { [stepsKeyword]: costOf(contained), allOf: [contained] }; // which most items fail
+    node["contains"] = { [costKeyword]: costOf(contained), allOf: [contained] }; // which most items fail
   }
   return node;
 }
@@ -203,7 +203,7 @@ function countRepeated(part: unknown): void {
 
 function count(part: unknown, ns: number): void {
   if (isJsonObject(part) && !Object.hasOwn(part, "$ref") && ns > 0) {
-    part[stepsKeyword] = ((part[stepsKeyword] as number | undefined) ?? 0) + ns; // which only this function sets
+    part[costKeyword] = ((part[costKeyword] as number | undefined) ?? 0) + ns; // which only this function sets
   }
 }
 

@@ -163,8 +163,8 @@ function resolveAddress(address: string, base: string): string {
 /** JSON Pointer (RFC 6901), as a fragment of a URI writes it. */
 function atPointer(start: Place, fragment: string): Place | undefined {
   let place = start;
-  for (const step of decodeFragment(fragment).split("/").slice(1)) {
-    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+  for (const item of decodeFragment(fragment).split("/").slice(1)) {
+    const name = item.replaceAll("~1", "/").replaceAll("~0", "~");
     const { node } = place;
     const isInside = Array.isArray(node)
       ? /^\d{1,9}$/.test(name) && Number(name) < node.length

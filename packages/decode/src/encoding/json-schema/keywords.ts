@@ -13,11 +13,11 @@ type Node = Readonly<Record<string, unknown>>;
 const kindNames: readonly string[] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
 /** What `type` allows, or what other keywords suggest; null where nothing does. */
-export function statedKinds(nodes: readonly Node[]): readonly string[] | null {
+export function declaredKinds(nodes: readonly Node[]): readonly string[] | null {
   let kinds: readonly string[] | null = null;
   for (const node of nodes) {
-    const stated = kindsOf(node);
-    kinds = kinds === null || stated === null ? (kinds ?? stated) : both(kinds, stated);
+    const declared = kindsOf(node);
+    kinds = kinds === null || declared === null ? (kinds ?? declared) : both(kinds, declared);
   }
   if (kinds !== null) {
     return kinds.includes("number") ? kinds.filter((kind) => kind !== "integer") : kinds;
@@ -30,11 +30,11 @@ export function statedKinds(nodes: readonly Node[]): readonly string[] | null {
 }
 
 function kindsOf(node: Node): readonly string[] | null {
-  const stated = own(node, "type");
-  if (stated === undefined) {
+  const declared = own(node, "type");
+  if (declared === undefined) {
     return null;
   }
-  const kinds: readonly unknown[] = Array.isArray(stated) ? stated : [stated];
+  const kinds: readonly unknown[] = Array.isArray(declared) ? declared : [declared];
   for (const kind of kinds) {
     if (typeof kind !== "string" || !kindNames.includes(kind)) {
       throw schemaInvalid(`${typeof kind === "string" ? quoted(kind) : "something that is no name"} stands for a type`);
@@ -120,8 +120,8 @@ export function semanticOf(nodes: readonly Node[]): Meaning {
     return {};
   }
   const parameters: Record<string, string> = Object.create(null);
-  const stated = own(named, "connect.parameters");
-  for (const [name, value] of Object.entries(isJsonObject(stated) ? stated : {})) {
+  const declared = own(named, "connect.parameters");
+  for (const [name, value] of Object.entries(isJsonObject(declared) ? declared : {})) {
     if (typeof value === "string" || typeof value === "number") {
       parameters[name] = String(value);
     }

@@ -14,7 +14,7 @@ export type PatternNode =
   | { readonly kind: "set"; readonly has: CharacterTest }
   | { readonly kind: "start" | "end" | "boundary" | "inside" }
   | { readonly kind: "sequence" | "choice"; readonly parts: readonly PatternNode[] }
-  | { readonly kind: "repeat"; readonly part: PatternNode; readonly least: number; readonly most: number };
+  | { readonly kind: "repeat"; readonly part: PatternNode; readonly min: number; readonly max: number };
 
 /** Whether a code point belongs to a set. */
 export type CharacterTest = (codePoint: number) => boolean;
@@ -141,24 +141,24 @@ class PatternParser {
     return { kind: "repeat", part, ...bounds };
   }
 
-  #bounds(): { readonly least: number; readonly most: number } | null {
+  #bounds(): { readonly min: number; readonly max: number } | null {
     if (this.#takes("*")) {
-      return { least: 0, most: Number.POSITIVE_INFINITY };
+      return { min: 0, max: Number.POSITIVE_INFINITY };
     }
     if (this.#takes("+")) {
-      return { least: 1, most: Number.POSITIVE_INFINITY };
+      return { min: 1, max: Number.POSITIVE_INFINITY };
     }
     if (this.#takes("?")) {
-      return { least: 0, most: 1 };
+      return { min: 0, max: 1 };
     }
     const counted = this.#next === "{" ? /^\{(\d{1,6})(,(\d{0,6}))?\}/.exec(this.#chars.slice(this.#at, this.#at + 16).join("")) : null;
     if (counted === null) {
       return null;
     }
     this.#at += counted[0].length;
-    const least = Number(counted[1]);
-    const most = counted[2] === undefined ? least : counted[3] === "" ? Number.POSITIVE_INFINITY : Number(counted[3]);
-    return { least, most };
+    const min = Number(counted[1]);
+    const max = counted[2] === undefined ? min : counted[3] === "" ? Number.POSITIVE_INFINITY : Number(counted[3]);
+    return { min, max };
   }
 
   #escapedAtom(): PatternNode {

@@ -4,7 +4,7 @@ import { JsonReader } from "../json/reader.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import { freshText } from "../text-cache.ts";
 import type { Type } from "../type.ts";
-import { checkedWeight, type Validate } from "./validator.ts";
+import { checkedCost, type Validate } from "./validator.ts";
 
 /** Of messages that are sampled, one in as many is checked. */
 const sampleEvery = 100;
@@ -20,8 +20,8 @@ export class CheckedReader implements PayloadReader {
 
   constructor(type: Type, options: CompileOptions, validate: Validate) {
     this.type = type;
-    const maxWeightPerByte = checkedWeight(options.limits.maxWeightPerByte);
-    this.#reader = new JsonReader("json-schema", type, { ...options, limits: { ...options.limits, maxWeightPerByte } });
+    const maxCostPerByte = checkedCost(options.limits.maxCostPerByte);
+    this.#reader = new JsonReader("json-schema", type, { ...options, limits: { ...options.limits, maxCostPerByte } });
     this.#validate = validate;
     this.#every = options.validation === "sampled" ? sampleEvery : 1;
   }

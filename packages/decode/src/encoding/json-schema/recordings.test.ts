@@ -85,7 +85,7 @@ describe("Debezium's records, as JsonSchemaConverter would have written them", (
     const { schema } = JSON.parse(text) as { schema: Parameters<typeof jsonSchemaOf>[0] };
     const written = Buffer.from(text.slice(text.indexOf('"payload":') + '"payload":'.length, -1));
     const reader = parse(jsonSchemaOf(schema)).compile(null, compileOptions({}, "off"));
-    expect(typeof (reader as JsonReader).readQuick(written, 0, written.length)).toBe("object");
+    expect(typeof (reader as JsonReader).readFast(written, 0, written.length)).toBe("object");
   });
 });
 

@@ -4,7 +4,7 @@ import type { RegisteredSchema } from "../../schema-source.ts";
 import { isJsonObject } from "../json/parse.ts";
 import { type Field, fieldOf, type RecordType, type Type, type UnionType } from "../type.ts";
 import { own, type Place, SchemaDocuments } from "./documents.ts";
-import { enumType, scalarType, semanticOf, statedKinds, unionOf } from "./keywords.ts";
+import { enumType, scalarType, semanticOf, declaredKinds, unionOf } from "./keywords.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
 
 /** Schemas of all texts together, those that references repeat included. */
@@ -145,7 +145,7 @@ class TypeBuilder {
     if (symbols !== null) {
       return symbols;
     }
-    const kinds = statedKinds(nodes);
+    const kinds = declaredKinds(nodes);
     const alternatives = places.map((place) => alternativesOf(place)).find((list) => list.length > 0);
     if (alternatives !== undefined && !hasSubstance(nodes, kinds)) {
       return this.#alternatives(node, alternatives);

@@ -2,7 +2,7 @@ import type { Ajv2019, ErrorObject, ValidateFunction } from "ajv/dist/2019.js";
 import { DecodeError, isDecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import { BoundedPattern } from "./bounded-pattern.ts";
-import { type Bundle, bundleSchema, stepsKeyword } from "./bundle.ts";
+import { type Bundle, bundleSchema, costKeyword } from "./bundle.ts";
 import type { SchemaDocuments } from "./documents.ts";
 import { schemaInvalid } from "./schema-invalid.ts";
 import { canonicalText } from "./canonical-text.ts";
@@ -31,7 +31,7 @@ export async function loadValidator(): Promise<void> {
 export function compileValidator(
   documents: SchemaDocuments,
   codeGeneration: boolean,
-  limits: Pick<ResolvedLimits, "maxWeightPerByte">,
+  limits: Pick<ResolvedLimits, "maxCostPerByte">,
 ): Validate {
   if (loaded === null) {
     throw new DecodeError(
@@ -46,7 +46,7 @@ export function compileValidator(
     );
   }
   const bundle = bundleSchema(documents);
-  const budget = new Budget(checkedWeight(limits.maxWeightPerByte));
+  const budget = new Budget(checkedCost(limits.maxCostPerByte));
   const check = compile(loaded, bundle, budget);
   return (value, length) => {
     budget.refill(length);
@@ -61,12 +61,12 @@ export function compileValidator(
 /** What each of reading a message and checking it may cost, of what reading one may cost that is not checked: together they cost less. */
 const share = 0.35;
 
-export function checkedWeight(maxWeightPerByte: number): number {
-  return Math.ceil(maxWeightPerByte * share);
+export function checkedCost(maxCostPerByte: number): number {
+  return Math.ceil(maxCostPerByte * share);
 }
 
 function compile(ajvClass: AjvClass, bundle: Bundle, budget: Budget): ValidateFunction {
-  const regExp = Object.assign((pattern: string) => new BoundedPattern(pattern, budget.spend), { code: "boundedPattern" });
+  const regExp = Object.assign((pattern: string) => new BoundedPattern(pattern, budget.addCost), { code: "boundedPattern" });
   try {
     const ajv = new ajvClass({
       strict: false,
@@ -93,7 +93,7 @@ function compile(ajvClass: AjvClass, bundle: Bundle, budget: Budget): ValidateFu
       errors: false,
     });
     ajv.addKeyword({ keyword: "enum", schemaType: "array", compile: isListed, errors: false });
-    ajv.addKeyword({ keyword: stepsKeyword, schemaType: "number", before: "not", validate: budget.step, errors: false });
+    ajv.addKeyword({ keyword: costKeyword, schemaType: "number", before: "not", validate: budget.item, errors: false });
     return ajv.compile(bundle.schema);
   } catch (error) {
     if (isDecodeError(error)) {
@@ -131,9 +131,9 @@ function broken(error: ErrorObject | undefined, { paths }: Bundle): DecodeError 
 const nsOfText = 600;
 const nsOfSingle = 150;
 
-function areUnique(items: readonly unknown[], { spend }: Budget): boolean {
+function areUnique(items: readonly unknown[], { addCost }: Budget): boolean {
   const { singles, others } = partedValues(items);
-  spend(nsOfSingle * singles.length + nsOfText * others.length);
+  addCost(nsOfSingle * singles.length + nsOfText * others.length);
   return new Set(singles).size + new Set(others.map(canonicalText)).size === items.length;
 }
 
@@ -154,7 +154,7 @@ function isSingle(value: unknown): boolean {
 }
 
 /** A short message may take as long as one of this length. */
-const leastBytes = 1_048_576;
+const minBytes = 1_048_576;
 
 /**
  * What checking one message may cost, in nanoseconds or so: alternatives inside of alternatives that hold themselves double with every
@@ -169,22 +169,22 @@ class Budget {
   }
 
   refill(length: number): void {
-    this.#left = this.#perByte * Math.max(length, leastBytes);
+    this.#left = this.#perByte * Math.max(length, minBytes);
   }
 
-  readonly spend = (ns: number): void => {
+  readonly addCost = (ns: number): void => {
     this.#left -= ns;
     if (this.#left < 0) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a value that its JSON Schema can be checked against in ${this.#perByte} ns for each byte of the message, found that its alternatives or patterns take longer: simplify them, raise limits.maxWeightPerByte, or set validation to "off"`,
+        `expected a value that its JSON Schema can be checked against in ${this.#perByte} ns for each byte of the message, found that its alternatives or patterns take longer: simplify them, raise limits.maxCostPerByte, or set validation to "off"`,
       );
     }
   };
 
   /** Of a part of the schema, which says what it costs. */
-  readonly step = (ns: number): boolean => {
-    this.spend(ns);
+  readonly item = (ns: number): boolean => {
+    this.addCost(ns);
     return true;
   };
 }

@@ -20,7 +20,7 @@ export interface ConvertContext {
   readonly parseJson: (text: string) => unknown;
   readonly unavailable: UnavailableTests;
   /** Whether what is converted was parsed to what JSON's own types become already: doubles as doubles, and integers shown as they are. */
-  readonly isSettled?: boolean;
+  readonly isFinal?: boolean;
   /** Whether a long has 64 bits: Connect's do, integers of JSON Schema are any. */
   readonly isRanged: boolean;
   /** The records compiled so far: one may hold itself, and many may hold the same one. */
@@ -92,7 +92,7 @@ function compileInteger(type: PrimitiveType, conversion: Conversion | null, cont
     if (whole === null) {
       return mismatch(where, "an integer");
     }
-    if (range !== null && (whole < range.least || whole > range.most)) {
+    if (range !== null && (whole < range.min || whole > range.max)) {
       throw new DecodeError(
         "value-invalid",
         `expected an integer of ${range.bits} bits in ${where}, as its schema says, found one beyond it`,
@@ -112,7 +112,7 @@ export function integerRange({ kind, bits }: PrimitiveType, isRanged: boolean): 
 }
 
 /** An exponent makes digits of next to no bytes: no column that holds integers has more. */
-const mostExponentDigits = 40;
+const maxExponentDigits = 40;
 
 /** Some writers make 1.0 or 1e3 of an integer, which JSON Schema allows. Null where there is a fraction, or too many digits. */
 function wholeNumber(text: string): number | bigint | null {
@@ -121,7 +121,7 @@ function wholeNumber(text: string): number | bigint | null {
   if (text.length <= 15 && double !== 0 && Number.isSafeInteger(double)) {
     return double;
   }
-  const parsed = Math.abs(double) < 10 ** mostExponentDigits ? parseDecimal(text) : null;
+  const parsed = Math.abs(double) < 10 ** maxExponentDigits ? parseDecimal(text) : null;
   const whole = parsed === null ? null : rescale(parsed, 0);
   if (whole === null) {
     return null;
@@ -361,7 +361,7 @@ export function compileAny(semantic: Semantic | undefined, context: ConvertConte
     return typeof value === "object" && value !== null ? convertFields(value as Record<string, unknown>, convert) : value;
   };
   if (conversion === null) {
-    return context.isSettled === true ? asItIs : convert;
+    return context.isFinal === true ? asItIs : convert;
   }
   return (value) => hinted(value, conversion, convert);
 }

@@ -133,7 +133,7 @@ const smallDigits = 9;
  * Longest integer that is read: making a bigint of digits takes longer than in proportion to their number. As many as the longest decimal
  * that PostgreSQL lets a column declare has.
  */
-export const mostDigits = 1_001;
+export const maxDigits = 1_001;
 
 /** An integer, exact: a number when a double holds it, else a bigint. Null for null, and a miss for a fraction or an exponent. */
 export function readInteger(c: JsonCursor): number | bigint | null {
@@ -161,7 +161,7 @@ export function readInteger(c: JsonCursor): number | bigint | null {
     value = value * 10 + digit;
     digit = (bytes[++p] as number) - zero;
   }
-  if ((firstDigit === 0 && p - first > 1) || isFraction(bytes[p], p < end) || p - first > mostDigits || p === first) {
+  if ((firstDigit === 0 && p - first > 1) || isFraction(bytes[p], p < end) || p - first > maxDigits || p === first) {
     return miss(c);
   }
   c.pos = p;
@@ -273,7 +273,7 @@ export function skipTextOrNull(c: JsonCursor): void {
 }
 
 /** Of so many digits, those are an int64 that do not begin with a nine; of fewer, all are. */
-const mostLongDigits = 19;
+const maxLongDigits = 19;
 const nine = 0x39;
 
 /** The same for an integer of 64 bits, or null. */
@@ -282,12 +282,12 @@ export function skipLong(c: JsonCursor): void {
   const first = bytes[pos] === minus ? pos + 1 : pos;
   let p = first;
   let byte = bytes[p] as number;
-  const most = first + mostLongDigits - (byte === nine ? 1 : 0);
+  const max = first + maxLongDigits - (byte === nine ? 1 : 0);
   if (byte > zero && byte <= nine) {
     while (p < end && byte >= zero && byte <= nine) {
       byte = bytes[++p] as number;
     }
-    if (p <= most && (p === end || numberBytes[byte] === 0)) {
+    if (p <= max && (p === end || numberBytes[byte] === 0)) {
       c.pos = p;
       return;
     }
@@ -353,7 +353,7 @@ function skipNumber(c: JsonCursor, bytes: Uint8Array, pos: number, end: number):
     while (p < end && byte >= zero && byte <= 0x39) {
       byte = bytes[++p] as number;
     }
-    if ((p === end || numberBytes[byte] === 0) && p - pos <= mostDigits) {
+    if ((p === end || numberBytes[byte] === 0) && p - pos <= maxDigits) {
       c.pos = p;
       return;
     }

@@ -4,7 +4,7 @@ import { latin1 } from "../text-cache.ts";
 const minus = 0x2d;
 const zero = 0x30;
 /** So many digits are below 2^64. */
-const mostDigitsOf64Bits = 19;
+const maxDigitsOf64Bits = 19;
 const lowDigits = 9;
 const lowPower = 1_000_000_000;
 const halfWord = 65_536;
@@ -21,7 +21,7 @@ const low = isLittleEndian() ? 0 : 1;
 export function exactInteger(bytes: Uint8Array, start: number, end: number): number | bigint {
   const isNegative = bytes[start] === minus;
   const first = isNegative ? start + 1 : start;
-  if (end - first > mostDigitsOf64Bits) {
+  if (end - first > maxDigitsOf64Bits) {
     return ofText(latin1(bytes, start, end));
   }
   const middle = Math.max(first, end - lowDigits);

@@ -3,7 +3,7 @@ import { resolveLimits, resolveValueOptions } from "../../options.ts";
 import { readEverything } from "../reader.ts";
 import { TextCache } from "../text-cache.ts";
 import type { RecordType, Type } from "../type.ts";
-import { generateQuickReader } from "./generate.ts";
+import { generateFastReader } from "./generate.ts";
 import { convertContext } from "./reader.ts";
 
 const values = resolveValueOptions();
@@ -13,7 +13,7 @@ const options = { values, limits, plan: readEverything, codeGeneration: true, te
 const parse = { maxDepth: limits.maxDepth, texts };
 
 function isGenerated(type: RecordType): boolean {
-  return generateQuickReader(type, options, convertContext(options, parse), parse) !== null;
+  return generateFastReader(type, options, convertContext(options, parse), parse) !== null;
 }
 
 function recordOf(...fields: [string, Type][]): RecordType {

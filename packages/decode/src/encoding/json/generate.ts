@@ -26,7 +26,7 @@ import { TextCache } from "../text-cache.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
 /** Reads a record at the cursor, or leaves the cursor at {@link missed}. */
-export type QuickReader = (c: JsonCursor) => unknown;
+export type FastReader = (c: JsonCursor) => unknown;
 
 const noBytes = new Uint8Array(0);
 
@@ -37,7 +37,7 @@ const skipText = "skipTextOrNull(c);";
 /** Wider records are left to the slow reader: the code for them would be larger than what the runtime optimizes. */
 const maxGeneratedFields = 300;
 /** Names are the sender's to choose, and each of their bytes is a comparison in the code. */
-const mostCodeChars = 262_144;
+const maxCodeChars = 262_144;
 const codeCharsPerField = 150;
 const codeCharsPerNameByte = 20;
 
@@ -46,12 +46,12 @@ const codeCharsPerNameByte = 20;
  * space. It knows the property names in advance, so it compares bytes instead of making strings, and builds its object as one literal.
  * Null where the type is not worth it.
  */
-export function generateQuickReader(
+export function generateFastReader(
   type: RecordType,
   options: CompileOptions,
   context: ConvertContext,
   parse: ParseOptions,
-): QuickReader | null {
+): FastReader | null {
   if (countFields(type) > maxGeneratedFields) {
     return null;
   }
@@ -108,7 +108,7 @@ class Emitter {
   readonly #records = new Map<string, string>();
   readonly #ids = new Map<RecordType, number>();
   readonly #open = new Set<RecordType>();
-  readonly #lateReaders: [late: { quick: QuickReader | null }, name: string][] = [];
+  readonly #lateReaders: [late: { fast: FastReader | null }, name: string][] = [];
   #count = 0;
   #codeChars = 0;
 
@@ -123,17 +123,17 @@ class Emitter {
 
   /** Whether the code would be longer than it may be; what was emitted is incomplete then. */
   get isTooLong(): boolean {
-    return this.#codeChars > mostCodeChars;
+    return this.#codeChars > maxCodeChars;
   }
 
   /** The function of that name, and those that deferred parts are read with. */
-  compile(root: string): QuickReader {
+  compile(root: string): FastReader {
     const names = [root, ...this.#lateReaders.map(([, name]) => name)];
-    const [reader, ...late] = generate(`${this.source}\nreturn [${names.join(", ")}];`, this.scope) as QuickReader[];
+    const [reader, ...late] = generate(`${this.source}\nreturn [${names.join(", ")}];`, this.scope) as FastReader[];
     for (const [i, [holder]] of this.#lateReaders.entries()) {
-      holder.quick = late[i] ?? null;
+      holder.fast = late[i] ?? null;
     }
-    return reader as QuickReader;
+    return reader as FastReader;
   }
 
   /** Emits the reader of a record, once a type and place, and returns its name. */
@@ -217,9 +217,9 @@ function ${name}(c) {
     if (place.isTop && rows !== "self" && rows.includes(field.name)) {
       return this.#row(type, field, target);
     }
-    const quick = this.#quick(type, place.isRow, target);
-    if (quick !== null) {
-      return `let ${target}; ${quick}`;
+    const fast = this.#fast(type, place.isRow, target);
+    if (fast !== null) {
+      return `let ${target}; ${fast}`;
     }
     // A record inside of itself is left to the parser, which counts how deep it goes.
     if (type.kind === "record" && !place.isRow && !this.#open.has(type) && this.#conversion(type)?.struct === undefined) {
@@ -248,7 +248,7 @@ function ${name}(c) {
     return `const ${target} = ${this.#constant("slow", this.#nested(convert))}(c);`;
   }
 
-  #nested(convert: Convert): QuickReader {
+  #nested(convert: Convert): FastReader {
     const parse = this.#parse;
     return (c) => {
       const value = parseNested(c, parse);
@@ -257,7 +257,7 @@ function ${name}(c) {
   }
 
   /** Where JSON's own types are what is wanted, what was parsed is looked at again only if a number in it is beyond doubles. */
-  #nestedAny(isColumn: boolean, convert: Convert): QuickReader {
+  #nestedAny(isColumn: boolean, convert: Convert): FastReader {
     const { numbers, int64 } = this.#options.values;
     if (numbers !== "double" || int64 !== "safe") {
       return this.#nested(convert);
@@ -274,7 +274,7 @@ function ${name}(c) {
   }
 
   /** The statement for a type whose text is read without parsing it first, or null. */
-  #quick(type: Type, isColumn: boolean, target: string): string | null {
+  #fast(type: Type, isColumn: boolean, target: string): string | null {
     const conversion = this.#conversion(type);
     switch (type.kind) {
       case "boolean":
@@ -416,13 +416,13 @@ function ${name}(c) {
     const convert = compileConvert(type, this.#context, where);
     const parse = this.#parse;
     const cursor = new JsonCursor(noBytes, parse.texts ?? new TextCache());
-    const late: { quick: QuickReader | null } = { quick: null };
+    const late: { fast: FastReader | null } = { fast: null };
     this.#lateReaders.push([late, this.record(type, { isTop: false, isRow: false })]);
     return (bytes, start, end) => {
       cursor.bytes = bytes;
       cursor.pos = start;
       cursor.end = end;
-      const value = late.quick === null ? null : late.quick(cursor);
+      const value = late.fast === null ? null : late.fast(cursor);
       cursor.bytes = noBytes; // the event, not its reader, says how long the batch is kept
       return value !== null && cursor.pos === end ? value : convert(parseJson(bytes, start, end, parse));
     };

@@ -1,19 +1,19 @@
 /** What an integer of so many bits holds. */
 export interface IntegerRange {
   readonly bits: number;
-  readonly least: number | bigint;
-  readonly most: number | bigint;
+  readonly min: number | bigint;
+  readonly max: number | bigint;
 }
 
-const leastLong = -(2n ** 63n);
-const mostLong = 2n ** 63n - 1n;
+const minLong = -(2n ** 63n);
+const maxLong = 2n ** 63n - 1n;
 
 /** The range of a signed integer. */
 export function rangeOf(bits: 8 | 16 | 32 | 64): IntegerRange {
-  return bits === 64 ? { bits, least: leastLong, most: mostLong } : { bits, least: -(2 ** (bits - 1)), most: 2 ** (bits - 1) - 1 };
+  return bits === 64 ? { bits, min: minLong, max: maxLong } : { bits, min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 };
 }
 
 /** Whether an integer is one of 64 bits: a number always is, where it is exact. */
 export function isLong(value: number | bigint): boolean {
-  return typeof value === "number" || (value >= leastLong && value <= mostLong);
+  return typeof value === "number" || (value >= minLong && value <= maxLong);
 }

@@ -36,10 +36,10 @@ export function learnType(sample: Record<string, unknown>, namesOf: NamesOf, pla
 const anyType: Type = { kind: "any" };
 
 /** More names than this are data, not columns: a reader that knows each of them would cost more than it saves. */
-const mostNames = 1_000;
+const maxNames = 1_000;
 
 export function areManyNames(names: readonly string[]): boolean {
-  return names.length > mostNames;
+  return names.length > maxNames;
 }
 
 /** The names that a type speaks of: of very many, only those that something is known of. */

@@ -1,7 +1,7 @@
 import { DecodeError } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
 import { asciiText, latin1, type TextCache } from "../text-cache.ts";
-import { type JsonCursor, jsonNumberEnd, missed, mostDigits, numberBytes, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
+import { type JsonCursor, jsonNumberEnd, missed, maxDigits, numberBytes, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
 import { exactInteger } from "./exact-integer.ts";
 
 /** A JSON number that has a fraction or an exponent, as it was written. */
@@ -81,7 +81,7 @@ const minus = 0x2d;
 const zero = 0x30;
 const point = 0x2e;
 /** Fifteen digits fit in a double, whatever they are. */
-const mostSmallDigits = 15;
+const maxSmallDigits = 15;
 const colon = 0x3a;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
@@ -228,10 +228,10 @@ class Parser {
     const start = this.#pos;
     const isNegative = start < end && bytes[start] === minus;
     const first = isNegative ? start + 1 : start;
-    const most = first + mostSmallDigits < end ? first + mostSmallDigits : end;
+    const max = first + maxSmallDigits < end ? first + maxSmallDigits : end;
     let value = 0;
     let p = first;
-    for (; p < most; p++) {
+    for (; p < max; p++) {
       const digit = (bytes[p] as number) - zero;
       if (digit < 0 || digit > 9) {
         break;
@@ -246,18 +246,18 @@ class Parser {
       this.#pos = p;
       return isNegative ? -value : value;
     }
-    return next === point && this.#asDoubles ? this.#fraction(value, isNegative, p + 1, most) : this.#anyNumber();
+    return next === point && this.#asDoubles ? this.#fraction(value, isNegative, p + 1, max) : this.#anyNumber();
   }
 
   /**
    * The double of a short decimal fraction whose digits before the point are read. All its digits and the power of ten are exact in a
    * double, so their quotient is the double that is nearest to the text.
    */
-  #fraction(whole: number, isNegative: boolean, first: number, most: number): unknown {
+  #fraction(whole: number, isNegative: boolean, first: number, max: number): unknown {
     const bytes = this.#bytes;
     let value = whole;
     let p = first;
-    for (; p < most; p++) {
+    for (; p < max; p++) {
       const digit = (bytes[p] as number) - zero;
       if (digit < 0 || digit > 9) {
         break;
@@ -291,8 +291,8 @@ class Parser {
       this.hasTexts = true;
       return new NumberText(text);
     }
-    if (digits > mostDigits) {
-      throw new DecodeError("limit-exceeded", `expected an integer of at most ${mostDigits} digits, found ${digits}`);
+    if (digits > maxDigits) {
+      throw new DecodeError("limit-exceeded", `expected an integer of at most ${maxDigits} digits, found ${digits}`);
     }
     return exactInteger(this.#bytes, start, close);
   }
@@ -343,7 +343,7 @@ class Parser {
   }
 }
 
-const powersOfTen: readonly number[] = Array.from({ length: mostSmallDigits + 1 }, (_, exponent) => 10 ** exponent);
+const powersOfTen: readonly number[] = Array.from({ length: maxSmallDigits + 1 }, (_, exponent) => 10 ** exponent);
 
 /** How many digits the number between two places has; 0 for one with a fraction or an exponent. */
 function integerDigits(bytes: Uint8Array, start: number, end: number): number {

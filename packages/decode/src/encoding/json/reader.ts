@@ -8,20 +8,20 @@ import { unavailableTests } from "../../values/unavailable.ts";
 import type { CompileBudget } from "../compile-budget.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, mismatch, recordConvert } from "./convert.ts";
 import { JsonCursor, missed } from "./cursor.ts";
-import { countFields, generateQuickReader, type QuickReader } from "./generate.ts";
+import { countFields, generateFastReader, type FastReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
-import { repeatedWeight } from "./repeated-weight.ts";
-import { checkJsonWeight, type ExtraWeight, leastWeighedBytes } from "./weight.ts";
+import { repeatedCost } from "./repeated-cost.ts";
+import { checkJsonCost, type ExtraCost, minMeteredBytes } from "./cost.ts";
 
 /** What a quick read returns where the text is not as expected. */
-export const notQuick: unique symbol = Symbol("not quick");
+export const fastReadMiss: unique symbol = Symbol("not quick");
 
 const noBytes = new Uint8Array(0);
 const fullCredit = 256;
 const costOfMiss = 8;
 
 /** The text of a number, in nanoseconds or so, that is kept until its column's type says what it is. */
-const keptTextWeight = 800;
+const keptTextCost = 800;
 
 /**
  * Reads JSON text by a type. Text as a schema's own writer writes it is read in place by generated code; any other spelling of the same
@@ -34,13 +34,13 @@ export class JsonReader implements PayloadReader {
   readonly #compile: (context: ConvertContext) => Convert;
   readonly #context: ConvertContext;
   #slow: Convert | null = null;
-  #settled: Convert | null = null;
+  #final: Convert | null = null;
   readonly #parse: ParseOptions;
   readonly #limits: ResolvedLimits;
-  #extra: ExtraWeight | null = null;
+  #extra: ExtraCost | null = null;
   // Generated when the first text is read: what is only converted needs none.
-  #quick: QuickReader | null | undefined = undefined;
-  readonly #generate: () => QuickReader | null;
+  #fast: FastReader | null | undefined = undefined;
+  readonly #generate: () => FastReader | null;
   readonly #budget: CompileBudget | null;
   readonly #fields: number;
   // A topic whose text never is as expected should not pay for trying: misses use the credit up, hits restore it.
@@ -60,44 +60,44 @@ export class JsonReader implements PayloadReader {
     this.#budget = options.codeGeneration ? (options.compileBudget ?? null) : null;
     this.#fields = this.#budget === null ? 0 : countFields(record);
     this.#generate = () =>
-      options.codeGeneration && record.kind === "record" ? generateQuickReader(record, options, context, this.#parse) : null;
+      options.codeGeneration && record.kind === "record" ? generateFastReader(record, options, context, this.#parse) : null;
   }
 
   read(bytes: Uint8Array, start: number, end: number): unknown {
-    this.checkWeight(bytes, start, end);
+    this.checkCost(bytes, start, end);
     return this.readPart(bytes, start, end);
   }
 
-  /** Weighs the whole of a message once more, as values whose type is known can cost more than what their text says. */
-  checkWeight(bytes: Uint8Array, start: number, end: number): void {
-    if (end - start >= leastWeighedBytes) {
-      this.#extra ??= { value: repeatedWeight(this.type, this.#context), fraction: keptTextWeight };
-      checkJsonWeight(bytes, start, end, this.#limits, this.#extra);
+  /** Meters the whole of a message once more, as values whose type is known can cost more than what their text says. */
+  checkCost(bytes: Uint8Array, start: number, end: number): void {
+    if (end - start >= minMeteredBytes) {
+      this.#extra ??= { value: repeatedCost(this.type, this.#context), fraction: keptTextCost };
+      checkJsonCost(bytes, start, end, this.#limits, this.#extra);
     }
   }
 
-  /** The same for a part of a message that is weighed already. */
+  /** The same for a part of a message that is metered already. */
   readPart(bytes: Uint8Array, start: number, end: number): unknown {
-    const value = this.readQuick(bytes, start, end);
-    return value === notQuick ? this.convert(parseJson(bytes, start, end, this.#parse)) : value;
+    const value = this.readFast(bytes, start, end);
+    return value === fastReadMiss ? this.convert(parseJson(bytes, start, end, this.#parse)) : value;
   }
 
-  /** The value if the text is as expected to the last byte, else {@link notQuick}. Never throws on malformed text. */
-  readQuick(bytes: Uint8Array, start: number, end: number): unknown {
-    if (this.#quick === undefined) {
-      if (this.#budget?.spend(this.#fields, end - start) === false) {
-        return notQuick;
+  /** The value if the text is as expected to the last byte, else {@link fastReadMiss}. Never throws on malformed text. */
+  readFast(bytes: Uint8Array, start: number, end: number): unknown {
+    if (this.#fast === undefined) {
+      if (this.#budget?.take(this.#fields, end - start) === false) {
+        return fastReadMiss;
       }
-      this.#quick = this.#generate();
+      this.#fast = this.#generate();
     }
-    if (this.#quick === null) {
-      return notQuick;
+    if (this.#fast === null) {
+      return fastReadMiss;
     }
     const cursor = this.#cursor;
     cursor.bytes = bytes;
     cursor.pos = start;
     cursor.end = end;
-    const value = tryQuick(this.#quick, cursor);
+    const value = tryFast(this.#fast, cursor);
     cursor.bytes = noBytes; // a topic that falls silent must not keep its last batch
     if (cursor.pos === end) {
       this.#credit = fullCredit;
@@ -105,9 +105,9 @@ export class JsonReader implements PayloadReader {
     }
     this.#credit -= costOfMiss;
     if (this.#credit <= 0) {
-      this.#quick = null;
+      this.#fast = null;
     }
-    return notQuick;
+    return fastReadMiss;
   }
 
   /** What a parsed value becomes: the slow way, for a value that was parsed already. */
@@ -117,16 +117,16 @@ export class JsonReader implements PayloadReader {
   }
 
   /** The same for a value whose numbers are doubles or integers that are shown as they are: only columns are looked at. */
-  convertSettled(parsed: unknown): unknown {
-    this.#settled ??= this.#compile({ ...this.#context, isSettled: true, records: new Map() });
-    return this.#settled(parsed);
+  convertFinal(parsed: unknown): unknown {
+    this.#final ??= this.#compile({ ...this.#context, isFinal: true, records: new Map() });
+    return this.#final(parsed);
   }
 }
 
 /** A value that cannot be converted is a miss too: it may not be the one that counts, as names may stand twice. */
-function tryQuick(quick: QuickReader, cursor: JsonCursor): unknown {
+function tryFast(fast: FastReader, cursor: JsonCursor): unknown {
   try {
-    return quick(cursor);
+    return fast(cursor);
   } catch {
     cursor.pos = missed;
     return null;
@@ -142,10 +142,10 @@ export function convertContext(options: CompileOptions, parse: ParseOptions, isR
     records: new Map(),
     parseJson: (text) => {
       const bytes = Buffer.from(text, "utf8");
-      if (options.innerTexts === undefined) {
-        checkJsonWeight(bytes, 0, bytes.length, options.limits);
+      if (options.embeddedJsonBudget === undefined) {
+        checkJsonCost(bytes, 0, bytes.length, options.limits);
       } else {
-        options.innerTexts.check(bytes, options.limits);
+        options.embeddedJsonBudget.check(bytes, options.limits);
       }
       return compileAny(undefined, context)(parseJson(bytes, 0, bytes.length, parse));
     },
@@ -203,7 +203,7 @@ function compileRow(type: Type, context: ConvertContext, where: string): Convert
 function compileDeferred(defer: DeferredField, type: Type, convert: Convert, context: ConvertContext): Convert {
   const record = withoutNull(type);
   const fields = record.kind === "record" ? record.fields : [];
-  const isSound = context.isSettled === true && fields.every((field) => field.type.kind === "any" && field.type.semantic === undefined);
+  const isSound = context.isFinal === true && fields.every((field) => field.type.kind === "any" && field.type.semantic === undefined);
   const peek = defer.peek.filter((name) => fields.every((field) => field.name !== name || isText(field.type)));
   return (value) => {
     if (!isJsonObject(value)) {

@@ -26,9 +26,9 @@ import { integerReaders } from "./integers.ts";
 import { joinParts, mergesInPlace } from "./merge.ts";
 import { packedReader } from "./packed.ts";
 import { peekReader } from "./peek.ts";
-import type { DeferStep, FieldStep, IntegerName, MessageStep, Special, Step } from "./steps.ts";
-import { weigh, weighConverted, weightAllowance, weightOf } from "./weight.ts";
-import { type Apply, choose, type Oneof, oneofsOf, type Target, type Way, WaysByNumber } from "./ways.ts";
+import type { DeferInstruction, FieldInstruction, IntegerName, MessageInstruction, Special, ReadInstruction } from "./read-instructions.ts";
+import { addCost, addConversionCost, costBudget, costOf } from "./cost.ts";
+import { type Apply, choose, type Oneof, oneofsOf, type Target, type FieldReader, FieldTable } from "./field-table.ts";
 import { canBePacked, wireOf } from "./wires.ts";
 
 /** Reads a payload in place, and accepts only one that fills its bytes. */
@@ -44,23 +44,23 @@ export type ReadRest = (target: Target, b: Uint8Array, start: number, p: number,
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
 
 /** The reader of these steps, as closures. */
-export function closureReader(root: MessageStep, at: Cursor): ReadPayload {
-  const weaver = new Weaver(at);
-  return whole(weaver.message(root), at, 1);
+export function closureReader(root: MessageInstruction, at: Cursor): ReadPayload {
+  const compiler = new ClosureCompiler(at);
+  return whole(compiler.message(root), at, 1);
 }
 
-/** A reader of one payload, which has its own allowances: a conversion may read another message on the way. */
+/** A reader of one payload, which has its own budgets: a conversion may read another message on the way. */
 export function whole(read: ReadMessage, at: Cursor, depth: number): ReadPayload {
   return (b, start, end) => {
-    const { weight, maxWeight, keys } = at;
-    at.weight = 0;
-    at.maxWeight = weightAllowance(at, end - start);
+    const { cost, maxCost, keys } = at;
+    at.cost = 0;
+    at.maxCost = costBudget(at, end - start);
     at.keys = null;
     try {
       return read(b, start, end, depth);
     } finally {
-      at.weight = weight;
-      at.maxWeight = maxWeight;
+      at.cost = cost;
+      at.maxCost = maxCost;
       at.keys = keys;
     }
   };
@@ -68,46 +68,46 @@ export function whole(read: ReadMessage, at: Cursor, depth: number): ReadPayload
 
 const noBytes = new Uint8Array(0);
 
-export class Weaver {
+export class ClosureCompiler {
   readonly #at: Cursor;
-  readonly #messages = new Map<MessageStep, ReadMessage>();
-  readonly #rests = new Map<MessageStep, ReadRest>();
+  readonly #messages = new Map<MessageInstruction, ReadMessage>();
+  readonly #rests = new Map<MessageInstruction, ReadRest>();
 
   constructor(at: Cursor) {
     this.#at = at;
   }
 
-  message(step: MessageStep): ReadMessage {
-    const known = this.#messages.get(step);
+  message(instruction: MessageInstruction): ReadMessage {
+    const known = this.#messages.get(instruction);
     if (known !== undefined) {
       return known;
     }
-    const read = step.special === null ? this.#fieldByField(step) : this.#special(step.special);
-    this.#messages.set(step, read);
+    const read = instruction.special === null ? this.#fieldByField(instruction) : this.#special(instruction.special);
+    this.#messages.set(instruction, read);
     return read;
   }
 
   /** Woven when the first message comes that needs it: most never do, and messages may hold themselves. */
-  rest(step: MessageStep): ReadRest {
-    const known = this.#rests.get(step);
+  rest(instruction: MessageInstruction): ReadRest {
+    const known = this.#rests.get(instruction);
     if (known !== undefined) {
       return known;
     }
     let woven: ReadRest | null = null;
     const rest: ReadRest = (target, b, start, p, e, d) => {
-      woven ??= this.#weaveRest(step);
+      woven ??= this.#compileRest(instruction);
       woven(target, b, start, p, e, d);
     };
-    this.#rests.set(step, rest);
+    this.#rests.set(instruction, rest);
     return rest;
   }
 
   /** A message read late, with a few of its texts read at once. */
-  deferred(step: DeferStep): ReadMessage {
+  deferred(instruction: DeferInstruction): ReadMessage {
     const at = this.#at;
-    const part = whole(this.message(step.message), at, 2);
-    const peek = peekReader(at, step);
-    if (step.isJudged) {
+    const part = whole(this.message(instruction.message), at, 2);
+    const peek = peekReader(at, instruction);
+    if (instruction.isJudged) {
       return (b, p, e) => new Deferred(peek(b, p, e), part, b, p, e);
     }
     return (b, p, e) => {
@@ -118,22 +118,22 @@ export class Weaver {
   }
 
   /** What a map's value is in pairs that have none; null where the pair's own reader knows. */
-  emptyValue({ step }: FieldStep): EmptyValue {
-    const value = step.kind === "message" ? step.message.fields.find(({ number }) => number === 2)?.step : undefined;
+  emptyValue({ instruction }: FieldInstruction): EmptyValue {
+    const value = instruction.kind === "message" ? instruction.message.fields.find(({ number }) => number === 2)?.instruction : undefined;
     return value?.kind === "message" ? (d) => this.message(value.message)(noBytes, 0, 0, d) : null;
   }
 
-  #fieldByField(step: MessageStep): ReadMessage {
+  #fieldByField(instruction: MessageInstruction): ReadMessage {
     const at = this.#at;
-    const rest = this.rest(step);
-    const { convert, finish, weight } = step;
-    const fields = step.fields.filter(({ use }) => use !== "skip");
+    const rest = this.rest(instruction);
+    const { convert, finish, cost } = instruction;
+    const fields = instruction.fields.filter(({ use }) => use !== "skip");
     const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
     return (b, p, e, d) => {
       if (d > at.maxDepth) {
         throw tooDeep(at);
       }
-      weigh(at, weight);
+      addCost(at, cost);
       const target: Target = {};
       for (const field of fields) {
         setProperty(target, field.name, initialOf(field));
@@ -157,12 +157,12 @@ export class Weaver {
   }
 
   /** A message of which only its name says what it is: `{ typeUrl, value }`, the value as bytes where nobody knows it. */
-  #readAny(find: (fullName: string) => MessageStep | null, b: Uint8Array, p: number, e: number, d: number): unknown {
+  #readAny(find: (fullName: string) => MessageInstruction | null, b: Uint8Array, p: number, e: number, d: number): unknown {
     const at = this.#at;
     if (d > at.maxDepth) {
       throw tooDeep(at);
     }
-    weigh(at, weightOf.any);
+    addCost(at, costOf.any);
     let typeUrl = "";
     let start = p;
     let end = p;
@@ -186,14 +186,14 @@ export class Weaver {
     return { typeUrl, value: known === null ? takeBytes(at, b, start, end) : this.message(known)(b, start, end, d + 1) };
   }
 
-  #weaveRest(step: MessageStep): ReadRest {
+  #compileRest(instruction: MessageInstruction): ReadRest {
     const at = this.#at;
-    const byNumber = new Map(step.fields.map((field) => [field.number, field]));
-    const oneofs = oneofsOf(step);
-    const ways = new WaysByNumber(step.fields.map((field) => this.#way(field, oneofs, step.setWeight)));
+    const byNumber = new Map(instruction.fields.map((field) => [field.number, field]));
+    const oneofs = oneofsOf(instruction);
+    const readers = new FieldTable(instruction.fields.map((field) => this.#reader(field, oneofs, instruction.setCost)));
     return (target, b, start, p, e, d) => {
-      let merged: ReadonlyMap<FieldStep, Uint8Array> | null = null;
-      const chosen = oneofs.size > 0 ? new Map<Oneof, FieldStep>() : null;
+      let merged: ReadonlyMap<FieldInstruction, Uint8Array> | null = null;
+      const chosen = oneofs.size > 0 ? new Map<Oneof, FieldInstruction>() : null;
       let position = p;
       while (position < e) {
         const byte = b[position]!; // below the end
@@ -204,27 +204,27 @@ export class Weaver {
           tag = readTag(at, b, position, e);
           position = at.p;
         }
-        const way = ways.find(tag >>> 3);
+        const reader = readers.find(tag >>> 3);
         // A value on the wire as this field's cannot be is a field that the schema does not know.
-        if (way === undefined || ((tag & 7) !== way.wire && (tag & 7) !== way.packedWire)) {
+        if (reader === undefined || ((tag & 7) !== reader.wire && (tag & 7) !== reader.packedWire)) {
           position = skipField(at, b, position, e, tag);
           continue;
         }
-        const { field } = way;
-        if (way.weight > 0) {
-          weigh(at, way.weight);
+        const { field } = reader;
+        if (reader.cost > 0) {
+          addCost(at, reader.cost);
         }
-        if (chosen !== null && way.oneof !== null) {
-          choose(target, field, way.oneof, chosen);
+        if (chosen !== null && reader.oneof !== null) {
+          choose(target, field, reader.oneof, chosen);
         }
-        if (way.merge !== "never" && target[field.name] !== null && target[field.name] !== undefined) {
-          if (way.merge !== "joined") {
-            position = way.merge(target, b, position, e, tag, d);
+        if (reader.merge !== "never" && target[field.name] !== null && target[field.name] !== undefined) {
+          if (reader.merge !== "joined") {
+            position = reader.merge(target, b, position, e, tag, d);
             continue;
           }
           merged ??= joinParts(at, b, start, e, byNumber);
         }
-        position = merged?.has(field) ? skipField(at, b, position, e, tag) : way.apply(target, b, position, e, tag, d);
+        position = merged?.has(field) ? skipField(at, b, position, e, tag) : reader.apply(target, b, position, e, tag, d);
       }
       for (const [field, whole] of merged ?? []) {
         setProperty(target, field.name, this.#content(field)(whole, 0, whole.length, d + 1));
@@ -232,44 +232,44 @@ export class Weaver {
     };
   }
 
-  #way(field: FieldStep, oneofs: ReadonlyMap<number, Oneof>, setWeight: number): Way {
-    const { cardinality, step, use } = field;
+  #reader(field: FieldInstruction, oneofs: ReadonlyMap<number, Oneof>, setCost: number): FieldReader {
+    const { cardinality, instruction, use } = field;
     return {
       field,
-      wire: use === "skip" ? -1 : wireOf(step),
+      wire: use === "skip" ? -1 : wireOf(instruction),
       packedWire: use !== "skip" && canBePacked(field) ? wire.length : -1,
       oneof: oneofs.get(field.oneof) ?? null,
       merge: this.#merge(field),
-      weight: cardinality === "single" ? setWeight : 0,
+      cost: cardinality === "single" ? setCost : 0,
       apply: cardinality === "single" ? this.#single(field) : cardinality === "map" ? this.#map(field) : this.#repeated(field),
     };
   }
 
   /** How a message's further parts are read: into the object of the first one where that is still the message as it was read. */
-  #merge(field: FieldStep): Way["merge"] {
-    const { name, cardinality, step } = field;
-    if (cardinality !== "single" || step.kind !== "message") {
+  #merge(field: FieldInstruction): FieldReader["merge"] {
+    const { name, cardinality, instruction } = field;
+    if (cardinality !== "single" || instruction.kind !== "message") {
       return "never";
     }
     if (!mergesInPlace(field)) {
       return "joined";
     }
-    const rest = this.rest(step.message);
+    const rest = this.rest(instruction.message);
     const at = this.#at;
-    return this.#bounded(step.isGroup, (target, b, p, e, d) => {
-      weigh(at, weightOf.part);
+    return this.#bounded(instruction.isGroup, (target, b, p, e, d) => {
+      addCost(at, costOf.part);
       rest(target[name] as Target, b, p, p, e, d);
     });
   }
 
-  #single(field: FieldStep): Apply {
+  #single(field: FieldInstruction): Apply {
     const at = this.#at;
-    const { name, step } = field;
-    if (step.kind === "message") {
+    const { name, instruction } = field;
+    if (instruction.kind === "message") {
       const content = this.#content(field);
-      return this.#bounded(step.isGroup, (target, b, p, e, d) => setProperty(target, name, content(b, p, e, d)));
+      return this.#bounded(instruction.isGroup, (target, b, p, e, d) => setProperty(target, name, content(b, p, e, d)));
     }
-    const read = this.#read(step);
+    const read = this.#read(instruction);
     return (target, b, p, e, _tag, d) => {
       const value = read(b, p, e, d);
       const behind = at.p;
@@ -278,19 +278,19 @@ export class Weaver {
     };
   }
 
-  #repeated(field: FieldStep): Apply {
+  #repeated(field: FieldInstruction): Apply {
     const at = this.#at;
-    const { name, step } = field;
-    if (step.kind === "message") {
+    const { name, instruction } = field;
+    if (instruction.kind === "message") {
       const content = this.#content(field);
-      return this.#bounded(step.isGroup, (target, b, p, e, d) => {
+      return this.#bounded(instruction.isGroup, (target, b, p, e, d) => {
         (target[name] as unknown[]).push(content(b, p, e, d)); // a list since the object was made
       });
     }
-    const read = this.#read(step);
-    const cost = itemCost(step);
+    const read = this.#read(instruction);
+    const cost = itemCost(instruction);
     const packable = canBePacked(field);
-    const packed = packedReader(step);
+    const packed = packedReader(instruction);
     return (target, b, p, e, tag, d) => {
       const items = target[name] as unknown[]; // a list since the object was made
       const isPacked = packable && (tag & 7) === wire.length;
@@ -301,7 +301,7 @@ export class Weaver {
       }
       while (!isPacked || position < end) {
         if (cost > 0) {
-          weigh(at, cost);
+          addCost(at, cost);
         }
         items.push(read(b, position, end, d));
         position = at.p;
@@ -313,12 +313,12 @@ export class Weaver {
     };
   }
 
-  #map(field: FieldStep): Apply {
+  #map(field: FieldInstruction): Apply {
     const at = this.#at;
-    const { name, step } = field;
+    const { name, instruction } = field;
     const content = this.#content(field);
     const empty = this.emptyValue(field);
-    return this.#bounded(step.kind === "message" && step.isGroup, (target, b, p, e, d) => {
+    return this.#bounded(instruction.kind === "message" && instruction.isGroup, (target, b, p, e, d) => {
       addPair(at, target[name], content(b, p, e, d), empty, d + 1);
     });
   }
@@ -342,14 +342,14 @@ export class Weaver {
   }
 
   /** The content of a message field, from its start to its end. */
-  #content({ step, use }: FieldStep): ReadMessage {
+  #content({ instruction, use }: FieldInstruction): ReadMessage {
     if (use !== "read" && use !== "skip") {
       return this.deferred(use);
     }
-    if (step.kind !== "message") {
+    if (instruction.kind !== "message") {
       throw new TypeError("only messages have content");
     }
-    const { message } = step;
+    const { message } = instruction;
     let read: ReadMessage | null = null; // woven late: the message may hold itself
     return (b, p, e, d) => {
       read ??= this.message(message);
@@ -357,19 +357,19 @@ export class Weaver {
     };
   }
 
-  #read(step: Exclude<Step, { kind: "message" }>): Read {
+  #read(instruction: Exclude<ReadInstruction, { kind: "message" }>): Read {
     const at = this.#at;
-    switch (step.kind) {
+    switch (instruction.kind) {
       case "bool":
         return (b, p, e) => readBool(at, b, p, e);
       case "float":
-        return this.#then(step.convert, (b, p, e) => readFloat(at, b, p, e));
+        return this.#then(instruction.convert, (b, p, e) => readFloat(at, b, p, e));
       case "double":
-        return this.#then(step.convert, (b, p, e) => readDouble(at, b, p, e));
+        return this.#then(instruction.convert, (b, p, e) => readDouble(at, b, p, e));
       case "enum":
-        return this.#readEnum(step);
+        return this.#readEnum(instruction);
       case "string": {
-        const { convert, placeholder } = step;
+        const { convert, placeholder } = instruction;
         return this.#sized((b, start, end) => {
           if (placeholder?.test(b, start, end) === true) {
             return UNAVAILABLE;
@@ -379,7 +379,7 @@ export class Weaver {
         });
       }
       case "bytes": {
-        const { convert, placeholder } = step;
+        const { convert, placeholder } = instruction;
         return this.#sized((b, start, end) => {
           if (placeholder?.test(b, start, end) === true) {
             return UNAVAILABLE;
@@ -387,16 +387,16 @@ export class Weaver {
           if (convert === null) {
             return takeBytes(at, b, start, end);
           }
-          weighConverted(at, end - start);
+          addConversionCost(at, end - start);
           return convert(b, start, end);
         });
       }
       default:
-        return this.#readInteger(step);
+        return this.#readInteger(instruction);
     }
   }
 
-  #readInteger({ kind, number, bigint }: Extract<Step, { kind: IntegerName }>): Read {
+  #readInteger({ kind, number, bigint }: Extract<ReadInstruction, { kind: IntegerName }>): Read {
     const at = this.#at;
     const read = integerReaders[kind];
     return (b, p, e) => {
@@ -408,7 +408,7 @@ export class Weaver {
     };
   }
 
-  #readEnum({ names, convert }: Extract<Step, { kind: "enum" }>): Read {
+  #readEnum({ names, convert }: Extract<ReadInstruction, { kind: "enum" }>): Read {
     return this.#then<number>(
       (number) => {
         const symbol = names.get(number);

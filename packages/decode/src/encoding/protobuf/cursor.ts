@@ -7,29 +7,29 @@
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { TextCache } from "../text-cache.ts";
-import { leastWeighedBytes, weigh, weighAgain, weightOf } from "./weight.ts";
+import { minMeteredBytes, addCost, addRereadCost, costOf } from "./cost.ts";
 
 /** What the functions of one reader share. */
 export class Cursor {
   /** Behind the value that was read last. */
   p = 0;
   /** What this message costs so far, and may cost. */
-  weight = 0;
-  maxWeight = 0;
+  cost = 0;
+  maxCost = 0;
   /** The texts that are keys in this message's maps: those that were met first. */
   keys: Set<string> | null = null;
   readonly maxDepth: number;
-  readonly maxWeightPerByte: number;
-  readonly leastWeighedBytes: number;
+  readonly maxCostPerByte: number;
+  readonly minMeteredBytes: number;
   readonly texts: TextCache;
   readonly scratch: Uint8Array = new Uint8Array(8);
   readonly scratchView: DataView = new DataView(this.scratch.buffer);
 
-  constructor(limits: Pick<ResolvedLimits, "maxDepth" | "maxWeightPerByte">, texts: TextCache, leastBytes: number = leastWeighedBytes) {
+  constructor(limits: Pick<ResolvedLimits, "maxDepth" | "maxCostPerByte">, texts: TextCache, minBytes: number = minMeteredBytes) {
     this.texts = texts;
     this.maxDepth = limits.maxDepth;
-    this.maxWeightPerByte = limits.maxWeightPerByte;
-    this.leastWeighedBytes = leastBytes;
+    this.maxCostPerByte = limits.maxCostPerByte;
+    this.minMeteredBytes = minBytes;
   }
 }
 
@@ -39,7 +39,7 @@ export const wire = { varint: 0, eight: 1, length: 2, groupStart: 3, groupEnd: 4
 // A position below `e` is inside the bytes, so the element reads below are never undefined.
 
 /** The longest varint that is no error. */
-const mostVarintBytes = 10;
+const maxVarintBytes = 10;
 
 /** A field's number and wire type. */
 export function readTag(at: Cursor, b: Uint8Array, p: number, e: number): number {
@@ -92,7 +92,7 @@ export function readInt32(at: Cursor, b: Uint8Array, p: number, e: number): numb
       return bits;
     }
   }
-  at.p = skipVarintRest(b, p, e, mostVarintBytes - 5); // a negative one is written as 64 bits
+  at.p = skipVarintRest(b, p, e, maxVarintBytes - 5); // a negative one is written as 64 bits
   return bits;
 }
 
@@ -248,7 +248,7 @@ function readLongest(at: Cursor, b: Uint8Array, p: number, e: number): void {
   let low = 0;
   let middle = 0;
   let high = 0;
-  for (let i = 0; i < mostVarintBytes; i++) {
+  for (let i = 0; i < maxVarintBytes; i++) {
     if (p >= e) {
       throw truncated();
     }
@@ -344,11 +344,11 @@ export function readEnd(at: Cursor, b: Uint8Array, p: number, e: number): number
 
 /** The position behind a varint of at most 64 bits. */
 export function skipVarint(b: Uint8Array, p: number, e: number): number {
-  return skipVarintRest(b, p, e, mostVarintBytes);
+  return skipVarintRest(b, p, e, maxVarintBytes);
 }
 
-function skipVarintRest(b: Uint8Array, p: number, e: number, most: number): number {
-  for (let left = most; left > 0; left--) {
+function skipVarintRest(b: Uint8Array, p: number, e: number, max: number): number {
+  for (let left = max; left > 0; left--) {
     if (p >= e) {
       throw truncated();
     }
@@ -406,7 +406,7 @@ export function groupEnd(at: Cursor, b: Uint8Array, p: number, e: number, startT
     } else if (open.pop() !== tag - 1) {
       throw malformed("the end of another group than the one that began last");
     } else if (open.length === 0) {
-      weighAgain(at, end - from);
+      addRereadCost(at, end - from);
       at.p = p;
       return end;
     }
@@ -415,13 +415,13 @@ export function groupEnd(at: Cursor, b: Uint8Array, p: number, e: number, startT
 
 const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
 
-/** A Buffer of its own, weighed. */
+/** A Buffer of its own, metered. */
 export function takeBytes(at: Cursor, b: Uint8Array, start: number, end: number): Buffer {
   const length = end - start;
   if (length === 0) {
     return noBytes;
   }
-  weigh(at, weightOf.buffer);
+  addCost(at, costOf.buffer);
   const copy = Buffer.allocUnsafe(length);
   if (length > 32) {
     copy.set(b.subarray(start, end));

@@ -2,8 +2,8 @@ import type { ResolvedValueOptions } from "../../options.ts";
 import { decimalConversion, variableScaleDecimalConversion } from "../../values/decimal.ts";
 import { isScale } from "../../values/decimal-text.ts";
 import { type Cursor, readEnd, readInt32, readTag, skipField } from "./cursor.ts";
-import type { ReadInPlace } from "./steps.ts";
-import { weigh, weighConverted } from "./weight.ts";
+import type { ReadInPlace } from "./read-instructions.ts";
+import { addCost, addConversionCost } from "./cost.ts";
 import { decimalName } from "./well-known.ts";
 
 type ConvertUnscaled = (bytes: Uint8Array, start: number, end: number, at: Cursor) => unknown;
@@ -13,8 +13,8 @@ const valueTag = 0x0a;
 const scaleTag = 0x18;
 const noBytes = new Uint8Array(0);
 /** Scales that are remembered: a table's columns have a few, a message made to cost has all. */
-const mostScales = 32;
-const furtherScaleWeight = 750;
+const maxScales = 32;
+const furtherScaleCost = 750;
 
 /** Reads a `confluent.type.Decimal`. */
 export function decimalReader(options: ResolvedValueOptions): ReadInPlace {
@@ -25,10 +25,10 @@ export function decimalReader(options: ResolvedValueOptions): ReadInPlace {
     if (known !== undefined) {
       return known;
     }
-    const fresh = isScale(scale) && byScale.size < mostScales ? decimalConversion(decimalName, scale, options).bytes : undefined;
+    const fresh = isScale(scale) && byScale.size < maxScales ? decimalConversion(decimalName, scale, options).bytes : undefined;
     if (fresh === undefined) {
       return (bytes, start, end, at) => {
-        weigh(at, furtherScaleWeight);
+        addCost(at, furtherScaleCost);
         return any.struct?.({ scale, value: bytes.subarray(start, end) });
       };
     }
@@ -59,7 +59,7 @@ export function decimalReader(options: ResolvedValueOptions): ReadInPlace {
       last = conversionAt(scale);
       lastScale = scale;
     }
-    weighConverted(at, end < 0 ? 0 : end - start);
+    addConversionCost(at, end < 0 ? 0 : end - start);
     return end < 0 ? last(noBytes, 0, 0, at) : last(b, start, end, at);
   };
 }

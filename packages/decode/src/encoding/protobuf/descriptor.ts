@@ -66,7 +66,7 @@ function fieldOf(field: Fields): ProtoField {
   const scalar = types.get(type) ?? "";
   const options = field.part(8);
   const isOptional = field.number(17) === 1; // proto3: in a oneof of its own, which nobody wrote
-  const stated = field.text(7);
+  const declared = field.text(7);
   return {
     name: field.text(1) ?? "",
     number: field.number(3) ?? 0,
@@ -74,7 +74,7 @@ function fieldOf(field: Fields): ProtoField {
     type: scalar === "" ? (field.text(6) ?? "") : scalar,
     isGroup: type === groupType,
     oneof: isOptional ? -1 : (field.number(9) ?? -1),
-    default: stated === null ? null : type === bytesType ? unescapeText(stated) : Buffer.from(stated, "utf8").toString("latin1"),
+    default: declared === null ? null : type === bytesType ? unescapeText(declared) : Buffer.from(declared, "utf8").toString("latin1"),
     features: featuresOf(options, 21),
     params: paramsOf(options),
   };
@@ -175,4 +175,4 @@ class Fields {
   }
 }
 
-const at = new Cursor({ maxDepth: maxNesting, maxWeightPerByte: limitDefaults.maxWeightPerByte }, new TextCache());
+const at = new Cursor({ maxDepth: maxNesting, maxCostPerByte: limitDefaults.maxCostPerByte }, new TextCache());

@@ -68,7 +68,7 @@ async function decoded(schema: string, value: Buffer, messageIndexes?: "map-entr
     ...(messageIndexes === undefined ? {} : { topics: { t: { value: { messageIndexes } } } }),
   });
   const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
-  const [event] = [...(await decoder.decode(record)), ...(await decoder.decode(record))].slice(-1); // the second comes the short way
+  const [event] = [...(await decoder.decode(record)), ...(await decoder.decode(record))].slice(-1); // the second comes the fast path
   if (event === undefined) {
     throw new Error("no event");
   }
@@ -110,14 +110,14 @@ describe("the index of a message behind the maps of the message around it", () =
   const twoAlike = proto3(
     "map<string, string> tags = 1; message A { int64 id = 1; string note = 2; } message B { int64 number = 1; string text = 2; }",
   );
-  const alike = joined(Buffer.from([0, 0, 0, 0, 1, 4, 0, 2]), field(1, 77), field(2, "hello"));
+  const sameKind = joined(Buffer.from([0, 0, 0, 0, 1, 4, 0, 2]), field(1, 77), field(2, "hello"));
 
   test("is told where the bytes fit both messages, and settled by the topic's hint", async () => {
-    const error: unknown = await decoded(twoAlike, alike).catch((thrown: unknown) => thrown);
+    const error: unknown = await decoded(twoAlike, sameKind).catch((thrown: unknown) => thrown);
     expect(isDecodeError(error) && error.code).toBe("schema-mismatch");
     expect(String(error)).toMatch(/messageIndexes/);
-    expect(rowOf(await decoded(twoAlike, alike, "map-entries-counted"))).toEqual({ id: 77, note: "hello" });
-    expect(rowOf(await decoded(twoAlike, alike, "map-entries-left-out"))).toEqual({ number: 77, text: "hello" });
+    expect(rowOf(await decoded(twoAlike, sameKind, "map-entries-counted"))).toEqual({ id: 77, note: "hello" });
+    expect(rowOf(await decoded(twoAlike, sameKind, "map-entries-left-out"))).toEqual({ number: 77, text: "hello" });
   });
 });
 

@@ -77,13 +77,13 @@ export class PartCount {
 
   #count(parts: number): void {
     this.#parts += parts;
-    if (this.#parts > mostParts) {
-      throw invalidProto(`it has more than ${mostParts / partsOfMessage} messages, or ${mostParts} fields and enum values`);
+    if (this.#parts > maxParts) {
+      throw invalidProto(`it has more than ${maxParts / partsOfMessage} messages, or ${maxParts} fields and enum values`);
     }
   }
 }
 
-const mostParts = 100_000;
+const maxParts = 100_000;
 const partsOfMessage = 10;
 
 /** The error of a schema that cannot be used. */

@@ -2,23 +2,23 @@ import { isUtf8 } from "node:buffer";
 import { isDecodeError } from "../../errors.ts";
 import { type Cursor, readEnd, readTag, readUint64, skipField, tooDeep, wire } from "./cursor.ts";
 import type { FieldType, Message, MessageField } from "./messages.ts";
-import { weigh, weightAllowance } from "./weight.ts";
+import { addCost, costBudget } from "./cost.ts";
 import { wireOfKind } from "./wires.ts";
 
 /** What a field costs to look at, and a value among others behind one length. */
-const fieldWeight = 30;
-const packedWeight = 4;
+const fieldCost = 30;
+const packedCost = 4;
 /** A payload may be tried as this many messages, which share what reading it once may cost. */
-const mostTries = 8;
+const maxTries = 8;
 
 /**
  * Whether a serializer of this message can have written all of the bytes: each field is the message's own and on the wire as its type is,
  * single ones come once, numbers are in their range, texts are UTF-8. Most bytes can be read as many messages, because fields that a
- * message does not know are passed over; few fit two of them. Throws a `DecodeError` of code `limit-exceeded` alone.
+ * message does not know are skipped; few fit two of them. Throws a `DecodeError` of code `limit-exceeded` alone.
  */
 export function fits(message: Message, at: Cursor, bytes: Uint8Array, start: number, end: number): boolean {
-  at.weight = 0;
-  at.maxWeight = weightAllowance(at, end - start) / mostTries;
+  at.cost = 0;
+  at.maxCost = costBudget(at, end - start) / maxTries;
   try {
     return new Check(at, bytes).message(message, start, end, 0, 1) === end;
   } catch (error) {
@@ -52,7 +52,7 @@ class Check {
     for (let position = p; position < e; ) {
       const tag = readTag(this.#at, this.#bytes, position, e);
       position = this.#at.p;
-      weigh(this.#at, fieldWeight);
+      addCost(this.#at, fieldCost);
       if (tag === endTag) {
         return this.#hasRequired(message, seen) ? position : misfit;
       }
@@ -105,7 +105,7 @@ class Check {
     const end = readEnd(this.#at, this.#bytes, p, e);
     let position = this.#at.p;
     while (position !== misfit && position < end) {
-      weigh(this.#at, packedWeight);
+      addCost(this.#at, packedCost);
       position = this.#scalar(type, own, position, end);
     }
     return position;
@@ -140,7 +140,7 @@ function is64Bits({ kind }: FieldType): boolean {
 }
 
 /** The least of 64 bits that are a negative number of 32. */
-const leastNegative = 2n ** 64n - 2n ** 31n;
+const minNegative = 2n ** 64n - 2n ** 31n;
 
 /** Whether the type's serializer can have written a varint of these bits: a negative int32 is written as 64. */
 function isInRange({ kind }: FieldType, bits: number | bigint): boolean {
@@ -151,6 +151,6 @@ function isInRange({ kind }: FieldType, bits: number | bigint): boolean {
     case "sint32":
       return bits < 2 ** 32;
     default:
-      return bits < 2 ** 31 || bits >= leastNegative;
+      return bits < 2 ** 31 || bits >= minNegative;
   }
 }

@@ -7,16 +7,16 @@ import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { generate, property, quote } from "../codegen.ts";
 import { readText } from "../text-cache.ts";
 import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
-import { type ReadMessage, type ReadPayload, Weaver, whole } from "./closures.ts";
+import { type ReadMessage, type ReadPayload, ClosureCompiler, whole } from "./closures.ts";
 import * as primitives from "./cursor.ts";
 import type { Cursor } from "./cursor.ts";
 import { packedReader } from "./packed.ts";
-import type { FieldStep, IntegerName, MessageStep, Step } from "./steps.ts";
-import { weigh, weighConverted } from "./weight.ts";
+import type { FieldInstruction, IntegerName, MessageInstruction, ReadInstruction } from "./read-instructions.ts";
+import { addCost, addConversionCost } from "./cost.ts";
 import { canBePacked, tagOf, wireOf } from "./wires.ts";
 
 /** The reader of these steps, as generated code. */
-export function generateReader(root: MessageStep, at: Cursor): ReadPayload {
+export function generateReader(root: MessageInstruction, at: Cursor): ReadPayload {
   return whole(new Emitter(at).reader(root), at, 1);
 }
 
@@ -24,7 +24,7 @@ export function generateReader(root: MessageStep, at: Cursor): ReadPayload {
 const fieldsPerFunction = 48;
 
 /** The fields of a oneof that are read by generated code. */
-const mostInOneof = 32;
+const maxInOneof = 32;
 
 const readers: Readonly<Record<IntegerName, string>> = {
   int32: "readInt32",
@@ -40,48 +40,48 @@ const readers: Readonly<Record<IntegerName, string>> = {
 };
 
 class Emitter {
-  readonly #weaver: Weaver;
+  readonly #compiler: ClosureCompiler;
   readonly #scope: Record<string, unknown>;
   readonly #constants = new Map<unknown, string>();
   readonly #functions: string[] = [];
-  readonly #names = new Map<MessageStep, string>();
-  readonly #waiting: MessageStep[] = [];
+  readonly #names = new Map<MessageInstruction, string>();
+  readonly #waiting: MessageInstruction[] = [];
 
   constructor(at: Cursor) {
-    this.#weaver = new Weaver(at);
-    this.#scope = { ...primitives, at, UNAVAILABLE, readText, addPair, weigh, weighConverted };
+    this.#compiler = new ClosureCompiler(at);
+    this.#scope = { ...primitives, at, UNAVAILABLE, readText, addPair, addCost, addConversionCost };
   }
 
-  reader(root: MessageStep): ReadMessage {
+  reader(root: MessageInstruction): ReadMessage {
     const name = this.#message(root);
-    for (let step = this.#waiting.pop(); step !== undefined; step = this.#waiting.pop()) {
-      this.#functions.push(this.#readMessage(this.#message(step), step)); // not by recursion: messages may reach through many others
+    for (let instruction = this.#waiting.pop(); instruction !== undefined; instruction = this.#waiting.pop()) {
+      this.#functions.push(this.#readMessage(this.#message(instruction), instruction)); // not by recursion: messages may reach through many others
     }
     return generate(`${this.#functions.join("\n")}\nreturn ${name};`, this.#scope) as ReadMessage; // the source returns one
   }
 
   /** The name of a message's function, which is emitted in its turn. */
-  #message(step: MessageStep): string {
-    if (step.special !== null) {
-      return this.#constant(this.#weaver.message(step));
+  #message(instruction: MessageInstruction): string {
+    if (instruction.special !== null) {
+      return this.#constant(this.#compiler.message(instruction));
     }
-    const known = this.#names.get(step);
+    const known = this.#names.get(instruction);
     if (known !== undefined) {
       return known;
     }
     const name = `read${this.#names.size}`;
-    this.#names.set(step, name);
-    this.#waiting.push(step);
+    this.#names.set(instruction, name);
+    this.#waiting.push(instruction);
     return name;
   }
 
-  #readMessage(name: string, message: MessageStep): string {
+  #readMessage(name: string, message: MessageInstruction): string {
     const fields = message.fields.filter(({ use }) => use !== "skip");
     const ordered = [...message.fields].sort((a, b) => a.number - b.number);
-    const open = `function ${name}(b,p,e,d){if(d>at.maxDepth)throw tooDeep(at);weigh(at,${message.weight});const start=p;`;
+    const open = `function ${name}(b,p,e,d){if(d>at.maxDepth)throw tooDeep(at);addCost(at,${message.cost});const start=p;`;
     if (message.fields.length > fieldsPerFunction) {
       return `${this.#wideParts(name, message, ordered)}${open}const o=${this.#literal(fields, (field) => this.#initial(field))};
-${this.#chunkCalls(name, ordered)}weigh(at,0);${this.#close(message)}`;
+${this.#chunkCalls(name, ordered)}addCost(at,0);${this.#close(message)}`;
     }
     const places = new Map(fields.map((field, i) => [field, `v${i}`]));
     const locals = fields.map((field) => `${places.get(field)}=${this.#initial(field)}`);
@@ -93,7 +93,7 @@ if(p!==e)p=${name}_(o,b,p,e,d);${this.#close(message)}`;
   }
 
   /** The same fields again, into the object, for as long as that brings any. A function of its own: the first round must not be a loop. */
-  #furtherFields(name: string, message: MessageStep, ordered: readonly FieldStep[]): string {
+  #furtherFields(name: string, message: MessageInstruction, ordered: readonly FieldInstruction[]): string {
     const reads = ordered.map((field) => this.#readField(field, message, ({ name: target }) => `o[${quote(target)}]`));
     return `function ${name}_(o,b,p,e,d){let c=0,n=0;
 for(let q=p;p<e;q=p){${reads.join("\n")}
@@ -102,8 +102,8 @@ return p;}
 `;
   }
 
-  #close(message: MessageStep): string {
-    const rest = `if(p!==e)${this.#constant(this.#weaver.rest(message))}(o,b,start,p,e,d);`;
+  #close(message: MessageInstruction): string {
+    const rest = `if(p!==e)${this.#constant(this.#compiler.rest(message))}(o,b,start,p,e,d);`;
     const required = message.fields.filter(({ isRequired, use }) => isRequired && use !== "skip");
     const checks = required.map(({ name }) => `o[${quote(name)}]===undefined`);
     const check = checks.length === 0 ? "" : `if(${checks.join("||")})throw missingField();`;
@@ -111,16 +111,16 @@ return p;}
     return `${rest}${check}${finish}return ${message.convert === null ? "o" : `${this.#constant(message.convert)}(o)`};}`;
   }
 
-  #literal(fields: readonly FieldStep[], value: (field: FieldStep) => string): string {
+  #literal(fields: readonly FieldInstruction[], value: (field: FieldInstruction) => string): string {
     return `{${fields.map((field) => `${property(field.name)}:${value(field)}`).join(",")}}`;
   }
 
-  #chunkNames(name: string, fields: readonly FieldStep[]): readonly string[] {
+  #chunkNames(name: string, fields: readonly FieldInstruction[]): readonly string[] {
     return Array.from({ length: Math.ceil(fields.length / fieldsPerFunction) }, (_, i) => `${name}_${i}`);
   }
 
-  /** Most messages of many fields have few of them: parts that the next field is behind are passed over at a glance. */
-  #chunkCalls(name: string, fields: readonly FieldStep[]): string {
+  /** Most messages of many fields have few of them: parts that the next field is behind are skipped at a glance. */
+  #chunkCalls(name: string, fields: readonly FieldInstruction[]): string {
     const calls = this.#chunkNames(name, fields).map((part, i) => {
       const last = fields[Math.min(fields.length, (i + 1) * fieldsPerFunction) - 1];
       return `if(p<e&&peekNumber(b,p,e)<=${last?.number ?? 0})p=${part}(o,b,p,e,d);`;
@@ -129,7 +129,7 @@ return p;}
   }
 
   /** The object first, with its shape, then its fields, some a function. What comes in another order is left to the closures at once. */
-  #wideParts(name: string, message: MessageStep, ordered: readonly FieldStep[]): string {
+  #wideParts(name: string, message: MessageInstruction, ordered: readonly FieldInstruction[]): string {
     const parts = this.#chunkNames(name, ordered).map((part, i) => {
       const fields = ordered.slice(i * fieldsPerFunction, (i + 1) * fieldsPerFunction);
       const reads = fields.map((field) => this.#readField(field, message, ({ name: target }) => `o[${quote(target)}]`));
@@ -140,12 +140,12 @@ return p;}`;
     return parts.join("\n");
   }
 
-  #initial(field: FieldStep): string {
+  #initial(field: FieldInstruction): string {
     if (field.cardinality === "repeated") {
       return "[]";
     }
     if (field.cardinality === "map") {
-      return hasTextKeys(field.step) ? "Object.create(null)" : "new Map()";
+      return hasTextKeys(field.instruction) ? "Object.create(null)" : "new Map()";
     }
     const initial = initialOf(field);
     if (initial === null || initial === undefined || typeof initial === "boolean" || Object.is(initial, 0)) {
@@ -155,8 +155,8 @@ return p;}`;
   }
 
   /** Statements that read a field if it comes next. */
-  #readField(field: FieldStep, message: MessageStep, placeOf: (field: FieldStep) => string): string {
-    const wireType = wireOf(field.step);
+  #readField(field: FieldInstruction, message: MessageInstruction, placeOf: (field: FieldInstruction) => string): string {
+    const wireType = wireOf(field.instruction);
     if (field.use === "skip") {
       const skip = `p=skipField(at,b,p,e,${wireType});`; // that it is no group's end is all that the number would say
       return wireType === primitives.wire.groupStart ? "" : this.#when(tagOf(field, wireType), "while", skip);
@@ -166,41 +166,41 @@ return p;}`;
       return this.#readRepeated(field, target);
     }
     if (field.cardinality === "map") {
-      const empty = this.#weaver.emptyValue(field);
+      const empty = this.#compiler.emptyValue(field);
       const use = (content: string): string => `addPair(at,${target},${content},${empty === null ? "null" : this.#constant(empty)},d+2);`;
       return this.#when(tagOf(field, wireType), "while", this.#readContent(field, "p", use));
     }
     const others = field.oneof < 0 ? [] : message.fields.filter(({ oneof, use }) => oneof === field.oneof && use !== "skip");
-    if (others.length > mostInOneof) {
+    if (others.length > maxInOneof) {
       return ""; // each takes out all the others: that much code is left to the closures
     }
     const clear = others.flatMap((other) => (other === field ? [] : [`${placeOf(other)}=null;`])).join("");
     const tag = tagOf(field, wireType);
-    const start = message.setWeight === 0 ? clear : `at.weight+=${message.setWeight};${clear}`; // weighed with the whole message
-    if (field.step.kind !== "message") {
-      return this.#when(tag, "if", start + this.#read(field.step, target, "e"));
+    const start = message.setCost === 0 ? clear : `at.cost+=${message.setCost};${clear}`; // metered with the whole message
+    if (field.instruction.kind !== "message") {
+      return this.#when(tag, "if", start + this.#read(field.instruction, target, "e"));
     }
     const content = this.#readContent(field, "p", (value) => `${target}=${value};`);
     return this.#when(tag, "if", start + content, `${target}==null`); // a further part is merged by the closures
   }
 
-  #readRepeated(field: FieldStep, target: string): string {
-    const { step } = field;
-    if (step.kind === "message") {
+  #readRepeated(field: FieldInstruction, target: string): string {
+    const { instruction } = field;
+    if (instruction.kind === "message") {
       return this.#when(
-        tagOf(field, wireOf(step)),
+        tagOf(field, wireOf(instruction)),
         "while",
         this.#readContent(field, "p", (content) => `${target}.push(${content});`),
       );
     }
-    const cost = itemCost(step);
-    const charge = cost === 0 ? "" : `weigh(at,${cost});`;
-    const push = (end: string): string => `${charge}let x;${this.#read(step, "x", end)}${target}.push(x);`;
-    const single = this.#when(tagOf(field, wireOf(step)), "while", push("e"));
+    const cost = itemCost(instruction);
+    const costCall = cost === 0 ? "" : `addCost(at,${cost});`;
+    const push = (end: string): string => `${costCall}let x;${this.#read(instruction, "x", end)}${target}.push(x);`;
+    const single = this.#when(tagOf(field, wireOf(instruction)), "while", push("e"));
     if (!canBePacked(field)) {
       return single;
     }
-    const reader = packedReader(step);
+    const reader = packedReader(instruction);
     const values = reader === null ? `while(p<f){${push("f")}}` : `p=${this.#constant(reader)}(at,${target},b,p,f);`;
     const packed = `${length("e")}const f=n;${values}`;
     return `${this.#when(tagOf(field, primitives.wire.length), "while", packed)}${single}`;
@@ -222,45 +222,50 @@ return p;}`;
   }
 
   /** Statements that read a message of a field and move `p` behind it. */
-  #readContent(field: FieldStep, position: string, use: (content: string) => string): string {
-    const { step } = field;
-    if (step.kind !== "message") {
+  #readContent(field: FieldInstruction, position: string, use: (content: string) => string): string {
+    const { instruction } = field;
+    if (instruction.kind !== "message") {
       return "";
     }
     const read =
-      field.use === "read" || field.use === "skip" ? this.#message(step.message) : this.#constant(this.#weaver.deferred(field.use));
-    if (step.isGroup) {
+      field.use === "read" || field.use === "skip"
+        ? this.#message(instruction.message)
+        : this.#constant(this.#compiler.deferred(field.use));
+    if (instruction.isGroup) {
       return `n=groupEnd(at,b,p,e,${tagOf(field, primitives.wire.groupStart)});const g=at.p;${use(`${read}(b,${position},n,d+1)`)}p=g;`;
     }
     return `${length("e")}const m=n;${use(`${read}(b,${position},m,d+1)`)}p=m;`;
   }
 
   /** Statements that read a value into `target` and move `p`. */
-  #read(step: Exclude<Step, { kind: "message" }>, target: string, end: string): string {
-    switch (step.kind) {
+  #read(instruction: Exclude<ReadInstruction, { kind: "message" }>, target: string, end: string): string {
+    switch (instruction.kind) {
       case "bool":
         return `if(p<${end}&&(c=b[p])<128){p++;${target}=c!==0;}else{${target}=readBool(at,b,p,${end});p=at.p;}`;
       case "float":
-        return this.#fixed("readFloat", step.convert, target, end);
+        return this.#fixed("readFloat", instruction.convert, target, end);
       case "double":
-        return this.#fixed("readDouble", step.convert, target, end);
+        return this.#fixed("readDouble", instruction.convert, target, end);
       case "enum": {
-        const symbol = this.#converted(step.convert, "y");
-        return `${varint("c", "readInt32", end)}{const y=${this.#constant(step.names)}.get(c);${target}=y===undefined?c:${symbol};}`;
+        const symbol = this.#converted(instruction.convert, "y");
+        return `${varint("c", "readInt32", end)}{const y=${this.#constant(instruction.names)}.get(c);${target}=y===undefined?c:${symbol};}`;
       }
       case "string":
-        return this.#sized(step.placeholder, target, this.#converted(step.convert, "readText(at.texts,b,p,n)"), end);
+        return this.#sized(instruction.placeholder, target, this.#converted(instruction.convert, "readText(at.texts,b,p,n)"), end);
       case "bytes": {
-        const bytes = step.convert === null ? "takeBytes(at,b,p,n)" : `(weighConverted(at,n-p),${this.#constant(step.convert)}(b,p,n))`;
-        return this.#sized(step.placeholder, target, bytes, end);
+        const bytes =
+          instruction.convert === null
+            ? "takeBytes(at,b,p,n)"
+            : `(addConversionCost(at,n-p),${this.#constant(instruction.convert)}(b,p,n))`;
+        return this.#sized(instruction.placeholder, target, bytes, end);
       }
       default:
-        return this.#integer(step, target, end);
+        return this.#integer(instruction, target, end);
     }
   }
 
-  #integer(step: Extract<Step, { kind: IntegerName }>, target: string, end: string): string {
-    const { kind, number, bigint } = step;
+  #integer(instruction: Extract<ReadInstruction, { kind: IntegerName }>, target: string, end: string): string {
+    const { kind, number, bigint } = instruction;
     const isFixed = kind.includes("fixed");
     const isZigZag = kind.startsWith("s") && !isFixed;
     const short = isZigZag ? "(c>>>1)^-(c&1)" : "c";

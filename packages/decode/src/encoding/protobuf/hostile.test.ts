@@ -99,9 +99,9 @@ describe("messages made to cost", () => {
   const thousand = Array.from({ length: 1_000 }, (_, i) => field(i + 1, 1));
   const two = "message N { int32 x = 1; int32 y = 2; }";
   /** Pairs of these keys, until there are so many bytes. */
-  const keyed = (key: (i: number) => string, least: number): Buffer => {
+  const keyed = (key: (i: number) => string, min: number): Buffer => {
     const pairs: Buffer[] = [];
-    for (let bytes = 0; bytes < least; bytes += pairs.at(-1)?.length ?? 0) {
+    for (let bytes = 0; bytes < min; bytes += pairs.at(-1)?.length ?? 0) {
       pairs.push(field(1, joined(field(1, key(pairs.length)), field(2, 1))));
     }
     return joined(...pairs);
@@ -193,8 +193,8 @@ describe("messages made to cost", () => {
     const bytes = fill(field(1, Buffer.alloc(0)));
     const schemaOfTwo = proto3("repeated N w = 1;", two);
     const [reader] = twins(schemaOfTwo);
-    expect(() => reader.read(bytes, 0, bytes.length)).toThrow(/at most 40 ns for each of its bytes.*raise limits\.maxWeightPerByte/);
-    expect(verdicts(twins(schemaOfTwo, { limits: { maxWeightPerByte: 100 } }), bytes)).toEqual(["read", "read"]);
+    expect(() => reader.read(bytes, 0, bytes.length)).toThrow(/at most 40 ns for each of its bytes.*raise limits\.maxCostPerByte/);
+    expect(verdicts(twins(schemaOfTwo, { limits: { maxCostPerByte: 100 } }), bytes)).toEqual(["read", "read"]);
   });
 });
 

@@ -11,7 +11,7 @@ import {
   readUint32,
   readUint64,
 } from "./cursor.ts";
-import type { IntegerName } from "./steps.ts";
+import type { IntegerName } from "./read-instructions.ts";
 
 /** The function that reads each kind of integer. */
 export const integerReaders: Readonly<Record<IntegerName, (at: Cursor, b: Uint8Array, p: number, e: number) => number | bigint>> = {

@@ -4,19 +4,19 @@
  */
 import { type Cursor, groupEnd, readEnd, readTag, skipField, wire } from "./cursor.ts";
 import { isMadeOfFields } from "./made-of-fields.ts";
-import type { FieldStep } from "./steps.ts";
-import { weighAgain } from "./weight.ts";
+import type { FieldInstruction } from "./read-instructions.ts";
+import { addRereadCost } from "./cost.ts";
 import { wireOf } from "./wires.ts";
 
 /** Longer parts are worth a call that copies them. */
-const mostCopiedSingly = 32;
+const maxCopiedSingly = 32;
 
 /** Whether a further part is read into the object of the first: nothing was made of that yet. */
-export function mergesInPlace({ cardinality, step, use }: FieldStep): boolean {
-  if (cardinality !== "single" || step.kind !== "message" || use !== "read") {
+export function mergesInPlace({ cardinality, instruction, use }: FieldInstruction): boolean {
+  if (cardinality !== "single" || instruction.kind !== "message" || use !== "read") {
     return false;
   }
-  return isMadeOfFields(step.message);
+  return isMadeOfFields(instruction.message);
 }
 
 /** The message fields of the message from `p` to `e` that come in several parts and must be read as one, each joined. */
@@ -25,11 +25,11 @@ export function joinParts(
   b: Uint8Array,
   p: number,
   e: number,
-  fields: ReadonlyMap<number, FieldStep>,
-): ReadonlyMap<FieldStep, Uint8Array> {
-  weighAgain(at, e - p);
-  const parts = new Map<FieldStep, number[]>(); // of each the starts and ends, in turn
-  const inOneof = new Map<number, FieldStep>();
+  fields: ReadonlyMap<number, FieldInstruction>,
+): ReadonlyMap<FieldInstruction, Uint8Array> {
+  addRereadCost(at, e - p);
+  const parts = new Map<FieldInstruction, number[]>(); // of each the starts and ends, in turn
+  const inOneof = new Map<number, FieldInstruction>();
   let position = p;
   while (position < e) {
     const tag = readTag(at, b, position, e);
@@ -37,14 +37,14 @@ export function joinParts(
     const field = fields.get(tag >>> 3);
     const start = position;
     position = skipField(at, b, position, e, tag);
-    if (field === undefined || field.cardinality !== "single" || (tag & 7) !== wireOf(field.step)) {
+    if (field === undefined || field.cardinality !== "single" || (tag & 7) !== wireOf(field.instruction)) {
       continue;
     }
     if (field.oneof >= 0 && inOneof.get(field.oneof) !== field) {
       parts.delete(inOneof.get(field.oneof) ?? field); // another field of the oneof takes it out
       inOneof.set(field.oneof, field);
     }
-    if (field.step.kind === "message" && !mergesInPlace(field)) {
+    if (field.instruction.kind === "message" && !mergesInPlace(field)) {
       const known = parts.get(field) ?? [];
       parts.set(field, known);
       known.push(...contentOf(at, b, start, position, tag));
@@ -67,7 +67,7 @@ function joined(at: Cursor, b: Uint8Array, parts: readonly number[]): Uint8Array
   for (let i = 0; i < parts.length; i += 2) {
     length += (parts[i + 1] ?? 0) - (parts[i] ?? 0);
   }
-  weighAgain(at, length);
+  addRereadCost(at, length);
   const whole = new Uint8Array(length);
   let p = 0;
   for (let i = 0; i < parts.length; i += 2) {
@@ -77,7 +77,7 @@ function joined(at: Cursor, b: Uint8Array, parts: readonly number[]): Uint8Array
 }
 
 function copyPart(b: Uint8Array, start: number, end: number, whole: Uint8Array, p: number): number {
-  if (end - start > mostCopiedSingly) {
+  if (end - start > maxCopiedSingly) {
     whole.set(b.subarray(start, end), p);
     return p + end - start;
   }

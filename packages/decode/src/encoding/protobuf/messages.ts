@@ -70,7 +70,7 @@ const scalarNames: readonly ScalarName[] = [
 ];
 const scalarTypes: ReadonlyMap<string, FieldType> = new Map(scalarNames.map((kind) => [kind, { kind }]));
 
-const mostFieldNumber = 2 ** 29 - 1;
+const maxFieldNumber = 2 ** 29 - 1;
 
 /** Resolves messages, each once, with all that they can reach. */
 export class Resolver {
@@ -192,7 +192,7 @@ function checkFields(node: ProtoMessage, fullName: string): void {
 }
 
 function checkNumber({ name, number }: ProtoField, fullName: string): void {
-  if (!Number.isInteger(number) || number < 1 || number > mostFieldNumber) {
+  if (!Number.isInteger(number) || number < 1 || number > maxFieldNumber) {
     throw invalidProto(`field ${shownName(name)} of ${shownName(fullName)} has a number that no field may have`);
   }
 }
@@ -227,21 +227,21 @@ function absentValue(field: ProtoField, type: FieldType, hasPresence: boolean): 
   if (type.kind === "message" || (hasPresence && field.default === null)) {
     return undefined;
   }
-  const stated = field.default;
+  const declared = field.default;
   switch (type.kind) {
     case "string":
-      return textOfBytes(stated ?? "");
+      return textOfBytes(declared ?? "");
     case "bytes":
-      return Buffer.from(stated ?? "", "latin1");
+      return Buffer.from(declared ?? "", "latin1");
     case "bool":
-      return stated === "true";
+      return declared === "true";
     case "double":
     case "float":
-      return floatOf(stated ?? "0", type.kind);
+      return floatOf(declared ?? "0", type.kind);
     case "enum":
-      return stated ?? type.names.get(0) ?? 0;
+      return declared ?? type.names.get(0) ?? 0;
     default:
-      return stated === null ? 0 : integerOf(stated);
+      return declared === null ? 0 : integerOf(declared);
   }
 }
 

@@ -3,42 +3,42 @@
  * schema is slow until the runtime has compiled it.
  */
 import { type Cursor, readBool, readInt32, readInt64, readSint32, readSint64, readUint32, readUint64 } from "./cursor.ts";
-import type { Step } from "./steps.ts";
+import type { ReadInstruction } from "./read-instructions.ts";
 
 /** Reads the values from `p` to `e` into the list, and gives the position behind them. */
 export type ReadPacked = (at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number) => number;
 
 /** The function that reads packed values of this step; null where each is converted, or of a fixed size. */
-export function packedReader(step: Step): ReadPacked | null {
-  switch (step.kind) {
+export function packedReader(instruction: ReadInstruction): ReadPacked | null {
+  switch (instruction.kind) {
     case "int32":
-      return step.number === null ? packedInt32 : null;
+      return instruction.number === null ? packedInt32 : null;
     case "sint32":
-      return step.number === null ? packedSint32 : null;
+      return instruction.number === null ? packedSint32 : null;
     case "uint32":
-      return step.number === null ? packedUint32 : null;
+      return instruction.number === null ? packedUint32 : null;
     case "int64":
-      return step.number === null && step.bigint === null ? packedInt64 : null;
+      return instruction.number === null && instruction.bigint === null ? packedInt64 : null;
     case "sint64":
-      return step.number === null && step.bigint === null ? packedSint64 : null;
+      return instruction.number === null && instruction.bigint === null ? packedSint64 : null;
     case "uint64":
-      return step.number === null && step.bigint === null ? packedUint64 : null;
+      return instruction.number === null && instruction.bigint === null ? packedUint64 : null;
     case "bool":
       return packedBool;
     case "enum":
-      return step.convert === null ? packedEnum(step.names) : null;
+      return instruction.convert === null ? packedEnum(instruction.names) : null;
     default:
       return null;
   }
 }
 
 /** Shorter lists grow as they fill. */
-const leastCounted = 64;
+const minCounted = 64;
 
 /** Makes room for the varints from `p` to `e`, and says where the first goes: a list that grows is copied again and again. */
 function makeRoom(items: unknown[], b: Uint8Array, p: number, e: number): number {
   const { length } = items;
-  if (e - p < leastCounted) {
+  if (e - p < minCounted) {
     return length;
   }
   let count = 0;

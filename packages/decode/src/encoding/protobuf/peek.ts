@@ -1,12 +1,15 @@
 import { checkText, TextMemo } from "../text-cache.ts";
 import { type Cursor, readEnd, readTag, skipField, wire } from "./cursor.ts";
-import type { DeferStep } from "./steps.ts";
+import type { DeferInstruction } from "./read-instructions.ts";
 
 /**
  * Looks into a message for a few of its texts and gives what they resolve to, the same while they are the same. Its other texts must be
  * UTF-8: it is read late.
  */
-export function peekReader(at: Cursor, { peek, absent, resolve, texts }: DeferStep): (b: Uint8Array, p: number, e: number) => unknown {
+export function peekReader(
+  at: Cursor,
+  { peek, absent, resolve, texts }: DeferInstruction,
+): (b: Uint8Array, p: number, e: number) => unknown {
   const places = new Map<number, number>();
   for (const [place, number] of peek.entries()) {
     if (number > 0) {

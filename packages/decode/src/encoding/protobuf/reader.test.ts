@@ -168,7 +168,7 @@ describe("fields in any order, any number of times", () => {
     expect(valueOf(oneof, joined(x, y, field(1, 5)))).toStrictEqual({ a: 5, b: null, c: null });
   });
 
-  test("fields that the schema does not know, or not on the wire like this, are passed over", () => {
+  test("fields that the schema does not know, or not on the wire like this, are skipped", () => {
     const unknown = joined(
       field(90, 1),
       field(91, "text"),

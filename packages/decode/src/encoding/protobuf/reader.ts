@@ -7,10 +7,10 @@ import { closureReader, type ReadPayload } from "./closures.ts";
 import { Cursor } from "./cursor.ts";
 import { generateReader } from "./generate.ts";
 import type { Message } from "./messages.ts";
-import { type MessageStep, planSteps } from "./steps.ts";
+import { type MessageInstruction, planInstructions } from "./read-instructions.ts";
 
 /** Schemas of more fields than this are read by closures: generating and compiling their code costs more than it saves. */
-const mostGeneratedFields = 5_000;
+const maxGeneratedFields = 5_000;
 
 export interface ProtobufReaderOptions extends CompileOptions {
   /** The message of a full name, for those that only their bytes name. */
@@ -23,19 +23,19 @@ export function compileProtobufReader(message: Message, type: Type, options: Pro
 }
 
 function compileRead(message: Message, options: ProtobufReaderOptions): ReadPayload {
-  const root = planSteps(message, { ...options, columns: options.columns ?? new Map(), parseJson: jsonParser(options) });
-  const at = new Cursor(options.limits, options.texts ?? new TextCache(), options.leastWeighedBytes);
-  return options.codeGeneration && countFields(root) <= mostGeneratedFields ? generateReader(root, at) : closureReader(root, at);
+  const root = planInstructions(message, { ...options, columns: options.columns ?? new Map(), parseJson: jsonParser(options) });
+  const at = new Cursor(options.limits, options.texts ?? new TextCache(), options.minMeteredBytes);
+  return options.codeGeneration && countFields(root) <= maxGeneratedFields ? generateReader(root, at) : closureReader(root, at);
 }
 
-function countFields(root: MessageStep): number {
-  const seen = new Set<MessageStep>([root]);
+function countFields(root: MessageInstruction): number {
+  const seen = new Set<MessageInstruction>([root]);
   let fields = 0;
   for (const message of seen) {
     fields += message.fields.length;
-    for (const { step } of message.fields) {
-      if (step.kind === "message") {
-        seen.add(step.message); // a set is walked to the end that it has by then
+    for (const { instruction } of message.fields) {
+      if (instruction.kind === "message") {
+        seen.add(instruction.message); // a set is walked to the end that it has by then
       }
     }
   }

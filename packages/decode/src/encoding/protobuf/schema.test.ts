@@ -126,7 +126,7 @@ describe("names", () => {
   });
 });
 
-test("all that a text may hold beside its messages is passed over", () => {
+test("all that a text may hold beside its messages is skipped", () => {
   const schema = `// a comment
     syntax = 'proto3' ; /* another
     one */ package p;

@@ -115,7 +115,7 @@ function pathName(file: ProtoFile, { path, mapEntries = false }: MessageSelector
 }
 
 /** Longer lists of readings are cut: each is tried. */
-const mostReadings = 6;
+const maxReadings = 6;
 
 function pathReadings(file: ProtoFile, path: readonly number[]): readonly string[] {
   const [first = -1, ...inner] = path;
@@ -127,7 +127,7 @@ function pathReadings(file: ProtoFile, path: readonly number[]): readonly string
       const inReach = own.slice(Math.max(0, index - (messages.length - own.length)), index + 1);
       return inReach.map((message) => ({ name: join(name, message.name), messages: message.messages }));
     });
-    found = found.slice(0, mostReadings);
+    found = found.slice(0, maxReadings);
   }
   return inner.length === 0 ? [] : found.map(({ name }) => name);
 }

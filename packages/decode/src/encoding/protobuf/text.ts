@@ -12,7 +12,7 @@ import {
 import { featuresOf, type Option, paramsOf, parseFieldOptions, parseOption, textOf } from "./options.ts";
 import { textOfBytes, Tokens } from "./tokens.ts";
 
-/** A `.proto` text. Services and reserved names say nothing about how messages are read, and are passed over. */
+/** A `.proto` text. Services and reserved names say nothing about how messages are read, and are skipped. */
 export function parseProtoText(text: string, count: PartCount): ProtoFile {
   return new Parser(text, count).file();
 }
@@ -288,6 +288,6 @@ function emptyBody(): Body {
 
 function fieldOf(field: Omit<ProtoField, "default" | "features" | "params">, options: readonly Option[]): ProtoField {
   const { name, number, label, type, isGroup, oneof } = field;
-  const stated = textOf(options, "default");
-  return { name, number, label, type, isGroup, oneof, default: stated, features: featuresOf(options), params: paramsOf(options) };
+  const declared = textOf(options, "default");
+  return { name, number, label, type, isGroup, oneof, default: declared, features: featuresOf(options), params: paramsOf(options) };
 }

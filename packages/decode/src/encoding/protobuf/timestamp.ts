@@ -3,14 +3,14 @@ import { secondsPerDay } from "../../values/calendar.ts";
 import { instantRenderer } from "../../values/moment.ts";
 import { valueInvalid } from "../../values/value-invalid.ts";
 import { readInt32, readInt64, readTag, skipField } from "./cursor.ts";
-import type { ReadInPlace } from "./steps.ts";
-import { weigh, weightOf } from "./weight.ts";
+import type { ReadInPlace } from "./read-instructions.ts";
+import { addCost, costOf } from "./cost.ts";
 import { timestampName } from "./well-known.ts";
 
 /** `int64 seconds = 1; int32 nanos = 2`: no object on the way, as rows have several. */
 const secondsTag = 0x08;
 const nanosTag = 0x10;
-const mostNanos = 999_999_999;
+const maxNanos = 999_999_999;
 
 /** Reads a `google.protobuf.Timestamp`: an instant. */
 export function timestampReader(options: ResolvedValueOptions): ReadInPlace {
@@ -31,10 +31,10 @@ export function timestampReader(options: ResolvedValueOptions): ReadInPlace {
         p = skipField(at, b, p, e, tag);
       }
     }
-    if (typeof seconds !== "number" || nanos < 0 || nanos > mostNanos) {
-      throw valueInvalid(timestampName, `seconds that a double holds and nanos from 0 to ${mostNanos}`, "others");
+    if (typeof seconds !== "number" || nanos < 0 || nanos > maxNanos) {
+      throw valueInvalid(timestampName, `seconds that a double holds and nanos from 0 to ${maxNanos}`, "others");
     }
-    weigh(at, weightOf.text);
+    addCost(at, costOf.text);
     const days = Math.floor(seconds / secondsPerDay);
     return render(days, seconds - days * secondsPerDay, nanos);
   };

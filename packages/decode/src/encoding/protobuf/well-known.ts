@@ -57,13 +57,13 @@ function valueOf(kinds: Readonly<Record<string, unknown>>): unknown {
   return number_value ?? string_value ?? bool_value ?? struct_value ?? list_value ?? null;
 }
 
-const mostNanos = 999_999_999;
+const maxNanos = 999_999_999;
 
 /** `PT90.5S`, as JSON writes `90.5s`: seconds alone, because minutes and hours were not sent. */
 function duration(value: Readonly<Record<string, unknown>>): string {
   const name = "google.protobuf.Duration";
   const seconds = integer(name, value, "seconds", -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-  const nanos = integer(name, value, "nanos", -mostNanos, mostNanos);
+  const nanos = integer(name, value, "nanos", -maxNanos, maxNanos);
   if (seconds * nanos < 0) {
     throw valueInvalid(name, "seconds and nanos of one sign", "two signs");
   }
@@ -90,14 +90,14 @@ function timeOfDay(options: ResolvedValueOptions): ConvertMessage {
     const hours = integer(name, value, "hours", 0, 24);
     const minutes = integer(name, value, "minutes", 0, 59);
     const seconds = integer(name, value, "seconds", 0, 60);
-    return render(false, hours * 3600 + minutes * 60 + seconds, integer(name, value, "nanos", 0, mostNanos));
+    return render(false, hours * 3600 + minutes * 60 + seconds, integer(name, value, "nanos", 0, maxNanos));
   };
 }
 
-function integer(name: string, value: Readonly<Record<string, unknown>>, field: string, least: number, most: number): number {
+function integer(name: string, value: Readonly<Record<string, unknown>>, field: string, min: number, max: number): number {
   const found = value[field];
-  if (typeof found !== "number" || found < least || found > most) {
-    throw valueInvalid(name, `an integer field ${field} from ${least} to ${most}`, "another value");
+  if (typeof found !== "number" || found < min || found > max) {
+    throw valueInvalid(name, `an integer field ${field} from ${min} to ${max}`, "another value");
   }
   return found;
 }

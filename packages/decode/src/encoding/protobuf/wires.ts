@@ -1,14 +1,14 @@
 import { wire } from "./cursor.ts";
 import type { FieldType } from "./messages.ts";
-import type { FieldStep, Step } from "./steps.ts";
+import type { FieldInstruction, ReadInstruction } from "./read-instructions.ts";
 
 /** The wire type of one value. */
-export function wireOf(step: Step): number {
-  return step.kind === "message" && step.isGroup ? wire.groupStart : wireOfKind(step.kind);
+export function wireOf(instruction: ReadInstruction): number {
+  return instruction.kind === "message" && instruction.isGroup ? wire.groupStart : wireOfKind(instruction.kind);
 }
 
 /** The wire type of values of a kind; of a message that is no group. */
-export function wireOfKind(kind: Step["kind"] | FieldType["kind"]): number {
+export function wireOfKind(kind: ReadInstruction["kind"] | FieldType["kind"]): number {
   switch (kind) {
     case "double":
     case "fixed64":
@@ -28,11 +28,11 @@ export function wireOfKind(kind: Step["kind"] | FieldType["kind"]): number {
 }
 
 /** Whether a repeated field's values may stand together behind one length. */
-export function canBePacked({ cardinality, step }: FieldStep): boolean {
-  return cardinality === "repeated" && step.kind !== "string" && step.kind !== "bytes" && step.kind !== "message";
+export function canBePacked({ cardinality, instruction }: FieldInstruction): boolean {
+  return cardinality === "repeated" && instruction.kind !== "string" && instruction.kind !== "bytes" && instruction.kind !== "message";
 }
 
 /** The tag of a field whose value stands on the wire like this. */
-export function tagOf(field: FieldStep, wireType: number): number {
+export function tagOf(field: FieldInstruction, wireType: number): number {
   return ((field.number << 3) | wireType) >>> 0;
 }

@@ -28,10 +28,10 @@ function open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEven
   if (event === null) {
     return null;
   }
-  const stated = debeziumAttributes(event);
+  const declared = debeziumAttributes(event);
   const extra = unknownAttributes(event);
   const kept = extra === null ? origin : origin.withExtra(extra);
-  const change = stated === null ? openDeltaforgeEvent(event, kept) : changeOf(event.data, stated, kept);
+  const change = declared === null ? openDeltaforgeEvent(event, kept) : changeOf(event.data, declared, kept);
   return [change ?? new UnknownValue({ ...event.attributes, data: event.data }, origin)];
 }
 

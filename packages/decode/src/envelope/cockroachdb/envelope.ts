@@ -97,7 +97,7 @@ const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>(
 function openEnriched(value: Block, after: Columns | null, origin: Origin): readonly CdcEvent[] | null {
   const op = operations.get(value["op"]);
   const sent = bigintOrNull(value["ts_ns"]);
-  if (op === undefined || sent === null || sent < leastNanoseconds || !(isBlock(value["source"]) || (value["source"] ?? null) === null)) {
+  if (op === undefined || sent === null || sent < minNanoseconds || !(isBlock(value["source"]) || (value["source"] ?? null) === null)) {
     return null;
   }
   const source = isBlock(value["source"]) ? value["source"] : {};
@@ -106,7 +106,7 @@ function openEnriched(value: Block, after: Columns | null, origin: Origin): read
 }
 
 /** Of the year 2001: a column of a user's that has this name counts something else. */
-const leastNanoseconds = 1_000_000_000_000_000_000n;
+const minNanoseconds = 1_000_000_000_000_000_000n;
 
 function commitTime(meta: Block): HybridTime | null {
   return hybridTimeOf(meta["ts_hlc"]) ?? hybridTimeOf(meta["updated"]) ?? hybridTimeOf(meta["mvcc_timestamp"]);
@@ -118,8 +118,8 @@ function sourceBlock(source: Block, meta: Block, time: HybridTime | null): Block
   const words = { version: db_version, name: cluster_name, db: database_name, schema: schema_name, table: table_name };
   const { updated, mvcc_timestamp } = meta;
   const times = time === null ? {} : { ts_ms: time.tsMs, ts_us: time.tsNs / 1_000n, ts_ns: time.tsNs };
-  const stated = Object.entries({ ...words, updated, mvcc_timestamp }).filter(([, field]) => field !== undefined);
-  return { ...source, ...times, ...Object.fromEntries(stated), connector: "cockroachdb" };
+  const declared = Object.entries({ ...words, updated, mvcc_timestamp }).filter(([, field]) => field !== undefined);
+  return { ...source, ...times, ...Object.fromEntries(declared), connector: "cockroachdb" };
 }
 
 function change(

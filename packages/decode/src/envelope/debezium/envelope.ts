@@ -24,7 +24,7 @@ export const debezium: EnvelopeFormat = {
   },
   membersOf: membersOfRecord,
   open,
-  openWhole,
+  openUnprojected,
 };
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
@@ -39,7 +39,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
 }
 
 /** A change that is not understood, with everything that was sent. A row whose column `source` is not Debezium's is a row. */
-function openWhole(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+function openUnprojected(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   return isBlock(value) && "op" in value && isSourceBlock(value["source"]) ? [new UnknownValue(value, origin)] : null;
 }
 

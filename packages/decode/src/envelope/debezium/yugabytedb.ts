@@ -6,8 +6,8 @@ import { type Change, openChange } from "./change.ts";
 
 /** YugabyteDB's gRPC connector wraps each column, unless its transformation PGCompatible took the wrappers off. */
 export function openYugabytedbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
-  const { before = null, after = null, ...stated } = change; // not kept with their wrappers
-  return openChange(op, stated, unwrapped(before), unwrapped(after), table, origin);
+  const { before = null, after = null, ...declared } = change; // not kept with their wrappers
+  return openChange(op, declared, unwrapped(before), unwrapped(after), table, origin);
 }
 
 /** A column that was not sent is null without a wrapper: a row is wrapped where all of its other columns are. */

@@ -19,7 +19,7 @@ export const deltaforge: EnvelopeFormat = {
   planFor: ({ fields }) => (isWrapped(fields) ? readEverything : changePlan(false)),
   membersOf: ({ fields }) => (isWrapped(fields) ? new Set(fields) : members),
   open,
-  openWhole,
+  openUnprojected,
 };
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
@@ -39,7 +39,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
 }
 
 /** An event that is not understood: what a processor made of a row may be anything. */
-function openWhole(value: unknown, origin: Origin): readonly CdcEvent[] | null {
+function openUnprojected(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const event = eventOf(value);
   return event !== null && typeof event["op"] === "string" && isSourceBlock(event["source"]) ? [new UnknownValue(value, origin)] : null;
 }

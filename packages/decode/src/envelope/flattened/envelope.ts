@@ -89,14 +89,14 @@ function flattenedOperation({ deleted, op }: Meta): Operation {
 }
 
 function tableOf(meta: Meta, topicTable: TableName | null): TableName {
-  const stated = (field: string): string | undefined => {
+  const declared = (field: string): string | undefined => {
     const text = meta[field] ?? meta[`source_${field}`];
     return typeof text === "string" && text !== "" ? text : undefined;
   };
-  const name = stated("table") ?? stated("collection") ?? topicTable?.name ?? "";
+  const name = declared("table") ?? declared("collection") ?? topicTable?.name ?? "";
   const fromTopic = topicTable?.name === name ? topicTable : null;
-  const database = stated("keyspace") ?? stated("db") ?? fromTopic?.database;
-  const schema = stated("schema") ?? fromTopic?.schema;
+  const database = declared("keyspace") ?? declared("db") ?? fromTopic?.database;
+  const schema = declared("schema") ?? fromTopic?.schema;
   return { ...(database === undefined ? {} : { database }), ...(schema === undefined ? {} : { schema }), name };
 }
 

@@ -100,7 +100,7 @@ function rowBeside(value: Block): Columns {
 
 function sourceBlock(value: Block, table: TableName): Block {
   const block: Record<string, unknown> = { connector: "goldengate", table: table.name, ts_ms: millisOf(value["op_ts"]) };
-  const stated = {
+  const declared = {
     db: table.database,
     schema: table.schema,
     pos: value["pos"],
@@ -108,7 +108,7 @@ function sourceBlock(value: Block, table: TableName): Block {
     xid: value["xid"],
     tokens: value["tokens"],
   };
-  for (const [name, field] of Object.entries(stated)) {
+  for (const [name, field] of Object.entries(declared)) {
     if (field !== undefined) {
       block[name] = field;
     }

@@ -79,8 +79,8 @@ function change(op: Operation, table: TableName, data: Columns, value: Block, ts
  * of the record's key, which has them in lower case.
  */
 function keyOf(data: Columns, value: Block, recordKey: unknown): Columns | null {
-  const stated = namesOf(value["primary_key_columns"] ?? value["primaryKeyColumns"]);
-  return keyColumns(data, stated) ?? keyColumns(data, stated.map(camelCase)) ?? translatedKey(recordKey);
+  const declared = namesOf(value["primary_key_columns"] ?? value["primaryKeyColumns"]);
+  return keyColumns(data, declared) ?? keyColumns(data, declared.map(camelCase)) ?? translatedKey(recordKey);
 }
 
 /** The number 1 in eight bytes, which are text as well. */

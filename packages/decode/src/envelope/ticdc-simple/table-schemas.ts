@@ -13,8 +13,8 @@ export interface TableSchema {
 }
 
 /** MySQL's bound is 4,096 columns a table; what senders make us remember is bounded by columns, all together. */
-const mostColumnsOfTable = 4_096;
-const mostColumns = 65_536;
+const maxColumnsOfTable = 4_096;
+const maxColumns = 65_536;
 
 /** The schemas that messages described, so that later ones of those versions can be understood. The oldest make room. */
 class TableSchemas {
@@ -28,9 +28,9 @@ class TableSchemas {
   set(version: string, schema: TableSchema): void {
     this.#forget(version);
     this.#byVersion.set(version, schema);
-    this.#columns += weightOf(schema);
+    this.#columns += costOf(schema);
     for (const oldest of this.#byVersion.keys()) {
-      if (this.#columns <= mostColumns) {
+      if (this.#columns <= maxColumns) {
         break;
       }
       this.#forget(oldest);
@@ -40,13 +40,13 @@ class TableSchemas {
   #forget(version: string): void {
     const schema = this.#byVersion.get(version);
     if (schema !== undefined) {
-      this.#columns -= weightOf(schema);
+      this.#columns -= costOf(schema);
       this.#byVersion.delete(version);
     }
   }
 }
 
-function weightOf({ columns }: TableSchema): number {
+function costOf({ columns }: TableSchema): number {
   return columns.size + 1;
 }
 
@@ -54,7 +54,7 @@ const schemasByMemory = new WeakMap<object, TableSchemas>();
 
 /** Remembers the schema that a BOOTSTRAP or a DDL carries, where the user has given something to remember it. */
 export function learnSchema(schema: unknown, { memory, topic }: EnvelopeScope): void {
-  if (memory === null || !isBlock(schema) || !Array.isArray(schema["columns"]) || schema["columns"].length > mostColumnsOfTable) {
+  if (memory === null || !isBlock(schema) || !Array.isArray(schema["columns"]) || schema["columns"].length > maxColumnsOfTable) {
     return;
   }
   let schemas = schemasByMemory.get(memory);

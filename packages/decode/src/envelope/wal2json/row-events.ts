@@ -79,7 +79,7 @@ export function tableOf(value: Block): TableName {
  * halves are its 64 bits.
  */
 export function transactionSource(transaction: Block): Block {
-  const stated = {
+  const declared = {
     connector: "postgresql",
     ts_ms: millisOf(transaction["timestamp"]) ?? undefined,
     txId: transaction["xid"],
@@ -88,7 +88,7 @@ export function transactionSource(transaction: Block): Block {
     origin: transaction["origin"],
     transactional: transaction["transactional"],
   };
-  return Object.fromEntries(Object.entries(stated).filter(([, field]) => field !== undefined));
+  return Object.fromEntries(Object.entries(declared).filter(([, field]) => field !== undefined));
 }
 
 /** The same of one table's change. */

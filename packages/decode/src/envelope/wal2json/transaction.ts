@@ -65,7 +65,7 @@ function isChange(one: unknown): boolean {
     : typeof one["kind"] === "string" && typeof one["table"] === "string";
 }
 
-/** How often the next change is another table's: what says so is made anew then. */
+/** How often the next change is another table's: what says so is made again then. */
 function countTables(changes: readonly Block[]): number {
   let count = 0;
   for (let i = 1; i < changes.length; i++) {

@@ -1,6 +1,6 @@
 const idKey: Buffer = Buffer.from('{"schemaId":');
 const payloadKey: Buffer = Buffer.from(',"payload":');
-const mostDigits = 19;
+const maxDigits = 19;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -22,7 +22,7 @@ export function jsonPayloadStart(bytes: Buffer, start: number, end: number): num
   }
   const digits = start + idKey.length;
   let at = digits;
-  while (at < end && at - digits < mostDigits && isDigit(bytes[at] as number)) {
+  while (at < end && at - digits < maxDigits && isDigit(bytes[at] as number)) {
     at++;
   }
   return at > digits && bytes[digits] !== 0x30 && standsAt(bytes, at, end, payloadKey) ? at + payloadKey.length : 0;

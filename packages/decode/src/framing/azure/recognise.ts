@@ -22,8 +22,8 @@ export const azureHeader: Framing = {
   recognise: (message) => headerEvidence(message)?.evidence ?? null,
   open: (message) => {
     const { bytes, start, end } = message;
-    const { id, isWeak } = headerEvidence(message) ?? { id: "", isWeak: true };
-    return { ...frame(id, { bytes, start, end, count: 1 }), isWeak };
+    const { id, isAmbiguous } = headerEvidence(message) ?? { id: "", isAmbiguous: true };
+    return { ...frame(id, { bytes, start, end, count: 1 }), isAmbiguous };
   },
 };
 
@@ -49,17 +49,17 @@ function frame(id: string, payload: Payload): Frame {
 }
 
 /** A header `schemaId` may be anybody's. */
-function headerEvidence({ headers, side }: Message): (Named & { readonly isWeak: boolean }) | null {
+function headerEvidence({ headers, side }: Message): (Named & { readonly isAmbiguous: boolean }) | null {
   if (side === "key") {
     return null;
   }
   const contentType = lastHeaderText(headers, "content-type");
   if (contentType?.startsWith(contentTypePrefix)) {
     const id = idOf(contentType.slice(contentTypePrefix.length));
-    return id === null ? null : { evidence: `header content-type is ${contentTypePrefix} and the id ${id}`, id, isWeak: false };
+    return id === null ? null : { evidence: `header content-type is ${contentTypePrefix} and the id ${id}`, id, isAmbiguous: false };
   }
   const id = idOf(lastHeaderText(headers, "schemaId"));
-  return id === null ? null : { evidence: `header schemaId is ${id}`, id, isWeak: true };
+  return id === null ? null : { evidence: `header schemaId is ${id}`, id, isAmbiguous: true };
 }
 
 function prefixEvidence({ bytes, start, end }: Message): (Named & { readonly length: number }) | null {

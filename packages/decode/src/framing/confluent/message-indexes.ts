@@ -33,8 +33,8 @@ export interface IndexTolerance {
 }
 
 /** Deeper than any messages nest. */
-const mostIndexes = 128;
-const mostIndex = 2 ** 31 - 1;
+const maxIndexes = 128;
+const maxIndex = 2 ** 31 - 1;
 
 /** The indexes at `start`; a `DecodeError` where there are none, or none that can be. */
 export function readMessageIndexes(bytes: Uint8Array, start: number, end: number): MessageIndexes {
@@ -88,8 +88,8 @@ type ReadNumber = (bytes: Uint8Array, at: number, end: number) => Varint | null;
 
 function readIndexes(bytes: Uint8Array, start: number, end: number, readNumber: ReadNumber): MessageIndexes {
   const count = numberAt(bytes, start, end, readNumber);
-  if (count.value > mostIndexes) {
-    throw malformed(`more than ${mostIndexes} of them`);
+  if (count.value > maxIndexes) {
+    throw malformed(`more than ${maxIndexes} of them`);
   }
   const path: number[] = [];
   let { next } = count;
@@ -110,7 +110,7 @@ function numberAt(bytes: Uint8Array, at: number, end: number, readNumber: ReadNu
   if (number.value < 0) {
     throw malformed("a negative number");
   }
-  if (number.value > mostIndex) {
+  if (number.value > maxIndex) {
     throw malformed("a number of more than 32 bits");
   }
   return number;

@@ -5,7 +5,7 @@ import { readZigZag, type Varint } from "../varint.ts";
 import { unsnappy } from "./snappy.ts";
 
 const syncLength = 16;
-const mostValues = 2_147_483_647;
+const maxValues = 2_147_483_647;
 
 /** What stands before the blocks of a container file. */
 export interface FileHeader {
@@ -26,7 +26,7 @@ export function readBlocks(bytes: Buffer, header: FileHeader, end: number, maxBy
     const count = longAt(bytes, at, end, "the number of values of a block");
     const size = longAt(bytes, count.next, end, "the size of a block");
     const blockEnd = size.next + size.value;
-    if (count.value > mostValues || blockEnd + syncLength > end) {
+    if (count.value > maxValues || blockEnd + syncLength > end) {
       throw truncated("a block and its sync marker");
     }
     if (!isSync(header.sync, bytes, blockEnd)) {

@@ -24,11 +24,11 @@ export const ticdc: Framing = {
     if (payloads === null) {
       throw new DecodeError("malformed", "expected TiCDC's documents behind their lengths, found lengths that lead elsewhere");
     }
-    const most = Math.max(mostInShort, Math.floor((message.end - message.start) / leastAverage));
-    if (payloads.length > most) {
+    const max = Math.max(maxInShort, Math.floor((message.end - message.start) / minAverage));
+    if (payloads.length > max) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected at most ${most} documents in a TiCDC message of this length, found ${payloads.length}`,
+        `expected at most ${max} documents in a TiCDC message of this length, found ${payloads.length}`,
       );
     }
     return { schemaId: null, payloads };
@@ -36,9 +36,9 @@ export const ticdc: Framing = {
 };
 
 /** TiCDC's `max-batch-size` is 16 unless somebody raises it. Each document may be of a shape of its own, which costs more than its bytes say. */
-const mostInShort = 2_048;
+const maxInShort = 2_048;
 /** In long messages there may be more, one for so many bytes. */
-const leastAverage = 512;
+const minAverage = 512;
 const lengthBytes = 8;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;

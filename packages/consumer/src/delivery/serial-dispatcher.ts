@@ -1,11 +1,11 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import { toError } from "../user-code/user-value.ts";
-import { BatchRun, type BatchRunParts } from "./batch-run.ts";
+import { SerialBatchRunner, type SerialBatchRunnerParts } from "./serial-batch-runner.ts";
 import type { WorkInHand } from "../observe/waits.ts";
-import type { DrainKind, HoldAll, Intake } from "./intake.ts";
+import type { DrainKind, HoldAll, Dispatcher } from "./dispatcher.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 
-export interface HandlerIntakeParts {
+export interface SerialDispatcherParts {
   readonly maxInFlightBytes: number;
   readonly holdAll: HoldAll;
 }
@@ -17,20 +17,20 @@ const settled: Promise<void> = Promise.resolve();
  * Hands events to handlers, one batch of a partition after the other. Batches of several partitions that a driver hands over at the same
  * time interleave where their handlers wait.
  */
-export class HandlerIntake implements Intake {
-  readonly #parts: BatchRunParts & HandlerIntakeParts;
+export class SerialDispatcher implements Dispatcher {
+  readonly #parts: SerialBatchRunnerParts & SerialDispatcherParts;
   readonly #fail: (error: Error) => void;
   readonly #progress: () => void;
-  readonly #underWay = new Map<BatchRun, Promise<void>>();
+  readonly #underWay = new Map<SerialBatchRunner, Promise<void>>();
 
-  constructor(parts: BatchRunParts & HandlerIntakeParts, fail: (error: Error) => void, progress: () => void) {
+  constructor(parts: SerialBatchRunnerParts & SerialDispatcherParts, fail: (error: Error) => void, progress: () => void) {
     this.#parts = parts;
     this.#fail = fail;
     this.#progress = progress;
   }
 
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
-    const run = new BatchRun(batch, held.ledger, this.#parts);
+    const run = new SerialBatchRunner(batch, held.ledger, this.#parts);
     // Known before its first step: a handler may stop the consumer while the step is still on the stack.
     this.#underWay.set(run, settled);
     const pending = this.#stepOf(run);
@@ -68,7 +68,8 @@ export class HandlerIntake implements Intake {
   }
 
   async drain(how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void> {
-    const goes = ([run]: readonly [BatchRun, unknown]): boolean => assignments === undefined || assignments.includes(run.batch.assignment);
+    const goes = ([run]: readonly [SerialBatchRunner, unknown]): boolean =>
+      assignments === undefined || assignments.includes(run.batch.assignment);
     for (let going = [...this.#underWay].filter(goes); going.length > 0; going = [...this.#underWay].filter(goes)) {
       for (const [run] of going) {
         run.end(how);
@@ -88,7 +89,7 @@ export class HandlerIntake implements Intake {
   }
 
   /** One synchronous stretch of the run. What it throws is recovered from, or halts the consumer. */
-  #stepOf(run: BatchRun): PromiseLike<unknown> | null {
+  #stepOf(run: SerialBatchRunner): PromiseLike<unknown> | null {
     try {
       const pending = run.step();
       this.#progress();
@@ -101,7 +102,7 @@ export class HandlerIntake implements Intake {
     }
   }
 
-  async #finish(run: BatchRun, first: PromiseLike<unknown>): Promise<void> {
+  async #finish(run: SerialBatchRunner, first: PromiseLike<unknown>): Promise<void> {
     for (let pending: PromiseLike<unknown> | null = first; pending !== null; pending = this.#stepOf(run)) {
       try {
         await pending;
@@ -112,21 +113,21 @@ export class HandlerIntake implements Intake {
   }
 
   /** Leaves the run so that its next step goes on from what failed, or ends it. Null where there is nothing to wait for. */
-  #recover(run: BatchRun, error: unknown): Promise<void> | null {
+  #recover(run: SerialBatchRunner, error: unknown): Promise<void> | null {
     const { recovery } = this.#parts;
     if (run.fence.isClosed) {
       run.halt(); // it comes again, to whoever holds the partition next
       return null;
     }
     const { failure, tries } = run.failureOf(error);
-    const remedy = recovery.judge(failure, tries);
-    if (remedy.kind === "halt") {
-      this.#halt(run, remedy.error);
+    const decision = recovery.judge(failure, tries);
+    if (decision.kind === "halt") {
+      this.#halt(run, decision.error);
       return null;
     }
-    if (remedy.kind === "again") {
-      run.tryAgain();
-      return run.pause(remedy.delayMs);
+    if (decision.kind === "retry") {
+      run.retry();
+      return run.pause(decision.delayMs);
     }
     if (run.isolate()) {
       return settled;
@@ -137,7 +138,7 @@ export class HandlerIntake implements Intake {
     );
   }
 
-  #halt(run: BatchRun, error: Error): void {
+  #halt(run: SerialBatchRunner, error: Error): void {
     run.halt();
     this.#fail(error);
   }

@@ -84,7 +84,7 @@ test("another system's values mean what that system says", () => {
   expect(afterOf(createDecoder(), { key: typedKey, value: maxwell })).toEqual({ day: 19_782 });
 });
 
-test("what the user has stated of a column goes before its key's schema", () => {
+test("what the user has hinted of a column goes before its key's schema", () => {
   const topics = { "s.public.orders": { columns: { day: "io.debezium.time.Timestamp" } } };
   expect(rowOf(createDecoder({ topics }), { key: typedKey, value: { day: 19_782 } })).toEqual({ day: "1970-01-01T00:00:19.782" });
 });

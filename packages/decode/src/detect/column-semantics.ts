@@ -4,8 +4,8 @@ import type { CdcEvent, ChangeEvent, EnvelopeName, RowEvent, TableName } from ".
 import { type LearnedColumns, learnedFromKey, type SchemaChangeLearner } from "../stream/learned-columns.ts";
 import type { SideRoute } from "./side-route.ts";
 
-/** What meanings are learned from, beside what the user has stated. */
-export interface MeaningSources {
+/** What meanings are learned from, beside what the user has hinted. */
+export interface SemanticsSources {
   readonly keys: boolean;
   readonly schemaChanges: SchemaChangeLearner | null;
 }
@@ -23,26 +23,26 @@ const noNames: LearnedNames = { ofKey: [], ofTable: [] };
 const taught: ReadonlySet<EnvelopeName> = new Set<EnvelopeName>(["debezium", "flattened", "none"]);
 
 /**
- * The meanings that the columns of a topic's values are read with, where their encoding carries none: what the user has stated, and what
+ * The meanings that the columns of a topic's values are read with, where their encoding carries none: what the user has hinted, and what
  * was learned of the table that the last record was of. That is a guess: only a record that was read names its table.
  */
-export class ColumnMeanings {
+export class ColumnSemantics {
   /** What the next value is read with: one object for as long as it stays the same. */
   columns: ColumnHints;
-  readonly stated: ColumnHints;
-  readonly #sources: MeaningSources;
+  readonly hinted: ColumnHints;
+  readonly #sources: SemanticsSources;
   /** Whether a table's schema changes are learned from. */
   readonly #learnsOfTables: boolean;
   readonly #ofKeys = new WeakMap<Type, LearnedColumns>();
   #lastKey: Type | null = null;
   #ofLastKey: LearnedColumns = nothing;
-  /** What was stated over a key's over a table's. */
+  /** What was hinted over a key's over a table's. */
   readonly #merged = new WeakMap<LearnedColumns, WeakMap<LearnedColumns, ColumnHints>>();
   readonly #names = new WeakMap<ColumnHints, LearnedNames>();
 
-  constructor(stated: ColumnHints = nothing, sources: MeaningSources = { keys: false, schemaChanges: null }) {
-    this.columns = stated;
-    this.stated = stated;
+  constructor(hinted: ColumnHints = nothing, sources: SemanticsSources = { keys: false, schemaChanges: null }) {
+    this.columns = hinted;
+    this.hinted = hinted;
     this.#sources = sources;
     this.#learnsOfTables = sources.schemaChanges !== null;
   }
@@ -62,12 +62,12 @@ export class ColumnMeanings {
    * or the last one was no change and read without what its key teaches.
    */
   mayChange(keyType: Type | null, route: SideRoute): boolean {
-    return losesMeanings(route) && (this.#learnsOfTables || (!this.areLearned && this.#learnedFrom(keyType).size > 0));
+    return losesSemantics(route) && (this.#learnsOfTables || (!this.areLearned && this.#learnedFrom(keyType).size > 0));
   }
 
-  /** Whether the next value is read with more than the user has stated. */
+  /** Whether the next value is read with more than the user has hinted. */
   get areLearned(): boolean {
-    return this.columns !== this.stated;
+    return this.columns !== this.hinted;
   }
 
   /** Of what the next value is read with, the columns that were not stated. */
@@ -77,12 +77,12 @@ export class ColumnMeanings {
 
   /** What a record should be read with, now that it was: its events name its table. */
   wantedFor(events: readonly CdcEvent[], keyType: Type | null, route: SideRoute): ColumnHints {
-    if (!losesMeanings(route)) {
+    if (!losesSemantics(route)) {
       return this.columns; // nothing was read with them, and the next record may well want them
     }
     const event = events[0];
     if (event === undefined || (event.kind !== "change" && event.kind !== "row") || !isTaught(event)) {
-      return this.stated;
+      return this.hinted;
     }
     return this.#merge(this.#learnedFrom(keyType), this.#learnedOf(event.table));
   }
@@ -113,16 +113,16 @@ export class ColumnMeanings {
 
   #merge(ofKey: LearnedColumns, ofTable: LearnedColumns): ColumnHints {
     if (ofKey.size === 0 && ofTable.size === 0) {
-      return this.stated;
+      return this.hinted;
     }
     const merged = this.#merged.get(ofKey) ?? new WeakMap<LearnedColumns, ColumnHints>();
     this.#merged.set(ofKey, merged);
     let columns = merged.get(ofTable);
     if (columns === undefined) {
-      columns = new Map([...ofTable, ...ofKey, ...this.stated]);
+      columns = new Map([...ofTable, ...ofKey, ...this.hinted]);
       merged.set(ofTable, columns);
-      const ofKeyNames = [...ofKey.keys()].filter((name) => !this.stated.has(name));
-      const ofTableNames = [...ofTable.keys()].filter((name) => !this.stated.has(name) && !ofKey.has(name));
+      const ofKeyNames = [...ofKey.keys()].filter((name) => !this.hinted.has(name));
+      const ofTableNames = [...ofTable.keys()].filter((name) => !this.hinted.has(name) && !ofKey.has(name));
       this.#names.set(columns, { ofKey: ofKeyNames, ofTable: ofTableNames });
     }
     return columns;
@@ -136,6 +136,6 @@ function isTaught(event: ChangeEvent | RowEvent): boolean {
 }
 
 /** Whether the encoding of a value leaves out what its columns mean. */
-export function losesMeanings({ schemaId, encoding, type }: SideRoute): boolean {
+export function losesSemantics({ schemaId, encoding, type }: SideRoute): boolean {
   return encoding === "protobuf" || (schemaId === null && type === null);
 }

@@ -1,7 +1,7 @@
 import type { CdcEvent, RecordBatch } from "@cdckit/decode";
 import type { FetchedBatch } from "../driver.ts";
 import type { RecordPlace } from "../failure/failure.ts";
-import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
+import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
 
 /** A fetched batch in memory, until each of its records is handled. */
 export interface TakenBatch {
@@ -14,11 +14,11 @@ export interface TakenBatch {
 /** Whose records they are. */
 export interface RecordOwner {
   readonly ledger: OffsetLedger;
-  handled(record: OpenRecord): void;
+  handled(record: InFlightRecord): void;
 }
 
 /** One record, or the end of a fetched batch, between being read and being handled by everybody whom it concerns. */
-export class OpenRecord {
+export class InFlightRecord {
   readonly taken: TakenBatch;
   /** The batch's own handle; below 0 for the end of the batch. */
   readonly record: number;
@@ -30,7 +30,7 @@ export class OpenRecord {
   /** Events of it that sinks take, where sinks are all there is: handled when they have applied them. */
   sinkEvents = 0;
   readonly #owner: RecordOwner;
-  readonly #stretch: Stretch;
+  readonly #span: OffsetSpan;
   #open = 1;
 
   constructor(taken: TakenBatch, record: number, next: bigint, bytes: number, owner: RecordOwner) {
@@ -41,7 +41,7 @@ export class OpenRecord {
     this.next = next;
     this.bytes = bytes;
     this.#owner = owner;
-    this.#stretch = owner.ledger.take();
+    this.#span = owner.ledger.take();
   }
 
   get place(): RecordPlace {
@@ -58,7 +58,7 @@ export class OpenRecord {
   /** One of them has. When all have, its offset is safe to commit. */
   done(): void {
     if (--this.#open === 0) {
-      this.#owner.ledger.settle(this.#stretch, this.next);
+      this.#owner.ledger.settle(this.#span, this.next);
       this.taken.open--;
       this.#owner.handled(this);
     }
@@ -104,7 +104,7 @@ export class EndOfBatch implements RecordBatch {
 
 /** What one record holds for one batch handler or sink. */
 export interface BatchEntry {
-  readonly record: OpenRecord;
+  readonly record: InFlightRecord;
   readonly events: readonly CdcEvent[];
 }
 

@@ -4,23 +4,23 @@ import type { Failure, RecordPlace } from "../failure/failure.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import { toError } from "../user-code/user-value.ts";
-import type { BatchRunParts } from "./batch-run.ts";
+import type { SerialBatchRunnerParts } from "./serial-batch-runner.ts";
 import type { BatchStage } from "./batch-stage.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
 import { Fence } from "./fence.ts";
 import { handlerStage } from "./handler-stage.ts";
-import type { DrainKind } from "./intake.ts";
+import type { DrainKind } from "./dispatcher.ts";
 import { isThenable } from "./is-thenable.ts";
 import { RecordLanes } from "./record-lanes.ts";
 import { type BatchHandler, refuseUnhandled, routeEvents } from "./route-events.ts";
 import type { OffsetLedger } from "./offset-ledger.ts";
-import { OpenRecord, type RecordOwner, type TakenBatch } from "./open-record.ts";
+import { InFlightRecord, type RecordOwner, type TakenBatch } from "./in-flight-record.ts";
 import { shareWith, sharesOf, type SinkShares, type SinkStage } from "./sink-stage.ts";
 import { countTaken } from "./sink-counts.ts";
 import { Turn } from "./turn.ts";
 import { Wakeup } from "./wakeup.ts";
 
-export interface PartitionRunParts extends BatchRunParts {
+export interface ConcurrentPartitionRunnerParts extends SerialBatchRunnerParts {
   readonly delivery: ResolvedDeliveryOptions & { readonly maxInFlight: number };
   /** Some handlers are registered; without, records are the sinks' alone. */
   readonly hasHandlers: boolean;
@@ -28,12 +28,12 @@ export interface PartitionRunParts extends BatchRunParts {
   readonly fail: (error: Error) => void;
   readonly progress: () => void;
   /** The batches that are in memory may have become fewer. */
-  readonly moved: (run: PartitionRun) => void;
+  readonly moved: (run: ConcurrentPartitionRunner) => void;
   /** The driver is held: nothing is handed over, of any partition. */
   readonly isHeldBack: () => boolean;
 }
 
-type SinksOf = (run: PartitionRun) => readonly SinkStage[];
+type SinksOf = (run: ConcurrentPartitionRunner) => readonly SinkStage[];
 
 /** Records are decoded ahead of the handlers, so that a hot key does not keep the others idle; not so far that memory is filled with them. */
 const minReadAhead = 64;
@@ -42,14 +42,14 @@ const minReadAhead = 64;
  * The work on one partition during one assignment, where more than one record may be open at a time. It reads records in order and hands
  * each to its lane, to its batch handlers and to the sinks; what all of them have handled is settled in the ledger.
  */
-export class PartitionRun implements RecordOwner {
+export class ConcurrentPartitionRunner implements RecordOwner {
   readonly assignment: PartitionAssignment;
   readonly ledger: OffsetLedger;
   /** Closed when nothing of this assignment may start any more. */
   readonly fence: Fence;
   /** It has enough in memory: the driver hands over no more of it. */
   isPaused = false;
-  readonly #parts: PartitionRunParts;
+  readonly #parts: ConcurrentPartitionRunnerParts;
   readonly #lanes: RecordLanes;
   readonly #stages = new Map<BatchHandler, BatchStage>();
   readonly #sinks: readonly SinkStage[];
@@ -62,7 +62,7 @@ export class PartitionRun implements RecordOwner {
   /** What the record holds is not known yet: a schema is loaded. */
   #isDecoding = false;
   /** A record that is to be set aside when the stages have handled what came before it. */
-  #doomed: { readonly record: OpenRecord; readonly failure: Failure; readonly tries: Tries } | null = null;
+  #pendingDeadLetter: { readonly record: InFlightRecord; readonly failure: Failure; readonly tries: Tries } | null = null;
   readonly #hasStages: boolean;
   #isPumping = false;
   #isResting = false;
@@ -74,7 +74,7 @@ export class PartitionRun implements RecordOwner {
   #closedBecause: string | null = null;
   readonly #onIdle: Wakeup = new Wakeup();
 
-  constructor(assignment: PartitionAssignment, ledger: OffsetLedger, parts: PartitionRunParts, sinksOf: SinksOf) {
+  constructor(assignment: PartitionAssignment, ledger: OffsetLedger, parts: ConcurrentPartitionRunnerParts, sinksOf: SinksOf) {
     this.assignment = assignment;
     this.fence = new Fence(parts.clock, parts.lease);
     this.#parts = parts;
@@ -125,7 +125,7 @@ export class PartitionRun implements RecordOwner {
     this.pump();
   }
 
-  /** As `Intake.drain`. */
+  /** As `Dispatcher.drain`. */
   end(how: DrainKind): void {
     if (how === "fence") {
       this.close();
@@ -135,7 +135,7 @@ export class PartitionRun implements RecordOwner {
     for (const stage of this.#allStages()) {
       stage.finish(this.#ceiling);
     }
-    this.#doomed = null;
+    this.#pendingDeadLetter = null;
     this.pump();
     this.#onIdle.wake();
   }
@@ -199,7 +199,7 @@ export class PartitionRun implements RecordOwner {
   /** Something was handled outside of the lanes. */
   moved(): void {
     this.#onIdle.wake();
-    this.#setAsideDoomed();
+    this.#setAsidePending();
     this.pump();
   }
 
@@ -255,7 +255,7 @@ export class PartitionRun implements RecordOwner {
     taken.walked = true;
     const { batch } = taken;
     // Control records, and gaps of compaction, at the end of the batch are passed here.
-    const end = new OpenRecord(taken, -1, batch.nextOffset, 0, this);
+    const end = new InFlightRecord(taken, -1, batch.nextOffset, 0, this);
     for (const sink of this.#sinks) {
       sink.add(end, []);
     }
@@ -309,17 +309,17 @@ export class PartitionRun implements RecordOwner {
     const failure: Failure = { stage: "decode", error, place, event: null, sink: null, through: null };
     this.#readTries ??= noTries();
     const tries = this.#readTries;
-    const remedy = recovery.judge(failure, tries);
-    if (remedy.kind === "halt") {
-      this.halt(remedy.error);
+    const decision = recovery.judge(failure, tries);
+    if (decision.kind === "halt") {
+      this.halt(decision.error);
       return;
     }
-    if (remedy.kind === "set-aside") {
-      this.#doom(taken, failure, tries);
+    if (decision.kind === "set-aside") {
+      this.#awaitDeadLetter(taken, failure, tries);
       return;
     }
     this.#isReading = true;
-    void this.fence.pause(remedy.delayMs).then(() => {
+    void this.fence.pause(decision.delayMs).then(() => {
       this.#isReading = false;
       if (!this.fence.isClosed && this.#ceiling === null) {
         this.#decode(taken);
@@ -332,33 +332,33 @@ export class PartitionRun implements RecordOwner {
    * The record is set aside in its lane. Where batch handlers or sinks are attached, which have no lanes, it is when they have handled
    * what came before it, and they get nothing behind it earlier: else a checkpoint would move past it, or its key overtake it.
    */
-  #doom(taken: TakenBatch, failure: Failure, tries: Tries): void {
-    const record = this.#openRecord(taken);
+  #awaitDeadLetter(taken: TakenBatch, failure: Failure, tries: Tries): void {
+    const record = this.#inFlightRecord(taken);
     this.#readTries = null;
-    const doomed = { failure, tries };
+    const pendingDeadLetter = { failure, tries };
     if (!this.#hasStages) {
-      this.#lanes.add(record, [], doomed);
+      this.#lanes.add(record, [], pendingDeadLetter);
       return;
     }
     this.#isReading = true;
-    this.#doomed = { record, ...doomed };
+    this.#pendingDeadLetter = { record, ...pendingDeadLetter };
     for (const stage of this.#allStages()) {
       stage.flush();
     }
-    this.#setAsideDoomed();
+    this.#setAsidePending();
   }
 
-  #setAsideDoomed(): void {
-    const doomed = this.#doomed;
-    if (doomed === null || this.fence.isClosed || this.#allStages().some(({ isEmpty }) => !isEmpty)) {
+  #setAsidePending(): void {
+    const pendingDeadLetter = this.#pendingDeadLetter;
+    if (pendingDeadLetter === null || this.fence.isClosed || this.#allStages().some(({ isEmpty }) => !isEmpty)) {
       return;
     }
-    this.#doomed = null;
-    this.startsUpTo(doomed.record.offset);
-    this.#lanes.setAside(doomed.failure, doomed.tries, () => {
+    this.#pendingDeadLetter = null;
+    this.startsUpTo(pendingDeadLetter.record.offset);
+    this.#lanes.setAside(pendingDeadLetter.failure, pendingDeadLetter.tries, () => {
       this.#isReading = false;
-      shareWith(this.#sinks, doomed.record, []);
-      doomed.record.done();
+      shareWith(this.#sinks, pendingDeadLetter.record, []);
+      pendingDeadLetter.record.done();
       this.#flushWhereEnding();
     });
   }
@@ -384,7 +384,7 @@ export class PartitionRun implements RecordOwner {
       this.#parts.recovery.recovered(this.#readTries);
       this.#readTries = null;
     }
-    const record = this.#openRecord(taken);
+    const record = this.#inFlightRecord(taken);
     shareWith(this.#sinks, record, shares);
     if (!this.#parts.hasHandlers) {
       record.sinkEvents = countTaken(events, shares, this.#parts.counters);
@@ -427,10 +427,10 @@ export class PartitionRun implements RecordOwner {
     this.#highest = offset > this.#highest ? offset : this.#highest;
   }
 
-  #openRecord(taken: TakenBatch): OpenRecord {
+  #inFlightRecord(taken: TakenBatch): InFlightRecord {
     const walk = this.#walk as ReturnType<FetchedBatch["walk"]>; // it stands at a record
     const bytes = walk.keyEnd - walk.keyStart + walk.valueEnd - walk.valueStart;
-    return new OpenRecord(taken, walk.record, taken.batch.offsetAt(walk.record) + 1n, bytes, this);
+    return new InFlightRecord(taken, walk.record, taken.batch.offsetAt(walk.record) + 1n, bytes, this);
   }
 
   #placeIn(batch: FetchedBatch, record: number): RecordPlace {
@@ -438,7 +438,7 @@ export class PartitionRun implements RecordOwner {
   }
 
   /** A record, or the end of a batch, is handled by everybody whom it concerns. */
-  handled({ taken, record, sinkEvents }: OpenRecord): void {
+  handled({ taken, record, sinkEvents }: InFlightRecord): void {
     this.#parts.counters.records += record < 0 ? 0 : 1;
     this.#parts.counters.handled += sinkEvents;
     if (taken.walked && taken.open === 0 && this.#batches.delete(taken)) {

@@ -1,12 +1,12 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
 import type { WorkInHand } from "../observe/waits.ts";
-import type { DrainKind, HoldAll, Intake } from "./intake.ts";
+import type { DrainKind, HoldAll, Dispatcher } from "./dispatcher.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
-import { PartitionRun, type PartitionRunParts } from "./partition-run.ts";
+import { ConcurrentPartitionRunner, type ConcurrentPartitionRunnerParts } from "./concurrent-partition-runner.ts";
 import { type AttachedSink, SinkStage } from "./sink-stage.ts";
 import { Wakeup } from "./wakeup.ts";
 
-export interface LaneIntakeParts extends Omit<PartitionRunParts, "moved" | "isHeldBack"> {
+export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunnerParts, "moved" | "isHeldBack"> {
   readonly sinks: readonly AttachedSink[];
   /** The checkpoint of a sink in a partition that it has claimed; null where it has none. */
   readonly checkpointOf: (sink: AttachedSink["sink"], assignment: PartitionAssignment) => bigint | null;
@@ -19,13 +19,13 @@ export interface LaneIntakeParts extends Omit<PartitionRunParts, "moved" | "isHe
  * Hands events to handlers and sinks with many records of a partition open at a time. A partition that has enough in memory is held, and
  * the others go on; only when the bytes of all reach their bound are all of them held.
  */
-export class LaneIntake implements Intake {
-  readonly #parts: LaneIntakeParts;
-  readonly #runs = new Map<PartitionAssignment, PartitionRun>();
+export class ConcurrentDispatcher implements Dispatcher {
+  readonly #parts: ConcurrentDispatcherParts;
+  readonly #runs = new Map<PartitionAssignment, ConcurrentPartitionRunner>();
   #closed = false;
   readonly #onRoom: Wakeup = new Wakeup();
 
-  constructor(parts: LaneIntakeParts) {
+  constructor(parts: ConcurrentDispatcherParts) {
     this.#parts = parts;
   }
 
@@ -83,7 +83,7 @@ export class LaneIntake implements Intake {
     return (this.#runs.get(assignment)?.batches ?? 0) > 0;
   }
 
-  async #forgetIdle(run: PartitionRun): Promise<void> {
+  async #forgetIdle(run: ConcurrentPartitionRunner): Promise<void> {
     await run.idle();
     // Nothing of it starts any more: who waits for records of it that were not read waits in vain, and a client that waits never joins again.
     run.close();
@@ -91,15 +91,21 @@ export class LaneIntake implements Intake {
     this.#madeRoom();
   }
 
-  #open(held: HeldPartition): PartitionRun {
+  #open(held: HeldPartition): ConcurrentPartitionRunner {
     const { assignment, ledger } = held;
-    const parts: PartitionRunParts = { ...this.#parts, moved: (moved) => this.#moved(moved), isHeldBack: () => this.#isFull() };
-    const run = new PartitionRun(assignment, ledger, parts, (own) => this.#parts.sinks.map((attached) => this.#stageOf(attached, own)));
+    const parts: ConcurrentPartitionRunnerParts = {
+      ...this.#parts,
+      moved: (moved) => this.#moved(moved),
+      isHeldBack: () => this.#isFull(),
+    };
+    const run = new ConcurrentPartitionRunner(assignment, ledger, parts, (own) =>
+      this.#parts.sinks.map((attached) => this.#stageOf(attached, own)),
+    );
     this.#runs.set(assignment, run);
     return run;
   }
 
-  #stageOf(attached: AttachedSink, run: PartitionRun): SinkStage {
+  #stageOf(attached: AttachedSink, run: ConcurrentPartitionRunner): SinkStage {
     const { clock, recovery, checkpointOf } = this.#parts;
     const { assignment, fence } = run;
     return new SinkStage({
@@ -116,7 +122,7 @@ export class LaneIntake implements Intake {
     });
   }
 
-  #moved(run: PartitionRun): void {
+  #moved(run: ConcurrentPartitionRunner): void {
     if (run.isPaused && !run.fence.isClosed && run.batches < this.#parts.delivery.maxInFlight) {
       run.isPaused = false;
     }
@@ -142,7 +148,7 @@ export class LaneIntake implements Intake {
     return this.#inFlightBytes() >= this.#parts.delivery.maxInFlightBytes;
   }
 
-  async #room(run: PartitionRun): Promise<void> {
+  async #room(run: ConcurrentPartitionRunner): Promise<void> {
     while ((run.isPaused || this.#isFull()) && !run.fence.isClosed && !this.#closed) {
       await this.#onRoom.wait();
     }

@@ -8,7 +8,7 @@ export type DrainKind = "finish" | "fence";
 export type HoldAll = (isHeld: boolean) => void;
 
 /** What takes the batches: handlers, or a stream. */
-export interface Intake {
+export interface Dispatcher {
   /** As `DriverSink.batch`: a promise holds the next batch back. */
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined;
   /** Brings the ledgers up to what is handled by now. */

@@ -6,11 +6,11 @@ import type { Recovery } from "../failure/recovery.ts";
 import { noTries, type Tries } from "../failure/retry-policy.ts";
 import type { Counters } from "../observe/counters.ts";
 import type { WorkInHand } from "../observe/waits.ts";
-import type { DrainKind, HoldAll, Intake } from "./intake.ts";
+import type { DrainKind, HoldAll, Dispatcher } from "./dispatcher.ts";
 import { Fence } from "./fence.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { Lease } from "./lease.ts";
-import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
+import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { Wakeup } from "./wakeup.ts";
 
@@ -21,7 +21,7 @@ export interface Delivery<Event = CdcEvent> {
   readonly done: () => void;
 }
 
-export interface StreamIntakeParts {
+export interface StreamDispatcherParts {
   readonly decoder: Decoder;
   readonly counters: Counters;
   readonly recovery: Recovery;
@@ -47,19 +47,19 @@ interface TakenBatch {
 }
 
 /** A record is settled when every event of it is done, those included that are not handed out yet. */
-interface OpenRecord {
+interface InFlightRecord {
   readonly taken: TakenBatch;
-  readonly stretch: Stretch;
+  readonly span: OffsetSpan;
   readonly next: bigint;
   open: number;
 }
 
 /** Hands events out one by one, and settles their records when they are done, in any order. */
-export class StreamIntake implements Intake {
-  readonly #parts: StreamIntakeParts;
+export class StreamDispatcher implements Dispatcher {
+  readonly #parts: StreamDispatcherParts;
   readonly #taken = new Set<TakenBatch>();
   #queue: TakenBatch[] = [];
-  #record: OpenRecord | undefined;
+  #record: InFlightRecord | undefined;
   #events: readonly CdcEvent[] = [];
   #nextEvent = 0;
   #decoding: Promise<readonly CdcEvent[]> | null = null;
@@ -71,7 +71,7 @@ export class StreamIntake implements Intake {
   readonly #onRoom: Wakeup = new Wakeup();
   readonly #onDone: Wakeup = new Wakeup();
 
-  constructor(parts: StreamIntakeParts) {
+  constructor(parts: StreamDispatcherParts) {
     this.#parts = parts;
   }
 
@@ -133,7 +133,7 @@ export class StreamIntake implements Intake {
     }
   }
 
-  /** The next delivery; null once the intake was drained. Rejects with what could not be decoded. */
+  /** The next delivery; null once the dispatcher was drained. Rejects with what could not be decoded. */
   async next(): Promise<Delivery | null> {
     while (!this.#closed) {
       const head = this.#queue[0];
@@ -165,18 +165,18 @@ export class StreamIntake implements Intake {
     this.#onDone.wake();
   }
 
-  #handOut(record: OpenRecord): Delivery {
+  #handOut(record: InFlightRecord): Delivery {
     const event = this.#events[this.#nextEvent++] as CdcEvent; // next() has looked
     record.taken.outstanding++;
     return new OpenDelivery(event, () => this.#done(record));
   }
 
-  #done(record: OpenRecord): void {
+  #done(record: InFlightRecord): void {
     record.open--;
     record.taken.outstanding--;
     this.#parts.progress();
     if (record.open === 0) {
-      record.taken.ledger.settle(record.stretch, record.next);
+      record.taken.ledger.settle(record.span, record.next);
     }
     this.#letGo(record.taken);
     this.#onDone.wake();
@@ -193,8 +193,8 @@ export class StreamIntake implements Intake {
       return;
     }
     const offset = taken.batch.offsetAt(taken.walk.record);
-    const stretch = taken.ledger.take();
-    this.#record = { taken, stretch, next: offset + 1n, open: 0 };
+    const span = taken.ledger.take();
+    this.#record = { taken, span, next: offset + 1n, open: 0 };
     let events = this.#decodeAtOnce(taken);
     if (events === null) {
       this.#isDecoding = true;
@@ -211,7 +211,7 @@ export class StreamIntake implements Intake {
     this.#parts.counters.events += this.#events.length;
     this.#parts.counters.handled += this.#events.length;
     if (this.#events.length === 0) {
-      taken.ledger.settle(stretch, offset + 1n);
+      taken.ledger.settle(span, offset + 1n);
     }
   }
 
@@ -252,15 +252,15 @@ export class StreamIntake implements Intake {
       } catch (error) {
         const place = placeIn(taken, taken.walk);
         const failure: Failure = { stage: "decode", error, place, event: null, sink: null, through: null };
-        const remedy = recovery.judge(failure, tries);
-        if (remedy.kind === "halt") {
-          throw remedy.error;
+        const decision = recovery.judge(failure, tries);
+        if (decision.kind === "halt") {
+          throw decision.error;
         }
-        if (remedy.kind === "set-aside") {
+        if (decision.kind === "set-aside") {
           return await this.#setAside(taken, failure, tries);
         }
-        await taken.fence.pause(remedy.delayMs);
-        this.#decodeAgain(taken);
+        await taken.fence.pause(decision.delayMs);
+        this.#redecode(taken);
       }
     }
     return null;
@@ -274,7 +274,7 @@ export class StreamIntake implements Intake {
         return null;
       }
       if (this.#record?.taken === taken) {
-        taken.ledger.settle(this.#record.stretch, this.#record.next);
+        taken.ledger.settle(this.#record.span, this.#record.next);
       }
       return [];
     } finally {
@@ -284,7 +284,7 @@ export class StreamIntake implements Intake {
     }
   }
 
-  #decodeAgain(taken: TakenBatch): void {
+  #redecode(taken: TakenBatch): void {
     const known = this.#decodeAtOnce(taken);
     this.#decoding ??= Promise.resolve(known ?? []);
   }

@@ -8,15 +8,15 @@ import type { Counters } from "../observe/counters.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import type { Router } from "../routing/router.ts";
 import { Fence } from "./fence.ts";
-import type { DrainKind } from "./intake.ts";
+import type { DrainKind } from "./dispatcher.ts";
 import { HeldEvents, type HeldGroup } from "./held-events.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { Lease } from "./lease.ts";
-import type { OffsetLedger, Stretch } from "./offset-ledger.ts";
+import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
 import { unhandledEvent } from "./route-events.ts";
 import { Turn } from "./turn.ts";
 
-export interface BatchRunParts {
+export interface SerialBatchRunnerParts {
   readonly decoder: Decoder;
   readonly router: Router;
   readonly counters: Counters;
@@ -34,17 +34,17 @@ const noEvents: readonly CdcEvent[] = [];
 /**
  * Handles the records of one batch in order. It is a loop that can be left and entered again: `step` goes on synchronously until
  * something must be awaited, so that synchronous handlers cost no promise and no timer an event. Where a step throws, or rejects, it stands
- * at what failed; `tryAgain` and `skip` say how it goes on.
+ * at what failed; `retry` and `skip` say how it goes on.
  */
-export class BatchRun {
+export class SerialBatchRunner {
   readonly batch: FetchedBatch;
   /** Closed when nothing of the run may start any more. */
   readonly fence: Fence;
   /** Closed when the run is ending: nothing more is read, whatever is still to be handled. */
   readonly #reading: Fence;
-  readonly #parts: BatchRunParts;
+  readonly #parts: SerialBatchRunnerParts;
   readonly #ledger: OffsetLedger;
-  readonly #stretch: Stretch;
+  readonly #span: OffsetSpan;
   readonly #walk: RecordWalk;
   readonly #held: HeldEvents = new HeldEvents();
   #events: readonly CdcEvent[] = noEvents;
@@ -57,7 +57,7 @@ export class BatchRun {
   /** What the current record holds is not known yet. */
   #isDecoding = false;
   /** The current record is decoded again before the walk goes on. */
-  #decodesAgain = false;
+  #redecodes = false;
   /** Of the current record; null while nothing failed. */
   #tries: Tries | null = null;
   readonly #turn: Turn;
@@ -66,12 +66,12 @@ export class BatchRun {
   #halted = false;
   #done = false;
 
-  constructor(batch: FetchedBatch, ledger: OffsetLedger, parts: BatchRunParts) {
+  constructor(batch: FetchedBatch, ledger: OffsetLedger, parts: SerialBatchRunnerParts) {
     this.batch = batch;
     this.fence = new Fence(parts.clock, parts.lease);
     this.#reading = new Fence(parts.clock, parts.lease);
     this.#ledger = ledger;
-    this.#stretch = ledger.take();
+    this.#span = ledger.take();
     this.#walk = batch.walk();
     this.#parts = parts;
     this.#turn = new Turn(parts.clock, this.fence, parts.maxBlockMs);
@@ -82,9 +82,9 @@ export class BatchRun {
    * handled is handled to its end, and so is what is held for batch handlers in front of handled records.
    */
   end(how: DrainKind): void {
-    const isWhole = this.#held.firstOffset === undefined && (this.#nextEvent === 0 || !this.#recordOpen);
+    const isUntouched = this.#held.firstOffset === undefined && (this.#nextEvent === 0 || !this.#recordOpen);
     this.#reading.close();
-    if (how === "fence" || isWhole) {
+    if (how === "fence" || isUntouched) {
       this.fence.close();
     }
   }
@@ -100,7 +100,7 @@ export class BatchRun {
     if (this.#done || this.#halted || !this.#begun) {
       return;
     }
-    this.#ledger.advance(this.#stretch, this.#held.firstOffset ?? this.#handledTo());
+    this.#ledger.advance(this.#span, this.#held.firstOffset ?? this.#handledTo());
   }
 
   /** Goes on until the batch is done, ended or halted (null), or something must be awaited. Throws what failed. */
@@ -161,10 +161,10 @@ export class BatchRun {
   }
 
   /** What failed is to be done again by the next step. */
-  tryAgain(): void {
+  retry(): void {
     this.#isDecoding = false;
     if (this.#stage === "decode") {
-      this.#decodesAgain = true;
+      this.#redecodes = true;
     } else if (this.#walked) {
       this.#held.putBack();
     } else {
@@ -200,7 +200,7 @@ export class BatchRun {
 
   /** Hands on the events of the current record, until one must be awaited. */
   #handleEvents(): PromiseLike<unknown> | null {
-    if (this.#decodesAgain) {
+    if (this.#redecodes) {
       return null;
     }
     const events = this.#events;
@@ -241,8 +241,8 @@ export class BatchRun {
 
   /** Moves to the next record and decodes it. A schema that must be fetched first is awaited. */
   #decodeNext(): PromiseLike<unknown> | null {
-    if (this.#decodesAgain) {
-      this.#decodesAgain = false;
+    if (this.#redecodes) {
+      this.#redecodes = false;
       return this.#decode();
     }
     this.#endRecord();
@@ -310,7 +310,7 @@ export class BatchRun {
         return pending;
       }
     }
-    this.#ledger.settle(this.#stretch, this.#endsAt ?? this.batch.nextOffset);
+    this.#ledger.settle(this.#span, this.#endsAt ?? this.batch.nextOffset);
     this.#done = true;
     return null;
   }

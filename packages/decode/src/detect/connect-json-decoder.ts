@@ -1,15 +1,15 @@
-import { checkSchemaWeight, hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
+import { checkSchemaCost, hasConnectType, isConnectSchema, parseConnectSchema } from "../encoding/connect-json/schema.ts";
 import { closesEarly, hasPrefix, splitConnectJson } from "../encoding/connect-json/split.ts";
 import type { CompileBudget } from "../encoding/compile-budget.ts";
 import { isJsonObject, parseJson } from "../encoding/json/parse.ts";
 import { JsonReader } from "../encoding/json/reader.ts";
-import { leastWeighedBytes } from "../encoding/json/weight.ts";
+import { minMeteredBytes } from "../encoding/json/cost.ts";
 import { latin1 } from "../encoding/text-cache.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import { keyColumnsOf, keyPlan } from "../envelope/debezium/router-key.ts";
 import { none } from "../envelope/none/envelope.ts";
 import { DecodeError, isDecodeError } from "../errors.ts";
-import { type Alike, orUnlike, unlike } from "./alike.ts";
+import { type FastPathMatch, orFastPathMiss, fastPathMiss } from "./fast-path-match.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { rowTypeOf } from "./row-type.ts";
@@ -22,7 +22,7 @@ interface ConnectRoute extends SideRoute {
 
 interface PrefixRoute extends ConnectRoute {
   /** Behind `{"schema":` ... `,"payload":`, byte for byte. */
-  readonly alike: Alike;
+  readonly fastPathMatch: FastPathMatch;
 }
 
 /** A connect-json message whose two halves were parsed. */
@@ -44,7 +44,7 @@ const schemaKeyLength = '{"schema":'.length;
  * Reads messages that carry their Connect schema. The schema half is compared with the last ones' bytes, so that only the payload is
  * parsed.
  */
-export class ConnectSide {
+export class ConnectJsonDecoder {
   /** How the last value was read; null before the first. */
   route: SideRoute | null = null;
   readonly #engine: Engine;
@@ -68,7 +68,7 @@ export class ConnectSide {
   /** The value of a message whose schema half is that of a recent one, {@link notConnect} or {@link notPayload}. */
   readRecent(bytes: Buffer, start: number, end: number): unknown {
     for (const route of this.#recent) {
-      const { prefix } = route.alike;
+      const { prefix } = route.fastPathMatch;
       if (hasPrefix(bytes, start, end, prefix)) {
         return this.#readPayload(route, bytes, start, start + prefix.length, end);
       }
@@ -91,18 +91,18 @@ export class ConnectSide {
       route = this.#compile(schema, text);
       this.#respelled.set(text, route);
     }
-    route.reader.checkWeight(bytes, start, end);
+    route.reader.checkCost(bytes, start, end);
     this.route = route;
     return route.reader.convert(payload);
   }
 
   /** The payload half alone. Where it is no payload, the message may still be JSON: a row with a column more, a name that stands twice. */
   #readPayload(route: PrefixRoute, bytes: Buffer, start: number, payloadStart: number, end: number): unknown {
-    if (end - start >= leastWeighedBytes) {
+    if (end - start >= minMeteredBytes) {
       if (closesEarly(bytes, payloadStart, end - 1)) {
         return notPayload; // told before a MiB is read in vain
       }
-      route.reader.checkWeight(bytes, start, end);
+      route.reader.checkCost(bytes, start, end);
     }
     try {
       const value = route.reader.readPart(bytes, payloadStart, end - 1);
@@ -127,7 +127,7 @@ export class ConnectSide {
         return null; // the whole message decides: it may be a row with columns of these names
       }
       const compiled = this.#compile(schema, text);
-      route = { ...compiled, alike: alikeOf(Buffer.from(bytes.subarray(start, payloadStart)), compiled.reader) };
+      route = { ...compiled, fastPathMatch: fastPathMatchOf(Buffer.from(bytes.subarray(start, payloadStart)), compiled.reader) };
       this.#bySchema.set(text, route);
     }
     this.#recent = [route, ...this.#recent.filter((other) => other !== route)].slice(0, recentRoutes);
@@ -138,20 +138,20 @@ export class ConnectSide {
     const { limits } = this.#engine;
     const { maxSchemaChars, maxDepth } = limits;
     checkSchemaLength(text.length, maxSchemaChars);
-    checkSchemaWeight(schema, text.length, limits, this.#scope.inside !== null);
+    checkSchemaCost(schema, text.length, limits, this.#scope.inside !== null);
     const type = parseConnectSchema(schema, "the schema", maxDepth);
     const { side, inside } = this.#scope;
     const shape = shapeOfType(type, this.#scope);
-    const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
-    const plan = side === "key" ? keyPlan : opens.planFor(shape);
+    const envelopeFormat = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
+    const plan = side === "key" ? keyPlan : envelopeFormat.planFor(shape);
     if (inside === null) {
-      const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, plan, opens);
+      const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, plan, envelopeFormat);
       this.#engine.onSchema?.({
         topic: this.#scope.topic,
         side,
         schemaId: null,
         encoding: "connect-json",
-        envelope: opens.name,
+        envelope: envelopeFormat.name,
         type,
         row,
       });
@@ -159,10 +159,10 @@ export class ConnectSide {
     return {
       framing: "none",
       encoding: "connect-json",
-      envelope: opens.name,
+      envelope: envelopeFormat.name,
       schemaId: null,
-      opens,
-      alike: null,
+      envelopeFormat,
+      fastPathMatch: null,
       shape,
       type,
       typeName: recordName(type),
@@ -172,13 +172,15 @@ export class ConnectSide {
   }
 }
 
-/** What ends in an error goes the long way: it may be JSON of another kind all the same. So does what must be weighed first. */
-function alikeOf(prefix: Buffer, reader: JsonReader): Alike {
-  const read = orUnlike((bytes, start, end) => reader.readPart(bytes, start, end - 1));
-  const isLight = (start: number, end: number): boolean => prefix.length + end - start < leastWeighedBytes;
+/** What ends in an error takes the slow path: it may be JSON of another kind all the same. So does what must be metered first. */
+function fastPathMatchOf(prefix: Buffer, reader: JsonReader): FastPathMatch {
+  const read = orFastPathMiss((bytes, start, end) => reader.readPart(bytes, start, end - 1));
+  const isUnmetered = (start: number, end: number): boolean => prefix.length + end - start < minMeteredBytes;
   return {
     prefix,
-    reader: { read: (bytes, start, end) => (isLight(start, end) && bytes[end - 1] === closingBrace ? read(bytes, start, end) : unlike) },
+    reader: {
+      read: (bytes, start, end) => (isUnmetered(start, end) && bytes[end - 1] === closingBrace ? read(bytes, start, end) : fastPathMiss),
+    },
     columns: null,
   };
 }
@@ -188,11 +190,11 @@ function recordName(type: Type): string | null {
   return record.kind === "record" ? record.name : null;
 }
 
-function checkSchemaLength(length: number, most: number): void {
-  if (length > most) {
+function checkSchemaLength(length: number, max: number): void {
+  if (length > max) {
     throw new DecodeError(
       "limit-exceeded",
-      `expected a Connect schema of at most ${most} characters (limits.maxSchemaChars), found ${length}`,
+      `expected a Connect schema of at most ${max} characters (limits.maxSchemaChars), found ${length}`,
     );
   }
 }

@@ -52,7 +52,7 @@ function isBeyondAvsc(drawn: readonly [Sample, Change] | undefined): boolean {
 }
 
 /** Integers of both kinds, and floats of both, alike: avsc gives a promoted int as it was. */
-function alike(value: unknown): unknown {
+function sameKind(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(plain(value), (_, part: unknown) =>
       typeof part === "bigint" ? `${part}` : typeof part === "number" ? (Object.is(part, -0) ? "0" : `${part}`) : part,
@@ -80,7 +80,7 @@ describe("reading by another schema", () => {
         const payload = writerType.toBuffer(value);
         const expected = readerType.fromBuffer(payload, readerType.createResolver(writerType));
         const outcome = project(schema, reader, payload) as { value: object };
-        expect(alike(outcome.value)).toEqual(alike(expected));
+        expect(sameKind(outcome.value)).toEqual(sameKind(expected));
         expect(Object.keys(outcome.value)).toEqual((reader.fields as { name: string }[]).map(({ name }) => name));
       }),
       { numRuns: 300 },
@@ -204,7 +204,7 @@ describe("reading by another schema", () => {
     expect(() => project(record(), record(field("a", "int", { default: "x" })), Buffer.alloc(0))).toThrow(/^\[schema-invalid\]/);
   });
 
-  test("a default that could be changed is made anew for each value", () => {
+  test("a default that could be changed is made again for each value", () => {
     const list = record(field("a", { type: "array", items: "int" }, { default: [] }));
     for (const codeGeneration of [true, false]) {
       const reader = compile(record(), list, readEverything, codeGeneration);
@@ -251,7 +251,7 @@ describe("reading by another schema", () => {
     expect(project(outer(circle(29)), outer(circle(29)), Buffer.from([0]))).toHaveProperty("value");
   });
 
-  test("defaults that are made anew weigh as what is read does", () => {
+  test("defaults that are made again cost as what is read does", () => {
     const added = field("m", { type: "array", items: { type: "map", values: "int" } }, { default: [{}, {}, {}] });
     const items = (...fields: unknown[]): unknown => record(field("r", { type: "array", items: { type: "record", name: "I", fields } }));
     const payload = (count: number): Buffer => Buffer.concat([long(count), Buffer.alloc(count), Buffer.from([0])]);

@@ -1,27 +1,27 @@
 import { randomInt } from "node:crypto";
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
-import type { InnerTexts } from "../reader.ts";
+import type { EmbeddedJsonBudget } from "../reader.ts";
 
-/** Where the weights of a message are counted against its length, a short one counts as this long. */
-const leastBytes = 1_048_576;
+/** Where the costs of a message are counted against its length, a short one counts as this long. */
+const minBytes = 1_048_576;
 /** Text of fewer bytes costs less than a message may, whatever it says: it is not looked at. */
-export const leastWeighedBytes = 131_072;
+export const minMeteredBytes = 131_072;
 
 /** What values cost, in nanoseconds or so, their garbage counted in. */
-const numberWeight = 40;
+const numberCost = 40;
 /** A number of more characters may be a bigint, or one that is read by its text. */
-const mostShortNumber = 15;
-const longNumberWeight = 400;
-const textWeight = 80;
-const escapedTextWeight = 600;
+const maxShortNumber = 15;
+const longNumberCost = 400;
+const textCost = 80;
+const escapedTextCost = 600;
 /** Characters beyond ASCII. */
-const wideTextWeight = 200;
-const arrayWeight = 150;
-const objectWeight = 400;
-const propertyWeight = 50;
+const wideTextCost = 200;
+const arrayCost = 150;
+const objectCost = 400;
+const propertyCost = 50;
 /** A name beyond those that rows have: the runtime remembers each, and each order of them that objects have. */
-const furtherNameWeight = 2_200;
+const furtherNameCost = 2_200;
 
 /** Names are told apart by so many bytes: of longer ones there are not many in a message. */
 const tellingBytes = 64;
@@ -33,78 +33,72 @@ const point = 0x2e;
 const colon = 0x3a;
 const backslash = 0x5c;
 
-/** What values of a message weigh beyond what their text says. */
-export interface ExtraWeight {
+/** What values of a message cost beyond what their text says. */
+export interface ExtraCost {
   /** Each text and each number. */
   readonly value: number;
   /** Each number that has a fraction or an exponent, where its text is kept until a type says what it is. */
   readonly fraction: number;
 }
 
-const noExtraWeight: ExtraWeight = { value: 0, fraction: 0 };
+const noExtraCost: ExtraCost = { value: 0, fraction: 0 };
 
 /**
- * Refuses JSON text whose values cost more than its length allows (`limits.maxWeightPerByte`), before any of it is read: whichever reader
+ * Refuses JSON text whose values cost more than its length allows (`limits.maxCostPerByte`), before any of it is read: whichever reader
  * is to read it, and whether it can be read at all, the answer is the same.
  */
-export function checkJsonWeight(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  limits: ResolvedLimits,
-  extra: ExtraWeight = noExtraWeight,
-): void {
+export function checkJsonCost(bytes: Uint8Array, start: number, end: number, limits: ResolvedLimits, extra: ExtraCost = noExtraCost): void {
   const length = end - start;
-  if (length < leastWeighedBytes) {
+  if (length < minMeteredBytes) {
     return;
   }
-  const most = limits.maxWeightPerByte * Math.max(length, leastBytes);
-  if (scale.weigh(bytes, start, end, most, extra) > most) {
-    throw tooHeavy(scale.counts, limits);
+  const budget = limits.maxCostPerByte * Math.max(length, minBytes);
+  if (meter.measure(bytes, start, end, budget, extra) > budget) {
+    throw tooCostly(meter.counts, limits);
   }
 }
 
-/** Weighs the JSON texts inside of one message as if they were one: many that are short cost what a long one does. */
-export class TextsWeight implements InnerTexts {
+/** Meters the JSON texts inside of one message as if they were one: many that are short cost what a long one does. */
+export class EmbeddedJsonCost implements EmbeddedJsonBudget {
   #bytes = 0;
-  #weight = 0;
+  #cost = 0;
 
   /** The next texts are another message's. */
   begin(): void {
     this.#bytes = 0;
-    this.#weight = 0;
+    this.#cost = 0;
   }
 
   check(bytes: Uint8Array, limits: ResolvedLimits): void {
     this.#bytes += bytes.length;
-    if (this.#bytes < leastWeighedBytes) {
+    if (this.#bytes < minMeteredBytes) {
       return;
     }
-    const left = limits.maxWeightPerByte * Math.max(this.#bytes, leastBytes) - this.#weight;
-    const weight = scale.weigh(bytes, 0, bytes.length, left, noExtraWeight);
-    this.#weight += weight;
-    if (weight > left) {
-      throw tooHeavy(scale.counts, limits);
+    const left = limits.maxCostPerByte * Math.max(this.#bytes, minBytes) - this.#cost;
+    const cost = meter.measure(bytes, 0, bytes.length, left, noExtraCost);
+    this.#cost += cost;
+    if (cost > left) {
+      throw tooCostly(meter.counts, limits);
     }
   }
 
-  /** Takes what something else in the message costs, in nanoseconds or so, from the same allowance. */
-  spend(weight: number, { maxWeightPerByte }: ResolvedLimits): void {
-    this.#weight += weight;
-    if (this.#weight > maxWeightPerByte * Math.max(this.#bytes, leastBytes)) {
+  /** Takes what something else in the message costs, in nanoseconds or so, from the same budget. */
+  addCost(cost: number, { maxCostPerByte }: ResolvedLimits): void {
+    this.#cost += cost;
+    if (this.#cost > maxCostPerByte * Math.max(this.#bytes, minBytes)) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a message whose columns are of types that cost at most ${maxWeightPerByte} ns for each of its bytes, found too many that ` +
-          "are all different; raise limits.maxWeightPerByte if this message may",
+        `expected a message whose columns are of types that cost at most ${maxCostPerByte} ns for each of its bytes, found too many that ` +
+          "are all different; raise limits.maxCostPerByte if this message may",
       );
     }
   }
 }
 
-function tooHeavy(counts: string, { maxWeightPerByte }: ResolvedLimits): DecodeError {
+function tooCostly(counts: string, { maxCostPerByte }: ResolvedLimits): DecodeError {
   return new DecodeError(
     "limit-exceeded",
-    `expected JSON whose values cost at most ${maxWeightPerByte} ns for each byte of the message, found more: ${counts}; raise limits.maxWeightPerByte if this message may`,
+    `expected JSON whose values cost at most ${maxCostPerByte} ns for each byte of the message, found more: ${counts}; raise limits.maxCostPerByte if this message may`,
   );
 }
 
@@ -113,7 +107,7 @@ const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (/
 
 const noBytes = new Uint8Array(0);
 
-class Scale {
+class CostMeter {
   #bytes: Uint8Array = noBytes;
   #end = 0;
   #perValue = 0;
@@ -122,17 +116,17 @@ class Scale {
   #objects = 0;
   #arrays = 0;
   #values = 0;
-  #weight = 0;
+  #cost = 0;
 
   /** What was found, for who must decide whether the message may cost that. */
   get counts(): string {
     const { further } = this.#names;
-    const names = further > 0 ? ` and ${further} names beyond the first ${mostNames}` : "";
+    const names = further > 0 ? ` and ${further} names beyond the first ${maxNames}` : "";
     return `${this.#objects} objects, ${this.#arrays} lists, ${this.#values} texts and numbers${names} when it was given up`;
   }
 
-  /** The weight of all that stands there; of no more than it takes to be above `most`. */
-  weigh(bytes: Uint8Array, start: number, end: number, most: number, extra: ExtraWeight): number {
+  /** The cost of all that stands there; of no more than it takes to be above `budget`. */
+  measure(bytes: Uint8Array, start: number, end: number, budget: number, extra: ExtraCost): number {
     this.#bytes = bytes;
     this.#end = end;
     this.#perValue = extra.value;
@@ -141,9 +135,9 @@ class Scale {
     this.#objects = 0;
     this.#arrays = 0;
     this.#values = 0;
-    this.#weight = 0;
+    this.#cost = 0;
     let p = start;
-    while (p < end && this.#weight <= most) {
+    while (p < end && this.#cost <= budget) {
       const byte = bytes[p] as number;
       if (byte === comma || byte === colon) {
         p++;
@@ -157,7 +151,7 @@ class Scale {
       }
     }
     this.#bytes = noBytes; // what falls silent must not keep its last batch
-    return this.#weight;
+    return this.#cost;
   }
 
   #number(first: number): number {
@@ -173,7 +167,7 @@ class Scale {
     }
     this.#values++;
     const extra = hasFraction ? this.#perValue + this.#perFraction : this.#perValue;
-    this.#weight += extra + (p - first < mostShortNumber ? numberWeight : longNumberWeight);
+    this.#cost += extra + (p - first < maxShortNumber ? numberCost : longNumberCost);
     return p;
   }
 
@@ -181,12 +175,12 @@ class Scale {
   #other(byte: number): void {
     if (byte === 0x7b) {
       this.#objects++;
-      this.#weight += objectWeight;
+      this.#cost += objectCost;
     } else if (byte === 0x5b) {
       this.#arrays++;
-      this.#weight += arrayWeight;
+      this.#cost += arrayCost;
     } else if (byte === 0x74 || byte === 0x6e) {
-      this.#weight += numberWeight; // true, null; "false" is long enough
+      this.#cost += numberCost; // true, null; "false" is long enough
     }
   }
 
@@ -205,13 +199,13 @@ class Scale {
       isWide ||= byte > 0x7f;
       p += byte === backslash ? 2 : 1;
     }
-    const weight = hasEscapes ? escapedTextWeight : isWide ? wideTextWeight : textWeight;
+    const cost = hasEscapes ? escapedTextCost : isWide ? wideTextCost : textCost;
     const next = spaceEnd(bytes, quoteAt(bytes, p, this.#end) + 1, this.#end);
     if (next < this.#end && bytes[next] === colon) {
-      this.#weight += propertyWeight + weight - textWeight + (this.#names.has(hash) ? 0 : furtherNameWeight);
+      this.#cost += propertyCost + cost - textCost + (this.#names.has(hash) ? 0 : furtherNameCost);
     } else {
       this.#values++;
-      this.#weight += this.#perValue + weight;
+      this.#cost += this.#perValue + cost;
     }
     return next;
   }
@@ -238,7 +232,7 @@ function spaceEnd(bytes: Uint8Array, p: number, end: number): number {
 
 /** Odd, and not known to a sender, who could else find names that are told to be the same. */
 const hashFactor: number = randomInt(2 ** 20, 2 ** 30) * 2 + 1;
-const mostNames = 1_024;
+const maxNames = 1_024;
 const places = 4_096;
 
 /** The names that were met, by their hashes: those that one message's rows have, and not more. */
@@ -265,7 +259,7 @@ class NameSet {
       }
       place = (place + 1) & (places - 1);
     }
-    if (this.#count === mostNames) {
+    if (this.#count === maxNames) {
       this.further++;
       return false;
     }
@@ -276,4 +270,4 @@ class NameSet {
 }
 
 /** One for all: the runtime throws away the code that it made for a class when a collection finds none of the class alive. */
-const scale: Scale = new Scale();
+const meter: CostMeter = new CostMeter();

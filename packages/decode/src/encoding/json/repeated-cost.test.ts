@@ -19,7 +19,7 @@ test.each([
   ["a list", { type: "array", items: time }, digits],
   ["a map's values", { type: "map", keys: { type: "int64" }, values: time }, `[${"[1,1],".repeat(100_000)}[1,1]]`],
   ["a list in a struct", { type: "struct", fields: [{ ...{ type: "array", items: time }, field: "a" }] }, `{"a":${digits}}`],
-])("what values of %s become is weighed, however the message is spelled", (_, schema, payload) => {
+])("what values of %s become is metered, however the message is spelled", (_, schema, payload) => {
   expect(outcome(schema, payload)).toBe("limit-exceeded");
   expect(outcome(schema, payload, true)).toBe("limit-exceeded");
 });

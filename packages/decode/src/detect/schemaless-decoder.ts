@@ -1,13 +1,13 @@
 import type { CompileBudget } from "../encoding/compile-budget.ts";
 import { areManyNames, type ColumnHints, learnType, type NamesOf } from "../encoding/json/learn.ts";
 import { isJsonObject } from "../encoding/json/parse.ts";
-import { leastWeighedBytes } from "../encoding/json/weight.ts";
-import { JsonReader, notQuick } from "../encoding/json/reader.ts";
+import { minMeteredBytes } from "../encoding/json/cost.ts";
+import { JsonReader, fastReadMiss } from "../encoding/json/reader.ts";
 import type { Type } from "../encoding/type.ts";
 import { keyPlan } from "../envelope/debezium/router-key.ts";
 import { none } from "../envelope/none/envelope.ts";
 import type { EncodingName } from "../event.ts";
-import { type Alike, type AlikeReader, unlike } from "./alike.ts";
+import { type FastPathMatch, type FastPathReader, fastPathMiss } from "./fast-path-match.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Engine } from "./engine.ts";
 import { shapeOfValue } from "./shape.ts";
@@ -36,7 +36,7 @@ interface LearnedShape {
 /**
  * Reads values that carry no schema. Their shapes are learned, so that the next JSON text of that shape is read without parsing it first.
  */
-export class PlainSide {
+export class SchemalessDecoder {
   /** How the last value was read; null before the first. */
   route: PlainRoute | null = null;
   readonly #engine: Engine;
@@ -53,14 +53,14 @@ export class PlainSide {
     this.#columns = columns;
   }
 
-  /** The value of a text that is spelled as a recent one was, or `notQuick`. */
+  /** The value of a text that is spelled as a recent one was, or `fastReadMiss`. */
   readRecent(bytes: Buffer, start: number, end: number): unknown {
     const routes = this.#recent;
     for (let i = 0; i < routes.length; i++) {
       const route = routes[i] as PlainRoute;
-      const value = route.reader.readQuick(bytes, start, end);
+      const value = route.reader.readFast(bytes, start, end);
       // A null by itself is of no shape, although a row may be null where it stands in another.
-      if (value !== notQuick && value !== null) {
+      if (value !== fastReadMiss && value !== null) {
         this.route = route;
         if (i > 0) {
           routes[i] = routes[0] as PlainRoute;
@@ -69,20 +69,20 @@ export class PlainSide {
         return value;
       }
     }
-    return notQuick;
+    return fastReadMiss;
   }
 
   /**
    * What a parsed value becomes. `exact` parses it once more with the text of its numbers kept, where the envelope wants it. `isText`:
-   * whether the next text of this shape may be read without parsing it. `isSettled`: whether its numbers are what JSON's own types become.
+   * whether the next text of this shape may be read without parsing it. `isFinal`: whether its numbers are what JSON's own types become.
    */
-  convert(encoding: EncodingName, parsed: unknown, exact: () => unknown, isText: boolean, isSettled = false): unknown {
+  convert(encoding: EncodingName, parsed: unknown, exact: () => unknown, isText: boolean, isFinal = false): unknown {
     const route = this.#routeOf(encoding, parsed, isText);
     this.route = route;
     if (route.wantsExact) {
       return route.reader.convert(exact());
     }
-    return isSettled ? route.reader.convertSettled(parsed) : route.reader.convert(parsed);
+    return isFinal ? route.reader.convertFinal(parsed) : route.reader.convert(parsed);
   }
 
   #routeOf(encoding: EncodingName, parsed: unknown, isText: boolean): PlainRoute {
@@ -100,7 +100,7 @@ export class PlainSide {
     }
     shape.sightings++;
     if (isText && shape.sightings === sightingsBeforeCompiling) {
-      shape.route = { ...shape.route, alike: this.#alike(shape.route) };
+      shape.route = { ...shape.route, fastPathMatch: this.#fastPathMatch(shape.route) };
     }
     if (isText && shape.sightings >= sightingsBeforeCompiling) {
       this.#tryFirst(shape.route);
@@ -111,16 +111,16 @@ export class PlainSide {
   #learn(encoding: EncodingName, parsed: unknown, names: readonly string[] | null, namesOf: NamesOf): PlainRoute {
     const { side, inside } = this.#scope;
     const shape = shapeOfValue(parsed, this.#scope, namesOf);
-    const opens = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
-    const plan = side === "key" ? keyPlan : opens.planFor(shape);
+    const envelopeFormat = side === "key" ? none : (inside ?? this.#engine.envelopeFor(shape));
+    const plan = side === "key" ? keyPlan : envelopeFormat.planFor(shape);
     const type: Type = isJsonObject(parsed) && names !== null ? learnType(parsed, namesOf, plan, this.#columns) : { kind: "any" };
     return {
       framing: "none",
       encoding,
-      envelope: opens.name,
+      envelope: envelopeFormat.name,
       schemaId: null,
-      opens,
-      alike: null,
+      envelopeFormat,
+      fastPathMatch: null,
       shape,
       type: null,
       typeName: null,
@@ -131,14 +131,14 @@ export class PlainSide {
   }
 
   /** Its names tell, which stand all over the text: the reader looks at each. A first one of Apicurio's may begin a frame. */
-  #alike({ reader, shape }: PlainRoute): Alike | null {
+  #fastPathMatch({ reader, shape }: PlainRoute): FastPathMatch | null {
     if (shape.fields === null || shape.fields[0] === "schemaId") {
       return null;
     }
-    const read: AlikeReader["read"] = (bytes, behindBrace, end) => {
+    const read: FastPathReader["read"] = (bytes, behindBrace, end) => {
       const start = behindBrace - brace.length;
-      const value = end - start < leastWeighedBytes ? reader.readQuick(bytes, start, end) : notQuick;
-      return value === notQuick ? unlike : value;
+      const value = end - start < minMeteredBytes ? reader.readFast(bytes, start, end) : fastReadMiss;
+      return value === fastReadMiss ? fastPathMiss : value;
     };
     return { prefix: brace, columns: this.#columns, reader: { read } };
   }

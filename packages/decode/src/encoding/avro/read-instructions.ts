@@ -10,7 +10,7 @@ import { type PlaceholderBytes, type UnavailableTests, unavailableTests } from "
 import type { DeferredField, ReadPlan } from "../reader.ts";
 import { type MapType, type RecordType, type Type, withoutNull } from "../type.ts";
 
-export type Step =
+export type ReadInstruction =
   | { readonly kind: "null" | "boolean" }
   | { readonly kind: "int" | "float" | "double"; readonly convert: Convert<number> }
   | { readonly kind: "long"; readonly number: Convert<number>; readonly bigint: Convert<bigint> }
@@ -18,10 +18,10 @@ export type Step =
   | { readonly kind: "bytes"; readonly convert: ConvertBytes; readonly placeholder: PlaceholderBytes | null }
   | { readonly kind: "fixed"; readonly size: number; readonly convert: ConvertBytes }
   | { readonly kind: "enum"; readonly symbols: readonly string[]; readonly convert: Convert<string> }
-  | CollectionStep
-  | RecordStep
-  | { readonly kind: "union"; readonly branches: readonly Step[] }
-  | MismatchStep;
+  | CollectionInstruction
+  | RecordInstruction
+  | { readonly kind: "union"; readonly branches: readonly ReadInstruction[] }
+  | MismatchInstruction;
 
 type Kind<K extends Type["kind"]> = Type & { readonly kind: K };
 type ScalarType = Kind<"int" | "long" | "float" | "double" | "string" | "bytes" | "fixed" | "enum">;
@@ -31,34 +31,34 @@ type ArrayType = Extract<Type, { kind: "array" }>;
 type Convert<T> = ((value: T) => unknown) | null;
 type ConvertBytes = ((bytes: Uint8Array, start: number, end: number) => unknown) | null;
 
-export interface ArrayStep {
+export interface ArrayInstruction {
   readonly kind: "array";
-  readonly items: Step;
+  readonly items: ReadInstruction;
   readonly convert: Convert<readonly unknown[]>;
-  readonly placeholder: PlaceholderStep | null;
+  readonly placeholder: PlaceholderInstruction | null;
 }
 
-export interface MapStep {
+export interface MapInstruction {
   readonly kind: "map";
   /** Null where keys are strings. */
-  readonly keys: Step | null;
-  readonly values: Step;
-  readonly placeholder: PlaceholderStep | null;
+  readonly keys: ReadInstruction | null;
+  readonly values: ReadInstruction;
+  readonly placeholder: PlaceholderInstruction | null;
 }
 
-export type CollectionStep = ArrayStep | MapStep;
+export type CollectionInstruction = ArrayInstruction | MapInstruction;
 
 /** A collection that may be the placeholder: where it has as many items as one has, it is read raw and looked at. */
-export interface PlaceholderStep {
-  readonly raw: CollectionStep;
+export interface PlaceholderInstruction {
+  readonly raw: CollectionInstruction;
   readonly counts: readonly number[];
   readonly test: (value: object) => boolean;
 }
 
-export interface RecordStep {
+export interface RecordInstruction {
   readonly kind: "record";
   /** In the order of their bytes. */
-  readonly fields: readonly FieldStep[];
+  readonly fields: readonly FieldInstruction[];
   readonly convert: Convert<Readonly<Record<string, unknown>>>;
   /** What the reader's own schema has besides, and the order in which it names its fields; absent where there is none. */
   readonly projected?: { readonly defaults: ReadonlyMap<string, DefaultValue>; readonly order: readonly string[] };
@@ -67,25 +67,25 @@ export interface RecordStep {
 /** The value of a field that only the reader's own schema has. */
 export interface DefaultValue {
   readonly make: () => unknown;
-  /** What making it weighs, as bytes that are read are weighed. */
-  readonly weight: number;
+  /** What making it costs, as bytes that are read are metered. */
+  readonly cost: number;
 }
 
 /** A value that the reader's own schema has no place for: an error, once one arrives. */
-export interface MismatchStep {
+export interface MismatchInstruction {
   readonly kind: "mismatch";
   readonly error: () => DecodeError;
 }
 
-export interface FieldStep {
+export interface FieldInstruction {
   readonly name: string;
-  readonly step: Step;
-  readonly use: "read" | "skip" | DeferStep;
+  readonly instruction: ReadInstruction;
+  readonly use: "read" | "skip" | DeferInstruction;
 }
 
-export interface DeferStep {
+export interface DeferInstruction {
   /** The record that is read late, or null where the field is none: then all of its value is. */
-  readonly record: RecordStep | null;
+  readonly record: RecordInstruction | null;
   /** For each peeked name, the field of the record that has it, or -1. */
   readonly peek: readonly number[];
   readonly resolve: DeferredField["resolve"];
@@ -96,7 +96,7 @@ export interface DeferStep {
   readonly isJudged: boolean;
 }
 
-export interface StepOptions {
+export interface InstructionOptions {
   readonly values: ResolvedValueOptions;
   readonly plan: ReadPlan;
   /** Reads the JSON document in a column, exactly. */
@@ -104,28 +104,33 @@ export interface StepOptions {
 }
 
 /** Fields of all records, each counted once for every way in which it is read. */
-const mostFields = 400_000;
+const maxFields = 400_000;
 
 /** How the values of a type are wanted: converted, as a column of a row, or raw for the conversion of the struct around them. */
 export type Use = "value" | "row" | "column" | "raw";
 
 /** The steps that read a schema's payload. */
-export function planSteps(type: Type, options: StepOptions): Step {
+export function planInstructions(type: Type, options: InstructionOptions): ReadInstruction {
   const planner = new Planner(options);
-  return type.kind === "record" ? planner.root(type) : planner.step(type, options.plan.rows === "self" ? "row" : "value");
+  return type.kind === "record" ? planner.root(type) : planner.instruction(type, options.plan.rows === "self" ? "row" : "value");
 }
 
 /** Plans how values of a type are read. */
 export class Planner {
-  readonly #options: StepOptions;
+  readonly #options: InstructionOptions;
   readonly #placeholderLength: number;
   readonly #textPlaceholder: PlaceholderBytes;
   readonly #bytesPlaceholder: PlaceholderBytes;
   #fields = 0;
   readonly #unavailable: UnavailableTests;
-  readonly #records: Readonly<Record<Use, Map<Type, RecordStep>>> = { value: new Map(), row: new Map(), column: new Map(), raw: new Map() };
+  readonly #records: Readonly<Record<Use, Map<Type, RecordInstruction>>> = {
+    value: new Map(),
+    row: new Map(),
+    column: new Map(),
+    raw: new Map(),
+  };
 
-  constructor(options: StepOptions) {
+  constructor(options: InstructionOptions) {
     this.#options = options;
     const placeholder = options.values.unavailablePlaceholder;
     this.#unavailable = unavailableTests(placeholder);
@@ -136,25 +141,25 @@ export class Planner {
   }
 
   /** The record at the top: the only one that the plan speaks of. */
-  root(type: RecordType): Step {
+  root(type: RecordType): ReadInstruction {
     const { rows } = this.#options.plan;
     if (this.#conversion(type, "value")?.struct !== undefined) {
-      return this.step(type, "value"); // one value, and no fields to plan for
+      return this.instruction(type, "value"); // one value, and no fields to plan for
     }
-    const fields = type.fields.map((field): FieldStep => {
-      const step = this.step(field.type, topFieldUse(field.name, rows));
-      return { name: field.name, step, use: this.use(field.name, step) };
+    const fields = type.fields.map((field): FieldInstruction => {
+      const instruction = this.instruction(field.type, topFieldUse(field.name, rows));
+      return { name: field.name, instruction, use: this.use(field.name, instruction) };
     });
     return { kind: "record", fields, convert: null };
   }
 
-  step(type: Type, use: Use): Step {
+  instruction(type: Type, use: Use): ReadInstruction {
     switch (type.kind) {
       case "null":
       case "boolean":
         return { kind: type.kind };
       case "union":
-        return { kind: "union", branches: type.branches.map((branch) => this.step(branch, use)) };
+        return { kind: "union", branches: type.branches.map((branch) => this.instruction(branch, use)) };
       case "any":
         throw new DecodeError("schema-invalid", "the Avro encoding cannot carry values of no stated type");
       case "record":
@@ -168,7 +173,7 @@ export class Planner {
     }
   }
 
-  #scalar(type: ScalarType, use: Use): Step {
+  #scalar(type: ScalarType, use: Use): ReadInstruction {
     const conversion = this.#conversion(type, use);
     const isColumn = use === "column";
     switch (type.kind) {
@@ -190,37 +195,37 @@ export class Planner {
     }
   }
 
-  #long(conversion: Conversion | null, use: Use): Step {
+  #long(conversion: Conversion | null, use: Use): ReadInstruction {
     const mode = use === "raw" ? "safe" : this.#options.values.int64;
     const number = mode === "safe" ? null : mode === "bigint" ? BigInt : String;
     const bigint = mode === "string" ? String : null;
     return { kind: "long", number: conversion?.int ?? number, bigint: conversion?.bigint ?? bigint };
   }
 
-  #record(type: RecordType, use: Use): RecordStep {
+  #record(type: RecordType, use: Use): RecordInstruction {
     const planned = this.#records[use].get(type);
     if (planned !== undefined) {
       return planned;
     }
     const convert = this.#conversion(type, use)?.struct ?? null;
     const inside = insideUse(use, convert !== null);
-    const fields: FieldStep[] = []; // filled below: the record may hold itself
-    const step: RecordStep = { kind: "record", fields, convert };
-    this.#records[use].set(type, step);
+    const fields: FieldInstruction[] = []; // filled below: the record may hold itself
+    const instruction: RecordInstruction = { kind: "record", fields, convert };
+    this.#records[use].set(type, instruction);
     this.count(type.fields.length);
     for (const field of type.fields) {
-      fields.push({ name: field.name, step: this.step(field.type, inside), use: "read" });
+      fields.push({ name: field.name, instruction: this.instruction(field.type, inside), use: "read" });
     }
-    return step;
+    return instruction;
   }
 
-  #array(type: ArrayType, use: Use): ArrayStep {
+  #array(type: ArrayType, use: Use): ArrayInstruction {
     const convert = this.#conversion(type, use)?.array ?? null;
-    const items = this.step(type.items, convert !== null || use === "raw" ? "raw" : "value");
+    const items = this.instruction(type.items, convert !== null || use === "raw" ? "raw" : "value");
     return { kind: "array", items, convert, placeholder: use === "column" ? this.#arrayPlaceholder(type) : null };
   }
 
-  #arrayPlaceholder(type: ArrayType): PlaceholderStep | null {
+  #arrayPlaceholder(type: ArrayType): PlaceholderInstruction | null {
     const { kind } = withoutNull(type.items);
     if (kind !== "string" && kind !== "bytes" && kind !== "int" && kind !== "long") {
       return null;
@@ -230,13 +235,13 @@ export class Planner {
     return { raw: this.#array(type, "raw"), counts: [1, this.#placeholderLength], test };
   }
 
-  #map(type: MapType, use: Use): MapStep {
+  #map(type: MapType, use: Use): MapInstruction {
     const inside: Use = use === "raw" ? "raw" : "value";
-    const keys = type.keys === null ? null : this.step(type.keys, inside);
+    const keys = type.keys === null ? null : this.instruction(type.keys, inside);
     const text = use === "column" && (type.keys === null || withoutNull(type.keys).kind === "string");
     const placeholder =
       text && withoutNull(type.values).kind === "string" ? { raw: this.#map(type, "raw"), counts: [1], test: this.#unavailable.map } : null;
-    return { kind: "map", keys, values: this.step(type.values, inside), placeholder };
+    return { kind: "map", keys, values: this.instruction(type.values, inside), placeholder };
   }
 
   #conversion(type: Type, use: Use): Conversion | null {
@@ -248,41 +253,44 @@ export class Planner {
   /** Counts fields that are planned: a short schema can name a long record often. */
   count(fields: number): void {
     this.#fields += fields;
-    if (this.#fields > mostFields) {
+    if (this.#fields > maxFields) {
       throw new DecodeError(
         "schema-invalid",
-        `the Avro schema uses its records in so many ways that they have more than ${mostFields} fields`,
+        `the Avro schema uses its records in so many ways that they have more than ${maxFields} fields`,
       );
     }
   }
 
   /** Whether a top-level field is read, skipped or deferred. */
-  use(name: string, step: Step): FieldStep["use"] {
+  use(name: string, instruction: ReadInstruction): FieldInstruction["use"] {
     const { skip, defer } = this.#options.plan;
     if (defer?.field !== name) {
       return skip.includes(name) ? "skip" : "read";
     }
-    const record = recordStepOf(step);
+    const record = recordInstructionOf(instruction);
     const fields = record?.fields ?? [];
     const peek = defer.peek.map((peeked) =>
-      fields.findIndex((field) => field.name === peeked && field.use === "read" && isText(field.step)),
+      fields.findIndex((field) => field.name === peeked && field.use === "read" && isText(field.instruction)),
     );
     return { record, peek, resolve: defer.resolve, isJudged: record !== null && record.convert === null && record.fields.every(isScalar) };
   }
 }
 
 /** Whether a field is a scalar that is handed on as it is. */
-function isScalar({ step, use }: FieldStep): boolean {
-  return use === "read" && isPlain(step);
+function isScalar({ instruction, use }: FieldInstruction): boolean {
+  return use === "read" && isPlain(instruction);
 }
 
-function isPlain(step: Step): boolean {
-  switch (step.kind) {
+function isPlain(instruction: ReadInstruction): boolean {
+  switch (instruction.kind) {
     case "null":
     case "boolean":
       return true;
     case "long":
-      return (step.number === null || step.number === BigInt || step.number === String) && (step.bigint === null || step.bigint === String);
+      return (
+        (instruction.number === null || instruction.number === BigInt || instruction.number === String) &&
+        (instruction.bigint === null || instruction.bigint === String)
+      );
     case "int":
     case "float":
     case "double":
@@ -290,9 +298,9 @@ function isPlain(step: Step): boolean {
     case "enum":
     case "bytes":
     case "fixed":
-      return step.convert === null;
+      return instruction.convert === null;
     case "union":
-      return step.branches.every(isPlain);
+      return instruction.branches.every(isPlain);
     default:
       return false;
   }
@@ -312,15 +320,15 @@ export function insideUse(use: Use, isConverted: boolean): Use {
 }
 
 /** Text, or null. */
-function isText(step: Step): boolean {
-  const branches = step.kind === "union" ? step.branches : [step];
+function isText(instruction: ReadInstruction): boolean {
+  const branches = instruction.kind === "union" ? instruction.branches : [instruction];
   return branches.some(({ kind }) => kind === "string") && branches.every(({ kind }) => kind === "string" || kind === "null");
 }
 
-function recordStepOf(step: Step): RecordStep | null {
-  if (step.kind === "record") {
-    return step;
+function recordInstructionOf(instruction: ReadInstruction): RecordInstruction | null {
+  if (instruction.kind === "record") {
+    return instruction;
   }
-  const rest = step.kind === "union" ? step.branches.filter((branch) => branch.kind !== "null") : [];
+  const rest = instruction.kind === "union" ? instruction.branches.filter((branch) => branch.kind !== "null") : [];
   return rest.length === 1 && rest[0]?.kind === "record" ? rest[0] : null;
 }

@@ -5,78 +5,91 @@ import { Origin } from "../envelope/origin.ts";
 import type { CdcEvent } from "../event.ts";
 import type { Side } from "../framing/framing.ts";
 import type { RecordCursor } from "../record.ts";
-import { type Alike, unlike } from "./alike.ts";
-import type { ColumnMeanings } from "./column-meanings.ts";
+import { type FastPathMatch, fastPathMiss } from "./fast-path-match.ts";
+import type { ColumnSemantics } from "./column-semantics.ts";
 import type { Engine } from "./engine.ts";
 import type { SideRoute } from "./side-route.ts";
 
 /**
- * The short way for records of one topic whose key and value begin as those of a record that came the long way: nothing else of them is
- * looked at. Returns the record's events, or null where it needs the long way. Throws the `DecodeError` that it would end in there.
+ * The fast path for records of one topic whose key and value begin as those of a record that took the slow path: nothing else of them is
+ * looked at. Returns the record's events, or null where it needs the slow path. Throws the `DecodeError` that it would end in there.
  */
-export type ShortWay = (cursor: RecordCursor) => readonly CdcEvent[] | null;
+export type FastPath = (cursor: RecordCursor) => readonly CdcEvent[] | null;
 
-/** What one topic's short way is made of. */
-export interface ShortWayParts {
+/** What one topic's fast path is made of. */
+export interface FastPathParts {
   readonly engine: Engine;
   readonly scope: EnvelopeScope;
   /** `"none"`: of records without keys. */
-  readonly key: Alike | "none";
-  readonly value: Alike;
+  readonly key: FastPathMatch | "none";
+  readonly value: FastPathMatch;
   /** How its values are read. */
   readonly route: SideRoute;
   /** Of their columns. */
-  readonly meanings: ColumnMeanings;
+  readonly semantics: ColumnSemantics;
 }
 
 let serial = 0;
 
 /**
  * Generated, so that each topic has its own: V8 puts only a function in its place that a call has always led to, and calls that topics (or
- * key and value) share cost a tenth of decoding. Null where code may not be generated; all records go the long way then.
+ * key and value) share cost a tenth of decoding. Null where code may not be generated; all records take the slow path then.
  */
-export function shortWay({ engine, scope, key, value, route, meanings }: ShortWayParts): ShortWay | null {
+export function compileFastPath({ engine, scope, key, value, route, semantics }: FastPathParts): FastPath | null {
   if (!engine.codeGeneration) {
     return null;
   }
   serial++;
-  const { innerTexts, limits } = engine;
+  const { embeddedJsonBudget, limits } = engine;
   const { maxMessageBytes } = limits;
-  const names = { engine, innerTexts, maxMessageBytes, scope, key, value, route, opens: route.opens, meanings, beginsWith, unlike, Origin };
-  return generate(source(serial, key, value), names) as ShortWay; // the source returns one
+  const names = {
+    engine,
+    embeddedJsonBudget,
+    maxMessageBytes,
+    scope,
+    key,
+    value,
+    route,
+    envelopeFormat: route.envelopeFormat,
+    semantics,
+    beginsWith,
+    fastPathMiss,
+    Origin,
+  };
+  return generate(source(serial, key, value), names) as FastPath; // the source returns one
 }
 
 /** Functions of one text share what V8 learns of their calls: a number of its own makes the text another one. */
-function source(nth: number, key: Alike | "none", value: Alike): string {
+function source(nth: number, key: FastPathMatch | "none", value: FastPathMatch): string {
   return `
 const keyReader = key.reader, keyPrefix = key.prefix, valueReader = value.reader, valuePrefix = value.prefix, columns = value.columns;
-return function shortWay(cursor) { // ${nth}
+return function compileFastPath(cursor) { // ${nth}
   const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor;
   if (
     valueBytes === null ||
     valueEnd - valueStart > maxMessageBytes ||
-    !meanings.are(columns) ||
+    !semantics.are(columns) ||
     !(${begins("value", value.prefix)}) ||
     ${key === "none" ? "keyBytes !== null" : `keyBytes === null || keyEnd - keyStart > maxMessageBytes || !(${begins("key", key.prefix)})`}
   ) {
     return null;
   }
-  innerTexts.begin();
+  embeddedJsonBudget.begin();
   const k = ${key === "none" ? "null" : `keyReader.read(engine.buffer(keyBytes), keyStart + ${key.prefix.length}, keyEnd)`};
-  if (k === unlike) {
+  if (k === fastPathMiss) {
     return null;
   }
-  innerTexts.begin();
+  embeddedJsonBudget.begin();
   const v = valueReader.read(engine.buffer(valueBytes), valueStart + ${value.prefix.length}, valueEnd);
-  return v === unlike || v === null ? null : opens.open(v, new Origin(k, route, scope, cursor.batch, cursor.record));
+  return v === fastPathMiss || v === null ? null : envelopeFormat.open(v, new Origin(k, route, scope, cursor.batch, cursor.record));
 };`;
 }
 
 /** Prefixes of no more bytes are compared one by one. */
-const mostWritten = 8;
+const maxWritten = 8;
 
 function begins(side: Side, prefix: Buffer): string {
-  if (prefix.length > mostWritten) {
+  if (prefix.length > maxWritten) {
     return `beginsWith(${side}Bytes, ${side}Start, ${side}End, ${side}Prefix)`;
   }
   const same = [...prefix].map((byte, i) => `${side}Bytes[${side}Start + ${i}] === ${byte}`);

@@ -4,7 +4,7 @@ import { isDecodeError } from "../errors.ts";
 import type { KafkaRecord } from "../record.ts";
 import type { RegisteredSchema, SchemaSource } from "../schema-source.ts";
 
-/** Records that begin as many before did take a short way: what they mean must be what a decoder says that sees them first. */
+/** Records that begin as many before did take a fast path: what they mean must be what a decoder says that sees them first. */
 
 const enough = 100;
 
@@ -79,7 +79,7 @@ function recordOf([key, value]: Sides): KafkaRecord {
 }
 
 const key = "000000000102";
-const alike: Sides = [key, "000000000204"];
+const fastPathMatch: Sides = [key, "000000000204"];
 const inConnect: Sides = [connect('{"x":1}'), connect('{"x":2}')];
 const inJson: Sides = ['{"x":1}', '{"x":1,"y":"a"}'];
 const keyless: Sides = [null, "000000000204"];
@@ -89,24 +89,24 @@ const truncate: Sides = ["000000000502", "0000000007001a030a0174220174"];
 const create: Sides = ["000000000502", "000000000700120208051a030a0174220163"];
 
 test.each<[what: string, after: Sides, record: Sides]>([
-  ["the value's schema is another", alike, [key, "00000000030461"]],
-  ["the key's schema is another", alike, ["00000000030461", "000000000206"]],
-  ["the key is text", alike, ["k", "000000000206"]],
-  ["there is no key", alike, [null, "000000000206"]],
-  ["there is no value", alike, [key, null]],
-  ["the value is JSON", alike, [key, '{"x":1}']],
-  ["the value ends behind its prefix", alike, [key, "0000000002"]],
-  ["the value ends in its prefix", alike, [key, "00000000"]],
-  ["the value ends too early", alike, [key, "000000000280"]],
-  ["the value goes on", alike, [key, "00000000020400"]],
-  ["the key goes on", alike, [`${key}00`, "000000000204"]],
+  ["the value's schema is another", fastPathMatch, [key, "00000000030461"]],
+  ["the key's schema is another", fastPathMatch, ["00000000030461", "000000000206"]],
+  ["the key is text", fastPathMatch, ["k", "000000000206"]],
+  ["there is no key", fastPathMatch, [null, "000000000206"]],
+  ["there is no value", fastPathMatch, [key, null]],
+  ["the value is JSON", fastPathMatch, [key, '{"x":1}']],
+  ["the value ends behind its prefix", fastPathMatch, [key, "0000000002"]],
+  ["the value ends in its prefix", fastPathMatch, [key, "00000000"]],
+  ["the value ends too early", fastPathMatch, [key, "000000000280"]],
+  ["the value goes on", fastPathMatch, [key, "00000000020400"]],
+  ["the key goes on", fastPathMatch, [`${key}00`, "000000000204"]],
   ["the payload is null", inConnect, [connect('{"x":1}'), connect("null")]],
   ["the payload is spelled in another way", inConnect, [connect('{"x":1}'), connect('{ "x" : 2 }')]],
   ["the payload is malformed", inConnect, [connect('{"x":1}'), connect('{"x":')]],
   ["the key's payload is malformed, so that it is text", inConnect, [connect('{"x":'), connect('{"x":2}')]],
   ["another document follows", inConnect, [connect('{"x":1}'), `${connect('{"x":2}')}{}`]],
   ["the payload has a column more behind it", inConnect, [connect('{"x":1}'), connect('{"x":2},"y":3')]],
-  ["has a key", keyless, alike],
+  ["has a key", keyless, fastPathMatch],
   ["the value is null", keyless, [null, null]],
   ["the value is JSON with a column more", inJson, ['{"x":1}', '{"x":1,"y":"a","z":0}']],
   ["the value is JSON with white space", inJson, ['{"x":1}', '{"x":1, "y":"a"}']],
@@ -121,7 +121,7 @@ test.each<[what: string, after: Sides, record: Sides]>([
   ["its columns mean what its key teaches", truncate, create],
   [
     "its key is too deep, and its value ends too early",
-    ['{"x":1}', alike[1]],
+    ['{"x":1}', fastPathMatch[1]],
     [`{"x":${"[".repeat(99)}${"]".repeat(99)}}`, "000000000280"],
   ],
   ["its first bytes may choose two messages, and it fits neither", [null, "00000000040400020801"], [null, "000000000404000208"]],
@@ -129,14 +129,14 @@ test.each<[what: string, after: Sides, record: Sides]>([
   ["its first bytes may choose two messages, and it fits the second", [null, "00000000040400020801"], [null, "00000000040400020802"]],
 ])("a record that begins like the last one but %s is read as if it were the first", async (_, after, record) => {
   const all = await decodeAll([...Array.from({ length: enough }, () => after), record, after]);
-  const [first, warm, again] = [all[0], ...all.slice(-2)];
+  const [first, warm, reread] = [all[0], ...all.slice(-2)];
   const [cold] = await decodeAll([record]);
   expect(warm).toEqual(cold);
-  expect(again).toEqual(first);
+  expect(reread).toEqual(first);
   expect(first).toEqual((await decodeAll([after]))[0]);
 });
 
-test("what the documents inside of a value weigh is no weight of the next record's key", async () => {
+test("what the documents inside of a value cost is no cost of the next record's key", async () => {
   const document = (objects: number): string => {
     const text = `[${Array.from({ length: objects }, () => "{}").join()}]`;
     const length = Buffer.alloc(4);
@@ -159,21 +159,24 @@ test("what the documents inside of a value weigh is no weight of the next record
   }
 });
 
-test("headers that announce another framing lead past the short way", async () => {
-  const announced: KafkaRecord = { ...recordOf(alike), headers: [["apicurio.value.globalId", Buffer.from("0000000000000003", "hex")]] };
+test("headers that announce another framing lead past the fast path", async () => {
+  const announced: KafkaRecord = {
+    ...recordOf(fastPathMatch),
+    headers: [["apicurio.value.globalId", Buffer.from("0000000000000003", "hex")]],
+  };
   const decoder = createDecoder({ schemas });
   for (let i = 0; i < enough; i++) {
-    await decoder.decode(recordOf(alike));
+    await decoder.decode(recordOf(fastPathMatch));
   }
   const warm = await outcomeOf(() => decoder.decode(announced));
   expect(warm).toEqual(await outcomeOf(() => createDecoder({ schemas }).decode(announced)));
-  expect(warm).not.toEqual((await decodeAll([alike]))[0]);
+  expect(warm).not.toEqual((await decodeAll([fastPathMatch]))[0]);
 });
 
 test.each([
-  ["schemas", alike, [key, "00000000030461"]],
+  ["schemas", fastPathMatch, [key, "00000000030461"]],
   ["shapes", inJson, ['{"x":1}', '{"x":1,"z":{}}']],
-  ["keys and none", keyless, alike],
+  ["keys and none", keyless, fastPathMatch],
 ] as const)("runs of two %s, one behind the other, are read as if each record were the first", async (_, one, other) => {
   const runs = [...Array.from({ length: 6 }, (__, i) => Array.from({ length: enough }, () => (i % 2 === 0 ? one : other))).flat()];
   const [coldOne, coldOther] = [(await decodeAll([one]))[0], (await decodeAll([other]))[0]];
@@ -181,6 +184,6 @@ test.each([
 });
 
 test("a record that is longer than its limit is refused, however it begins", async () => {
-  const records = [...Array.from({ length: enough }, () => alike), [key, `0000000002${"80".repeat(99)}`] as const];
+  const records = [...Array.from({ length: enough }, () => fastPathMatch), [key, `0000000002${"80".repeat(99)}`] as const];
   expect((await decodeAll(records, { limits: { maxMessageBytes: 64 } })).at(-1)).toBe("limit-exceeded");
 });

@@ -3,14 +3,14 @@ import { createDecoder, type Decoder } from "../../decoder.ts";
 import { isDecodeError } from "../../errors.ts";
 import { resolveLimits } from "../../options.ts";
 import type { KafkaRecord } from "../../record.ts";
-import { checkJsonWeight } from "./weight.ts";
+import { checkJsonCost } from "./cost.ts";
 
 const mib = 2 ** 20;
 
 function codeOf(text: string, start = 0, limits = resolveLimits()): string | null {
   const bytes = Buffer.from(text);
   try {
-    checkJsonWeight(bytes, start, bytes.length, limits);
+    checkJsonCost(bytes, start, bytes.length, limits);
     return null;
   } catch (error) {
     return isDecodeError(error) ? error.message : "another error";
@@ -49,7 +49,7 @@ test.each(attacks)("%s are refused with what was found and the option that allow
   const message = codeOf(text);
   expect(message).toContain("[limit-exceeded]");
   expect(message).toContain(found);
-  expect(message).toContain("raise limits.maxWeightPerByte");
+  expect(message).toContain("raise limits.maxCostPerByte");
 });
 
 test("the option allows what is refused else", () => {
@@ -57,7 +57,7 @@ test("the option allows what is refused else", () => {
     codeOf(
       list(mib / 3, () => "{}"),
       0,
-      resolveLimits({ maxWeightPerByte: 200 }),
+      resolveLimits({ maxCostPerByte: 200 }),
     ),
   ).toBeNull();
 });

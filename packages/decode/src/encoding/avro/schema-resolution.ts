@@ -12,61 +12,61 @@ import { detailsOf, fieldDetailsOf } from "./details.ts";
 import { floatOfLong } from "./float-of-long.ts";
 import {
   type DefaultValue,
-  type FieldStep,
+  type FieldInstruction,
   insideUse,
-  type MismatchStep,
+  type MismatchInstruction,
   Planner,
-  type RecordStep,
-  type Step,
-  type StepOptions,
+  type RecordInstruction,
+  type ReadInstruction,
+  type InstructionOptions,
   topFieldUse,
   type Use,
-} from "./steps.ts";
+} from "./read-instructions.ts";
 import { defaultBytes } from "./write.ts";
 
-export interface ProjectionOptions extends StepOptions {
+export interface SchemaResolutionOptions extends InstructionOptions {
   readonly limits: ResolvedLimits;
 }
 
 /** The steps that read a `writer`'s payload as a value of `reader`. Throws a `DecodeError` of code `schema-mismatch` where none can be. */
-export function planProjection(writer: Type, reader: Type, options: ProjectionOptions): Step {
+export function planSchemaResolution(writer: Type, reader: Type, options: SchemaResolutionOptions): ReadInstruction {
   const projector = new Projector(options);
   return writer.kind === "record" && reader.kind === "record"
     ? projector.root(writer, reader)
-    : projector.step(writer, reader, options.plan.rows === "self" ? "row" : "value");
+    : projector.instruction(writer, reader, options.plan.rows === "self" ? "row" : "value");
 }
 
 /** Most records of both schemas inside of each other. */
 const deepest = 160;
 
-/** What a byte of a default weighs at most, where the default is read anew for each value: it can be an empty map. */
-const defaultWeight = 400;
+/** What a byte of a default costs at most, where the default is read again for each value: it can be an empty map. */
+const defaultCost = 400;
 
 type Kind<K extends Type["kind"]> = Type & { readonly kind: K };
 
 class Projector {
-  readonly #options: ProjectionOptions;
+  readonly #options: SchemaResolutionOptions;
   readonly #planner: Planner;
   /** By the fields of the writer's record, those of the reader's, and how they are wanted: records may hold themselves. */
-  readonly #records = new Map<unknown, Map<unknown, Map<Use, RecordStep | MismatchStep>>>();
+  readonly #records = new Map<unknown, Map<unknown, Map<Use, RecordInstruction | MismatchInstruction>>>();
   #depth = 0;
 
-  constructor(options: ProjectionOptions) {
+  constructor(options: SchemaResolutionOptions) {
     this.#options = options;
     this.#planner = new Planner(options);
   }
 
   /** The record at the top: the only one that the plan speaks of. */
-  root(writer: RecordType, reader: RecordType): Step {
-    const whole = this.#planner.step(reader, "value") as RecordStep; // of a record
+  root(writer: RecordType, reader: RecordType): ReadInstruction {
+    const whole = this.#planner.instruction(reader, "value") as RecordInstruction; // of a record
     if (whole.convert !== null) {
-      return this.step(writer, reader, "value");
+      return this.instruction(writer, reader, "value");
     }
     const { rows } = this.#options.plan;
-    return this.#recordStep(writer, reader, null, (name) => topFieldUse(name, rows), true);
+    return this.#recordInstruction(writer, reader, null, (name) => topFieldUse(name, rows), true);
   }
 
-  step(writer: Type, reader: Type, use: Use): Step {
+  instruction(writer: Type, reader: Type, use: Use): ReadInstruction {
     if (writer.kind === "union") {
       return { kind: "union", branches: writer.branches.map((branch) => this.#branch(branch, reader, use)) };
     }
@@ -76,31 +76,31 @@ class Projector {
     if (isScaled(writer) && isScaled(reader) && scaleOf(writer) !== scaleOf(reader)) {
       throw mismatch(`a decimal of scale ${scaleOf(writer)}`, `one of scale ${scaleOf(reader)}`);
     }
-    return writer.kind === reader.kind ? this.#alike(writer, reader, use) : this.#promoted(writer, reader, use);
+    return writer.kind === reader.kind ? this.#sameKind(writer, reader, use) : this.#promoted(writer, reader, use);
   }
 
   /** What a writer's branch cannot become is an error where it arrives, and none while it does not. */
-  #branch(writer: Type, reader: Type, use: Use): Step {
+  #branch(writer: Type, reader: Type, use: Use): ReadInstruction {
     try {
-      return this.step(writer, reader, use);
+      return this.instruction(writer, reader, use);
     } catch (error) {
-      return mismatchStep(error);
+      return mismatchInstruction(error);
     }
   }
 
   /** The first branch that is of the writer's own type, else the first that it can be promoted to. */
-  #intoUnion(writer: Type, branches: readonly Type[], use: Use): Step {
+  #intoUnion(writer: Type, branches: readonly Type[], use: Use): ReadInstruction {
     const ofSameKind = branches.filter((branch) => branch.kind === writer.kind);
     for (const branch of [...ofSameKind, ...branches.filter((other) => other.kind !== writer.kind)]) {
-      const step = this.#branch(writer, branch, use);
-      if (step.kind !== "mismatch") {
-        return step;
+      const instruction = this.#branch(writer, branch, use);
+      if (instruction.kind !== "mismatch") {
+        return instruction;
       }
     }
     throw mismatch(describe(writer), `one of ${branches.map(describe).join(", ")}`);
   }
 
-  #alike(writer: Type, reader: Type, use: Use): Step {
+  #sameKind(writer: Type, reader: Type, use: Use): ReadInstruction {
     switch (writer.kind) {
       case "record":
         return this.#record(writer, reader as RecordType, use);
@@ -115,17 +115,17 @@ class Projector {
         if (writer.size !== (reader as Kind<"fixed">).size) {
           throw mismatch(`a fixed of ${writer.size} bytes`, `one of ${(reader as Kind<"fixed">).size}`);
         }
-        return this.#planner.step(reader, use);
+        return this.#planner.instruction(reader, use);
       default:
-        return this.#planner.step(reader, use);
+        return this.#planner.instruction(reader, use);
     }
   }
 
-  #record(writer: RecordType, reader: RecordType, use: Use): RecordStep {
+  #record(writer: RecordType, reader: RecordType, use: Use): RecordInstruction {
     expectSameName(writer, reader);
-    const ofWriter = this.#records.get(writer.fields) ?? new Map<unknown, Map<Use, RecordStep | MismatchStep>>();
+    const ofWriter = this.#records.get(writer.fields) ?? new Map<unknown, Map<Use, RecordInstruction | MismatchInstruction>>();
     this.#records.set(writer.fields, ofWriter);
-    const known = ofWriter.get(reader) ?? new Map<Use, RecordStep | MismatchStep>();
+    const known = ofWriter.get(reader) ?? new Map<Use, RecordInstruction | MismatchInstruction>();
     ofWriter.set(reader, known);
     const planned = known.get(use);
     if (planned?.kind === "mismatch") {
@@ -135,18 +135,18 @@ class Projector {
       return planned;
     }
     this.#planner.count(writer.fields.length + reader.fields.length);
-    const { convert } = this.#planner.step(reader, use) as RecordStep; // of a record
+    const { convert } = this.#planner.instruction(reader, use) as RecordInstruction; // of a record
     const inside = insideUse(use, convert !== null);
-    const step = { kind: "record", fields: [] as FieldStep[], convert } as const;
-    known.set(use, step); // before its fields: they may hold the record
+    const instruction = { kind: "record", fields: [] as FieldInstruction[], convert } as const;
+    known.set(use, instruction); // before its fields: they may hold the record
     try {
       const useOf = (): Use => inside;
       return Object.assign(
-        step,
-        this.#inside(() => this.#recordStep(writer, reader, convert, useOf, false)),
+        instruction,
+        this.#inside(() => this.#recordInstruction(writer, reader, convert, useOf, false)),
       );
     } catch (error) {
-      Object.assign(step, mismatchStep(error)); // what was planned inside of it may hold it still
+      Object.assign(instruction, mismatchInstruction(error)); // what was planned inside of it may hold it still
       throw error;
     }
   }
@@ -163,21 +163,21 @@ class Projector {
     }
   }
 
-  #recordStep(
+  #recordInstruction(
     writer: RecordType,
     reader: RecordType,
-    convert: RecordStep["convert"],
+    convert: RecordInstruction["convert"],
     useOf: (name: string) => Use,
     isTop: boolean,
-  ): RecordStep {
+  ): RecordInstruction {
     const matches = matchFields(writer, reader);
-    const fields = writer.fields.map((field): FieldStep => {
+    const fields = writer.fields.map((field): FieldInstruction => {
       const match = matches.get(field);
       if (match === undefined) {
-        return { name: field.name, step: this.#planner.step(field.type, "raw"), use: "skip" };
+        return { name: field.name, instruction: this.#planner.instruction(field.type, "raw"), use: "skip" };
       }
-      const step = this.step(field.type, match.type, useOf(match.name));
-      return { name: match.name, step, use: isTop ? this.#planner.use(match.name, step) : "read" };
+      const instruction = this.instruction(field.type, match.type, useOf(match.name));
+      return { name: match.name, instruction, use: isTop ? this.#planner.use(match.name, instruction) : "read" };
     });
     const matched = new Set(matches.values());
     const missing = reader.fields.filter((field) => !matched.has(field));
@@ -194,38 +194,38 @@ class Projector {
       throw mismatch("a record without a field", `the field ${JSON.stringify(field.name)}, which has no default`);
     }
     const { limits } = this.#options;
-    const { read } = closureReader(this.#planner.step(field.type, use), new Cursor(limits, new TextCache()));
+    const { read } = closureReader(this.#planner.instruction(field.type, use), new Cursor(limits, new TextCache()));
     const value = read(bytes, 0, bytes.length);
     return typeof value === "object" && value !== null
-      ? { make: () => read(bytes, 0, bytes.length), weight: defaultWeight * (bytes.length + 1) }
-      : { make: () => value, weight: 0 };
+      ? { make: () => read(bytes, 0, bytes.length), cost: defaultCost * (bytes.length + 1) }
+      : { make: () => value, cost: 0 };
   }
 
-  #array(writer: Kind<"array">, reader: Kind<"array">, use: Use): Step {
-    const own = this.#planner.step(reader, use);
-    const written = this.#planner.step(writer, use);
+  #array(writer: Kind<"array">, reader: Kind<"array">, use: Use): ReadInstruction {
+    const own = this.#planner.instruction(reader, use);
+    const written = this.#planner.instruction(writer, use);
     if (own.kind !== "array" || written.kind !== "array") {
       return own;
     }
     const inside: Use = own.convert !== null || use === "raw" ? "raw" : "value";
-    return { ...own, items: this.step(writer.items, reader.items, inside), placeholder: written.placeholder };
+    return { ...own, items: this.instruction(writer.items, reader.items, inside), placeholder: written.placeholder };
   }
 
-  #map(writer: MapType, reader: MapType, use: Use): Step {
+  #map(writer: MapType, reader: MapType, use: Use): ReadInstruction {
     if ((writer.keys === null) !== (reader.keys === null)) {
       throw mismatch(describe(writer), describe(reader));
     }
-    const written = this.#planner.step(writer, use);
+    const written = this.#planner.instruction(writer, use);
     const inside: Use = use === "raw" ? "raw" : "value";
-    const keys = writer.keys === null || reader.keys === null ? null : this.step(writer.keys, reader.keys, inside);
+    const keys = writer.keys === null || reader.keys === null ? null : this.instruction(writer.keys, reader.keys, inside);
     const placeholder = written.kind === "map" ? written.placeholder : null;
-    return { kind: "map", keys, values: this.step(writer.values, reader.values, inside), placeholder };
+    return { kind: "map", keys, values: this.instruction(writer.values, reader.values, inside), placeholder };
   }
 
   /** A symbol that the reader does not have is its default, or an error where it arrives. */
-  #enum(writer: Kind<"enum">, reader: Kind<"enum">, use: Use): Step {
+  #enum(writer: Kind<"enum">, reader: Kind<"enum">, use: Use): ReadInstruction {
     expectSameName(writer, reader);
-    const own = this.#planner.step(reader, use) as Extract<Step, { kind: "enum" }>; // of an enum
+    const own = this.#planner.instruction(reader, use) as Extract<ReadInstruction, { kind: "enum" }>; // of an enum
     const known = new Set(reader.symbols);
     const fallback = detailsOf(reader)?.defaultSymbol ?? null;
     const symbols = writer.symbols.map((symbol) => (known.has(symbol) ? symbol : (fallback ?? symbol)));
@@ -242,8 +242,8 @@ class Projector {
   }
 
   /** Integers become wider ones and floating-point ones, text becomes bytes and the other way round. */
-  #promoted(writer: Type, reader: Type, use: Use): Step {
-    const own = this.#planner.step(reader, use);
+  #promoted(writer: Type, reader: Type, use: Use): ReadInstruction {
+    const own = this.#planner.instruction(reader, use);
     const promotion = `${writer.kind} to ${own.kind}`;
     if (own.kind === "long" && writer.kind === "int") {
       return { kind: "int", convert: own.number };
@@ -285,7 +285,7 @@ function matchFields(writer: RecordType, reader: RecordType): ReadonlyMap<Field,
 }
 
 /** The step that ends in this error each time a value arrives. */
-function mismatchStep(error: unknown): MismatchStep {
+function mismatchInstruction(error: unknown): MismatchInstruction {
   if (!isDecodeError(error) || error.code !== "schema-mismatch") {
     throw error;
   }

@@ -13,36 +13,36 @@ import { decimalReader } from "./decimal.ts";
 import type { FieldType, Message, MessageField, ScalarName } from "./messages.ts";
 import { Placeholders, type PlaceholderBytes } from "./placeholders.ts";
 import { timestampReader } from "./timestamp.ts";
-import { objectWeight, setWeight, weightOf } from "./weight.ts";
+import { objectCost, setCost, costOf } from "./cost.ts";
 import { anyName, conversionOf, decimalName, isJson, isWrapper, timestampName } from "./well-known.ts";
 
 export type IntegerName = Exclude<ScalarName, "double" | "float" | "bool" | "string" | "bytes">;
 
 /** Reads one value. */
-export type Step =
+export type ReadInstruction =
   | { readonly kind: IntegerName; readonly number: Convert<number>; readonly bigint: Convert<bigint> }
   | { readonly kind: "float" | "double"; readonly convert: Convert<number> }
   | { readonly kind: "bool" }
   | { readonly kind: "enum"; readonly names: ReadonlyMap<number, string>; readonly convert: Convert<string> }
   | { readonly kind: "string"; readonly convert: Convert<string>; readonly placeholder: PlaceholderBytes | null }
   | { readonly kind: "bytes"; readonly convert: ConvertBytes; readonly placeholder: PlaceholderBytes | null }
-  | { readonly kind: "message"; readonly message: MessageStep; readonly isGroup: boolean };
+  | { readonly kind: "message"; readonly message: MessageInstruction; readonly isGroup: boolean };
 
 /** Null where the value is handed on as it is. */
 type Convert<T> = ((value: T) => unknown) | null;
 type ConvertBytes = ((bytes: Uint8Array, start: number, end: number) => unknown) | null;
 type Columns = Readonly<Record<string, unknown>>;
 
-export interface MessageStep {
+export interface MessageInstruction {
   /** In the order of their declaration, which is that of the result's properties. */
-  readonly fields: readonly FieldStep[];
+  readonly fields: readonly FieldInstruction[];
   readonly convert: Convert<Columns>;
   /** Looks at the lists and maps of a row when all of them are there. */
   readonly finish: ((row: Record<string, unknown>) => void) | null;
   /** What the object costs, whatever is in it. */
-  readonly weight: number;
+  readonly cost: number;
   /** What each single field costs beside that, where it is there. */
-  readonly setWeight: number;
+  readonly setCost: number;
   /** A message that is not read field by field. */
   readonly special: Special | null;
 }
@@ -50,25 +50,25 @@ export interface MessageStep {
 export type Special =
   | { readonly kind: "in-place"; readonly read: ReadInPlace }
   /** Any message, by its name; null where the schema has none of it. */
-  | { readonly kind: "any"; readonly find: (fullName: string) => MessageStep | null };
+  | { readonly kind: "any"; readonly find: (fullName: string) => MessageInstruction | null };
 
 /** Reads a message from `p` to `e` into one value. */
 export type ReadInPlace = (at: Cursor, b: Uint8Array, p: number, e: number) => unknown;
 
-export interface FieldStep {
+export interface FieldInstruction {
   readonly name: string;
   readonly number: number;
-  readonly step: Step;
+  readonly instruction: ReadInstruction;
   readonly cardinality: MessageField["cardinality"];
   /** What a single value is where the message has none. */
   readonly absent: unknown;
   readonly isRequired: boolean;
   readonly oneof: number;
-  readonly use: "read" | "skip" | DeferStep;
+  readonly use: "read" | "skip" | DeferInstruction;
 }
 
-export interface DeferStep {
-  readonly message: MessageStep;
+export interface DeferInstruction {
+  readonly message: MessageInstruction;
   /** For each peeked name, the number of the string field that has it, or -1. */
   readonly peek: readonly number[];
   /** What each is where the message has none: undefined where there is no such field. */
@@ -80,7 +80,7 @@ export interface DeferStep {
   readonly isJudged: boolean;
 }
 
-export interface StepOptions {
+export interface InstructionOptions {
   readonly values: ResolvedValueOptions;
   readonly plan: ReadPlan;
   /** Meanings of a row's columns by name, where their schema states none. */
@@ -92,50 +92,54 @@ export interface StepOptions {
 }
 
 /** Fields of all messages, each counted once for every way in which it is read. */
-const mostFields = 400_000;
+const maxFields = 400_000;
 
 /** How the values of a message are wanted: converted, as a row with columns, or raw for the conversion of the message around them. */
 type Use = "value" | "row" | "raw";
 
 /** The steps that read a payload of this message. */
-export function planSteps(message: Message, options: StepOptions): MessageStep {
+export function planInstructions(message: Message, options: InstructionOptions): MessageInstruction {
   return new Planner(options).root(message);
 }
 
 class Planner {
-  readonly #options: StepOptions;
+  readonly #options: InstructionOptions;
   readonly #placeholders: Placeholders;
-  readonly #messages: Readonly<Record<Use, Map<Message, MessageStep>>> = { value: new Map(), row: new Map(), raw: new Map() };
+  readonly #messages: Readonly<Record<Use, Map<Message, MessageInstruction>>> = { value: new Map(), row: new Map(), raw: new Map() };
   readonly #waiting: (() => void)[] = [];
   #fields = 0;
 
-  constructor(options: StepOptions) {
+  constructor(options: InstructionOptions) {
     this.#options = options;
     this.#placeholders = new Placeholders(options.values.unavailablePlaceholder);
   }
 
   /** The message at the top: the only one that the plan speaks of. */
-  root(message: Message): MessageStep {
+  root(message: Message): MessageInstruction {
     const { rows, skip, defer } = this.#options.plan;
     if (this.#isSpecial(message)) {
       return this.#planned(this.#message(message, "value"));
     }
-    const fields = message.fields.map((field): FieldStep => {
-      const step = this.#field(field, rows === "self" ? "row" : "value", rows !== "self" && rows.includes(field.name) ? "row" : "value");
-      const use = defer?.field === field.name ? this.#defer(step, field.type, defer) : skip.includes(field.name) ? "skip" : "read";
-      return { ...step, use };
+    const fields = message.fields.map((field): FieldInstruction => {
+      const instruction = this.#field(
+        field,
+        rows === "self" ? "row" : "value",
+        rows !== "self" && rows.includes(field.name) ? "row" : "value",
+      );
+      const use = defer?.field === field.name ? this.#defer(instruction, field.type, defer) : skip.includes(field.name) ? "skip" : "read";
+      return { ...instruction, use };
     });
     return this.#planned(
-      stepOf(fields, null, rows === "self" ? this.#finish(message.fields.filter(({ name }) => !skip.includes(name))) : null),
+      instructionOf(fields, null, rows === "self" ? this.#finish(message.fields.filter(({ name }) => !skip.includes(name))) : null),
     );
   }
 
-  #planned(step: MessageStep): MessageStep {
+  #planned(instruction: MessageInstruction): MessageInstruction {
     // Not by recursion: messages may reach each other through a hundred thousand names.
     for (let fill = this.#waiting.pop(); fill !== undefined; fill = this.#waiting.pop()) {
       fill();
     }
-    return step;
+    return instruction;
   }
 
   #isSpecial(message: Message): boolean {
@@ -143,21 +147,21 @@ class Planner {
     return specialOf(message, values, () => null) !== null || isWrapper(message) || conversionOf(message, values) !== null;
   }
 
-  #message(message: Message, use: Use): MessageStep {
+  #message(message: Message, use: Use): MessageInstruction {
     const known = this.#messages[use].get(message);
     if (known !== undefined) {
       return known;
     }
-    const step = this.#newMessage(message, use);
-    this.#messages[use].set(message, step);
-    return step;
+    const instruction = this.#newMessage(message, use);
+    this.#messages[use].set(message, instruction);
+    return instruction;
   }
 
-  #newMessage(message: Message, use: Use): MessageStep {
+  #newMessage(message: Message, use: Use): MessageInstruction {
     const { values } = this.#options;
     const special = use === "raw" ? null : specialOf(message, values, (fullName) => this.#find(fullName));
     if (special !== null) {
-      return { ...stepOf([], null, null), special };
+      return { ...instructionOf([], null, null), special };
     }
     const [wrapped] = message.fields;
     if (isWrapper(message) && wrapped !== undefined) {
@@ -168,46 +172,50 @@ class Planner {
   }
 
   /** A message that is there for its one field to be absent: what the column means, the field means. */
-  #wrapper(field: MessageField, conversion: Conversion | null, use: Use, isColumn: boolean): MessageStep {
-    const step = this.#step(field.type, conversion, { use, inside: use, isColumn });
-    return stepOf([{ ...field, step, absent: absentValue(field, step), use: "read" }], ({ value }) => value, null);
+  #wrapper(field: MessageField, conversion: Conversion | null, use: Use, isColumn: boolean): MessageInstruction {
+    const instruction = this.#instruction(field.type, conversion, { use, inside: use, isColumn });
+    return instructionOf([{ ...field, instruction, absent: absentValue(field, instruction), use: "read" }], ({ value }) => value, null);
   }
 
-  #find(fullName: string): MessageStep | null {
+  #find(fullName: string): MessageInstruction | null {
     const message = this.#options.findMessage(fullName);
     return message === null ? null : this.#planned(this.#message(message, "value"));
   }
 
   /** A message whose fields are planned later, for it may hold itself. */
-  #filled(message: Message, inside: Use, convert: Convert<Columns>): MessageStep {
+  #filled(message: Message, inside: Use, convert: Convert<Columns>): MessageInstruction {
     this.#fields += message.fields.length;
-    if (this.#fields > mostFields) {
+    if (this.#fields > maxFields) {
       throw new DecodeError(
         "schema-invalid",
-        `the Protobuf schema uses its messages in so many ways that they have more than ${mostFields} fields`,
+        `the Protobuf schema uses its messages in so many ways that they have more than ${maxFields} fields`,
       );
     }
-    const fields: FieldStep[] = [];
-    const planned = stepOf(fields, convert, inside === "row" ? this.#finish(message.fields) : null, message.fields);
-    const step = convert === null ? planned : { ...planned, weight: convertedWeight(message, planned.weight) };
+    const fields: FieldInstruction[] = [];
+    const planned = instructionOf(fields, convert, inside === "row" ? this.#finish(message.fields) : null, message.fields);
+    const instruction = convert === null ? planned : { ...planned, cost: convertedCost(message, planned.cost) };
     this.#waiting.push(() => {
       for (const field of message.fields) {
         fields.push(this.#field(field, inside, inside === "raw" ? "raw" : "value"));
       }
     });
-    return step;
+    return instruction;
   }
 
   /** `use` is that of the message around it, `inside` that of the message that it may be. */
-  #field(field: MessageField, use: Use, inside: Use): FieldStep {
+  #field(field: MessageField, use: Use, inside: Use): FieldInstruction {
     const conversion = this.#conversion(field, use);
     const isColumn = use === "row" && field.cardinality === "single";
-    const step = this.#step(field.type, conversion, { use, inside, isColumn });
+    const instruction = this.#instruction(field.type, conversion, { use, inside, isColumn });
     const { name, number, cardinality, isRequired, oneof } = field;
-    return { name, number, step, cardinality, absent: absentValue(field, step), isRequired, oneof, use: "read" };
+    return { name, number, instruction, cardinality, absent: absentValue(field, instruction), isRequired, oneof, use: "read" };
   }
 
-  #step(type: FieldType, conversion: Conversion | null, { use, inside, isColumn }: { use: Use; inside: Use; isColumn: boolean }): Step {
+  #instruction(
+    type: FieldType,
+    conversion: Conversion | null,
+    { use, inside, isColumn }: { use: Use; inside: Use; isColumn: boolean },
+  ): ReadInstruction {
     switch (type.kind) {
       case "message":
         return { kind: "message", message: this.#inner(type.message, conversion, inside, isColumn), isGroup: type.isGroup };
@@ -227,7 +235,7 @@ class Planner {
     }
   }
 
-  #inner(message: Message, conversion: Conversion | null, inside: Use, isColumn: boolean): MessageStep {
+  #inner(message: Message, conversion: Conversion | null, inside: Use, isColumn: boolean): MessageInstruction {
     const [wrapped] = message.fields;
     if (isWrapper(message) && wrapped !== undefined && inside !== "raw" && isColumn) {
       return this.#wrapper(wrapped, conversion, inside, isColumn);
@@ -236,7 +244,7 @@ class Planner {
     return struct !== null && !this.#isSpecial(message) ? this.#filled(message, "raw", struct) : this.#message(message, inside);
   }
 
-  #integer(kind: IntegerName, conversion: Conversion | null, use: Use): Step {
+  #integer(kind: IntegerName, conversion: Conversion | null, use: Use): ReadInstruction {
     const isWide = kind.endsWith("64");
     const mode = use === "raw" || !isWide ? "safe" : this.#options.values.int64;
     const number = mode === "safe" ? null : mode === "bigint" ? BigInt : String;
@@ -247,12 +255,12 @@ class Planner {
   /** What the field's own schema says of its meaning, else what the user says of the column. */
   #conversion({ name, semantic }: MessageField, use: Use): Conversion | null {
     const { columns, values, parseJson } = this.#options;
-    const stated = use === "row" ? (semantic ?? columns.get(name)) : semantic;
-    return use === "raw" || stated === null || stated === undefined ? null : conversionFor(stated, values, parseJson);
+    const declared = use === "row" ? (semantic ?? columns.get(name)) : semantic;
+    return use === "raw" || declared === null || declared === undefined ? null : conversionFor(declared, values, parseJson);
   }
 
-  #defer(field: FieldStep, type: FieldType, { peek, resolve }: DeferredField): FieldStep["use"] {
-    if (field.cardinality !== "single" || field.step.kind !== "message" || field.step.isGroup || type.kind !== "message") {
+  #defer(field: FieldInstruction, type: FieldType, { peek, resolve }: DeferredField): FieldInstruction["use"] {
+    if (field.cardinality !== "single" || field.instruction.kind !== "message" || field.instruction.isGroup || type.kind !== "message") {
       return "read";
     }
     const { fields } = type.message;
@@ -260,12 +268,12 @@ class Planner {
       fields.find((inner) => inner.name === name && inner.type.kind === "string" && inner.cardinality === "single"),
     );
     return {
-      message: field.step.message,
+      message: field.instruction.message,
       peek: peeked.map((inner) => inner?.number ?? -1),
       absent: peeked.map((inner) => (typeof inner?.absent === "string" ? inner.absent : inner === undefined ? undefined : null)),
       resolve,
       texts: fields.filter((inner) => inner.type.kind === "string" && !peeked.includes(inner)).map(({ number }) => number),
-      isJudged: field.step.message.convert === null && fields.every((inner) => this.#isScalar(inner)),
+      isJudged: field.instruction.message.convert === null && fields.every((inner) => this.#isScalar(inner)),
     };
   }
 
@@ -275,7 +283,7 @@ class Planner {
     return type.kind !== "message" && cardinality === "single" && !isRequired && this.#conversion(field, "value") === null;
   }
 
-  #finish(fields: readonly MessageField[]): MessageStep["finish"] {
+  #finish(fields: readonly MessageField[]): MessageInstruction["finish"] {
     const finishes = fields.flatMap((field) => {
       const conversion = this.#conversion(field, "row");
       const finish = this.#placeholders.finish(field, conversion?.array ?? null);
@@ -285,7 +293,7 @@ class Planner {
   }
 }
 
-function specialOf(message: Message, values: ResolvedValueOptions, find: (fullName: string) => MessageStep | null): Special | null {
+function specialOf(message: Message, values: ResolvedValueOptions, find: (fullName: string) => MessageInstruction | null): Special | null {
   switch (message.isBuiltIn ? message.fullName : null) {
     case anyName:
       return { kind: "any", find };
@@ -298,55 +306,55 @@ function specialOf(message: Message, values: ResolvedValueOptions, find: (fullNa
   }
 }
 
-function stepOf(
-  fields: readonly FieldStep[],
+function instructionOf(
+  fields: readonly FieldInstruction[],
   convert: Convert<Columns>,
-  finish: MessageStep["finish"],
+  finish: MessageInstruction["finish"],
   planned: readonly Pick<MessageField, "cardinality">[] = fields,
-): MessageStep {
-  const weights = { single: 0, repeated: weightOf.list, map: weightOf.map };
-  const parts = planned.reduce<number>((sum, { cardinality }) => sum + weights[cardinality], 0);
-  return { fields, convert, finish, weight: objectWeight(planned.length) + parts, setWeight: setWeight(planned.length), special: null };
+): MessageInstruction {
+  const costs = { single: 0, repeated: costOf.list, map: costOf.map };
+  const parts = planned.reduce<number>((sum, { cardinality }) => sum + costs[cardinality], 0);
+  return { fields, convert, finish, cost: objectCost(planned.length) + parts, setCost: setCost(planned.length), special: null };
 }
 
 /** What is converted is dropped soon; what it becomes is most often a text. */
-function convertedWeight(message: Message, weight: number): number {
+function convertedCost(message: Message, cost: number): number {
   if (!isJson(message)) {
-    return weight + weightOf.text;
+    return cost + costOf.text;
   }
-  return message.fields.every(({ cardinality }) => cardinality === "single") ? weightOf.object : weight;
+  return message.fields.every(({ cardinality }) => cardinality === "single") ? costOf.object : cost;
 }
 
 /** The absent value as a sent one would come out; null where the column's meaning has no place for it. */
-function absentValue(field: MessageField, step: Step): unknown {
+function absentValue(field: MessageField, instruction: ReadInstruction): unknown {
   const { absent } = field;
   if (absent === undefined || field.cardinality !== "single") {
     return null;
   }
   try {
-    return convertAbsent(absent, step);
+    return convertAbsent(absent, instruction);
   } catch {
     return null; // an empty text is no date, no bytes are no decimal
   }
 }
 
-function convertAbsent(absent: unknown, step: Step): unknown {
-  switch (step.kind) {
+function convertAbsent(absent: unknown, instruction: ReadInstruction): unknown {
+  switch (instruction.kind) {
     case "bool":
     case "message":
       return absent;
     case "string":
     case "enum":
-      return step.convert === null || typeof absent !== "string" ? absent : step.convert(absent);
+      return instruction.convert === null || typeof absent !== "string" ? absent : instruction.convert(absent);
     case "bytes":
-      return step.convert === null || !(absent instanceof Uint8Array) ? absent : step.convert(absent, 0, absent.length);
+      return instruction.convert === null || !(absent instanceof Uint8Array) ? absent : instruction.convert(absent, 0, absent.length);
     case "float":
     case "double":
-      return step.convert === null || typeof absent !== "number" ? absent : step.convert(absent);
+      return instruction.convert === null || typeof absent !== "number" ? absent : instruction.convert(absent);
     default:
       if (typeof absent === "number") {
-        return step.number === null ? absent : step.number(absent);
+        return instruction.number === null ? absent : instruction.number(absent);
       }
-      return step.bigint === null || typeof absent !== "bigint" ? absent : step.bigint(absent);
+      return instruction.bigint === null || typeof absent !== "bigint" ? absent : instruction.bigint(absent);
   }
 }

@@ -15,16 +15,16 @@ import { rawRoute, type SideRoute, type SideScope } from "./side-route.ts";
 
 type Read = (bytes: Buffer, start: number, end: number, failed: Failures | null) => unknown;
 
-/** Reads one side of a topic whose format the user has stated, because nothing in the bytes tells it. */
-export interface StatedSide {
+/** Reads one side of a topic whose format the user has hinted, because nothing in the bytes tells it. */
+export interface HintedDecoder {
   readonly read: Read;
   /** How the last value was read. */
   readonly route: () => SideRoute;
 }
 
-/** Null where the user has stated nothing that decides it. */
-export function statedSide(engine: Engine, { stated }: SideScope, schemas: SchemaSide, json: JsonSide): StatedSide | null {
-  const { encoding, schemaId, schema, message } = stated;
+/** Null where the user has hinted nothing that decides it. */
+export function hintedDecoder(engine: Engine, { hinted }: SideScope, schemas: SchemaSide, json: JsonSide): HintedDecoder | null {
+  const { encoding, schemaId, schema, message } = hinted;
   const id = schema?.id ?? schemaId;
   if (id === null) {
     return encoding === null ? null : withoutSchema(engine, encoding, json);
@@ -42,7 +42,7 @@ export function statedSide(engine: Engine, { stated }: SideScope, schemas: Schem
   };
 }
 
-function withoutSchema(engine: Engine, encoding: EncodingName, json: JsonSide): StatedSide {
+function withoutSchema(engine: Engine, encoding: EncodingName, json: JsonSide): HintedDecoder {
   switch (encoding) {
     case "json":
     case "connect-json":
@@ -56,7 +56,7 @@ function withoutSchema(engine: Engine, encoding: EncodingName, json: JsonSide): 
   }
 }
 
-function plain(engine: Engine, encoding: PlainEncoding, json: JsonSide): StatedSide {
+function plain(engine: Engine, encoding: PlainEncoding, json: JsonSide): HintedDecoder {
   const { name, type } = encoding;
   return type === undefined
     ? { read: (bytes, start, end) => json.readParsed(name, encoding.parse(bytes, start, end, engine.limits)), route: () => json.route }
@@ -69,7 +69,7 @@ function readTyped(engine: Engine, encoding: PlainEncoding, type: Type): Read {
   return (bytes, start, end) => reader.convert(encoding.parse(bytes, start, end, engine.limits));
 }
 
-function raw(encoding: EncodingName, read: Read): StatedSide {
+function raw(encoding: EncodingName, read: Read): HintedDecoder {
   const route = rawRoute(encoding);
   return { read, route: () => route };
 }

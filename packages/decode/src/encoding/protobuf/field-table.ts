@@ -1,14 +1,14 @@
 /** How the fields of a message are found and read where they may come in any order. */
 import { setProperty } from "../../set-property.ts";
-import type { FieldStep, MessageStep } from "./steps.ts";
+import type { FieldInstruction, MessageInstruction } from "./read-instructions.ts";
 
 export type Target = Record<string, unknown>;
 /** Reads one field behind its tag into the object, and gives the position behind it. */
 export type Apply = (target: Target, b: Uint8Array, p: number, e: number, tag: number, d: number) => number;
 
 /** How one field is read where it may come at any time. */
-export interface Way {
-  readonly field: FieldStep;
+export interface FieldReader {
+  readonly field: FieldInstruction;
   /** -1 where the field is skipped. */
   readonly wire: number;
   /** The wire type of many values behind one length; -1 where there is none. */
@@ -16,15 +16,15 @@ export interface Way {
   readonly oneof: Oneof | null;
   /** What is done with a further part of a message: nothing merges, the bytes of all parts do, or this reads it into what is there. */
   readonly merge: "never" | "joined" | Apply;
-  readonly weight: number;
+  readonly cost: number;
   readonly apply: Apply;
 }
 
 /** The fields of which a message has one. */
-export type Oneof = readonly FieldStep[];
+export type Oneof = readonly FieldInstruction[];
 
-export function oneofsOf({ fields }: MessageStep): ReadonlyMap<number, Oneof> {
-  const oneofs = new Map<number, FieldStep[]>();
+export function oneofsOf({ fields }: MessageInstruction): ReadonlyMap<number, Oneof> {
+  const oneofs = new Map<number, FieldInstruction[]>();
   for (const field of fields) {
     if (field.oneof >= 0 && field.use !== "skip") {
       const members = oneofs.get(field.oneof) ?? [];
@@ -36,32 +36,32 @@ export function oneofsOf({ fields }: MessageStep): ReadonlyMap<number, Oneof> {
 }
 
 /** Fields of higher numbers are looked for in a map. */
-const mostInTable = 2_048;
+const maxInTable = 2_048;
 
-export class WaysByNumber {
-  readonly #table: (Way | undefined)[];
-  readonly #others = new Map<number, Way>();
+export class FieldTable {
+  readonly #table: (FieldReader | undefined)[];
+  readonly #others = new Map<number, FieldReader>();
 
-  constructor(ways: readonly Way[]) {
-    const most = ways.reduce((found, { field: { number } }) => (number < mostInTable ? Math.max(found, number) : found), 0);
-    this.#table = new Array<Way | undefined>(most + 1).fill(undefined);
-    for (const way of ways) {
-      const { number } = way.field;
-      if (number < mostInTable) {
-        this.#table[number] = way;
+  constructor(readers: readonly FieldReader[]) {
+    const max = readers.reduce((found, { field: { number } }) => (number < maxInTable ? Math.max(found, number) : found), 0);
+    this.#table = new Array<FieldReader | undefined>(max + 1).fill(undefined);
+    for (const reader of readers) {
+      const { number } = reader.field;
+      if (number < maxInTable) {
+        this.#table[number] = reader;
       } else {
-        this.#others.set(number, way);
+        this.#others.set(number, reader);
       }
     }
   }
 
-  find(number: number): Way | undefined {
+  find(number: number): FieldReader | undefined {
     return number < this.#table.length ? this.#table[number] : this.#others.get(number);
   }
 }
 
 /** A oneof's field takes the place of the one before it; of any other, where none was seen yet here. */
-export function choose(target: Target, field: FieldStep, oneof: Oneof, chosen: Map<Oneof, FieldStep>): void {
+export function choose(target: Target, field: FieldInstruction, oneof: Oneof, chosen: Map<Oneof, FieldInstruction>): void {
   const before = chosen.get(oneof);
   if (before === field) {
     return;

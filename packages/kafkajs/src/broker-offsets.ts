@@ -20,7 +20,7 @@ const coordinatorPauseMs = 200;
 const answerDeadlineMs = 20_000;
 
 /** Asks the brokers what they have, on a connection of its own: fetches hold up nothing here, and are not held up. */
-export class LogScout {
+export class BrokerOffsets {
   readonly #makeAdmin: () => Admin;
   readonly #topicIds: TopicIds;
   #admin: Promise<Admin> | undefined;
@@ -139,7 +139,7 @@ export class LogScout {
   }
 }
 
-/** The key of a partition in what the scout brings. */
+/** The key of a partition in what `BrokerOffsets` brings. */
 export function placeOf(topic: string, partition: number): string {
   return `${topic}\0${partition}`;
 }

@@ -3,18 +3,18 @@ import type { Type } from "../type.ts";
 import type { ConvertContext } from "./convert.ts";
 
 /** Making a value of another kind of what JSON carries, in nanoseconds or so. */
-const convertedWeight = 300;
+const convertedCost = 300;
 /** Base64 becomes bytes of their own, and those may become something else. */
-const bytesWeight = 300;
+const bytesCost = 300;
 
 /**
- * What the costliest value weighs, beyond its text, of those that a message can hold any number of: in lists and maps, and in records that
+ * What the costliest value costs, beyond its text, of those that a message can hold any number of: in lists and maps, and in records that
  * hold themselves. What stands once in a record is bounded by its schema.
  */
-export function repeatedWeight(type: Type, context: ConvertContext): number {
+export function repeatedCost(type: Type, context: ConvertContext): number {
   const open = new Set<Type>();
   const seen = { once: new Set<Type>(), repeated: new Set<Type>() };
-  let most = 0;
+  let max = 0;
   const visit = (part: Type, isRepeated: boolean): void => {
     const repeats = isRepeated || open.has(part);
     const known = repeats ? seen.repeated : seen.once;
@@ -22,7 +22,7 @@ export function repeatedWeight(type: Type, context: ConvertContext): number {
       return;
     }
     known.add(part);
-    most = repeats ? Math.max(most, ownWeight(part, context)) : most;
+    max = repeats ? Math.max(max, ownCost(part, context)) : max;
     open.add(part);
     for (const inner of partsOf(part)) {
       visit(inner, repeats || part.kind === "array" || part.kind === "map");
@@ -30,12 +30,12 @@ export function repeatedWeight(type: Type, context: ConvertContext): number {
     open.delete(part);
   };
   visit(type, false);
-  return most;
+  return max;
 }
 
-function ownWeight(type: Type, { values, parseJson }: ConvertContext): number {
+function ownCost(type: Type, { values, parseJson }: ConvertContext): number {
   const isConverted = type.semantic !== undefined && conversionFor(type.semantic, values, parseJson) !== null;
-  return (isConverted ? convertedWeight : 0) + (type.kind === "bytes" || type.kind === "fixed" ? bytesWeight : 0);
+  return (isConverted ? convertedCost : 0) + (type.kind === "bytes" || type.kind === "fixed" ? bytesCost : 0);
 }
 
 function partsOf(type: Type): readonly Type[] {
