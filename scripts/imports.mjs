@@ -8,6 +8,7 @@ import { join } from "node:path";
  * @property {string} specifier what stands between the quotes
  * @property {boolean} typeOnly whether nothing of it is left at run time
  * @property {boolean} star whether it is `export *`
+ * @property {readonly string[] | null} names what is taken from there, by its name there; null where all of it is
  * @property {number} line
  */
 
@@ -29,14 +30,29 @@ export function importsOf(text) {
   for (const match of text.matchAll(statement)) {
     const { type, names, specifier = "" } = match.groups ?? {};
     const star = match[0].startsWith("export") && names?.trim().startsWith("*") === true;
-    found.push({ specifier, typeOnly: type !== undefined, star, line: lineAt(text, match.index) });
+    found.push({ specifier, typeOnly: type !== undefined, star, names: namesIn(names), line: lineAt(text, match.index) });
   }
   for (const match of text.matchAll(dynamicImport)) {
     const { typeof: asType, specifier = "" } = match.groups ?? {};
     const typeOnly = asType !== undefined || importType.test(match[0]);
-    found.push({ specifier, typeOnly, star: false, line: lineAt(text, match.index) });
+    found.push({ specifier, typeOnly, star: false, names: null, line: lineAt(text, match.index) });
   }
   return found;
+}
+
+/**
+ * The names between the braces of a statement, without those that are types.
+ * @param {string | undefined} text
+ */
+function namesIn(text) {
+  const list = /^\{(?<list>[^}]*)\}$/.exec(text?.trim() ?? "")?.groups?.["list"];
+  return (
+    list
+      ?.split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "" && !name.startsWith("type "))
+      .map((name) => name.replace(/\s+as\s.*$/, "")) ?? null
+  );
 }
 
 /**
@@ -61,15 +77,17 @@ const skippedFolders = new Set(["node_modules", "dist", "recordings", "vectors",
  * Every file under a folder whose name ends in one of the endings, in a settled order.
  * @param {string} folder
  * @param {readonly string[]} endings
+ * @param {Iterable<string>} [skipped] names of folders that are left out, beside those that begin with a dot
  * @returns {string[]}
  */
-export function filesUnder(folder, endings) {
+export function filesUnder(folder, endings, skipped = skippedFolders) {
+  const left = new Set(skipped);
   const found = [];
   for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
-      if (!skippedFolders.has(entry.name) && !entry.name.startsWith(".")) {
-        found.push(...filesUnder(path, endings));
+      if (!left.has(entry.name) && !entry.name.startsWith(".")) {
+        found.push(...filesUnder(path, endings, left));
       }
     } else if (endings.some((ending) => entry.name.endsWith(ending))) {
       found.push(path);
