@@ -1,9 +1,13 @@
-/** `npm run check`: types, lint, format, rooms, dependencies and documents, each judged even if one before it failed. */
+/**
+ * `npm run check`: types, lint, format, rooms, dependencies and documents, each judged even if another failed. `npm run check -- NAME...`
+ * judges those alone; `types` stands for every check whose name begins with it.
+ */
 import { existsSync, readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import process from "node:process";
-import { capture, demandWritable, repositoryRoot, setUp, toolPath } from "./set-up.mjs";
+import { captureBeside, demandWritable, fail, repositoryRoot, setUp, toolPath } from "./set-up.mjs";
 
 demandWritable();
 setUp();
@@ -11,36 +15,68 @@ setUp();
 // After setUp: what follows may need installed packages.
 const { checkDependencies } = await import("./dependencies.mjs");
 const { checkFormatTables } = await import("./format-tables.mjs");
+const { checkLinks } = await import("./links.mjs");
 const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mjs");
 const { checkGuarantees } = await import("./guarantees.mjs");
 const { checkRooms } = await import("./rooms.mjs");
 const { checkTarballs } = await import("./tarballs.mjs");
 
-/** A step ends in what is wrong, as text; an empty text is a pass. */
-const steps = [
-  { name: "types of packages", judge: () => run("tsc", ["-b", "--pretty", "false"]) },
-  { name: "packages as they are published", judge: () => checkTarballs() },
-  { name: "types of tests", judge: () => run("tsc", ["-p", "test", "--pretty", "false"]) },
-  { name: "types of the fuzz campaign", judge: () => run("tsc", ["-b", "test/fuzz", "--pretty", "false"]) }, // it is built by itself
+/**
+ * @typedef {object} Check
+ * @property {string} name
+ * @property {string} of what it judges
+ * @property {() => string | Promise<string>} judge ends in what is wrong, as text; an empty text is a pass
+ */
+
+/**
+ * Those that take longest come first: several run at a time.
+ * @type {readonly Check[]}
+ */
+const checks = [
+  { name: "types-packages", of: "types of packages", judge: build },
+  { name: "types-tests", of: "types of tests", judge: () => run("tsc", ["-p", "test", "--pretty", "false"]) },
+  { name: "lint", of: "lint", judge: () => run("oxlint", ["--type-aware", "--deny-warnings", "--report-unused-disable-directives"]) },
+  { name: "tarballs", of: "packages as they are published", judge: () => built(checkTarballs) },
+  { name: "types-examples", of: "types of examples", judge: () => built(typesOfExamples) },
   {
-    name: "types of examples",
-    judge: () =>
-      exampleFolders()
-        .map((folder) => run("tsc", ["-p", folder, "--noEmit", "--pretty", "false"]))
-        .filter(Boolean)
-        .join("\n"),
+    name: "types-fuzz", // built by itself
+    of: "types of the fuzz campaign",
+    judge: () => built(() => run("tsc", ["-b", "test/fuzz", "--pretty", "false"])),
   },
-  { name: "types of scripts", judge: () => run("tsc", ["-p", "scripts", "--pretty", "false"]) },
-  { name: "lint", judge: () => run("oxlint", ["--type-aware", "--deny-warnings", "--report-unused-disable-directives"]) },
-  { name: "format", judge: () => run("biome", ["format", "--colors=off", "--reporter=summary", "."]) },
-  { name: "rooms", judge: () => checkRooms(repositoryRoot).join("\n") },
-  { name: "dependencies", judge: () => checkDependencies(repositoryRoot).join("\n") },
-  { name: "code blocks of documents", judge: () => checkCodeBlocks(repositoryRoot) },
-  { name: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
-  { name: "tables of formats", judge: () => checkFormatTables(repositoryRoot) },
-  { name: "guarantees", judge: () => checkGuarantees(repositoryRoot) },
-  { name: "paths of documents", judge: () => checkPaths(repositoryRoot).join("\n") },
+  { name: "types-scripts", of: "types of scripts", judge: () => run("tsc", ["-p", "scripts", "--pretty", "false"]) },
+  { name: "code-blocks", of: "code blocks of documents", judge: () => built(() => checkCodeBlocks(repositoryRoot)) },
+  { name: "format", of: "format", judge: () => run("biome", ["format", "--colors=off", "--reporter=summary", "."]) },
+  { name: "rooms", of: "who imports whom", judge: () => checkRooms(repositoryRoot).join("\n") },
+  { name: "dependencies", of: "dependencies and their reasons", judge: () => checkDependencies(repositoryRoot).join("\n") },
+  { name: "commands", of: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
+  { name: "paths", of: "paths of documents", judge: () => checkPaths(repositoryRoot).join("\n") },
+  { name: "links", of: "links of documents", judge: () => checkLinks(repositoryRoot).join("\n") },
+  { name: "format-tables", of: "tables of formats", judge: () => checkFormatTables(repositoryRoot) },
+  { name: "guarantees", of: "guarantees and their tests", judge: () => checkGuarantees(repositoryRoot) },
 ];
+
+/** @type {Promise<string> | undefined} */
+let building;
+
+/** Compiles the packages, once however many checks read the build. */
+function build() {
+  building ??= run("tsc", ["-b", "--pretty", "false"]);
+  return building;
+}
+
+/** @param {() => string | Promise<string>} judge */
+async function built(judge) {
+  await build(); // what is wrong with it, `types-packages` says
+  return judge();
+}
+
+async function typesOfExamples() {
+  const complaints = [];
+  for (const folder of exampleFolders()) {
+    complaints.push(await run("tsc", ["-p", folder, "--noEmit", "--pretty", "false"]));
+  }
+  return complaints.filter((complaint) => complaint !== "").join("\n");
+}
 
 function exampleFolders() {
   const examples = join(repositoryRoot, "examples");
@@ -52,22 +88,71 @@ function exampleFolders() {
  * @param {string} tool
  * @param {readonly string[]} args
  */
-function run(tool, args) {
-  const { status, output } = capture(toolPath(tool), args);
+async function run(tool, args) {
+  const { status, output } = await captureBeside(toolPath(tool), args);
   return status === 0 ? "" : output || `${tool} ended with code ${status}`;
 }
 
-const failed = [];
-for (const { name, judge } of steps) {
+/**
+ * The checks that were asked for.
+ * @param {readonly string[]} names
+ */
+function chosenChecks(names) {
+  const unknown = names.find((name) => !checks.some((check) => isNamed(check, name)));
+  if (unknown !== undefined) {
+    const list = checks.map(({ name, of }) => `  ${name.padEnd(16)}${of}`).join("\n");
+    return fail(`There is no check "${unknown}". The checks are:\n${list}`);
+  }
+  return names.length === 0 ? checks : checks.filter((check) => names.some((name) => isNamed(check, name)));
+}
+
+/**
+ * @param {Check} check
+ * @param {string} name
+ */
+function isNamed(check, name) {
+  return check.name === name || (name === "types" && check.name.startsWith("types-"));
+}
+
+/** @param {Check} check */
+async function passes({ name, judge }) {
   const startedAt = performance.now();
-  const wrong = judge();
+  const wrong = await complaintOf(judge);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   if (wrong !== "") {
     console.log(wrong);
-    failed.push(name);
   }
   console.log(`${wrong === "" ? "ok  " : "FAIL"}  ${name}  ${seconds} s`);
+  return wrong === "";
 }
 
-console.log(failed.length === 0 ? `check: all ${steps.length} steps passed` : `check: failed: ${failed.join(", ")}`);
+/**
+ * What a check finds wrong. One that throws has not passed, and the others are still judged.
+ * @param {Check["judge"]} judge
+ */
+async function complaintOf(judge) {
+  try {
+    return await judge();
+  } catch (error) {
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  }
+}
+
+const chosen = chosenChecks(process.argv.slice(2));
+const waiting = [...chosen];
+/** @type {string[]} */
+const failed = [];
+
+async function takeChecks() {
+  for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
+    if (!(await passes(check))) {
+      failed.push(check.name);
+    }
+  }
+}
+
+await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, takeChecks));
+const seconds = (performance.now() / 1000).toFixed(0); // since the process began
+const all = chosen.length === 1 ? `${chosen[0]?.name} passed` : `all ${chosen.length} passed`;
+console.log(`check: ${failed.length === 0 ? all : `failed: ${failed.join(", ")}`} (${seconds} s)`);
 process.exitCode = failed.length === 0 ? 0 : 1;

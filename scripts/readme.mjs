@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { basename, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { capture, repositoryRoot, toolPath } from "./set-up.mjs";
+import { captureBeside, repositoryRoot, toolPath } from "./set-up.mjs";
 
 /**
  * @typedef {object} Block
@@ -103,15 +103,15 @@ const blockCompilerOptions = {
 /**
  * What the compiler says against the TypeScript blocks, at their places in the documents; an empty text if nothing.
  * @param {string} root
- * @returns {string}
+ * @returns {Promise<string>}
  */
-export function checkCodeBlocks(root) {
+export async function checkCodeBlocks(root) {
   const { folder, files } = writeBlocks(root);
   try {
     if (files.length === 0) {
       return "No document has a TypeScript block. The README must begin with one.";
     }
-    const { status, output } = capture(toolPath("tsc"), ["-p", folder, "--pretty", "false"]);
+    const { status, output } = await captureBeside(toolPath("tsc"), ["-p", folder, "--pretty", "false"]);
     return status === 0 ? "" : atDocuments(output, files);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -204,7 +204,7 @@ function commandsOfBench(root) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const wrong = [checkCodeBlocks(repositoryRoot), ...checkCommands(repositoryRoot), ...checkPaths(repositoryRoot)].filter(
+  const wrong = [await checkCodeBlocks(repositoryRoot), ...checkCommands(repositoryRoot), ...checkPaths(repositoryRoot)].filter(
     (line) => line !== "",
   );
   console.log(wrong.join("\n"));

@@ -127,21 +127,21 @@ function importersOf(root, sources) {
  * @param {string} root
  */
 function readDoors(root) {
-  /** @type {Map<string, string>} */
-  const doors = new Map();
-  for (const folder of readdirSync(join(root, "packages"))) {
-    const path = join(root, "packages", folder, "package.json");
-    if (existsSync(path)) {
-      const { name, exports = {} } = JSON.parse(readFileSync(path, "utf8"));
-      for (const [door, targets] of Object.entries(exports)) {
-        const source = /** @type {Record<string, string>} */ (targets)["@cdckit/source"];
-        if (source !== undefined) {
-          doors.set(join(name, door), relative(root, resolve(dirname(path), source)));
-        }
-      }
-    }
-  }
-  return doors;
+  const manifests = readdirSync(join(root, "packages")).map((folder) => join(root, "packages", folder, "package.json"));
+  return new Map(manifests.filter((path) => existsSync(path)).flatMap((path) => doorsOf(root, path)));
+}
+
+/**
+ * @param {string} root
+ * @param {string} path of a package.json
+ * @returns {[door: string, source: string][]}
+ */
+function doorsOf(root, path) {
+  const { name, exports = {} } = JSON.parse(readFileSync(path, "utf8"));
+  return Object.entries(exports).flatMap(([door, targets]) => {
+    const source = /** @type {Record<string, string>} */ (targets)["@cdckit/source"];
+    return source === undefined ? [] : [[join(name, door), relative(root, resolve(dirname(path), source))]];
+  });
 }
 
 /**

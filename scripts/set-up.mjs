@@ -2,7 +2,7 @@
  * What a fresh clone lacks: a Node that is new enough, the packages of the lock file, and the build. Every command of this repository
  * calls this first, so that there is nothing to do by hand after `git clone`.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
@@ -136,6 +136,24 @@ export function capture(command, args) {
     maxBuffer: 256 * 1024 * 1024,
   });
   return { status: status ?? 1, stdout: stdout ?? "", output: [stdout, stderr, error?.message].filter(Boolean).join("").trimEnd() };
+}
+
+/**
+ * Runs a command in the repository's root beside others, and keeps what it prints.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @returns {Promise<{ status: number, output: string }>}
+ */
+export function captureBeside(command, args) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: repositoryRoot, stdio: ["ignore", "pipe", "pipe"] });
+    /** @type {Buffer[]} */
+    const chunks = [];
+    child.stdout.on("data", (chunk) => chunks.push(chunk));
+    child.stderr.on("data", (chunk) => chunks.push(chunk));
+    child.on("error", (error) => resolve({ status: 1, output: error.message }));
+    child.on("close", (status) => resolve({ status: status ?? 1, output: Buffer.concat(chunks).toString().trimEnd() }));
+  });
 }
 
 /**

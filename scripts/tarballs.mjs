@@ -1,10 +1,11 @@
 /** The packages of this repository as `npm publish` would send them, and what is wrong with them for those who install them. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
-import { capture, repositoryRoot, toolPath } from "./set-up.mjs";
+import { captureBeside, repositoryRoot, toolPath } from "./set-up.mjs";
 
 /**
  * @typedef {object} Manifest
@@ -73,23 +74,47 @@ export function npm(args, folder) {
 }
 
 /**
- * What publint says of each package that is published, and where the types of one do not resolve for ESM users. Reads the build.
- * @returns {string}
+ * What publint says of each package that is published, and where the types of one do not resolve for ESM users. Reads the build. A tarball
+ * that has passed is not judged again: what is asked of it depends on its bytes alone.
+ * @returns {Promise<string>}
  */
-export function checkTarballs() {
+export async function checkTarballs() {
   const folder = mkdtempSync(join(tmpdir(), "cdckit-tarballs-"));
   try {
-    return pack(publishedPackages(), folder).flatMap(complaintsOf).join("\n");
+    const complaints = [];
+    for (const tarball of pack(publishedPackages(), folder)) {
+      complaints.push(...(await complaintsOf(tarball)));
+    }
+    return complaints.join("\n");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** @param {string} tarball */
-function complaintsOf(tarball) {
-  const judges = [
-    capture(toolPath("publint"), ["run", tarball, "--strict"]),
-    capture(toolPath("attw"), [tarball, "--profile", "esm-only", "--no-emoji", "--no-color"]),
-  ];
-  return judges.filter(({ status }) => status !== 0).map(({ output }) => output);
+async function complaintsOf(tarball) {
+  const passed = join(repositoryRoot, ".cache/tarballs", markOf(tarball));
+  if (existsSync(passed)) {
+    return [];
+  }
+  const judges = await Promise.all([
+    captureBeside(toolPath("publint"), ["run", tarball, "--strict"]),
+    captureBeside(toolPath("attw"), [tarball, "--profile", "esm-only", "--no-emoji", "--no-color"]),
+  ]);
+  const complaints = judges.filter(({ status }) => status !== 0).map(({ output, status }) => output || `ended with code ${status}`);
+  if (complaints.length === 0) {
+    mkdirSync(dirname(passed), { recursive: true });
+    writeFileSync(passed, "");
+  }
+  return complaints;
+}
+
+/**
+ * A name for what is judged, and by which versions of the tools.
+ * @param {string} tarball
+ */
+function markOf(tarball) {
+  const { devDependencies: tools } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8"));
+  const versions = `${tools.publint} ${tools["@arethetypeswrong/cli"]}`;
+  return createHash("sha256").update(versions).update(readFileSync(tarball)).digest("hex");
 }

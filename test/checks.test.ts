@@ -36,7 +36,7 @@ beforeEach(() => {
 function said(script: string, check: string): string {
   const code = `
     const { ${check} } = await import("./scripts/${script}");
-    console.log([${check}(${JSON.stringify(repository)})].flat().join("\\n"));`;
+    console.log([await ${check}(${JSON.stringify(repository)})].flat().join("\\n"));`;
   const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { cwd: root, encoding: "utf8" });
   return `${stdout}${stderr}`.trim();
 }
@@ -116,6 +116,112 @@ describe("the document check", () => {
       'README.md: package.json has no script "fly" (line: npm run fly)',
       'README.md: cdc-bench has no command "swim" (line: npx cdc-bench swim --fast)',
     ]);
+  });
+});
+
+describe("the link check", () => {
+  const links = (): string[] => said("links.mjs", "checkLinks").split("\n");
+
+  test("has nothing to say where links lead somewhere, or out of the repository", () => {
+    const list = [
+      "[a](ARCHITECTURE.md)",
+      "[b](docs/two.md#where-it-is-1)",
+      "[c](#one)",
+      "[d](docs)",
+      "[e](https://example.com/x#y)",
+      "[f][g]",
+    ];
+    write("README.md", `# One\n\n${list.join("\n")}\n\n[g]: <docs/two.md> "title"\n<a href="docs/two.md#mark">h</a>\n`);
+    write("docs/two.md", '## Where `it` is\n## [Where it is](../README.md)!\n<a id="mark"></a>\n[back](/README.md#one)\n');
+    expect(links()).toEqual([""]);
+  });
+
+  test("sees links that lead nowhere, in whatever form they are written", () => {
+    write("docs/two.md", "# Two\n\n[a](three.md) and ![b](<../no picture.png>)\n");
+    write("README.md", '# One\n\n[c](docs/tow.md)\n[d][e]\n\n[e]: elsewhere.md\n<img src="none.svg">\n[f](../../out.md "title")\n');
+    expect(links().toSorted()).toEqual([
+      "README.md:3: links to docs/tow.md, and there is no docs/tow.md.",
+      "README.md:6: links to elsewhere.md, and there is no elsewhere.md.",
+      "README.md:7: links to none.svg, and there is no none.svg.",
+      "README.md:8: links to ../../out.md, which is outside of the repository.",
+      "docs/two.md:3: links to ../no picture.png, and there is no no picture.png.",
+      "docs/two.md:3: links to three.md, and there is no docs/three.md.",
+    ]);
+  });
+
+  test("sees anchors that no heading has", () => {
+    write("docs/two.md", "# Two\n\n```sh\n# three\n```\n");
+    write("README.md", "# One\n\n[a](#two)\n[b](docs/two.md#two)\n[c](docs/two.md#three)\n");
+    expect(links()).toEqual([
+      "README.md:3: links to #two, and README.md has no heading of that name.",
+      "README.md:5: links to docs/two.md#three, and docs/two.md has no heading of that name.",
+    ]);
+  });
+
+  test("takes nothing in code for a link", () => {
+    write("README.md", "# One\n\n`a[0](b)` and ``c[`d`](e)``\n\n```ts\nf[0](g);\n```\n<!-- [h](i) -->\n");
+    expect(links()).toEqual([""]);
+  });
+});
+
+describe("the check command", () => {
+  const check = (...names: string[]): { status: number | null; stderr: string; stdout: string } =>
+    spawnSync(process.execPath, ["scripts/check.mjs", ...names], { cwd: root, encoding: "utf8" });
+
+  test("judges what is named alone, each with its time", () => {
+    const { status, stdout } = check("rooms", "commands");
+    expect(stdout).toMatch(/^ok {4}rooms {2}\d+\.\d s\nok {4}commands {2}\d+\.\d s\ncheck: all 2 passed \(\d+ s\)\n$/);
+    expect(status).toBe(0);
+  });
+
+  test("lists the names where one is unknown", () => {
+    const { status, stderr, stdout } = check("rooms", "flies");
+    expect(stderr).toMatch(/^There is no check "flies"\. The checks are:\n(?: {2}[\w-]+ +\S.*\n)+$/);
+    expect(stderr).toContain("  links           links of documents\n");
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  });
+});
+
+describe("the tests of a change", () => {
+  const related = (...changed: string[]): unknown => {
+    const code = `
+      const { relatedTests } = await import("./scripts/related-tests.mjs");
+      console.log(JSON.stringify(relatedTests(${JSON.stringify(repository)}, ${JSON.stringify(changed)})));`;
+    return JSON.parse(spawnSync(process.execPath, ["--input-type=module", "-e", code], { cwd: root, encoding: "utf8" }).stdout);
+  };
+
+  beforeEach(() => {
+    write("packages/one/package.json", { name: "@cdckit/one", exports: { ".": { "@cdckit/source": "./src/index.ts" } } });
+    write("packages/one/src/index.ts", 'export { a } from "./a.ts";\nexport { b, type B } from "./b.ts";\n');
+    write("packages/one/src/a.ts", "export const a = 1;\n");
+    write("packages/one/src/b.ts", 'import type { a } from "./a.ts";\nexport const b = 1;\nexport type B = typeof a;\n');
+    write("packages/one/src/a.test.ts", 'import { a } from "./a.ts";\n');
+    write("test/a.test.ts", 'import { a } from "@cdckit/one";\n');
+    write("test/b.test.ts", 'import { b as c } from "@cdckit/one";\nconst { worker } = await import("./worker.ts");\n');
+    write("test/worker.ts", 'import { a } from "@cdckit/one";\n');
+    write("test/lists.test.ts", "readdirSync(import.meta.dirname);\n");
+  });
+
+  test("are those that reach it by imports at run time, the nearest first", () => {
+    expect(related("packages/one/src/a.ts")).toEqual([
+      { file: "packages/one/src/a.test.ts", distance: 1 },
+      { file: "test/a.test.ts", distance: 1 },
+      { file: "test/b.test.ts", distance: 2 },
+    ]);
+    expect(related("packages/one/src/b.ts")).toEqual([{ file: "test/b.test.ts", distance: 1 }]);
+  });
+
+  test("are the test itself, and nothing for what no test reaches", () => {
+    expect(related("test/a.test.ts")).toEqual([{ file: "test/a.test.ts", distance: 0 }]);
+    expect(related("README.md", "packages/one/src/gone.ts")).toEqual([]);
+  });
+
+  test("of a file that is not code are those that name it, or list its folder", () => {
+    write("test/data/rows.ndjson", "");
+    write("packages/one/src/c.test.ts", 'readFileSync("../../../test/data/rows.ndjson");\n');
+    const files = (related("test/data/rows.ndjson") as { file: string }[]).map(({ file }) => file);
+    expect(files).toContain("packages/one/src/c.test.ts");
+    expect(files).toContain("test/lists.test.ts");
   });
 });
 
