@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import { benchVersion } from "../report/environment.ts";
 import type { Terminal } from "../terminal.ts";
+import { addCodec } from "./codec.ts";
 import { addDemo } from "./demo.ts";
 import { addDoctor } from "./doctor.ts";
 import { explainFailure } from "./failure.ts";
@@ -14,7 +15,7 @@ import { addTypes } from "./types.ts";
 /** Adds one command to the program; `settle` takes the exit code that the command ends with. */
 export type AddCommand = (program: Command, terminal: Terminal, settle: (code: ExitCode) => void) => void;
 
-const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addTypes, addHints, addDoctor, addRedrive];
+const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addTypes, addHints, addDoctor, addRedrive, addCodec];
 
 const exitCodeHelp = `
 Results go to stdout, progress to stderr. MB is 10^6 bytes.

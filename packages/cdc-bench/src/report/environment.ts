@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, totalmem } from "node:os";
+import { join } from "node:path";
 
 /** On what a figure was measured: without it a figure means nothing. */
 export interface Environment {
@@ -14,7 +15,8 @@ export interface Environment {
 
 const require = createRequire(import.meta.url);
 
-export function describeEnvironment(): Environment {
+/** @param peers versions of what else was measured, by {@link versionsOf} */
+export function describeEnvironment(peers: Readonly<Record<string, string>> = {}): Environment {
   const processors = cpus();
   return {
     cpu: processors[0]?.model.trim() ?? "unknown",
@@ -26,8 +28,24 @@ export function describeEnvironment(): Environment {
       "cdc-bench": benchVersion(),
       kafkajs: versionIn(require.resolve("kafkajs/package.json")),
       avsc: versionIn(require.resolve("avsc/package.json")),
+      ...peers,
     },
   };
+}
+
+/** The versions of packages that this program depends on. */
+export function versionsOf(names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, versionIn(manifestOf(name))]));
+}
+
+/** Read from where Node looks for packages: some export neither their package.json nor anything for `require`. */
+function manifestOf(name: string): string {
+  const candidates = (require.resolve.paths(name) ?? []).map((folder) => join(folder, name, "package.json"));
+  const file = candidates.find((candidate) => existsSync(candidate));
+  if (file === undefined) {
+    throw new Error(`${name} is not installed, although cdc-bench depends on it`);
+  }
+  return file;
 }
 
 /** The version of this program. */

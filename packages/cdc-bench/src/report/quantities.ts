@@ -29,6 +29,18 @@ export function formatDuration(durationNs: number): string {
   return `${step.unit === "ns" ? Math.round(amount) : figures(amount)} ${step.unit}`;
 }
 
+/** `100 Mbit/s`, `2.50 Gbit/s`. */
+export function formatLinkRate(bitsPerSecond: number): string {
+  const steps = [
+    { unit: "bit/s", bits: 1 },
+    { unit: "kbit/s", bits: 1e3 },
+    { unit: "Mbit/s", bits: 1e6 },
+    { unit: "Gbit/s", bits: 1e9 },
+  ] as const;
+  const step = steps.findLast(({ bits }) => bitsPerSecond >= bits) ?? steps[0];
+  return `${figures(bitsPerSecond / step.bits)} ${step.unit}`;
+}
+
 /** `6.8x` */
 export function formatRatio(ratio: number): string {
   return Number.isFinite(ratio) ? `${figures(ratio)}x` : "-";

@@ -3,7 +3,15 @@ import { BenchError } from "../bench-error.ts";
 import { isMetricName, type Metric, type MetricName, metricDirections } from "./metric.ts";
 
 /** What is compared with an earlier result: the figures that repeat well. The 99th percentile does not. */
-const comparedNames: ReadonlySet<MetricName> = new Set<MetricName>(["rate", "ratio", "decode.p50", "size.avg", "errors"]);
+const comparedNames: ReadonlySet<MetricName> = new Set<MetricName>([
+  "rate",
+  "ratio",
+  "decode.p50",
+  "codec.write",
+  "codec.read",
+  "size.avg",
+  "errors",
+]);
 
 /** One figure then and now. */
 export interface BaselineResult {

@@ -16,6 +16,9 @@ export const metricDirections = {
   "latency.p50": "lower",
   "latency.p95": "lower",
   "latency.p99": "lower",
+  /** For each row, in memory; `codec` only. */
+  "codec.write": "lower",
+  "codec.read": "lower",
   /** Records that could not be decoded. */
   errors: "lower",
 } as const;
@@ -36,5 +39,5 @@ export function isMetricName(name: string): name is MetricName {
 
 /** A value with what it is a value of: durations as such, everything else as a number. */
 export function isDuration(name: MetricName): boolean {
-  return name.startsWith("decode.") || name.startsWith("latency.");
+  return ["decode.", "latency.", "codec."].some((prefix) => name.startsWith(prefix));
 }

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { isReadingCodec } from "./codec.ts";
+import { testCodecContract } from "./codec-contract.ts";
+import { listCodecs, rowCodecs } from "./codecs-of.ts";
+import { createDataSet, type Row, seededDataSets } from "./data-sets.ts";
+import { measureCodecs } from "./measure-codecs.ts";
+
+const sets = Object.entries(seededDataSets).map(([name, set]) => createDataSet(name, set, 3, 7));
+
+for (const set of sets) {
+  const [first, second, ...rest] = set.rows as readonly [Row, Row, ...Row[]];
+  describe(`${set.name}, object by object`, () => {
+    for (const codec of rowCodecs(set.shape).flatMap((each) => (isReadingCodec(each) ? [] : [each]))) {
+      testCodecContract({ describe, test, expect }, { codec, values: [first, second, ...rest] });
+    }
+  });
+  describe(`${set.name}, the whole list`, () => {
+    for (const codec of listCodecs(set.shape).flatMap((each) => (isReadingCodec(each) ? [] : [each]))) {
+      testCodecContract({ describe, test, expect }, { codec, values: [set.rows, [second]] });
+    }
+  });
+}
+
+describe("the measurement", () => {
+  const quickly = { rounds: 1, minMs: 0, interrupt: new AbortController().signal, onProgress: () => {} };
+
+  test.each(sets.map((set) => [set.name, set] as const))("of %s has each codec, also those that only read", async (_, set) => {
+    const rows = await measureCodecs({ codecs: rowCodecs(set.shape), values: set.rows, ...quickly });
+    expect(rows.map(({ codec }) => codec)).toEqual(rowCodecs(set.shape).map(({ name }) => name));
+    const lists = await measureCodecs({ codecs: listCodecs(set.shape), values: [set.rows], ...quickly });
+    expect(lists.map(({ codec }) => codec)).toEqual(listCodecs(set.shape).map(({ name }) => name));
+    for (const { codec, sizeBytes, write, read } of [...rows, ...lists]) {
+      expect([codec, sizeBytes > 0, read.ms.median > 0]).toEqual([codec, true, true]);
+      expect(write === null).toBe(codec.includes("reads"));
+    }
+  });
+
+  test("refuses a codec that loses something", async () => {
+    const lossy = { name: "lossy", serialize: () => Buffer.from("{}"), deserialize: () => ({}) };
+    await expect(measureCodecs<Row>({ codecs: [lossy], values: [{ id: 1 }], ...quickly })).rejects.toThrow("lossy does not give back");
+  });
+
+  test("counts what a codec allocates", async () => {
+    const hungry = {
+      name: "hungry",
+      serialize: () => Buffer.alloc(8e6, 1),
+      deserialize: () => ({ id: 1 }),
+    };
+    const [measured] = await measureCodecs<Row>({ codecs: [hungry], values: [{ id: 1 }], ...quickly });
+    expect(measured?.write?.allocation.bytes).toBeGreaterThan(7.9e6);
+    expect(measured?.read.allocation.bytes).toBeLessThan(1e6);
+  });
+
+  test("that is interrupted gives what it has", async () => {
+    const interrupt = AbortSignal.abort();
+    expect(await measureCodecs({ codecs: rowCodecs(sets[0]!.shape), values: sets[0]!.rows, ...quickly, interrupt })).toEqual([]);
+  });
+});
