@@ -88,6 +88,17 @@ describe("records that retention took before they were handled", () => {
     expect(setup.logged[0]).toContain("from 2 to 4 were gone before they were read, those from 5 to 7 were skipped, and it went on at 8");
   });
 
+  test("are not lost a second time after a restart: where it went on is committed before any record comes", async () => {
+    const setup = setUp({ lostRange: "latest" });
+    expect(await offsetsSeen(setup)).toEqual([]);
+    expect(setup.broker.committed("g", "t", 0)).toBe(8n);
+    setup.broker.append("t", { value: "8" });
+    const driver = memory({ broker: setup.broker });
+    const { clock, broker, logged } = setup;
+    const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: plainDecoder, signals: false, clock });
+    expect(await offsetsSeen({ clock, broker, consumer, logged })).toEqual([8]);
+  });
+
   test("leave a consumer live and ready that goes on at the end of a quiet topic", async () => {
     const { clock, consumer } = setUp({ lostRange: "latest" });
     consumer.on("*", () => {});

@@ -169,6 +169,34 @@ describe("seek", () => {
     expect(broker.committed("g", "t", 0)).toBe(6n);
   });
 
+  test("resolves when the partition has moved, and a commit of the position that fails is tried again", async () => {
+    const { clock, broker } = setUp();
+    const seen: bigint[] = [];
+    const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], signals: false, clock });
+    let release = (): void => {};
+    const running = consumer
+      .on("*", ({ record }) => {
+        seen.push(record.offset);
+        return seen.length === 7 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
+      })
+      .run();
+    let hasMoved = false;
+    clock.after(3_000, () => {
+      broker.faults.inject({ on: "commit", how: "fails", times: 1 });
+      void consumer.seek({ topic: "t", partition: 0, offset: 2 }).then(() => {
+        hasMoved = true;
+      });
+    });
+    const later: unknown[] = [];
+    clock.after(20_000, () => {
+      later.push(hasMoved, seen.at(-1), broker.committed("g", "t", 0));
+      release();
+      void consumer.stop();
+    });
+    await clock.run(running);
+    expect(later).toEqual([true, 2n, 2n]);
+  });
+
   test("is refused where it cannot be done, and nothing is moved", async () => {
     const { clock, broker } = setUp();
     const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], signals: false, clock });

@@ -106,8 +106,9 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   stream(): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>;
   /**
    * Moves a partition of this member while it runs: what is in flight is handled and committed, then the partition goes on at the offset,
-   * which is committed at once. Resolves when it does; not to be awaited inside of a handler, which is in flight itself. Rejects with
-   * `seek-refused` where another member has the partition, the log lacks the offset, or a sink keeps a checkpoint of its own.
+   * which is committed at once. Resolves when the partition has moved and the commit was tried. A commit that fails is tried again, and
+   * `health()` shows it. Do not await it inside a handler: it waits for the handler. Rejects with `seek-refused` if another member has the
+   * partition, if the log lacks the offset, or if a sink keeps a checkpoint of its own; nothing has moved then.
    */
   seek(position: { readonly topic: string; readonly partition: number; readonly offset: OffsetOption }): Promise<void>;
   /**

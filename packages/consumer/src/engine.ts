@@ -213,7 +213,7 @@ export class ConsumerEngine implements DriverSink {
       session: this.phase === "running" ? this.#session : undefined,
       ledgers: this.#ledgers,
       letGo: (assignment) => this.revoked([assignment], "revoked"),
-      commitWith: (offsets, work) => this.#committer.commitWith(offsets, work),
+      commit: () => this.#committer.commit(),
     });
   }
 
@@ -270,7 +270,7 @@ export class ConsumerEngine implements DriverSink {
   }
 
   skipped(assignment: PartitionAssignment, lost: LostRange, resumeOffset: bigint): void {
-    this.#ledgers.passOver(assignment, resumeOffset);
+    this.#ledgers.continueAt(assignment, resumeOffset);
     const { logger, groupId, failure } = this.#options;
     this.#lastLoss = `${lossText(lost, resumeOffset)}, because failure.lostRange is ${JSON.stringify(failure.lostRange)}`;
     this.#counters.lostOffsets += lostOffsetCount(lost, resumeOffset);
@@ -315,9 +315,9 @@ export class ConsumerEngine implements DriverSink {
   }
 
   /** Whatever is here, held, or claimed by a sink, the client need not fetch. */
-  #watched({ assignment, ledger, passedTo }: HeldPartition): WatchedPartition {
+  #watched({ assignment, ledger }: HeldPartition): WatchedPartition {
     const isAtWork = ledger.inFlight > 0 || this.#holds.isHeld(assignment) || this.#dispatcher?.hasWork(assignment) === true;
-    return { assignment, handledTo: ledger.watermark, passedTo, isAtWork };
+    return { assignment, handledTo: ledger.watermark, isAtWork };
   }
 
   #dispatch(event: LifecycleEvent): void {

@@ -52,6 +52,11 @@ export class OffsetLedger {
     return span;
   }
 
+  /** The partition goes on at `offset`, after what is in flight. The group has to be told even if no record comes there for a long time. */
+  continueAt(offset: bigint): void {
+    this.settle(this.take(), offset);
+  }
+
   /** Everything of the span below `next` is handled, the rest is not. */
   advance(span: OffsetSpan, next: bigint): void {
     if (span.settled) {

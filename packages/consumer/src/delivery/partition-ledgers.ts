@@ -6,8 +6,6 @@ export interface HeldPartition {
   readonly assignment: PartitionAssignment;
   readonly ledger: OffsetLedger;
   highWatermark: bigint | null;
-  /** Where it goes on behind records that are gone; null where none are. */
-  passedTo: bigint | null;
   /** It is about to be given up: what is in flight is still handled and committed, nothing more is taken. */
   isGoing: boolean;
 }
@@ -18,7 +16,7 @@ export class PartitionLedgers {
 
   assign(assignments: readonly PartitionAssignment[]): void {
     for (const assignment of assignments) {
-      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null, passedTo: null, isGoing: false });
+      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null, isGoing: false });
     }
   }
 
@@ -32,12 +30,9 @@ export class PartitionLedgers {
     }
   }
 
-  /** The partition goes on there: what lies in front of it is gone, and nobody is behind with it. */
-  passOver(assignment: PartitionAssignment, resumeOffset: bigint): void {
-    const held = this.#held.get(assignment);
-    if (held !== undefined) {
-      held.passedTo = resumeOffset;
-    }
+  /** The partition was moved to this offset. The next commit takes it along: a restart goes on there too, even if nothing was read meanwhile. */
+  continueAt(assignment: PartitionAssignment, offset: bigint): void {
+    this.#held.get(assignment)?.ledger.continueAt(offset);
   }
 
   /** From here on nothing more of these assignments is taken. */

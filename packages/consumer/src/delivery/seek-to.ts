@@ -1,4 +1,4 @@
-import type { DriverSession, OffsetCommit, PartitionAssignment } from "../driver.ts";
+import type { DriverSession, PartitionAssignment } from "../driver.ts";
 import { ConsumerError } from "../errors.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
@@ -15,16 +15,17 @@ export interface SeekParts {
   readonly ledgers: PartitionLedgers;
   /** Handles what is in flight, commits, and lets go of the partition. Never rejects. */
   readonly letGo: (assignment: PartitionAssignment) => Promise<void>;
-  /** As the committer's: one commit after the other. */
-  readonly commitWith: (offsets: readonly OffsetCommit[], work: (session: DriverSession) => Promise<void>) => Promise<void>;
+  /** Commits what the ledgers have. Never rejects: a commit that fails is tried again. */
+  readonly commit: () => Promise<void>;
 }
 
 /**
  * Moves a partition that is held. What is in flight is handled first; the partition then goes on as a new assignment, so that what is still
- * under way of the old one can neither be handled nor committed. The offset is committed at once: a restart goes on from there, too.
+ * under way of the old one can neither be handled nor committed. The offset is committed at once,
+ * so that a restart goes on from there too. If that commit fails, the partition has moved all the same: it is tried again as every commit is.
  */
 export async function seekTo(position: SeekPosition, parts: SeekParts): Promise<void> {
-  const { session, ledgers, letGo, commitWith } = parts;
+  const { session, ledgers, letGo, commit } = parts;
   const { topic, partition, offset } = position;
   const place = `${topic}[${partition}]`;
   if (session === undefined) {
@@ -50,8 +51,8 @@ export async function seekTo(position: SeekPosition, parts: SeekParts): Promise<
   if (renewed === null) {
     throw gone(place);
   }
-  const commit = [{ assignment: renewed, offset }];
-  await commitWith(commit, (current) => current.commit(commit));
+  ledgers.continueAt(renewed, offset);
+  await commit();
 }
 
 function heldOf(ledgers: PartitionLedgers, { topic, partition }: SeekPosition): PartitionAssignment {

@@ -15,31 +15,34 @@ async function watched(ranges: () => Promise<readonly LogRange[]>, handledTo: bi
     clock,
     intervalMs: lagIntervalMs,
     stuckAfterMs,
-    partitions: () => [{ assignment, handledTo, passedTo: null, isAtWork: false }],
+    partitions: () => [{ assignment, handledTo, isAtWork: false }],
     onRanges: () => {},
     onSuspicion: (suspicion) => told.push(suspicionText(suspicion)),
   });
   watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
   await clock.advance(forMs);
-  expect(watch.suspicions).toHaveLength(told.length);
+  expect(watch.suspicions).toHaveLength(Math.min(told.length, 1));
   watch.stop();
   await clock.advance(forMs);
   expect(watch.suspicions).toEqual([]);
   return told;
 }
 
-test("a partition that does not move is told of once, within a minute", async () => {
+test("a partition that does not move is told of within a minute, and again as long as nothing helps", async () => {
   const stuck = (): Promise<readonly LogRange[]> => Promise.resolve([{ assignment, start: 0n, end: 9n }]);
   expect(await watched(stuck, 5n, 39_000)).toEqual([]);
   expect(await watched(stuck, 5n, 60_000)).toHaveLength(1);
-  expect(await watched(stuck, 5n, 200_000)).toEqual([expect.stringMatching(/^t\[0\] has 4 records to read/)]);
+  const told = await watched(stuck, 5n, 10 * stuckAfterMs);
+  expect(told.length).toBeGreaterThanOrEqual(5);
+  expect(told.length).toBeLessThanOrEqual(10);
+  expect(told[0]).toMatch(/^t\[0\] has 4 records to read/);
 });
 
 test.each<[string, () => Promise<readonly LogRange[]>]>([
   ["never answer", () => new Promise(() => {})],
   ["refuse", () => Promise.reject(new Error("no"))],
 ])("brokers that %s are told of", async (_name, ranges) => {
-  expect(await watched(ranges, 5n, 100_000)).toEqual([expect.stringMatching(/^the brokers have not said for/)]);
+  expect(await watched(ranges, 5n, 60_000)).toEqual([expect.stringMatching(/^the brokers have not said for/)]);
 });
 
 test("what is handled while the answer is on its way is no truncated log", async () => {
@@ -50,7 +53,7 @@ test("what is handled while the answer is on its way is no truncated log", async
     clock,
     intervalMs: 10,
     stuckAfterMs: 1_000,
-    partitions: () => [{ assignment, handledTo, passedTo: null, isAtWork: false }],
+    partitions: () => [{ assignment, handledTo, isAtWork: false }],
     onRanges: () => {},
     onSuspicion: (suspicion) => told.push(suspicionText(suspicion)),
   });

@@ -10,7 +10,7 @@ export interface RangeWatchParts {
   readonly partitions: () => readonly WatchedPartition[];
   /** Told of every answer. */
   readonly onRanges: (ranges: readonly LogRange[]) => void;
-  /** Told of what was not suspected at the look before. */
+  /** Told of each suspicion when it arises, and again after each `stuckAfterMs` for which it lasts: what was tried may not have helped. */
   readonly onSuspicion: (suspicion: Suspicion) => void;
 }
 
@@ -22,6 +22,8 @@ export class RangeWatch {
   #cancel: () => void = () => {};
   #isAsking = false;
   #suspicions: readonly Suspicion[] = [];
+  /** When each suspicion that lasts was last told of. */
+  #toldAtMs: ReadonlyMap<string, number> = new Map();
 
   constructor(parts: RangeWatchParts) {
     this.#parts = parts;
@@ -46,6 +48,7 @@ export class RangeWatch {
     this.#session = null;
     this.#cancel();
     this.#suspicions = [];
+    this.#toldAtMs = new Map();
   }
 
   #wait(): void {
@@ -81,15 +84,27 @@ export class RangeWatch {
   }
 
   #look(partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null): void {
-    const { clock, onRanges, onSuspicion } = this.#parts;
+    const { clock, onRanges } = this.#parts;
     if (ranges !== null) {
       onRanges(ranges);
     }
-    const before = new Set(this.#suspicions.map(nameOf));
-    this.#suspicions = this.#watchdog.look(clock.nowMs(), partitions, ranges);
-    for (const suspicion of this.#suspicions.filter((one) => !before.has(nameOf(one)))) {
-      onSuspicion(suspicion);
-    }
+    const nowMs = clock.nowMs();
+    this.#suspicions = this.#watchdog.look(nowMs, partitions, ranges);
+    this.#tell(nowMs);
+  }
+
+  #tell(nowMs: number): void {
+    const { stuckAfterMs, onSuspicion } = this.#parts;
+    const before = this.#toldAtMs;
+    const due = this.#suspicions.filter((suspicion) => nowMs - (before.get(nameOf(suspicion)) ?? -Infinity) >= stuckAfterMs);
+    const dueNames = new Set(due.map(nameOf));
+    this.#toldAtMs = new Map(
+      this.#suspicions.map((suspicion) => {
+        const name = nameOf(suspicion);
+        return [name, dueNames.has(name) ? nowMs : (before.get(name) ?? nowMs)];
+      }),
+    );
+    due.forEach((suspicion) => onSuspicion(suspicion));
   }
 }
 

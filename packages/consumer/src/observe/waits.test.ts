@@ -69,6 +69,19 @@ describe("waits", () => {
     expect(waits.report()).toEqual([]);
   });
 
+  test("a wait that two owners share outlives the first of them to go, whichever it is", () => {
+    for (const goes of [0, 1]) {
+      const { waits } = setUp();
+      const owners = [{ partition: 0 }, { partition: 1 }];
+      const opened = owners.map((owner) => waits.open({ what: "schema 7", cause: refused }, owner));
+      waits.endOf(owners[goes] ?? {});
+      opened[goes]?.end();
+      expect(waits.report()).toHaveLength(1);
+      opened[1 - goes]?.end();
+      expect(waits.report()).toEqual([]);
+    }
+  });
+
   test("the log has the first failure at once, the next lines with growing gaps, and the end", async () => {
     const { clock, waits, lines } = setUp();
     waits.start(() => []);

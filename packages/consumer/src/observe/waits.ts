@@ -47,9 +47,8 @@ export type WorkInHand = Omit<WaitFor, "cause">;
 interface Entry {
   readonly wait: WaitFor;
   readonly sinceMs: number;
-  /** Those who have opened it and not ended it. 0 where it was only seen at work. */
-  holders: number;
-  owner: object | null;
+  /** Each opening that has not ended, with what it dies with. None if it was only seen at work. */
+  readonly openings: Map<OpenWait, object | null>;
   /** The look at which it was last seen at work. */
   seenAtLook: number;
   failures: number;
@@ -96,6 +95,7 @@ export class Waits {
   close(): void {
     this.#isClosed = true;
     this.#cancelLook();
+    this.#entries.forEach(({ openings }) => openings.clear());
     this.#entries.clear();
   }
 
@@ -109,32 +109,31 @@ export class Waits {
     }
     const id = idOf(wait);
     const entry = this.#entries.get(id) ?? this.#add(id, wait);
-    entry.holders++;
-    entry.owner = owner;
-    if (wait.cause !== undefined) {
-      this.#failed(entry, wait.cause);
-    }
-    let isOpen = true;
-    return {
+    const opening: OpenWait = {
       failed: (cause) => {
-        if (isOpen && this.#entries.get(id) === entry) {
+        if (entry.openings.has(opening)) {
           this.#failed(entry, cause);
         }
       },
       end: () => {
-        if (isOpen) {
-          isOpen = false;
-          entry.holders--;
-          this.#endUnlessHeld(id, entry);
+        if (entry.openings.delete(opening)) {
+          this.#endUnlessOpen(id, entry);
         }
       },
     };
+    entry.openings.set(opening, owner);
+    if (wait.cause !== undefined) {
+      this.#failed(entry, wait.cause);
+    }
+    return opening;
   }
 
-  /** Ends what dies with the owner. */
+  /** Ends what was opened for this owner. A wait that others have opened too goes on. */
   endOf(owner: object): void {
-    for (const [id, entry] of this.#entries) {
-      if (entry.owner === owner) {
+    for (const [id, { openings }] of this.#entries) {
+      const own = [...openings].filter(([, one]) => one === owner);
+      own.forEach(([opening]) => openings.delete(opening));
+      if (own.length > 0 && openings.size === 0) {
         this.#entries.delete(id);
       }
     }
@@ -161,8 +160,7 @@ export class Waits {
     const entry: Entry = {
       wait,
       sinceMs: this.#parts.clock.nowMs(),
-      holders: 0,
-      owner: null,
+      openings: new Map(),
       seenAtLook: -1,
       failures: 0,
       cause: undefined,
@@ -179,8 +177,8 @@ export class Waits {
     this.#logIfDue(entry, 0);
   }
 
-  #endUnlessHeld(id: string, entry: Entry): void {
-    if (entry.holders > 0 || this.#entries.get(id) !== entry) {
+  #endUnlessOpen(id: string, entry: Entry): void {
+    if (entry.openings.size > 0 || this.#entries.get(id) !== entry) {
       return;
     }
     this.#entries.delete(id);
@@ -209,9 +207,9 @@ export class Waits {
       entry.seenAtLook = this.#look;
     }
     for (const [id, entry] of this.#entries) {
-      const isWork = entry.holders === 0;
+      const isWork = entry.openings.size === 0;
       if (isWork && entry.seenAtLook !== this.#look) {
-        this.#endUnlessHeld(id, entry);
+        this.#endUnlessOpen(id, entry);
       } else {
         this.#logIfDue(entry, isWork ? workLoggedAfterMs : shownAfterMs);
       }

@@ -3,9 +3,7 @@ import type { LogRange, PartitionAssignment } from "../driver.ts";
 import { type Suspicion, suspicionText, suspicionTexts, Watchdog, type WatchedPartition } from "./watchdog.ts";
 
 const assignment: PartitionAssignment = { topic: "t", partition: 3, epoch: 1 };
-const at = (handledTo: bigint | null, isAtWork = false): readonly WatchedPartition[] => [
-  { assignment, handledTo, passedTo: null, isAtWork },
-];
+const at = (handledTo: bigint | null, isAtWork = false): readonly WatchedPartition[] => [{ assignment, handledTo, isAtWork }];
 const ending = (end: bigint, committed: bigint | null = null): readonly LogRange[] => [{ assignment, start: 0n, end, committed }];
 
 type Look = readonly [atMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null];

@@ -5,8 +5,6 @@ export interface WatchedPartition {
   readonly assignment: PartitionAssignment;
   /** Everything below is handled; null while nothing is. */
   readonly handledTo: bigint | null;
-  /** Where it goes on behind records that are gone; null where none are. */
-  readonly passedTo: bigint | null;
   /** A handler, a retry or a registry is waited for: slow is not stuck. */
   readonly isAtWork: boolean;
 }
@@ -51,12 +49,11 @@ export class Watchdog {
     return silentMs >= this.#stuckAfterMs && partitions.length > 0 ? [...suspicions, { kind: "unreachable", forMs: silentMs }] : suspicions;
   }
 
-  #lookAt({ assignment, handledTo, passedTo, isAtWork }: WatchedPartition, nowMs: number, log: LogRange | null): readonly Suspicion[] {
+  #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, log: LogRange | null): readonly Suspicion[] {
     const seen = this.#seen.get(assignment);
     const end = log?.end ?? null;
     // Before it has handled anything, a member stands where the group did; where that is not known, nobody knows whether it should move.
-    const known = handledTo ?? log?.committed ?? null;
-    const standsAt = passedTo !== null && (known === null || known < passedTo) ? passedTo : known;
+    const standsAt = handledTo ?? log?.committed ?? null;
     const isBehind = end !== null && standsAt !== null && end > standsAt && !isAtWork;
     if (seen === undefined || !seen.isBehind || !isBehind || seen.handledTo !== handledTo) {
       this.#seen.set(assignment, { handledTo, isBehind, sinceMs: nowMs });
