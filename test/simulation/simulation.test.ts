@@ -49,6 +49,7 @@ test.each([
   { seed: 304_624, what: "a record of which pipe() could make nothing was taken for a transaction that failed" },
   { seed: 413_483, what: "a frozen process was asked where partitions start of which it had not heard" },
   { seed: 421_904, what: "a drain went on after the group had gone on without its member" },
+  { seed: 8_652, what: "a member went on at an end of the log that it could not read up to, and took the log for truncated" },
   { seed: 526_663, what: "the same in a process that was frozen when the drain was asked for" },
 ])("seed $seed stays right, in which $what", async ({ seed }) => {
   expect((await simulate(seed)).violations).toEqual([]);

@@ -76,12 +76,12 @@ export interface Position {
 
 /** What the log lacks at a position, or null. */
 export function lostRangeAt(broker: MemoryBroker, { topic, partition, offset, topicId = null }: Position): LostRange | null {
-  const { start, end } = broker.log(topic, partition);
+  const { start, end: logEnd, stableEnd: end } = broker.log(topic, partition);
   const current = broker.topicId(topic);
   if (topicId !== null && topicId !== current) {
     return { topic, partition, firstMissing: offset, firstAvailable: start, end, recreated: { from: topicId, to: current } };
   }
-  return offset >= start && offset <= end ? null : { topic, partition, firstMissing: offset, firstAvailable: start, end };
+  return offset >= start && offset <= logEnd ? null : { topic, partition, firstMissing: offset, firstAvailable: start, end };
 }
 
 function jsonValue(value: string | number | bigint): string | number {

@@ -26,13 +26,13 @@ export class MemoryLog {
     return this.#end;
   }
 
-  /** The end of what can be read: the first record of an open transaction, or the end. */
+  /** The end of what can be read: the first record of an open transaction, or the end. As in Kafka, never before the start of the log. */
   get stableEnd(): bigint {
     let end = this.#end;
     for (const first of this.#open.values()) {
       end = first < end ? first : end;
     }
-    return end;
+    return end < this.#start ? this.#start : end;
   }
 
   /** A transaction's records are read when it is committed, and never when it is aborted. */
