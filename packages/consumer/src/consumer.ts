@@ -8,7 +8,7 @@ import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { ConcurrentDispatcher } from "./delivery/concurrent-dispatcher.ts";
 import { type PipeFunction, pipeSink } from "./delivery/pipe-sink.ts";
 import { SinkClaims } from "./delivery/sink-claims.ts";
-import type { SerialBatchRunnerParts } from "./delivery/serial-batch-runner.ts";
+import type { RunnerParts } from "./delivery/runner-parts.ts";
 import { SerialDispatcher } from "./delivery/serial-dispatcher.ts";
 import { type Delivery, StreamDispatcher } from "./delivery/stream-dispatcher.ts";
 import { ConsumerEngine } from "./engine.ts";
@@ -306,26 +306,22 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
   /** One record of a partition after the other where that is all that is asked for: it costs nothing an event. */
   #dispatcher(): Dispatcher {
     const engine = this.#engine;
-    const fail = (error: Error): void => engine.fail(error);
-    const progress = (): void => engine.progress();
     const holdAll = (isHeld: boolean): void => engine.holdAll(isHeld);
     const { delivery } = this.#options;
     const sinks = this.#sinks.all;
     const maxInFlight = delivery.maxInFlight ?? (sinks.length > 0 || delivery.batch !== null ? 64 : Math.min(delivery.concurrency, 2));
     if (delivery.concurrency === 1 && maxInFlight === 1 && delivery.batch === null && sinks.length === 0) {
       const { maxInFlightBytes } = delivery;
-      return new SerialDispatcher({ ...this.#serialBatchRunnerParts(), maxInFlightBytes, holdAll }, fail, progress);
+      return new SerialDispatcher({ ...this.#runnerParts(), maxInFlightBytes, holdAll });
     }
     const claims = sinks.length > 0 ? this.#claims() : null;
     return new ConcurrentDispatcher({
-      ...this.#serialBatchRunnerParts(),
+      ...this.#runnerParts(),
       delivery: { ...delivery, maxInFlight },
       hasHandlers: !this.#router.isEmpty,
       awaitsRevoked: this.#options.driver.capabilities.awaitsRevoked,
       sinks: sinks.map((attached) => ({ ...attached, limits: attached.limits ?? delivery.batch })),
       checkpointOf: (sink, assignment) => claims?.checkpointOf(sink, assignment) ?? null,
-      fail,
-      progress,
       holdAll,
     });
   }
@@ -354,7 +350,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     return claims;
   }
 
-  #serialBatchRunnerParts(): SerialBatchRunnerParts {
+  #runnerParts(): RunnerParts {
     return {
       decoder: this.#decoding.decoder,
       router: this.#router,
@@ -364,6 +360,8 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       strict: this.#options.strict,
       lease: this.#engine.lease,
       maxBlockMs,
+      fail: (error) => this.#engine.fail(error),
+      progress: () => this.#engine.progress(),
     };
   }
 }

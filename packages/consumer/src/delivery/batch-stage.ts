@@ -155,32 +155,38 @@ export class BatchStage {
     }
   }
 
-  /** False where the entries have been dealt with in another way, or never will be. */
-  async #isRetried(entries: readonly BatchEntry[], error: unknown, tries: Tries): Promise<boolean> {
+  /** Resolves with true when the entries may be attempted again, and with false if they were dealt with in another way or never will be. */
+  #isRetried(entries: readonly BatchEntry[], error: unknown, tries: Tries): Promise<boolean> {
     const { recovery, fence, halt } = this.#parts;
-    if (fence.isClosed) {
-      return false; // they come again, to whoever holds the partition next
-    }
     const suspects = entries.filter(({ events }) => events.length > 0);
     const [blamed] = suspects;
     const { place } = (blamed ?? (entries[0] as BatchEntry)).record; // never called with none
     const through = suspects.length > 1 ? (suspects.at(-1)?.record.offset ?? null) : null;
     const failure: Failure = { stage: "handle", error, place, event: blamed?.events[0] ?? null, sink: this.#parts.sink, through };
-    const decision = recovery.judge(failure, tries);
-    if (decision.kind === "retry") {
-      await fence.pause(decision.delayMs);
-      return true;
-    }
-    if (decision.kind === "halt" || blamed === undefined) {
-      halt(decision.kind === "halt" ? decision.error : haltErrorOf(failure));
-      return false;
-    }
-    if (entries.length > 1) {
-      await this.#handleOneByOne(entries);
-    } else {
-      await this.#setAside(blamed, failure, tries);
-    }
-    return false;
+    return recovery.recover<Promise<boolean>>({
+      failure,
+      tries,
+      fence,
+      giveUp: async () => false,
+      retryAfter: async (delayMs) => {
+        await fence.pause(delayMs);
+        return true;
+      },
+      setAside: async () => {
+        if (blamed === undefined) {
+          halt(haltErrorOf(failure)); // without events only a checkpoint was to move, and no record is to blame for that
+        } else if (entries.length > 1) {
+          await this.#handleOneByOne(entries);
+        } else {
+          await this.#setAside(blamed, failure, tries);
+        }
+        return false;
+      },
+      halt: async (fatal) => {
+        halt(fatal);
+        return false;
+      },
+    });
   }
 
   async #handleOneByOne(entries: readonly BatchEntry[]): Promise<void> {

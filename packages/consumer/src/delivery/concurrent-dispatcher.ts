@@ -6,7 +6,7 @@ import { ConcurrentPartitionRunner, type ConcurrentPartitionRunnerParts } from "
 import { type AttachedSink, SinkStage } from "./sink-stage.ts";
 import { Wakeup } from "./wakeup.ts";
 
-export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunnerParts, "moved" | "isHeldBack"> {
+export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunnerParts, "released" | "isHeldBack"> {
   readonly sinks: readonly AttachedSink[];
   /** The checkpoint of a sink in a partition that it has claimed; null where it has none. */
   readonly checkpointOf: (sink: AttachedSink["sink"], assignment: PartitionAssignment) => bigint | null;
@@ -35,8 +35,7 @@ export class ConcurrentDispatcher implements Dispatcher {
     if (!this.#parts.awaitsRevoked) {
       return run.quiet();
     }
-    if (run.batches >= this.#parts.delivery.maxInFlight) {
-      run.isPaused = true;
+    if (run.batches.pauseIfFull()) {
       run.pump();
     }
     if (this.#isFull()) {
@@ -46,7 +45,7 @@ export class ConcurrentDispatcher implements Dispatcher {
         each.pump();
       }
     }
-    return run.isPaused || this.#isFull() ? this.#room(run) : undefined;
+    return run.batches.isPaused || this.#isFull() ? this.#room(run) : undefined;
   }
 
   /** What is handled is in the ledgers already. */
@@ -65,9 +64,9 @@ export class ConcurrentDispatcher implements Dispatcher {
   }
 
   blockedBy(): string | null {
-    for (const { closedBecause } of this.#runs.values()) {
-      if (closedBecause !== null) {
-        return closedBecause;
+    for (const { life } of this.#runs.values()) {
+      if (life.fencedBecause !== null) {
+        return life.fencedBecause;
       }
     }
     return this.#isFull() ? `${this.#inFlightBytes()} bytes of events are not handled yet` : null;
@@ -80,34 +79,30 @@ export class ConcurrentDispatcher implements Dispatcher {
   }
 
   hasWork(assignment: PartitionAssignment): boolean {
-    return (this.#runs.get(assignment)?.batches ?? 0) > 0;
+    return (this.#runs.get(assignment)?.batches.count ?? 0) > 0;
   }
 
   async #forgetIdle(run: ConcurrentPartitionRunner): Promise<void> {
     await run.idle();
-    // Nothing of it starts any more: who waits for records of it that were not read waits in vain, and a client that waits never joins again.
-    run.close();
+    // Fenced: whoever waits for records that were not read would wait in vain, and a client that waits never joins the group again.
+    run.finished();
     this.#runs.delete(run.assignment);
     this.#madeRoom();
   }
 
   #open(held: HeldPartition): ConcurrentPartitionRunner {
-    const { assignment, ledger } = held;
-    const parts: ConcurrentPartitionRunnerParts = {
-      ...this.#parts,
-      moved: (moved) => this.#moved(moved),
-      isHeldBack: () => this.#isFull(),
-    };
-    const run = new ConcurrentPartitionRunner(assignment, ledger, parts, (own) =>
-      this.#parts.sinks.map((attached) => this.#stageOf(attached, own)),
-    );
-    this.#runs.set(assignment, run);
+    const parts: ConcurrentPartitionRunnerParts = { ...this.#parts, released: () => this.#madeRoom(), isHeldBack: () => this.#isFull() };
+    const run = new ConcurrentPartitionRunner(held, parts, (own) => this.#parts.sinks.map((attached) => this.#stageOf(attached, own)));
+    this.#runs.set(held.assignment, run);
     return run;
   }
 
   #stageOf(attached: AttachedSink, run: ConcurrentPartitionRunner): SinkStage {
     const { clock, recovery, checkpointOf } = this.#parts;
-    const { assignment, fence } = run;
+    const {
+      assignment,
+      life: { fence },
+    } = run;
     return new SinkStage({
       attached,
       assignment,
@@ -122,13 +117,6 @@ export class ConcurrentDispatcher implements Dispatcher {
     });
   }
 
-  #moved(run: ConcurrentPartitionRunner): void {
-    if (run.isPaused && !run.fence.isClosed && run.batches < this.#parts.delivery.maxInFlight) {
-      run.isPaused = false;
-    }
-    this.#madeRoom();
-  }
-
   #madeRoom(): void {
     if (!this.#isFull()) {
       this.#parts.holdAll(false);
@@ -139,7 +127,7 @@ export class ConcurrentDispatcher implements Dispatcher {
   #inFlightBytes(): number {
     let bytes = 0;
     for (const run of this.#runs.values()) {
-      bytes += run.byteLength;
+      bytes += run.batches.byteLength;
     }
     return bytes;
   }
@@ -149,7 +137,7 @@ export class ConcurrentDispatcher implements Dispatcher {
   }
 
   async #room(run: ConcurrentPartitionRunner): Promise<void> {
-    while ((run.isPaused || this.#isFull()) && !run.fence.isClosed && !this.#closed) {
+    while ((run.batches.isPaused || this.#isFull()) && !run.life.isFenced && !this.#closed) {
       await this.#onRoom.wait();
     }
   }

@@ -7,9 +7,9 @@ import type { WorkInHand } from "../observe/waits.ts";
 import type { AnyHandler } from "../routing/handlers.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
 import { pendingOf } from "../user-code/user-value.ts";
-import type { Fence } from "./fence.ts";
 import { Lanes, laneOfKey, type LaneTask } from "./lanes.ts";
 import type { InFlightRecord } from "./in-flight-record.ts";
+import type { PartitionLife } from "./partition-life.ts";
 
 /** One event, and the handler that takes it. */
 export interface HandlerCall {
@@ -34,11 +34,8 @@ interface RecordTask extends LaneTask {
 
 /** Whose lanes they are. */
 export interface LaneOwner {
-  readonly fence: Fence;
-  /** Nothing above it is started; null where there is no end yet. */
-  readonly ceiling: bigint | null;
-  /** Records up to this one are being handed on. */
-  startsUpTo(offset: bigint): void;
+  /** Says what may start. */
+  readonly life: PartitionLife;
   /** Something came to its end, or may be started. */
   moved(): void;
   pump(): void;
@@ -131,19 +128,19 @@ export class RecordLanes {
   #start(task: RecordTask): void {
     const recovery = this.#recovery;
     const { offset } = task.record;
-    const { ceiling } = this.#owner;
-    if (ceiling !== null && offset > ceiling) {
+    const { life } = this.#owner;
+    if (!life.mayStart(offset)) {
       this.#lanes.end(task);
       return;
     }
-    this.#owner.startsUpTo(offset);
+    life.startsUpTo(offset);
     if (task.pendingDeadLetter !== null) {
       this.setAside(task.pendingDeadLetter.failure, task.pendingDeadLetter.tries, () => this.#finish(task));
       return;
     }
     const behind = recovery.hasParkedKeys ? recovery.parkedBehind(task.record.place) : undefined;
     if (behind !== undefined && behind < offset) {
-      this.#write(recovery.park(task.record.place, behind, this.#owner.fence), () => this.#finish(task));
+      this.#write(recovery.park(task.record.place, behind, this.#owner.life.fence), () => this.#finish(task));
       return;
     }
     this.#call(task);
@@ -153,7 +150,7 @@ export class RecordLanes {
   #call(task: RecordTask): void {
     const counters = this.#counters;
     for (let call = task.calls[task.nextCall]; call !== undefined; call = task.calls[task.nextCall]) {
-      if (this.#owner.fence.isClosed) {
+      if (this.#owner.life.isFenced) {
         return;
       }
       task.nextCall++;
@@ -193,7 +190,7 @@ export class RecordLanes {
 
   /** A record with several events may have waited for long between two of them. */
   #callRest(task: RecordTask): void {
-    const { fence } = this.#owner;
+    const { fence } = this.#owner.life;
     if (task.nextCall < task.calls.length && fence.mustWait) {
       void fence.leased().then(() => this.#callRest(task));
       return;
@@ -204,31 +201,34 @@ export class RecordLanes {
   }
 
   #failed(task: RecordTask, error: unknown): void {
-    if (this.#owner.fence.isClosed) {
-      return; // it comes again, to whoever holds the partition next
-    }
-    task.nextCall--;
-    const event = task.calls[task.nextCall]?.event ?? null;
+    const { life } = this.#owner;
+    const event = task.calls[task.nextCall - 1]?.event ?? null;
     const failure: Failure = { stage: "handle", error, place: task.record.place, event, sink: null, through: null };
-    task.tries ??= noTries();
-    const decision = this.#recovery.judge(failure, task.tries);
-    if (decision.kind === "halt") {
-      this.#owner.halt(decision.error);
-    } else if (decision.kind === "set-aside") {
-      const { tries } = task;
-      task.tries = null;
-      this.setAside(failure, tries, () => this.#finish(task));
-    } else {
-      this.#rest(task, decision.delayMs);
-    }
+    const tries = (task.tries ??= noTries());
+    this.#recovery.recover({
+      failure,
+      tries,
+      fence: life.fence,
+      giveUp: () => {},
+      retryAfter: (delayMs) => {
+        task.nextCall--;
+        this.#rest(task, delayMs);
+      },
+      setAside: () => {
+        task.nextCall--;
+        task.tries = null;
+        this.setAside(failure, tries, () => this.#finish(task));
+      },
+      halt: (fatal) => this.#owner.halt(fatal),
+    });
   }
 
   #rest(task: RecordTask, delayMs: number): void {
     this.#lanes.rest(task);
     this.#resting++;
-    void this.#owner.fence.pause(delayMs).then(() => {
+    void this.#owner.life.fence.pause(delayMs).then(() => {
       this.#resting--;
-      if (!this.#owner.fence.isClosed) {
+      if (!this.#owner.life.isFenced) {
         this.#lanes.resume(task);
         this.#owner.pump();
       }
@@ -245,7 +245,7 @@ export class RecordLanes {
 
   /** Writes a dead letter, and goes on when it is acknowledged. */
   setAside(failure: Failure, tries: Tries, then: () => void): void {
-    this.#write(this.#recovery.setAside(failure, tries, this.#owner.fence), then);
+    this.#write(this.#recovery.setAside(failure, tries, this.#owner.life.fence), then);
   }
 
   /** Waits for a dead letter to be acknowledged; one that was not written leaves its record open. */

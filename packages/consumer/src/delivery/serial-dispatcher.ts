@@ -1,51 +1,48 @@
 import type { FetchedBatch, PartitionAssignment } from "../driver.ts";
-import { toError } from "../user-code/user-value.ts";
-import { SerialBatchRunner, type SerialBatchRunnerParts } from "./serial-batch-runner.ts";
 import type { WorkInHand } from "../observe/waits.ts";
-import type { DrainKind, HoldAll, Dispatcher } from "./dispatcher.ts";
+import { toError } from "../user-code/user-value.ts";
+import type { Dispatcher, DrainKind, HoldAll } from "./dispatcher.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
+import type { RunnerParts } from "./runner-parts.ts";
+import { SerialBatchRunner } from "./serial-batch-runner.ts";
 
-export interface SerialDispatcherParts {
+export interface SerialDispatcherParts extends RunnerParts {
   readonly maxInFlightBytes: number;
   readonly holdAll: HoldAll;
 }
 
 /** Stands for a run whose first step is still on the stack: it is over, or has its own promise, when the stack is. */
-const settled: Promise<void> = Promise.resolve();
+const onStack: Promise<void> = Promise.resolve();
 
 /**
  * Hands events to handlers, one batch of a partition after the other. Batches of several partitions that a driver hands over at the same
- * time interleave where their handlers wait.
+ * time interleave when their handlers wait.
  */
 export class SerialDispatcher implements Dispatcher {
-  readonly #parts: SerialBatchRunnerParts & SerialDispatcherParts;
-  readonly #fail: (error: Error) => void;
-  readonly #progress: () => void;
+  readonly #parts: SerialDispatcherParts;
   readonly #underWay = new Map<SerialBatchRunner, Promise<void>>();
 
-  constructor(parts: SerialBatchRunnerParts & SerialDispatcherParts, fail: (error: Error) => void, progress: () => void) {
+  constructor(parts: SerialDispatcherParts) {
     this.#parts = parts;
-    this.#fail = fail;
-    this.#progress = progress;
   }
 
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
-    const run = new SerialBatchRunner(batch, held.ledger, this.#parts);
-    // Known before its first step: a handler may stop the consumer while the step is still on the stack.
-    this.#underWay.set(run, settled);
-    const pending = this.#stepOf(run);
-    if (pending === null) {
-      this.#underWay.delete(run);
+    const runner = new SerialBatchRunner(batch, held.ledger, this.#parts);
+    // Known before its first step. A handler may stop the consumer while that step is on the stack, and the drain must find the run.
+    this.#underWay.set(runner, onStack);
+    const running = runner.run();
+    if (running === null) {
+      this.#underWay.delete(runner);
       return undefined;
     }
-    const finished = this.#finish(run, pending)
-      .catch((error: unknown) => this.#halt(run, toError(error))) // nothing in it throws: it would be our own mistake
+    const finished = running
+      .catch((error: unknown) => runner.fail(toError(error))) // nothing in it throws: it would be our own mistake
       .finally(() => {
-        this.#underWay.delete(run);
-        this.#holdWhereFull();
+        this.#underWay.delete(runner);
+        this.#holdIfFull();
       });
-    this.#underWay.set(run, finished);
-    this.#holdWhereFull();
+    this.#underWay.set(runner, finished);
+    this.#holdIfFull();
     return finished;
   }
 
@@ -53,26 +50,17 @@ export class SerialDispatcher implements Dispatcher {
     return [...this.#underWay.keys()].some(({ batch }) => batch.assignment === assignment);
   }
 
-  #holdWhereFull(): void {
-    let bytes = 0;
-    for (const { batch } of this.#underWay.keys()) {
-      bytes += batch.byteLength;
-    }
-    this.#parts.holdAll(bytes >= this.#parts.maxInFlightBytes);
-  }
-
   checkpoint(): void {
-    for (const run of this.#underWay.keys()) {
-      run.checkpoint();
+    for (const runner of this.#underWay.keys()) {
+      runner.checkpoint();
     }
   }
 
   async drain(how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void> {
-    const goes = ([run]: readonly [SerialBatchRunner, unknown]): boolean =>
-      assignments === undefined || assignments.includes(run.batch.assignment);
-    for (let going = [...this.#underWay].filter(goes); going.length > 0; going = [...this.#underWay].filter(goes)) {
-      for (const [run] of going) {
-        run.end(how);
+    // Asked again after each wait: a batch that the driver handed over before it heard of the drain may have come meanwhile.
+    for (let going = this.#underWayOf(assignments); going.length > 0; going = this.#underWayOf(assignments)) {
+      for (const [runner] of going) {
+        runner.end(how);
       }
       await Promise.all(going.map(([, finished]) => finished));
     }
@@ -83,63 +71,20 @@ export class SerialDispatcher implements Dispatcher {
   }
 
   *atWork(): Iterable<WorkInHand> {
-    for (const run of this.#underWay.keys()) {
-      yield* run.atWork();
+    for (const runner of this.#underWay.keys()) {
+      yield* runner.atWork();
     }
   }
 
-  /** One synchronous stretch of the run. What it throws is recovered from, or halts the consumer. */
-  #stepOf(run: SerialBatchRunner): PromiseLike<unknown> | null {
-    try {
-      const pending = run.step();
-      this.#progress();
-      if (pending === null) {
-        run.checkpoint();
-      }
-      return pending;
-    } catch (error) {
-      return this.#recover(run, error);
-    }
+  #underWayOf(assignments: readonly PartitionAssignment[] | undefined): (readonly [SerialBatchRunner, Promise<void>])[] {
+    return [...this.#underWay].filter(([{ batch }]) => assignments === undefined || assignments.includes(batch.assignment));
   }
 
-  async #finish(run: SerialBatchRunner, first: PromiseLike<unknown>): Promise<void> {
-    for (let pending: PromiseLike<unknown> | null = first; pending !== null; pending = this.#stepOf(run)) {
-      try {
-        await pending;
-      } catch (error) {
-        await this.#recover(run, error);
-      }
+  #holdIfFull(): void {
+    let bytes = 0;
+    for (const { batch } of this.#underWay.keys()) {
+      bytes += batch.byteLength;
     }
-  }
-
-  /** Leaves the run so that its next step goes on from what failed, or ends it. Null where there is nothing to wait for. */
-  #recover(run: SerialBatchRunner, error: unknown): Promise<void> | null {
-    const { recovery } = this.#parts;
-    if (run.fence.isClosed) {
-      run.halt(); // it comes again, to whoever holds the partition next
-      return null;
-    }
-    const { failure, tries } = run.failureOf(error);
-    const decision = recovery.judge(failure, tries);
-    if (decision.kind === "halt") {
-      this.#halt(run, decision.error);
-      return null;
-    }
-    if (decision.kind === "retry") {
-      run.retry();
-      return run.pause(decision.delayMs);
-    }
-    if (run.isolate()) {
-      return settled;
-    }
-    return recovery.setAside(failure, tries, run.fence).then(
-      (isSetAside) => (isSetAside ? run.skip() : run.halt()),
-      (fatal: Error) => this.#halt(run, fatal),
-    );
-  }
-
-  #halt(run: SerialBatchRunner, error: Error): void {
-    run.halt();
-    this.#fail(error);
+    this.#parts.holdAll(bytes >= this.#parts.maxInFlightBytes);
   }
 }

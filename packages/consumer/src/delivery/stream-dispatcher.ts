@@ -232,7 +232,7 @@ export class StreamDispatcher implements Dispatcher {
   }
 
   /**
-   * The record's events, tried again while that can help; none for one that was set aside. Null where it is not to be handed out any more:
+   * The record's events, tried again while that can help; none for one that was set aside. Null if it is not to be handed out any more:
    * nobody at the other end may wait for a registry that is slow or down. Rejects with what halts the consumer.
    */
   async #decodeInTime(taken: TakenBatch): Promise<readonly CdcEvent[] | null> {
@@ -250,20 +250,31 @@ export class StreamDispatcher implements Dispatcher {
         }
         return events;
       } catch (error) {
-        const place = placeIn(taken, taken.walk);
-        const failure: Failure = { stage: "decode", error, place, event: null, sink: null, through: null };
-        const decision = recovery.judge(failure, tries);
-        if (decision.kind === "halt") {
-          throw decision.error;
+        const outcome = await this.#recover(taken, error, tries);
+        if (outcome !== "decode again") {
+          return outcome;
         }
-        if (decision.kind === "set-aside") {
-          return await this.#setAside(taken, failure, tries);
-        }
-        await taken.fence.pause(decision.delayMs);
-        this.#redecode(taken);
       }
     }
     return null;
+  }
+
+  #recover(taken: TakenBatch, error: unknown, tries: Tries): Promise<readonly CdcEvent[] | null | "decode again"> {
+    const { fence } = taken;
+    const failure: Failure = { stage: "decode", error, place: placeIn(taken, taken.walk), event: null, sink: null, through: null };
+    return this.#parts.recovery.recover<Promise<readonly CdcEvent[] | null | "decode again">>({
+      failure,
+      tries,
+      fence,
+      giveUp: async () => null,
+      retryAfter: async (delayMs) => {
+        await fence.pause(delayMs);
+        this.#redecode(taken);
+        return "decode again";
+      },
+      setAside: () => this.#setAside(taken, failure, tries),
+      halt: (fatal) => Promise.reject(fatal),
+    });
   }
 
   /** A drain waits for the dead letter as it waits for what is out: else it would be written again. */

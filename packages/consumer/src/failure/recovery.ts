@@ -28,10 +28,24 @@ export interface RecoveryParts {
 }
 
 /** What becomes of a failed record. */
-export type FailureDecision =
+type FailureDecision =
   | { readonly kind: "retry"; readonly delayMs: number }
   | { readonly kind: "set-aside" }
   | { readonly kind: "halt"; readonly error: Error };
+
+/** Work on a record that failed, and the four ways in which it can go on. Exactly one of them is called. */
+export interface FailedWork<Outcome> {
+  readonly failure: Failure;
+  readonly tries: Tries;
+  readonly fence: Fence;
+  /** Nothing of the partition starts any more: the record comes again, to whoever holds the partition next. */
+  readonly giveUp: () => Outcome;
+  readonly retryAfter: (delayMs: number) => Outcome;
+  /** No further attempt: a dead letter is to be written through {@link Recovery.setAside}, now or when it is the record's turn. */
+  readonly setAside: () => Outcome;
+  /** Halts the consumer with this error. */
+  readonly halt: (error: Error) => Outcome;
+}
 
 /** Decides about failures, and carries out what is not the caller's own: it keeps no record of its own. */
 export class Recovery {
@@ -53,10 +67,28 @@ export class Recovery {
   }
 
   /**
-   * What becomes of the record; counts the failed attempt in `tries`. Where it is tried again, a wait is open until {@link recovered}.
-   * Never throws: whoever asks has a record in its hands, and nobody else would take it. What goes wrong here halts the consumer.
+   * Leads failed work on. The failed attempt is counted in `tries`; if another one follows, a wait is open until {@link recovered}.
+   *
+   * The fence is asked first. The work may have failed because its partition is gone: a dead letter of a record that the next owner handles
+   * well would be wrong, and a halt would be, too.
    */
-  judge(failure: Failure, tries: Tries): FailureDecision {
+  recover<Outcome>(work: FailedWork<Outcome>): Outcome {
+    if (work.fence.isClosed) {
+      return work.giveUp();
+    }
+    const decision = this.#decide(work.failure, work.tries);
+    switch (decision.kind) {
+      case "retry":
+        return work.retryAfter(decision.delayMs);
+      case "set-aside":
+        return work.setAside();
+      case "halt":
+        return work.halt(decision.error);
+    }
+  }
+
+  /** Never throws: whoever asks has a record in hand that nobody else would take. What goes wrong here halts the consumer. */
+  #decide(failure: Failure, tries: Tries): FailureDecision {
     try {
       return this.#judge(failure, tries);
     } catch (error) {

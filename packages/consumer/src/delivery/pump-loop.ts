@@ -1,0 +1,63 @@
+import type { PartitionLife } from "./partition-life.ts";
+import type { Turn } from "./turn.ts";
+
+/**
+ * Repeats a step until it has nothing more to do. A step may call handlers, and a handler may call back into the loop: the loop is never
+ * entered twice. It pauses when timers and sockets need the event loop, and when the group has to acknowledge this member first.
+ */
+export class PumpLoop {
+  readonly #life: PartitionLife;
+  readonly #turn: Turn;
+  /** Does one thing. False if there was nothing to do. */
+  readonly #step: () => boolean;
+  /** Enters the loop again after a pause. */
+  readonly #again: () => void;
+  #state: "idle" | "running" | "paused" = "idle";
+
+  constructor(life: PartitionLife, turn: Turn, step: () => boolean, again: () => void) {
+    this.#life = life;
+    this.#turn = turn;
+    this.#step = step;
+    this.#again = again;
+  }
+
+  get isPaused(): boolean {
+    return this.#state === "paused";
+  }
+
+  /** Repeats the step. False if the loop runs already, or pauses: then whoever runs it goes on. Throws what a step throws. */
+  run(): boolean {
+    if (this.#state !== "idle") {
+      return false;
+    }
+    const { fence } = this.#life;
+    if (fence.mustWait) {
+      this.#pause(fence.leased());
+      return false;
+    }
+    let pause: Promise<void> | null = null;
+    this.#state = "running";
+    try {
+      while (!this.#life.isFenced && pause === null) {
+        pause = this.#turn.restWhereDue();
+        if (pause === null && !this.#step()) {
+          break;
+        }
+      }
+    } finally {
+      this.#state = "idle";
+    }
+    if (pause !== null) {
+      this.#pause(pause);
+    }
+    return true;
+  }
+
+  #pause(until: Promise<void>): void {
+    this.#state = "paused";
+    void until.then(() => {
+      this.#state = "idle";
+      this.#again();
+    });
+  }
+}

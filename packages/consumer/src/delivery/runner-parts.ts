@@ -1,0 +1,24 @@
+import type { Decoder } from "@cdckit/decode";
+import type { Clock } from "../clock.ts";
+import type { Recovery } from "../failure/recovery.ts";
+import type { Counters } from "../observe/counters.ts";
+import type { Router } from "../routing/router.ts";
+import type { Lease } from "./lease.ts";
+
+/** What both runners work with. */
+export interface RunnerParts {
+  readonly decoder: Decoder;
+  readonly router: Router;
+  readonly counters: Counters;
+  readonly recovery: Recovery;
+  readonly clock: Clock;
+  /** An event that nobody takes halts the consumer. */
+  readonly strict: boolean;
+  readonly lease: Lease;
+  /** How long records are handled before timers, sockets and signals have a turn. */
+  readonly maxBlockMs: number;
+  /** Halts the consumer. */
+  readonly fail: (error: Error) => void;
+  /** Something was handled. */
+  readonly progress: () => void;
+}

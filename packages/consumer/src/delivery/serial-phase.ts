@@ -1,0 +1,27 @@
+import type { Failure } from "../failure/failure.ts";
+import type { Tries } from "../failure/retry-policy.ts";
+import type { WorkInHand } from "../observe/waits.ts";
+
+/** What failed, and what has been tried with it so far. */
+export interface FailedAttempt {
+  readonly failure: Failure;
+  readonly tries: Tries;
+}
+
+/** One of the two phases of the serial work on a fetched batch: its records one by one, and then what was held for batch handlers. */
+export interface SerialPhase {
+  /**
+   * Goes on until something must be awaited. Null if nothing more can be done: everything is, or the partition reads nothing more. If it
+   * throws, or what it returned rejects, the phase stands at what failed.
+   */
+  step(): PromiseLike<unknown> | null;
+  failureOf(error: unknown): FailedAttempt;
+  /** The next step attempts again what failed. Resolves when that may be. */
+  retryAfter(delayMs: number): Promise<void>;
+  /** If several records failed together, the next step attempts them one by one: only one of them may be to blame. False if it was one. */
+  isolate(): boolean;
+  /** What failed is dealt with in another way: the next step goes on after it. */
+  skip(): void;
+  /** What is in hand. */
+  atWork(): Iterable<WorkInHand>;
+}

@@ -1,0 +1,248 @@
+import type { CdcEvent, RecordWalk } from "@cdckit/decode";
+import type { FetchedBatch } from "../driver.ts";
+import type { Failure, RecordPlace } from "../failure/failure.ts";
+import { noTries, type Tries } from "../failure/retry-policy.ts";
+import type { WorkInHand } from "../observe/waits.ts";
+import type { HeldEvents } from "./held-events.ts";
+import { isThenable } from "./is-thenable.ts";
+import type { PartitionLife } from "./partition-life.ts";
+import { unhandledEvent } from "./route-events.ts";
+import type { RunnerParts } from "./runner-parts.ts";
+import type { FailedAttempt, SerialPhase } from "./serial-phase.ts";
+import { Turn } from "./turn.ts";
+
+const noEvents: readonly CdcEvent[] = [];
+
+/** Where the work on the records of a batch stands. */
+type Status =
+  /** In front of the first record. */
+  | "start"
+  /** The record's key is parked: the record is being written behind the dead letter of its key. */
+  | "parking"
+  /** The record is to be decoded, for the first time or again. */
+  | "undecoded"
+  /** A schema is awaited. */
+  | "decoding"
+  /** The record's events are being handed on. */
+  | "handling"
+  /** The record is handled, set aside or parked. */
+  | "handled"
+  /** There is no further record. */
+  | "over";
+
+/**
+ * Decodes the records of one batch and handles their events, one record after the other. What goes to batch handlers is held.
+ *
+ * It is a loop that can be left and entered again: `step` goes on synchronously until something must be awaited, so that synchronous
+ * handlers cost no promise and no timer an event (bench `runtime`).
+ */
+export class SerialRecords implements SerialPhase {
+  readonly #parts: RunnerParts;
+  readonly #batch: FetchedBatch;
+  readonly #life: PartitionLife;
+  readonly #held: HeldEvents;
+  readonly #walk: RecordWalk;
+  readonly #turn: Turn;
+  #status: Status = "start";
+  #events: readonly CdcEvent[] = noEvents;
+  #nextEvent = 0;
+  /** Of the current record. Null while nothing failed. */
+  #tries: Tries | null = null;
+
+  constructor(batch: FetchedBatch, life: PartitionLife, held: HeldEvents, parts: RunnerParts) {
+    this.#parts = parts;
+    this.#batch = batch;
+    this.#life = life;
+    this.#held = held;
+    this.#walk = batch.walk();
+    this.#turn = new Turn(parts.clock, life.fence, parts.maxBlockMs);
+  }
+
+  /** Some record was read. */
+  get hasBegun(): boolean {
+    return this.#status !== "start";
+  }
+
+  /** All records were read. */
+  get isOver(): boolean {
+    return this.#status === "over";
+  }
+
+  /** Nothing of the current record was handed on: it may come again. */
+  get isUntouched(): boolean {
+    return this.#nextEvent === 0 || !this.#isRecordOpen;
+  }
+
+  /** Everything below this offset is handled, apart from what is held. */
+  get handledTo(): bigint {
+    const current = this.#batch.offsetAt(this.#walk.record);
+    return this.#isRecordOpen ? current : current + 1n;
+  }
+
+  step(): PromiseLike<unknown> | null {
+    for (;;) {
+      const handling = this.#status === "handling" ? this.#handleEvents() : null;
+      if (handling !== null) {
+        return handling;
+      }
+      if (!this.#life.isOpen || this.#status === "over") {
+        return null;
+      }
+      const rest = this.#turn.restWhereDue();
+      if (rest !== null) {
+        return rest;
+      }
+      const decoding = this.#status === "undecoded" ? this.#decode() : this.#readNext();
+      if (decoding !== null) {
+        return decoding;
+      }
+    }
+  }
+
+  failureOf(error: unknown): FailedAttempt {
+    const stage = this.#stage;
+    const event = stage === "handle" ? (this.#events[this.#nextEvent - 1] ?? null) : null;
+    this.#tries ??= noTries();
+    return { failure: { stage, error, place: this.#place, event, sink: null, through: null }, tries: this.#tries };
+  }
+
+  /**
+   * What failed is taken back before the pause, and not after it. A stop during the pause would otherwise see a record of which an event
+   * was handed on, and wait for its next attempt.
+   */
+  retryAfter(delayMs: number): Promise<void> {
+    if (this.#stage === "decode") {
+      this.#status = "undecoded";
+      return this.#life.reading.pause(delayMs);
+    }
+    this.#nextEvent--;
+    this.#parts.counters.events--;
+    this.#parts.counters.handled--;
+    return this.#life.fence.pause(delayMs);
+  }
+
+  isolate(): boolean {
+    return false;
+  }
+
+  skip(): void {
+    this.#parts.counters.handled -= this.#stage === "handle" ? 1 : 0;
+    this.#status = "handled";
+    this.#tries = null;
+  }
+
+  *atWork(): Iterable<WorkInHand> {
+    if (this.hasBegun) {
+      yield this.#parts.recovery.workOn(this.#stage, this.#place, null);
+    }
+  }
+
+  get #isRecordOpen(): boolean {
+    const status = this.#status;
+    return status === "handling" || status === "decoding" || status === "undecoded" || status === "parking";
+  }
+
+  /** What an error that is thrown now failed at. */
+  get #stage(): Failure["stage"] {
+    switch (this.#status) {
+      case "undecoded":
+      case "decoding":
+        return "decode";
+      case "handling":
+        return "handle";
+      default:
+        return "read";
+    }
+  }
+
+  get #place(): RecordPlace {
+    return { assignment: this.#batch.assignment, batch: this.#batch, record: this.#walk.record };
+  }
+
+  /** Hands on the events of the current record, until one must be awaited or the partition is fenced. */
+  #handleEvents(): PromiseLike<unknown> | null {
+    const events = this.#events;
+    while (this.#nextEvent < events.length) {
+      if (this.#life.isFenced) {
+        return null;
+      }
+      const event = events[this.#nextEvent++] as CdcEvent; // within bounds
+      const pending = this.#handle(event);
+      if (isThenable(pending)) {
+        return pending;
+      }
+    }
+    this.#status = "handled";
+    return null;
+  }
+
+  #handle(event: CdcEvent): unknown {
+    const { counters, router } = this.#parts;
+    counters.events++;
+    counters.handled++;
+    const target = router.targetOf(event);
+    if (typeof target === "string") {
+      if (this.#parts.strict) {
+        throw unhandledEvent(event, target);
+      }
+      counters.handled--;
+      counters.filtered[target]++;
+      return undefined;
+    }
+    if (target.kind === "batch") {
+      this.#held.add(target.handle, event, this.#batch, this.#walk.record);
+      return undefined;
+    }
+    return target.handle(event);
+  }
+
+  /** Moves to the next record, and decodes or parks it. */
+  #readNext(): PromiseLike<unknown> | null {
+    const { recovery, counters } = this.#parts;
+    this.#events = noEvents;
+    this.#nextEvent = 0;
+    if (this.#tries !== null) {
+      recovery.recovered(this.#tries);
+      this.#tries = null;
+    }
+    if (!this.#walk.next()) {
+      this.#status = "over";
+      return null;
+    }
+    this.#status = "parking";
+    counters.records++;
+    return recovery.hasParkedKeys ? this.#parkOrDecode() : this.#decode();
+  }
+
+  #parkOrDecode(): PromiseLike<unknown> | null {
+    const { recovery } = this.#parts;
+    const behind = recovery.parkedBehind(this.#place);
+    if (behind === undefined) {
+      return this.#decode();
+    }
+    return recovery.park(this.#place, behind, this.#life.fence).then((isParked) => {
+      this.#status = isParked ? "handled" : "parking";
+    });
+  }
+
+  #decode(): PromiseLike<unknown> | null {
+    this.#status = "undecoded";
+    const decoded = this.#parts.decoder.decodeAt(this.#walk);
+    if (!isThenable(decoded)) {
+      this.#events = decoded;
+      this.#status = "handling";
+      return null;
+    }
+    this.#status = "decoding";
+    const { reading } = this.#life;
+    const known = decoded.then((events) => {
+      // The schema may come after a stop has ended the run. The record was left open then, and must stay so: it comes again.
+      if (!reading.isClosed) {
+        this.#events = events;
+        this.#status = "handling";
+      }
+    });
+    // No handler is at work: whoever ends the run need not wait for a registry that is slow or down.
+    return reading.orClosed(known);
+  }
+}
