@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { type CdcEvent, createDecoder, type KafkaRecord, type RegisteredSchema, type SchemaSource } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import avsc from "avsc";
 import { describe, expect, test } from "vitest";
 
@@ -20,8 +21,8 @@ const vectors = readFileSync(join(import.meta.dirname, "../vectors/framing/avro-
   .filter((line) => line !== "")
   .map((line) => JSON.parse(line) as FileVector);
 
-function recordOf(value: Buffer): KafkaRecord {
-  return { topic: "shop.orders", partition: 0, offset: 1n, timestamp: 1n, key: null, value, headers: [] };
+function orderRecord(value: Buffer): KafkaRecord {
+  return recordOf(value, { topic: "shop.orders", offset: 1n, timestamp: 1n });
 }
 
 /** The values of the blocks, by avsc. */
@@ -41,7 +42,7 @@ function valuesOf({ schema, payloads }: FileVector): unknown[] {
 describe("Avro container files of Java's DataFileWriter", () => {
   test.each(vectors.filter(({ framing }) => framing === "ocf"))("$name: each value is an event", (vector) => {
     const decode = (): readonly CdcEvent[] =>
-      createDecoder().decode(recordOf(Buffer.from(vector.value.base64, "base64"))) as readonly CdcEvent[];
+      createDecoder().decode(orderRecord(Buffer.from(vector.value.base64, "base64"))) as readonly CdcEvent[];
     if (vector.needs === "zstd" && !hasZstd) {
       expect(decode).toThrow(/^\[unsupported-format\].*zstandard/);
       return;
@@ -59,7 +60,7 @@ describe("Avro container files of Java's DataFileWriter", () => {
     ];
     const readerSchema = JSON.stringify({ type: "record", name: "Order", namespace: "shop", fields });
     const decoder = createDecoder({ topics: { "shop.orders": { value: { readerSchema } } } });
-    const events = decoder.decode(recordOf(Buffer.from(vector.value.base64, "base64"))) as readonly CdcEvent[];
+    const events = decoder.decode(orderRecord(Buffer.from(vector.value.base64, "base64"))) as readonly CdcEvent[];
     expect(events.map((event) => event.kind === "row" && event.row)).toEqual(
       Array.from({ length: 25 }, (_, key) => ({ state: "new", key })),
     );
@@ -101,7 +102,7 @@ function only(id: string, schema: string): SchemaSource {
 
 test.each(singleObjects)("Avro's single-object encoding of %s", (_name, fingerprint, schema, hex, event) => {
   const decoder = createDecoder({ schemas: only(`fingerprint:${fingerprint}`, schema) });
-  expect(decoder.decode(recordOf(Buffer.from(hex, "hex")))).toMatchObject([{ framing: "single-object", encoding: "avro", ...event }]);
+  expect(decoder.decode(orderRecord(Buffer.from(hex, "hex")))).toMatchObject([{ framing: "single-object", encoding: "avro", ...event }]);
 });
 
 describe("a value that is all bytes", () => {
@@ -110,7 +111,7 @@ describe("a value that is all bytes", () => {
     load: () => Promise.reject(new Error("it is at hand")),
   };
   const valueOf = (bytes: number[], topics = {}): unknown =>
-    (createDecoder({ schemas, topics }).decode(recordOf(Buffer.from(bytes))) as readonly CdcEvent[]).map((event) =>
+    (createDecoder({ schemas, topics }).decode(orderRecord(Buffer.from(bytes))) as readonly CdcEvent[]).map((event) =>
       event.kind === "unknown" ? event.value : event,
     );
 
@@ -125,8 +126,8 @@ describe("a value that is all bytes", () => {
 
 test("a schema's binary messages and those written as JSON are both read, whichever comes first", () => {
   const { schema } = { schema: '{"type":"record","name":"R","fields":[{"name":"a","type":["null","int"]}]}' };
-  const binary = recordOf(Buffer.from([2, 14]));
-  const json = recordOf(Buffer.from('{"a":{"int":7}}'));
+  const binary = orderRecord(Buffer.from([2, 14]));
+  const json = orderRecord(Buffer.from('{"a":{"int":7}}'));
   const apicurio = (record: KafkaRecord, encoding: string): KafkaRecord => ({
     ...record,
     headers: [

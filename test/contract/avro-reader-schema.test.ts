@@ -1,4 +1,5 @@
 import { type CdcEvent, createDecoder, type KafkaRecord, type RegisteredSchema } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import avsc from "avsc";
 import { describe, expect, test } from "vitest";
 
@@ -38,7 +39,7 @@ const source = { connector: "postgresql", db: "inv", schema: "public", table: "o
 function framed(id: number, schema: object, value: object): KafkaRecord {
   const payload = avsc.Type.forSchema(schema as avsc.Schema, { wrapUnions: "never" } as never).toBuffer(value);
   const prefix = Buffer.from([0, 0, 0, 0, id]);
-  return { topic, partition: 0, offset: 1n, timestamp: 1n, key: null, value: Buffer.concat([prefix, payload]), headers: [] };
+  return recordOf(Buffer.concat([prefix, payload]), { topic, offset: 1n, timestamp: 1n });
 }
 
 function decodeAs(readerSchema: string, ...records: readonly KafkaRecord[]): unknown[] {

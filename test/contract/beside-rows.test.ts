@@ -1,4 +1,5 @@
 import { type CdcEvent, claimCheckOf, createDecoder, debeziumContext, type KafkaRecord, signalOf } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 
 /** What Debezium says in rows and headers that is no data: its signals, where a large value was put, which connector it was. */
@@ -14,15 +15,7 @@ const source = {
 };
 
 function decode(value: object, headers: KafkaRecord["headers"] = []): CdcEvent {
-  const record = {
-    topic: "p.public.t",
-    partition: 0,
-    offset: 0n,
-    timestamp: 0n,
-    key: null,
-    value: Buffer.from(JSON.stringify(value)),
-    headers,
-  };
+  const record = recordOf(JSON.stringify(value), { topic: "p.public.t", headers });
   return (createDecoder().decode(record) as CdcEvent[])[0] as CdcEvent;
 }
 

@@ -1,5 +1,6 @@
 /** What Confluent's AvroData and Debezium do to Avro schemas, one convention a test; avsc writes the bytes and knows none of them. */
 import { type CdcEvent, createDecoder, type DecoderOptions, type KafkaRecord, type RegisteredSchema } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import avsc from "avsc";
 import { describe, expect, test } from "vitest";
 
@@ -22,7 +23,7 @@ function bytesOf(schema: object, value: unknown): Buffer {
 function decode(schema: object, value: unknown, options: DecoderOptions = {}): CdcEvent {
   const registered: RegisteredSchema = { id: 1, schemaType: "AVRO", schema: JSON.stringify(schema) };
   const bytes = Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), bytesOf(schema, value)]);
-  const record: KafkaRecord = { topic, partition: 0, offset: 1n, timestamp: 1n, key: null, value: bytes, headers: [] };
+  const record: KafkaRecord = recordOf(bytes, { topic, offset: 1n, timestamp: 1n });
   const schemas = { peek: () => registered, load: () => Promise.reject(new Error("it is at hand")) };
   const [event, ...more] = createDecoder({ schemas, ...options }).decode(record) as readonly CdcEvent[];
   expect(more).toEqual([]);

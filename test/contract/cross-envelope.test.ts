@@ -1,6 +1,6 @@
 import { type CdcEvent, createDecoder } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
-import { cases, type EnvelopeCase, type Exemption, inserted, type Messages, recordOf, type Row, updated } from "./cross-envelope.ts";
+import { cases, type EnvelopeCase, type Exemption, inserted, type Messages, writtenRecord, type Row, updated } from "./cross-envelope.ts";
 
 const operations = ["create", "update", "delete"] as const satisfies readonly (keyof Messages)[];
 
@@ -22,9 +22,9 @@ describe.each(cases)("one row's life in $envelope", (one) => {
 async function eventsOf({ before = [], messages, options }: EnvelopeCase, op: keyof Messages): Promise<readonly CdcEvent[]> {
   const decoder = createDecoder(options);
   for (const [i, written] of before.entries()) {
-    await decoder.decode(recordOf(written, BigInt(i)));
+    await decoder.decode(writtenRecord(written, BigInt(i)));
   }
-  return decoder.decode(recordOf(messages[op], BigInt(before.length)));
+  return decoder.decode(writtenRecord(messages[op], BigInt(before.length)));
 }
 
 function wanted(exempt: readonly Exemption[], op: keyof Messages): object {

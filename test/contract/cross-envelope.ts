@@ -1,4 +1,5 @@
 import { type DecoderOptions, SchemaChangeLearner } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import { bytesOf, type WrittenBytes } from "../vectors/vector.ts";
 
 /** The row of `CREATE TABLE orders (id int PRIMARY KEY, big bigint, price decimal(10,2), name text, note text, born date, at timestamp(6))`. */
@@ -563,16 +564,13 @@ export const cases: readonly EnvelopeCase[] = [
 ];
 
 /** The record of a message, on a topic that names the table where the message does not. */
-export function recordOf({ key, value, headers = [] }: Written, offset: bigint): Parameters<RecordReader>[0] {
-  return {
+export function writtenRecord({ key, value, headers = [] }: Written, offset: bigint): Parameters<RecordReader>[0] {
+  return recordOf(bytesOf(value), {
     topic: "p.inv.orders",
-    partition: 0,
     offset,
-    timestamp: 0n,
     key: bytesOf(key),
-    value: bytesOf(value),
     headers: headers.map(([name, bytes]) => [name, bytesOf(bytes)] as const),
-  };
+  });
 }
 
 type RecordReader = import("@cdckit/decode").Decoder["decode"];

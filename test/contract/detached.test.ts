@@ -11,7 +11,7 @@ import {
 import { KafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
 import { postgres } from "@cdckit/postgres";
 import { createRegistry } from "@cdckit/registry";
-import { inOrderScheduler, memory, MemoryBroker, MemoryBrokerError, virtualClock } from "@cdckit/testkit";
+import { inOrderScheduler, memory, MemoryBroker, MemoryBrokerError, recordOf, virtualClock } from "@cdckit/testkit";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { expect, test } from "vitest";
 
@@ -76,15 +76,7 @@ test("deliveries, errors and origins have a JSON form, and done() works by itsel
 
 test("events and explanations have a JSON form, and come of functions that stand alone", async () => {
   const { decode, explain } = createDecoder();
-  const record = {
-    topic: "t",
-    partition: 0,
-    offset: 1n,
-    timestamp: 1n,
-    key: null,
-    value: Buffer.from('{"n":12345678901234567890}'),
-    headers: [],
-  };
+  const record = recordOf(Buffer.from('{"n":12345678901234567890}'), { offset: 1n, timestamp: 1n });
   const [event] = await decode(record);
   expect(JSON.stringify([event, event?.record])).toContain("12345678901234567890");
   expect(JSON.stringify(await explain(record))).toContain("candidates");

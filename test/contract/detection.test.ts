@@ -7,14 +7,14 @@ import {
   type RegisteredSchema,
   type SchemaSource,
 } from "@cdckit/decode";
+import { type RecordFields, recordOf } from "@cdckit/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonical } from "../fuzz/canonical.ts";
 import { inPlace } from "./in-place.ts";
 
-function recordOf(value: string | Buffer | null, rest: Partial<KafkaRecord> = {}): KafkaRecord {
-  const bytes = typeof value === "string" ? Buffer.from(value) : value;
-  return { topic: "p.inv.orders", partition: 0, offset: 1n, timestamp: 0n, key: null, value: bytes, headers: [], ...rest };
+function orderRecord(value: string | Buffer | null, rest: RecordFields = {}): KafkaRecord {
+  return recordOf(value, { topic: "p.inv.orders", offset: 1n, ...rest });
 }
 
 const field = (name: string, type: unknown): object => ({ name, type });
@@ -48,19 +48,19 @@ describe("a schema that is not at hand", () => {
   test("makes decode a promise, and decoding the next record synchronous", async () => {
     const schemas = new SlowSource();
     const decoder = createDecoder({ schemas });
-    const pending = decoder.decode(recordOf(framed(1, 2)));
+    const pending = decoder.decode(orderRecord(framed(1, 2)));
     expect(pending).toBeInstanceOf(Promise);
     schemas.loads[0]?.answer(schemaOne);
     expect(((await pending)[0] as { row?: unknown }).row).toEqual({ id: 1 });
-    expect(decoder.decode(recordOf(framed(1, 4)))).not.toBeInstanceOf(Promise);
+    expect(decoder.decode(orderRecord(framed(1, 4)))).not.toBeInstanceOf(Promise);
   });
 
   test("is waited for by a cursor that has moved on", async () => {
     const schemas = new SlowSource();
     const decoder = createDecoder({ schemas });
-    const cursor = { ...inPlace(recordOf(framed(1, 2)), "}}") };
+    const cursor = { ...inPlace(orderRecord(framed(1, 2)), "}}") };
     const pending = decoder.decodeAt(cursor);
-    const next = inPlace(recordOf(framed(1, 8), { offset: 2n }), "]]");
+    const next = inPlace(orderRecord(framed(1, 8), { offset: 2n }), "]]");
     Object.assign(cursor, next);
     schemas.loads[0]?.answer(schemaOne);
     const [event] = await pending;
@@ -70,9 +70,9 @@ describe("a schema that is not at hand", () => {
   test("lets records of one topic wait for different schemas and answers each with its own, in any order", async () => {
     const schemas = new SlowSource();
     const decoder = createDecoder({ schemas });
-    const both = [decoder.decode(recordOf(framed(1, 2))), decoder.decode(recordOf(framed(2, 4, 2, 0x61)))];
-    const json = decoder.decode(recordOf('{"id":3}')) as readonly CdcEvent[];
-    const keyed = decoder.decode(recordOf(framed(2, 6, 2, 0x62), { key: framed(3, 8) }));
+    const both = [decoder.decode(orderRecord(framed(1, 2))), decoder.decode(orderRecord(framed(2, 4, 2, 0x61)))];
+    const json = decoder.decode(orderRecord('{"id":3}')) as readonly CdcEvent[];
+    const keyed = decoder.decode(orderRecord(framed(2, 6, 2, 0x62), { key: framed(3, 8) }));
     for (const load of [...schemas.loads].reverse()) {
       load.answer(load.id === 2 ? schemaTwo : schemaOne);
     }
@@ -92,7 +92,7 @@ describe("a schema that is not at hand", () => {
     ["something else", "schema-unavailable", true],
   ])("that the source answers with %s ends in %s", async (failure, code, retriable) => {
     const schemas = new SlowSource();
-    const pending = createDecoder({ schemas }).decode(recordOf(framed(1, 2), { offset: 9n }));
+    const pending = createDecoder({ schemas }).decode(orderRecord(framed(1, 2), { offset: 9n }));
     schemas.loads[0]?.fail(Object.assign(new Error("the registry said no"), { code: failure }));
     const error = await Promise.resolve(pending).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code, retriable, at: { topic: "p.inv.orders", partition: 0, offset: 9n } });
@@ -102,10 +102,10 @@ describe("a schema that is not at hand", () => {
   test("can be asked for again after it could not be reached", async () => {
     const schemas = new SlowSource();
     const decoder = createDecoder({ schemas });
-    const first = Promise.resolve(decoder.decode(recordOf(framed(1, 2)))).catch((thrown: unknown) => thrown);
+    const first = Promise.resolve(decoder.decode(orderRecord(framed(1, 2)))).catch((thrown: unknown) => thrown);
     schemas.loads[0]?.fail(Object.assign(new Error("timed out"), { code: "unavailable" }));
     expect(isDecodeError(await first)).toBe(true);
-    const second = decoder.decode(recordOf(framed(1, 2)));
+    const second = decoder.decode(orderRecord(framed(1, 2)));
     schemas.loads[1]?.answer(schemaOne);
     expect(await second).toHaveLength(1);
   });
@@ -116,7 +116,7 @@ describe("a schema that is not at hand", () => {
       peek: () => undefined,
       load: (id) => Promise.resolve({ id, schemaType: "AVRO", schema: schemaOne, loads: loads++ }),
     };
-    await expect(createDecoder({ schemas }).decode(recordOf(framed(1, 2)))).rejects.toMatchObject({ code: "schema-unavailable" });
+    await expect(createDecoder({ schemas }).decode(orderRecord(framed(1, 2)))).rejects.toMatchObject({ code: "schema-unavailable" });
     expect(loads).toBe(1);
   });
 
@@ -127,7 +127,7 @@ describe("a schema that is not at hand", () => {
         throw new Error("broken");
       },
     };
-    await expect(createDecoder({ schemas }).decode(recordOf(framed(1, 2)))).rejects.toMatchObject({ code: "schema-unavailable" });
+    await expect(createDecoder({ schemas }).decode(orderRecord(framed(1, 2)))).rejects.toMatchObject({ code: "schema-unavailable" });
   });
 });
 
@@ -185,7 +185,7 @@ const keys: readonly (Buffer | null)[] = [
 
 const anyRecord = fc
   .record({ value: fc.constantFrom(...messages), headers: fc.constantFrom(...headers), key: fc.constantFrom(...keys) })
-  .map(({ value, headers: theirs, key }) => recordOf(value, { headers: theirs, key }));
+  .map(({ value, headers: theirs, key }) => orderRecord(value, { headers: theirs, key }));
 
 describe("a topic that mixes formats, schemas, tombstones and garbage", () => {
   test.each<[string, DecoderOptions]>([
@@ -213,7 +213,7 @@ describe("a topic that mixes formats, schemas, tombstones and garbage", () => {
   test("many topics take turns within maxTopics, and none changes another", async () => {
     const decoder = createDecoder({ schemas, limits: { maxTopics: 3 } });
     for (let i = 0; i < 200; i++) {
-      const record = recordOf(messages[(i * 7) % messages.length] ?? null, { topic: `topic-${(i * 5) % 11}` });
+      const record = orderRecord(messages[(i * 7) % messages.length] ?? null, { topic: `topic-${(i * 5) % 11}` });
       expect(await outcomeOf(() => decoder.decode(record))).toBe(await outcomeOf(() => createDecoder({ schemas }).decode(record)));
     }
   });
@@ -223,7 +223,7 @@ describe("explain", () => {
   test.each(messages.map((value) => [typeof value === "string" ? value.slice(0, 60) : (value?.toString("hex") ?? "null"), value] as const))(
     "ends as decoding ends, and names a winner where there is one: %s",
     async (_name, value) => {
-      const record = recordOf(value, { key: Buffer.from('{"id":1}') });
+      const record = orderRecord(value, { key: Buffer.from('{"id":1}') });
       const { candidates, error } = await createDecoder({ schemas }).explain(record);
       const outcome = await outcomeOf(() => createDecoder({ schemas }).decode(record));
       expect(isDecodeError(error) ? error.code : "decoded").toBe(outcome.startsWith("[") ? "decoded" : outcome);
@@ -240,7 +240,7 @@ describe("explain", () => {
   );
 
   test("sees JSON behind a byte order mark, as decoding does", async () => {
-    const record = recordOf(Buffer.from('\ufeff{"a":1}'));
+    const record = orderRecord(Buffer.from('\ufeff{"a":1}'));
     const { candidates, error } = await createDecoder().explain(record);
     expect(error).toBe(null);
     expect(candidates.filter(({ layer, won }) => layer === "encoding" && won).map(({ name }) => name)).toEqual(["json"]);

@@ -9,7 +9,7 @@ import {
   UNAVAILABLE,
 } from "@cdckit/decode";
 import { fromBundle } from "@cdckit/registry";
-import { bundledRecording, bundledRecordings, loadRecording } from "@cdckit/testkit";
+import { bundledRecording, bundledRecordings, loadRecording, recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { canonical } from "../fuzz/canonical.ts";
 import { inPlace } from "./in-place.ts";
@@ -69,10 +69,10 @@ describe.each(recordings.map(({ name }) => name))("events of %s", (name) => {
 
 const source = '"source":{"connector":"postgresql","table":"t","lsn":9007199254740993,"ts_ns":1723115239782690123}';
 const change = (after: string, op = "c", rest = ""): KafkaRecord =>
-  recordOf(`{"before":null,"after":${after},${source},"op":"${op}","ts_ms":5${rest}}`);
+  changeRecord(`{"before":null,"after":${after},${source},"op":"${op}","ts_ms":5${rest}}`);
 
-function recordOf(value: string, topic = "t"): KafkaRecord {
-  return { topic, partition: 0, offset: 7n, timestamp: 8n, key: Buffer.from('{"id":1}'), value: Buffer.from(value), headers: [] };
+function changeRecord(value: string, topic = "t"): KafkaRecord {
+  return recordOf(Buffer.from(value), { topic, offset: 7n, timestamp: 8n, key: '{"id":1}' });
 }
 
 function decodeChange(record: KafkaRecord): ChangeEvent {
@@ -96,7 +96,7 @@ describe("a change event", () => {
     expect(event.applyTo({ id: 1, big: "text" })).toEqual({ id: 1, big: "text" });
     expect(event.applyTo({ id: 1 })?.["big"]).toBe(UNAVAILABLE);
     expect(event.applyTo(null)?.["big"]).toBe(UNAVAILABLE);
-    expect(decodeChange(recordOf(`{"before":{"id":1},"after":null,${source},"op":"d"}`)).applyTo({ id: 1 })).toBe(null);
+    expect(decodeChange(changeRecord(`{"before":{"id":1},"after":null,${source},"op":"d"}`)).applyTo({ id: 1 })).toBe(null);
   });
 
   test("columns called as methods are called harm nobody", () => {
@@ -123,7 +123,7 @@ describe("a change event", () => {
       `{"type":"struct","optional":true,"fields":[{"type":"int32","field":"id"}],"field":"after"},` +
       `{"type":"struct","fields":[{"type":"string","field":"connector"},{"type":"string","field":"table"},{"type":"${type}","field":"lsn"}],"field":"source"},{"type":"string","field":"op"}]}`;
     const payload = '{"before":null,"after":{"id":1},"source":{"connector":"c","table":"t","lsn":"text"},"op":"c"}';
-    const error = thrownBy(() => decodeChange(recordOf(`{"schema":${schema("int64")},"payload":${payload}}`)));
+    const error = thrownBy(() => decodeChange(changeRecord(`{"schema":${schema("int64")},"payload":${payload}}`)));
     expect(isDecodeError(error), String(error)).toBe(true);
     expect(error).toMatchObject({ code: "value-invalid" });
   });

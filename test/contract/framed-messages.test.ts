@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CdcEvent, createDecoder, type RegisteredSchema, type SchemaSource, withoutNull } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 
 type Bytes = { readonly base64: string };
@@ -84,15 +85,12 @@ describe.each(["apicurio.ndjson", "glue.ndjson", "confluent.ndjson"])("%s", (fil
         typeNames.push(record.kind === "record" ? record.name : null);
       },
     });
-    const record = {
+    const record = recordOf(Buffer.from(vector.value.base64, "base64"), {
       topic: "shop.orders",
-      partition: 0,
       offset: 1n,
       timestamp: 1n,
-      key: null,
-      value: Buffer.from(vector.value.base64, "base64"),
       headers: headers.map(([name, { base64 }]) => [name, Buffer.from(base64, "base64")] as const),
-    };
+    });
     const [row, typeName] = writtenOf(vector);
     for (let times = 0; times < 3; times++) {
       const [event, ...more] = decoder.decode(record) as readonly CdcEvent[];

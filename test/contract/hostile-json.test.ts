@@ -1,9 +1,6 @@
 import { type CdcEvent, createDecoder, type DecoderOptions, isDecodeError, type KafkaRecord } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
-
-function recordOf(value: string | Buffer, rest: Partial<KafkaRecord> = {}): KafkaRecord {
-  return { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value: Buffer.from(value), headers: [], ...rest };
-}
 
 function eventOf(record: KafkaRecord, options: DecoderOptions = {}): CdcEvent {
   const [event] = createDecoder(options).decode(record) as readonly CdcEvent[];
@@ -53,7 +50,7 @@ describe("depth", () => {
     });
     expect((eventOf(moved) as { keyChange?: unknown }).keyChange).toEqual({ kind: "moved-to", key: `{"a":${deep}}` });
     expect(JSON.stringify(eventOf(moved))).toContain('"change"');
-    const key = eventOf(recordOf("{}", { key: Buffer.from('{"a":1}') }));
+    const key = eventOf(recordOf("{}", { key: '{"a":1}' }));
     expect(key.key).toEqual({ a: 1 });
     expect(errorOf(recordOf("{}", { key: Buffer.from(`{"a":${deep}}`) })).code).toBe("limit-exceeded");
   });

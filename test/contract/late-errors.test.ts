@@ -1,13 +1,14 @@
 /** A record is judged when it is decoded, also what is read of it late; and whatever an event holds, it can be shown. */
 import { inspect } from "node:util";
 import { type CdcEvent, createDecoder, DecodeError, Deferred, type Decoder, isDecodeError, type RegisteredSchema } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import avsc from "avsc";
 import { describe, expect, test } from "vitest";
 
 const topic = "s.inventory.products";
 
 function record(value: Buffer, offset: bigint): Parameters<Decoder["decode"]>[0] {
-  return { topic, partition: 3, offset, timestamp: 0n, key: null, value, headers: [] };
+  return recordOf(value, { topic, partition: 3, offset });
 }
 
 function decodeAll(decoder: Decoder, value: Buffer, offset: bigint): readonly CdcEvent[] {

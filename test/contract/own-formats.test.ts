@@ -10,7 +10,7 @@ import {
   readEverything,
   type SchemaEncoding,
 } from "@cdckit/decode";
-import { type FormatSample, testFormatContract } from "@cdckit/testkit";
+import { type FormatSample, recordOf, testFormatContract } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 
 /** A frame of one's own: `7f | length of the name | name of the schema | payload`. */
@@ -82,8 +82,8 @@ const verbs: EnvelopeFormat = {
   },
 };
 
-function recordOf(value: string | Buffer): KafkaRecord {
-  return { topic: "shop.things", partition: 0, offset: 7n, timestamp: 1n, key: null, value: Buffer.from(value as Buffer), headers: [] };
+function thingRecord(value: string | Buffer): KafkaRecord {
+  return recordOf(Buffer.from(value as Buffer), { topic: "shop.things", offset: 7n, timestamp: 1n });
 }
 
 const names = { id: "things", schemaType: "NAMES", schema: "id,name" };
@@ -95,7 +95,7 @@ const schemas = {
 const samples: readonly FormatSample[] = [
   {
     name: "a framing and an encoding of one's own",
-    record: recordOf(Buffer.concat([Buffer.from([0x7f, 6]), Buffer.from("things1;bolt;")])),
+    record: thingRecord(Buffer.concat([Buffer.from([0x7f, 6]), Buffer.from("things1;bolt;")])),
     options: { schemas, formats: { framings: [named], schemaEncodings: [delimited] } },
     framing: "named",
     encoding: "delimited",
@@ -104,7 +104,7 @@ const samples: readonly FormatSample[] = [
   },
   {
     name: "an encoding of one's own that the user states for a topic",
-    record: recordOf("id=1\nname=bolt"),
+    record: thingRecord("id=1\nname=bolt"),
     options: { formats: { plainEncodings: [lines] }, topics: { "shop.things": { value: { encoding: "lines" } } } },
     framing: "none",
     encoding: "lines",
@@ -113,7 +113,7 @@ const samples: readonly FormatSample[] = [
   },
   {
     name: "an envelope of one's own",
-    record: recordOf('{"verb":"put","row":{"id":9007199254740993}}'),
+    record: thingRecord('{"verb":"put","row":{"id":9007199254740993}}'),
     options: { formats: { envelopes: [verbs] } },
     framing: "none",
     encoding: "json",
@@ -122,7 +122,7 @@ const samples: readonly FormatSample[] = [
   },
   {
     name: "a row with an envelope's names that the envelope declines",
-    record: recordOf('{"verb":"run","row":{"id":1}}'),
+    record: thingRecord('{"verb":"run","row":{"id":1}}'),
     options: { formats: { envelopes: [verbs] } },
     framing: "none",
     encoding: "json",

@@ -1,6 +1,6 @@
 import { type ChangeEvent, comparePosition, createDecoder, positionOf } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
-import { optionsOf, recordOf, type Vector, vectorFiles } from "../vectors/vector.ts";
+import { optionsOf, vectorRecord, type Vector, vectorFiles } from "../vectors/vector.ts";
 
 /** Changes that each connector of Debezium has written, one behind the other in its log; the last is a snapshot's row. */
 const written = vectorFiles("decode").find(({ file }) => file === "debezium-sources.ndjson")?.vectors ?? [];
@@ -20,7 +20,7 @@ describe("positions of real source blocks", () => {
 });
 
 function changeOf(vector: Vector): ChangeEvent {
-  const events = createDecoder(optionsOf(vector)).decode(recordOf(vector));
+  const events = createDecoder(optionsOf(vector)).decode(vectorRecord(vector));
   if (events instanceof Promise) {
     return expect.fail("every schema is at hand");
   }

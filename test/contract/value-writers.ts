@@ -3,6 +3,7 @@
  * decoder.
  */
 import type { KafkaRecord, RegisteredSchema } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import avsc from "avsc";
 
 /** A column's type in Connect's words. */
@@ -32,6 +33,8 @@ export interface Written {
   readonly needsHint: boolean;
 }
 
+const topic = "s.public.t";
+
 /** A Debezium update of one row whose column `c` holds the value. */
 export const writers: Readonly<
   Record<"connect-json" | "avro" | "json-schema" | "json" | "protobuf", (type: ConnectType, raw: Raw) => Written>
@@ -39,12 +42,12 @@ export const writers: Readonly<
   "connect-json": (type, raw) => {
     const schema = jsonText({ type: "struct", fields: envelopeFields(type), optional: false, name: "s.public.t.Envelope" });
     return {
-      record: recordOf(Buffer.from(`{"schema":${schema},"payload":${envelopeText(type, raw, "pairs")}}`)),
+      record: recordOf(`{"schema":${schema},"payload":${envelopeText(type, raw, "pairs")}}`, { topic }),
       schema: null,
       needsHint: false,
     };
   },
-  json: (type, raw) => ({ record: recordOf(Buffer.from(envelopeText(type, raw, "pairs"))), schema: null, needsHint: true }),
+  json: (type, raw) => ({ record: recordOf(envelopeText(type, raw, "pairs"), { topic }), schema: null, needsHint: true }),
   "json-schema": (type, raw) =>
     framed("JSON", jsonText(jsonSchemaOf(envelopeType(type))), Buffer.from(envelopeText(type, raw, "objects")), false),
   avro: (type, raw) => {
@@ -69,12 +72,12 @@ export function avroWritten(schema: unknown, value: unknown): Written {
   return framed("AVRO", jsonText(schema), bytes, false);
 }
 
-function recordOf(value: Buffer): KafkaRecord {
-  return { topic: "s.public.t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
-}
-
 function framed(schemaType: "AVRO" | "JSON" | "PROTOBUF", schema: string, payload: Buffer, needsHint: boolean): Written {
-  return { record: recordOf(Buffer.concat([Buffer.from([0, 0, 0, 0, 7]), payload])), schema: { id: 7, schemaType, schema }, needsHint };
+  return {
+    record: recordOf(Buffer.concat([Buffer.from([0, 0, 0, 0, 7]), payload]), { topic }),
+    schema: { id: 7, schemaType, schema },
+    needsHint,
+  };
 }
 
 function envelopeFields(column: ConnectType): readonly (ConnectType & { field: string; optional: boolean })[] {

@@ -1,4 +1,5 @@
 import { createDecoder, type Decoder, type DecoderOptions, type KafkaRecord } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import { attacks } from "./attacks.ts";
 import { plainAttacks } from "./binary-attacks.ts";
 import { heapBytesOf, msOf } from "./cost.ts";
@@ -39,8 +40,11 @@ export async function measureAttacks(nameHolds: string): Promise<readonly CostRe
   const reports: CostReport[] = [];
   for (const { name, value, key, options, greeting } of attempts().filter(({ name }) => name.includes(nameHolds))) {
     service = createDecoder(options);
-    await msOf(() => service.decode(recordOf(value, key)));
-    const [hostile, opening] = [recordOf(value, key), greeting === undefined ? null : recordOf(greeting)];
+    await msOf(() => service.decode(recordOf(value, { topic, key: key ?? null })));
+    const [hostile, opening] = [
+      recordOf(value, { topic, key: key ?? null }),
+      greeting === undefined ? null : recordOf(greeting, { topic }),
+    ];
     const times: number[] = [];
     const schemaTimes: number[] = [];
     const heaps: number[] = [];
@@ -65,10 +69,6 @@ export async function measureAttacks(nameHolds: string): Promise<readonly CostRe
 async function acquainted(options: DecoderOptions, opening: KafkaRecord | null): Promise<{ decoder: Decoder; schemaMs: number }> {
   const decoder = createDecoder(options);
   return { decoder, schemaMs: opening === null ? 0 : await msOf(() => decoder.decode(opening)) };
-}
-
-function recordOf(value: Buffer, key: Buffer | null = null): KafkaRecord {
-  return { topic, partition: 0, offset: 0n, timestamp: 0n, key, value, headers: [] };
 }
 
 function attempts(): readonly Attempt[] {

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DecoderOptions, KafkaRecord, RegisteredSchema, SchemaId, SchemaReference, SchemaSource } from "@cdckit/decode";
-import { optionsOf, recordOf, type Vector } from "../vectors/vector.ts";
+import { recordOf } from "@cdckit/testkit";
+import { optionsOf, vectorRecord, type Vector } from "../vectors/vector.ts";
 import type { Seeds } from "./corpus.ts";
 
 /** The encodings that are read only where the user names them. */
@@ -23,7 +24,7 @@ function grouped(name: string, vectors: readonly Vector[]): Seeds[] {
   }
   return [...groups.values()].map((group) => ({
     name,
-    records: group.flatMap((vector) => [vector.value, ...(vector.seenBefore ?? [])].map((value) => recordOf(vector, value))),
+    records: group.flatMap((vector) => [vector.value, ...(vector.seenBefore ?? [])].map((value) => vectorRecord(vector, value))),
     options: optionsOf(group[0] as Vector),
   }));
 }
@@ -142,7 +143,7 @@ export function sourceOf(peek: (id: SchemaId) => RegisteredSchema | undefined): 
 
 /** A record without a key. */
 export function record(topic: string, offset: number, value: Buffer | null): KafkaRecord {
-  return { topic, partition: 0, offset: BigInt(offset), timestamp: 1_700_000_000_000n, key: null, value, headers: [] };
+  return recordOf(value, { topic, offset: BigInt(offset), timestamp: 1_700_000_000_000n });
 }
 
 /** The vectors stand beside the sources, also when this is run as it was built. */

@@ -1,16 +1,16 @@
 import { type CdcEvent, createDecoder, type DecoderOptions, isDecodeError, type KafkaRecord } from "@cdckit/decode";
 import { expect } from "vitest";
 import { inPlace } from "../contract/in-place.ts";
-import { expected, optionsOf, recordOf, type Vector } from "./vector.ts";
+import { expected, optionsOf, vectorRecord, type Vector } from "./vector.ts";
 
 /** Decodes a vector alone, after other records of its topic, and in place between hostile neighbours: all must give the same. */
 export async function checkVector(vector: Vector): Promise<void> {
-  const record = recordOf(vector);
+  const record = vectorRecord(vector);
   const options = optionsOf(vector);
   await expectVector(vector, createDecoder(options), record);
   const seasoned = createDecoder(options);
   for (const value of vector.seenBefore ?? []) {
-    await outcomeOf(() => seasoned.decode(recordOf(vector, value)));
+    await outcomeOf(() => seasoned.decode(vectorRecord(vector, value)));
   }
   // A topic's memory must change nothing: not after the first record, not after many.
   for (let times = 0; times < 4; times++) {

@@ -2,7 +2,7 @@ import { encodingSamples } from "./encoding-samples.ts";
 import { framingSamples } from "./framing-samples.ts";
 import { recordedSamples } from "./recorded-samples.ts";
 import type { Sample } from "./sample.ts";
-import { expected, recordOf, type Vector, vectorFiles } from "./vector.ts";
+import { expected, vectorRecord, type Vector, vectorFiles } from "./vector.ts";
 
 /** Every vector of every file of this folder. */
 export function vectorSamples(): readonly Sample[] {
@@ -23,7 +23,7 @@ function sampleOf(file: string, vector: Vector): Sample {
   return {
     file,
     name,
-    record: recordOf(vector),
+    record: vectorRecord(vector),
     schemas: schemas.map(({ id, schema, schemaType = "AVRO" }) => ({
       id,
       schemaType,

@@ -1,7 +1,7 @@
 import { createDecoder, type Decoder, isDecodeError, type KafkaRecord } from "@cdckit/decode";
 import { describe, expect, test } from "vitest";
 import { expectVector } from "./check-vector.ts";
-import { optionsOf, recordOf, vectorFiles } from "./vector.ts";
+import { optionsOf, vectorRecord, vectorFiles } from "./vector.ts";
 
 /** Whole topics, whose messages may explain the ones behind them: in their order, one decoder a topic, as its first message wants it. */
 describe.each(vectorFiles("topics"))("$file", ({ vectors }) => {
@@ -11,7 +11,7 @@ describe.each(vectorFiles("topics"))("$file", ({ vectors }) => {
     const records = vectors.filter((vector) => vector.topic === topic);
     const decoder = createDecoder(records[0] === undefined ? {} : optionsOf(records[0]));
     for (const vector of records) {
-      await expectVector(vector, decoder, recordOf(vector));
+      await expectVector(vector, decoder, vectorRecord(vector));
     }
   });
 
@@ -19,7 +19,7 @@ describe.each(vectorFiles("topics"))("$file", ({ vectors }) => {
     const records = vectors.filter((vector) => vector.topic === topic);
     const { learn: _, ...options } = records[0] === undefined ? {} : optionsOf(records[0]);
     const seasoned = createDecoder(options);
-    for (const record of records.map((vector) => recordOf(vector))) {
+    for (const record of records.map((vector) => vectorRecord(vector))) {
       expect(await shownBy(seasoned, record)).toEqual(await shownBy(createDecoder(options), record));
     }
   });

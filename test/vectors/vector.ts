@@ -8,6 +8,7 @@ import {
   type SchemaSource,
   UNAVAILABLE,
 } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import { linesOf } from "./lines.ts";
 
 /** Bytes as a vector writes them: text is UTF-8, null is Kafka's null. */
@@ -52,16 +53,8 @@ export function vectorFiles(name: "decode" | "envelope" | "topics"): readonly { 
     .map((file) => ({ file, vectors: linesOf<Vector>(join(name, file)) }));
 }
 
-export function recordOf(vector: Vector, value: WrittenBytes = vector.value): KafkaRecord {
-  return {
-    topic: vector.topic ?? "inv.orders",
-    partition: 3,
-    offset: 41n,
-    timestamp: 1_700_000_000_000n,
-    key: bytesOf(vector.key ?? null),
-    value: bytesOf(value),
-    headers: (vector.headers ?? []).map(([name, bytes]) => [name, bytesOf(bytes)]),
-  };
+export function vectorRecord(vector: Vector, value: WrittenBytes = vector.value): KafkaRecord {
+  return recordOf(bytesOf(value), { topic: vector.topic ?? "inv.orders", partition: 3, offset: 41n, timestamp: 1_700_000_000_000n, key: bytesOf(vector.key ?? null), headers: (vector.headers ?? []).map(([name, bytes]) => [name, bytesOf(bytes)]) });
 }
 
 export function bytesOf(written: WrittenBytes): Buffer | null {

@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "./decoder.ts";
 import type { CdcEvent, ChangeEvent, RowEvent } from "./event.ts";
@@ -5,7 +6,7 @@ import type { ApicurioIdSpace, ValueOptions } from "./options.ts";
 import type { SchemaSource } from "./schema-source.ts";
 
 function decode(value: string | Buffer, options: DecoderOptions = {}, topic = "p.inv.t"): CdcEvent {
-  const record = { topic, partition: 0, offset: 0n, timestamp: 0n, key: null, value: Buffer.from(value as string), headers: [] };
+  const record = recordOf(Buffer.from(value as string), { topic });
   return (createDecoder(options).decode(record) as CdcEvent[])[0] as CdcEvent;
 }
 

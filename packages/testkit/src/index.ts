@@ -18,6 +18,8 @@ export { inOrderScheduler, seededScheduler } from "./scheduler.ts";
 export type { Scheduler, SeededScheduler } from "./scheduler.ts";
 export { virtualClock } from "./virtual-clock.ts";
 export type { RunLimits, VirtualClock, VirtualClockOptions } from "./virtual-clock.ts";
+export { recordOf } from "./record-of.ts";
+export type { RecordFields, WrittenBytes } from "./record-of.ts";
 export { RecordArrayBatch } from "./record-array-batch.ts";
 export type { RecordArrayBatchOptions } from "./record-array-batch.ts";
 export { recording } from "./recording-driver.ts";

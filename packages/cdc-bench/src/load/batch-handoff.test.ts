@@ -1,9 +1,9 @@
-import { RecordArrayBatch } from "@cdckit/testkit";
+import { RecordArrayBatch, recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { BatchHandoff } from "./batch-handoff.ts";
 
 const assignment = { topic: "t", partition: 0, epoch: 0 };
-const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value: null, headers: [] };
+const record = recordOf(null);
 const newBatch = (): RecordArrayBatch => new RecordArrayBatch({ assignment, records: [record] });
 
 describe("a handoff", () => {

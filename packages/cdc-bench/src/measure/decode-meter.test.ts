@@ -1,12 +1,12 @@
 import { type CdcEvent, DecodeError, type DecodeErrorCode, type Decoder, type RecordCursor } from "@cdckit/decode";
-import { RecordArrayBatch } from "@cdckit/testkit";
+import { RecordArrayBatch, recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { meterDecoder } from "./decode-meter.ts";
 
 /** A record of topic `t` with a value of so many bytes, and no key; null is a tombstone. */
 function cursorOf(valueBytes: number | null, topic = "t"): RecordCursor {
   const value = valueBytes === null ? null : Buffer.alloc(valueBytes);
-  const record = { topic, partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+  const record = recordOf(value, { topic });
   const walk = new RecordArrayBatch({ assignment: { topic, partition: 0, epoch: 0 }, records: [record] }).walk();
   walk.next();
   return walk;

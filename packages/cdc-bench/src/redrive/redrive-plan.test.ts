@@ -1,4 +1,5 @@
 import type { KafkaRecord } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { collectFilter, everything, type RedriveFilter } from "./redrive-filter.ts";
 import { RedrivePlan, type RedrivePlanOptions, redrivenHeader, type RedriveStep } from "./redrive-plan.ts";
@@ -14,15 +15,13 @@ function deadLetter(offset: number, more: Readonly<Record<string, string>> = {},
     "__connect.errors.exception.class.name": "org.apache.kafka.connect.errors.DataException",
     ...more,
   };
-  return {
+  return recordOf(Buffer.from([0, 255, 1]), {
     topic: "orders.dead",
-    partition: 0,
     offset: BigInt(offset),
     timestamp: 1_700_000_000_123n,
     key: key === null ? null : Buffer.from(key),
-    value: Buffer.from([0, 255, 1]),
     headers: [...own, ...Object.entries(texts)].map(([name, text]) => [name, Buffer.from(text)]),
-  };
+  });
 }
 
 function planWith(options: Partial<RedrivePlanOptions> = {}): RedrivePlan {

@@ -1,6 +1,6 @@
 import { type CdcEvent, createDecoder, DecodeError } from "@cdckit/decode";
 import { fromBundle } from "@cdckit/registry";
-import { bundledRecording, loadRecording } from "@cdckit/testkit";
+import { bundledRecording, loadRecording, recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { eventLine, failureLine } from "./inspect-line.ts";
 
@@ -56,7 +56,7 @@ describe("the line of an event", () => {
 });
 
 test("the line of a record that cannot be decoded has the same columns, empty but for its place and its error", () => {
-  const record = { topic: "t", partition: 1, offset: 9007199254740993n, timestamp: 0n, key: null, value: null, headers: [] };
+  const record = recordOf(null, { partition: 1, offset: 9007199254740993n });
   const line = failureLine(record, { code: "malformed", message: "[malformed] because" });
   expect(Object.keys(JSON.parse(line) as object)).toEqual(columns);
   expect(line).toContain('"offset":9007199254740993,"framing":null');

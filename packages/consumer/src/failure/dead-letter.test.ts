@@ -1,22 +1,21 @@
 import { type CdcEvent, DecodeError, type KafkaRecord } from "@cdckit/decode";
-import { RecordArrayBatch } from "@cdckit/testkit";
+import { RecordArrayBatch, recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { deadLetterOf, redriveOf } from "./dead-letter-origin.ts";
 import { deadLetterRecord } from "./dead-letter-record.ts";
 import type { Failure, RecordPlace } from "./failure.ts";
 
-const record: KafkaRecord = {
+const record: KafkaRecord = recordOf(Buffer.from([0, 0, 0, 1, 44, 255, 254]), {
   topic: "orders",
   partition: 3,
   offset: 9_007_199_254_740_993n,
   timestamp: 1_700_000_000_123n,
   key: Buffer.from([0, 0, 0, 0, 7, 2]),
-  value: Buffer.from([0, 0, 0, 1, 44, 255, 254]),
   headers: [
     ["trace", Buffer.from("abc")],
     ["empty", null],
   ],
-};
+});
 const place: RecordPlace = placeOf(record);
 const context = { topic: "orders.dead", groupId: "billing", nowMs: 1_700_000_009_999 };
 

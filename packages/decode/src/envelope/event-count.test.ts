@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "../decoder.ts";
 import { isDecodeError } from "../errors.ts";
@@ -30,7 +31,7 @@ const wal2json = (count: number): object => ({
 function countOf(message: object, options: DecoderOptions = {}): number | string {
   const value = Buffer.from(JSON.stringify(message));
   try {
-    const events = createDecoder(options).decode({ topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] });
+    const events = createDecoder(options).decode(recordOf(value));
     return (events as readonly unknown[]).length;
   } catch (error) {
     return isDecodeError(error) ? error.code : String(error);

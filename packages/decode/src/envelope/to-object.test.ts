@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder } from "../decoder.ts";
 import { UNAVAILABLE } from "../values/unavailable.ts";
@@ -7,7 +8,7 @@ const after = `{"id":1,"big":"__debezium_unavailable_value","__proto__":{"x":1}}
 
 test("an event's plain object clones where something stands for what is unavailable", () => {
   const value = Buffer.from(`{"before":null,"after":${after},"source":${source},"op":"u","ts_ms":5}`);
-  const events = createDecoder().decode({ topic: "t", partition: 0, offset: 1n, timestamp: 0n, key: null, value, headers: [] });
+  const events = createDecoder().decode(recordOf(value, { offset: 1n }));
   const [event] = events instanceof Promise ? [] : events;
   expect(event?.toObject()["after"]).toMatchObject({ id: 1, big: UNAVAILABLE });
   expect(() => structuredClone(event?.toObject())).toThrow(/could not be cloned/);

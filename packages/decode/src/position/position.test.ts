@@ -1,4 +1,4 @@
-import { bundledRecording, loadRecording } from "@cdckit/testkit";
+import { bundledRecording, loadRecording, recordOf } from "@cdckit/testkit";
 import { fromBundle } from "@cdckit/registry";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The event of a Debezium message with that source. */
 function eventOf(source: Fields, rest: Fields = {}, headers: readonly (readonly [string, Buffer])[] = []): CdcEvent {
   const value = { before: null, after: { id: 1 }, source: { name: "p", table: "t", ts_ms: 1, ...source }, op: "u", ts_ms: 2, ...rest };
-  const record = { topic: "t", partition: 0, offset: 1n, timestamp: 1n, key: null, value: Buffer.from(JSON.stringify(value)), headers };
+  const record = recordOf(JSON.stringify(value), { offset: 1n, timestamp: 1n, headers });
   return (createDecoder().decode(record) as readonly CdcEvent[])[0] as CdcEvent;
 }
 
@@ -121,7 +121,7 @@ describe("positions of one stream", () => {
     );
     const positions = (["safe", "bigint", "string"] as const).map((int64) => {
       const decoder = createDecoder({ values: { int64 } });
-      const events = decoder.decode({ topic: "t", partition: 0, offset: 1n, timestamp: 1n, key: null, value: record, headers: [] });
+      const events = decoder.decode(recordOf(record, { offset: 1n, timestamp: 1n }));
       return positionOf((events as readonly CdcEvent[])[0] as CdcEvent);
     });
     expect(positions).toEqual(
@@ -172,7 +172,7 @@ describe("no position", () => {
   });
 
   test("an event without a source", () => {
-    const record = { topic: "t", partition: 0, offset: 1n, timestamp: 1n, key: null, value: null, headers: [] };
+    const record = recordOf(null, { offset: 1n, timestamp: 1n });
     expect(positionOf((createDecoder().decode(record) as readonly CdcEvent[])[0] as CdcEvent)).toBe(null);
   });
 });

@@ -1,4 +1,5 @@
 /** What the tests of this room feed their streams with: events of real records, through the decoder. */
+import { recordOf } from "@cdckit/testkit";
 import { createDecoder, type Decoder } from "../decoder.ts";
 import type { CdcEvent } from "../event.ts";
 
@@ -13,15 +14,15 @@ export function eventOf(
   headers: Readonly<Record<string, unknown>> = {},
   partition = 0,
 ): CdcEvent {
-  const events = decoder.decode({
-    topic,
-    partition,
-    offset: offset++,
-    timestamp: 0n,
-    key: key === null ? null : Buffer.from(JSON.stringify(key)),
-    value: value === null ? null : Buffer.from(JSON.stringify(value)),
-    headers: Object.entries(headers).map(([name, content]) => [name, Buffer.from(JSON.stringify(content))]),
-  });
+  const events = decoder.decode(
+    recordOf(value === null ? null : Buffer.from(JSON.stringify(value)), {
+      topic,
+      partition,
+      offset: offset++,
+      key: key === null ? null : Buffer.from(JSON.stringify(key)),
+      headers: Object.entries(headers).map(([name, content]) => [name, Buffer.from(JSON.stringify(content))]),
+    }),
+  );
   const [event] = events as readonly CdcEvent[]; // plain JSON needs no schema, so there is no promise
   if (event === undefined) {
     throw new Error("the record has no event");

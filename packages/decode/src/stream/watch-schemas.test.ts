@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { createDecoder } from "../decoder.ts";
 import type { SchemaId } from "../schema-source.ts";
@@ -43,7 +44,7 @@ async function changesOf(
   const decoder = createDecoder({ onSchema: watchSchemas((change) => changes.push(change), options) });
   for (const value of values) {
     for (const topic of topics) {
-      await decoder.decode({ topic, partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] });
+      await decoder.decode(recordOf(value, { topic }));
     }
   }
   return changes;

@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { createDecoder } from "../../decoder.ts";
 import { isDecodeError } from "../../errors.ts";
@@ -11,7 +12,7 @@ function columns(type: string, text: string, values: ValueOptions = {}, isSpaced
   const decoder = createDecoder({ values });
   return [0n, 1n, 2n].map((offset) => {
     try {
-      const events = decoder.decode({ topic: "t", partition: 0, offset, timestamp: 0n, key: null, value, headers: [] });
+      const events = decoder.decode(recordOf(value, { offset }));
       const [event] = events instanceof Promise ? [] : events;
       return event?.kind === "row" ? event.row["c"] : event;
     } catch (error) {

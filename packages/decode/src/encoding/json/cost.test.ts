@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder, type Decoder } from "../../decoder.ts";
 import { isDecodeError } from "../../errors.ts";
@@ -69,7 +70,7 @@ test("a message of twice the length may hold twice as much", () => {
 });
 
 function outcome(decoder: Decoder, value: Buffer): string {
-  const record: KafkaRecord = { topic: "a.b.c", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+  const record: KafkaRecord = recordOf(value, { topic: "a.b.c" });
   try {
     void decoder.decode(record);
     return "events";

@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, it } from "vitest";
 import { createDecoder } from "../../decoder.ts";
 import type { CdcEvent, KafkaRecord } from "../../index.ts";
@@ -66,5 +67,5 @@ describe("a topic of several tables", () => {
 function changeOf(db: string, table: string, id: number): KafkaRecord {
   const source = `{"version":"3.5.0","connector":"postgresql","name":"p","ts_ms":${id},"db":"${db}","schema":"public","table":"${table}","lsn":${id}}`;
   const value = Buffer.from(`{"before":null,"after":{"id":${id}},"source":${source},"op":"c","ts_ms":1}`);
-  return { topic: "all", partition: 0, offset: BigInt(id), timestamp: 0n, key: null, value, headers: [] };
+  return recordOf(value, { topic: "all", offset: BigInt(id) });
 }

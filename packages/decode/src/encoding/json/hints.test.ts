@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { createDecoder } from "../../decoder.ts";
 import type { TopicHints } from "../../decoder.ts";
@@ -10,7 +11,7 @@ async function decodeColumn(json: string, hint: Hint, numbers: "double" | "exact
   const value = Buffer.from(
     `{"before":null,"after":{"column":${json}},"source":{"connector":"postgresql","db":"d","schema":"s","table":"t"},"op":"c","ts_ms":1}`,
   );
-  const [event] = await decoder.decode({ topic: "t", partition: 0, offset: 0n, timestamp: 0n, headers: [], key: null, value });
+  const [event] = await decoder.decode(recordOf(value));
   return event?.kind === "change" ? event.after?.["column"] : event;
 }
 

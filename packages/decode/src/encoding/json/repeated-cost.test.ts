@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder } from "../../decoder.ts";
 import { isDecodeError } from "../../errors.ts";
@@ -5,7 +6,7 @@ import { isDecodeError } from "../../errors.ts";
 function outcome(schema: unknown, payload: string, spaced = false): string {
   const value = Buffer.from(`{"schema":${JSON.stringify(schema)},${spaced ? " " : ""}"payload":${payload}}`);
   try {
-    void createDecoder().decode({ topic: "a.b.c", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] });
+    void createDecoder().decode(recordOf(value, { topic: "a.b.c" }));
     return "events";
   } catch (error) {
     return isDecodeError(error) ? error.code : "another error";

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { createDecoder } from "../../decoder.ts";
 import { isDecodeError } from "../../errors.ts";
@@ -67,7 +68,7 @@ async function decoded(schema: string, value: Buffer, messageIndexes?: "map-entr
     schemas: { peek: () => ({ id: 1, schemaType: "PROTOBUF", schema }), load: () => Promise.reject(new Error("it is at hand")) },
     ...(messageIndexes === undefined ? {} : { topics: { t: { value: { messageIndexes } } } }),
   });
-  const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+  const record = recordOf(value);
   const [event] = [...(await decoder.decode(record)), ...(await decoder.decode(record))].slice(-1); // the second comes the fast path
   if (event === undefined) {
     throw new Error("no event");

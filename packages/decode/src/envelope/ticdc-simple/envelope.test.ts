@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "../../decoder.ts";
 import { SchemaChangeLearner } from "../../stream/learned-columns.ts";
@@ -37,7 +38,7 @@ function rowOf(options: DecoderOptions, ...messages: readonly object[]): unknown
   const decoder = createDecoder(options);
   const events = messages.map((message, i) => {
     const value = Buffer.from(JSON.stringify(message));
-    const found = decoder.decode({ topic: "simple", partition: 0, offset: BigInt(i), timestamp: 0n, headers: [], key: null, value });
+    const found = decoder.decode(recordOf(value, { topic: "simple", offset: BigInt(i) }));
     return found instanceof Promise ? null : found[0];
   });
   const event = events.at(-1);

@@ -1,0 +1,29 @@
+import { describe, expect, test } from "vitest";
+import { recordOf } from "./record-of.ts";
+
+describe("a record for a test", () => {
+  test("is its value, and Kafka's least beside it", () => {
+    expect(recordOf("é")).toEqual({ topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value: Buffer.from("é"), headers: [] });
+    expect(recordOf(null).value).toBe(null);
+    expect(recordOf("").value).toEqual(Buffer.alloc(0));
+  });
+
+  test("has what it is told, text as bytes and numbers as Kafka's", () => {
+    const headers = [
+      ["a", "b"],
+      ["c", null],
+    ] as const;
+    expect(recordOf(Buffer.from([1]), { topic: "o", partition: 2, offset: 3, timestamp: 4n, key: "k", headers })).toEqual({
+      topic: "o",
+      partition: 2,
+      offset: 3n,
+      timestamp: 4n,
+      key: Buffer.from("k"),
+      value: Buffer.from([1]),
+      headers: [
+        ["a", Buffer.from("b")],
+        ["c", null],
+      ],
+    });
+  });
+});

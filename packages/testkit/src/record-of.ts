@@ -1,0 +1,41 @@
+import type { KafkaRecord } from "@cdckit/decode";
+
+/** Bytes of a record as a test writes them: text stands for its UTF-8, null is Kafka's null. */
+export type WrittenBytes = string | Uint8Array | null;
+
+/** What a test may say of a record beside its value. */
+export interface RecordFields {
+  /** @default "t" */
+  readonly topic?: string;
+  /** @default 0 */
+  readonly partition?: number;
+  /** @default 0n */
+  readonly offset?: bigint | number;
+  /**
+   * In milliseconds.
+   * @default 0n
+   */
+  readonly timestamp?: bigint | number;
+  /** @default null */
+  readonly key?: WrittenBytes;
+  /** @default [] */
+  readonly headers?: readonly (readonly [name: string, value: WrittenBytes])[];
+}
+
+/** A record as Kafka holds it, of its value and what else the test is about. */
+export function recordOf(value: WrittenBytes, fields: RecordFields = {}): KafkaRecord {
+  const { topic = "t", partition = 0, offset = 0n, timestamp = 0n, key = null, headers = [] } = fields;
+  return {
+    topic,
+    partition,
+    offset: BigInt(offset),
+    timestamp: BigInt(timestamp),
+    key: bytesOf(key),
+    value: bytesOf(value),
+    headers: headers.map(([name, bytes]) => [name, bytesOf(bytes)] as const),
+  };
+}
+
+function bytesOf(written: WrittenBytes): Uint8Array | null {
+  return typeof written === "string" ? Buffer.from(written) : written;
+}
