@@ -209,6 +209,23 @@ describe("when the group has not acknowledged the member within its session", ()
     expect(scene.clock.nowMs()).toBeLessThan(wordAtMs);
   });
 
+  test("a drain does not wait for it after the driver has failed", async () => {
+    for (const concurrency of [1, 4]) {
+      const scene = setUp(["double"], { delivery: { concurrency } });
+      const slow = async (): Promise<void> => {
+        for (let i = 0; i < 5; i++) {
+          await scene.work();
+        }
+      };
+      scene.consumer.on("s.t", { row: slow });
+      scene.clock.after(5, () => void scene.consumer.stop());
+      scene.clock.after(100, () => scene.sink().failed(new Error("the client has given up")));
+      await scene.clock.run(expect(scene.consumer.run()).rejects.toThrow("the client has given up"));
+      expect(scene.startedAtMs).toEqual([0, 10, 20, 30, 40]);
+      expect(scene.clock.nowMs()).toBeLessThan(wordAtMs);
+    }
+  });
+
   test("an answer that was read too late is none", async () => {
     const scene = setUp(many);
     scene.consumer.on("s.t", { row: scene.work });

@@ -299,6 +299,8 @@ export class ConsumerEngine implements DriverSink {
         ? readable
         : new ConsumerError("driver-failed", `the ${this.#options.driver.name} driver failed`, { cause: error }),
     );
+    // A drain that is under way ends here. If the lease ran out, the drain would wait until its deadline for an acknowledgement: no more come.
+    void this.#dispatcher?.drain("fence");
   }
 
   /** A log that ends below what was handled cannot be gone on with: what it holds now is not what was read. */
