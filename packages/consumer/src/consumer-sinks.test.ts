@@ -2,7 +2,7 @@ import { type CdcEvent, DecodeError, type Decoder, type RecordCursor } from "@cd
 import { memory, MemoryBroker, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
-import type { OffsetCommit, PartitionAssignment } from "./driver.ts";
+import type { KafkaDriver, OffsetCommit, PartitionAssignment } from "./driver.ts";
 import type { ConsumerOptions } from "./options.ts";
 import type { Sink, SinkBatch } from "./sink.ts";
 
@@ -300,6 +300,64 @@ describe("a sink", () => {
     expect(tables.rows).toEqual([]);
     expect(setup.broker.commits).toEqual([]);
     expect(reasons).toContainEqual(expect.stringContaining("belongs to another member"));
+  });
+
+  test.each([true, false])(
+    "that says it is fenced takes no more batches of the partition into memory: awaitsRevoked %s",
+    async (awaitsRevoked) => {
+      const setup = brokerWith(
+        Array.from({ length: 100 }, (_, i) => `orders:${i}`),
+        2,
+      );
+      const tables = new MemoryTables();
+      const inner = memory({ broker: setup.broker, maxBatchRecords: 4 });
+      let handedOver = 0;
+      const driver: KafkaDriver = {
+        name: "counting",
+        capabilities: { ...inner.capabilities, awaitsRevoked },
+        connect: (subscription, sink) =>
+          inner.connect(subscription, {
+            assigned: (assignments) => sink.assigned(assignments),
+            revoked: (assignments, how) => sink.revoked(assignments, how),
+            batch: (batch) => {
+              handedOver += batch.partition === 0 ? 1 : 0;
+              return sink.batch(batch);
+            },
+            failed: (error) => sink.failed(error),
+          }),
+      };
+      const consumer = join(setup, { driver, delivery: { maxInFlight: 2 } }).to(tables.sink(setup.clock));
+      setup.clock.after(1, () => tables.owners.set(0, {}));
+      tables.delayMs = 5;
+      setup.clock.after(60_000, () => void setup.broker.group("g").expire());
+      setup.clock.after(61_000, () => void consumer.stop());
+      let handedOverWhileFenced = 0;
+      setup.clock.after(59_999, () => {
+        handedOverWhileFenced = handedOver;
+      });
+      await setup.clock.run(consumer.run());
+      // Those in memory when the sink said so, and the one that the driver was about to hand over.
+      expect(handedOverWhileFenced).toBeLessThanOrEqual(3);
+      expect(tables.rows).toHaveLength(100); // after the partition was given out again
+    },
+  );
+
+  test("that says it is fenced holds up no other partition: what was in memory does not count any more", async () => {
+    const setup = brokerWith(orders, 2);
+    const tables = new MemoryTables();
+    const consumer = join(setup, { delivery: { maxInFlightBytes: 1 } }).to(tables.sink(setup.clock));
+    setup.clock.after(1, () => tables.owners.set(0, {}));
+    tables.delayMs = 5;
+    let reasons: readonly string[] = [];
+    let isLive = false;
+    setup.clock.after(120_000, () => {
+      ({ reasons, live: isLive } = consumer.health());
+      void consumer.stop();
+    });
+    await setup.clock.run(consumer.run());
+    expect(tables.rows).toEqual(orders.map((order) => order.slice("orders:".length)).filter((row) => Number(row) % 2 === 1));
+    expect(reasons).toContainEqual(expect.stringContaining("t[0] belongs to another member"));
+    expect(isLive).toBe(true);
   });
 
   test("beside handlers: a record is committed when both have handled it", async () => {

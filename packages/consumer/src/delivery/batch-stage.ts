@@ -109,9 +109,11 @@ export class BatchStage {
     this.flush();
   }
 
-  /** Nothing more is handed on. */
+  /** Nothing more is handed on, and nothing of it is kept in memory. */
   close(): void {
     this.#cancelTimer();
+    this.#open = [];
+    this.#due.length = 0;
   }
 
   #wouldPass({ maxEvents, maxBytes }: NonNullable<BatchLimits>, events: number, bytes: number): boolean {

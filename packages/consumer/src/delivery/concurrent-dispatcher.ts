@@ -31,6 +31,9 @@ export class ConcurrentDispatcher implements Dispatcher {
 
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
     const run = this.#runs.get(held.assignment) ?? this.#open(held);
+    if (run.life.fencedBecause !== null) {
+      return this.#untilGoing(held); // not taken: the driver need fetch nothing more of a partition that is another member's
+    }
     run.take(batch);
     if (!this.#parts.awaitsRevoked) {
       return run.quiet();
@@ -56,10 +59,8 @@ export class ConcurrentDispatcher implements Dispatcher {
     for (const run of going) {
       run.end(how);
     }
-    if (assignments === undefined) {
-      this.#closed = true;
-      this.#onRoom.wake();
-    }
+    this.#closed ||= assignments === undefined;
+    this.#onRoom.wake();
     await Promise.all(going.map((run) => this.#forgetIdle(run)));
   }
 
@@ -79,7 +80,8 @@ export class ConcurrentDispatcher implements Dispatcher {
   }
 
   hasWork(assignment: PartitionAssignment): boolean {
-    return (this.#runs.get(assignment)?.batches.count ?? 0) > 0;
+    const run = this.#runs.get(assignment);
+    return run !== undefined && (run.batches.count > 0 || run.life.fencedBecause !== null);
   }
 
   async #forgetIdle(run: ConcurrentPartitionRunner): Promise<void> {
@@ -113,7 +115,7 @@ export class ConcurrentDispatcher implements Dispatcher {
       fence,
       halt: (error) => run.halt(error),
       moved: () => run.moved(),
-      fenced: ({ name }) => run.close(`${assignment.topic}[${assignment.partition}] belongs to another member, says the sink ${name}`),
+      fenced: ({ name }) => run.fencedBy(`${assignment.topic}[${assignment.partition}] belongs to another member, says the sink ${name}`),
     });
   }
 
@@ -138,6 +140,13 @@ export class ConcurrentDispatcher implements Dispatcher {
 
   async #room(run: ConcurrentPartitionRunner): Promise<void> {
     while ((run.batches.isPaused || this.#isFull()) && !run.life.isFenced && !this.#closed) {
+      await this.#onRoom.wait();
+    }
+  }
+
+  /** Resolves when the partition is about to go. */
+  async #untilGoing(held: HeldPartition): Promise<void> {
+    while (!held.isGoing && !this.#closed) {
       await this.#onRoom.wait();
     }
   }

@@ -103,9 +103,19 @@ export class ConcurrentPartitionRunner implements LaneOwner {
   }
 
   /** Lets nothing start any more. What is under way ends, and is settled if it ends well. */
-  close(because?: string): void {
+  close(): void {
+    this.life.fenceOff();
+    this.#released();
+  }
+
+  /**
+   * The partition is another member's, and the group may tell this member much later. What is in memory is dropped: all that time it would
+   * count against the other partitions, and could hold them up.
+   */
+  fencedBy(because: string): void {
     this.life.fenceOff(because);
     this.#released();
+    this.batches.drop();
   }
 
   /** The work has come to its end, after {@link end} and {@link idle}. */

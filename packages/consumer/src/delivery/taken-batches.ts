@@ -82,6 +82,15 @@ export class TakenBatches implements RecordOwner {
     }
   }
 
+  /** They come again, to whoever holds the partition next: from here on none of them counts. */
+  drop(): void {
+    this.#all.clear();
+    this.#unread.length = 0;
+    this.#byteLength = 0;
+    this.#isPaused = false;
+    this.#parts.released();
+  }
+
   #isFull(): boolean {
     return this.#all.size >= this.#parts.maxInFlight;
   }
