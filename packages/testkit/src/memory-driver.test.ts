@@ -51,6 +51,32 @@ describe("the broker in memory", () => {
     await session.close(1_000);
   });
 
+  test("a partition that goes on at the end after a loss goes on in front of an open transaction, whose records come when it is committed", async () => {
+    const driver = memory({ topics: { orders: 1 } });
+    const own = driver.broker;
+    own.append("orders", { value: "a" }, { value: "b" }, { value: "c" });
+    own.commit({ groupId: "g", topic: "orders", partition: 0, offset: 1n });
+    const transaction = own.transaction();
+    transaction.append("orders", { value: "d" }, { value: "e" });
+    own.deleteBefore("orders", 0, 2n);
+    const sink = new ProbeSink();
+    const subscription = { groupId: "g", topics: ["orders"], from: "earliest", lostRange: "latest", logger: silentLogger } as const;
+    const session = await driver.connect(subscription, sink);
+    transaction.commit();
+    await sink.until(({ records }) => records.length === 2);
+    expect(sink.losses).toMatchObject([{ lost: { firstMissing: 1n, firstAvailable: 2n, end: 3n }, resumeOffset: 3n }]);
+    expect(sink.records.map(({ offset }) => offset)).toEqual([3n, 4n]);
+    await session.close(1_000);
+  });
+
+  test("what can be read never ends before the log starts, also if retention has taken the beginning of an open transaction", () => {
+    const own = new MemoryBroker({ orders: 1 });
+    own.transaction().append("orders", { value: "a" }, { value: "b" });
+    own.deleteBefore("orders", 0, 1n);
+    const { start, stableEnd } = own.log("orders", 0);
+    expect([start, stableEnd]).toEqual([1n, 1n]);
+  });
+
   test("offsets never go back", () => {
     const own = new MemoryBroker({ orders: 1 });
     own.append("orders", { value: "a", offset: 4n });
