@@ -5,6 +5,8 @@ export class Holding {
   readonly assignment: PartitionAssignment;
   /** Gone: nothing of it may start any more. */
   state: "held" | "going" | "gone" = "held";
+  /** When its drain began; null before. */
+  goingSinceMs: number | null = null;
   /** Where its first batch begins; null before one came. */
   start: bigint | null = null;
   /** Handler calls and writes to sinks that are under way. */

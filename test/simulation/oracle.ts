@@ -4,6 +4,7 @@ import type { AppendedRecord, CommittedOffset } from "@cdckit/testkit";
 import type { Holding } from "./holding.ts";
 import { type Fate, type Plan, type PlannedRecord, poisonous } from "./plan.ts";
 import type { SinkStore } from "./sink-store.ts";
+import type { ToldLosses } from "./told-losses.ts";
 
 /** What is known of one record. */
 export interface Fact {
@@ -27,10 +28,19 @@ export interface Fact {
 /** Fates whose records go to no handler. */
 const silent: ReadonlySet<Fate> = new Set<Fate>(["filtered", "empty"]);
 
+export interface OracleParts {
+  readonly plan: Plan;
+  readonly losses: ToldLosses;
+  readonly nowMs: () => number;
+  /** Told of everything that happens. */
+  readonly trace: ((line: string) => void) | null;
+}
+
 /** Watches everything that happens, and notes what must not at the moment at which it does. */
 export class Oracle {
   readonly violations: string[] = [];
   readonly sinks: SinkStore[] = [];
+  readonly losses: ToldLosses;
   readonly #plan: Plan;
   readonly #trace: ((line: string) => void) | null;
   /** Of the topic as it is now. */
@@ -48,8 +58,9 @@ export class Oracle {
 
   readonly #nowMs: () => number;
 
-  constructor(plan: Plan, nowMs: () => number, trace: ((line: string) => void) | null) {
+  constructor({ plan, losses, nowMs, trace }: OracleParts) {
     this.#plan = plan;
+    this.losses = losses;
     this.#nowMs = nowMs;
     this.#trace = trace;
     this.#facts = Array.from({ length: plan.partitions }, () => []);

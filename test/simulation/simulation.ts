@@ -2,11 +2,13 @@ import { type Consumer, createConsumer, type Sink } from "@cdckit/consumer";
 import { type MemoryMember, seededScheduler, type VirtualClock, virtualClock } from "@cdckit/testkit";
 import { FatefulDecoder, type SimulatedEvent } from "./fateful-decoder.ts";
 import { FatefulHandlers } from "./fateful-handlers.ts";
+import type { Holding } from "./holding.ts";
 import { LogChanges } from "./log-changes.ts";
 import { Oracle } from "./oracle.ts";
 import { calmFromMs, type Plan, planOf, stallMs, type Step } from "./plan.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import { SinkStore } from "./sink-store.ts";
+import { ToldLosses } from "./told-losses.ts";
 import { WatchedBroker } from "./watched-broker.ts";
 import { WatchedProcess } from "./watched-process.ts";
 import { whyHalted } from "./why-halted.ts";
@@ -95,11 +97,12 @@ class Simulation {
       { clock: this.#clock, rebalance, rebalanceTimeoutMs, sessionTimeoutMs },
     );
     this.#broker.expired = (member) => this.#expire(member);
-    this.#oracle = new Oracle(
+    this.#oracle = new Oracle({
       plan,
-      () => this.#clock.nowMs(),
-      trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`),
-    );
+      losses: new ToldLosses(this.#broker),
+      nowMs: () => this.#clock.nowMs(),
+      trace: trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`),
+    });
     this.#broker.oracle = this.#oracle;
     this.#broker.hasOneIdOnly = bug.ignoresTopicIds === true;
     this.#handlers = new FatefulHandlers(plan, this.#oracle);
@@ -381,7 +384,7 @@ class Simulation {
       return;
     }
     const isLingering = this.#clock.nowMs() <= calmFromMs(this.#plan) + lingeringMs;
-    const why = whyHalted(error, { plan: this.#plan, oracle: this.#oracle, broker: this.#broker, isLingering });
+    const why = whyHalted(error, { plan: this.#plan, oracle: this.#oracle, isLingering });
     if (why === "again" && ++this.#restarts <= maxRestarts) {
       this.#clock.after(restartAfterMs, () => this.#join());
     } else if (why === "stopped") {
@@ -420,7 +423,7 @@ class Simulation {
       return;
     }
     const behind = this.#missing().filter((missing) => !missing.startsWith(`${stalled}:`));
-    if (behind.length > 0) {
+    if (behind.length > 0 && !this.#isRebalanceHeldUpBy(stalled)) {
       this.#oracle.violate(`partition ${stalled} waits, and ${besideStallMs} ms later others are not done: ${behind.join(", ")}`);
     }
     for (const { consumer, isDead } of this.#processes) {
@@ -429,6 +432,19 @@ class Simulation {
         this.#oracle.violate(`partition ${stalled} waits, and health asks for a restart: ${health.reasons.join("; ")}`);
       }
     }
+  }
+
+  /**
+   * A rebalance waits for the drain of the stalled partition, until the deadline of that. Others may be given out only after it, and several
+   * rebalances in a row wait as often.
+   */
+  #isRebalanceHeldUpBy(stalled: number | null): boolean {
+    const isInTime = ({ goingSinceMs }: Holding): boolean =>
+      goingSinceMs !== null && this.#clock.nowMs() - goingSinceMs <= this.#plan.shutdownTimeoutMs;
+    return [...this.#processes].some(
+      ({ isDead, holdings }) =>
+        !isDead && [...holdings.values()].some((holding) => holding.assignment.partition === stalled && isInTime(holding)),
+    );
   }
 
   /** Whether everything is done. */

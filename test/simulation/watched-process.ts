@@ -200,7 +200,11 @@ export class WatchedProcess {
       startAt === undefined
         ? subscription
         : { ...subscription, startAt: (assignments) => this.whileAlive(this.#asked(() => startAt(assignments))) };
-    const session = (await inner.connect(watched, this.#watchedSink(sink))) as MemoryMember; // what its driver connects
+    const connecting = inner.connect(watched, this.#watchedSink(sink)).catch((error: unknown) => {
+      this.#parts.oracle.losses.told(error);
+      throw error;
+    });
+    const session = (await connecting) as MemoryMember; // what its driver connects
     this.#session = session;
     if (this.#isDead) {
       this.#leaveGroup();
@@ -245,6 +249,9 @@ export class WatchedProcess {
         });
       },
       skipped: (assignment, lost, resumeOffset) => {
+        if (!this.#parts.oracle.losses.isGone(lost)) {
+          this.#parts.oracle.violate(`${assignment.partition}:${lost.firstMissing} is told to be gone, and is not`);
+        }
         this.#enter(() => {
           const from = lost.recreated === undefined ? lost.firstMissing : lost.firstAvailable;
           const toldBefore = this.#lostOffsets();
@@ -255,7 +262,10 @@ export class WatchedProcess {
           }
         });
       },
-      failed: (error) => this.#enter(() => sink.failed(error)),
+      failed: (error) => {
+        this.#parts.oracle.losses.told(error);
+        this.#enter(() => sink.failed(error));
+      },
     };
   }
 
@@ -290,6 +300,7 @@ export class WatchedProcess {
     const going = assignments.map((assignment) => this.holdingOf(assignment));
     for (const holding of going) {
       holding.state = "going";
+      holding.goingSinceMs ??= clock.nowMs();
       if (how === "lost") {
         holding.excuseBy("it was lost");
       }
