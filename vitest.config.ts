@@ -20,7 +20,7 @@ const everywhere = {
 const exclude = ["**/node_modules/**", "**/dist/**"];
 
 /** Tests that work on values alone. They leave nothing behind, so that files share a process, and the modules that it has loaded. */
-const ofValues = ["packages/{decode,registry,consumer,kafkajs}/src/**/*.test.ts", "test/{contract,vectors}/*.test.ts"];
+const ofValues = ["packages/{decode,json-schema,registry,consumer,kafkajs}/src/**/*.test.ts", "test/{contract,vectors}/*.test.ts"];
 
 export default defineConfig({
   ...shared,

@@ -9,6 +9,7 @@
  */
 export const packageTable = {
   decode: [],
+  "json-schema": ["decode"],
   registry: ["decode:types"],
   consumer: ["decode", "registry"],
   kafkajs: ["consumer:types", "decode"],
@@ -26,8 +27,8 @@ export const packageTable = {
  * @property {readonly string[]} builtins what of Node a package without I/O may use
  */
 
-/** What tests beside the sources may import on top of that: the kit that exists for tests, and what it is made of. */
-export const testTable = ["decode", "registry", "consumer", "testkit"];
+/** What tests beside the sources may import on top of that: the kit that exists for tests, what it is made of, and the real validator. */
+export const testTable = ["decode", "json-schema", "registry", "consumer", "testkit"];
 
 /** Folders that use the packages as a user does: any package, by its public door alone. */
 export const outsiders = ["bench", "test", "examples"];
@@ -43,15 +44,16 @@ export const roomTables = {
       errors: [],
       record: [],
       "schema-source": [],
+      "json-schema-validator": [], // the port of @cdckit/json-schema
       "bind-methods": [],
       "set-property": [], // the one way to set a property whose name came from bytes
-      options: ["errors"],
+      options: ["errors", "json-schema-validator:types"],
       event: ["record:types", "schema-source:types"],
       explanation: [], // what explain() answers with
       "schema-seen": ["encoding/type:types", "event:types", "schema-source:types"], // what a schema listener is told
       position: ["event:types"], // where a change stands in its source
       values: ["errors", "options", "set-property"],
-      encoding: ["values", "errors", "options", "set-property", "schema-source:types", "event:types"],
+      encoding: ["values", "errors", "options", "set-property", "schema-source:types", "event:types", "json-schema-validator:types"],
       framing: ["errors", "record", "options:types", "schema-source:types", "event:types"],
       envelope: [
         "event",
@@ -94,6 +96,7 @@ export const roomTables = {
       ],
       decoder: [
         "bind-methods",
+        "json-schema-validator:types",
         "explanation:types",
         "schema-seen:types",
         "stream",
@@ -111,6 +114,7 @@ export const roomTables = {
       ],
       index: [
         "explanation:types",
+        "json-schema-validator:types",
         "schema-seen:types",
         "stream",
         "decoder",

@@ -1,11 +1,12 @@
 import type { DecoderOptions, RegisteredSchema, SchemaSource } from "@cdckit/decode";
+import { jsonSchemaValidator } from "@cdckit/json-schema";
 import type { Attack } from "./attacks.ts";
 
 const mib = 2 ** 20;
 
 /** An attack that needs more of the decoder's options than a source of schemas. */
 export interface ValidationAttack extends Attack {
-  readonly options: Pick<DecoderOptions, "validation">;
+  readonly options: Pick<DecoderOptions, "jsonSchemaValidator">;
 }
 
 const nothing: object = {};
@@ -103,7 +104,7 @@ export function validationAttacks(): readonly ValidationAttack[] {
     value: framed(value),
     schemas: sourceOf(schema),
     greeting,
-    options: { validation: "on" },
+    options: { jsonSchemaValidator },
   }));
 }
 

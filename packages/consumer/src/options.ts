@@ -40,7 +40,7 @@ export interface ConsumerOptions {
   /** Where schemas come from: the options of `createRegistry`, or a source of your own. Not needed for JSON. */
   readonly registry?: RegistryOptions | SchemaSource;
   /** How values are made, what topics cannot say of themselves, and the bounds; or a decoder of your own. */
-  readonly decoder?: Pick<DecoderOptions, "values" | "topics" | "limits"> | Decoder;
+  readonly decoder?: Pick<DecoderOptions, "values" | "topics" | "limits" | "validation" | "jsonSchemaValidator"> | Decoder;
   /**
    * Whether an event that no handler and no sink takes halts the consumer, before it is committed. Tombstones, truncates and control events
    * count, too: a handler for each kind that comes is needed, and may do nothing.
@@ -94,7 +94,7 @@ export interface ResolvedConsumerOptions {
   readonly topics: readonly (string | RegExp)[];
   readonly from: ResolvedStart;
   readonly registry: RegistryOptions | SchemaSource | undefined;
-  readonly decoder: Pick<DecoderOptions, "values" | "topics" | "limits"> | Decoder;
+  readonly decoder: Pick<DecoderOptions, "values" | "topics" | "limits" | "validation" | "jsonSchemaValidator"> | Decoder;
   readonly strict: boolean;
   readonly delivery: ResolvedDeliveryOptions;
   readonly failure: ResolvedFailureOptions;

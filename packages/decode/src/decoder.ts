@@ -24,6 +24,7 @@ import { type KafkaRecord, type RecordCursor, SingleRecordBatch } from "./record
 import type { SchemaListener } from "./schema-seen.ts";
 import type { SchemaId, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
 import type { SchemaChangeLearner } from "./stream/learned-columns.ts";
+import type { JsonSchemaValidator } from "./json-schema-validator.ts";
 import type { Semantic } from "./values/conversion.ts";
 import { wrongWithSemantic } from "./values/known-semantic.ts";
 import { bindMethods } from "./bind-methods.ts";
@@ -125,9 +126,14 @@ export interface DecoderOptions {
   readonly limits?: DecodeLimits;
   /**
    * Whether values are checked against the rules of their JSON Schema.
-   * @default "off"
+   * @default "on" with a `jsonSchemaValidator`, "off" without one
    */
   readonly validation?: ValidationMode;
+  /**
+   * What checks them: `jsonSchemaValidator` of `@cdckit/json-schema`, which is installed beside the decoder.
+   * @default none: asking for `validation` is an error
+   */
+  readonly jsonSchemaValidator?: JsonSchemaValidator;
   /** What else tells the meanings of columns whose values come without types; a topic's `columns` go before all of it. */
   readonly learn?: LearnOptions;
   /**
@@ -174,7 +180,7 @@ class DetectingDecoder implements Decoder {
       limits: resolveLimits(options.limits),
       schemas: options.schemas ?? null,
       formats: formatsWith(options.formats, resolveApicurioIds(options.apicurioIds)),
-      validation: resolveValidation(options.validation),
+      validation: resolveValidation(options.validation, options.jsonSchemaValidator),
       onSchema: options.onSchema ?? null,
       learn: { keys: options.learn?.keys ?? true, schemaChanges: this.#learner },
     });

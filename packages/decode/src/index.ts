@@ -44,6 +44,13 @@ export type {
   ValidationMode,
   ValueOptions,
 } from "./options.ts";
+export type {
+  JsonSchemaDocuments,
+  JsonSchemaPlace,
+  JsonSchemaValidator,
+  JsonSchemaValidatorOptions,
+  ValidateJson,
+} from "./json-schema-validator.ts";
 export type { KafkaRecord, RecordBatch, RecordBytes, RecordCursor, RecordHeaders, RecordWalk } from "./record.ts";
 export { headerNamesEqual, RecordObjectsWalk } from "./record.ts";
 export { comparePosition, positionOf } from "./position/position.ts";
@@ -71,7 +78,7 @@ export type { Origin } from "./envelope/origin.ts";
 export { EnvelopedChange } from "./envelope/change-event.ts";
 export { PlainRow, UnknownValue } from "./envelope/control-events.ts";
 export type { Frame, Framing, Message, MessageChoice, Payload, Side } from "./framing/framing.ts";
-export type { ResolvedLimits, ResolvedValueOptions } from "./options.ts";
+export type { ResolvedLimits, ResolvedValidation, ResolvedValueOptions } from "./options.ts";
 export type { MessageSelector } from "./schema-source.ts";
 export type { Semantic } from "./values/conversion.ts";
 export { columnHintsOf, columnHintsOfTable } from "./stream/column-hints.ts";

@@ -1,3 +1,5 @@
+import type { JsonSchemaValidator } from "./json-schema-validator.ts";
+
 /** How an int64 column becomes a value: a number when it is exact and a bigint else, always a bigint, or decimal text. */
 export type Int64Mode = "safe" | "bigint" | "string";
 /** How a JSON number with a fraction or an exponent becomes a value where no type says more. */
@@ -174,12 +176,33 @@ export function resolveLimits(options: DecodeLimits = {}): ResolvedLimits {
   return Object.freeze(resolved);
 }
 
-/** The mode, or a `TypeError` that names the ones there are. */
-export function resolveValidation(mode: ValidationMode = "off"): ValidationMode {
-  if (mode !== "off" && mode !== "sampled" && mode !== "on") {
-    throw new TypeError(`validation must be one of off, sampled, on, got ${String(mode)}`);
+/** How values are checked against their JSON Schema. */
+export interface ResolvedValidation {
+  readonly validator: JsonSchemaValidator;
+  /** One message in as many is checked. */
+  readonly interval: number;
+}
+
+const intervals: Readonly<Record<Exclude<ValidationMode, "off">, number>> = { sampled: 100, on: 1 };
+
+/** How values are checked, null if they are not, or a `TypeError` that says what is wrong and what to write. */
+export function resolveValidation(mode: ValidationMode | undefined, validator: JsonSchemaValidator | undefined): ResolvedValidation | null {
+  const chosen = mode ?? (validator === undefined ? "off" : "on");
+  if (chosen !== "off" && chosen !== "sampled" && chosen !== "on") {
+    throw new TypeError(`validation must be one of off, sampled, on, got ${String(chosen)}`);
   }
-  return mode;
+  if (validator !== undefined && typeof (validator as Partial<JsonSchemaValidator> | null)?.compile !== "function") {
+    throw new TypeError(`jsonSchemaValidator must be a validator, such as that of @cdckit/json-schema, got ${typeof validator}`);
+  }
+  if (chosen === "off") {
+    return null;
+  }
+  if (validator === undefined) {
+    throw new TypeError(
+      `validation "${chosen}" needs a validator, and none was given. Install one (npm install @cdckit/json-schema), import { jsonSchemaValidator } from "@cdckit/json-schema", and write { validation: "${chosen}", jsonSchemaValidator }`,
+    );
+  }
+  return { validator, interval: intervals[chosen] };
 }
 
 /** The number space, or a `TypeError` that names the ones there are. */

@@ -19,12 +19,12 @@ export async function describeSchema(
     limits: resolveLimits(),
     schemas: null,
     formats: formatsWith(formats),
-    validation: "off",
+    validation: null,
     onSchema: null,
     learn: { keys: false, schemaChanges: null },
   });
   const encoding = engine.schemaEncoding(registered.schemaType, undefined);
-  const failure = encoding.isLoaded?.("off") === false ? await load(engine, pendingEncoding(encoding)) : null;
+  const failure = encoding.isLoaded?.() === false ? await load(engine, pendingEncoding(encoding)) : null;
   const type = failure === null ? encoding.parse(registered, engine.limits).typeOf(null) : null;
   if (type === null) {
     throw failure ?? new TypeError("a schema without any message");

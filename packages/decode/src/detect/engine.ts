@@ -10,7 +10,7 @@ import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
 import { keepingExtra } from "../envelope/extra.ts";
 import { DecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
-import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
+import type { ResolvedLimits, ResolvedValidation, ResolvedValueOptions } from "../options.ts";
 import type { SchemaListener } from "../schema-seen.ts";
 import type { SchemaSource, SchemaType } from "../schema-source.ts";
 import type { SemanticsSources } from "./column-semantics.ts";
@@ -21,7 +21,7 @@ export interface EngineOptions {
   readonly limits: ResolvedLimits;
   readonly schemas: SchemaSource | null;
   readonly formats: Formats;
-  readonly validation: ValidationMode;
+  readonly validation: ResolvedValidation | null;
   readonly onSchema: SchemaListener | null;
   readonly learn: SemanticsSources;
 }
@@ -32,7 +32,7 @@ export class Engine {
   readonly limits: ResolvedLimits;
   readonly schemas: SchemaSource | null;
   readonly formats: Formats;
-  readonly validation: ValidationMode;
+  readonly validation: ResolvedValidation | null;
   readonly onSchema: SchemaListener | null;
   readonly learn: SemanticsSources;
   /** Every header name that some envelope is recognised by. */

@@ -20,7 +20,7 @@ export function pendingEncoding(encoding: SchemaEncoding): Pending {
 
 /** Brings what is pending to hand. Null when it is there, or the error that reading a message that needs it ends in. */
 export async function load(engine: Engine, pending: Pending): Promise<DecodeError | null> {
-  return pending.kind === "schema" ? loadSchema(engine, pending.id) : loadEncoding(engine, pending.encoding);
+  return pending.kind === "schema" ? loadSchema(engine, pending.id) : loadEncoding(pending.encoding);
 }
 
 const codes: Readonly<Record<SchemaLoadFailure, DecodeErrorCode>> = {
@@ -51,10 +51,10 @@ function loadError(id: SchemaId, cause: unknown): DecodeError {
   return new DecodeError(code, `expected schema id ${id} from the schema source, found: ${reason}`, { cause });
 }
 
-async function loadEncoding({ validation }: Engine, encoding: SchemaEncoding): Promise<DecodeError | null> {
+async function loadEncoding(encoding: SchemaEncoding): Promise<DecodeError | null> {
   try {
-    await encoding.load?.(validation);
-    return encoding.isLoaded?.(validation) === false ? notLoaded(encoding, undefined) : null;
+    await encoding.load?.();
+    return encoding.isLoaded?.() === false ? notLoaded(encoding, undefined) : null;
   } catch (cause) {
     return notLoaded(encoding, cause);
   }

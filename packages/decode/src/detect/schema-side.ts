@@ -167,7 +167,7 @@ export class SchemaSide {
       return this.#wait({ kind: "schema", id }, failed);
     }
     const encoding = this.#engine.schemaEncoding(registered.schemaType, announced);
-    if (encoding.isLoaded?.(this.#engine.validation) === false) {
+    if (encoding.isLoaded?.() === false) {
       return this.#wait(pendingEncoding(encoding), failed);
     }
     const parsed = encoding.parse(registered, limits, this.#scope.hinted);

@@ -1,6 +1,6 @@
 import type { EncodingName } from "../event.ts";
 import type { Semantic } from "../values/conversion.ts";
-import type { ResolvedLimits, ResolvedValueOptions, ValidationMode } from "../options.ts";
+import type { ResolvedLimits, ResolvedValidation, ResolvedValueOptions } from "../options.ts";
 import type { CompileBudget } from "./compile-budget.ts";
 import type { TextCache } from "./text-cache.ts";
 import type { Type } from "./type.ts";
@@ -52,10 +52,10 @@ export interface CompileOptions {
    */
   readonly codeGeneration: boolean;
   /**
-   * Whether values are checked against rules that their schema states beyond types (JSON Schema).
-   * @default "off"
+   * How values are checked against the rules that their schema has beyond types (JSON Schema).
+   * @default null: they are not
    */
-  readonly validation?: ValidationMode;
+  readonly validation?: ResolvedValidation | null;
   /**
    * Whether an Avro value that is all bytes is what it stands for: Confluent's serializers leave its length out, all others write it. Values
    * that follow one another (`readSequence`) have it always.

@@ -1,5 +1,5 @@
 import type { EncodingName } from "../event.ts";
-import type { ResolvedLimits, ValidationMode } from "../options.ts";
+import type { ResolvedLimits } from "../options.ts";
 import type { MessageSelector, RegisteredSchema, SchemaType } from "../schema-source.ts";
 import type { CompileOptions, PayloadReader } from "./reader.ts";
 import type { Type } from "./type.ts";
@@ -8,12 +8,9 @@ import type { Type } from "./type.ts";
 export interface SchemaEncoding {
   readonly name: EncodingName;
   readonly schemaType: SchemaType;
-  /**
-   * Whether `parse` may be called: false until `load` has brought what it needs. Absent: nothing is needed. `validation` is what readers
-   * will be compiled with, for an encoding that needs more where values are checked.
-   */
-  isLoaded?(validation?: ValidationMode): boolean;
-  load?(validation?: ValidationMode): Promise<void>;
+  /** Whether `parse` may be called: false until `load` has brought what it needs. Absent if nothing is needed. */
+  isLoaded?(): boolean;
+  load?(): Promise<void>;
   /**
    * The schema, understood once. Throws a `DecodeError` of code `schema-invalid` (or `unsupported-format`, `limit-exceeded`). What
    * `ParsedSchema` tells is told of the schema as it is `wanted`.

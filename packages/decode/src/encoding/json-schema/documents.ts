@@ -1,14 +1,9 @@
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { RegisteredSchema } from "../../schema-source.ts";
+import type { JsonSchemaDocuments, JsonSchemaPlace as Place } from "../../json-schema-validator.ts";
 import { isJsonObject } from "../json/parse.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
-
-/** A schema inside of a text: an object, or true or false. `base` is the address that references in it start from. */
-export interface Place {
-  readonly node: unknown;
-  readonly base: string;
-}
 
 /** Deepest nesting of schemas in a text. */
 const maxNesting = 256;
@@ -25,7 +20,7 @@ const holdsMap: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** The text of a schema and those that it refers to, by all the names that references may use. */
-export class SchemaDocuments {
+export class SchemaDocuments implements JsonSchemaDocuments {
   readonly root: Place;
   readonly #named = new Map<string, Place>();
 
@@ -62,9 +57,8 @@ export class SchemaDocuments {
     return found;
   }
 
-  /** A schema that stands inside another one. */
-  static inside(node: unknown, { base }: Place): Place {
-    return { node, base: baseOf(node, base) };
+  inside(node: unknown, place: Place): Place {
+    return placeInside(node, place);
   }
 
   #document(address: string, base: string): Place | undefined {
@@ -100,9 +94,14 @@ export class SchemaDocuments {
       this.#named.set(`${base}#${anchor}`, place);
     }
     for (const part of partsOf(node)) {
-      this.#name(SchemaDocuments.inside(part, place), nesting - 1);
+      this.#name(placeInside(part, place), nesting - 1);
     }
   }
+}
+
+/** A schema that stands inside another one. */
+export function placeInside(node: unknown, { base }: Place): Place {
+  return { node, base: baseOf(node, base) };
 }
 
 function parseText(text: string): unknown {
@@ -172,7 +171,7 @@ function atPointer(start: Place, fragment: string): Place | undefined {
     if (!isInside) {
       return undefined;
     }
-    place = SchemaDocuments.inside((node as Record<string, unknown>)[name], place);
+    place = placeInside((node as Record<string, unknown>)[name], place);
   }
   return place;
 }

@@ -1,29 +1,24 @@
+import type { ValidateJson } from "../../json-schema-validator.ts";
 import { JsonReader } from "../json/reader.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { ParsedSchema, SchemaEncoding } from "../schema-encoding.ts";
-import { CheckedReader } from "./reader.ts";
+import { CheckedReader, checkingCost } from "./reader.ts";
 import { parseJsonSchema } from "./schema.ts";
-import { compileValidator, isValidatorLoaded, loadValidator, type Validate } from "./validator.ts";
 
 /** JSON whose schema is a JSON Schema in a registry: Confluent's serializers, Connect's JsonSchemaConverter. */
 export const jsonSchema: SchemaEncoding = {
   name: "json-schema",
   schemaType: "JSON",
-  isLoaded: (validation = "off") => validation === "off" || isValidatorLoaded(),
-  load: async (validation = "off") => {
-    if (validation !== "off") {
-      await loadValidator();
-    }
-  },
   parse: (schema, limits): ParsedSchema => {
     const { type, documents } = parseJsonSchema(schema, limits);
-    let validate: Validate | null = null;
+    let validate: ValidateJson | null = null;
     const compile = (options: CompileOptions): PayloadReader => {
-      if ((options.validation ?? "off") === "off") {
+      const { validation, codeGeneration } = options;
+      if (validation === undefined || validation === null) {
         return new JsonReader("json-schema", type, options);
       }
-      validate ??= compileValidator(documents, options.codeGeneration, options.limits);
-      return new CheckedReader(type, options, validate);
+      validate ??= validation.validator.compile(documents, { codeGeneration, maxNsPerByte: checkingCost(options.limits) });
+      return new CheckedReader(type, options, validate, validation.interval);
     };
     return { typeOf: () => type, compile: (_, options) => compile(options) };
   },

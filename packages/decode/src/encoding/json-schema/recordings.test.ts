@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
-import { resolveLimits, resolveValueOptions, type ValidationMode, type ValueOptions } from "../../options.ts";
+import { jsonSchemaValidator } from "@cdckit/json-schema";
+import { describe, expect, test } from "vitest";
+import { resolveLimits, resolveValidation, resolveValueOptions, type ValidationMode, type ValueOptions } from "../../options.ts";
 import { parseConnectSchema } from "../connect-json/schema.ts";
 import { JsonReader } from "../json/reader.ts";
 import { type CompileOptions, Deferred, readEverything, type ReadPlan } from "../reader.ts";
@@ -21,13 +22,11 @@ const compileOptions = (values: ValueOptions, validation: ValidationMode, plan: 
   limits,
   plan,
   codeGeneration: true,
-  validation,
+  validation: resolveValidation(validation, jsonSchemaValidator),
 });
 
 const parse = (schema: unknown): ParsedSchema =>
   jsonSchema.parse({ id: 1, schemaType: "JSON", schema: typeof schema === "string" ? schema : JSON.stringify(schema) }, limits);
-
-beforeAll(() => jsonSchema.load?.("on"));
 
 describe("Debezium's records, as JsonSchemaConverter would have written them", () => {
   const folder = "packages/testkit/recordings/postgres-debezium-3.5";

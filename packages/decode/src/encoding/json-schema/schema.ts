@@ -3,7 +3,8 @@ import type { ResolvedLimits } from "../../options.ts";
 import type { RegisteredSchema } from "../../schema-source.ts";
 import { isJsonObject } from "../json/parse.ts";
 import { type Field, fieldOf, type RecordType, type Type, type UnionType } from "../type.ts";
-import { own, type Place, SchemaDocuments } from "./documents.ts";
+import type { JsonSchemaPlace as Place } from "../../json-schema-validator.ts";
+import { own, placeInside, SchemaDocuments } from "./documents.ts";
 import { enumType, scalarType, semanticOf, declaredKinds, unionOf } from "./keywords.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
 
@@ -178,7 +179,7 @@ class TypeBuilder {
     if (place === undefined || items === undefined || isTuple) {
       return { kind: "array", items: { kind: "any" } };
     }
-    const inner = this.#contained(node, SchemaDocuments.inside(items, place));
+    const inner = this.#contained(node, placeInside(items, place));
     const isMap = nodes.some((part) => own(part, "connect.type") === "map");
     return (isMap ? entriesType(inner) : null) ?? { kind: "array", items: inner, ...semanticOf(nodes) };
   }
@@ -249,7 +250,7 @@ function hasSubstance(nodes: readonly Record<string, unknown>[], kinds: readonly
 }
 
 function partsIn(list: unknown, place: Place): Place[] {
-  return Array.isArray(list) ? list.map((node: unknown) => SchemaDocuments.inside(node, place)) : [];
+  return Array.isArray(list) ? list.map((node: unknown) => placeInside(node, place)) : [];
 }
 
 function alternativesOf(place: Place): Place[] {
@@ -271,12 +272,12 @@ function mapValues(places: readonly Place[]): Place | null {
     const node = place.node as Record<string, unknown>;
     const additional = own(node, "additionalProperties");
     if (isJsonObject(additional) && Object.keys(additional).length > 0) {
-      return SchemaDocuments.inside(additional, place);
+      return placeInside(additional, place);
     }
     const patterns = own(node, "patternProperties");
     const [only, ...more] = isJsonObject(patterns) ? Object.values(patterns) : [];
     if (only !== undefined && more.length === 0) {
-      return SchemaDocuments.inside(only, place);
+      return placeInside(only, place);
     }
   }
   return null;
@@ -293,7 +294,7 @@ function propertiesOf(places: readonly Place[]): Map<string, Place[]> {
       if (typeof node !== "boolean" && !isJsonObject(node)) {
         throw schemaInvalid(`the property ${quoted(name)} has no schema`);
       }
-      const property = SchemaDocuments.inside(node, place);
+      const property = placeInside(node, place);
       const known = found.get(name);
       if (known === undefined) {
         found.set(name, [property]);

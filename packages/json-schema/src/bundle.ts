@@ -1,7 +1,5 @@
-import { DecodeError } from "../../errors.ts";
-import { setProperty } from "../../set-property.ts";
-import { isJsonObject } from "../json/parse.ts";
-import { own, type Place, SchemaDocuments } from "./documents.ts";
+import { DecodeError, type JsonSchemaDocuments, type JsonSchemaPlace } from "@cdckit/decode";
+import { isJsonObject, own } from "./json-object.ts";
 import { schemaInvalid } from "./schema-invalid.ts";
 
 /** Code is generated for each part, and that takes more time than in proportion: a third of a second for as many. */
@@ -9,7 +7,7 @@ const maxParts = 1_500;
 const maxNesting = 256;
 
 /** The keyword that counts what going through a part costs, in nanoseconds or so; our own, so no text can hold it. */
-export const costKeyword = "cdckit-steps";
+export const stepsKeyword = "cdckit-steps";
 
 /** In code that was made for this schema, and that no other message has made fast yet; so are those below. */
 const nsOfReference = 900;
@@ -46,21 +44,21 @@ const referenceKeywords = ["$ref", "$dynamicRef", "$recursiveRef"];
  * One schema in the words of draft 2019-09, whatever draft it was written in, whose references are all to parts of itself. What a validator
  * need not know (names, addresses, defaults, other vocabularies' keywords) is left out: it is the sender's text, and cannot do anything here.
  */
-export function bundleSchema(documents: SchemaDocuments): Bundle {
+export function bundleSchema(documents: JsonSchemaDocuments): Bundle {
   const bundler = new Bundler(documents);
   return bundler.bundle();
 }
 
 class Bundler {
-  readonly #documents: SchemaDocuments;
+  readonly #documents: JsonSchemaDocuments;
   readonly #numbers = new Map<unknown, number>();
-  readonly #places: Place[] = [];
+  readonly #places: JsonSchemaPlace[] = [];
   readonly #names: string[] = [];
   readonly #paths = new Map<unknown, string>();
   readonly #areSiblingsIgnored: boolean;
   #parts = 0;
 
-  constructor(documents: SchemaDocuments) {
+  constructor(documents: JsonSchemaDocuments) {
     this.#documents = documents;
     const { node } = documents.root;
     const draft = isJsonObject(node) ? own(node, "$schema") : undefined;
@@ -72,14 +70,14 @@ class Bundler {
     const root = this.#reference(this.#documents.root, "#");
     for (let i = 0; i < this.#places.length; i++) {
       definitions[`r${i}`] = {
-        [costKeyword]: nsOfReference,
-        allOf: [this.#convert(this.#places[i] as Place, this.#names[i] as string, maxNesting)],
+        [stepsKeyword]: nsOfReference,
+        allOf: [this.#convert(this.#places[i] as JsonSchemaPlace, this.#names[i] as string, maxNesting)],
       };
     }
     return { schema: { ...root, $defs: definitions }, paths: this.#paths };
   }
 
-  #reference(place: Place, name: string): Record<string, unknown> {
+  #reference(place: JsonSchemaPlace, name: string): Record<string, unknown> {
     let number = this.#numbers.get(place.node);
     if (number === undefined) {
       number = this.#places.length;
@@ -90,7 +88,7 @@ class Bundler {
     return { $ref: `#/$defs/r${number}` };
   }
 
-  #convert(place: Place, path: string, nesting: number): unknown {
+  #convert(place: JsonSchemaPlace, path: string, nesting: number): unknown {
     const { node } = place;
     if (typeof node === "boolean") {
       return node;
@@ -117,7 +115,7 @@ class Bundler {
     return converted;
   }
 
-  #references(place: Place, node: Record<string, unknown>): unknown[] {
+  #references(place: JsonSchemaPlace, node: Record<string, unknown>): unknown[] {
     const texts = referenceKeywords.map((keyword) => own(node, keyword)).filter((text) => typeof text === "string");
     return texts.map((text) => {
       const target = this.#documents.resolve(text, place);
@@ -125,8 +123,8 @@ class Bundler {
     });
   }
 
-  #keywords(place: Place, node: Record<string, unknown>, path: string, nesting: number): Record<string, unknown> {
-    const inner = (part: unknown, at: string): unknown => this.#convert(SchemaDocuments.inside(part, place), `${path}/${at}`, nesting - 1);
+  #keywords(place: JsonSchemaPlace, node: Record<string, unknown>, path: string, nesting: number): Record<string, unknown> {
+    const inner = (part: unknown, at: string): unknown => this.#convert(this.#documents.inside(part, place), `${path}/${at}`, nesting - 1);
     const converted: Record<string, unknown> = {};
     for (const keyword of plainKeywords.filter((name) => Object.hasOwn(node, name))) {
       converted[keyword] = node[keyword];
@@ -157,7 +155,7 @@ function withoutNullBranch(node: Record<string, unknown>): Record<string, unknow
       continue;
     }
     delete node[keyword];
-    const parts = [{ [costKeyword]: nsOfNullable, if: { type: "null" }, else: other }];
+    const parts = [{ [stepsKeyword]: nsOfNullable, if: { type: "null" }, else: other }];
     const oneAlone = keyword === "anyOf" || excludesNull(other) ? [] : [{ not: { allOf: [{ type: "null" }, other] } }];
     node["allOf"] = [...listAt(node, "allOf"), ...parts, ...oneAlone];
   }
@@ -192,7 +190,7 @@ function counted(node: Record<string, unknown>): Record<string, unknown> {
   }
   const contained = own(node, "contains");
   if (isJsonObject(contained)) {
-    node["contains"] = { [costKeyword]: costOf(contained), allOf: [contained] }; // which most items fail
+    node["contains"] = { [stepsKeyword]: costOf(contained), allOf: [contained] }; // which most items fail
   }
   return node;
 }
@@ -203,7 +201,7 @@ function countRepeated(part: unknown): void {
 
 function count(part: unknown, ns: number): void {
   if (isJsonObject(part) && !Object.hasOwn(part, "$ref") && ns > 0) {
-    part[costKeyword] = ((part[costKeyword] as number | undefined) ?? 0) + ns; // which only this function sets
+    part[stepsKeyword] = ((part[stepsKeyword] as number | undefined) ?? 0) + ns; // which only this function sets
   }
 }
 
@@ -225,11 +223,8 @@ type Inner = (part: unknown, at: string) => unknown;
 
 /** A dependency may be a list of names instead of a schema. */
 function convertMap(map: Record<string, unknown>, inner: Inner): Record<string, unknown> {
-  const converted: Record<string, unknown> = {};
-  for (const [name, part] of Object.entries(map)) {
-    setProperty(converted, name, Array.isArray(part) ? part : inner(part, name));
-  }
-  return converted;
+  // Defines own properties, whatever their names are: `__proto__` is one.
+  return Object.fromEntries(Object.entries(map).map(([name, part]) => [name, Array.isArray(part) ? part : inner(part, name)]));
 }
 
 /** What draft 4 and draft 2020-12 call otherwise. */

@@ -1,44 +1,24 @@
-import type { Ajv2019, ErrorObject, ValidateFunction } from "ajv/dist/2019.js";
-import { DecodeError, isDecodeError } from "../../errors.ts";
-import type { ResolvedLimits } from "../../options.ts";
+import { Ajv2019, type ErrorObject, type ValidateFunction } from "ajv/dist/2019.js";
+import {
+  DecodeError,
+  isDecodeError,
+  type JsonSchemaDocuments,
+  type JsonSchemaValidator,
+  type JsonSchemaValidatorOptions,
+  type ValidateJson,
+} from "@cdckit/decode";
 import { BoundedPattern } from "./bounded-pattern.ts";
-import { type Bundle, bundleSchema, costKeyword } from "./bundle.ts";
-import type { SchemaDocuments } from "./documents.ts";
-import { schemaInvalid } from "./schema-invalid.ts";
+import { type Bundle, bundleSchema, stepsKeyword } from "./bundle.ts";
 import { canonicalText } from "./canonical-text.ts";
-
-/** Throws a `DecodeError` of code `value-invalid` where a value breaks a rule of its schema. `length`: of the message, in bytes. */
-export type Validate = (value: unknown, length: number) => void;
-
-type AjvClass = typeof Ajv2019;
-
-/** ajv, once it was asked for. */
-let loaded: AjvClass | null = null;
-
-export function isValidatorLoaded(): boolean {
-  return loaded !== null;
-}
-
-/** Brings ajv, which takes longer than all else that JSON Schemas need: only where values are to be checked. */
-export async function loadValidator(): Promise<void> {
-  loaded ??= (await import("ajv/dist/2019.js")).Ajv2019;
-}
+import { schemaInvalid } from "./schema-invalid.ts";
 
 /**
- * The rules of a schema as code. `format` is not among them (it is an annotation), and nothing is changed in values: no defaults, no
- * coercion. Throws where the schema cannot be checked, or code cannot be generated.
+ * Checks values against the rules of their JSON Schema (drafts 4 to 2020-12), with ajv and re2js. `format` is an annotation, and nothing is
+ * changed in values: no defaults, no coercion.
  */
-export function compileValidator(
-  documents: SchemaDocuments,
-  codeGeneration: boolean,
-  limits: Pick<ResolvedLimits, "maxCostPerByte">,
-): Validate {
-  if (loaded === null) {
-    throw new DecodeError(
-      "unsupported-format",
-      'expected ajv to be loaded before values are checked against a schema, found validation "on" without it',
-    );
-  }
+export const jsonSchemaValidator: JsonSchemaValidator = { compile: compileValidator };
+
+function compileValidator(documents: JsonSchemaDocuments, { codeGeneration, maxNsPerByte }: JsonSchemaValidatorOptions): ValidateJson {
   if (!codeGeneration) {
     throw new DecodeError(
       "unsupported-format",
@@ -46,10 +26,10 @@ export function compileValidator(
     );
   }
   const bundle = bundleSchema(documents);
-  const budget = new Budget(checkedCost(limits.maxCostPerByte));
-  const check = compile(loaded, bundle, budget);
-  return (value, length) => {
-    budget.refill(length);
+  const budget = new Budget(maxNsPerByte);
+  const check = compile(bundle, budget);
+  return (value, messageBytes) => {
+    budget.refill(messageBytes);
     if (!isValid(check, value)) {
       const error = broken(check.errors?.[0], bundle);
       check.errors = null; // they hold the value
@@ -58,17 +38,10 @@ export function compileValidator(
   };
 }
 
-/** What each of reading a message and checking it may cost, of what reading one may cost that is not checked: together they cost less. */
-const share = 0.35;
-
-export function checkedCost(maxCostPerByte: number): number {
-  return Math.ceil(maxCostPerByte * share);
-}
-
-function compile(ajvClass: AjvClass, bundle: Bundle, budget: Budget): ValidateFunction {
-  const regExp = Object.assign((pattern: string) => new BoundedPattern(pattern, budget.addCost), { code: "boundedPattern" });
+function compile(bundle: Bundle, budget: Budget): ValidateFunction {
+  const regExp = Object.assign((pattern: string) => new BoundedPattern(pattern, budget.spend), { code: "boundedPattern" });
   try {
-    const ajv = new ajvClass({
+    const ajv = new Ajv2019({
       strict: false,
       meta: false,
       validateSchema: false,
@@ -93,7 +66,7 @@ function compile(ajvClass: AjvClass, bundle: Bundle, budget: Budget): ValidateFu
       errors: false,
     });
     ajv.addKeyword({ keyword: "enum", schemaType: "array", compile: isListed, errors: false });
-    ajv.addKeyword({ keyword: costKeyword, schemaType: "number", before: "not", validate: budget.item, errors: false });
+    ajv.addKeyword({ keyword: stepsKeyword, schemaType: "number", before: "not", validate: budget.step, errors: false });
     return ajv.compile(bundle.schema);
   } catch (error) {
     if (isDecodeError(error)) {
@@ -131,9 +104,9 @@ function broken(error: ErrorObject | undefined, { paths }: Bundle): DecodeError 
 const nsOfText = 600;
 const nsOfSingle = 150;
 
-function areUnique(items: readonly unknown[], { addCost }: Budget): boolean {
+function areUnique(items: readonly unknown[], { spend }: Budget): boolean {
   const { singles, others } = partedValues(items);
-  addCost(nsOfSingle * singles.length + nsOfText * others.length);
+  spend(nsOfSingle * singles.length + nsOfText * others.length);
   return new Set(singles).size + new Set(others.map(canonicalText)).size === items.length;
 }
 
@@ -172,19 +145,19 @@ class Budget {
     this.#left = this.#perByte * Math.max(length, minBytes);
   }
 
-  readonly addCost = (ns: number): void => {
+  readonly spend = (ns: number): void => {
     this.#left -= ns;
     if (this.#left < 0) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a value that its JSON Schema can be checked against in ${this.#perByte} ns for each byte of the message, found that its alternatives or patterns take longer: simplify them, raise limits.maxCostPerByte, or set validation to "off"`,
+        `expected a value that its JSON Schema can be checked against in ${this.#perByte} ns for each byte of the message, found that its alternatives or patterns take longer: simplify them, raise limits.maxWeightPerByte, or set validation to "off"`,
       );
     }
   };
 
   /** Of a part of the schema, which says what it costs. */
-  readonly item = (ns: number): boolean => {
-    this.addCost(ns);
+  readonly step = (ns: number): boolean => {
+    this.spend(ns);
     return true;
   };
 }

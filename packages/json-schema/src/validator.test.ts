@@ -1,17 +1,31 @@
 import { execFileSync } from "node:child_process";
-import { beforeAll, describe, expect, test, vi } from "vitest";
-import { isDecodeError } from "../../errors.ts";
-import { resolveLimits, resolveValueOptions, type ValidationMode } from "../../options.ts";
-import type { SchemaReference } from "../../schema-source.ts";
-import { type PayloadReader, readEverything } from "../reader.ts";
-import { jsonSchema } from "./encoding.ts";
+import {
+  createDecoder,
+  type Decoder,
+  type DecoderOptions,
+  isDecodeError,
+  type KafkaRecord,
+  type RegisteredSchema,
+  type SchemaReference,
+} from "@cdckit/decode";
+import { describe, expect, test } from "vitest";
+import { jsonSchemaValidator } from "./validator.ts";
 
-const limits = resolveLimits();
+type References = readonly SchemaReference[];
 
-function readerOf(schema: unknown, validation: ValidationMode = "on", references: readonly SchemaReference[] = []): PayloadReader {
+/** A decoder of messages that were written with one schema. */
+function decoderOf(schema: unknown, options: DecoderOptions = { jsonSchemaValidator }, references: References = []): Decoder {
   const text = typeof schema === "string" ? schema : JSON.stringify(schema);
-  const parsed = jsonSchema.parse({ id: 1, schemaType: "JSON", schema: text, references }, limits);
-  return parsed.compile(null, { values: resolveValueOptions(), limits, plan: readEverything, codeGeneration: true, validation });
+  const registered: RegisteredSchema = { id: 1, schemaType: "JSON", schema: text, references };
+  return createDecoder({ schemas: { peek: () => registered, load: () => Promise.resolve(registered) }, ...options });
+}
+
+/** The row of a message with this content. */
+function rowOf(decoder: Decoder, content: Uint8Array): unknown {
+  const value = Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), content]);
+  const record: KafkaRecord = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+  const [event] = decoder.decode(record) as readonly { readonly row?: unknown; readonly value?: unknown }[]; // every schema is at hand
+  return event?.row ?? event?.value;
 }
 
 function outcomeOf(run: () => unknown): { value: unknown } | { code: string; message: string } {
@@ -25,31 +39,31 @@ function outcomeOf(run: () => unknown): { value: unknown } | { code: string; mes
   }
 }
 
-function check(
-  schema: unknown,
-  value: unknown,
-  references: readonly SchemaReference[] = [],
-): { value: unknown } | { code: string; message: string } {
+function check(schema: unknown, value: unknown, references: References = []): { value: unknown } | { code: string; message: string } {
   const bytes = Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
-  return outcomeOf(() => readerOf(schema, "on", references).read(bytes, 0, bytes.length));
+  return outcomeOf(() => rowOf(decoderOf(schema, { jsonSchemaValidator }, references), bytes));
 }
 
 const object = (properties: Record<string, unknown>): object => ({ type: "object", properties });
 const broken = (rule: string): unknown => ({ code: "value-invalid", message: expect.stringContaining(JSON.stringify(rule)) });
 
-test("ajv is loaded where values are to be checked, and only there", async () => {
-  vi.resetModules(); // other files of this process have asked for it, perhaps
-  const { jsonSchema: unused } = await import("./encoding.ts");
-  expect([unused.isLoaded?.(), unused.isLoaded?.("off"), unused.isLoaded?.("on")]).toEqual([true, true, false]);
-  await unused.load?.("off");
-  expect(unused.isLoaded?.("sampled")).toBe(false);
-  await unused.load?.("sampled");
-  expect(unused.isLoaded?.("on")).toBe(true);
+test("validation without a validator fails at construction, and says what to install and what to write", () => {
+  expect(() => createDecoder({ validation: "on" })).toThrow(
+    'validation "on" needs a validator, and none was given. Install one (npm install @cdckit/json-schema), import { jsonSchemaValidator } from "@cdckit/json-schema", and write { validation: "on", jsonSchemaValidator }',
+  );
+  expect(() => createDecoder({ validation: "sampled" })).toThrow('write { validation: "sampled", jsonSchemaValidator }');
+  expect(() => createDecoder({ jsonSchemaValidator: {} as never })).toThrow(/^jsonSchemaValidator must be a validator/);
+  expect(() => createDecoder({ validation: "off" })).not.toThrow();
+});
+
+test("a validator checks every message unless validation is off", () => {
+  const schema = object({ a: { maximum: 0 } });
+  const wrong = Buffer.from('{"a":1}');
+  expect(outcomeOf(() => rowOf(decoderOf(schema), wrong))).toEqual(broken("#/properties/a/maximum"));
+  expect(outcomeOf(() => rowOf(decoderOf(schema, { validation: "off", jsonSchemaValidator }), wrong))).toEqual({ value: { a: 1 } });
 });
 
 describe("checking values", () => {
-  beforeAll(() => jsonSchema.load?.("on"));
-
   test.each<[string, unknown, unknown, unknown, string]>([
     ["a bound", object({ age: { type: "integer", minimum: 0 } }), { age: 0 }, { age: -1 }, "#/properties/age/minimum"],
     ["what is required", { ...object({ a: {} }), required: ["a"] }, { a: null }, {}, "#/required"],
@@ -164,24 +178,14 @@ describe("checking values", () => {
   });
 
   test("sampled is one message in a hundred, beginning with the first", () => {
-    const reader = readerOf(object({ a: { maximum: 0 } }), "sampled");
+    const decoder = decoderOf(object({ a: { maximum: 0 } }), { validation: "sampled", jsonSchemaValidator });
     const bytes = Buffer.from('{"a":1}');
-    const refused = Array.from({ length: 250 }, (_, i) => i).filter(() => "code" in outcomeOf(() => reader.read(bytes, 0, bytes.length)));
+    const refused = Array.from({ length: 250 }, (_, i) => i).filter(() => "code" in outcomeOf(() => rowOf(decoder, bytes)));
     expect(refused).toEqual([0, 100, 200]);
-  });
-
-  test("a message is still read whole, and only between its bounds", () => {
-    const reader = readerOf(object({ a: { type: "integer" } }));
-    const bytes = Buffer.from('}{"a":1}{');
-    expect(reader.read(bytes, 1, 8)).toEqual({ a: 1 });
-    expect(outcomeOf(() => reader.read(bytes, 1, 9))).toMatchObject({ code: "trailing-bytes" });
-    expect(outcomeOf(() => reader.read(bytes, 1, 7))).toMatchObject({ code: "truncated" });
   });
 });
 
 describe("hostile schemas and values", () => {
-  beforeAll(() => jsonSchema.load?.("on"));
-
   test("schema text runs nowhere", () => {
     const evil = "');globalThis.pwned=1;('";
     const names = [evil, '"];globalThis.pwned=1;//', "`${globalThis.pwned=1}`", "\u2028globalThis.pwned=1", "__proto__", "constructor"];
@@ -233,18 +237,18 @@ describe("hostile schemas and values", () => {
     ["a rule of the wrong type", object({ a: { minimum: "zero" } }), "schema-invalid"],
     ["20,000 properties", object(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`p${i}`, {}]))), "limit-exceeded"],
   ])("a schema with %s is refused when its values are to be checked", (_name, schema, code) => {
-    expect(outcomeOf(() => readerOf(schema))).toMatchObject({ code });
-    expect(outcomeOf(() => readerOf(schema, "off"))).toHaveProperty("value");
+    const empty = Buffer.from("{}");
+    expect(outcomeOf(() => rowOf(decoderOf(schema), empty))).toMatchObject({ code });
+    expect(outcomeOf(() => rowOf(decoderOf(schema, {}), empty))).toHaveProperty("value");
   });
 
-  test("where code generation is off, that is said, and nothing asks for it", () => {
-    const parsed = jsonSchema.parse({ id: 1, schemaType: "JSON", schema: '{"type":"object"}' }, limits);
-    const options = { values: resolveValueOptions(), limits, plan: readEverything, codeGeneration: false };
-    expect(outcomeOf(() => parsed.compile(null, { ...options, validation: "on" }))).toMatchObject({
+  test("if code generation is off, that is said, and nothing asks for it", () => {
+    const root = { node: { type: "object" }, base: "schema:///" };
+    const documents = { root, resolve: () => root, inside: () => root };
+    expect(outcomeOf(() => jsonSchemaValidator.compile(documents, { codeGeneration: false, maxNsPerByte: 14 }))).toMatchObject({
       code: "unsupported-format",
       message: expect.stringContaining('set validation to "off"') as string,
     });
-    expect(outcomeOf(() => parsed.compile(null, options))).toHaveProperty("value");
   });
 
   test("ajv can be loaded where code generation is off", () => {

@@ -1,14 +1,32 @@
+import { isDecodeError } from "@cdckit/decode";
 import fc from "fast-check";
+import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
-import { isDecodeError } from "../../errors.ts";
 import { BoundedPattern } from "./bounded-pattern.ts";
+import { translatePattern } from "./pattern-translation.ts";
 
 const free = (): void => undefined;
 const matches = (pattern: string, text: string): boolean => new BoundedPattern(pattern, free).test(text);
 
 const atom = fc.constantFrom(
   ...["a", "b", "c", ".", "é", "🙂", "-", " ", "[ab]", "[^a]", "[a-c]", "[\\d-]", "[^\\W_]", "\\d", "\\D", "\\w", "\\W", "\\s", "\\S"],
-  ...["\\.", "\\/", "\\u0061", "\\u{1f642}", "\\x62", "\\p{L}", "\\P{Lu}", "^", "$", "\\b", "\\B"],
+  ...[
+    "\\.",
+    "\\/",
+    "[^\\s]",
+    "[\\S\\n]",
+    "[.]",
+    "[^a-c\\s]",
+    "\\u0061",
+    "\\u{1f642}",
+    "\\x62",
+    "\\p{L}",
+    "\\P{Lu}",
+    "^",
+    "$",
+    "\\b",
+    "\\B",
+  ],
 );
 const times = fc.constantFrom("", "", "*", "+", "?", "{2}", "{1,3}", "{2,}", "*?", "{0}");
 const isAssertion = (part: string): boolean => ["^", "$", "\\b", "\\B"].includes(part); // which cannot be repeated
@@ -24,7 +42,10 @@ function alternatives(part: fc.Arbitrary<string>): fc.Arbitrary<string> {
 const group = alternatives(atom).chain((inner) => fc.constantFrom(`(${inner})`, `(?:${inner})`));
 const pattern = alternatives(fc.oneof(atom, group));
 
-const text = fc.string({ unit: fc.constantFrom("a", "b", "c", "d", "1", "_", "-", ".", " ", "é", "🙂", "\n", "A"), maxLength: 8 });
+const text = fc.string({
+  unit: fc.constantFrom("a", "b", "c", "d", "1", "_", "-", ".", " ", "é", "🙂", "\n", "\r", "\u2028", "\u00a0", "\v", "A"),
+  maxLength: 8,
+});
 
 /**
  * Tried at each character in turn, as ECMA-262 has it: left to search by itself, V8 also tries between the halves of a character, where
@@ -68,24 +89,73 @@ describe("patterns", () => {
     expect(matches(source, subject)).toBe(expected);
   });
 
+  test.each<[string, string, boolean]>([
+    ["[[:alpha:]]", ":]", true],
+    ["[[:alpha:]]", "b]", false],
+    ["^\\z$", "z", true],
+    ["^\\A$", "A", true],
+    ["^\\Qa.\\E$", "Qa.E", true],
+    ["^[\\b]$", "\b", true],
+    ["^.{0,2000}b?$", "a".repeat(2_000), true],
+    ["^.{0,2000}b?$", "a".repeat(2_001), false],
+    ["^a{1500,}b?$", "a".repeat(1_499), false],
+    ["^a{1500,}b?$", "a".repeat(1_600), true],
+    ["^b{1200,2500}c?$", "b".repeat(2_500), true],
+    ["^b{1200,2500}c?$", "b".repeat(2_501), false],
+    ["^b{1200,2500}c?$", "b".repeat(1_199), false],
+    ["^\\p{Script=Greek}\\p{Uppercase_Letter}\\p{gc=Nd}$", "αA1", true],
+    ["^[^]$", "\n", true],
+    ["[]", "a", false],
+    ["^[\\w-.]+$", "a-.", true],
+    ["^\\d{3}\\-\\d{2}$", "123-45", true],
+  ])("what RE2 reads otherwise means what ECMAScript says: %s", (source, subject, expected) => {
+    expect(matches(source, subject)).toBe(expected);
+  });
+
   test.each([
-    "^a*b",
     "^[ab]*a{50}c$",
-    "(a+)+$",
+    "^[ab]*(?:a{50}c)$",
+    "(a+)+$b",
     "(a*)*b",
     "(a|a)*b",
-    "(a|aa)+$",
+    "(a|aa)+b",
     "^(([a-z])+.)+[A-Z]([a-z])+$",
     "a*a*a*a*a*a*b",
     "(.*)(.*)(.*)(.*)(.*)x",
-    "(?:a?){30}a{30}",
-  ])("%s takes time in proportion to its text", (source) => {
-    let ns = 0;
-    const counting = new BoundedPattern(source, (more) => {
-      ns += more;
+    "(?:a?){30}a{30}b",
+    "[ab]*a[ab]{20}[cd]",
+  ])("%s ends on a text that backtracking would not end on", (source) => {
+    expect(matches(source, "a".repeat(20_000))).toBe(false);
+  });
+
+  test("what a match may cost is spent before it: a step for each instruction and character", () => {
+    const spent = (source: string, subject: string): number => {
+      let ns = 0;
+      const counting = new BoundedPattern(source, (more) => {
+        ns += more;
+      });
+      counting.test(subject);
+      return ns;
+    };
+    const text = "a".repeat(1_000);
+    expect(spent("^[a-z]+$", text)).toBeLessThan(2 * text.length);
+    expect(spent("^a*a{500}b$", text)).toBeGreaterThan(500 * text.length); // which goes back over what it has taken
+    expect(spent("(?:a|b)*c", text)).toBeGreaterThan(spent("a|b", text));
+    expect(spent("(?:a|b)*c", text + text)).toBeGreaterThan(1.9 * spent("(?:a|b)*c", text));
+    const refusing = new BoundedPattern("(?:a+)+b", () => {
+      throw new Error("spent");
     });
-    counting.test("a".repeat(20_000));
-    expect(ns).toBeLessThan(20_000 * 1_000);
+    expect(() => refusing.test(text)).toThrow("spent");
+  });
+
+  test("no pattern has more instructions than its cost is counted by", () => {
+    fc.assert(
+      fc.property(pattern, (source) => {
+        const translated = translatePattern(source);
+        expect(RE2JS.compile(translated.source).programSize()).toBeLessThanOrEqual(translated.instructions);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test.each([
@@ -100,13 +170,19 @@ describe("patterns", () => {
     "[",
     "[b-a]",
     "*",
-
+    "(a)\\12",
+    "\\01",
+    "(?i)a",
+    "(?P<x>a)",
+    "(?i:a)",
+    "(?:a{100}){100}",
     "(a{1,1000}){1,1000}",
     "(){999999}",
     "\\u{110000}",
     "\\p{No_Such}",
     "\\p{L",
     "(".repeat(100),
+    "(?:a|b){1500,}",
     "x".repeat(2_001),
   ])("%s is refused", (source) => {
     let code = "a pattern";

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../json/parse.ts";
+import { isJsonObject } from "./json-object.ts";
 
 /** The same text for the same JSON value, whatever the order of its names. */
 export function canonicalText(value: unknown): string {

@@ -1,0 +1,35 @@
+/**
+ * Checks values against the rules of their JSON Schema. The decoder has none of its own: `jsonSchemaValidator` of `@cdckit/json-schema` is one.
+ */
+export interface JsonSchemaValidator {
+  /** The rules of one schema, compiled once. Throws a `DecodeError` if values cannot be checked against it. */
+  compile(documents: JsonSchemaDocuments, options: JsonSchemaValidatorOptions): ValidateJson;
+}
+
+/**
+ * Throws a `DecodeError` of code `value-invalid` if the value breaks a rule of its schema, and of code `limit-exceeded` if checking it costs
+ * more than it may. `messageBytes` is the length of the message.
+ */
+export type ValidateJson = (value: unknown, messageBytes: number) => void;
+
+export interface JsonSchemaValidatorOptions {
+  /** Whether code may be generated. False if the runtime forbids it. */
+  readonly codeGeneration: boolean;
+  /** What checking one message may cost for each of its bytes, in nanoseconds or so. A message of less than 1 MiB counts as one of 1 MiB. */
+  readonly maxNsPerByte: number;
+}
+
+/** A schema inside a text: an object, or true or false. `base` is the address that references in it start from. */
+export interface JsonSchemaPlace {
+  readonly node: unknown;
+  readonly base: string;
+}
+
+/** The text of a schema and the texts that it refers to. Nothing is fetched. */
+export interface JsonSchemaDocuments {
+  readonly root: JsonSchemaPlace;
+  /** The schema that a reference means. Throws a `DecodeError` of code `schema-invalid` if no text has it. */
+  resolve(reference: string, from: JsonSchemaPlace): JsonSchemaPlace;
+  /** A schema that stands inside another one. */
+  inside(node: unknown, place: JsonSchemaPlace): JsonSchemaPlace;
+}

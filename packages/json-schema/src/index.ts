@@ -1,0 +1,1 @@
+export { jsonSchemaValidator } from "./validator.ts";

@@ -1,0 +1,410 @@
+import { patternInvalid } from "./schema-invalid.ts";
+
+/*
+ * The regular expressions of JSON Schema (ECMA-262, section 22.2.1) in the syntax of RE2, without what only backtracking can match:
+ * look-around and back references. The two syntaxes look alike and mean different things: in RE2 `.` matches a carriage return, `\s` has no
+ * no-break space, `\12` is a character, `[[:alpha:]]` a class, `(?i)` a flag and `\z` the end of the text. So every character is written as
+ * its number, every set as its ranges, and nothing is copied.
+ */
+
+/** A pattern that re2js can read. */
+export interface TranslatedPattern {
+  readonly source: string;
+  /** The most instructions that it is compiled to. */
+  readonly instructions: number;
+  /** The most steps that the runtime's own matcher takes for each character; null if it might try many ways through the text. */
+  readonly nativeSteps: number | null;
+}
+
+const maxPatternChars = 2_000;
+const maxInstructions = 5_000;
+/** RE2 refuses larger counts. */
+const maxCount = 1_000;
+
+/** The pattern in RE2's syntax. Throws `schema-invalid` if it is none, or cannot be matched in linear time. */
+export function translatePattern(pattern: string): TranslatedPattern {
+  if (pattern.length > maxPatternChars) {
+    throw patternInvalid(`is longer than ${maxPatternChars} characters`);
+  }
+  if (!isPattern(pattern, "u") && !isPattern(pattern, "")) {
+    throw patternInvalid("is no regular expression");
+  }
+  return new PatternTranslator(pattern).translate();
+}
+
+/** With the flag `u` as JSON Schema has it; without, for what older schemas escape that needs no escape. */
+function isPattern(pattern: string, flags: string): boolean {
+  try {
+    return new RegExp(pattern, flags).flags === flags;
+  } catch {
+    return false;
+  }
+}
+
+/** What is open: the pattern itself, or a group. */
+interface OpenGroup {
+  readonly start: number;
+  instructions: number;
+}
+
+/** What a quantifier would repeat: from where in the source, and how many instructions. */
+interface Atom {
+  readonly start: number;
+  readonly instructions: number;
+}
+
+class PatternTranslator {
+  readonly #chars: readonly string[];
+  #at = 0;
+  #source = "";
+  readonly #open: OpenGroup[] = [];
+  #group: OpenGroup = { start: 0, instructions: 3 };
+  #last: Atom = { start: 0, instructions: 0 };
+  // A pattern that begins at the start of the text, has single characters alone, and repeats at most one of them as often as it fits.
+  #isStraight = true;
+  #variableRepeats = 0;
+  #stepsAfterRepeat = 0;
+
+  constructor(pattern: string) {
+    this.#chars = [...pattern]; // code points
+    this.#isStraight = this.#chars[0] === "^";
+  }
+
+  translate(): TranslatedPattern {
+    while (this.#at < this.#chars.length) {
+      this.#part(this.#take());
+      if (this.#group.instructions > maxInstructions) {
+        throw patternInvalid("repeats more than can be checked within bounds");
+      }
+    }
+    const nativeSteps = this.#isStraight && this.#variableRepeats <= 1 ? 1 + this.#stepsAfterRepeat : null;
+    return { source: this.#source, instructions: this.#group.instructions, nativeSteps };
+  }
+
+  /** One part of the pattern, whose syntax the runtime has found to be right. */
+  #part(char: string): void {
+    switch (char) {
+      case "(":
+        return this.#openGroup();
+      case ")":
+        return this.#closeGroup();
+      case "|":
+        return this.#operator("|");
+      case "^":
+        return this.#operator("^", this.#at === 1);
+      case "$":
+        return this.#operator("$", this.#at === this.#chars.length);
+      case "*":
+        return this.#repeat(0, Number.POSITIVE_INFINITY);
+      case "+":
+        return this.#repeat(1, Number.POSITIVE_INFINITY);
+      case "?":
+        return this.#repeat(0, 1);
+      case "{":
+        return this.#countedOrBrace();
+      case "\\":
+        return this.#escape(this.#take());
+      default:
+        return this.#atom(char === "[" ? this.#class() : char === "." ? anyInLine : characterSource(codeOf(char)));
+    }
+  }
+
+  get #next(): string | undefined {
+    return this.#chars[this.#at];
+  }
+
+  #take(): string {
+    const char = this.#chars[this.#at++];
+    if (char === undefined) {
+      throw patternInvalid("ends too early");
+    }
+    return char;
+  }
+
+  #takes(text: string): boolean {
+    const found = [...text].every((char, i) => this.#chars[this.#at + i] === char);
+    if (found) {
+      this.#at += text.length;
+    }
+    return found;
+  }
+
+  #atom(source: string): void {
+    this.#last = { start: this.#source.length, instructions: 1 };
+    this.#source += source;
+    this.#group.instructions++;
+    this.#stepsAfterRepeat += this.#variableRepeats;
+  }
+
+  #operator(source: string, isStraight = false): void {
+    this.#source += source;
+    this.#group.instructions += 2; // an alternative that is empty is an instruction, too
+    this.#isStraight &&= isStraight;
+  }
+
+  #openGroup(): void {
+    if (this.#takes("?") && !this.#takes(":")) {
+      if (!this.#takes("<") || this.#next === "=" || this.#next === "!") {
+        throw patternInvalid("looks around or sets flags, which cannot be matched in linear time");
+      }
+      while (this.#take() !== ">") {
+        // the name says nothing of what matches
+      }
+    }
+    this.#isStraight = false;
+    this.#open.push(this.#group);
+    this.#group = { start: this.#source.length, instructions: 1 };
+    this.#source += "(?:";
+  }
+
+  #closeGroup(): void {
+    const { start, instructions } = this.#group;
+    this.#source += ")";
+    this.#group = this.#open.pop() ?? this.#group; // groups are balanced: the runtime has looked
+    this.#group.instructions += instructions;
+    this.#last = { start, instructions };
+  }
+
+  #countedOrBrace(): void {
+    const counted = /^(\d+)(,(\d*))?\}/.exec(this.#chars.slice(this.#at, this.#at + 24).join(""));
+    if (counted === null) {
+      return this.#atom(characterSource(codeOf("{")));
+    }
+    this.#at += counted[0].length;
+    const min = Number(counted[1]);
+    this.#repeat(min, counted[2] === undefined ? min : counted[3] === "" ? Number.POSITIVE_INFINITY : Number(counted[3]));
+  }
+
+  #repeat(min: number, max: number): void {
+    this.#takes("?"); // lazy or not, the same texts match
+    const { start, instructions } = this.#last;
+    const isBounded = max !== Number.POSITIVE_INFINITY;
+    const copies = isBounded ? max : Math.max(min, 1);
+    this.#group.instructions += instructions * (copies - 1) + (isBounded ? max - min : 1);
+    if (copies > maxInstructions) {
+      throw patternInvalid("repeats more than can be checked within bounds");
+    }
+    this.#source = this.#source.slice(0, start) + repeatedSource(this.#source.slice(start), min, max);
+    if (min !== max) {
+      this.#variableRepeats++;
+    } else {
+      this.#stepsAfterRepeat += this.#variableRepeats * min;
+    }
+  }
+
+  #escape(char: string): void {
+    if (char === "b" || char === "B") {
+      return this.#operator(`\\${char}`);
+    }
+    this.#atom(this.#setSource(char) ?? characterSource(this.#escapedCode(char)));
+  }
+
+  /** The source of `\d` and its like, which may stand in a class; null for a single character. */
+  #setSource(char: string, isInClass = false): string | null {
+    switch (char) {
+      case "d":
+      case "D":
+      case "w":
+      case "W":
+        return `\\${char}`;
+      case "s":
+        return isInClass ? whitespace : `[${whitespace}]`;
+      case "S":
+        return isInClass ? noWhitespace : `[${noWhitespace}]`;
+      case "p":
+      case "P":
+        return `\\${char}{${this.#property()}}`;
+      default:
+        return null;
+    }
+  }
+
+  #property(): string {
+    const [, name] = /^\{([A-Za-z_=]{1,60})\}/.exec(this.#chars.slice(this.#at, this.#at + 64).join("")) ?? [];
+    if (name === undefined || !isPattern(`\\p{${name}}`, "u")) {
+      throw patternInvalid("names a property of characters that there is not");
+    }
+    this.#at += name.length + 2;
+    const value = name.replace(/^(?:gc|General_Category|sc|Script)=/, "");
+    return longCategories.get(value) ?? value;
+  }
+
+  #escapedCode(char: string): number {
+    switch (char) {
+      case "c":
+        return codeOf(this.#take()) & 0x1f;
+      case "x":
+        return this.#hex(2);
+      case "u":
+        return this.#takes("{") ? this.#hexUntilBrace() : this.#surrogates(this.#hex(4));
+      default:
+        if (/[1-9k]/.test(char) || (char === "0" && /\d/.test(this.#next ?? ""))) {
+          throw patternInvalid("refers back to a group, which cannot be matched in linear time");
+        }
+        return codeOf(controls.get(char) ?? char);
+    }
+  }
+
+  /** A pair of escapes is one character. */
+  #surrogates(high: number): number {
+    const low = /^\\u([dD][c-fC-F][0-9a-fA-F]{2})/.exec(this.#chars.slice(this.#at, this.#at + 6).join(""))?.[1];
+    if (high < 0xd800 || high > 0xdbff || low === undefined) {
+      return high;
+    }
+    this.#at += 6;
+    return (high - 0xd800) * 0x400 + (hexNumber(low) - 0xdc00) + 0x10000;
+  }
+
+  #hex(digits: number): number {
+    let text = "";
+    for (let i = 0; i < digits; i++) {
+      text += this.#take();
+    }
+    return hexNumber(text);
+  }
+
+  #hexUntilBrace(): number {
+    let text = "";
+    for (let char = this.#take(); char !== "}"; char = this.#take()) {
+      text += char;
+    }
+    return hexNumber(text);
+  }
+
+  #class(): string {
+    const isNegated = this.#takes("^");
+    let parts = "";
+    while (!this.#takes("]")) {
+      parts += this.#classPart();
+    }
+    return parts === "" ? (isNegated ? anything : nothing) : `[${isNegated ? "^" : ""}${parts}]`;
+  }
+
+  #classPart(): string {
+    const from = this.#classCharacter();
+    if (this.#next !== "-" || this.#chars[this.#at + 1] === "]") {
+      return from;
+    }
+    const isSet = !isCharacterSource(from);
+    this.#take();
+    const to = this.#classCharacter();
+    return isSet || !isCharacterSource(to) ? `${from}${characterSource(0x2d)}${to}` : `${from}-${to}`; // no range beside a set
+  }
+
+  #classCharacter(): string {
+    const char = this.#take();
+    if (char !== "\\") {
+      return characterSource(codeOf(char));
+    }
+    const escaped = this.#take();
+    return escaped === "b" ? characterSource(0x08) : (this.#setSource(escaped, true) ?? characterSource(this.#escapedCode(escaped)));
+  }
+}
+
+/** A part that is repeated: RE2 takes no count above a bound, so a larger one is several. */
+function repeatedSource(part: string, min: number, max: number): string {
+  let source = "";
+  let [min, max] = [min, max];
+  while (min > maxCount) {
+    source += `${part}{${maxCount}}`;
+    min -= maxCount;
+    max -= maxCount;
+  }
+  while (max > maxCount && max !== Number.POSITIVE_INFINITY) {
+    const count = Math.min(min, maxCount);
+    source += `${part}{${count},${maxCount}}`;
+    min -= count;
+    max -= maxCount;
+  }
+  return `${source}${part}{${min},${max === Number.POSITIVE_INFINITY ? "" : max}}`;
+}
+
+function codeOf(char: string): number {
+  return char.codePointAt(0) as number; // one character
+}
+
+function characterSource(code: number): string {
+  return `\\x{${code.toString(16)}}`;
+}
+
+function isCharacterSource(source: string): boolean {
+  return source.startsWith("\\x{") && source.indexOf("}") === source.length - 1;
+}
+
+function hexNumber(text: string): number {
+  const value = /^[0-9a-fA-F]{1,6}$/.test(text) ? Number.parseInt(text, 16) : Number.NaN;
+  if (!(value <= 0x10ffff)) {
+    throw patternInvalid("has an escape that is none");
+  }
+  return value;
+}
+
+const controls: ReadonlyMap<string, string> = new Map([
+  ["t", "\t"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["v", "\v"],
+  ["f", "\f"],
+  ["0", "\0"],
+]);
+
+const anything = "[\\x{0}-\\x{10ffff}]";
+const nothing = "[^\\x{0}-\\x{10ffff}]";
+const anyInLine = "[^\\x{a}\\x{d}\\x{2028}\\x{2029}]";
+
+const whitespaceRanges: readonly (readonly [number, number])[] = [
+  [0x09, 0x0d],
+  [0x20, 0x20],
+  [0xa0, 0xa0],
+  [0x1680, 0x1680],
+  [0x2000, 0x200a],
+  [0x2028, 0x2029],
+  [0x202f, 0x202f],
+  [0x205f, 0x205f],
+  [0x3000, 0x3000],
+  [0xfeff, 0xfeff],
+];
+const whitespace: string = rangesSource(whitespaceRanges);
+const noWhitespace: string = rangesSource([
+  [0, 0x08],
+  ...whitespaceRanges.map(([, end], i) => [end + 1, (whitespaceRanges[i + 1]?.[0] ?? 0x110000) - 1] as const),
+]);
+
+function rangesSource(ranges: readonly (readonly [number, number])[]): string {
+  return ranges.map(([start, end]) => `${characterSource(start)}-${characterSource(end)}`).join("");
+}
+
+/** Categories by their long names, which RE2 does not know. */
+const longCategories: ReadonlyMap<string, string> = new Map([
+  ...([
+    ["Letter", "L"],
+    ["Lowercase_Letter", "Ll"],
+    ["Uppercase_Letter", "Lu"],
+    ["Titlecase_Letter", "Lt"],
+  ] as const),
+  ...([
+    ["Modifier_Letter", "Lm"],
+    ["Other_Letter", "Lo"],
+    ["Mark", "M"],
+    ["Nonspacing_Mark", "Mn"],
+    ["Spacing_Mark", "Mc"],
+  ] as const),
+  ...([
+    ["Enclosing_Mark", "Me"],
+    ["Number", "N"],
+    ["Decimal_Number", "Nd"],
+    ["Letter_Number", "Nl"],
+    ["Other_Number", "No"],
+  ] as const),
+  ...([
+    ["Punctuation", "P"],
+    ["Symbol", "S"],
+    ["Math_Symbol", "Sm"],
+    ["Currency_Symbol", "Sc"],
+    ["Separator", "Z"],
+  ] as const),
+  ...([
+    ["Space_Separator", "Zs"],
+    ["Control", "Cc"],
+  ] as const),
+]);
