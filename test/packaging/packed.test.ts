@@ -73,6 +73,25 @@ describe.skipIf(!isBuilt)("the packages as users install them", { meta: { skipRe
     expect(run(process.execPath, ["--input-type=module", "-e", script], app).trim()).toBe("");
   });
 
+  test("neither decoding nor consuming brings a dependency of others", () => {
+    const names = closureOf(["@cdckit/decode", "@cdckit/registry", "@cdckit/consumer"]).map(({ manifest }) => manifest.name);
+    expect(names.sort()).toEqual(["@cdckit/consumer", "@cdckit/decode", "@cdckit/registry"]);
+  });
+
+  test("@cdckit/json-schema checks values if it is installed beside", () => {
+    const folder = join(temporary, "with-json-schema");
+    installTarballs(pack(closureOf(["@cdckit/json-schema"]), join(temporary, "more-tarballs")), folder);
+    const script = `
+      import { createDecoder } from "@cdckit/decode";
+      import { jsonSchemaValidator } from "@cdckit/json-schema";
+      const registered = { id: 1, schemaType: "JSON", schema: '{"type":"object","properties":{"id":{"pattern":"^(a+)+$"}}}' };
+      const decoder = createDecoder({ schemas: { peek: () => registered, load: async () => registered }, jsonSchemaValidator });
+      const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, headers: [], key: null };
+      const value = Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), Buffer.from('{"id":"b"}')]);
+      try { await decoder.decode({ ...record, value }); } catch (error) { console.log(error.code); }`;
+    expect(run(process.execPath, ["--input-type=module", "-e", script], folder).trim()).toBe("value-invalid");
+  });
+
   test("`npm install cdckit kafkajs` brings few packages and no build step", () => {
     const { packages, bytes } = measureInstalled(app);
     console.log(`npm install cdckit kafkajs: ${packages} packages, ${(bytes / 1e6).toFixed(1)} MB`);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createConsumer } from "./consumer.ts";
 import type { KafkaDriver } from "./driver.ts";
 import { isConsumerError } from "./errors.ts";
 import { type ConsumerOptions, resolveConsumerOptions } from "./options.ts";
@@ -28,6 +29,11 @@ describe("consumer options", () => {
       shutdownTimeoutMs: 10_000,
     });
     expect(resolveConsumerOptions({ ...valid, signals: false }).signals).toEqual([]);
+  });
+
+  test("validation without a validator fails at construction, and says what to install", () => {
+    expect(() => createConsumer({ ...valid, decoder: { validation: "on" } })).toThrow("npm install @cdckit/json-schema");
+    expect(() => createConsumer({ ...valid, decoder: { validation: "off" } })).not.toThrow();
   });
 
   test.each([

@@ -1,3 +1,16 @@
+import {
+  anyInLine,
+  anything,
+  characterSource,
+  codeOf,
+  controls,
+  hexNumber,
+  isCharacterSource,
+  nothing,
+  noWhitespace,
+  propertyName,
+  whitespace,
+} from "./character-source.ts";
 import { patternInvalid } from "./schema-invalid.ts";
 
 /*
@@ -12,8 +25,10 @@ export interface TranslatedPattern {
   readonly source: string;
   /** The most instructions that it is compiled to. */
   readonly instructions: number;
-  /** The most steps that the runtime's own matcher takes for each character; null if it might try many ways through the text. */
-  readonly nativeSteps: number | null;
+  /**
+   * The most steps that the runtime's own matcher goes back for each character; null if it might try many ways through the text.
+   */
+  readonly nativeBacktracking: number | null;
 }
 
 const maxPatternChars = 2_000;
@@ -77,8 +92,8 @@ class PatternTranslator {
         throw patternInvalid("repeats more than can be checked within bounds");
       }
     }
-    const nativeSteps = this.#isStraight && this.#variableRepeats <= 1 ? 1 + this.#stepsAfterRepeat : null;
-    return { source: this.#source, instructions: this.#group.instructions, nativeSteps };
+    const nativeBacktracking = this.#isStraight && this.#variableRepeats <= 1 ? this.#stepsAfterRepeat : null;
+    return { source: this.#source, instructions: this.#group.instructions, nativeBacktracking };
   }
 
   /** One part of the pattern, whose syntax the runtime has found to be right. */
@@ -225,8 +240,7 @@ class PatternTranslator {
       throw patternInvalid("names a property of characters that there is not");
     }
     this.#at += name.length + 2;
-    const value = name.replace(/^(?:gc|General_Category|sc|Script)=/, "");
-    return longCategories.get(value) ?? value;
+    return propertyName(name);
   }
 
   #escapedCode(char: string): number {
@@ -304,107 +318,16 @@ class PatternTranslator {
 /** A part that is repeated: RE2 takes no count above a bound, so a larger one is several. */
 function repeatedSource(part: string, min: number, max: number): string {
   let source = "";
-  let [min, max] = [min, max];
-  while (min > maxCount) {
+  let [minLeft, maxLeft] = [min, max];
+  while (minLeft > maxCount) {
     source += `${part}{${maxCount}}`;
-    min -= maxCount;
-    max -= maxCount;
+    minLeft -= maxCount;
+    maxLeft -= maxCount;
   }
-  while (max > maxCount && max !== Number.POSITIVE_INFINITY) {
-    const count = Math.min(min, maxCount);
-    source += `${part}{${count},${maxCount}}`;
-    min -= count;
-    max -= maxCount;
+  while (maxLeft > maxCount && maxLeft !== Number.POSITIVE_INFINITY) {
+    source += `${part}{${minLeft},${maxCount}}`;
+    minLeft = 0;
+    maxLeft -= maxCount;
   }
-  return `${source}${part}{${min},${max === Number.POSITIVE_INFINITY ? "" : max}}`;
+  return `${source}${part}{${minLeft},${maxLeft === Number.POSITIVE_INFINITY ? "" : maxLeft}}`;
 }
-
-function codeOf(char: string): number {
-  return char.codePointAt(0) as number; // one character
-}
-
-function characterSource(code: number): string {
-  return `\\x{${code.toString(16)}}`;
-}
-
-function isCharacterSource(source: string): boolean {
-  return source.startsWith("\\x{") && source.indexOf("}") === source.length - 1;
-}
-
-function hexNumber(text: string): number {
-  const value = /^[0-9a-fA-F]{1,6}$/.test(text) ? Number.parseInt(text, 16) : Number.NaN;
-  if (!(value <= 0x10ffff)) {
-    throw patternInvalid("has an escape that is none");
-  }
-  return value;
-}
-
-const controls: ReadonlyMap<string, string> = new Map([
-  ["t", "\t"],
-  ["n", "\n"],
-  ["r", "\r"],
-  ["v", "\v"],
-  ["f", "\f"],
-  ["0", "\0"],
-]);
-
-const anything = "[\\x{0}-\\x{10ffff}]";
-const nothing = "[^\\x{0}-\\x{10ffff}]";
-const anyInLine = "[^\\x{a}\\x{d}\\x{2028}\\x{2029}]";
-
-const whitespaceRanges: readonly (readonly [number, number])[] = [
-  [0x09, 0x0d],
-  [0x20, 0x20],
-  [0xa0, 0xa0],
-  [0x1680, 0x1680],
-  [0x2000, 0x200a],
-  [0x2028, 0x2029],
-  [0x202f, 0x202f],
-  [0x205f, 0x205f],
-  [0x3000, 0x3000],
-  [0xfeff, 0xfeff],
-];
-const whitespace: string = rangesSource(whitespaceRanges);
-const noWhitespace: string = rangesSource([
-  [0, 0x08],
-  ...whitespaceRanges.map(([, end], i) => [end + 1, (whitespaceRanges[i + 1]?.[0] ?? 0x110000) - 1] as const),
-]);
-
-function rangesSource(ranges: readonly (readonly [number, number])[]): string {
-  return ranges.map(([start, end]) => `${characterSource(start)}-${characterSource(end)}`).join("");
-}
-
-/** Categories by their long names, which RE2 does not know. */
-const longCategories: ReadonlyMap<string, string> = new Map([
-  ...([
-    ["Letter", "L"],
-    ["Lowercase_Letter", "Ll"],
-    ["Uppercase_Letter", "Lu"],
-    ["Titlecase_Letter", "Lt"],
-  ] as const),
-  ...([
-    ["Modifier_Letter", "Lm"],
-    ["Other_Letter", "Lo"],
-    ["Mark", "M"],
-    ["Nonspacing_Mark", "Mn"],
-    ["Spacing_Mark", "Mc"],
-  ] as const),
-  ...([
-    ["Enclosing_Mark", "Me"],
-    ["Number", "N"],
-    ["Decimal_Number", "Nd"],
-    ["Letter_Number", "Nl"],
-    ["Other_Number", "No"],
-  ] as const),
-  ...([
-    ["Punctuation", "P"],
-    ["Symbol", "S"],
-    ["Math_Symbol", "Sm"],
-    ["Currency_Symbol", "Sc"],
-    ["Separator", "Z"],
-  ] as const),
-  ...([
-    ["Space_Separator", "Zs"],
-    ["Control", "Cc"],
-  ] as const),
-]);
