@@ -1,0 +1,192 @@
+import type { CdcEvent, Decoder, RecordWalk } from "@cdckit/decode";
+import type { FetchedBatch } from "../driver.ts";
+import type { Failure, RecordPlace } from "../failure/failure.ts";
+import type { Recovery } from "../failure/recovery.ts";
+import { noTries, type Tries } from "../failure/retry-policy.ts";
+import type { Counters } from "../observe/counters.ts";
+import type { WorkInHand } from "../observe/waits.ts";
+import type { Fence } from "./fence.ts";
+import { isThenable } from "./is-thenable.ts";
+import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
+
+/** A batch of a stream that is in memory: events of it are still to be handed out, or are not done. */
+export interface StreamBatch {
+  readonly batch: FetchedBatch;
+  readonly walk: RecordWalk;
+  readonly ledger: OffsetLedger;
+  /** Handed out and not done. */
+  outstanding: number;
+  /** Closed when nothing more of it is to be handed out. */
+  readonly fence: Fence;
+  /** More of it is to be handed out. */
+  queued: boolean;
+}
+
+/** A record is settled when every event of it is done, and so is every event that is not handed out yet. */
+export interface StreamRecord {
+  readonly taken: StreamBatch;
+  readonly span: OffsetSpan;
+  readonly next: bigint;
+  open: number;
+}
+
+export interface StreamReaderParts {
+  readonly decoder: Decoder;
+  readonly counters: Counters;
+  readonly recovery: Recovery;
+  /** All records of the batch were read. */
+  readonly ended: (taken: StreamBatch) => void;
+  /** A dead letter of the batch is written, or given up: nobody waits for it any more. */
+  readonly released: (taken: StreamBatch) => void;
+}
+
+/** Reads the records of a stream one by one, decodes each as often as that may help, and keeps its events until they are handed out. */
+export class StreamReader {
+  readonly #parts: StreamReaderParts;
+  #record: StreamRecord | null = null;
+  #events: readonly CdcEvent[] = [];
+  #nextEvent = 0;
+  #decoding: Promise<readonly CdcEvent[]> | null = null;
+  /** A schema, the next attempt or a dead letter is awaited. */
+  #isWaiting = false;
+
+  constructor(parts: StreamReaderParts) {
+    this.#parts = parts;
+  }
+
+  *atWork(): Iterable<WorkInHand> {
+    if (this.#isWaiting && this.#record !== null) {
+      yield this.#parts.recovery.workOn("decode", placeIn(this.#record.taken), null);
+    }
+  }
+
+  /** The next event of the batch and its record. Null if another record must be read first. */
+  takeEvent(taken: StreamBatch): { readonly event: CdcEvent; readonly record: StreamRecord } | null {
+    const event = this.#events[this.#nextEvent];
+    if (this.#record?.taken !== taken || event === undefined) {
+      return null;
+    }
+    this.#nextEvent++;
+    return { event, record: this.#record };
+  }
+
+  /** Decodes the next record of the batch, or ends the batch. Rejects with what halts the consumer. */
+  async readNext(taken: StreamBatch): Promise<void> {
+    const { counters, ended } = this.#parts;
+    this.#events = [];
+    this.#nextEvent = 0;
+    if (!taken.walk.next()) {
+      // Control records, and gaps of compaction, at the end of the batch are passed here.
+      taken.ledger.settle(taken.ledger.take(), taken.batch.nextOffset);
+      ended(taken);
+      return;
+    }
+    const next = taken.batch.offsetAt(taken.walk.record) + 1n;
+    const record: StreamRecord = { taken, span: taken.ledger.take(), next, open: 0 };
+    this.#record = record;
+    let events = this.#decodeAtOnce(taken);
+    if (events === null) {
+      this.#isWaiting = true;
+      events = await this.#decodeInTime(record).finally(() => {
+        this.#isWaiting = false;
+      });
+    }
+    if (events === null) {
+      return;
+    }
+    this.#events = events;
+    record.open = events.length;
+    counters.records++;
+    counters.events += events.length;
+    counters.handled += events.length;
+    if (events.length === 0) {
+      taken.ledger.settle(record.span, next);
+    }
+  }
+
+  /** The record's events, if they are known at once. */
+  #decodeAtOnce(taken: StreamBatch): readonly CdcEvent[] | null {
+    this.#decoding = null;
+    try {
+      const decoded = this.#parts.decoder.decodeAt(taken.walk);
+      if (!isThenable(decoded)) {
+        return decoded;
+      }
+      this.#decoding = decoded;
+    } catch (error) {
+      this.#decoding = Promise.reject(error as Error);
+    }
+    this.#decoding.catch(ignore); // looked at later, or not at all if the partition is gone by then
+    return null;
+  }
+
+  /**
+   * The record's events, attempted again while that can help. None for a record that was set aside. Null if the record is not to be handed
+   * out any more: nobody at the other end may wait for a registry that is slow or down. Rejects with what halts the consumer.
+   */
+  async #decodeInTime(record: StreamRecord): Promise<readonly CdcEvent[] | null> {
+    const { fence } = record.taken;
+    const tries: Tries = noTries();
+    while (!fence.isClosed) {
+      let events: readonly CdcEvent[] | null = null;
+      try {
+        const decoding = (this.#decoding ?? Promise.resolve([])).then((known) => {
+          events = known;
+        });
+        await fence.orClosed(decoding);
+        if (tries.wait !== null) {
+          this.#parts.recovery.recovered(tries);
+        }
+        return events;
+      } catch (error) {
+        const outcome = await this.#recover(record, error, tries);
+        if (outcome !== "decode again") {
+          return outcome;
+        }
+      }
+    }
+    return null;
+  }
+
+  #recover(record: StreamRecord, error: unknown, tries: Tries): Promise<readonly CdcEvent[] | null | "decode again"> {
+    const { taken } = record;
+    const failure: Failure = { stage: "decode", error, place: placeIn(taken), event: null, sink: null, through: null };
+    return this.#parts.recovery.recover<Promise<readonly CdcEvent[] | null | "decode again">>({
+      failure,
+      tries,
+      fence: taken.fence,
+      giveUp: async () => null,
+      retryAfter: async (delayMs) => {
+        await taken.fence.pause(delayMs);
+        const known = this.#decodeAtOnce(taken);
+        this.#decoding ??= Promise.resolve(known ?? []);
+        return "decode again";
+      },
+      setAside: () => this.#setAside(record, failure, tries),
+      halt: (fatal) => Promise.reject(fatal),
+    });
+  }
+
+  /** A drain waits for the dead letter as it waits for what is handed out. Otherwise the next owner would write it again. */
+  async #setAside(record: StreamRecord, failure: Failure, tries: Tries): Promise<readonly CdcEvent[] | null> {
+    const { recovery, released } = this.#parts;
+    const { taken, span, next } = record;
+    taken.outstanding++;
+    try {
+      if (!(await recovery.setAside(failure, tries, taken.fence))) {
+        return null;
+      }
+      taken.ledger.settle(span, next);
+      return [];
+    } finally {
+      taken.outstanding--;
+      released(taken);
+    }
+  }
+}
+
+function placeIn({ batch, walk }: StreamBatch): RecordPlace {
+  return { assignment: batch.assignment, batch, record: walk.record };
+}
+
+function ignore(): void {}
