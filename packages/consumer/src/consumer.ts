@@ -264,7 +264,13 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     // Awaited below. A start that failed has nobody who would end the dispatcher.
     stopped.catch(() => dispatcher.abandonUnlessDrained());
     try {
-      yield* deliveriesOf(dispatcher, engine) as AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>; // the map is the user's word
+      // Not by a generator of its own: `yield*` puts promises between the moment in which an event is handed out and the reader's turn, and a
+      // partition that is lost in between is handled by two members.
+      for (let delivery = await dispatcher.next(); delivery !== null; delivery = await dispatcher.next()) {
+        yield delivery as Delivery<StreamEvent<Tables>>; // the map is the user's word
+      }
+    } catch (error) {
+      engine.fail(error as Error); // next() rejects with errors only
     } finally {
       dispatcher.abandonUnlessDrained();
       void engine.stop();
@@ -390,14 +396,4 @@ function recoveryOf(
   const deadLetters = new DeadLetters({ ...parts, topic, send: (records) => engine.send(records) });
   engine.onRelease((assignments) => deadLetters.parkedKeys.release(assignments));
   return new Recovery({ ...parts, deadLetters });
-}
-
-async function* deliveriesOf(dispatcher: StreamDispatcher, engine: ConsumerEngine): AsyncGenerator<Delivery, void, void> {
-  try {
-    for (let delivery = await dispatcher.next(); delivery !== null; delivery = await dispatcher.next()) {
-      yield delivery;
-    }
-  } catch (error) {
-    engine.fail(error as Error); // next() rejects with errors only
-  }
 }
