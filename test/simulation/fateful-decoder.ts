@@ -19,6 +19,8 @@ export interface FatefulDecoderParts {
   readonly unknownForMs: number;
   /** When the record was stored. */
   readonly storedAtMs: (id: number) => number;
+  /** Told when a stream takes an event to hand it out; null if nothing is read as a stream. */
+  readonly handedOut: ((fact: Fact, holding: Holding) => void) | null;
 }
 
 /** Decodes as the fates of the records have it. */
@@ -31,7 +33,7 @@ export class FatefulDecoder implements Decoder {
   }
 
   decodeAt({ batch, record }: RecordCursor): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {
-    const { oracle, clock, holdingOf } = this.#parts;
+    const { oracle, clock, holdingOf, handedOut } = this.#parts;
     const offset = batch.offsetAt(record);
     const fact = oracle.factOf(batch.valueAt(record));
     oracle.decoded(fact, batch.partition, offset);
@@ -39,7 +41,10 @@ export class FatefulDecoder implements Decoder {
       return [];
     }
     const holding = holdingOf(batch as FetchedBatch); // the consumer decodes what it was handed over
-    const events = (): readonly CdcEvent[] => eventsOf(fact, holding, batch.topic);
+    const events = (): readonly CdcEvent[] => {
+      const all = eventsOf(fact, holding, batch.topic);
+      return handedOut === null ? all : watched(all, () => handedOut(fact, holding));
+    };
     const isFirst = !this.#known.has(fact.record.id);
     switch (fact.record.fate) {
       case "broken":
@@ -95,4 +100,16 @@ function eventsOf(fact: Fact, holding: Holding, topic: string): readonly CdcEven
       holding,
     }) as unknown as CdcEvent; // as much of one as is read
   return record.fate === "double" ? [event(0), event(1)] : [event(0)];
+}
+
+/** A stream looks at an event in the moment in which it hands it out, and its reader sees it some promises later. */
+function watched(events: readonly CdcEvent[], taken: () => void): readonly CdcEvent[] {
+  const get = (event: CdcEvent): CdcEvent => {
+    taken();
+    return event;
+  };
+  return Object.defineProperties(
+    [...events],
+    Object.fromEntries(events.map((event, at) => [at, { get: () => get(event) }])),
+  ) as readonly CdcEvent[]; // the same members
 }

@@ -101,7 +101,6 @@ export class FatefulHandlers {
       if (fact.record.fate !== "filtered") {
         this.#oracle.starts(fact, holding);
       }
-      holding.active++;
       const end = (): void => {
         if (!process.isDead) {
           holding.workEnded(process.clock.nowMs());

@@ -40,13 +40,9 @@ export class Holding {
   /** The group has gone on without its member, whose session had run out: nothing of it may start. */
   isExpired = false;
 
-  /** When it ended, or when the group went on without its member, whichever came first; null before. */
-  overAtMs: number | null = null;
-
   /** The group goes on without its member. */
-  expire(atMs: number): void {
+  expire(): void {
     this.isExpired = true;
-    this.overAtMs ??= atMs;
   }
 
   /** A handler call or a write to a sink ends, well or not. */
@@ -60,11 +56,10 @@ export class Holding {
   }
 
   /** Nothing of it may start from here on. */
-  end(atMs: number): void {
+  end(): void {
     if (this.state === "gone") {
       return;
     }
-    this.overAtMs ??= atMs;
     this.state = "gone";
     if (this.isCommitOpen) {
       this.excuseBy("its last commit did not end well");

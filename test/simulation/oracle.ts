@@ -31,7 +31,8 @@ const silent: ReadonlySet<Fate> = new Set<Fate>(["filtered", "empty"]);
 export interface OracleParts {
   readonly plan: Plan;
   readonly losses: ToldLosses;
-  readonly nowMs: () => number;
+  /** How many turns the clock has taken. */
+  readonly turn: () => number;
   /** Told of everything that happens. */
   readonly trace: ((line: string) => void) | null;
 }
@@ -56,12 +57,14 @@ export class Oracle {
   /** Who sent the latest dead letter of a record. */
   readonly #senders = new Map<Fact, Holding>();
 
-  readonly #nowMs: () => number;
+  /** In which turn a stream last handed out an event. */
+  #handedOutInTurn = -1;
+  readonly #turn: () => number;
 
-  constructor({ plan, losses, nowMs, trace }: OracleParts) {
+  constructor({ plan, losses, turn, trace }: OracleParts) {
     this.#plan = plan;
     this.losses = losses;
-    this.#nowMs = nowMs;
+    this.#turn = turn;
     this.#trace = trace;
     this.#facts = Array.from({ length: plan.partitions }, () => []);
     this.#byOffset = this.#facts.map(() => new Map<bigint, Fact>());
@@ -200,14 +203,20 @@ export class Oracle {
     }
   }
 
-  /** A handler is called, or a reader of a stream is handed something. */
+  /** A stream hands an event out. From here on the event is under way, and nothing can take it back. */
+  handedOut(fact: Fact, holding: Holding): void {
+    this.refuseGone(holding, `${this.#name(fact)} is handed out`);
+    holding.active++;
+    this.#handedOutInTurn = this.#turn();
+  }
+
+  /** A handler is called, or a reader of a stream has what was handed out. */
   starts(fact: Fact, holding: Holding): void {
-    // A stream's delivery is on its way from the moment in which the consumer hands it out: the iterator's promise is resolved, and the
-    // reader runs some turns later. If the partition goes in the same instant, the delivery is under way, and nothing can take it back.
-    if (this.#plan.reads === "stream" && holding.overAtMs === this.#nowMs()) {
-      holding.excuseBy("a delivery was on its way to the reader at its end");
-    } else {
+    if (this.#plan.reads !== "stream") {
       this.refuseGone(holding, `${this.#name(fact)} is handed to a handler`);
+    } else if (this.#handedOutInTurn !== this.#turn()) {
+      // Promises lie between a stream and its reader, and nothing else: whatever comes from outside waits for the next turn.
+      this.violate(`${this.#name(fact)} came to its reader later than in the turn in which it was handed out`);
     }
     const lane = this.#laneOf(fact);
     if (this.#plan.failure.poison === "park-key" && fact.record.key !== 0 && lane !== null && this.#plan.reads !== "stream") {

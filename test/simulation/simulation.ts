@@ -100,7 +100,7 @@ class Simulation {
     this.#oracle = new Oracle({
       plan,
       losses: new ToldLosses(this.#broker),
-      nowMs: () => this.#clock.nowMs(),
+      turn: () => this.#clock.turns,
       trace: trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`),
     });
     this.#broker.oracle = this.#oracle;
@@ -300,6 +300,7 @@ class Simulation {
       holdingOf: ({ assignment }) => process.holdingOf(assignment),
       unknownForMs: plan.unknownForMs,
       storedAtMs: (id) => this.#log.storedAtMs(id),
+      handedOut: plan.reads === "stream" ? (fact, holding) => process.isDead || oracle.handedOut(fact, holding) : null,
     });
     const tools = { clock: process.clock, plan, broker, factAt: oracle.factAt.bind(oracle), handle: this.#handlers.each(process) };
     const consumer = createConsumer({

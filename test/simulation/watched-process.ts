@@ -95,7 +95,7 @@ export class WatchedProcess {
     this.#isExpired = this.#frozen !== null;
     this.excuse("its session ran out");
     for (const holding of this.holdings.values()) {
-      holding.expire(this.#parts.clock.nowMs());
+      holding.expire();
     }
   }
 
@@ -147,7 +147,7 @@ export class WatchedProcess {
     this.#isDead = true;
     this.excuse("its process crashed");
     for (const holding of this.holdings.values()) {
-      holding.end(this.#parts.clock.nowMs());
+      holding.end();
     }
     this.#parts.clock.after(sessionTimeoutMs, () => {
       this.#leaveGroup();
@@ -318,7 +318,7 @@ export class WatchedProcess {
         if (tookMs >= Math.min(plan.shutdownTimeoutMs, plan.rebalanceTimeoutMs)) {
           holding.excuseBy("its drain took too long");
         }
-        holding.end(clock.nowMs());
+        holding.end();
         this.holdings.delete(holding.assignment);
       }
     };
@@ -364,7 +364,7 @@ export class WatchedProcess {
       return known;
     }
     const stray = new Holding(assignment);
-    stray.end(this.#parts.clock.nowMs());
+    stray.end();
     return stray;
   }
 
@@ -444,7 +444,7 @@ export class WatchedProcess {
       this.excuse("its consumer halted");
     }
     for (const holding of this.holdings.values()) {
-      holding.end(this.#parts.clock.nowMs());
+      holding.end();
     }
     this.holdings.clear();
     return session.close(deadlineMs);
