@@ -20,6 +20,7 @@ const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mj
 const { checkGuarantees } = await import("./guarantees.mjs");
 const { checkRooms } = await import("./rooms.mjs");
 const { checkTarballs } = await import("./tarballs.mjs");
+const { checkWords } = await import("./words.mjs");
 
 /**
  * @typedef {object} Check
@@ -47,6 +48,7 @@ const checks = [
   { name: "code-blocks", of: "code blocks of documents", judge: () => built(() => checkCodeBlocks(repositoryRoot)) },
   { name: "format", of: "format", judge: () => run("biome", ["format", "--colors=off", "--reporter=summary", "."]) },
   { name: "rooms", of: "who imports whom", judge: () => checkRooms(repositoryRoot).join("\n") },
+  { name: "words", of: "words of names", judge: () => checkWords(repositoryRoot).join("\n") },
   { name: "dependencies", of: "dependencies and their reasons", judge: () => checkDependencies(repositoryRoot).join("\n") },
   { name: "commands", of: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
   { name: "paths", of: "paths of documents", judge: () => checkPaths(repositoryRoot).join("\n") },

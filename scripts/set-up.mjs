@@ -11,7 +11,7 @@ import { removeStaleOutput } from "./stale-output.mjs";
 
 export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
-const oldestNode = { major: 20, minor: 19 };
+const minNode = { major: 20, minor: 19 };
 
 /**
  * Leaves the repository ready to run.
@@ -33,11 +33,11 @@ export function setUp({ build = false, quiet = false } = {}) {
  */
 function demandNode(version) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major > oldestNode.major || (major === oldestNode.major && minor >= oldestNode.minor)) {
+  if (major > minNode.major || (major === minNode.major && minor >= minNode.minor)) {
     return;
   }
   fail(
-    `Node ${oldestNode.major}.${oldestNode.minor} or newer is needed, this is ${version}. Install a newer one from https://nodejs.org and try again.`,
+    `Node ${minNode.major}.${minNode.minor} or newer is needed, this is ${version}. Install a newer one from https://nodejs.org and try again.`,
   );
 }
 

@@ -41,6 +41,45 @@ function said(script: string, check: string): string {
   return `${stdout}${stderr}`.trim();
 }
 
+describe("the check of words in names", () => {
+  const words = (): string[] => said("words.mjs", "checkWords").split("\n");
+
+  test("has nothing to say of the field's words, nor of comments, texts and regular expressions", () => {
+    write(
+      "packages/one/src/fast-path.ts",
+      "const fastPath = `told ${1} ${`stated`}`; // the short way\nconst p = /weight/.test('spend') ? 2 / 1 : 0;\n",
+    );
+    expect(words()).toEqual([""]);
+  });
+
+  test("sees a banned word in a file's name, and in names in whatever form they are written", () => {
+    write(
+      "packages/one/src/short-way.ts",
+      "const maxX = `${shortWay}`;\nconst a = 1 / leastBytes / 2;\nclass OneWeaver {\n  #stated = /`/;\n}\n",
+    );
+    write("test/open-record.mjs", "export const passedOver = '`';\nexport const openRecords = 1;\n");
+    expect(words()).toEqual([
+      'packages/one/src/short-way.ts: its name says "short way": use fast path.',
+      'packages/one/src/short-way.ts:1: shortWay says "short way": use fast path.',
+      'packages/one/src/short-way.ts:2: leastBytes says "least …": use min.',
+      'packages/one/src/short-way.ts:3: OneWeaver says "weaver": use ClosureCompiler.',
+      'packages/one/src/short-way.ts:4: stated says "stated": use hinted, or declared.',
+      'test/open-record.mjs: its name says "open record": use InFlightRecord.',
+      'test/open-record.mjs:1: passedOver says "passed over": use skipped.',
+      'test/open-record.mjs:2: openRecords says "open records": use InFlightRecord.',
+    ]);
+  });
+
+  test("knows rooms in which a word is the field's", () => {
+    write("packages/decode/src/quick.ts", "export const isQuick = true;\n");
+    write("scripts/quick.mjs", "export const isQuick = true;\n");
+    expect(words()).toEqual([
+      'packages/decode/src/quick.ts: its name says "quick": use fast path.',
+      'packages/decode/src/quick.ts:1: isQuick says "quick": use fast path.',
+    ]);
+  });
+});
+
 describe("the dependency check", () => {
   const dependencies = (): string => said("dependencies.mjs", "checkDependencies");
 

@@ -122,14 +122,14 @@ async function stopKafka(record, dir) {
 /** @param {string} dir @param {Record<string, number>} listeners @param {Record<string, number>} advertised @param {number} controllerPort */
 function brokerConfig(dir, listeners, advertised, controllerPort) {
   const addresses = Object.entries(listeners).map(([name, port]) => `${name}://127.0.0.1:${port}`);
-  const told = Object.entries({ ...listeners, ...advertised }).map(([name, port]) => `${name}://127.0.0.1:${port}`);
+  const reported = Object.entries({ ...listeners, ...advertised }).map(([name, port]) => `${name}://127.0.0.1:${port}`);
   return {
     "process.roles": "broker,controller",
     "node.id": 1,
     "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
     "controller.listener.names": "CONTROLLER",
     listeners: [...addresses, `CONTROLLER://127.0.0.1:${controllerPort}`].join(","),
-    "advertised.listeners": told.join(","),
+    "advertised.listeners": reported.join(","),
     "log.dirs": join(dir, "kafka-data"),
     "auto.create.topics.enable": false, // a missing topic is an answer that must be seen
     "offsets.topic.replication.factor": 1,
@@ -159,7 +159,7 @@ function clusterId() {
 
 /** Whether the broker serves a request; the plain connection first, because a client that is refused waits longer and longer. @param {number} port */
 async function answers(port) {
-  await opens(port);
+  await listens(port);
   const admin = new Kafka({ brokers: [`127.0.0.1:${port}`], logLevel: logLevel.NOTHING, retry: { retries: 0 } }).admin();
   try {
     await admin.connect();
@@ -170,7 +170,7 @@ async function answers(port) {
 }
 
 /** @param {number} port @returns {Promise<void>} */
-function opens(port) {
+function listens(port) {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("error", reject).once("connect", () => {

@@ -13,7 +13,7 @@ import { readState, removeState, serviceNames, writeState } from "./state.mjs";
 export async function up(dir, signal) {
   const folder = resolve(dir);
   const known = readState(folder);
-  if (known !== null && isWhole(known)) {
+  if (known !== null && isComplete(known)) {
     console.log("The stack is up already.");
     printAddresses(known);
     return;
@@ -70,7 +70,7 @@ function clear(folder, known) {
 }
 
 /** @param {import("./state.mjs").StackState} state */
-function isWhole(state) {
+function isComplete(state) {
   return state.addresses !== null && serviceNames.every((name) => runs(state, name));
 }
 

@@ -31,7 +31,7 @@ const memberScript = fileURLToPath(new URL("./pipe-member.mjs", import.meta.url)
 const freezeMs = 4_000;
 const quietMs = 60_000;
 /** A batch is under way when a process is frozen: it is handed on already. */
-const underWay = 25;
+const maxInFlight = 25;
 
 export async function runPipeChaos(options: PipeChaosOptions): Promise<PipeReport> {
   const { dir, kafka, stop } = await startProxiedKafka();
@@ -145,7 +145,7 @@ class PipeScene {
       .slice(line)
       .filter(({ pid, partition, offset }) => pid === member.pid && offset < (passedOn.get(partition) ?? 0n));
     this.#handedAfterFreeze += again.length;
-    if (again.length > underWay) {
+    if (again.length > maxInFlight) {
       this.#violations.push(`${again.length} events were handed to a member after its freeze, and others had passed them on`);
     }
   }

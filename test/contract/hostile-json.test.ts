@@ -224,7 +224,7 @@ describe("error messages", () => {
       const badUtf8 = Buffer.concat([bytes.subarray(0, -1), Buffer.from([0xff]), bytes.subarray(-1)]);
       for (const one of [bytes, badUtf8, bytes.subarray(0, -3)]) {
         for (const record of [recordOf(one), recordOf("{}", { key: one })]) {
-          expect(await toldBy(record, options)).not.toContain(canary);
+          expect(await reportedBy(record, options)).not.toContain(canary);
         }
       }
     }
@@ -267,11 +267,11 @@ describe("JSON texts inside of one message", () => {
 });
 
 /** All that an error or an explanation of the record says, causes included. */
-async function toldBy(record: KafkaRecord, options: DecoderOptions): Promise<string> {
-  const told: string[] = [];
+async function reportedBy(record: KafkaRecord, options: DecoderOptions): Promise<string> {
+  const reported: string[] = [];
   const tell = (error: unknown): void => {
     for (let one = error; one instanceof Error; one = one.cause) {
-      told.push(one.message, one.stack ?? "", String((one as { detail?: unknown }).detail));
+      reported.push(one.message, one.stack ?? "", String((one as { detail?: unknown }).detail));
     }
   };
   try {
@@ -284,6 +284,6 @@ async function toldBy(record: KafkaRecord, options: DecoderOptions): Promise<str
   }
   const { candidates, error } = await createDecoder(options).explain(record);
   tell(error);
-  told.push(...candidates.map(({ evidence }) => evidence));
-  return told.join("\n");
+  reported.push(...candidates.map(({ evidence }) => evidence));
+  return reported.join("\n");
 }

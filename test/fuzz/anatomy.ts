@@ -28,7 +28,7 @@ export interface Anatomy {
   /** A value of the part's kind at an edge of what is possible, or beyond. */
   readonly edge: (part: Part, random: Random, bytes: Buffer) => Buffer;
   /** Another value that its type has too, where that is known without a schema. */
-  readonly alike?: (part: Part, random: Random, bytes: Buffer) => Buffer;
+  readonly similar?: (part: Part, random: Random, bytes: Buffer) => Buffer;
 }
 
 export interface Edit {

@@ -25,7 +25,7 @@ export function avroAnatomy(bytes: Buffer, start: number, schema: string): Anato
     }
     throw error;
   }
-  return walk.at === bytes.length ? { parts: walk.parts, edge: avroEdge, alike: avroAlike } : null;
+  return walk.at === bytes.length ? { parts: walk.parts, edge: avroEdge, similar: similarAvro } : null;
 }
 
 class NoValue extends Error {}
@@ -207,7 +207,7 @@ function avroEdge({ kind, start, end }: Part, random: Random, bytes: Buffer): Bu
   }
 }
 
-function avroAlike({ kind, start, end }: Part, random: Random, bytes: Buffer): Buffer {
+function similarAvro({ kind, start, end }: Part, random: Random, bytes: Buffer): Buffer {
   const found = bytes.subarray(start, end);
   return kind === "string" ? otherLetter(found, random) : kind === "long" || kind === "int" ? otherVarint(found, random) : found;
 }

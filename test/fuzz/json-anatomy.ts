@@ -5,7 +5,7 @@ import type { Random } from "./random.ts";
 export function jsonAnatomy(bytes: Buffer, start: number): Anatomy {
   const scan = new Scan(bytes, start);
   scan.value(0);
-  return { parts: scan.parts, edge: jsonEdge, alike: jsonAlike };
+  return { parts: scan.parts, edge: jsonEdge, similar: similarJson };
 }
 
 const maxParts = 4_000;
@@ -35,8 +35,8 @@ class Scan {
     this.#space();
     const start = this.#at;
     const first = this.#bytes[start];
-    const isWhole = first === openBrace || first === openBracket ? this.#members(depth, first === openBrace) : this.#scalar(first);
-    return isWhole && this.#add(start, this.#at, kindOf(first));
+    const isComplete = first === openBrace || first === openBracket ? this.#members(depth, first === openBrace) : this.#scalar(first);
+    return isComplete && this.#add(start, this.#at, kindOf(first));
   }
 
   #add(start: number, end: number, kind: string): boolean {
@@ -147,7 +147,7 @@ function jsonEdge({ kind, start, end }: Part, random: Random, bytes: Buffer): Bu
 }
 
 /** Text of the same length, and numbers of the same digits but one. */
-function jsonAlike({ kind, start, end }: Part, random: Random, bytes: Buffer): Buffer {
+function similarJson({ kind, start, end }: Part, random: Random, bytes: Buffer): Buffer {
   const found = bytes.subarray(start, end);
   if (kind === "text") {
     return otherQuotedLetter(found, random);

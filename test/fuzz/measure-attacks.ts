@@ -30,7 +30,7 @@ interface Attempt {
 const topic = "a.b.c";
 
 const timings = 12;
-const weighings = 3;
+const measurements = 3;
 
 /** One that lives on, as in every service: the runtime throws away the code of classes of which a collection finds nothing alive. */
 let service: Decoder = createDecoder();
@@ -53,7 +53,7 @@ export async function measureAttacks(nameHolds: string): Promise<readonly CostRe
       schemaTimes.push(schemaMs);
       times.push(await msOf(() => decoder.decode(hostile)));
     }
-    for (let i = 0; i < weighings; i++) {
+    for (let i = 0; i < measurements; i++) {
       const { decoder } = await acquainted(options, opening);
       heaps.push(await heapBytesOf(() => decoder.decode(hostile)));
     }

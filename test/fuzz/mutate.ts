@@ -33,17 +33,17 @@ export class Mutator {
     if (record.value === null || (record.key !== null && random.chance(0.08))) {
       return this.#withOtherKey(seed, random);
     }
-    const way = random.below(100);
-    if (way < 62) {
+    const roll = random.below(100);
+    if (roll < 62) {
       return { ...record, value: this.#edited(seed, random) };
     }
-    if (way < 84) {
+    if (roll < 84) {
       return { ...record, value: this.#mangled(Buffer.from(record.value), random) };
     }
-    if (way < 90) {
+    if (roll < 90) {
       return { ...record, value: reframed(Buffer.from(record.value), Buffer.from(this.#other(random).record.value ?? []), random) };
     }
-    return way < 95 ? this.#withOtherHeaders(record, random) : this.#handedOver(record, random);
+    return roll < 95 ? this.#withOtherHeaders(record, random) : this.#handedOver(record, random);
   }
 
   /** Values, names, items and fields in the places of others, lengths and counts right again most times. */
@@ -115,17 +115,17 @@ export class Mutator {
   }
 }
 
-function editOf({ parts, edge, alike }: Anatomy, bytes: Buffer, random: Random): Edit {
+function editOf({ parts, edge, similar }: Anatomy, bytes: Buffer, random: Random): Edit {
   const part = random.pick(parts);
-  if (alike !== undefined && random.chance(0.35)) {
-    return { part, put: alike(part, random, bytes) };
+  if (similar !== undefined && random.chance(0.35)) {
+    return { part, put: similar(part, random, bytes) };
   }
   const found = bytes.subarray(part.start, part.end);
-  const way = random.below(100);
-  if (isRepeatable(part) && way < 60) {
-    return way < 25 ? { part, put: Buffer.alloc(0), more: -1 } : { part, put: twice(part, found), more: 1 };
+  const roll = random.below(100);
+  if (isRepeatable(part) && roll < 60) {
+    return roll < 25 ? { part, put: Buffer.alloc(0), more: -1 } : { part, put: twice(part, found), more: 1 };
   }
-  if (way < 75) {
+  if (roll < 75) {
     return { part, put: edge(part, random, bytes) };
   }
   // What stands elsewhere in the message and is of the same kind.

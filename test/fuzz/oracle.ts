@@ -12,7 +12,7 @@ export type DecoderFactory = () => Decoder;
 type Events = readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
 
 /** More records than a topic must have had of a kind before it makes a fast path for them. */
-const alikeInARow = 70;
+const similarInARow = 70;
 
 /** Bytes that continue what stands before them, for every format. */
 const neighbours: readonly string[] = ['}],":"}}}]0', "\0\0\0\0\x02\x02", "9999}", "\xff\xff\xff\xff\x0f"];
@@ -80,7 +80,7 @@ export class Oracle {
 
   /** Records that begin like this one take the fast path from now on, this one among them. */
   async #season(record: KafkaRecord, alone: Verdict): Promise<void> {
-    for (let i = 0; i < alikeInARow; i++) {
+    for (let i = 0; i < similarInARow; i++) {
       try {
         await this.#seasoned.decode(record);
       } catch (error) {
@@ -106,7 +106,7 @@ export class Oracle {
     const slowly = await this.#outcomeOf(record, () => this.#fresh().decode(spaced));
     // Where both end in an error, each names the first that it met: the ways look at the halves of a message in another order.
     if (alone.decoded || slowly.decoded) {
-      this.#expectSame("the quick way and the slow way give the same", record, alone, slowly);
+      this.#expectSame("the fast path and the slow path give the same", record, alone, slowly);
     }
   }
 

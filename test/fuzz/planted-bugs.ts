@@ -103,9 +103,9 @@ export const plantedBugs: readonly PlantedBug[] = [
       let before: object = {};
       return retelling(options, (fields) => {
         const row = fields["row"] ?? fields["after"];
-        const told = row === undefined || row === null ? fields : { ...fields, row: { ...before, ...row } };
+        const reported = row === undefined || row === null ? fields : { ...fields, row: { ...before, ...row } };
         before = row ?? {};
-        return told;
+        return reported;
       });
     },
   },
@@ -212,8 +212,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     },
   },
   {
-    name: "says otherwise on the quick way",
-    breaks: "the quick way and the slow way give the same",
+    name: "says otherwise on the fast path",
+    breaks: "the fast path and the slow path give the same",
     encoding: "json",
     decoderFor: (options) => {
       const exact = createDecoder(options);
@@ -243,13 +243,17 @@ function withDecode(decoder: Decoder, decode: Decode = (record) => decoder.decod
 }
 
 /** A decoder that does something else where the true one ends in this error. */
-function catching(options: DecoderOptions, code: string, instead: (record: KafkaRecord, decoder: Decoder) => ReturnType<Decode>): Decoder {
+function catching(
+  options: DecoderOptions,
+  code: string,
+  replacement: (record: KafkaRecord, decoder: Decoder) => ReturnType<Decode>,
+): Decoder {
   const decoder = createDecoder(options);
   return withDecode(decoder, (record) => {
     try {
       return decoder.decode(record);
     } catch (error) {
-      return isDecodeError(error) && error.code === code && record.value !== null ? instead(record, decoder) : raise(error);
+      return isDecodeError(error) && error.code === code && record.value !== null ? replacement(record, decoder) : raise(error);
     }
   });
 }

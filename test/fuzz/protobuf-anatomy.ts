@@ -15,7 +15,7 @@ import type { Random } from "./random.ts";
 /** The fields of a message that stands at the end of the bytes, by their wire types alone. Null where there is none. */
 export function protobufAnatomy(bytes: Buffer, start: number): Anatomy | null {
   const parts: Part[] = [];
-  return walkMessage(bytes, start, bytes.length, null, parts, 0) ? { parts, edge: protobufEdge, alike: protobufAlike } : null;
+  return walkMessage(bytes, start, bytes.length, null, parts, 0) ? { parts, edge: protobufEdge, similar: similarProtobuf } : null;
 }
 
 function walkMessage(bytes: Buffer, start: number, end: number, inside: DeclaredLength | null, parts: Part[], depth: number): boolean {
@@ -137,7 +137,7 @@ const moreFields: readonly Buffer[] = [
   "8a80808010",
 ].map((hex) => Buffer.from(hex, "hex"));
 
-function protobufAlike({ kind, start, end }: Part, random: Random, bytes: Buffer): Buffer {
+function similarProtobuf({ kind, start, end }: Part, random: Random, bytes: Buffer): Buffer {
   const found = bytes.subarray(start, end);
   return kind === "content" ? otherLetter(found, random) : kind === "varint" ? otherVarint(found, random) : found;
 }

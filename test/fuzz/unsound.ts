@@ -1,6 +1,6 @@
 import { UNAVAILABLE } from "@cdckit/decode";
 
-const deepest = 400;
+const maxDepth = 400;
 
 /**
  * What is wrong with a value that a decoder gave; null where nothing is. Rows are made of plain data: no functions, no `undefined`, no
@@ -14,7 +14,7 @@ export function unsound(value: unknown, depth: number = 0): string | null {
     case "boolean":
       return null;
     case "object":
-      return value === null ? null : depth > deepest ? "a value that has no end" : unsoundObject(value, depth);
+      return value === null ? null : depth > maxDepth ? "a value that has no end" : unsoundObject(value, depth);
     case "symbol":
       return value === UNAVAILABLE ? null : "a symbol";
     default:

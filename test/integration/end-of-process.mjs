@@ -8,7 +8,7 @@ import { kafkajs } from "@cdckit/kafkajs";
 import { postgres } from "@cdckit/postgres";
 import { Kafka, logLevel } from "kafkajs";
 
-const { brokers, topics, groupId, driver, ownClient, handler, way, sink, target, ...options } = JSON.parse(process.argv[2] ?? "{}");
+const { brokers, topics, groupId, driver, ownClient, handler, ending, sink, target, ...options } = JSON.parse(process.argv[2] ?? "{}");
 
 const tuning = { maxWaitMs: 100, sessionTimeoutMs: 6_000, heartbeatIntervalMs: 300, rebalanceTimeoutMs: 6_000, ...driver };
 const kafka = ownClient ? new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING }) : null;
@@ -31,7 +31,7 @@ const handlers = {
   isAway: () => Promise.reject(Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" })),
 };
 
-const ways = {
+const endings = {
   run: () => {
     if (sink === undefined) {
       consumer.on("*", (event) => {
@@ -71,7 +71,7 @@ const sinks = {
   }),
 };
 
-const ended = ways[way]();
+const ended = endings[ending]();
 say("started");
 try {
   await ended;

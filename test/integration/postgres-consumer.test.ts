@@ -273,9 +273,9 @@ await describeWithKafka("a copy in PostgreSQL", (kafka) => {
     const error = (await run) as Error;
     expect(error.message).toContain('[sink-failed] the sink "postgres" failed at');
     expect((error.cause as Error).message).toMatch(/"copy"\."orders".*23514/);
-    const told = inspect(error, { depth: null, showHidden: true });
-    expect(told).toContain("no_secrets");
-    expect(told).not.toContain("a secret");
+    const reported = inspect(error, { depth: null, showHidden: true });
+    expect(reported).toContain("no_secrets");
+    expect(reported).not.toContain("a secret");
     expect(await table()).toEqual([]);
   });
 });

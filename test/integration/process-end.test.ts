@@ -18,7 +18,7 @@ const missing = await missingForKafka();
 const allowedMs = 1_500;
 
 interface Scenario {
-  readonly way?: "run" | "pipe" | "break" | "throw";
+  readonly ending?: "run" | "pipe" | "break" | "throw";
   readonly handler?: "handles" | "hangs" | "throws" | "rejects" | "isAway";
   /** What is done to the service, and when. By default SIGTERM when a record is being handled. */
   readonly act?: readonly Act[];
@@ -62,9 +62,9 @@ describe.skipIf(missing !== "" || !isBuilt)("a process ends by itself when run()
     scenario: Scenario,
     topic: string,
   ): Promise<{ readonly said: string; readonly livedOnMs: number; readonly alive: string }> {
-    const { way = "run", handler = "handles", act = ["handling", "SIGTERM"], options = {}, proxied = false } = scenario;
+    const { ending = "run", handler = "handles", act = ["handling", "SIGTERM"], options = {}, proxied = false } = scenario;
     const brokers = proxied ? `127.0.0.1:${broker.proxy.port}` : broker.kafka.brokers;
-    const given = { brokers, topics: [topic], groupId: uniqueName("ends"), way, handler, ...options };
+    const given = { brokers, topics: [topic], groupId: uniqueName("ends"), ending, handler, ...options };
     const child = spawn(process.execPath, [script, JSON.stringify(given)], { stdio: ["ignore", "pipe", "pipe"] });
     const said = new Said(child);
     try {
@@ -124,8 +124,8 @@ describe.skipIf(missing !== "" || !isBuilt)("a process ends by itself when run()
     ["a stop while it joins", { act: ["started", 150, "SIGTERM"] }],
     ["a topic that does not exist", { act: [], ends: "topic-missing", options: { topics: ["no-such-topic"] } }],
     ["brokers that refuse", { act: [], ends: "brokers-unreachable", options: { brokers: "127.0.0.1:1" } }],
-    ["a loop that is left", { way: "break", act: [] }],
-    ["a loop that throws", { way: "throw", act: [], ends: "thrown in the loop" }],
+    ["a loop that is left", { ending: "break", act: [] }],
+    ["a loop that throws", { ending: "throw", act: [], ends: "thrown in the loop" }],
     ["topics by a regular expression", { options: { topics: ["/^ends-/"] } }],
     ["a sink that neither applies nor closes", { options: { sink: { kind: "hangs" } }, ends: abandoned }],
   ])("%s", async (_name, scenario) => {
@@ -235,7 +235,7 @@ describe.skipIf(missing !== "" || !isBuilt)("a process ends by itself when run()
   test("a pipe whose network swallows all", async () => {
     await createTopics(admin, [{ topic: "copies" }]).catch(() => {});
     await endsInTime(
-      { way: "pipe", proxied: true, ends: null, act: ["started", 2_500, "swallow", 500, "SIGTERM"], options: { target: "copies" } },
+      { ending: "pipe", proxied: true, ends: null, act: ["started", 2_500, "swallow", 500, "SIGTERM"], options: { target: "copies" } },
       await topicWith('{"id":1}', 20_000),
     );
   });

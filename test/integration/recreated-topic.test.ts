@@ -163,13 +163,13 @@ await describeWithKafka("a topic that is deleted and created again", (kafka) => 
     const [, again] = await handle(consumerOf(topic, groupId), 6_000, () => {});
     expect(again).toMatchObject({ code: "topic-recreated" });
     const [all] = await handle(consumerOf(topic, groupId, { failure: { lostRange: "earliest" } }), 6_000, () => {});
-    expect(isWhole(all, 6_000)).toBe(true);
+    expect(isComplete(all, 6_000)).toBe(true);
   });
 
   test("while a handler is at work and commits come to the new topic: is read from its start if the user chose that", async () => {
     const topic = await topicWith(3_000);
     const [numbers, error] = await handleWhileRecreated(topic, uniqueName("group"), "earliest");
-    expect([error, isWhole(numbers, 6_000)]).toEqual([null, true]);
+    expect([error, isComplete(numbers, 6_000)]).toEqual([null, true]);
   });
 
   test("topic ids are the same in every version that tells them", async () => {
@@ -251,7 +251,7 @@ await describeWithKafka("a topic that is deleted and created again", (kafka) => 
       }
     });
     await recreated;
-    expect([error, isWhole(numbers, 1_000)]).toEqual([null, true]);
+    expect([error, isComplete(numbers, 1_000)]).toEqual([null, true]);
   });
 });
 
@@ -280,7 +280,7 @@ function withMetadataUpTo(maxVersion: number, broker: string): Kafka {
 }
 
 /** Every number comes, and in the order in which they were written where it comes first. */
-function isWhole(numbers: readonly number[], count: number): boolean {
+function isComplete(numbers: readonly number[], count: number): boolean {
   const firsts = [...new Set(numbers)];
   return firsts.length === count && firsts.every((number, i) => number === i);
 }

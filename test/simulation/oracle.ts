@@ -4,7 +4,7 @@ import type { AppendedRecord, CommittedOffset } from "@cdckit/testkit";
 import type { Holding } from "./holding.ts";
 import { type Fate, type Plan, type PlannedRecord, poisonous } from "./plan.ts";
 import type { SinkStore } from "./sink-store.ts";
-import type { ToldLosses } from "./told-losses.ts";
+import type { ReportedLosses } from "./reported-losses.ts";
 
 /** What is known of one record. */
 export interface Fact {
@@ -20,7 +20,7 @@ export interface Fact {
   readonly handledBy: Holding[][];
   readonly deadBy: (Holding | null)[];
   /** Of those, who has had the answer. */
-  readonly deadToldTo: Set<Holding>;
+  readonly deadReportedTo: Set<Holding>;
   /** Of its events, those that pipe() has written. */
   readonly piped: Set<number>;
 }
@@ -30,7 +30,7 @@ const silent: ReadonlySet<Fate> = new Set<Fate>(["filtered", "empty"]);
 
 export interface OracleParts {
   readonly plan: Plan;
-  readonly losses: ToldLosses;
+  readonly losses: ReportedLosses;
   /** How many turns the clock has taken. */
   readonly turn: () => number;
   /** Told of everything that happens. */
@@ -41,7 +41,7 @@ export interface OracleParts {
 export class Oracle {
   readonly violations: string[] = [];
   readonly sinks: SinkStore[] = [];
-  readonly losses: ToldLosses;
+  readonly losses: ReportedLosses;
   readonly #plan: Plan;
   readonly #trace: ((line: string) => void) | null;
   /** Of the topic as it is now. */
@@ -80,7 +80,16 @@ export class Oracle {
 
   stored(record: PlannedRecord, { partition, offset }: KafkaRecord, state: "open" | "readable"): Fact {
     const handledBy: Holding[][] = record.fate === "double" ? [[], []] : [[]];
-    const base = { record, offset, state, isSeen: false, handledBy, deadBy: [], deadToldTo: new Set<Holding>(), piped: new Set<number>() };
+    const base = {
+      record,
+      offset,
+      state,
+      isSeen: false,
+      handledBy,
+      deadBy: [],
+      deadReportedTo: new Set<Holding>(),
+      piped: new Set<number>(),
+    };
     const fact: Fact = { ...base, era: this.#era };
     this.#byId.set(record.id, fact);
     this.#facts[partition]?.push(fact);
@@ -375,9 +384,9 @@ export class Oracle {
   }
 
   /** The answer came, so that the offset may move. */
-  deadLetterTold(holding: Holding | null, letter: Pick<AppendedRecord, "headers" | "value">): void {
+  deadLetterReported(holding: Holding | null, letter: Pick<AppendedRecord, "headers" | "value">): void {
     if (holding !== null) {
-      this.#factOfLetter(letter)?.deadToldTo.add(holding);
+      this.#factOfLetter(letter)?.deadReportedTo.add(holding);
     }
   }
 
@@ -403,7 +412,7 @@ export class Oracle {
         // Where no answer came before the partition went, the next owner writes it again.
         this.#judgeRepeats(
           fact,
-          [...fact.deadToldTo].filter(({ overlaps }) => !overlaps),
+          [...fact.deadReportedTo].filter(({ overlaps }) => !overlaps),
           "a dead letter",
         );
       }

@@ -8,7 +8,7 @@ import { Oracle } from "./oracle.ts";
 import { calmFromMs, type Plan, planOf, stallMs, type Step } from "./plan.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import { SinkStore } from "./sink-store.ts";
-import { ToldLosses } from "./told-losses.ts";
+import { ReportedLosses } from "./reported-losses.ts";
 import { WatchedBroker } from "./watched-broker.ts";
 import { WatchedProcess } from "./watched-process.ts";
 import { whyHalted } from "./why-halted.ts";
@@ -99,7 +99,7 @@ class Simulation {
     this.#broker.expired = (member) => this.#expire(member);
     this.#oracle = new Oracle({
       plan,
-      losses: new ToldLosses(this.#broker),
+      losses: new ReportedLosses(this.#broker),
       turn: () => this.#clock.turns,
       trace: trace === null ? null : (line) => trace(`${this.#clock.nowMs().toFixed(2)} ${line}`),
     });
@@ -482,17 +482,17 @@ class Simulation {
       return;
     }
     this.#isOver = true;
-    const told = this.#alive().map(
+    const reported = this.#alive().map(
       ({ consumer }) => `${consumer?.health().phase}: ${consumer?.health().reasons.join("; ") || "all is well"}`,
     );
     const missing = this.#missing().join(", ");
-    if (told.some(isFencedByMistake)) {
-      this.#redBecause = told.join(" | ");
+    if (reported.some(isFencedByMistake)) {
+      this.#redBecause = reported.join(" | ");
       this.#end();
       return;
     }
     this.#oracle.violate(
-      `not done ${patienceMs} ms after the last disturbance (${missing}); health says: ${told.join(" | ") || "nothing"}`,
+      `not done ${patienceMs} ms after the last disturbance (${missing}); health says: ${reported.join(" | ") || "nothing"}`,
     );
     this.#end();
   }

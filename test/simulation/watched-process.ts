@@ -201,7 +201,7 @@ export class WatchedProcess {
         ? subscription
         : { ...subscription, startAt: (assignments) => this.whileAlive(this.#asked(() => startAt(assignments))) };
     const connecting = inner.connect(watched, this.#watchedSink(sink)).catch((error: unknown) => {
-      this.#parts.oracle.losses.told(error);
+      this.#parts.oracle.losses.reported(error);
       throw error;
     });
     const session = (await connecting) as MemoryMember; // what its driver connects
@@ -242,10 +242,10 @@ export class WatchedProcess {
       },
       acknowledged: (validForMs) => {
         const { clock } = this.#parts;
-        const toldAtMs = clock.nowMs();
+        const reportedAtMs = clock.nowMs();
         this.#enter(() => {
           this.#isExpired = false;
-          sink.acknowledged?.(validForMs - (clock.nowMs() - toldAtMs));
+          sink.acknowledged?.(validForMs - (clock.nowMs() - reportedAtMs));
         });
       },
       skipped: (assignment, lost, resumeOffset) => {
@@ -254,16 +254,19 @@ export class WatchedProcess {
         }
         this.#enter(() => {
           const from = lost.recreated === undefined ? lost.firstMissing : lost.firstAvailable;
-          const toldBefore = this.#lostOffsets();
+          const reportedBefore = this.#lostOffsets();
           this.#parts.oracle.skipped(assignment.partition, from, resumeOffset);
           sink.skipped?.(assignment, lost, resumeOffset);
-          if (this.#lostOffsets() - toldBefore !== Number(resumeOffset - from) + (lost.recreated === undefined ? 0 : recreationFactor)) {
+          if (
+            this.#lostOffsets() - reportedBefore !==
+            Number(resumeOffset - from) + (lost.recreated === undefined ? 0 : recreationFactor)
+          ) {
             this.#parts.oracle.violate(`${assignment.partition}:${lost.firstMissing} to ${resumeOffset - 1n} are skipped in silence`);
           }
         });
       },
       failed: (error) => {
-        this.#parts.oracle.losses.told(error);
+        this.#parts.oracle.losses.reported(error);
         this.#enter(() => sink.failed(error));
       },
     };
@@ -434,7 +437,7 @@ export class WatchedProcess {
     }
     await session.send(records);
     for (const { record, holding } of sent) {
-      oracle.deadLetterTold(holding, record);
+      oracle.deadLetterReported(holding, record);
     }
   }
 

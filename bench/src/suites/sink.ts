@@ -29,26 +29,28 @@ export async function runSink({
   pool.on("error", () => {}); // the server ends idle connections when it is stopped
   try {
     const broker = brokerWith(messages);
-    const seconds = { once: [] as number[], least: [] as number[] };
+    const seconds = { effectivelyOnce: [] as number[], atLeastOnce: [] as number[] };
     for (let round = -1; round < rounds; round++) {
-      const pair = { once: Number.NaN, least: Number.NaN };
+      const pair = { effectivelyOnce: Number.NaN, atLeastOnce: Number.NaN };
       // Whoever comes first finds the table's pages in another state: they take turns at that too.
-      for (const guarantee of round % 2 === 0 ? (["once", "least"] as const) : (["least", "once"] as const)) {
+      for (const guarantee of round % 2 === 0
+        ? (["effectivelyOnce", "atLeastOnce"] as const)
+        : (["atLeastOnce", "effectivelyOnce"] as const)) {
         pair[guarantee] = await pass(pool, broker, messages, guarantee, `${guarantee}-${round}`);
       }
       if (round >= 0) {
-        seconds.once.push(pair.once);
-        seconds.least.push(pair.least);
+        seconds.effectivelyOnce.push(pair.effectivelyOnce);
+        seconds.atLeastOnce.push(pair.atLeastOnce);
       }
     }
-    const shares = seconds.once.map((once, i) => once / (seconds.least[i] ?? Number.NaN) - 1);
+    const shares = seconds.effectivelyOnce.map((effectivelyOnce, i) => effectivelyOnce / (seconds.atLeastOnce[i] ?? Number.NaN) - 1);
     const share = median(shares);
     const held = share <= maxOverhead;
     const percent = (value: number): string => `${(100 * value).toFixed(1)}%`;
     return {
       text: [
         `sink, ${messages} changes into PostgreSQL in batches of ${recordsPerBatch}, ${rounds} rounds in alternation, median`,
-        `at-least-once ${perSecond(seconds.least, messages)} changes/s, effectively-once ${perSecond(seconds.once, messages)}: ${percent(share)} slower ` +
+        `at-least-once ${perSecond(seconds.atLeastOnce, messages)} changes/s, effectively-once ${perSecond(seconds.effectivelyOnce, messages)}: ${percent(share)} slower ` +
           `[${percent(Math.min(...shares))} to ${percent(Math.max(...shares))}] (at most ${percent(maxOverhead)}: ${held ? "held" : "MISSED"})`,
       ].join("\n"),
       result: { environment: environment(), messages, recordsPerBatch, maxOverhead, share, held, unit: "seconds a pass", seconds },
@@ -74,7 +76,13 @@ function brokerWith(messages: number): MemoryBroker {
   return broker;
 }
 
-async function pass(pool: pg.Pool, broker: MemoryBroker, messages: number, guarantee: "once" | "least", groupId: string): Promise<number> {
+async function pass(
+  pool: pg.Pool,
+  broker: MemoryBroker,
+  messages: number,
+  guarantee: "effectivelyOnce" | "atLeastOnce",
+  groupId: string,
+): Promise<number> {
   await pool.query(
     `drop schema if exists bench cascade; create schema bench;
      create table bench.orders (id bigint primary key, customer text, amount numeric, quantity integer, note text); checkpoint`,
@@ -85,7 +93,11 @@ async function pass(pool: pg.Pool, broker: MemoryBroker, messages: number, guara
     topics: ["shop.public.orders"],
     signals: false,
   });
-  const sink = postgres({ pool: pool as never, schema: "bench", delivery: guarantee === "once" ? "effectively-once" : "at-least-once" });
+  const sink = postgres({
+    pool: pool as never,
+    schema: "bench",
+    delivery: guarantee === "effectivelyOnce" ? "effectively-once" : "at-least-once",
+  });
   let done: () => void = () => {};
   const applied = new Promise<void>((resolve) => {
     done = resolve;

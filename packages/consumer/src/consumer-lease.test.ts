@@ -110,33 +110,34 @@ async function runUntil(scene: Scene, isDone: () => boolean): Promise<void> {
   await scene.clock.run(scene.consumer.run());
 }
 
-const ways: readonly { readonly what: string; readonly options: Partial<ConsumerOptions>; readonly attach: (scene: Scene) => void }[] = [
-  { what: "a handler", options: {}, attach: ({ consumer, work }) => consumer.on("s.t", { row: work }) },
-  {
-    what: "a handler beside others of other keys",
-    options: { delivery: { concurrency: 2 } },
-    attach: ({ consumer, work }) => consumer.on("s.t", { row: work }),
-  },
-  {
-    what: "a batch handler",
-    options: { delivery: { batch: { maxEvents: 2, maxMs: 1 } } },
-    attach: ({ consumer, work }) => consumer.on("s.t", { batch: work }),
-  },
-  {
-    what: "a sink",
-    options: {},
-    attach: ({ consumer, work }) =>
-      consumer.to({ name: "slow", claim: async () => [], apply: work, close: async () => {} }, { batch: { maxEvents: 2, maxMs: 1 } }),
-  },
-  {
-    what: "a transaction of pipe()",
-    options: {},
-    attach: ({ consumer, work }) => consumer.pipe("s.t", () => work().then(() => []), { batch: { maxEvents: 2, maxMs: 1 } }),
-  },
-];
+const variants: readonly { readonly what: string; readonly options: Partial<ConsumerOptions>; readonly attach: (scene: Scene) => void }[] =
+  [
+    { what: "a handler", options: {}, attach: ({ consumer, work }) => consumer.on("s.t", { row: work }) },
+    {
+      what: "a handler beside others of other keys",
+      options: { delivery: { concurrency: 2 } },
+      attach: ({ consumer, work }) => consumer.on("s.t", { row: work }),
+    },
+    {
+      what: "a batch handler",
+      options: { delivery: { batch: { maxEvents: 2, maxMs: 1 } } },
+      attach: ({ consumer, work }) => consumer.on("s.t", { batch: work }),
+    },
+    {
+      what: "a sink",
+      options: {},
+      attach: ({ consumer, work }) =>
+        consumer.to({ name: "slow", claim: async () => [], apply: work, close: async () => {} }, { batch: { maxEvents: 2, maxMs: 1 } }),
+    },
+    {
+      what: "a transaction of pipe()",
+      options: {},
+      attach: ({ consumer, work }) => consumer.pipe("s.t", () => work().then(() => []), { batch: { maxEvents: 2, maxMs: 1 } }),
+    },
+  ];
 
 describe("when the group has not acknowledged the member within its session", () => {
-  test.each(ways)("nothing is handed on to $what before it has", async ({ options, attach }) => {
+  test.each(variants)("nothing is handed on to $what before it has", async ({ options, attach }) => {
     const scene = setUp(many, { delivery: { commitIntervalMs: 5 }, ...options });
     attach(scene);
     const committedAtMs: number[] = [];

@@ -19,13 +19,13 @@ const plainDecoder: Decoder = {
   explain: () => Promise.reject(new Error("not used")),
 };
 
-const told: ConsumerMessages["lost-range"][] = [];
-const listen = (message: unknown): void => void told.push(message as ConsumerMessages["lost-range"]);
+const reported: ConsumerMessages["lost-range"][] = [];
+const listen = (message: unknown): void => void reported.push(message as ConsumerMessages["lost-range"]);
 
 beforeEach(() => subscribe("cdckit:consumer:lost-range", listen));
 afterEach(() => {
   unsubscribe("cdckit:consumer:lost-range", listen);
-  told.length = 0;
+  reported.length = 0;
 });
 
 interface Setup {
@@ -65,7 +65,7 @@ describe("records that retention took before they were handled", () => {
   test("halt the consumer with their exact range, and nothing is skipped", async () => {
     const setup = setUp({});
     await expect(offsetsSeen(setup)).rejects.toMatchObject({ code: "offset-out-of-range", lost });
-    expect([setup.broker.committed("g", "t", 0), setup.consumer.health().counts.lostOffsets, told]).toEqual([2n, 0, []]);
+    expect([setup.broker.committed("g", "t", 0), setup.consumer.health().counts.lostOffsets, reported]).toEqual([2n, 0, []]);
   });
 
   test("are skipped where the user says so, and that is logged, counted, told and seen in health", async () => {
@@ -74,7 +74,7 @@ describe("records that retention took before they were handled", () => {
     const text =
       't[0]: the records from 2 to 4 were gone before they were read, and it went on at 5, because failure.lostRange is "earliest"';
     expect(setup.logged).toEqual([text]);
-    expect(told).toEqual([{ groupId: "g", lost, resumeOffset: 5n }]);
+    expect(reported).toEqual([{ groupId: "g", lost, resumeOffset: 5n }]);
     expect(setup.consumer.health().counts.lostOffsets).toBe(3);
     expect(setup.consumer.health().reasons).toContain(text);
     expect(setup.broker.committed("g", "t", 0)).toBe(8n);
@@ -128,14 +128,14 @@ describe("records that retention took before they were handled", () => {
     clock.after(2_000, () => void consumer.stop());
     await clock.run(running);
     expect(Object.fromEntries(applied)).toEqual({ slow: [5, 6, 7], fast: [7] });
-    expect(told.map(({ lost: { firstMissing }, resumeOffset }) => [firstMissing, resumeOffset])).toEqual([[3n, 5n]]);
+    expect(reported.map(({ lost: { firstMissing }, resumeOffset }) => [firstMissing, resumeOffset])).toEqual([[3n, 5n]]);
   });
 
   test("a log that ends before the group's offset halts whatever the user says: what the offsets mean has changed", async () => {
     const setup = setUp({ lostRange: "earliest" });
     setup.broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 20n });
     await expect(offsetsSeen(setup)).rejects.toMatchObject({ code: "offset-out-of-range", lost: { ...lost, firstMissing: 20n } });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   test("a policy that is none is refused", () => {
@@ -183,7 +183,7 @@ describe("a topic that is deleted and created again while a handler is at work",
     const text =
       't[0]: the topic was deleted and created again, what the old one held from 8 on is gone, and the new one is read from 0, because failure.lostRange is "earliest"';
     expect(setup.logged).toEqual([text]);
-    expect(told.map(({ lost: { recreated }, resumeOffset }) => [recreated?.to, resumeOffset])).toEqual([["topic-2", 0n]]);
+    expect(reported.map(({ lost: { recreated }, resumeOffset }) => [recreated?.to, resumeOffset])).toEqual([["topic-2", 0n]]);
     expect(setup.consumer.health()).toMatchObject({ counts: { recreated: 1, lostOffsets: 0 } });
     expect(setup.consumer.health().reasons).toContain(text);
     expect(setup.broker.commitOf("g", "t", 0)).toMatchObject({ offset: 12n, topicId: "topic-2" });

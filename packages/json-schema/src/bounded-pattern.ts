@@ -3,11 +3,11 @@ import { translatePattern } from "./pattern-translation.ts";
 import { patternInvalid } from "./schema-invalid.ts";
 
 /** Takes what work costs, in nanoseconds or so, from a message's budget; throws if there is none left. */
-export type Spend = (ns: number) => void;
+export type AddCost = (ns: number) => void;
 
 const nsOfCall = 100;
 /** Of the runtime's own matcher, which takes a nanosecond for each character if it never goes back. */
-const nsOfStepBack = 5;
+const nsOfBacktrack = 5;
 /** Of re2js, whose call makes lists of what it found. */
 const nsOfLinearCall = 1_500;
 /** For each instruction and each character, while the states that re2js remembers are made again and again. */
@@ -22,25 +22,25 @@ const maxStateBytes = 16_384;
  */
 export class BoundedPattern {
   readonly #pattern: string;
-  readonly #spend: Spend;
+  readonly #addCost: AddCost;
   readonly #nsOfCall: number;
   readonly #nsOfChar: number;
   readonly #matches: (text: string) => boolean;
 
-  constructor(pattern: string, spend: Spend) {
+  constructor(pattern: string, addCost: AddCost) {
     this.#pattern = pattern;
-    this.#spend = spend;
+    this.#addCost = addCost;
     const { source, instructions, nativeBacktracking } = translatePattern(pattern);
     // The runtime's own matcher is ten times as fast. It is taken for what leaves it one way through the text: dates, codes and UUIDs.
     const native = nativeBacktracking === null ? null : nativePattern(pattern);
     this.#nsOfCall = native === null ? nsOfLinearCall : nsOfCall;
-    this.#nsOfChar = native === null ? instructions * nsOfInstruction : 1 + nsOfStepBack * (nativeBacktracking ?? 0);
+    this.#nsOfChar = native === null ? instructions * nsOfInstruction : 1 + nsOfBacktrack * (nativeBacktracking ?? 0);
     this.#matches = native === null ? linearMatcher(source) : (text) => native.test(text);
   }
 
   /** Whether the pattern is found anywhere in the text. */
   test(text: string): boolean {
-    this.#spend(this.#nsOfCall + text.length * this.#nsOfChar);
+    this.#addCost(this.#nsOfCall + text.length * this.#nsOfChar);
     return this.#matches(text);
   }
 

@@ -7,7 +7,7 @@ const maxParts = 1_500;
 const maxNesting = 256;
 
 /** The keyword that counts what going through a part costs, in nanoseconds or so; our own, so no text can hold it. */
-export const stepsKeyword = "cdckit-steps";
+export const costKeyword = "cdckit-cost";
 
 /** In code that was made for this schema, and that no other message has made fast yet; so are those below. */
 const nsOfReference = 900;
@@ -70,7 +70,7 @@ class Bundler {
     const root = this.#reference(this.#documents.root, "#");
     for (let i = 0; i < this.#places.length; i++) {
       definitions[`r${i}`] = {
-        [stepsKeyword]: nsOfReference,
+        [costKeyword]: nsOfReference,
         allOf: [this.#convert(this.#places[i] as JsonSchemaPlace, this.#names[i] as string, maxNesting)],
       };
     }
@@ -155,7 +155,7 @@ function withoutNullBranch(node: Record<string, unknown>): Record<string, unknow
       continue;
     }
     delete node[keyword];
-    const parts = [{ [stepsKeyword]: nsOfNullable, if: { type: "null" }, else: other }];
+    const parts = [{ [costKeyword]: nsOfNullable, if: { type: "null" }, else: other }];
     const oneAlone = keyword === "anyOf" || excludesNull(other) ? [] : [{ not: { allOf: [{ type: "null" }, other] } }];
     node["allOf"] = [...listAt(node, "allOf"), ...parts, ...oneAlone];
   }
@@ -190,7 +190,7 @@ function counted(node: Record<string, unknown>): Record<string, unknown> {
   }
   const contained = own(node, "contains");
   if (isJsonObject(contained)) {
-    node["contains"] = { [stepsKeyword]: costOf(contained), allOf: [contained] }; // which most items fail
+    node["contains"] = { [costKeyword]: costOf(contained), allOf: [contained] }; // which most items fail
   }
   return node;
 }
@@ -201,7 +201,7 @@ function countRepeated(part: unknown): void {
 
 function count(part: unknown, ns: number): void {
   if (isJsonObject(part) && !Object.hasOwn(part, "$ref") && ns > 0) {
-    part[stepsKeyword] = ((part[stepsKeyword] as number | undefined) ?? 0) + ns; // which only this function sets
+    part[costKeyword] = ((part[costKeyword] as number | undefined) ?? 0) + ns; // which only this function sets
   }
 }
 

@@ -78,7 +78,7 @@ class PatternTranslator {
   // A pattern that begins at the start of the text, has single characters alone, and repeats at most one of them as often as it fits.
   #isStraight = true;
   #variableRepeats = 0;
-  #stepsAfterRepeat = 0;
+  #backtracksAfterRepeat = 0;
 
   constructor(pattern: string) {
     this.#chars = [...pattern]; // code points
@@ -92,7 +92,7 @@ class PatternTranslator {
         throw patternInvalid("repeats more than can be checked within bounds");
       }
     }
-    const nativeBacktracking = this.#isStraight && this.#variableRepeats <= 1 ? this.#stepsAfterRepeat : null;
+    const nativeBacktracking = this.#isStraight && this.#variableRepeats <= 1 ? this.#backtracksAfterRepeat : null;
     return { source: this.#source, instructions: this.#group.instructions, nativeBacktracking };
   }
 
@@ -148,7 +148,7 @@ class PatternTranslator {
     this.#last = { start: this.#source.length, instructions: 1 };
     this.#source += source;
     this.#group.instructions++;
-    this.#stepsAfterRepeat += this.#variableRepeats;
+    this.#backtracksAfterRepeat += this.#variableRepeats;
   }
 
   #operator(source: string, isStraight = false): void {
@@ -203,7 +203,7 @@ class PatternTranslator {
     if (min !== max) {
       this.#variableRepeats++;
     } else {
-      this.#stepsAfterRepeat += this.#variableRepeats * min;
+      this.#backtracksAfterRepeat += this.#variableRepeats * min;
     }
   }
 

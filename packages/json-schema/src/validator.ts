@@ -8,7 +8,7 @@ import {
   type ValidateJson,
 } from "@cdckit/decode";
 import { BoundedPattern } from "./bounded-pattern.ts";
-import { type Bundle, bundleSchema, stepsKeyword } from "./bundle.ts";
+import { type Bundle, bundleSchema, costKeyword } from "./bundle.ts";
 import { canonicalText } from "./canonical-text.ts";
 import { schemaInvalid } from "./schema-invalid.ts";
 
@@ -39,7 +39,7 @@ function compileValidator(documents: JsonSchemaDocuments, { codeGeneration, maxN
 }
 
 function compile(bundle: Bundle, budget: Budget): ValidateFunction {
-  const regExp = Object.assign((pattern: string) => new BoundedPattern(pattern, budget.spend), { code: "boundedPattern" });
+  const regExp = Object.assign((pattern: string) => new BoundedPattern(pattern, budget.addCost), { code: "boundedPattern" });
   try {
     const ajv = new Ajv2019({
       strict: false,
@@ -66,7 +66,7 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
       errors: false,
     });
     ajv.addKeyword({ keyword: "enum", schemaType: "array", compile: isListed, errors: false });
-    ajv.addKeyword({ keyword: stepsKeyword, schemaType: "number", before: "not", validate: budget.step, errors: false });
+    ajv.addKeyword({ keyword: costKeyword, schemaType: "number", before: "not", validate: budget.addKeywordCost, errors: false });
     return ajv.compile(bundle.schema);
   } catch (error) {
     if (isDecodeError(error)) {
@@ -104,9 +104,9 @@ function broken(error: ErrorObject | undefined, { paths }: Bundle): DecodeError 
 const nsOfText = 600;
 const nsOfSingle = 150;
 
-function areUnique(items: readonly unknown[], { spend }: Budget): boolean {
+function areUnique(items: readonly unknown[], { addCost }: Budget): boolean {
   const { singles, others } = partedValues(items);
-  spend(nsOfSingle * singles.length + nsOfText * others.length);
+  addCost(nsOfSingle * singles.length + nsOfText * others.length);
   return new Set(singles).size + new Set(others.map(canonicalText)).size === items.length;
 }
 
@@ -145,7 +145,7 @@ class Budget {
     this.#left = this.#perByte * Math.max(length, minBytes);
   }
 
-  readonly spend = (ns: number): void => {
+  readonly addCost = (ns: number): void => {
     this.#left -= ns;
     if (this.#left < 0) {
       throw new DecodeError(
@@ -156,8 +156,8 @@ class Budget {
   };
 
   /** Of a part of the schema, which says what it costs. */
-  readonly step = (ns: number): boolean => {
-    this.spend(ns);
+  readonly addKeywordCost = (ns: number): boolean => {
+    this.addCost(ns);
     return true;
   };
 }

@@ -19,7 +19,7 @@ export interface GivingUpParts {
 /** How partitions go: the consumer is asked to let go of them, and kafkajs joins the group again when it has. */
 export class GivingUp {
   readonly #parts: GivingUpParts;
-  #underWay: { readonly how: "revoked" | "lost"; readonly done: Promise<void> } | undefined;
+  #inProgress: { readonly how: "revoked" | "lost"; readonly done: Promise<void> } | undefined;
   /** Beats in the generation of the last batch; without a batch there is nothing to wait for. */
   heartbeat: (() => Promise<void>) | undefined;
 
@@ -31,14 +31,14 @@ export class GivingUp {
   all(how: "revoked" | "lost"): Promise<void> {
     const { assignments, isOver } = this.#parts;
     const going = assignments.current();
-    if (going.length === 0 || isOver() || this.#underWay?.how === how) {
-      return this.#underWay?.done ?? Promise.resolve();
+    if (going.length === 0 || isOver() || this.#inProgress?.how === how) {
+      return this.#inProgress?.done ?? Promise.resolve();
     }
     const done = this.#release(going, how).finally(() => {
-      this.#underWay = this.#underWay === underWay ? undefined : this.#underWay;
+      this.#inProgress = this.#inProgress === inProgress ? undefined : this.#inProgress;
     });
-    const underWay = { how, done };
-    this.#underWay = underWay;
+    const inProgress = { how, done };
+    this.#inProgress = inProgress;
     return done;
   }
 

@@ -62,8 +62,8 @@ function matchTopics(wanted: readonly (string | RegExp)[], existing: readonly st
 /** Names that end alike: a wrong prefix is the usual mistake. */
 function likeness(missing: readonly (string | RegExp)[], existing: readonly string[]): string {
   const last = String(missing[0]).split(".").at(-1) ?? "";
-  const alike = existing.filter((name) => last !== "" && name.endsWith(last)).slice(0, 3);
-  return alike.length === 0 ? "" : `; there is ${alike.join(", ")}`;
+  const similar = existing.filter((name) => last !== "" && name.endsWith(last)).slice(0, 3);
+  return similar.length === 0 ? "" : `; there is ${similar.join(", ")}`;
 }
 
 async function checkCommittedOffsets(

@@ -5,7 +5,7 @@ const deadlineMs = 3_000;
 const correlationId = 0x63646362;
 const illegalSaslState = 34;
 /** An answer is some mechanisms' names. What is longer is no answer of Kafka's, but bytes of another protocol read as a length. */
-const longestAnswer = 4_096;
+const maxAnswerBytes = 4_096;
 
 /** What a listener of a broker wants of those who connect. */
 export interface KafkaListener {
@@ -77,7 +77,7 @@ function ask(open: (onOpen: () => void) => Socket, closed: AbortSignal | undefin
     socket.on("close", () => settle(null));
     socket.on("data", (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
-      if (received.length > longestAnswer || mechanismsIn(received) !== null || isHttp(received)) {
+      if (received.length > maxAnswerBytes || mechanismsIn(received) !== null || isHttp(received)) {
         settle(null);
       }
     });

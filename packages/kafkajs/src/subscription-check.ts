@@ -40,7 +40,7 @@ export class SubscriptionCheck {
     const own = subscriptions.find((member) => member.memberId === memberId)?.topics;
     const other = subscriptions.find(({ topics }) => topics.join() !== own?.join())?.topics;
     if (own !== undefined && other !== undefined) {
-      this.#tell(`this member, which leads it, to ${textOf(own)}, another one to ${textOf(other)}`);
+      this.#report(`this member, which leads it, to ${textOf(own)}, another one to ${textOf(other)}`);
     }
   }
 
@@ -59,7 +59,7 @@ export class SubscriptionCheck {
       const own = [...topics].sort().join();
       const other = members.map((metadata) => [...topicsIn(metadata)].sort()).find((those) => those.length > 0 && those.join() !== own);
       if (other !== undefined && generation === this.#generation) {
-        this.#tell(`this member to ${textOf(topics)}, another one to ${textOf(other)}`);
+        this.#report(`this member to ${textOf(topics)}, another one to ${textOf(other)}`);
       }
     } catch (error) {
       subscription.logger.debug({ err: error }, "the members of the group could not be asked for");
@@ -68,10 +68,10 @@ export class SubscriptionCheck {
 
   /** Topics that this member was given, and does not subscribe to. */
   received(foreign: readonly string[], own: readonly string[]): void {
-    this.#tell(`this member to ${textOf(own)}, the one that leads it to ${textOf(foreign)}`);
+    this.#report(`this member to ${textOf(own)}, the one that leads it to ${textOf(foreign)}`);
   }
 
-  #tell(who: string): void {
+  #report(who: string): void {
     const { subscription, sink } = this.#parts;
     const { groupId } = subscription;
     const cause = new KafkaJsDriverError(

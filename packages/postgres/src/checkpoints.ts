@@ -48,7 +48,7 @@ export class Checkpoints {
     if (rows[0]?.["present"] === true) {
       if (rows[0]["has_topic_id"] !== true) {
         const text = `alter table ${this.#table} add column if not exists topic_id text`;
-        await statements.telling(`bringing the table of checkpoints up to date (its owner may: ${text})`).query({ text });
+        await statements.labelled(`bringing the table of checkpoints up to date (its owner may: ${text})`).query({ text });
       }
       return;
     }

@@ -28,7 +28,7 @@ export function columnTypeFor(value: unknown): string | null {
  * without a change of what is there.
  */
 export function widerType(present: string, wanted: string): string | null {
-  const ladder = ladders.find((steps) => steps.includes(bare(present)) && steps.includes(bare(wanted)));
+  const ladder = ladders.find((types) => types.includes(bare(present)) && types.includes(bare(wanted)));
   if (ladder === undefined) {
     return null;
   }

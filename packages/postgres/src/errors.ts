@@ -61,7 +61,7 @@ export function isPostgresSinkError(value: unknown): value is PostgresSinkError 
 }
 
 /** What may be told of an error of PostgreSQL's: names, and no sentence of its own, because those quote the row. */
-const toldFields = ["severity", "schema", "table", "column", "dataType", "constraint", "routine"] as const;
+const safeFields = ["severity", "schema", "table", "column", "dataType", "constraint", "routine"] as const;
 
 /**
  * An error of PostgreSQL's without its message, detail, hint and context, which quote values of the row that it refused. PostgreSQL's own log
@@ -72,12 +72,12 @@ export class PostgresRefusal extends Error {
   /** The SQLSTATE. */
   readonly code: string;
   /** What it is about, as far as PostgreSQL has said. */
-  readonly about: Readonly<Partial<Record<(typeof toldFields)[number], string>>>;
+  readonly about: Readonly<Partial<Record<(typeof safeFields)[number], string>>>;
 
   constructor(error: Readonly<Record<string, unknown>>, code: string) {
     super(`PostgreSQL answered with SQLSTATE ${code}; its log has the sentence`);
     this.code = code;
-    this.about = Object.freeze(Object.fromEntries(toldFields.map((name) => [name, error[name]]).filter(([, value]) => isText(value))));
+    this.about = Object.freeze(Object.fromEntries(safeFields.map((name) => [name, error[name]]).filter(([, value]) => isText(value))));
   }
 }
 

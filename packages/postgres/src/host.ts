@@ -30,6 +30,6 @@ function addressIn(url: string): Address {
 }
 
 function text(value: unknown): string | undefined {
-  const isTold = (typeof value === "string" && value !== "") || typeof value === "number";
-  return isTold ? String(value) : undefined;
+  const isReported = (typeof value === "string" && value !== "") || typeof value === "number";
+  return isReported ? String(value) : undefined;
 }

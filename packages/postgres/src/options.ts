@@ -95,7 +95,7 @@ export interface ResolvedPostgresOptions {
 }
 
 /** What Node's timers can hold. */
-const longestTimerMs = 2_147_483_647;
+const maxTimerMs = 2_147_483_647;
 
 /** Every option present and checked. */
 export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedPostgresOptions {
@@ -113,10 +113,10 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
     }
   }
   const { statementTimeoutMs = 30_000 } = options;
-  if (!Number.isSafeInteger(statementTimeoutMs) || statementTimeoutMs < 1 || statementTimeoutMs > longestTimerMs) {
+  if (!Number.isSafeInteger(statementTimeoutMs) || statementTimeoutMs < 1 || statementTimeoutMs > maxTimerMs) {
     throw new PostgresSinkError(
       "invalid-option",
-      `expected statementTimeoutMs to be milliseconds, 1 to ${longestTimerMs}, found ${String(statementTimeoutMs)}`,
+      `expected statementTimeoutMs to be milliseconds, 1 to ${maxTimerMs}, found ${String(statementTimeoutMs)}`,
     );
   }
   return Object.freeze({

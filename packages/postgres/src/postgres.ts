@@ -70,7 +70,7 @@ class RowSink implements PostgresSink {
           return;
         }
         for (const table of tables) {
-          if (await this.#write(statements.telling(`writing to ${quoteTable(table.target)}`), table)) {
+          if (await this.#write(statements.labelled(`writing to ${quoteTable(table.target)}`), table)) {
             changed.push(table.target);
           }
         }

@@ -8,7 +8,7 @@ export interface Statements {
     readonly rowCount: number | null;
   }>;
   /** The same, for something else that errors are to name. */
-  telling(what: string): Statements;
+  labelled(what: string): Statements;
 }
 
 /**
@@ -34,7 +34,7 @@ export class Transactions {
     this.#open.add(client);
     // A connection that breaks says so as an event too, which would end the process where nobody listens.
     client.on?.("error", ignore);
-    const statements = new ToldStatements(client, what, this.#timeoutMs);
+    const statements = new LabelledStatements(client, what, this.#timeoutMs);
     try {
       await statements.query({ text: `begin; set local idle_in_transaction_session_timeout = ${maxIdleMs}` });
       const result = await work(statements);
@@ -95,7 +95,7 @@ export class Transactions {
   }
 }
 
-class ToldStatements implements Statements {
+class LabelledStatements implements Statements {
   readonly #client: PostgresClient;
   readonly #what: string;
   readonly #timeoutMs: number;
@@ -106,8 +106,8 @@ class ToldStatements implements Statements {
     this.#timeoutMs = timeoutMs;
   }
 
-  telling(what: string): Statements {
-    return new ToldStatements(this.#client, what, this.#timeoutMs);
+  labelled(what: string): Statements {
+    return new LabelledStatements(this.#client, what, this.#timeoutMs);
   }
 
   async query(query: Parameters<Statements["query"]>[0]): ReturnType<Statements["query"]> {

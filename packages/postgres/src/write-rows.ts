@@ -22,8 +22,8 @@ export async function writeRows(
   rows: readonly PendingRow[],
   options: WriteOptions,
 ): Promise<void> {
-  for (const { names, keyNames, kind, rows: alike } of groupsOf(rows, columns)) {
-    const values = arraysOf(names, alike, columns);
+  for (const { names, keyNames, kind, rows: sameShape } of groupsOf(rows, columns)) {
+    const values = arraysOf(names, sameShape, columns);
     switch (kind) {
       case "delete":
         await statements.query({ text: deleteText(target, names, columns), values });
@@ -36,7 +36,7 @@ export async function writeRows(
         break;
       case "update": {
         const { rowCount } = await statements.query({ text: updateText(target, names, keyNames, columns), values });
-        if (rowCount !== alike.length) {
+        if (rowCount !== sameShape.length) {
           await insertWithout();
         }
       }
@@ -44,7 +44,7 @@ export async function writeRows(
 
     async function insertWithout(): Promise<void> {
       if (options.refusesIncomplete) {
-        const lacking = [...columns.keys()].filter((name) => alike[0]?.[name] === UNAVAILABLE).map(quoteName);
+        const lacking = [...columns.keys()].filter((name) => sameShape[0]?.[name] === UNAVAILABLE).map(quoteName);
         throw new PostgresSinkError(
           "row-incomplete",
           `a row of ${quoteTable(target)} came without ${lacking.join(", ")}, and the table does not have it: the source left out large ` +
@@ -74,19 +74,19 @@ function groupsOf(rows: readonly PendingRow[], columns: TableColumns): readonly 
   for (const { key, row, isNew } of rows) {
     const all: Columns = row === null ? key : { ...key, ...row };
     const keyNames = Object.keys(key);
-    let isWhole = true;
+    let isComplete = true;
     const names: string[] = [];
     for (const name in all) {
       if (!columns.has(name)) {
         continue;
       }
       if (all[name] === UNAVAILABLE) {
-        isWhole = false;
+        isComplete = false;
       } else {
         names.push(name);
       }
     }
-    const kind = row === null ? "delete" : isWhole ? "upsert" : isNew ? "insert-without" : "update";
+    const kind = row === null ? "delete" : isComplete ? "upsert" : isNew ? "insert-without" : "update";
     const id = JSON.stringify([kind, keyNames, names]);
     const group = groups.get(id);
     if (group === undefined) {

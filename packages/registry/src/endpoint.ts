@@ -7,7 +7,7 @@ export type RegistryAuth =
   | { readonly bearer: string | (() => string | Promise<string>) };
 
 // What is shorter would be found by chance in any message, and protects nothing.
-const shortestSecret = 4;
+const minSecretChars = 4;
 
 /** One address of a registry and what it is asked with. Credentials stay inside: no field, no message and no `inspect` shows them. */
 export class Endpoint {
@@ -99,7 +99,7 @@ export class Endpoint {
   }
 
   #hide(secret: string): void {
-    if (secret.length >= shortestSecret) {
+    if (secret.length >= minSecretChars) {
       this.#secrets.add(secret);
     }
   }

@@ -27,8 +27,8 @@ export class Failover {
   async ask<T>(send: (endpoint: Endpoint) => Promise<T>, closed: AbortSignal): Promise<T> {
     const failures: RegistryError[] = [];
     const first = this.#good;
-    for (let step = 0; step < this.#addresses.length; step++) {
-      const index = (first + step) % this.#addresses.length;
+    for (let tried = 0; tried < this.#addresses.length; tried++) {
+      const index = (first + tried) % this.#addresses.length;
       const { endpoint, breaker } = this.#addresses[index] as Address; // below the length, which is at least one
       try {
         const answer = await askThrough(breaker, endpoint, send);

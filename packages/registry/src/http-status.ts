@@ -16,21 +16,21 @@ export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question
   const { url } = endpoint;
   const about = { url, status, id: question.id, retryAfterMs };
   const own = readErrorCode(answer.body);
-  const told = own === undefined ? `${status}` : `${status}, ${own.text}`;
+  const statusText = own === undefined ? `${status}` : `${status}, ${own.text}`;
   if (status === 404 && own?.isAboutContent === true) {
     const advice = question.missingHint ?? "is this the registry that the producer wrote to";
-    return new RegistryError("not-found", `${url} does not have ${question.what} (${told}): ${advice}`, about);
+    return new RegistryError("not-found", `${url} does not have ${question.what} (${statusText}): ${advice}`, about);
   }
   if (isTransient(status)) {
-    return new RegistryError("unavailable", `${url} could not answer ${question.what} (${told}): ask again later`, about);
+    return new RegistryError("unavailable", `${url} could not answer ${question.what} (${statusText}): ask again later`, about);
   }
   if (status !== 401 && status !== 403 && (own === undefined || status === 404)) {
     const advice =
       "is url the root of its API (Apicurio: /apis/ccompat/v7 or /apis/registry/v3), and does nothing in front of it answer instead";
-    const detail = `${url} did not answer ${question.what} as a schema registry does (${told}): ${advice}`;
+    const detail = `${url} did not answer ${question.what} as a schema registry does (${statusText}): ${advice}`;
     return new RegistryError("unavailable", detail, { ...about, isRegistry: false });
   }
-  return new RegistryError("refused", `${url} refused to answer ${question.what} (${told}): ${adviceWhenRefused(status)}`, about);
+  return new RegistryError("refused", `${url} refused to answer ${question.what} (${statusText}): ${adviceWhenRefused(status)}`, about);
 }
 
 /** Whether the same request can be answered well a moment later. */

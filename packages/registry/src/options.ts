@@ -158,7 +158,7 @@ const cacheDefaults: Readonly<Required<SchemaCacheOptions>> = Object.freeze({
 const retryDefaults: Readonly<Required<RetryOptions>> = Object.freeze({ attempts: 3, baseDelayMs: 200, maxDelayMs: 10_000 });
 
 // Longer delays overflow the runtime's timers, which then fire at once.
-const longestTimerMs = 2_147_483_647;
+const maxTimerMs = 2_147_483_647;
 
 /** Every option present and checked, or a `TypeError` or `RangeError` that names the one that is wrong. */
 export function resolveRegistryOptions(options: RegistryOptions): ResolvedRegistryOptions {
@@ -180,7 +180,7 @@ export function resolveRegistryOptions(options: RegistryOptions): ResolvedRegist
 export function resolveAdapterOptions(options: AdapterOptions): ResolvedAdapterOptions {
   const resolved: ResolvedAdapterOptions = {
     cache: resolveCacheOptions(options.cache),
-    timeoutMs: requireInteger("timeoutMs", options.timeoutMs ?? 30_000, 1, longestTimerMs),
+    timeoutMs: requireInteger("timeoutMs", options.timeoutMs ?? 30_000, 1, maxTimerMs),
     maxBodyBytes: requireInteger("maxBodyBytes", options.maxBodyBytes ?? 4_194_304, 1),
     maxReferences: requireInteger("maxReferences", options.maxReferences ?? 64, 0),
     clock: options.clock ?? systemClock,
@@ -205,8 +205,8 @@ function resolveCacheOptions(cache: SchemaCacheOptions = {}): Readonly<Required<
 function resolveRetryOptions(retry: RetryOptions = {}): Readonly<Required<RetryOptions>> {
   const resolved = Object.freeze({ ...retryDefaults, ...retry });
   requireInteger("retry.attempts", resolved.attempts, 1);
-  requireInteger("retry.baseDelayMs", resolved.baseDelayMs, 0, longestTimerMs);
-  requireInteger("retry.maxDelayMs", resolved.maxDelayMs, 0, longestTimerMs);
+  requireInteger("retry.baseDelayMs", resolved.baseDelayMs, 0, maxTimerMs);
+  requireInteger("retry.maxDelayMs", resolved.maxDelayMs, 0, maxTimerMs);
   if (resolved.baseDelayMs > resolved.maxDelayMs) {
     const { baseDelayMs, maxDelayMs } = resolved;
     throw new RangeError(`retry.baseDelayMs (${baseDelayMs}) exceeds retry.maxDelayMs (${maxDelayMs}): raise the latter`);
@@ -217,7 +217,7 @@ function resolveRetryOptions(retry: RetryOptions = {}): Readonly<Required<RetryO
 function resolveBreakerOptions({ failures = 10, coolDownMs = 5_000 }: BreakerOptions = {}): Readonly<Required<BreakerOptions>> {
   return Object.freeze({
     failures: requireInteger("breaker.failures", failures, 1),
-    coolDownMs: requireInteger("breaker.coolDownMs", coolDownMs, 0, longestTimerMs),
+    coolDownMs: requireInteger("breaker.coolDownMs", coolDownMs, 0, maxTimerMs),
   });
 }
 

@@ -22,7 +22,7 @@ export interface ReferenceLink extends ReferencePlace {
   readonly version: number;
 }
 
-const longestName = 4_096;
+const maxNameChars = 4_096;
 
 /** An answer that is no schema: what is wrong with it as a phrase, which quotes nothing of it. */
 export interface UnusableAnswer {
@@ -89,5 +89,5 @@ function isLink(value: unknown): value is ReferenceLink {
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === "string" && value.length > 0 && value.length <= longestName;
+  return typeof value === "string" && value.length > 0 && value.length <= maxNameChars;
 }

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SchemaCache, schemaBytes } from "./schema-cache.ts";
 
-function schemaOf(id: number, weight = 10): RegisteredSchema {
-  return { id, schemaType: "AVRO", schema: "x".repeat(weight) };
+function schemaOf(id: number, chars = 10): RegisteredSchema {
+  return { id, schemaType: "AVRO", schema: "x".repeat(chars) };
 }
 
 describe("the schema cache", () => {
@@ -49,16 +49,16 @@ describe("the schema cache", () => {
   });
 
   test("holds what a plain list in order of use would hold, whatever happens to it", () => {
-    const step = fc.record({ id: fc.nat(12), weight: fc.integer({ min: 0, max: 60 }), isSet: fc.boolean() });
-    const property = fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 8 }), (steps, maxSchemas) => {
+    const operation = fc.record({ id: fc.nat(12), chars: fc.integer({ min: 0, max: 60 }), isSet: fc.boolean() });
+    const property = fc.property(fc.array(operation, { maxLength: 200 }), fc.integer({ min: 1, max: 8 }), (operations, maxSchemas) => {
       const cache = new SchemaCache({ maxSchemas, maxBytes: 100 });
       let list: RegisteredSchema[] = []; // the last is the one used last
-      for (const { id, weight, isSet } of steps) {
+      for (const { id, chars, isSet } of operations) {
         const found = list.find((schema) => schema.id === id);
         list = list.filter((schema) => isSet || schema.id !== id);
         if (isSet) {
-          cache.set(schemaOf(id, weight));
-          list = [...list.filter((schema) => schema.id !== id), schemaOf(id, weight)];
+          cache.set(schemaOf(id, chars));
+          list = [...list.filter((schema) => schema.id !== id), schemaOf(id, chars)];
           while (list.length > maxSchemas || list.reduce((sum, schema) => sum + schema.schema.length, 0) > 100) {
             list.shift();
           }

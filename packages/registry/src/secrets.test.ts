@@ -37,7 +37,7 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe("credentials reach the registry", () => {
-  const ways: readonly [string, (url: string) => RegistryOptions, string][] = [
+  const variants: readonly [string, (url: string) => RegistryOptions, string][] = [
     ["from the url's userinfo", (url) => ({ url: withUserinfo(url) }), `Basic ${basic}`],
     ["from a URL object", (url) => ({ url: new URL(withUserinfo(url)) }), `Basic ${basic}`],
     ["as auth.basic", (url) => ({ url, auth: { basic: { username, password } } }), `Basic ${basic}`],
@@ -46,7 +46,7 @@ describe("credentials reach the registry", () => {
     ["from an async function", (url) => ({ url, auth: { bearer: async () => token } }), `Bearer ${token}`],
     ["as a header", (url) => ({ url, headers: { Authorization: token } }), token],
   ];
-  test.each(ways)("%s", async (_, options, expected) => {
+  test.each(variants)("%s", async (_, options, expected) => {
     const server = await serve(answers({ "/schemas/ids/7": recordAnswer("Order") }));
     const registry = createRegistry({ ...options(server.url), userAgent: "my-service" });
     await registry.load(7);

@@ -11,8 +11,8 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await sink.until(({ held, records }) => held.length === 2 && records.length >= 6);
     await harness.deleteBefore(topic, 0, 4n);
     const ranges = (await session.ranges?.(sink.held)) ?? [];
-    const told = ranges.map(({ assignment, start, end }) => [sink.held.includes(assignment), assignment.partition, start, end]);
-    expect(told.sort((a, b) => Number(a[1]) - Number(b[1]))).toEqual([
+    const reported = ranges.map(({ assignment, start, end }) => [sink.held.includes(assignment), assignment.partition, start, end]);
+    expect(reported.sort((a, b) => Number(a[1]) - Number(b[1]))).toEqual([
       [true, 0, 4n, 6n],
       [true, 1, 0n, 0n],
     ]);

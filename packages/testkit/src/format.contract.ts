@@ -108,9 +108,9 @@ const trials: Readonly<Record<string, Trial>> = {
     const decoder = createDecoder(sample.options); // one, as a topic has: what broke must not change how the next is read
     const { value } = sample.record;
     const bytes = value?.length ?? 0;
-    const step = Math.max(1, bytes / cuts);
+    const stride = Math.max(1, bytes / cuts);
     const untyped: unknown[] = [];
-    for (let length = 0; length < bytes; length += step) {
+    for (let length = 0; length < bytes; length += stride) {
       untyped.push(...(await untypedError(decoder, sample, value?.subarray(0, Math.floor(length)) ?? null)));
     }
     expect(untyped).toEqual([]);

@@ -262,7 +262,7 @@ export class MemoryMember implements DriverSession {
       if (position !== undefined && this.#parts.broker.hasPartition(assignment.topic, assignment.partition)) {
         const own = given.get(assignment);
         const start = own === undefined ? this.startOf(assignment.topic, assignment.partition) : this.#checked(own);
-        position.offset = typeof start === "bigint" ? start : this.#passOver(assignment, start);
+        position.offset = typeof start === "bigint" ? start : this.#skipTo(assignment, start);
         if (position.offset === null) {
           return;
         }
@@ -280,14 +280,14 @@ export class MemoryMember implements DriverSession {
     const { topic, partition, topicId } = assignment;
     this.#heldBefore.set(placeOf(assignment), { topic, partition, topicId, offset: lost.firstMissing });
     if (lost.recreated === undefined || resumeOffset(lost, this.#parts.subscription.lostRange) === null) {
-      return this.#passOver(assignment, lost);
+      return this.#skipTo(assignment, lost);
     }
     void this.#group.renew(this, assignment);
     return null;
   }
 
   /** Where the partition goes on, as the subscription has it; null where the member has failed. */
-  #passOver(assignment: PartitionAssignment, lost: LostRange): bigint | null {
+  #skipTo(assignment: PartitionAssignment, lost: LostRange): bigint | null {
     const { subscription, sink } = this.#parts;
     const position = resumeOffset(lost, subscription.lostRange);
     if (position === null) {

@@ -51,7 +51,7 @@ export interface VirtualClock extends Clock {
 
 /** Makes a clock that stands at 0 until it is driven. */
 export function virtualClock(options: VirtualClockOptions = {}): VirtualClock {
-  return new SteppedClock(options);
+  return new ManualClock(options);
 }
 
 interface Timer {
@@ -66,7 +66,7 @@ const turnsPerLoop = 1_024;
 /** How long the process' event loop may bring something that the clock does not know of, before nothing is left to run. */
 const patienceMs = 200;
 
-class SteppedClock implements VirtualClock {
+class ManualClock implements VirtualClock {
   readonly #scheduler: Scheduler;
   readonly #turnMs: number;
   readonly #startMs: number;
@@ -122,7 +122,7 @@ class SteppedClock implements VirtualClock {
     const endMs = this.#nowMs + withinMs;
     await this.#drive(async () => {
       await microtasks();
-      while (!isSettled && ((await this.#step(endMs)) || (await this.#outsideBrings(() => isSettled)))) {
+      while (!isSettled && ((await this.#advanceOnce(endMs)) || (await this.#outsideBrings(() => isSettled)))) {
         // The next turn.
       }
     });
@@ -137,7 +137,7 @@ class SteppedClock implements VirtualClock {
     const endMs = this.#nowMs + byMs;
     await this.#drive(async () => {
       await microtasks();
-      while (await this.#step(endMs)) {
+      while (await this.#advanceOnce(endMs)) {
         // The next turn.
       }
     });
@@ -164,7 +164,7 @@ class SteppedClock implements VirtualClock {
   }
 
   /** One turn, or a leap to the next timer up to `endMs`; false where there is neither. */
-  async #step(endMs: number): Promise<boolean> {
+  async #advanceOnce(endMs: number): Promise<boolean> {
     this.#releaseDue();
     if (this.#waiting > 0) {
       await this.#turn();

@@ -28,8 +28,8 @@ export function resolveRegistry(flag: string | undefined, env: Terminal["env"]):
   return bearer === undefined ? { url } : { url, auth: { bearer } };
 }
 
-function refuseTwo(ways: readonly (string | false)[]): void {
-  const [first, second] = ways.filter((way) => way !== false);
+function refuseTwo(logins: readonly (string | false)[]): void {
+  const [first, second] = logins.filter((login) => login !== false);
   if (second !== undefined) {
     throw new BenchError("usage", `${first} and ${second} are two ways to log in to the registry: give one of them.`);
   }

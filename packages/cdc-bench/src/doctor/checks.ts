@@ -12,17 +12,17 @@ import { formatCount } from "../report/quantities.ts";
 import { untypedNotes } from "../report/untyped-notes.ts";
 import { isRegistryAtFault } from "../registry-fault.ts";
 
-const oldestNode = [20, 19] as const;
+const minNode = [20, 19] as const;
 /** Records that are decoded to see whether a topic can be: the first ones may be tombstones or heartbeats. */
 const sampleRecords = 20;
 
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
-  const fits = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1]);
+  const fits = major > minNode[0] || (major === minNode[0] && minor >= minNode[1]);
   const found = `Node ${version}`;
   return fits
     ? { name: "node", status: "ok", detail: found }
-    : problem("node", found, `install Node ${oldestNode.join(".")} or later`, exitCodes.unexpected);
+    : problem("node", found, `install Node ${minNode.join(".")} or later`, exitCodes.unexpected);
 }
 
 /** Which compressed batches can be read with what is installed. */

@@ -116,7 +116,7 @@ describe("a metered driver", () => {
   });
 
   test("passes on whatever else a driver tells: what it waits for, and for how long the group keeps the member", async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const wait = { failed: () => {}, end: () => {} };
     const inner: KafkaDriver = {
       ...memory({ broker: filledBroker() }),
@@ -132,15 +132,15 @@ describe("a metered driver", () => {
       revoked: async () => {},
       batch: () => undefined,
       failed: () => {},
-      acknowledged: (validForMs) => told.push(String(validForMs)),
-      reconnected: (why) => told.push(why),
+      acknowledged: (validForMs) => reported.push(String(validForMs)),
+      reconnected: (why) => reported.push(why),
       waiting: ({ what }) => {
-        told.push(what);
+        reported.push(what);
         return wait;
       },
     };
     const { driver } = meterDriver(inner, {});
     await driver.connect({ groupId, topics: ["t"], from: "earliest", logger: silentLogger }, sink);
-    expect(told).toEqual(["1000", "no answer", "the connection"]);
+    expect(reported).toEqual(["1000", "no answer", "the connection"]);
   });
 });

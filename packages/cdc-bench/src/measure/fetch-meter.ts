@@ -182,14 +182,14 @@ function firstOf(batch: FetchedBatch, count: number): FetchedBatch {
     keyAt: (record) => batch.keyAt(record),
     valueAt: (record) => batch.valueAt(record),
     headerNamesAre: (record, names) => batch.headerNamesAre(record, names),
-    walk: () => firstSteps(batch.walk(), count),
+    walk: () => firstRecords(batch.walk(), count),
   };
 }
 
-function firstSteps(walk: RecordWalk, count: number): RecordWalk {
-  let steps = 0;
+function firstRecords(walk: RecordWalk, count: number): RecordWalk {
+  let taken = 0;
   // The steps are counted on the walk itself: its fields are the driver's, and copying them would cost every record.
   const next = walk.next.bind(walk);
-  walk.next = () => steps++ < count && next();
+  walk.next = () => taken++ < count && next();
   return walk;
 }

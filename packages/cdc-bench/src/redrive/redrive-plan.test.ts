@@ -2,7 +2,7 @@ import type { KafkaRecord } from "@cdckit/decode";
 import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { collectFilter, everything, type RedriveFilter } from "./redrive-filter.ts";
-import { RedrivePlan, type RedrivePlanOptions, redrivenHeader, type RedriveStep } from "./redrive-plan.ts";
+import { RedrivePlan, type RedrivePlanOptions, redrivenHeader, type RedriveDecision } from "./redrive-plan.ts";
 
 const own = [["trace", "abc"]] as const;
 
@@ -40,7 +40,8 @@ function filterOf(...texts: readonly string[]): RedriveFilter {
 }
 
 const leave = (reason: string): object => ({ kind: "leave", reason });
-const kindsOf = (steps: readonly RedriveStep[]): readonly string[] => steps.map((step) => (step.kind === "send" ? "send" : step.reason));
+const kindsOf = (decisions: readonly RedriveDecision[]): readonly string[] =>
+  decisions.map((decision) => (decision.kind === "send" ? "send" : decision.reason));
 
 describe("a dead letter", () => {
   test("goes where it came from, as it was, with how often it was redriven", () => {
@@ -62,21 +63,21 @@ describe("a dead letter", () => {
   });
 
   test("goes to another topic without its partition: there the key chooses", () => {
-    const step = planWith({ to: "orders.again" }).decide(deadLetter(1));
-    expect(step).toMatchObject({ kind: "send", record: { topic: "orders.again" } });
-    expect(step.kind === "send" && "partition" in step.record).toBe(false);
+    const decision = planWith({ to: "orders.again" }).decide(deadLetter(1));
+    expect(decision).toMatchObject({ kind: "send", record: { topic: "orders.again" } });
+    expect(decision.kind === "send" && "partition" in decision.record).toBe(false);
   });
 
   test("that came back too often is refused, and those of its key behind it", () => {
     const plan = planWith({ maxRedrives: 2 });
-    const steps = [
+    const decisions = [
       deadLetter(1, { [redrivenHeader]: "1" }),
       deadLetter(2, { [redrivenHeader]: "2" }),
       deadLetter(3),
       deadLetter(4, {}, "other"),
       deadLetter(5, {}, null),
     ].map((dead) => plan.decide(dead));
-    expect(kindsOf(steps)).toEqual(["send", "redriven-too-often", "behind-a-refused-one", "send", "send"]);
+    expect(kindsOf(decisions)).toEqual(["send", "redriven-too-often", "behind-a-refused-one", "send", "send"]);
   });
 
   test("whose topic is gone, or is the dead-letter topic itself, is refused", () => {

@@ -18,7 +18,7 @@ export type RefusalReason =
   | "behind-a-refused-one";
 
 /** What becomes of one record of a dead-letter topic. */
-export type RedriveStep =
+export type RedriveDecision =
   | { readonly kind: "send"; readonly record: OutgoingRecord; readonly origin: DeadLetterOrigin }
   | { readonly kind: "leave"; readonly reason: LeaveReason };
 
@@ -44,7 +44,7 @@ export class RedrivePlan {
     this.#options = options;
   }
 
-  decide(dead: KafkaRecord): RedriveStep {
+  decide(dead: KafkaRecord): RedriveDecision {
     const origin = deadLetterOf(dead);
     const original = redriveOf(dead);
     if (origin === null || original === null) {

@@ -13,7 +13,7 @@ import type { KafkaRecord } from "@cdckit/decode";
 import { BenchError } from "../bench-error.ts";
 import type { PartitionExtent } from "../load/cluster.ts";
 import { recordsOf } from "../load/record-feed.ts";
-import type { RedrivePlan, RedriveStep } from "./redrive-plan.ts";
+import type { RedrivePlan, RedriveDecision } from "./redrive-plan.ts";
 import type { RedriveTally } from "./redrive-tally.ts";
 
 /** What goes to the brokers together: well below what they take at once. */
@@ -58,7 +58,7 @@ export interface RedriveRunOptions {
 }
 
 interface Decided {
-  readonly step: RedriveStep;
+  readonly decision: RedriveDecision;
   readonly dead: KafkaRecord;
 }
 
@@ -201,17 +201,17 @@ export class RedriveRun implements DriverSink {
       if (dead.offset >= end || this.#planned >= limit) {
         return;
       }
-      const step = plan.decide(dead);
+      const decision = plan.decide(dead);
       if (dead.offset >= done) {
-        this.#planned += step.kind === "send" ? 1 : 0;
-        yield { step, dead };
+        this.#planned += decision.kind === "send" ? 1 : 0;
+        yield { decision, dead };
       }
     }
   }
 
   async #write(session: DriverSession, assignment: PartitionAssignment, chunk: readonly Decided[]): Promise<void> {
     const { tally, limit, isDryRun, decided } = this.#options;
-    const records = chunk.flatMap(({ step }) => (step.kind === "send" ? [step.record] : []));
+    const records = chunk.flatMap(({ decision }) => (decision.kind === "send" ? [decision.record] : []));
     if (!isDryRun && records.length > 0) {
       await send(session, records);
     }
@@ -219,8 +219,8 @@ export class RedriveRun implements DriverSink {
     if (last !== undefined) {
       await this.#commit(session, assignment, last.dead.offset + 1n);
     }
-    for (const { step, dead } of chunk) {
-      tally.count(step, dead);
+    for (const { decision, dead } of chunk) {
+      tally.count(decision, dead);
       decided();
     }
     if (tally.redriven >= limit) {

@@ -1,5 +1,5 @@
 import type { KafkaRecord } from "@cdckit/decode";
-import type { LeaveReason, RedriveStep, RefusalReason } from "./redrive-plan.ts";
+import type { LeaveReason, RedriveDecision, RefusalReason } from "./redrive-plan.ts";
 
 /** A dead letter that was refused, by its place in the dead-letter topic. */
 export interface Refusal {
@@ -24,16 +24,16 @@ export class RedriveTally {
     return this.redriven + this.refused + this.notSelected + this.notDeadLetters;
   }
 
-  count(step: RedriveStep, { partition, offset }: KafkaRecord): void {
-    if (step.kind === "send") {
+  count(decision: RedriveDecision, { partition, offset }: KafkaRecord): void {
+    if (decision.kind === "send") {
       this.redriven++;
-      this.redrivenByTopic.set(step.record.topic, (this.redrivenByTopic.get(step.record.topic) ?? 0) + 1);
-    } else if (isRefusal(step.reason)) {
+      this.redrivenByTopic.set(decision.record.topic, (this.redrivenByTopic.get(decision.record.topic) ?? 0) + 1);
+    } else if (isRefusal(decision.reason)) {
       this.refused++;
       if (this.refusals.length < maxNamedRefusals) {
-        this.refusals.push({ partition, offset, reason: step.reason });
+        this.refusals.push({ partition, offset, reason: decision.reason });
       }
-    } else if (step.reason === "not-selected") {
+    } else if (decision.reason === "not-selected") {
       this.notSelected++;
     } else {
       this.notDeadLetters++;

@@ -3,7 +3,7 @@ import { formatLabel } from "./format-label.ts";
 import type { DecodeFailure } from "./inspect-line.ts";
 import { toJsonText } from "./json-text.ts";
 
-const longestValue = 2_000;
+const maxValueChars = 2_000;
 
 /** One event as a person reads it: where, what, which row, in which format. */
 export function eventText(event: CdcEvent): string {
@@ -76,6 +76,6 @@ function bodyOf(event: CdcEvent): readonly BodyLine[] {
 
 function lineText([name, value]: BodyLine): string {
   const text = toJsonText(value);
-  const shown = text.length > longestValue ? `${text.slice(0, longestValue)}... (${text.length} characters; --json shows all)` : text;
+  const shown = text.length > maxValueChars ? `${text.slice(0, maxValueChars)}... (${text.length} characters; --json shows all)` : text;
   return `    ${name} ${shown}\n`;
 }

@@ -18,27 +18,27 @@ export function formatMegabytesPerSecond(bytesPerSecond: number): string {
 
 /** Three figures and the unit that fits: `870 ns`, `2.82 µs`, `19.1 ms`, `2.50 s`. */
 export function formatDuration(durationNs: number): string {
-  const steps = [
+  const scales = [
     { unit: "ns", ns: 1 },
     { unit: "µs", ns: 1e3 },
     { unit: "ms", ns: 1e6 },
     { unit: "s", ns: 1e9 },
   ] as const;
-  const step = steps.findLast(({ ns }) => durationNs >= ns) ?? steps[0];
-  const amount = durationNs / step.ns;
-  return `${step.unit === "ns" ? Math.round(amount) : figures(amount)} ${step.unit}`;
+  const scale = scales.findLast(({ ns }) => durationNs >= ns) ?? scales[0];
+  const amount = durationNs / scale.ns;
+  return `${scale.unit === "ns" ? Math.round(amount) : figures(amount)} ${scale.unit}`;
 }
 
 /** `100 Mbit/s`, `2.50 Gbit/s`. */
 export function formatLinkRate(bitsPerSecond: number): string {
-  const steps = [
+  const scales = [
     { unit: "bit/s", bits: 1 },
     { unit: "kbit/s", bits: 1e3 },
     { unit: "Mbit/s", bits: 1e6 },
     { unit: "Gbit/s", bits: 1e9 },
   ] as const;
-  const step = steps.findLast(({ bits }) => bitsPerSecond >= bits) ?? steps[0];
-  return `${figures(bitsPerSecond / step.bits)} ${step.unit}`;
+  const scale = scales.findLast(({ bits }) => bitsPerSecond >= bits) ?? scales[0];
+  return `${figures(bitsPerSecond / scale.bits)} ${scale.unit}`;
 }
 
 /** `6.8x` */

@@ -23,7 +23,7 @@ export class Committer {
   readonly #parts: CommitterParts;
   #session: DriverSession | undefined;
   #cancelTick: () => void = () => {};
-  #underWay: Promise<void> = Promise.resolve();
+  #inProgress: Promise<void> = Promise.resolve();
   #waiting = false;
   /** Open while a commit has not succeeded. */
   #wait: OpenWait | null = null;
@@ -44,14 +44,14 @@ export class Committer {
 
   /** Commits everything that is handled now. Never rejects: a failed commit is logged, and the next one tries again. */
   commit(): Promise<void> {
-    const next = this.#underWay.then(() => this.#commitNow());
-    this.#underWay = next;
+    const next = this.#inProgress.then(() => this.#commitNow());
+    this.#inProgress = next;
     return next;
   }
 
   /** Does work that commits these offsets itself, when no other commit is under way. Rejects as the work does. */
   commitWith(offsets: readonly OffsetCommit[], work: (session: DriverSession) => Promise<void>): Promise<void> {
-    const done = this.#underWay.then(async () => {
+    const done = this.#inProgress.then(async () => {
       if (this.#parts.lease.isOver) {
         throw leaseOverError();
       }
@@ -60,7 +60,7 @@ export class Committer {
         this.#parts.ledgers.markCommitted(offsets);
       }
     });
-    this.#underWay = done.catch(ignore); // whoever asked for it is told
+    this.#inProgress = done.catch(ignore); // whoever asked for it is told
     return done;
   }
 

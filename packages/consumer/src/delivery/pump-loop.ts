@@ -9,15 +9,15 @@ export class PumpLoop {
   readonly #life: PartitionLife;
   readonly #turn: Turn;
   /** Does one thing. False if there was nothing to do. */
-  readonly #step: () => boolean;
+  readonly #advance: () => boolean;
   /** Enters the loop again after a pause. */
   readonly #again: () => void;
   #state: "idle" | "running" | "paused" = "idle";
 
-  constructor(life: PartitionLife, turn: Turn, step: () => boolean, again: () => void) {
+  constructor(life: PartitionLife, turn: Turn, advance: () => boolean, again: () => void) {
     this.#life = life;
     this.#turn = turn;
-    this.#step = step;
+    this.#advance = advance;
     this.#again = again;
   }
 
@@ -40,7 +40,7 @@ export class PumpLoop {
     try {
       while (!this.#life.isFenced && pause === null) {
         pause = this.#turn.restWhereDue();
-        if (pause === null && !this.#step()) {
+        if (pause === null && !this.#advance()) {
           break;
         }
       }

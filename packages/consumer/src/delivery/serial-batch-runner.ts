@@ -41,7 +41,7 @@ export class SerialBatchRunner {
 
   /** Runs to the end. Null if nothing must be awaited on the way there. */
   run(): Promise<void> | null {
-    const pending = this.#step();
+    const pending = this.#advanceOrRecover();
     return pending === null ? null : this.#goOn(pending);
   }
 
@@ -84,7 +84,7 @@ export class SerialBatchRunner {
   }
 
   async #goOn(first: PromiseLike<unknown>): Promise<void> {
-    for (let pending: PromiseLike<unknown> | null = first; pending !== null; pending = this.#step()) {
+    for (let pending: PromiseLike<unknown> | null = first; pending !== null; pending = this.#advanceOrRecover()) {
       try {
         await pending;
       } catch (error) {
@@ -94,7 +94,7 @@ export class SerialBatchRunner {
   }
 
   /** One synchronous part of the run. What it throws is recovered from, or halts the consumer. */
-  #step(): PromiseLike<unknown> | null {
+  #advanceOrRecover(): PromiseLike<unknown> | null {
     try {
       const pending = this.#advance();
       this.#parts.progress();
@@ -117,7 +117,7 @@ export class SerialBatchRunner {
     if (fence.mustWait) {
       return fence.leased();
     }
-    const reading = this.#phase === this.#records ? this.#records.step() : null;
+    const reading = this.#phase === this.#records ? this.#records.advance() : null;
     if (reading !== null || this.#life.isFenced) {
       return reading;
     }
@@ -125,7 +125,7 @@ export class SerialBatchRunner {
       this.#endsAt = this.#records.isOver ? this.batch.nextOffset : this.#records.handledTo;
       this.#phase = this.#groups;
     }
-    const pending = this.#groups.step();
+    const pending = this.#groups.advance();
     if (pending === null) {
       this.#ledger.settle(this.#span, this.#endsAt);
       this.#outcome = "settled";

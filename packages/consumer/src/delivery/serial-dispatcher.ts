@@ -20,7 +20,7 @@ const onStack: Promise<void> = Promise.resolve();
  */
 export class SerialDispatcher implements Dispatcher {
   readonly #parts: SerialDispatcherParts;
-  readonly #underWay = new Map<SerialBatchRunner, Promise<void>>();
+  readonly #inProgress = new Map<SerialBatchRunner, Promise<void>>();
 
   constructor(parts: SerialDispatcherParts) {
     this.#parts = parts;
@@ -29,36 +29,36 @@ export class SerialDispatcher implements Dispatcher {
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined {
     const runner = new SerialBatchRunner(batch, held.ledger, this.#parts);
     // Known before its first step. A handler may stop the consumer while that step is on the stack, and the drain must find the run.
-    this.#underWay.set(runner, onStack);
+    this.#inProgress.set(runner, onStack);
     const running = runner.run();
     if (running === null) {
-      this.#underWay.delete(runner);
+      this.#inProgress.delete(runner);
       return undefined;
     }
     const finished = running
       .catch((error: unknown) => runner.fail(toError(error))) // nothing in it throws: it would be our own mistake
       .finally(() => {
-        this.#underWay.delete(runner);
+        this.#inProgress.delete(runner);
         this.#holdIfFull();
       });
-    this.#underWay.set(runner, finished);
+    this.#inProgress.set(runner, finished);
     this.#holdIfFull();
     return finished;
   }
 
   hasWork(assignment: PartitionAssignment): boolean {
-    return [...this.#underWay.keys()].some(({ batch }) => batch.assignment === assignment);
+    return [...this.#inProgress.keys()].some(({ batch }) => batch.assignment === assignment);
   }
 
   checkpoint(): void {
-    for (const runner of this.#underWay.keys()) {
+    for (const runner of this.#inProgress.keys()) {
       runner.checkpoint();
     }
   }
 
   async drain(how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void> {
     // Asked again after each wait: a batch that the driver handed over before it heard of the drain may have come meanwhile.
-    for (let going = this.#underWayOf(assignments); going.length > 0; going = this.#underWayOf(assignments)) {
+    for (let going = this.#inProgressOf(assignments); going.length > 0; going = this.#inProgressOf(assignments)) {
       for (const [runner] of going) {
         runner.end(how);
       }
@@ -71,18 +71,18 @@ export class SerialDispatcher implements Dispatcher {
   }
 
   *atWork(): Iterable<WorkInHand> {
-    for (const runner of this.#underWay.keys()) {
+    for (const runner of this.#inProgress.keys()) {
       yield* runner.atWork();
     }
   }
 
-  #underWayOf(assignments: readonly PartitionAssignment[] | undefined): (readonly [SerialBatchRunner, Promise<void>])[] {
-    return [...this.#underWay].filter(([{ batch }]) => assignments === undefined || assignments.includes(batch.assignment));
+  #inProgressOf(assignments: readonly PartitionAssignment[] | undefined): (readonly [SerialBatchRunner, Promise<void>])[] {
+    return [...this.#inProgress].filter(([{ batch }]) => assignments === undefined || assignments.includes(batch.assignment));
   }
 
   #holdIfFull(): void {
     let bytes = 0;
-    for (const { batch } of this.#underWay.keys()) {
+    for (const { batch } of this.#inProgress.keys()) {
       bytes += batch.byteLength;
     }
     this.#parts.holdAll(bytes >= this.#parts.maxInFlightBytes);

@@ -23,7 +23,7 @@ export class SerialGroups implements SerialPhase {
     this.#held = held;
   }
 
-  step(): PromiseLike<unknown> | null {
+  advance(): PromiseLike<unknown> | null {
     const { recovery } = this.#parts;
     for (let group = this.#next(); group !== undefined; group = this.#next()) {
       const pending = recovery.hasParkedKeys ? this.#parkOrHandle(group) : group.handle(group.events);

@@ -14,7 +14,7 @@ export interface SerialPhase {
    * Goes on until something must be awaited. Null if nothing more can be done: everything is, or the partition reads nothing more. If it
    * throws, or what it returned rejects, the phase stands at what failed.
    */
-  step(): PromiseLike<unknown> | null;
+  advance(): PromiseLike<unknown> | null;
   failureOf(error: unknown): FailedAttempt;
   /** The next step attempts again what failed. Resolves when that may be. */
   retryAfter(delayMs: number): Promise<void>;

@@ -33,7 +33,7 @@ type Status =
 /**
  * Decodes the records of one batch and handles their events, one record after the other. What goes to batch handlers is held.
  *
- * It is a loop that can be left and entered again: `step` goes on synchronously until something must be awaited, so that synchronous
+ * It is a loop that can be left and entered again: `advance` goes on synchronously until something must be awaited, so that synchronous
  * handlers cost no promise and no timer an event (bench `runtime`).
  */
 export class SerialRecords implements SerialPhase {
@@ -79,7 +79,7 @@ export class SerialRecords implements SerialPhase {
     return this.#isRecordOpen ? current : current + 1n;
   }
 
-  step(): PromiseLike<unknown> | null {
+  advance(): PromiseLike<unknown> | null {
     for (;;) {
       const handling = this.#status === "handling" ? this.#handleEvents() : null;
       if (handling !== null) {

@@ -11,23 +11,23 @@ const systemCode = /^(E[A-Z0-9]+|UND_ERR_\w+)$/;
  * Node and of Kafka clients are told; those of an application's own errors may hold its data, so they give their name and code. Never throws.
  */
 export function causeText(error: unknown): string {
-  const told = causesOf(error).map(tell);
-  const [first = String(typeof error), ...rest] = told;
+  const texts = causesOf(error).map(describe);
+  const [first = String(typeof error), ...rest] = texts;
   const last = rest.at(-1);
   const text = last === undefined || first.includes(last) ? first : `${first}: ${last}`;
   const clean = withoutUserInfo(text);
   return clean.length > maxLength ? `${clean.slice(0, maxLength)}...` : clean;
 }
 
-function tell(error: unknown): string {
+function describe(error: unknown): string {
   const name = readText(error, "name");
   const message = readText(error, "message");
   const status = readMember(error, "status");
   const code = codeOf(error) ?? (typeof status === "number" || typeof status === "string" ? status : undefined);
-  const isTold =
+  const isReported =
     (code !== undefined && (message?.startsWith(`[${code}] `) === true || systemCode.test(String(code)))) ||
     name?.startsWith("KafkaJS") === true;
-  return isTold && message !== undefined ? message : `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`;
+  return isReported && message !== undefined ? message : `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`;
 }
 
 /** The error and what it came from. An aggregate stands for the first of its errors: a refused name has one for each address. */

@@ -10,32 +10,32 @@ const assignment: PartitionAssignment = { topic: "t", partition: 0, epoch: 1 };
 
 async function watched(ranges: () => Promise<readonly LogRange[]>, handledTo: bigint, forMs: number): Promise<readonly string[]> {
   const clock = virtualClock();
-  const told: string[] = [];
+  const reported: string[] = [];
   const watch = new RangeWatch({
     clock,
     intervalMs: lagIntervalMs,
     stuckAfterMs,
     partitions: () => [{ assignment, handledTo, isAtWork: false }],
     onRanges: () => {},
-    onSuspicion: (suspicion) => told.push(suspicionText(suspicion)),
+    onSuspicion: (suspicion) => reported.push(suspicionText(suspicion)),
   });
   watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
   await clock.advance(forMs);
-  expect(watch.suspicions).toHaveLength(Math.min(told.length, 1));
+  expect(watch.suspicions).toHaveLength(Math.min(reported.length, 1));
   watch.stop();
   await clock.advance(forMs);
   expect(watch.suspicions).toEqual([]);
-  return told;
+  return reported;
 }
 
 test("a partition that does not move is told of within a minute, and again as long as nothing helps", async () => {
   const stuck = (): Promise<readonly LogRange[]> => Promise.resolve([{ assignment, start: 0n, end: 9n }]);
   expect(await watched(stuck, 5n, 39_000)).toEqual([]);
   expect(await watched(stuck, 5n, 60_000)).toHaveLength(1);
-  const told = await watched(stuck, 5n, 10 * stuckAfterMs);
-  expect(told.length).toBeGreaterThanOrEqual(5);
-  expect(told.length).toBeLessThanOrEqual(10);
-  expect(told[0]).toMatch(/^t\[0\] has 4 records to read/);
+  const reported = await watched(stuck, 5n, 10 * stuckAfterMs);
+  expect(reported.length).toBeGreaterThanOrEqual(5);
+  expect(reported.length).toBeLessThanOrEqual(10);
+  expect(reported[0]).toMatch(/^t\[0\] has 4 records to read/);
 });
 
 test.each<[string, () => Promise<readonly LogRange[]>]>([
@@ -48,14 +48,14 @@ test.each<[string, () => Promise<readonly LogRange[]>]>([
 test("what is handled while the answer is on its way is no truncated log", async () => {
   const clock = virtualClock();
   let handledTo = 5n;
-  const told: string[] = [];
+  const reported: string[] = [];
   const watch = new RangeWatch({
     clock,
     intervalMs: 10,
     stuckAfterMs: 1_000,
     partitions: () => [{ assignment, handledTo, isAtWork: false }],
     onRanges: () => {},
-    onSuspicion: (suspicion) => told.push(suspicionText(suspicion)),
+    onSuspicion: (suspicion) => reported.push(suspicionText(suspicion)),
   });
   const ranges = (): Promise<readonly LogRange[]> => {
     const end = handledTo + 1n;
@@ -65,5 +65,5 @@ test("what is handled while the answer is on its way is no truncated log", async
   watch.start({ ranges } as Partial<DriverSession> as DriverSession); // nothing else is asked of it
   await clock.advance(100);
   watch.stop();
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });

@@ -23,7 +23,7 @@ export class RangeWatch {
   #isAsking = false;
   #suspicions: readonly Suspicion[] = [];
   /** When each suspicion that lasts was last told of. */
-  #toldAtMs: ReadonlyMap<string, number> = new Map();
+  #reportedAtMs: ReadonlyMap<string, number> = new Map();
 
   constructor(parts: RangeWatchParts) {
     this.#parts = parts;
@@ -48,7 +48,7 @@ export class RangeWatch {
     this.#session = null;
     this.#cancel();
     this.#suspicions = [];
-    this.#toldAtMs = new Map();
+    this.#reportedAtMs = new Map();
   }
 
   #wait(): void {
@@ -95,10 +95,10 @@ export class RangeWatch {
 
   #tell(nowMs: number): void {
     const { stuckAfterMs, onSuspicion } = this.#parts;
-    const before = this.#toldAtMs;
+    const before = this.#reportedAtMs;
     const due = this.#suspicions.filter((suspicion) => nowMs - (before.get(nameOf(suspicion)) ?? -Infinity) >= stuckAfterMs);
     const dueNames = new Set(due.map(nameOf));
-    this.#toldAtMs = new Map(
+    this.#reportedAtMs = new Map(
       this.#suspicions.map((suspicion) => {
         const name = nameOf(suspicion);
         return [name, dueNames.has(name) ? nowMs : (before.get(name) ?? nowMs)];

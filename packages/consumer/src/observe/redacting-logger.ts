@@ -3,7 +3,7 @@ import type { Logger } from "./logger.ts";
 
 const secretName = /pass(word|phrase)?$|secret|token|authorization|credential|api[-_]?key|^sasl$|^key$|^value$/i;
 const userInfo = /\/\/[^/@\s]+@/g;
-const deepest = 4;
+const maxDepth = 4;
 
 /** Hands lines on without what must not be in a log: credentials, whatever they are called, and bytes of records. */
 export function redacting(logger: Logger): Logger {
@@ -24,7 +24,7 @@ function readable(name: string, value: unknown): unknown {
   try {
     return redacted(name, value, 0);
   } catch {
-    return isError(value) ? plainError(value, deepest) : "[unreadable]";
+    return isError(value) ? plainError(value, maxDepth) : "[unreadable]";
   }
 }
 
@@ -44,7 +44,7 @@ function redacted(name: string, value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) {
     return value;
   }
-  if (depth >= deepest) {
+  if (depth >= maxDepth) {
     return "[deeper]";
   }
   return Array.isArray(value)
@@ -62,7 +62,7 @@ function plainError(error: Error, depth: number): object {
     message: withoutUserInfo(readText(error, "message") ?? ""),
     ...(code === undefined ? {} : { code }),
     ...(stack === undefined ? {} : { stack: withoutUserInfo(stack) }),
-    ...(cause === undefined || depth >= deepest ? {} : { cause: redacted("cause", cause, depth + 1) }),
+    ...(cause === undefined || depth >= maxDepth ? {} : { cause: redacted("cause", cause, depth + 1) }),
   };
 }
 

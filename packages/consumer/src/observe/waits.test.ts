@@ -34,10 +34,10 @@ describe("waits", () => {
 
   test("a wait without an answer is shown within 5 s, and an answer in time is never shown", async () => {
     const { clock, waits, texts } = setUp();
-    const quick = waits.open({ what: "schema 7" });
+    const brief = waits.open({ what: "schema 7" });
     waits.open({ what: "schema 8", host: "http://127.0.0.1:8081" });
     await clock.advance(1_000);
-    quick.end();
+    brief.end();
     expect(texts()).toEqual([]);
     await clock.advance(4_000);
     expect(texts()).toEqual([
@@ -91,9 +91,9 @@ describe("waits", () => {
       wait.failed(refused);
     }
     wait.end();
-    const told = lines.filter(({ level }) => level === "warn");
-    expect(told.map(({ atMs }) => Math.round(atMs / 1_000))).toEqual([0, 5, 15, 35, 75, 135, 195]);
-    expect(told[0]).toMatchObject({
+    const reported = lines.filter(({ level }) => level === "warn");
+    expect(reported.map(({ atMs }) => Math.round(atMs / 1_000))).toEqual([0, 5, 15, 35, 75, 135, 195]);
+    expect(reported[0]).toMatchObject({
       message: "a handler at orders[0]@17 is waited for",
       fields: { what: "a handler", place: "orders[0]@17", failures: 1, err: refused },
     });

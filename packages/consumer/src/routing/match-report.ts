@@ -19,7 +19,7 @@ const graceRecords = 1_000;
 /** Says which handlers have taken nothing: as reasons of the health report, and once each as a warning. */
 export class MatchReport {
   readonly #parts: MatchReportParts;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #startedMs: number | null = null;
   #cancel: () => void = () => {};
 
@@ -35,7 +35,7 @@ export class MatchReport {
   /** The last look: a run that was shorter than the grace is told of, too. */
   stop(): void {
     this.#cancel();
-    this.#tell(this.#found());
+    this.#report(this.#found());
     this.#startedMs = null;
   }
 
@@ -51,15 +51,15 @@ export class MatchReport {
 
   #lookLater(): void {
     this.#cancel = this.#parts.clock.after(graceMs, () => {
-      this.#tell(this.#found());
+      this.#report(this.#found());
       this.#lookLater();
     });
   }
 
-  #tell(reasons: readonly MatchReason[]): void {
+  #report(reasons: readonly MatchReason[]): void {
     for (const { label, text } of reasons) {
-      if (!this.#told.has(label)) {
-        this.#told.add(label);
+      if (!this.#reported.has(label)) {
+        this.#reported.add(label);
         this.#parts.logger.warn({ reason: text }, "a handler does not match what is read");
       }
     }

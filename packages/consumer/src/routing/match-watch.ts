@@ -37,7 +37,7 @@ export class MatchWatch {
   /** Paths of tables, with the operations that were seen of each. */
   readonly #seen = new Map<string, Set<string>>();
   readonly #topics = new Set<string>();
-  #untold = 0;
+  #omitted = 0;
 
   watch(label: string, pattern: TablePattern): WatchedPattern {
     const watched: WatchedPattern = { label, pattern, hasTaken: false, tables: new Set() };
@@ -55,7 +55,7 @@ export class MatchWatch {
     } else if (this.#seen.size < maxTables) {
       this.#seen.set(path, new Set([slot]));
     } else {
-      this.#untold++;
+      this.#omitted++;
     }
   }
 
@@ -95,7 +95,7 @@ export class MatchWatch {
 
   #seenText(): string {
     const texts = [...this.#seen].map(([path, slots]) => `${path} (${[...slots].join(", ")})`);
-    return `${texts.join(", ")}${this.#untold > 0 ? ` and others` : ""}`;
+    return `${texts.join(", ")}${this.#omitted > 0 ? ` and others` : ""}`;
   }
 }
 

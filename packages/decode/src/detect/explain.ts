@@ -118,11 +118,11 @@ function learnedIn(outcome: Outcome): string {
     return "";
   }
   const { ofKey, ofTable } = outcome.learned;
-  const told = ([names, from]: readonly [readonly string[], string]): string => {
+  const reported = ([names, from]: readonly [readonly string[], string]): string => {
     const columns = names.filter((name) => Object.hasOwn(row, name));
     return columns.length === 0 ? "" : `; what ${columns.join(", ")} ${columns.length === 1 ? "means" : "mean"} was learned from ${from}`;
   };
-  return told([ofKey, "the key's schema"]) + told([ofTable, "a schema change of the table"]);
+  return reported([ofKey, "the key's schema"]) + reported([ofTable, "a schema change of the table"]);
 }
 
 function whyWon({ framing, encoding, schemaId, typeName, hasRuleSet = false }: SideRoute, bytes: Buffer): string {

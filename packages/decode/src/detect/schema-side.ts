@@ -51,7 +51,7 @@ interface KnownSchema {
   /** By what columns are read with, then by how the framing and the payload choose the message. */
   readonly routes: BoundedMap<ColumnHints | null, BoundedMap<string, SchemaRoute>>;
   /** What the listener was told of: the same keys. */
-  readonly told: BoundedMap<string, true>;
+  readonly reported: BoundedMap<string, true>;
   /** What the first bytes of payloads may choose among its messages. */
   readonly possible: BoundedMap<string, Possible>;
 }
@@ -177,7 +177,7 @@ export class SchemaSide {
       parsed,
       hasRuleSet: registered.hasRuleSet === true,
       routes: new BoundedMap(maxColumnHints),
-      told: new BoundedMap(limits.maxSchemas),
+      reported: new BoundedMap(limits.maxSchemas),
       possible: new BoundedMap(limits.maxSchemas),
     };
     this.#known.set(keyOf(named), known);
@@ -219,17 +219,17 @@ export class SchemaSide {
     const compiled = this.#compile(known, framing, message, type, columns);
     const route = { ...compiled, fastPathMatch: isCertain ? this.#fastPathMatch(compiled, choice) : null };
     routes.set(key, route);
-    this.#tell(known, key, route, type);
+    this.#report(known, key, route, type);
     return route;
   }
 
   /** Of a schema that is read with other meanings anew, nothing new is to be told. */
-  #tell(known: KnownSchema, key: string, { envelopeFormat, shape, encoding }: SchemaRoute, type: Type): void {
+  #report(known: KnownSchema, key: string, { envelopeFormat, shape, encoding }: SchemaRoute, type: Type): void {
     const { topic, side, inside } = this.#scope;
-    if (inside !== null || this.#engine.onSchema === null || known.told.get(key) === true) {
+    if (inside !== null || this.#engine.onSchema === null || known.reported.get(key) === true) {
       return;
     }
-    known.told.set(key, true);
+    known.reported.set(key, true);
     const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, envelopeFormat.planFor(shape), envelopeFormat);
     this.#engine.onSchema({ topic, side, schemaId: known.id, encoding, envelope: envelopeFormat.name, type, row });
   }

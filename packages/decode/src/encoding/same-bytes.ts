@@ -2,7 +2,7 @@
 const maxInline = 128;
 
 /** Fewer bytes than this are looked at one by one, as long as they are the same. */
-const fewest = 8;
+const minBytes = 8;
 
 /** Whether these bytes stand at the message's start, and others behind them. */
 export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix: Buffer): boolean {
@@ -10,7 +10,7 @@ export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix
   if (start + length >= end) {
     return false;
   }
-  if (length >= fewest) {
+  if (length >= minBytes) {
     return length > maxInline ? prefix.compare(bytes, start, start + length) === 0 : areSame(prefix, 0, bytes, start, length);
   }
   for (let i = 0; i < length; i++) {

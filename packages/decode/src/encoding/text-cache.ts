@@ -4,11 +4,11 @@ import { areSame, keep } from "./same-bytes.ts";
 
 const slotCount = 1_024;
 /** Longer texts seldom repeat, and comparing them costs what making them costs. */
-const longestCached = 32;
+const maxCachedBytes = 32;
 /** What a memo holds: PostgreSQL's longest name has 63 bytes, MySQL's 64 characters. */
-const longestRemembered = 128;
+const maxRememberedBytes = 128;
 /** Up to here a look at every byte costs less than the runtime's own test of them. */
-const longestScanned = 96;
+const maxScannedBytes = 96;
 
 /**
  * ASCII texts that were read before. Columns repeat their values (states, codes, names), and comparing bytes with remembered ones is
@@ -17,7 +17,7 @@ const longestScanned = 96;
 export class TextCache {
   readonly texts: string[] = new Array<string>(slotCount).fill("");
   /** The bytes of each text, at its slot's place; comparing them beats asking the string for its characters. */
-  readonly bytes: Uint8Array = new Uint8Array(slotCount * longestCached);
+  readonly bytes: Uint8Array = new Uint8Array(slotCount * maxCachedBytes);
 }
 
 /** The text of these bytes; an error where they are not UTF-8. */
@@ -28,7 +28,7 @@ export function readText(cache: TextCache, b: Uint8Array, start: number, end: nu
 /** The text of bytes that are known to be ASCII. */
 export function asciiText(cache: TextCache, b: Uint8Array, start: number, end: number): string {
   const length = end - start;
-  if (length <= longestCached) {
+  if (length <= maxCachedBytes) {
     return cachedText(cache, b, start, end) ?? "";
   }
   return (length === uuidLength ? uuidText(b, start) : null) ?? latin1(b, start, end);
@@ -37,7 +37,7 @@ export function asciiText(cache: TextCache, b: Uint8Array, start: number, end: n
 /** The text of these bytes if it is short enough to be worth remembering. */
 function cachedText(cache: TextCache, b: Uint8Array, start: number, end: number): string | null {
   const length = end - start;
-  if (length > longestCached) {
+  if (length > maxCachedBytes) {
     return null;
   }
   if (length < 2) {
@@ -45,7 +45,7 @@ function cachedText(cache: TextCache, b: Uint8Array, start: number, end: number)
   }
   const slot = slotOf(b, start, end);
   const known = cache.texts[slot]!;
-  const place = slot * longestCached;
+  const place = slot * maxCachedBytes;
   if (known.length === length && areSame(cache.bytes, place, b, start, length)) {
     return known;
   }
@@ -60,7 +60,7 @@ function cachedText(cache: TextCache, b: Uint8Array, start: number, end: number)
 /** One column's last text: the same string again for the same bytes, so that it can be compared by identity. */
 export class TextMemo {
   #text = "";
-  readonly #bytes = new Uint8Array(longestRemembered);
+  readonly #bytes = new Uint8Array(maxRememberedBytes);
 
   read(cache: TextCache, b: Uint8Array, start: number, end: number): string {
     const length = end - start;
@@ -68,7 +68,7 @@ export class TextMemo {
       return this.#text;
     }
     const text = readText(cache, b, start, end);
-    if (text.length === length && length <= longestRemembered) {
+    if (text.length === length && length <= maxRememberedBytes) {
       this.#text = text; // as many characters as bytes: ASCII
       keep(this.#bytes, 0, b, start, length);
     }
@@ -78,7 +78,7 @@ export class TextMemo {
 
 /** Whether a text that nobody wants yet is UTF-8: throws where it is not. Most are short and ASCII, which one look at each byte tells. */
 export function checkText(b: Uint8Array, start: number, end: number): void {
-  if ((end - start > longestScanned || !isAscii(b, start, end)) && !isUtf8(b.subarray(start, end))) {
+  if ((end - start > maxScannedBytes || !isAscii(b, start, end)) && !isUtf8(b.subarray(start, end))) {
     throw invalidUtf8();
   }
 }
@@ -116,11 +116,11 @@ export function freshText(b: Uint8Array, start: number, end: number): string {
   if (length === uuidLength) {
     return uuidText(b, start) ?? anyText(b, start, end);
   }
-  return length <= longestFew && isAscii(b, start, end) ? fewText(b, start, length) : anyText(b, start, end);
+  return length <= maxFewBytes && isAscii(b, start, end) ? fewText(b, start, length) : anyText(b, start, end);
 }
 
 function anyText(b: Uint8Array, start: number, end: number): string {
-  if (end - start <= longestScanned && isAscii(b, start, end)) {
+  if (end - start <= maxScannedBytes && isAscii(b, start, end)) {
     return latin1Slice.call(b, start, end);
   }
   const text = utf8Slice.call(b, start, end);
@@ -132,7 +132,7 @@ function anyText(b: Uint8Array, start: number, end: number): string {
 }
 
 /** Longer texts than this, but for UUIDs, are the runtime's to slice. */
-const longestFew = 12;
+const maxFewBytes = 12;
 
 /** The text of 2 to 12 bytes that are ASCII: one call of `fromCharCode` costs a fifth of one of the runtime's own slicing. */
 function fewText(b: Uint8Array, p: number, length: number): string {

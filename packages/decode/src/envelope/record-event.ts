@@ -78,26 +78,26 @@ export abstract class RecordEvent {
 }
 
 /** The same object with something else in the place of UNAVAILABLE, wherever that stands. What a record holds is bounded in depth. */
-function withoutUnavailable(object: Readonly<Record<string, unknown>>, instead: unknown): Record<string, unknown> {
+function withoutUnavailable(object: Readonly<Record<string, unknown>>, replacement: unknown): Record<string, unknown> {
   const replaced: Record<string, unknown> = {};
   for (const name of Object.keys(object)) {
-    setProperty(replaced, name, replace(object[name], instead));
+    setProperty(replaced, name, replace(object[name], replacement));
   }
   return replaced;
 }
 
-function replace(value: unknown, instead: unknown): unknown {
+function replace(value: unknown, replacement: unknown): unknown {
   if (value === UNAVAILABLE) {
-    return instead;
+    return replacement;
   }
   if (Array.isArray(value)) {
-    return value.map((item) => replace(item, instead));
+    return value.map((item) => replace(item, replacement));
   }
   if (value instanceof Map) {
-    return new Map([...value].map(([key, item]) => [replace(key, instead), replace(item, instead)]));
+    return new Map([...value].map(([key, item]) => [replace(key, replacement), replace(item, replacement)]));
   }
   const isObject = typeof value === "object" && value !== null && isPlainObject(value);
-  return isObject ? withoutUnavailable(value as Record<string, unknown>, instead) : value;
+  return isObject ? withoutUnavailable(value as Record<string, unknown>, replacement) : value;
 }
 
 showAs(RecordEvent.prototype, (event: RecordEvent) => event.toObject());

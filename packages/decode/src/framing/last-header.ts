@@ -15,7 +15,7 @@ export function lastHeader(headers: RecordHeaders, name: string): Buffer | null 
 /** The same as text, where it is short: a name or an id, never a document. */
 export function lastHeaderText(headers: RecordHeaders, name: string): string | null {
   const value = lastHeader(headers, name);
-  return value === null || value.length > longestText ? null : value.toString("utf8");
+  return value === null || value.length > maxTextBytes ? null : value.toString("utf8");
 }
 
-const longestText = 4_096;
+const maxTextBytes = 4_096;

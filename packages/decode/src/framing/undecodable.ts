@@ -28,7 +28,7 @@ const signatures: readonly Signature[] = [
 ];
 
 /** BSON's length and the zero at its end. */
-const shortestBson = 5;
+const minBsonBytes = 5;
 
 /** A sentence about what the bytes are, where their beginning names it; null else. */
 export function undecodableFormat(bytes: Buffer, start: number, end: number): string | null {
@@ -37,6 +37,6 @@ export function undecodableFormat(bytes: Buffer, start: number, end: number): st
       return `${name} (${advice})`;
     }
   }
-  const isBson = end - start >= shortestBson && bytes.readInt32LE(start) === end - start && bytes[end - 1] === 0;
+  const isBson = end - start >= minBsonBytes && bytes.readInt32LE(start) === end - start && bytes[end - 1] === 0;
   return isBson ? `BSON (${setConverter})` : null;
 }

@@ -5,16 +5,16 @@ import { DecodeError } from "../errors.ts";
  * How many times a payload may grow, beyond what any may become. A single message that becomes larger than 8 MiB seldom packs ten times; at
  * 16 the pieces and what they are joined to stay within 64 times the message, and what is refused is refused within milliseconds.
  */
-const largestRatio = 16;
+const maxRatio = 16;
 const freeBytes = 8 * 1024 * 1024;
 // Pieces in the size of what most messages become: a larger one is held as long as what was read from it, many small ones cost time.
 const piecesRatio = 4;
-const smallestPieceBytes = 1024;
-const largestPieceBytes = 1024 * 1024;
+const minPieceBytes = 1024;
+const maxPieceBytes = 1024 * 1024;
 
 /** What a payload of this many packed bytes may become: a few bytes must not fill the memory. */
 export function unpackLimit(packedBytes: number, maxBytes: number): number {
-  return Math.min(maxBytes, largestRatio * packedBytes + freeBytes);
+  return Math.min(maxBytes, maxRatio * packedBytes + freeBytes);
 }
 
 type Unpack = (bytes: Uint8Array, options: zlib.ZlibOptions) => Buffer;
@@ -38,7 +38,7 @@ export function unpack(compression: Compression, bytes: Uint8Array, limit: numbe
     );
   }
   try {
-    const chunkSize = Math.max(smallestPieceBytes, Math.min(largestPieceBytes, piecesRatio * bytes.length));
+    const chunkSize = Math.max(minPieceBytes, Math.min(maxPieceBytes, piecesRatio * bytes.length));
     const options = { maxOutputLength: Math.max(1, limit), chunkSize, info: true };
     // With `info`, the result tells how much of the input it took: what follows the stream would otherwise be skipped in silence.
     const { buffer, engine } = unpacker(bytes, options) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };

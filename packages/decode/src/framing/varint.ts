@@ -4,14 +4,14 @@ export interface Varint {
   readonly next: number;
 }
 
-const longestVarint = 10;
+const maxVarintBytes = 10;
 
 /**
  * An unsigned varint: seven bits a byte, the lowest first. Null where it does not end within the bytes, or is beyond the integers that a
  * number holds exactly.
  */
 export function readVarint(bytes: Uint8Array, at: number, end: number): Varint | null {
-  const last = Math.min(end, at + longestVarint);
+  const last = Math.min(end, at + maxVarintBytes);
   let value = 0;
   let scale = 1;
   for (let i = at; i < last; i++) {

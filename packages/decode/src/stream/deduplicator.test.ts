@@ -100,9 +100,9 @@ describe("the positions of source blocks", () => {
 test("whatever a connector sends again, each change is kept once", () => {
   const restarts = fc.array(fc.nat({ max: 19 }), { maxLength: 6 });
   fc.assert(
-    fc.property(fc.array(fc.nat({ max: 2 }), { minLength: 20, maxLength: 20 }), restarts, (steps, backTo) => {
+    fc.property(fc.array(fc.nat({ max: 2 }), { minLength: 20, maxLength: 20 }), restarts, (gaps, backTo) => {
       let lsn = 0;
-      const log = steps.map((step, id) => ({ lsn: (lsn += step), id }));
+      const log = gaps.map((gap, id) => ({ lsn: (lsn += gap), id }));
       const sent = [...log, ...backTo.sort((a, b) => a - b).flatMap((from) => log.slice(from))];
       const events = kept(sent.map(({ lsn: position, id }) => at(position, id)));
       expect(events.map((event) => (event.key as { id: number }).id)).toEqual(log.map(({ id }) => id));

@@ -103,18 +103,18 @@ describe("a half that waits", () => {
 describe("whatever the order", () => {
   test("every event comes out once, those of one row in the order in which they came", () => {
     const ids = fc.integer({ min: 1, max: 4 });
-    const step = fc.oneof(
+    const operation = fc.oneof(
       fc.tuple(fc.constant("move" as const), ids, ids),
       fc.tuple(fc.constant("write" as const), ids, ids),
       fc.tuple(fc.constant("tombstone" as const), ids, ids),
     );
     fc.assert(
       fc.property(
-        fc.array(step, { maxLength: 30 }),
+        fc.array(operation, { maxLength: 30 }),
         fc.infiniteStream(fc.boolean()),
         fc.integer({ min: 1, max: 4 }),
-        (steps, flip, maxPending) => {
-          const events = steps.flatMap(([what, one, other]) => {
+        (operations, flip, maxPending) => {
+          const events = operations.flatMap(([what, one, other]) => {
             const { removed, tombstone, created } = moved(one, other);
             switch (what) {
               case "move":

@@ -99,8 +99,8 @@ export class KeyChangeLinker {
       this.#forget(other);
       return [linked(other, half)];
     }
-    const inTheWay = other ?? (this.#rows.size >= this.#bounds.maxPending ? this.#rows.values().next().value : undefined);
-    const items = inTheWay === undefined ? [] : this.#release(inTheWay);
+    const blocking = other ?? (this.#rows.size >= this.#bounds.maxPending ? this.#rows.values().next().value : undefined);
+    const items = blocking === undefined ? [] : this.#release(blocking);
     half.event.detach();
     this.#rows.set(half.row, half);
     this.#links.set(half.link, half);

@@ -2,11 +2,11 @@ import { comparePosition, positionOf, type SourcePosition } from "../position/po
 import type { Positions } from "./deduplicator.ts";
 
 /** Connectors whose positions tell apart every two changes of one row. */
-const tellingApart: ReadonlySet<string> = new Set(["postgresql", "mysql", "mariadb", "sqlserver", "oracle"]);
+const withDistinctPositions: ReadonlySet<string> = new Set(["postgresql", "mysql", "mariadb", "sqlserver", "oracle"]);
 
 /** The positions that every connector's source block states, for a `Deduplicator`. */
 export const sourcePositions: Positions<SourcePosition> = Object.freeze({
   positionOf,
   compare: comparePosition,
-  isShared: ({ connector }: SourcePosition): boolean => !tellingApart.has(connector),
+  isShared: ({ connector }: SourcePosition): boolean => !withDistinctPositions.has(connector),
 });

@@ -16,7 +16,7 @@ export type RenderTimestamp = (days: number, second: number, nanos: number) => u
 export type RenderClock = (isNegative: boolean, second: number, nanos: number) => unknown;
 
 /** The days that `Date` and `Temporal` reach to either side of the epoch. */
-const farthestDay = 100_000_000;
+const maxDay = 100_000_000;
 
 /** A calendar date. */
 export function dateRenderer({ time, temporal }: ResolvedValueOptions): RenderDate {
@@ -69,7 +69,7 @@ export function clockRenderer({ time, temporal }: ResolvedValueOptions): RenderC
 
 /** Whether `Date` and `Temporal` can hold a day. */
 export function isWithinReach(days: number): boolean {
-  return days >= -farthestDay && days < farthestDay;
+  return days >= -maxDay && days < maxDay;
 }
 
 /** ISO text with the six year digits that `Temporal` wants after a sign. */

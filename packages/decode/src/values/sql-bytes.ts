@@ -14,8 +14,8 @@ const patterns: Readonly<Record<BytesText, RegExp>> = {
 /** The bytes that a text stands for. */
 export function bytesOfText(name: string, text: string, written: BytesText): Buffer {
   const digits = written === "hex" && text.startsWith("\\x") ? text.slice(2) : text;
-  const isWhole = written !== "base64" || digits.length % 4 === 0;
-  if (!isWhole || !patterns[written].test(digits)) {
+  const isComplete = written !== "base64" || digits.length % 4 === 0;
+  if (!isComplete || !patterns[written].test(digits)) {
     throw valueInvalid(name, `bytes as ${written} text`, "other text");
   }
   return Buffer.from(digits, written);

@@ -38,7 +38,7 @@ export interface SqlTextOptions {
 export type SqlConversion = (value: unknown) => unknown;
 
 const maxTypes = 256;
-const longestRememberedType = 1_024;
+const maxRememberedTypeChars = 1_024;
 /** What a type costs that is looked at anew, in nanoseconds or so. */
 const typeCost = 5_000;
 /** MySQL's bound for a SET. */
@@ -60,7 +60,7 @@ export class SqlTexts {
     let conversion = this.#byType.get(type);
     if (conversion === undefined) {
       conversion = this.ofParsed(parseSqlType(type));
-      if (this.#byType.size < maxTypes && type.length <= longestRememberedType) {
+      if (this.#byType.size < maxTypes && type.length <= maxRememberedTypeChars) {
         this.#byType.set(type, conversion);
       } else {
         this.#options.addCost?.(typeCost);

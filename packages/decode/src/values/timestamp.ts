@@ -9,8 +9,8 @@ const driverInfinity = 9_223_372_036_825_200_000n;
 const driverNegativeInfinity = -9_223_372_036_832_400_000n;
 
 /** The ends of an int64: infinity where the unit is nanoseconds. */
-const longestLong = 9_223_372_036_854_775_807n;
-const shortestLong = -9_223_372_036_854_775_808n;
+const maxLong = 9_223_372_036_854_775_807n;
+const minLong = -9_223_372_036_854_775_808n;
 
 /** A timestamp without a zone, in units of 1/`unitsPerSecond` since the epoch. */
 export function timestampConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
@@ -18,7 +18,7 @@ export function timestampConversion(unitsPerSecond: number, options: ResolvedVal
   const int = splitSafe(unitsPerSecond, render); // the infinities of every unit are beyond what it takes
   switch (unitsPerSecond) {
     case 1_000_000_000:
-      return { int, bigint: unless(longestLong, shortestLong, splitNanos(render)) };
+      return { int, bigint: unless(maxLong, minLong, splitNanos(render)) };
     case 1_000_000:
       return { int, bigint: unless(driverInfinity, driverNegativeInfinity, splitWide(unitsPerSecond, render)) };
     default: {

@@ -73,8 +73,8 @@ describe("damaged batches", () => {
       for (const cut of cuts) {
         const result = await outcome(read, bytes.subarray(0, cut));
         // Joined streams may end after any whole one, and after the last block of a format without an end mark.
-        const isWhole = Buffer.isBuffer(result) && (result.length === 0 || result.equals(expected));
-        expect(isWhole || result === "batch-unreadable" ? "as expected" : `cut at ${cut}`).toBe("as expected");
+        const isComplete = Buffer.isBuffer(result) && (result.length === 0 || result.equals(expected));
+        expect(isComplete || result === "batch-unreadable" ? "as expected" : `cut at ${cut}`).toBe("as expected");
       }
     });
   }
@@ -142,7 +142,7 @@ describe("batches that become too large are refused", () => {
 });
 
 describe("batches that repeat themselves are read", () => {
-  // Sizes that Kafka's own codecs made of 10,000 messages of JSON with schema; see largestRatio.
+  // Sizes that Kafka's own codecs made of 10,000 messages of JSON with schema; see maxRatio.
   for (const [what, compressedBytes, bytes] of [
     ["rows of a table, zstd", 812_674, 52_611_000],
     ["changes of one row, zstd", 189_529, 52_574_000],

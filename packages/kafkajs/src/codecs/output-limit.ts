@@ -4,13 +4,13 @@ import { KafkaJsDriverError } from "../errors.ts";
  * How many times a batch may grow. It must let through what is real: JSON with schema repeats 4.3 KB of schema in each message of 5 KB, and
  * Kafka's own zstd packs rows of a table 65 times (gzip 45, lz4 20, snappy 10), and changes of the same few rows 280 times (83, 27, 11).
  */
-const largestRatio = 512;
-const largestOutputBytes = 512 * 1024 * 1024;
+const maxRatio = 512;
+const maxOutputBytes = 512 * 1024 * 1024;
 const freeBytes = 1024 * 1024;
 
 /** What a batch of this many compressed bytes may at most become: a few bytes must not fill the memory. */
 export function outputLimit(compressedBytes: number): number {
-  return Math.min(largestOutputBytes, largestRatio * compressedBytes + freeBytes);
+  return Math.min(maxOutputBytes, maxRatio * compressedBytes + freeBytes);
 }
 
 export function tooLarge(codec: string, compressedBytes: number): KafkaJsDriverError {

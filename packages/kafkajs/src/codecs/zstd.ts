@@ -5,7 +5,7 @@ import { areWholeFrames } from "./zstd-frames.ts";
 
 const frameMagic = 0xfd2fb528;
 /** Zstandard's own default bound (windowLog 27). */
-const largestWindowBytes = 128 * 1024 * 1024;
+const maxWindowBytes = 128 * 1024 * 1024;
 
 type ZstdDecompressSync = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer;
 
@@ -33,7 +33,7 @@ function unzstdInNode(bytes: Buffer, decompress: ZstdDecompressSync): Buffer {
 
 /** fzstd's streaming door, because it can be left in the middle: the other one makes the whole output first. */
 export function unzstdInScript(bytes: Buffer): Buffer {
-  if (windowBytes(bytes) > largestWindowBytes) {
+  if (windowBytes(bytes) > maxWindowBytes) {
     throw damaged("zstd", "its window is larger than zstd's own default bound of 128 MiB");
   }
   const limit = outputLimit(bytes.length);

@@ -368,10 +368,10 @@ class ClosureCompiler {
 }
 
 /** Where the reader's own schema has an order and defaults, the names that a record's object has, in that order. */
-function placesOf({ fields, projected }: RecordInstruction): NonNullable<RecordInstruction["projected"]> {
-  if (projected === undefined) {
+function placesOf({ fields, resolution }: RecordInstruction): NonNullable<RecordInstruction["resolution"]> {
+  if (resolution === undefined) {
     return { order: [], defaults: new Map() };
   }
   const read = new Set(fields.filter((field) => field.use !== "skip").map((field) => field.name));
-  return { order: projected.order.filter((name) => read.has(name) || projected.defaults.has(name)), defaults: projected.defaults };
+  return { order: resolution.order.filter((name) => read.has(name) || resolution.defaults.has(name)), defaults: resolution.defaults };
 }

@@ -48,7 +48,7 @@ export function planCosts(root: ReadInstruction): Costs {
       return cached;
     }
     known.set(instruction, 0); // met again inside itself, with nothing between: no message has one
-    const defaults = [...(instruction.projected?.defaults.values() ?? [])].reduce((sum, { cost }) => sum + fieldCost + cost, 0);
+    const defaults = [...(instruction.resolution?.defaults.values() ?? [])].reduce((sum, { cost }) => sum + fieldCost + cost, 0);
     const cost = instruction.fields.reduce((sum, field) => sum + fieldCost + costOf(field.instruction), ownCost(instruction) + defaults);
     known.set(instruction, cost);
     return cost;

@@ -343,13 +343,13 @@ export function addCost(at: Cursor, cost: number): void {
  */
 export function addLongCost(at: Cursor, length: number): void {
   if (length > shortBytes) {
-    const squared = Math.min(length, longestDecimal) ** 2;
+    const squared = Math.min(length, maxDecimalBytes) ** 2;
     addCost(at, squared * squareCost);
   }
 }
 
 const shortBytes = 64;
-const longestDecimal = 416;
+const maxDecimalBytes = 416;
 const squareCost = 0.2;
 
 /** What it takes to open a block, metered as its items are. */

@@ -46,7 +46,7 @@ test("cut or changed bytes end alike in both readers, whether a field is read, s
       for (const bytesToRead of [payload, changed, payload.subarray(0, place % (payload.length + 1))]) {
         const whole = readBoth(twins(type), bytesToRead);
         const skipped = readBoth(twins(type, { plan: { defer: null, skip: ["f0", "f1", "f2", "f3"], rows: [] } }), bytesToRead);
-        expectDeferredAlike(type, bytesToRead, whole);
+        expectSameDeferred(type, bytesToRead, whole);
         if (contentIsGood(whole)) {
           expect("value" in skipped ? "value" : skipped.code).toBe("value" in whole ? "value" : whole.code);
         }
@@ -61,7 +61,7 @@ function contentIsGood(outcome: Outcome): boolean {
   return "value" in outcome || outcome.code !== "invalid-utf8";
 }
 
-function expectDeferredAlike(type: ReturnType<typeof avroType>, payload: Buffer, whole: Outcome): void {
+function expectSameDeferred(type: ReturnType<typeof avroType>, payload: Buffer, whole: Outcome): void {
   const plan: ReadPlan = { defer: { field: "f0", peek: ["f0", "f1"], resolve: (peeked) => peeked }, skip: [], rows: [] };
   const [generated, closures] = twins(type, { plan, limits: limitDefaults }).map((reader) =>
     outcomeOf(() => {

@@ -227,12 +227,12 @@ return o;`;
   }
 
   /** The properties of a record's object, in the order in which its schema names them. */
-  #literal({ fields, projected }: RecordInstruction, valueOf: (field: FieldInstruction) => string): string {
+  #literal({ fields, resolution }: RecordInstruction, valueOf: (field: FieldInstruction) => string): string {
     const values = new Map(fields.filter((field) => field.use !== "skip").map((field) => [field.name, valueOf(field)]));
-    for (const [name, { make }] of projected?.defaults ?? []) {
+    for (const [name, { make }] of resolution?.defaults ?? []) {
       values.set(name, `${this.#constant(make)}()`);
     }
-    const names = projected?.order.filter((name) => values.has(name)) ?? [...values.keys()];
+    const names = resolution?.order.filter((name) => values.has(name)) ?? [...values.keys()];
     return names.map((name) => `${property(name)}:${values.get(name)}`).join(",");
   }
 

@@ -61,7 +61,7 @@ export interface RecordInstruction {
   readonly fields: readonly FieldInstruction[];
   readonly convert: Convert<Readonly<Record<string, unknown>>>;
   /** What the reader's own schema has besides, and the order in which it names its fields; absent where there is none. */
-  readonly projected?: { readonly defaults: ReadonlyMap<string, DefaultValue>; readonly order: readonly string[] };
+  readonly resolution?: { readonly defaults: ReadonlyMap<string, DefaultValue>; readonly order: readonly string[] };
 }
 
 /** The value of a field that only the reader's own schema has. */

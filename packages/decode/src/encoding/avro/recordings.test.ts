@@ -2,7 +2,17 @@ import { describe, expect, test } from "vitest";
 import { Deferred, readEverything, type ReadPlan } from "../reader.ts";
 import { resolveLimits } from "../../options.ts";
 import { parseAvroSchema } from "./schema.ts";
-import { avroType, avscTypeOf, expectAlike, outcomeOf, plain, readBoth, recordedAvro, twins, withoutMeaning } from "./twins.contract.ts";
+import {
+  avroType,
+  avscTypeOf,
+  expectSameOutcome,
+  outcomeOf,
+  plain,
+  readBoth,
+  recordedAvro,
+  twins,
+  withoutMeaning,
+} from "./twins.contract.ts";
 
 const envelopePlan: ReadPlan = {
   defer: { field: "source", peek: ["db", "schema", "table", "absent"], resolve: (peeked) => peeked },
@@ -53,7 +63,7 @@ describe.each(["postgres-debezium-3.5", "salesorderdetail"])("recorded Avro: %s"
       const readers = twins(parseAvroSchema(schemaOf(id), [], resolveLimits()), { plan });
       for (const { payload } of some.filter(({ schemaId }) => schemaId === id)) {
         for (let length = 0; length < Math.min(payload.length, 2_000); length++) {
-          expectAlike(readBoth(readers, payload.subarray(0, length)), { code: "truncated" });
+          expectSameOutcome(readBoth(readers, payload.subarray(0, length)), { code: "truncated" });
         }
       }
     }
@@ -76,7 +86,7 @@ describe.each(["postgres-debezium-3.5", "salesorderdetail"])("recorded Avro: %s"
           const flipped = Buffer.from(payload);
           flipped[bit >> 3] = (flipped[bit >> 3] as number) ^ (1 << (bit & 7));
           const [generated, closures] = readers;
-          expectAlike(
+          expectSameOutcome(
             outcomeOf(() => withoutDeferred(generated.read(flipped, 0, flipped.length))),
             outcomeOf(() => withoutDeferred(closures.read(flipped, 0, flipped.length))),
           );

@@ -30,21 +30,21 @@ export interface SchemaResolutionOptions extends InstructionOptions {
 
 /** The steps that read a `writer`'s payload as a value of `reader`. Throws a `DecodeError` of code `schema-mismatch` where none can be. */
 export function planSchemaResolution(writer: Type, reader: Type, options: SchemaResolutionOptions): ReadInstruction {
-  const projector = new Projector(options);
+  const projector = new SchemaResolver(options);
   return writer.kind === "record" && reader.kind === "record"
     ? projector.root(writer, reader)
     : projector.instruction(writer, reader, options.plan.rows === "self" ? "row" : "value");
 }
 
 /** Most records of both schemas inside of each other. */
-const deepest = 160;
+const maxNesting = 160;
 
 /** What a byte of a default costs at most, where the default is read again for each value: it can be an empty map. */
 const defaultCost = 400;
 
 type Kind<K extends Type["kind"]> = Type & { readonly kind: K };
 
-class Projector {
+class SchemaResolver {
   readonly #options: SchemaResolutionOptions;
   readonly #planner: Planner;
   /** By the fields of the writer's record, those of the reader's, and how they are wanted: records may hold themselves. */
@@ -153,8 +153,8 @@ class Projector {
 
   /** Records of two schemas that hold themselves, in circles of different lengths, meet each other in all ways that there are. */
   #inside<Planned>(plan: () => Planned): Planned {
-    if (++this.#depth > deepest) {
-      throw new DecodeError("schema-invalid", `the two Avro schemas together nest deeper than ${deepest} records`);
+    if (++this.#depth > maxNesting) {
+      throw new DecodeError("schema-invalid", `the two Avro schemas together nest deeper than ${maxNesting} records`);
     }
     try {
       return plan();
@@ -184,7 +184,7 @@ class Projector {
     const { skip } = this.#options.plan;
     const wanted = isTop ? missing.filter((field) => !skip.includes(field.name)) : missing;
     const defaults = new Map(wanted.map((field) => [field.name, this.#default(field, useOf(field.name))]));
-    return { kind: "record", fields, convert, projected: { defaults, order: reader.fields.map((field) => field.name) } };
+    return { kind: "record", fields, convert, resolution: { defaults, order: reader.fields.map((field) => field.name) } };
   }
 
   /** Makes the value of a field that the writer does not have; each time anew where it could be changed. */

@@ -3,7 +3,7 @@ import { Type as AvscType } from "avsc";
 import { describe, expect, test } from "vitest";
 import { resolveLimits } from "../../options.ts";
 import type { Deferred } from "../reader.ts";
-import { avroType, expectAlike, long, outcomeOf, twins } from "./twins.contract.ts";
+import { avroType, expectSameOutcome, long, outcomeOf, twins } from "./twins.contract.ts";
 
 const row = {
   type: "record",
@@ -29,7 +29,7 @@ const rows = fc.array(
 function readAll(schema: unknown, bytes: Buffer, count: number, limits = {}): ReturnType<typeof outcomeOf> {
   const [generated, closures] = twins(avroType(schema), { limits });
   const outcome = outcomeOf(() => generated.readSequence?.(bytes, 0, bytes.length, count));
-  expectAlike(
+  expectSameOutcome(
     outcome,
     outcomeOf(() => closures.readSequence?.(bytes, 0, bytes.length, count)),
   );

@@ -45,7 +45,7 @@ export function readBoth(readers: readonly [PayloadReader, PayloadReader], bytes
   const batch = Buffer.concat([Buffer.alloc(7, 0x02), bytes, Buffer.alloc(40, 0x02)]);
   const [generated, closures] = readers;
   const outcome = outcomeOf(() => generated.read(batch, 7, 7 + bytes.length));
-  expectAlike(
+  expectSameOutcome(
     outcome,
     outcomeOf(() => closures.read(batch, 7, 7 + bytes.length)),
   );
@@ -53,7 +53,7 @@ export function readBoth(readers: readonly [PayloadReader, PayloadReader], bytes
 }
 
 /** Compares outcomes; the same code a hundred thousand times is not worth a matcher's time. */
-export function expectAlike(one: Outcome, other: Outcome): void {
+export function expectSameOutcome(one: Outcome, other: Outcome): void {
   if (!("code" in one && "code" in other && one.code === other.code)) {
     expect(one).toStrictEqual(other);
   }

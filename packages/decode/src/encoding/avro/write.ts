@@ -316,8 +316,8 @@ function writeInteger(bits: bigint, where: string): Write {
       out.long(value);
       return;
     }
-    const isWhole = typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value));
-    const whole = isWhole ? BigInt(value) : fail("an integer", where);
+    const isExactInteger = typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value));
+    const whole = isExactInteger ? BigInt(value) : fail("an integer", where);
     expect(whole <= max && whole >= -max - 1n, `an integer of ${bits + 1n} bits`, where);
     out.long(whole);
   };

@@ -1,4 +1,4 @@
-const fractionSteps = 1_024;
+const fractionUnits = 1_024;
 const minExponent = -14;
 
 /** IEEE 754 binary16 (RFC 8949, appendix D). */
@@ -10,6 +10,6 @@ export function halfFloat(bits: number): number {
     return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
   }
   return exponent === 0
-    ? sign * (fraction / fractionSteps) * 2 ** minExponent
-    : sign * (1 + fraction / fractionSteps) * 2 ** (exponent - 15);
+    ? sign * (fraction / fractionUnits) * 2 ** minExponent
+    : sign * (1 + fraction / fractionUnits) * 2 ** (exponent - 15);
 }

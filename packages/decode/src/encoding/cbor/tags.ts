@@ -116,8 +116,8 @@ function withoutZeros(text: string): string {
 
 function partsOf(c: PlainCursor, item: unknown, tag: number): readonly [exponent: number, mantissa: bigint] {
   const [exponent, mantissa, ...more] = Array.isArray(item) ? (item as unknown[]) : [];
-  const isWhole = (typeof mantissa === "number" && Number.isSafeInteger(mantissa)) || typeof mantissa === "bigint";
-  if (typeof exponent !== "number" || !Number.isSafeInteger(exponent) || !isWhole || more.length > 0) {
+  const isExactInteger = (typeof mantissa === "number" && Number.isSafeInteger(mantissa)) || typeof mantissa === "bigint";
+  if (typeof exponent !== "number" || !Number.isSafeInteger(exponent) || !isExactInteger || more.length > 0) {
     throw c.invalid(`an integer exponent and an integer mantissa behind tag ${tag}`);
   }
   return [exponent, BigInt(mantissa)];

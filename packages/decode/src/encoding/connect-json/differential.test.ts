@@ -218,7 +218,7 @@ describe.each([
   });
 });
 
-test("the quick way is taken for what converters write, not only allowed", () => {
+test("the fast path is taken for what converters write, not only allowed", () => {
   const readFast = fc.sample(
     fc.array(fc.oneof(...scalars.slice(0, 4), scalars[6] as Samples), { minLength: 1, maxLength: 6 }).map(struct),
     200,

@@ -41,14 +41,14 @@ describe("Debezium's records, as JsonSchemaConverter would have written them", (
     let count = 0;
     for (const record of linesOf(`${folder}/${file}`)) {
       for (const side of [record["key"], record["value"]].filter((each) => typeof each === "string")) {
-        expectAlike(Buffer.from(side, "base64"));
+        expectSameOutcome(Buffer.from(side, "base64"));
         count++;
       }
     }
     expect(count).toBeGreaterThan(0);
   });
 
-  function expectAlike(message: Buffer): void {
+  function expectSameOutcome(message: Buffer): void {
     const { schema, payload } = JSON.parse(message.toString()) as { schema: Parameters<typeof jsonSchemaOf>[0]; payload: unknown };
     const text = message.toString();
     const connectType = parseConnectSchema(schema, "", 64);

@@ -60,10 +60,10 @@ class TypeBuilder {
     }
     this.#nesting++;
     const all = this.#conjuncts(place);
-    const telling = all.filter((part) => isTelling(part.node as Record<string, unknown>)); // conjuncts are objects
-    const only = telling[0];
+    const typed = all.filter((part) => saysType(part.node as Record<string, unknown>)); // conjuncts are objects
+    const only = typed[0];
     // A reference and its annotations mean what they refer to: the same object, wherever it is referred to.
-    const type = telling.length === 1 && only !== undefined && only.node !== node ? this.#alias(node, only) : this.#build(node, telling);
+    const type = typed.length === 1 && only !== undefined && only.node !== node ? this.#alias(node, only) : this.#build(node, typed);
     this.#nesting--;
     this.#types.set(node, type);
     return type;
@@ -230,14 +230,14 @@ function parametersIn(property: unknown): unknown {
   return nodes.map((node: unknown) => (isJsonObject(node) ? own(node, "connect.parameters") : undefined)).find(isJsonObject);
 }
 
-const tellingKeywords: ReadonlySet<string> = new Set([
+const typeKeywords: ReadonlySet<string> = new Set([
   ...["type", "connect.type", "properties", "patternProperties", "additionalProperties", "required", "items", "prefixItems"],
   ...["enum", "const", "anyOf", "oneOf", "format"],
 ]);
 
 /** Whether a schema says something of its values' type itself. */
-function isTelling(node: Record<string, unknown>): boolean {
-  return Object.keys(node).some((keyword) => tellingKeywords.has(keyword));
+function saysType(node: Record<string, unknown>): boolean {
+  return Object.keys(node).some((keyword) => typeKeywords.has(keyword));
 }
 
 /** Whether the schemas say what is inside of the types that they state: alternatives beside that only restrict it. */

@@ -4,7 +4,7 @@ const minus = 0x2d;
 const zero = 0x30;
 const nine = 0x39;
 /** `String` of a double is never longer. */
-const longestDouble = 24;
+const maxDoubleChars = 24;
 
 /**
  * Whether the bytes are a number or a boolean exactly as JSON writes that value back. `1.10`, `12e5` and ` 7` are not: text that is no JSON
@@ -14,7 +14,7 @@ export function isCanonicalScalar(bytes: Uint8Array, start: number, end: number)
   if (isCanonicalInteger(bytes, start, end)) {
     return true;
   }
-  if (end - start > longestDouble) {
+  if (end - start > maxDoubleChars) {
     return false;
   }
   const text = latin1(bytes, start, end);

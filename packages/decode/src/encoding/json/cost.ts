@@ -24,7 +24,7 @@ const propertyCost = 50;
 const furtherNameCost = 2_200;
 
 /** Names are told apart by so many bytes: of longer ones there are not many in a message. */
-const tellingBytes = 64;
+const hashedNameBytes = 64;
 
 const space = 0x20;
 const quote = 0x22;
@@ -187,13 +187,13 @@ class CostMeter {
   /** A name or a text, and the space behind it. */
   #text(first: number): number {
     const bytes = this.#bytes;
-    const telling = Math.min(this.#end, first + tellingBytes);
+    const hashEnd = Math.min(this.#end, first + hashedNameBytes);
     let hash = 0;
     let hasEscapes = false;
     let isWide = false;
     let p = first;
     let byte = 0;
-    while (p < telling && (byte = bytes[p] as number) !== quote) {
+    while (p < hashEnd && (byte = bytes[p] as number) !== quote) {
       hash = (Math.imul(hash, hashFactor) + byte) | 0;
       hasEscapes ||= byte === backslash;
       isWide ||= byte > 0x7f;

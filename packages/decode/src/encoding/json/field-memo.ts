@@ -1,7 +1,7 @@
 import { areSame, keep } from "../same-bytes.ts";
 
 /** Longer fields are not remembered. */
-const longest = 128;
+const maxBytes = 128;
 /** A field that has been another each time for so long is remembered once in a while only. */
 const patience = 8;
 const onceIn = 64;
@@ -15,7 +15,7 @@ export class FieldMemo {
   length = 0;
   /** What was read of it. */
   text: string | null | undefined = undefined;
-  readonly #bytes = new Uint8Array(longest);
+  readonly #bytes = new Uint8Array(maxBytes);
   #misses = 0;
 
   /** Whether it stands at `p`, where bytes may end. */
@@ -30,7 +30,7 @@ export class FieldMemo {
     if (this.#misses > patience && this.#misses % onceIn !== 0) {
       return;
     }
-    const isText = b[end - 1] === 0x22 && end - start <= longest;
+    const isText = b[end - 1] === 0x22 && end - start <= maxBytes;
     this.length = isText ? end - start : 0;
     this.text = text;
     keep(this.#bytes, 0, b, start, this.length);

@@ -22,7 +22,7 @@ export function learnType(sample: Record<string, unknown>, namesOf: NamesOf, pla
   // A row that is null in this message looks like the one beside it, which is the same table's.
   const knownRow = rows.map((name) => sample[name]).find(isJsonObject);
   const planned = new Set(plan.defer === null ? [...rows, ...plan.skip] : [...rows, ...plan.skip, plan.defer.field]);
-  const fields = tellingNames(names, planned).map((name): Field => {
+  const fields = namesToLearn(names, planned).map((name): Field => {
     const value = sample[name];
     if (rows.includes(name)) {
       const row = isJsonObject(value) ? value : knownRow;
@@ -43,12 +43,12 @@ export function areManyNames(names: readonly string[]): boolean {
 }
 
 /** The names that a type speaks of: of very many, only those that something is known of. */
-function tellingNames(names: readonly string[], known: { has(name: string): boolean }): readonly string[] {
+function namesToLearn(names: readonly string[], known: { has(name: string): boolean }): readonly string[] {
   return areManyNames(names) ? names.filter((name) => known.has(name)) : names;
 }
 
 function rowType(names: readonly string[], hints: ColumnHints): RecordType {
-  const fields = tellingNames(names, hints).map((name): Field => {
+  const fields = namesToLearn(names, hints).map((name): Field => {
     const semantic = hints.get(name);
     return { name, type: semantic === undefined ? anyType : { kind: "any", semantic } };
   });

@@ -7,7 +7,7 @@ import { type JsonCursor, missed, plainStringEnd, readText } from "./cursor.ts";
  */
 export const scratch: { bytes: Buffer } = { bytes: Buffer.alloc(256) };
 
-const largestScratchBytes = 65_536;
+const maxScratchBytes = 65_536;
 
 /** Decodes a base64 string into {@link scratch} and returns the number of bytes; -1 for null. */
 export function readBase64(c: JsonCursor): number {
@@ -19,8 +19,8 @@ export function readBase64(c: JsonCursor): number {
     return -1;
   }
   const length = base64Length(c.bytes, start, close);
-  if (length > scratch.bytes.length && length <= largestScratchBytes) {
-    scratch.bytes = Buffer.alloc(largestScratchBytes);
+  if (length > scratch.bytes.length && length <= maxScratchBytes) {
+    scratch.bytes = Buffer.alloc(maxScratchBytes);
   }
   if (length < 0 || length > scratch.bytes.length || !decodeBase64(c.bytes, start, scratch.bytes, length)) {
     c.pos = missed;

@@ -108,17 +108,17 @@ describe("the index of a message behind the maps of the message around it", () =
     expect(rowOf(await decoded(text, second))).toEqual({ note: "hello", done: true });
   });
 
-  const twoAlike = proto3(
+  const twoSimilar = proto3(
     "map<string, string> tags = 1; message A { int64 id = 1; string note = 2; } message B { int64 number = 1; string text = 2; }",
   );
   const sameKind = joined(Buffer.from([0, 0, 0, 0, 1, 4, 0, 2]), field(1, 77), field(2, "hello"));
 
   test("is told where the bytes fit both messages, and settled by the topic's hint", async () => {
-    const error: unknown = await decoded(twoAlike, sameKind).catch((thrown: unknown) => thrown);
+    const error: unknown = await decoded(twoSimilar, sameKind).catch((thrown: unknown) => thrown);
     expect(isDecodeError(error) && error.code).toBe("schema-mismatch");
     expect(String(error)).toMatch(/messageIndexes/);
-    expect(rowOf(await decoded(twoAlike, sameKind, "map-entries-counted"))).toEqual({ id: 77, note: "hello" });
-    expect(rowOf(await decoded(twoAlike, sameKind, "map-entries-left-out"))).toEqual({ number: 77, text: "hello" });
+    expect(rowOf(await decoded(twoSimilar, sameKind, "map-entries-counted"))).toEqual({ id: 77, note: "hello" });
+    expect(rowOf(await decoded(twoSimilar, sameKind, "map-entries-left-out"))).toEqual({ number: 77, text: "hello" });
   });
 });
 

@@ -7,12 +7,12 @@ import type { EnvelopeFormat } from "../envelope.ts";
 import type { Origin } from "../origin.ts";
 import { headerText } from "../header-values.ts";
 import { isBlock } from "../source.ts";
-import { defaultPrefix, metaField, prefixOf, recogniseFlattened, telling } from "./recognise.ts";
+import { defaultPrefix, metaField, prefixOf, recogniseFlattened, markerNames } from "./recognise.ts";
 
 /** A row that Debezium's ExtractNewRecordState took out of its envelope, with what it was asked to leave of it. */
 export const flattened: EnvelopeFormat = {
   name: "flattened",
-  headerNames: telling,
+  headerNames: markerNames,
   recognise: recogniseFlattened,
   planFor: () => ({ defer: null, skip: [], rows: "self" }),
   isMetaColumn: (name, names) => metaField(name, prefixOf(names)) !== null,

@@ -4,7 +4,7 @@ import type { Shape } from "../envelope.ts";
 export const defaultPrefix = "__";
 
 /** Columns or headers that say it alone. `__deleted` is called so whatever the prefix. */
-export const telling: readonly string[] = ["__deleted", "__op", "__table"];
+export const markerNames: readonly string[] = ["__deleted", "__op", "__table"];
 
 /** Fields of the envelope and its source that ExtractNewRecordState is asked for in `add.fields` and `add.headers`. */
 const metaFields: ReadonlySet<string> = new Set(
@@ -50,11 +50,11 @@ export function recogniseFlattened({ fields, headerNames }: Shape): string | nul
   if (fields === null) {
     return null;
   }
-  const column = telling.find((name) => fields.includes(name)) ?? fields.find((name) => name.startsWith("__source_"));
+  const column = markerNames.find((name) => fields.includes(name)) ?? fields.find((name) => name.startsWith("__source_"));
   if (column !== undefined) {
     return `column ${column}`;
   }
-  const header = telling.find((name) => headerNames.includes(name));
+  const header = markerNames.find((name) => headerNames.includes(name));
   if (header !== undefined) {
     return `header ${header}`;
   }

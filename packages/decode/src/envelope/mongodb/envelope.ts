@@ -143,8 +143,8 @@ function withPlainId(document: Columns | null): Columns | null {
 function schemaChange(operationType: string, ns: Block, document: Block, origin: Origin): CdcEvent {
   const { to, operationDescription } = document;
   const id = [ns["db"], ns["coll"]].filter((part) => typeof part === "string").join(".");
-  const told = { ...(isBlock(to) ? { to } : {}), ...(isBlock(operationDescription) ? { operationDescription } : {}) };
+  const described = { ...(isBlock(to) ? { to } : {}), ...(isBlock(operationDescription) ? { operationDescription } : {}) };
   const source = sourceBlock(ns, document, false, origin.scope);
-  const tableChanges = [{ type: operationType, id, ...told }];
+  const tableChanges = [{ type: operationType, id, ...described }];
   return new SchemaChange({ ddl: null, databaseName: ns["db"], tableChanges, source, ts_ms: null }, origin);
 }

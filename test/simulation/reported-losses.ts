@@ -5,7 +5,7 @@ import type { MemoryBroker } from "@cdckit/testkit";
  * What members are told of records that are gone. It is compared with the log in the moment in which it is told: by the time at which the
  * member has drained and halted, retention may have taken more, and the topic may be another one.
  */
-export class ToldLosses {
+export class ReportedLosses {
   readonly #broker: MemoryBroker;
   readonly #true = new WeakSet<object>();
 
@@ -14,7 +14,7 @@ export class ToldLosses {
   }
 
   /** A driver fails with this, or cannot connect because of it. */
-  told(error: unknown): void {
+  reported(error: unknown): void {
     const { lost } = error as { readonly lost?: LostRange | null };
     if (lost !== undefined && lost !== null && this.isGone(lost)) {
       this.#true.add(error as object);
