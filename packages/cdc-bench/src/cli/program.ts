@@ -8,6 +8,7 @@ import { addDoctor } from "./doctor.ts";
 import { explainFailure } from "./failure.ts";
 import { addHints } from "./hints.ts";
 import { addInspect } from "./inspect.ts";
+import { addOffsets } from "./offsets.ts";
 import { addRedrive } from "./redrive.ts";
 import { addRun } from "./run.ts";
 import { addTypes } from "./types.ts";
@@ -15,7 +16,7 @@ import { addTypes } from "./types.ts";
 /** Adds one command to the program; `settle` takes the exit code that the command ends with. */
 export type AddCommand = (program: Command, terminal: Terminal, settle: (code: ExitCode) => void) => void;
 
-const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addTypes, addHints, addDoctor, addRedrive, addCodec];
+const commands: readonly AddCommand[] = [addDemo, addRun, addInspect, addTypes, addHints, addDoctor, addRedrive, addOffsets, addCodec];
 
 const exitCodeHelp = `
 Results go to stdout, progress to stderr. MB is 10^6 bytes.

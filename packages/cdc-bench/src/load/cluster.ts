@@ -21,6 +21,12 @@ export interface TopicExtent {
   readonly maxRecords: bigint;
 }
 
+/** A member of a consumer group, as the coordinator knows it. */
+export interface GroupMember {
+  readonly clientId: string;
+  readonly host: string;
+}
+
 /** What is asked of a cluster beside reading it. */
 export interface Cluster {
   /** The names of all topics. */
@@ -29,6 +35,14 @@ export interface Cluster {
   extentsOf(topics: readonly string[]): Promise<readonly TopicExtent[]>;
   /** What a group has committed of a topic, by partition; those without a commit are left out. */
   committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>>;
+  /** The topics of which a group has committed something. */
+  committedTopicsOf(groupId: string): Promise<readonly string[]>;
+  /** Who is in a group now. */
+  membersOf(groupId: string): Promise<readonly GroupMember[]>;
+  /** By partition, the offset of the first record with this timestamp or a later one; the end of the log if there is none. */
+  offsetsAt(topic: string, timestampMs: number): Promise<ReadonlyMap<number, bigint>>;
+  /** Commits offsets for a group that nobody is in, and reads them back. */
+  commitOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void>;
   /** Removes a group that nobody is in any more. Best effort. */
   forgetGroup(groupId: string): Promise<void>;
   close(): Promise<void>;
@@ -84,6 +98,32 @@ class AdminCluster implements Cluster {
     const [found] = await this.#asked(() => this.#admin.fetchOffsets({ groupId, topics: [topic] }));
     const committed = found?.partitions.filter(({ offset }) => offset !== "-1") ?? [];
     return new Map(committed.map(({ partition, offset }) => [partition, BigInt(offset)]));
+  }
+
+  async committedTopicsOf(groupId: string): Promise<readonly string[]> {
+    const found = await this.#asked(() => this.#admin.fetchOffsets({ groupId }));
+    return found.filter(({ partitions }) => partitions.some(({ offset }) => offset !== "-1")).map(({ topic }) => topic);
+  }
+
+  async membersOf(groupId: string): Promise<readonly GroupMember[]> {
+    const { groups } = await this.#asked(() => this.#admin.describeGroups([groupId]));
+    return groups.flatMap(({ members }) => members.map(({ clientId, clientHost }) => ({ clientId, host: clientHost })));
+  }
+
+  async offsetsAt(topic: string, timestampMs: number): Promise<ReadonlyMap<number, bigint>> {
+    const found = await this.#asked(() => this.#admin.fetchTopicOffsetsByTimestamp(topic, timestampMs));
+    return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
+  }
+
+  async commitOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void> {
+    const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
+    await this.#asked(() => this.#admin.setOffsets({ groupId, topic, partitions }));
+    // kafkajs resolves when its own member has fetched, and says nothing of a commit that the coordinator refused.
+    const committed = await this.committedOf(groupId, topic);
+    const refused = [...offsets].filter(([partition, offset]) => committed.get(partition) !== offset).map(([partition]) => partition);
+    if (refused.length > 0) {
+      throw new BenchError("connection", `the group's coordinator did not take the offsets of ${topic}[${refused.join(", ")}]. Try again.`);
+    }
   }
 
   async forgetGroup(groupId: string): Promise<void> {

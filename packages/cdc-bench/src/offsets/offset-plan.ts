@@ -1,0 +1,52 @@
+import { BenchError } from "../bench-error.ts";
+import type { PartitionExtent } from "../load/cluster.ts";
+import type { OffsetTarget } from "./offset-target.ts";
+
+/** Where a group stands in a partition. */
+export interface GroupPosition extends PartitionExtent {
+  readonly topic: string;
+  /** Null if the group has committed nothing there. */
+  readonly committed: bigint | null;
+}
+
+/** A position, and where the group is to go on. */
+export interface PlannedPosition extends GroupPosition {
+  readonly next: bigint;
+}
+
+/** Records from the committed offset to the end of the log; null without a commit. */
+export function lagOf({ committed, startOffset, endOffset }: GroupPosition): bigint | null {
+  return committed === null ? null : endOffset - (committed < startOffset ? startOffset : committed);
+}
+
+/**
+ * The next offset of each partition. For a time, `offsetsAt` has the first record of that time or later; a partition without one is at its end.
+ * @throws BenchError if a log does not have the offset: a consumer would find it out of range
+ */
+export function planOffsets(
+  positions: readonly GroupPosition[],
+  target: OffsetTarget,
+  offsetsAt: (position: GroupPosition) => bigint,
+): readonly PlannedPosition[] {
+  return positions.map((position) => ({ ...position, next: nextOf(position, target, offsetsAt) }));
+}
+
+function nextOf(position: GroupPosition, target: OffsetTarget, offsetsAt: (position: GroupPosition) => bigint): bigint {
+  const { topic, partition, startOffset, endOffset } = position;
+  switch (target.kind) {
+    case "earliest":
+      return startOffset;
+    case "latest":
+      return endOffset;
+    case "time":
+      return offsetsAt(position);
+    case "offset":
+      if (target.offset < startOffset || target.offset > endOffset) {
+        throw new BenchError(
+          "usage",
+          `${topic}[${partition}] has no offset ${target.offset}: its log goes from ${startOffset} to ${endOffset}. Name another offset, or --partition.`,
+        );
+      }
+      return target.offset;
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { planOffsets, lagOf, type GroupPosition } from "./offset-plan.ts";
+import { parseOffsetTarget } from "./offset-target.ts";
+
+describe("a target for a group's offsets", () => {
+  test.each([
+    ["earliest", { kind: "earliest" }],
+    ["latest", { kind: "latest" }],
+    ["0", { kind: "offset", offset: 0n }],
+    ["9007199254740993", { kind: "offset", offset: 9_007_199_254_740_993n }],
+    ["1970-01-01T00:00:05Z", { kind: "time", timestampMs: 5_000 }],
+    ["2h", { kind: "time", timestampMs: 10_000_000 - 7_200_000 }],
+  ] as const)("%s is read", (text, target) => {
+    expect(parseOffsetTarget(text, () => 10_000_000)).toEqual(target);
+  });
+
+  test.each(["", "-1", "1.5", "2 hours", "yesterday", "2026-13-45", "0x10"])("%j is refused", (text) => {
+    expect(() => parseOffsetTarget(text)).toThrow("earliest, latest, an offset");
+  });
+});
+
+describe("the plan of a reset", () => {
+  const position: GroupPosition = { topic: "t", partition: 0, startOffset: 10n, endOffset: 50n, committed: 30n };
+  const never = (): bigint => {
+    throw new Error("no time was asked for");
+  };
+
+  test.each([
+    ["earliest", { kind: "earliest" }, 10n],
+    ["latest", { kind: "latest" }, 50n],
+    ["the first offset", { kind: "offset", offset: 10n }, 10n],
+    ["the end", { kind: "offset", offset: 50n }, 50n],
+  ] as const)("%s is a place in the log", (_, target, next) => {
+    expect(planOffsets([position], target, never)).toEqual([{ ...position, next }]);
+  });
+
+  test.each([9n, 51n])("refuses offset %s, which the log does not have", (offset) => {
+    expect(() => planOffsets([position], { kind: "offset", offset }, never)).toThrow("its log goes from 10 to 50");
+  });
+
+  test("takes the offset of a time from the brokers", () => {
+    expect(planOffsets([position], { kind: "time", timestampMs: 1 }, () => 44n)).toEqual([{ ...position, next: 44n }]);
+  });
+
+  test("counts lag from the start of the log if retention has overtaken the commit", () => {
+    expect(lagOf(position)).toBe(20n);
+    expect(lagOf({ ...position, committed: 3n })).toBe(40n);
+    expect(lagOf({ ...position, committed: null })).toBeNull();
+  });
+});

@@ -1,0 +1,159 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { createConsumer } from "@cdckit/consumer";
+import { kafkajs } from "@cdckit/kafkajs";
+import { Kafka, logLevel } from "kafkajs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+
+/** The program as users start it; it runs what the build made. */
+const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Shown {
+  readonly partitions: readonly {
+    readonly partition: number;
+    readonly committed: number | null;
+    readonly lag: number | null;
+    readonly next?: number;
+  }[];
+}
+
+const recordsPerPartition = 10;
+const firstTimestampMs = 1_700_000_000_000;
+
+await describeWithKafka("cdc-bench offsets on a broker", (kafka) => {
+  const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } });
+  const admin = client.admin();
+  const producer = client.producer({ idempotent: true, maxInFlightRequests: 1 });
+
+  beforeAll(async () => {
+    await Promise.all([admin.connect(), producer.connect()]);
+  });
+  afterAll(async () => {
+    await Promise.all([admin.disconnect(), producer.disconnect()]);
+  });
+
+  async function offsets(...args: readonly string[]): Promise<Ended> {
+    const child = spawn(process.execPath, [binary, "offsets", "--brokers", kafka.brokers, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    const [out, err]: [string[], string[]] = [[], []];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => out.push(text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => err.push(text));
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code, stdout: out.join(""), stderr: err.join("") };
+  }
+
+  async function shown(...args: readonly string[]): Promise<Shown["partitions"]> {
+    const { stdout } = await offsets(...args, "--json");
+    return (JSON.parse(stdout) as Shown).partitions;
+  }
+
+  /** Two partitions of ten records, a second apart. */
+  async function filledTopic(): Promise<string> {
+    const topic = uniqueName("offsets");
+    await createTopics(admin, [{ topic, numPartitions: 2 }]);
+    const messages = [0, 1].flatMap((partition) =>
+      Array.from({ length: recordsPerPartition }, (_, i) => ({
+        partition,
+        key: `{"id":${i}}`,
+        value: `{"id":${i}}`,
+        timestamp: String(firstTimestampMs + i * 1_000),
+      })),
+    );
+    await producer.send({ topic, messages });
+    return topic;
+  }
+
+  /** Runs a consumer of ours until it has handled so many records; what they were. */
+  async function consume(groupId: string, topic: string, records: number): Promise<readonly string[]> {
+    const seen: string[] = [];
+    const consumer = createConsumer({
+      driver: kafkajs({ brokers: [kafka.brokers], maxWaitMs: 100 }),
+      groupId,
+      topics: [topic],
+      signals: false,
+      logger: false,
+    });
+    consumer.on("*", (event) => {
+      seen.push(`${event.record.partition}@${event.record.offset}`);
+      if (seen.length === records) {
+        void consumer.stop();
+      }
+    });
+    await consumer.run();
+    return seen.toSorted();
+  }
+
+  test("shows, plans without changing anything, and commits what a consumer then reads", async () => {
+    const [topic, group] = [await filledTopic(), uniqueName("group")];
+    await consume(group, topic, 2 * recordsPerPartition);
+    expect(await shown("--group", group)).toMatchObject([
+      { partition: 0, committed: 10, lag: 0 },
+      { partition: 1, committed: 10, lag: 0 },
+    ]);
+
+    const dryRun = await offsets("--group", group, "--reset", "7", "--partition", "1");
+    expect(dryRun).toMatchObject({ code: 0, stderr: "" });
+    expect(dryRun.stdout).toMatch(/3 again/);
+    expect(dryRun.stdout).toContain("Dry run: nothing was committed.");
+    expect(await shown("--group", group)).toMatchObject([{ committed: 10 }, { committed: 10 }]);
+
+    const executed = await offsets("--group", group, "--reset", "7", "--partition", "1", "--execute");
+    expect(executed).toMatchObject({ code: 0, stderr: "" });
+    expect(await shown("--group", group)).toMatchObject([{ committed: 10 }, { committed: 7, lag: 3 }]);
+    expect(await consume(group, topic, 3)).toEqual(["1@7", "1@8", "1@9"]);
+  });
+
+  test("goes to the ends, and to a time", async () => {
+    const [topic, group] = [await filledTopic(), uniqueName("group")];
+    const at = new Date(firstTimestampMs + 4_500).toISOString();
+    for (const [where, committed] of [
+      ["earliest", 0],
+      [at, 5],
+      ["latest", 10],
+      ["1h", 10],
+    ] as const) {
+      expect(await offsets("--group", group, "--topics", topic, "--reset", where, "--execute")).toMatchObject({ code: 0, stderr: "" });
+      expect(await shown("--group", group)).toMatchObject([{ committed }, { committed }]);
+    }
+  });
+
+  test("refuses a group that is active, and names its members", async () => {
+    const [topic, group] = [await filledTopic(), uniqueName("group")];
+    const consumer = createConsumer({
+      driver: kafkajs({ brokers: [kafka.brokers] }),
+      groupId: group,
+      topics: [topic],
+      signals: false,
+      logger: false,
+    });
+    const handled = new Promise<void>((resolve) => {
+      consumer.on("*", () => resolve());
+    });
+    const running = consumer.run();
+    await handled;
+    const { code, stderr } = await offsets("--group", group, "--topics", topic, "--reset", "earliest", "--execute");
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`group ${group} is active`) as string });
+    await consumer.stop();
+    await running;
+    expect(await shown("--group", group)).not.toMatchObject([{ committed: 0 }, { committed: 0 }]);
+  });
+
+  test.each([
+    [["--group", "nobody-has-this"], 4, "has committed nothing"],
+    [["--group", "g", "--execute"], 2, "--execute commits what --reset plans"],
+    [["--group", "g", "--topics", "no-such-topic"], 4, "there is no topic no-such-topic"],
+    [["--group", "g", "--reset", "soon"], 2, "It must be earliest, latest"],
+    [[], 2, "--group"],
+  ])("%j ends with %d and a sentence", async (args, code, said) => {
+    const ended = await offsets(...args);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toContain(said);
+  });
+});
