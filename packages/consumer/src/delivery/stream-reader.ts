@@ -62,12 +62,12 @@ export class StreamReader {
 
   /** The next event of the batch and its record. Null if another record must be read first. */
   takeEvent(taken: StreamBatch): { readonly event: CdcEvent; readonly record: StreamRecord } | null {
-    const event = this.#events[this.#nextEvent];
-    if (this.#record?.taken !== taken || event === undefined) {
+    const record = this.#record;
+    if (record?.taken !== taken || this.#nextEvent === this.#events.length) {
       return null;
     }
-    this.#nextEvent++;
-    return { event, record: this.#record };
+    const event = this.#events[this.#nextEvent++] as CdcEvent; // within bounds
+    return { event, record };
   }
 
   /** Decodes the next record of the batch, or ends the batch. Rejects with what halts the consumer. */
