@@ -103,6 +103,14 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
     }),
   })),
+  inLine("hears a turn too late that partitions are lost", ({ clock }) => ({
+    sink: (sink) => ({
+      revoked: async (assignments, how) => {
+        await (how === "lost" ? clock.yieldToEventLoop() : Promise.resolve());
+        await sink.revoked(assignments, how);
+      },
+    }),
+  })),
   inLine("ignores its lease", () => ({ sink: () => ({ acknowledged: () => {} }) })),
   inLine("does not commit at a revoke", withoutFinalCommit),
   inLine("keeps the last commit back", () => ({
