@@ -137,5 +137,5 @@ with target.open("w", encoding="utf-8") as out:
             written = bytes(lenient(value, SerializationContext(topic, MessageField.VALUE)))
             isValid = False
         schemaId = client.get_latest_version(f"{topic}-value").schema_id
-        line = {"name": name, "from": origin, "writtenBy": origin.split(",")[0], "schemaId": schemaId, "base64": base64.b64encode(written).decode(), "schema": text, "references": references(names), "isValid": isValid, "value": tagged(value)}
+        line = {"name": name, "from": origin, "writtenBy": origin.split(",")[0], "schemaId": schemaId, "message": {"base64": base64.b64encode(written).decode()}, "schema": text, "references": references(names), "isValid": isValid, "value": tagged(value)}
         print(json.dumps(line, ensure_ascii=False), file=out)

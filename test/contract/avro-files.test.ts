@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { type CdcEvent, createDecoder, type KafkaRecord, type RegisteredSchema, type SchemaSource } from "@cdckit/decode";
-import { recordOf } from "@cdckit/testkit";
+import { bytesOf, recordOf, type WrittenBytes } from "@cdckit/testkit";
 import avsc from "avsc";
 import { describe, expect, test } from "vitest";
 
 interface FileVector {
   readonly name: string;
   readonly framing: string;
-  readonly value: { readonly base64: string };
+  readonly value: WrittenBytes;
   readonly schema: { readonly schema: string };
   readonly needs?: "zstd";
-  readonly payloads: readonly { readonly payload: { readonly base64: string }; readonly count: number }[];
+  readonly payloads: readonly { readonly payload: WrittenBytes; readonly count: number }[];
 }
 
 const hasZstd = "zstdDecompressSync" in zlib;
@@ -21,7 +21,7 @@ const vectors = readFileSync(join(import.meta.dirname, "../vectors/framing/avro-
   .filter((line) => line !== "")
   .map((line) => JSON.parse(line) as FileVector);
 
-function orderRecord(value: Buffer): KafkaRecord {
+function orderRecord(value: WrittenBytes): KafkaRecord {
   return recordOf(value, { topic: "shop.orders", offset: 1n, timestamp: 1n });
 }
 
@@ -29,7 +29,7 @@ function orderRecord(value: Buffer): KafkaRecord {
 function valuesOf({ schema, payloads }: FileVector): unknown[] {
   const type = avsc.Type.forSchema(JSON.parse(schema.schema) as avsc.Schema, { wrapUnions: "never" } as never);
   return payloads.flatMap(({ payload, count }) => {
-    const bytes = Buffer.from(payload.base64, "base64");
+    const bytes = bytesOf(payload);
     let at = 0;
     return Array.from({ length: count }, () => {
       const { value, offset } = type.decode(bytes, at);
@@ -41,8 +41,7 @@ function valuesOf({ schema, payloads }: FileVector): unknown[] {
 
 describe("Avro container files of Java's DataFileWriter", () => {
   test.each(vectors.filter(({ framing }) => framing === "ocf"))("$name: each value is an event", (vector) => {
-    const decode = (): readonly CdcEvent[] =>
-      createDecoder().decode(orderRecord(Buffer.from(vector.value.base64, "base64"))) as readonly CdcEvent[];
+    const decode = (): readonly CdcEvent[] => createDecoder().decode(orderRecord(vector.value)) as readonly CdcEvent[];
     if (vector.needs === "zstd" && !hasZstd) {
       expect(decode).toThrow(/^\[unsupported-format\].*zstandard/);
       return;
@@ -60,7 +59,7 @@ describe("Avro container files of Java's DataFileWriter", () => {
     ];
     const readerSchema = JSON.stringify({ type: "record", name: "Order", namespace: "shop", fields });
     const decoder = createDecoder({ topics: { "shop.orders": { value: { readerSchema } } } });
-    const events = decoder.decode(orderRecord(Buffer.from(vector.value.base64, "base64"))) as readonly CdcEvent[];
+    const events = decoder.decode(orderRecord(vector.value)) as readonly CdcEvent[];
     expect(events.map((event) => event.kind === "row" && event.row)).toEqual(
       Array.from({ length: 25 }, (_, key) => ({ state: "new", key })),
     );

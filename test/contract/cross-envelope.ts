@@ -1,6 +1,5 @@
 import { type DecoderOptions, SchemaChangeLearner } from "@cdckit/decode";
-import { recordOf } from "@cdckit/testkit";
-import { bytesOf, type WrittenBytes } from "../vectors/vector.ts";
+import { recordOf, type WrittenBytes } from "@cdckit/testkit";
 
 /** The row of `CREATE TABLE orders (id int PRIMARY KEY, big bigint, price decimal(10,2), name text, note text, born date, at timestamp(6))`. */
 export type Row = Readonly<Record<"id" | "big" | "price" | "name" | "note" | "born" | "at", unknown>>;
@@ -19,8 +18,8 @@ export const updated: Row = { ...inserted, price: "12.50", name: "Łódź II" };
 
 /** The three messages, as the system writes them. */
 export interface Written {
-  readonly key: WrittenBytes;
-  readonly value: WrittenBytes;
+  readonly key: WrittenBytes | null;
+  readonly value: WrittenBytes | null;
   readonly headers?: readonly (readonly [string, WrittenBytes])[];
 }
 
@@ -565,12 +564,7 @@ export const cases: readonly EnvelopeCase[] = [
 
 /** The record of a message, on a topic that names the table where the message does not. */
 export function writtenRecord({ key, value, headers = [] }: Written, offset: bigint): Parameters<RecordReader>[0] {
-  return recordOf(bytesOf(value), {
-    topic: "p.inv.orders",
-    offset,
-    key: bytesOf(key),
-    headers: headers.map(([name, bytes]) => [name, bytesOf(bytes)] as const),
-  });
+  return recordOf(value, { topic: "p.inv.orders", offset, key, headers });
 }
 
 type RecordReader = import("@cdckit/decode").Decoder["decode"];

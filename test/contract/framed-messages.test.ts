@@ -1,16 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CdcEvent, createDecoder, type RegisteredSchema, type SchemaSource, withoutNull } from "@cdckit/decode";
-import { recordOf } from "@cdckit/testkit";
+import { recordOf, type WrittenBytes } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
-
-type Bytes = { readonly base64: string };
 
 /** What the serializers of others wrote; the programs in scripts/vectors say of which values, by which schemas. */
 interface FramedMessage {
   readonly name: string;
-  readonly headers?: readonly (readonly [string, Bytes])[];
-  readonly value: Bytes;
+  readonly headers?: readonly (readonly [string, WrittenBytes])[];
+  readonly value: WrittenBytes;
   readonly framing: string;
   readonly schemaId: number | string;
   readonly tolerant?: boolean;
@@ -85,12 +83,7 @@ describe.each(["apicurio.ndjson", "glue.ndjson", "confluent.ndjson"])("%s", (fil
         typeNames.push(record.kind === "record" ? record.name : null);
       },
     });
-    const record = recordOf(Buffer.from(vector.value.base64, "base64"), {
-      topic: "shop.orders",
-      offset: 1n,
-      timestamp: 1n,
-      headers: headers.map(([name, { base64 }]) => [name, Buffer.from(base64, "base64")] as const),
-    });
+    const record = recordOf(vector.value, { topic: "shop.orders", offset: 1n, timestamp: 1n, headers });
     const [row, typeName] = writtenOf(vector);
     for (let times = 0; times < 3; times++) {
       const [event, ...more] = decoder.decode(record) as readonly CdcEvent[];

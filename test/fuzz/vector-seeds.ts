@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DecoderOptions, KafkaRecord, RegisteredSchema, SchemaId, SchemaReference, SchemaSource } from "@cdckit/decode";
-import { recordOf } from "@cdckit/testkit";
+import { bytesOf, recordOf, type WrittenBytes } from "@cdckit/testkit";
 import { optionsOf, vectorRecord, type Vector } from "../vectors/vector.ts";
 import type { Seeds } from "./corpus.ts";
 
@@ -32,11 +32,9 @@ function grouped(name: string, vectors: readonly Vector[]): Seeds[] {
 interface FramingLine {
   readonly name: string;
   readonly side?: string;
-  readonly headers?: readonly (readonly [string, Written | null])[];
-  readonly value: Written;
+  readonly headers?: readonly (readonly [string, WrittenBytes | null])[];
+  readonly value: WrittenBytes;
 }
-
-type Written = { readonly hex: string } | { readonly text: string } | { readonly base64: string };
 
 /** Of which schema the messages of a file are, by the beginnings of their names. */
 interface Meaning extends Omit<RegisteredSchema, "id"> {
@@ -64,16 +62,8 @@ export function framingSeeds(): Seeds[] {
 }
 
 function framedRecord(i: number, { side, headers = [], value }: FramingLine): KafkaRecord {
-  const bytes = bytesOf(value);
-  const sides = side === "key" ? { key: bytes, value: null } : { key: null, value: bytes };
-  return { ...record("framing", i, null), ...sides, headers: headers.map(([name, text]) => [name, text === null ? null : bytesOf(text)]) };
-}
-
-function bytesOf(written: Written): Buffer {
-  if ("text" in written) {
-    return Buffer.from(written.text);
-  }
-  return "hex" in written ? Buffer.from(written.hex.replaceAll(" ", ""), "hex") : Buffer.from(written.base64, "base64");
+  const fields = { topic: "framing", offset: i, timestamp: 1_700_000_000_000n, headers };
+  return side === "key" ? recordOf(null, { ...fields, key: value }) : recordOf(value, fields);
 }
 
 interface ProtobufLine {
@@ -101,7 +91,7 @@ export function protobufSeeds(): Seeds[] {
 
 interface JsonSchemaLine {
   readonly schemaId: number;
-  readonly base64: string;
+  readonly message: WrittenBytes;
   readonly schema: string;
   readonly references: readonly SchemaReference[];
 }
@@ -116,7 +106,7 @@ export function jsonSchemaSeeds(): Seeds {
   };
   return {
     name: "json-schema",
-    records: lines.map(({ base64 }, i) => record("json-schema", i, Buffer.from(base64, "base64"))),
+    records: lines.map(({ message }, i) => record("json-schema", i, bytesOf(message))),
     options: { schemas: sourceOf(found) },
   };
 }

@@ -1,4 +1,5 @@
 import type { RegisteredSchema } from "@cdckit/decode";
+import { bytesOf, type WrittenBytes } from "@cdckit/testkit";
 import { linesOf } from "./lines.ts";
 import { type Sample, valueRecord } from "./sample.ts";
 import { expected } from "./vector.ts";
@@ -37,7 +38,8 @@ function isRow(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !/"\$\w+":/.test(JSON.stringify(value));
 }
 
-interface JsonSchemaLine extends PlainLine {
+interface JsonSchemaLine extends Omit<PlainLine, "base64"> {
+  readonly message: WrittenBytes;
   readonly schemaId: number;
   readonly schema: string;
   readonly references: RegisteredSchema["references"];
@@ -45,11 +47,11 @@ interface JsonSchemaLine extends PlainLine {
 
 function jsonSchema(): readonly Sample[] {
   const file = "json-schema/confluent.ndjson";
-  return linesOf<JsonSchemaLine>(file).map(({ name, writtenBy, schemaId, base64, schema, references = [], value }) => ({
+  return linesOf<JsonSchemaLine>(file).map(({ name, writtenBy, schemaId, message, schema, references = [], value }) => ({
     ...unsaid,
     file,
     name,
-    record: valueRecord(Buffer.from(base64, "base64")),
+    record: valueRecord(bytesOf(message)),
     schemas: [{ id: schemaId, schemaType: "JSON", schema, references }],
     formats: ["confluent", "json-schema", "none"],
     events: [isRow(value) ? { kind: "row", row: value } : {}],

@@ -1,20 +1,19 @@
 import type { RegisteredSchema } from "@cdckit/decode";
+import { bytesOf, type WrittenBytes } from "@cdckit/testkit";
 import { linesOf } from "./lines.ts";
 import { type Sample, valueRecord } from "./sample.ts";
 import { expected } from "./vector.ts";
-
-type Written = { readonly hex: string } | { readonly text: string } | { readonly base64: string };
 
 /** A line of `framing/`: one side of a record, and what its framing must say. */
 interface Line {
   readonly name: string;
   readonly writtenBy?: string;
   readonly side?: "key" | "value";
-  readonly headers?: readonly (readonly [string, Written | null])[];
-  readonly value: Written;
+  readonly headers?: readonly (readonly [string, WrittenBytes | null])[];
+  readonly value: WrittenBytes;
   readonly framing: string;
   readonly schemaId?: number | string | null;
-  readonly payload?: Written;
+  readonly payload?: WrittenBytes;
   readonly payloads?: readonly { readonly count: number }[];
   readonly schema?: unknown;
   readonly tolerant?: boolean;
@@ -52,7 +51,7 @@ function meaningOf({ name, schemaId, schema, payload, choices, error }: Line): O
   if (name.startsWith("Apicurio's JSON with a schema id")) {
     return { encoding: "json-schema", schemaType: "JSON", schema: "{}", row: undefined };
   }
-  const isOne = payload !== undefined && "hex" in payload && payload.hex === "02";
+  const isOne = payload !== undefined && bytesOf(payload).equals(Buffer.of(2));
   const carries = schema !== undefined;
   return error === undefined && choices === undefined && isOne && (carries || (schemaId ?? null) !== null)
     ? { encoding: "avro", schemaType: "AVRO", schema: oneInteger, row: { id: 1 } }
@@ -95,11 +94,4 @@ function eventsOf({ side, payloads = [] }: Line, isFile: boolean, encoding: stri
     return encoding === undefined ? null : [{}];
   }
   return side === "key" ? [{ kind: "tombstone", key: expected(row) }] : [{ kind: "row", row: expected(row) }];
-}
-
-function bytesOf(written: Written): Buffer {
-  if ("text" in written) {
-    return Buffer.from(written.text);
-  }
-  return "hex" in written ? Buffer.from(written.hex.replaceAll(" ", ""), "hex") : Buffer.from(written.base64, "base64");
 }

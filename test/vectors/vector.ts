@@ -8,11 +8,8 @@ import {
   type SchemaSource,
   UNAVAILABLE,
 } from "@cdckit/decode";
-import { recordOf } from "@cdckit/testkit";
+import { recordOf, type WrittenBytes } from "@cdckit/testkit";
 import { linesOf } from "./lines.ts";
-
-/** Bytes as a vector writes them: text is UTF-8, null is Kafka's null. */
-export type WrittenBytes = string | { readonly hex: string } | { readonly base64: string } | null;
 
 /** One line of a vector file: a record, and what decoding it must give. */
 export interface Vector {
@@ -28,11 +25,11 @@ export interface Vector {
   /** The key's framing and encoding. */
   readonly keyFormats?: string;
   readonly topic?: string;
-  readonly headers?: readonly (readonly [string, WrittenBytes])[];
-  readonly key?: WrittenBytes;
-  readonly value: WrittenBytes;
+  readonly headers?: readonly (readonly [string, WrittenBytes | null])[];
+  readonly key?: WrittenBytes | null;
+  readonly value: WrittenBytes | null;
   /** Values of records of the same topic that are decoded before, to show that what they teach does no harm. */
-  readonly seenBefore?: readonly WrittenBytes[];
+  readonly seenBefore?: readonly (WrittenBytes | null)[];
   readonly schemas?: readonly { readonly id: number; readonly schema: unknown; readonly schemaType?: "AVRO" | "JSON" | "PROTOBUF" }[];
   readonly options?: Pick<DecoderOptions, "values" | "topics" | "limits">;
   /** Whether the decoder learns from schema changes; said of the first record of a topic. */
@@ -53,15 +50,8 @@ export function vectorFiles(name: "decode" | "envelope" | "topics"): readonly { 
     .map((file) => ({ file, vectors: linesOf<Vector>(join(name, file)) }));
 }
 
-export function vectorRecord(vector: Vector, value: WrittenBytes = vector.value): KafkaRecord {
-  return recordOf(bytesOf(value), { topic: vector.topic ?? "inv.orders", partition: 3, offset: 41n, timestamp: 1_700_000_000_000n, key: bytesOf(vector.key ?? null), headers: (vector.headers ?? []).map(([name, bytes]) => [name, bytesOf(bytes)]) });
-}
-
-export function bytesOf(written: WrittenBytes): Buffer | null {
-  if (written === null || typeof written === "string") {
-    return written === null ? null : Buffer.from(written);
-  }
-  return "hex" in written ? Buffer.from(written.hex.replaceAll(" ", ""), "hex") : Buffer.from(written.base64, "base64");
+export function vectorRecord(vector: Vector, value: WrittenBytes | null = vector.value): KafkaRecord {
+  return recordOf(value, { topic: vector.topic ?? "inv.orders", partition: 3, offset: 41n, timestamp: 1_700_000_000_000n, key: vector.key ?? null, headers: vector.headers ?? [] });
 }
 
 /** A decoder's options for the vector, its schemas at hand. */

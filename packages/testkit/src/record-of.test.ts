@@ -1,5 +1,23 @@
 import { describe, expect, test } from "vitest";
 import { recordOf } from "./record-of.ts";
+import { bytesOf } from "./written-bytes.ts";
+
+describe("written bytes", () => {
+  test.each([
+    ["é", "c3a9"],
+    [Uint8Array.of(1, 2), "0102"],
+    [{ hex: "00 0A" }, "000a"],
+    [{ base64: "AAo=" }, "000a"],
+    [[{ hex: "00" }, "ab", [Uint8Array.of(255), ""]], "006162ff"],
+    ["", ""],
+  ] as const)("%j is %s", (written, hex) => {
+    expect(bytesOf(written).toString("hex")).toBe(hex);
+  });
+
+  test("null is null", () => {
+    expect(bytesOf(null)).toBe(null);
+  });
+});
 
 describe("a record for a test", () => {
   test("is its value, and Kafka's least beside it", () => {

@@ -1,7 +1,5 @@
 import type { KafkaRecord } from "@cdckit/decode";
-
-/** Bytes of a record as a test writes them: text stands for its UTF-8, null is Kafka's null. */
-export type WrittenBytes = string | Uint8Array | null;
+import { bytesOf, type WrittenBytes } from "./written-bytes.ts";
 
 /** What a test may say of a record beside its value. */
 export interface RecordFields {
@@ -17,13 +15,13 @@ export interface RecordFields {
    */
   readonly timestamp?: bigint | number;
   /** @default null */
-  readonly key?: WrittenBytes;
+  readonly key?: WrittenBytes | null;
   /** @default [] */
-  readonly headers?: readonly (readonly [name: string, value: WrittenBytes])[];
+  readonly headers?: readonly (readonly [name: string, value: WrittenBytes | null])[];
 }
 
 /** A record as Kafka holds it, of its value and what else the test is about. */
-export function recordOf(value: WrittenBytes, fields: RecordFields = {}): KafkaRecord {
+export function recordOf(value: WrittenBytes | null, fields: RecordFields = {}): KafkaRecord {
   const { topic = "t", partition = 0, offset = 0n, timestamp = 0n, key = null, headers = [] } = fields;
   return {
     topic,
@@ -34,8 +32,4 @@ export function recordOf(value: WrittenBytes, fields: RecordFields = {}): KafkaR
     value: bytesOf(value),
     headers: headers.map(([name, bytes]) => [name, bytesOf(bytes)] as const),
   };
-}
-
-function bytesOf(written: WrittenBytes): Uint8Array | null {
-  return typeof written === "string" ? Buffer.from(written) : written;
 }

@@ -1,17 +1,8 @@
 import * as zlib from "node:zlib";
+import { bytesOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import type { Frame, Framing } from "./framing.ts";
-import {
-  bytesOf,
-  codeOf,
-  type FramingVector,
-  framingOf,
-  framings,
-  messageOf,
-  openAll,
-  readFramingVectors,
-  shown,
-} from "./vectors.contract.ts";
+import { codeOf, type FramingVector, framingOf, framings, messageOf, openAll, readFramingVectors, shown } from "./vectors.contract.ts";
 
 const files = ["framing.ndjson", "glue.ndjson", "avro-files.ndjson", "apicurio.ndjson", "confluent.ndjson", "azure.ndjson"];
 const hasZstd = "zstdDecompressSync" in zlib;

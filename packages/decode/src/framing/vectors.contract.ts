@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { bytesOf, type WrittenBytes } from "@cdckit/testkit";
 import { isDecodeError } from "../errors.ts";
 import type { RecordHeaders } from "../record.ts";
 import type { Frame, Framing, Message, Side } from "./framing.ts";
@@ -31,8 +32,6 @@ export const framings: readonly Framing[] = [
   confluent,
   none,
 ];
-
-type WrittenBytes = { readonly hex: string } | { readonly text: string } | { readonly base64: string };
 
 /** One line of a vector file: one side of a record, and what its framing says. */
 export interface FramingVector {
@@ -69,13 +68,6 @@ export function readFramingVectors(file: string): readonly FramingVector[] {
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as FramingVector);
-}
-
-export function bytesOf(written: WrittenBytes): Buffer {
-  if ("text" in written) {
-    return Buffer.from(written.text);
-  }
-  return "hex" in written ? Buffer.from(written.hex.replaceAll(" ", ""), "hex") : Buffer.from(written.base64, "base64");
 }
 
 /** The vector's message in the middle of other bytes, as a fetched batch has it. */

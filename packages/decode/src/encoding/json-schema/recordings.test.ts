@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { jsonSchemaValidator } from "@cdckit/json-schema";
+import { bytesOf, type WrittenBytes } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { resolveLimits, resolveValidation, resolveValueOptions, type ValidationMode, type ValueOptions } from "../../options.ts";
 import { parseConnectSchema } from "../connect-json/schema.ts";
@@ -118,7 +119,7 @@ test("maps whose keys are no texts are read as connect-json reads its pairs", ()
 interface ConfluentVector {
   readonly name: string;
   readonly schemaId: number;
-  readonly base64: string;
+  readonly message: WrittenBytes;
   readonly schema: string;
   readonly references: readonly { readonly name: string; readonly schema: string }[];
   readonly isValid: boolean;
@@ -128,8 +129,8 @@ interface ConfluentVector {
 describe("what Confluent's JSONSerializer wrote", () => {
   const vectors = linesOf("test/vectors/json-schema/confluent.ndjson") as unknown as ConfluentVector[];
 
-  test.each(vectors)("$name", ({ schema, schemaId, references, base64, value, isValid }) => {
-    const message = Buffer.from(base64, "base64");
+  test.each(vectors)("$name", ({ schema, schemaId, references, message: written, value, isValid }) => {
+    const message = bytesOf(written);
     expect([message[0], message.readUInt32BE(1)]).toEqual([0, schemaId]);
     const parsed = jsonSchema.parse({ id: schemaId, schemaType: "JSON", schema, references }, limits);
     const read = (validation: ValidationMode): unknown =>
