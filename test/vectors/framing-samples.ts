@@ -62,9 +62,8 @@ const oneInteger = '{"type":"record","name":"R","fields":[{"name":"id","type":"i
 
 function sampleOf(file: string, line: Line, meaning: Omit<Meaning, "file" | "names"> | null): Sample {
   const { name, side = "value", framing, schemaId = null, payloads, tolerant = false, error = null } = line;
-  const bytes = bytesOf(line.value);
-  const headers = (line.headers ?? []).map(([header, value]) => [header, value === null ? null : bytesOf(value)] as const);
-  const record = valueRecord(null, { [side]: bytes, headers });
+  const headers = line.headers ?? [];
+  const record = side === "key" ? valueRecord(null, { key: line.value, headers }) : valueRecord(line.value, { headers });
   const isFile = payloads !== undefined && meaning === null;
   const encoding = isFile ? "avro" : meaning?.encoding;
   const isKey = side === "key";

@@ -1,6 +1,6 @@
 import type { DecoderOptions, KafkaRecord, RegisteredSchema } from "@cdckit/decode";
 import { fromBundleText } from "@cdckit/registry";
-import { recordOf } from "@cdckit/testkit";
+import { type RecordFields, recordOf, type WrittenBytes } from "@cdckit/testkit";
 
 /** A vector of any file, or a recorded message, as a record: what it is written in, and what it says. */
 export interface Sample {
@@ -24,7 +24,7 @@ export interface Sample {
 }
 
 /** A record of one value, as most vectors are. */
-export function valueRecord(value: Buffer | null, more: Partial<KafkaRecord> = {}): KafkaRecord {
+export function valueRecord(value: WrittenBytes | null, more: RecordFields = {}): KafkaRecord {
   return recordOf(value, { topic: "inv.orders", partition: 3, offset: 41n, timestamp: 1_700_000_000_000n, ...more });
 }
 
