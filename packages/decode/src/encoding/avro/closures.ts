@@ -3,11 +3,29 @@
  * two equal.
  */
 import { setProperty } from "../../set-property.ts";
-import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
+import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
 import {
-  costBudget,
+  addBranchCost,
+  type Bounds,
+  type Closure,
+  type Columns,
+  emptyRecords,
+  enter,
+  type FieldClosure,
+  type Pairs,
+  readBoolean,
+  readMap,
+  readObject,
+  refuse,
+  skippedRecord,
+  walkBlocks,
+} from "./closure-parts.ts";
+import { planCosts, type UnionInstruction } from "./cost.ts";
+import {
+  addLongCost,
   copyBytes,
+  costBudget,
   type Cursor,
   listOf,
   openSequence,
@@ -18,27 +36,23 @@ import {
   readInt,
   readLength,
   readLong,
+  skipInt,
+  skipLong,
   trailing,
   truncated,
-  addLongCost,
 } from "./cursor.ts";
-import { type SizeBounds, measureSizes } from "./size-bounds.ts";
 import type { PayloadReads, ReadPayload } from "./generate.ts";
-import { enter, type Peeked, refuse, skipBoolean, SkipClosureCompiler, addBranchCost } from "./skip-closures.ts";
 import type {
   ArrayInstruction,
   DeferInstruction,
   FieldInstruction,
   MapInstruction,
   PlaceholderInstruction,
-  RecordInstruction,
   ReadInstruction,
+  RecordInstruction,
 } from "./read-instructions.ts";
-import { readText } from "../text-cache.ts";
-import { type BytesInstruction, type UnionInstruction, type Costs, planCosts } from "./cost.ts";
-
-/** Reads the value at `p`, and leaves the position behind it in `Cursor.p`. `d` is how deep the value is nested. */
-type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
+import { measureSizes } from "./size-bounds.ts";
+import { readText, TextMemo } from "../text-cache.ts";
 
 /** The reader of these steps, as closures. */
 export function closureReader(root: ReadInstruction, at: Cursor): PayloadReads {
@@ -46,29 +60,31 @@ export function closureReader(root: ReadInstruction, at: Cursor): PayloadReads {
   return { read: compiler.whole(root, 1), readSequence: compiler.sequence(root) };
 }
 
+type NumberInstruction = Extract<ReadInstruction, { kind: "int" | "long" | "float" | "double" }>;
+
+/** The fields that were peeked, in the order in which they were asked for. */
+type Peeked = (string | null | undefined)[];
+
 class ClosureCompiler {
   readonly #at: Cursor;
-  readonly #sizeBounds: SizeBounds;
-  readonly #costs: Costs;
-  readonly #reads = new Map<RecordInstruction, Read>();
-  readonly #skips: SkipClosureCompiler;
+  readonly #bounds: Bounds;
+  readonly #reads = new Map<RecordInstruction, Closure>();
+  readonly #skips = new Map<RecordInstruction, Closure>();
 
   constructor(root: ReadInstruction, at: Cursor) {
     this.#at = at;
-    this.#sizeBounds = measureSizes(root);
-    this.#costs = planCosts(root);
-    this.#skips = new SkipClosureCompiler(at, this.#sizeBounds, this.#costs);
+    this.#bounds = { sizeBounds: measureSizes(root), costs: planCosts(root) };
   }
 
   whole(instruction: ReadInstruction, depth: number): ReadPayload {
-    const read = this.#read(instruction);
+    const read = this.#value(instruction, true);
     return (b, start, end) => this.#budgeted(start, end, () => read(b, start, end, depth));
   }
 
   sequence(root: ReadInstruction): PayloadReads["readSequence"] {
     const at = this.#at;
-    const read = this.#read(root);
-    const minBytes = this.#sizeBounds.minBytes(root);
+    const read = this.#value(root, true);
+    const minBytes = this.#bounds.sizeBounds.minBytes(root);
     return (b, start, end, count) =>
       this.#budgeted(start, end, () => {
         openSequence(at, end - start, count, minBytes);
@@ -101,7 +117,11 @@ class ClosureCompiler {
     }
   }
 
-  #read(instruction: ReadInstruction): Read {
+  /**
+   * Reads a value, or skips it: all is checked then that reading checks, but the content. Both are one traversal, so that a message is within
+   * its bounds or not, whoever reads it.
+   */
+  #value(instruction: ReadInstruction, isRead: boolean): Closure {
     const at = this.#at;
     switch (instruction.kind) {
       case "null":
@@ -110,70 +130,66 @@ class ClosureCompiler {
           return null;
         };
       case "boolean":
-        return (b, p, e) => {
-          at.p = skipBoolean(b, p, e);
-          return b[p] === 1;
-        };
+        return (b, p, e) => readBoolean(at, b, p, e);
       case "int":
-        return this.#then(instruction.convert, (b, p, e) => readInt(at, b, p, e));
       case "long":
-        return this.#readLong(instruction);
       case "float":
-        return this.#readFixed(
-          4,
-          this.#then(instruction.convert, (b, p) => readFloat(at, b, p)),
-        );
       case "double":
-        return this.#readFixed(
-          8,
-          this.#then(instruction.convert, (b, p) => readDouble(at, b, p)),
-        );
-      case "string": {
-        const { convert } = instruction;
-        const text = (b: Uint8Array, start: number, end: number): string => readText(at.texts, b, start, end);
-        return this.#readSized(instruction.placeholder, convert === null ? text : (b, start, end) => convert(text(b, start, end)));
-      }
+        return this.#number(instruction, isRead);
+      case "string":
+        return this.#sized(instruction, isRead ? this.#text(instruction.convert) : null);
       case "bytes":
-        return this.#readSized(instruction.placeholder, this.#bytes(instruction));
+        return this.#sized(instruction, isRead ? (instruction.convert ?? copyBytes) : null);
       case "fixed": {
         const { size } = instruction;
-        const value = this.#bytes(instruction);
-        return this.#readFixed(size, (b, p) => value(b, p, p + size));
+        const make = instruction.convert ?? copyBytes;
+        return this.#fixedSize(size, this.#bounds.costs.isLong(instruction), isRead ? (b, p) => make(b, p, p + size) : null);
       }
       case "enum": {
         const { symbols } = instruction;
-        return this.#then(instruction.convert, (b, p, e) => symbols[readIndex(at, b, p, e, symbols.length)] ?? "");
+        const read = (b: Uint8Array, p: number, e: number): string => symbols[readIndex(at, b, p, e, symbols.length)] ?? "";
+        return isRead ? this.#then(instruction.convert, read) : read;
       }
       case "union":
-        return this.#readUnion(
+        return this.#union(
           instruction,
-          instruction.branches.map((branch) => this.#read(branch)),
+          instruction.branches.map((branch) => this.#value(branch, isRead)),
         );
       case "mismatch":
         return refuse(instruction);
       case "record":
-        return this.#readRecord(instruction);
+        return this.#record(instruction, isRead);
       case "array":
-        return this.#placeholder(instruction.placeholder, this.#readArray(instruction));
+        return this.#array(instruction, isRead);
       case "map":
-        return this.#placeholder(instruction.placeholder, this.#readMap(instruction));
+        return this.#map(instruction, isRead);
     }
   }
 
-  #bytes(instruction: BytesInstruction): (b: Uint8Array, start: number, end: number) => unknown {
-    const make = instruction.convert ?? copyBytes;
-    if (!this.#costs.isLong(instruction)) {
-      return make;
-    }
+  #number(instruction: NumberInstruction, isRead: boolean): Closure {
     const at = this.#at;
-    return (b, start, end) => {
-      addLongCost(at, end - start);
-      return make(b, start, end);
+    switch (instruction.kind) {
+      case "int":
+        return isRead ? this.#then(instruction.convert, (b, p, e) => readInt(at, b, p, e)) : this.#moved(skipInt);
+      case "long":
+        return isRead ? this.#readLong(instruction) : this.#moved(skipLong);
+      case "float":
+        return this.#fixedSize(4, false, isRead ? this.#then(instruction.convert, (b, p) => readFloat(at, b, p)) : null);
+      default:
+        return this.#fixedSize(8, false, isRead ? this.#then(instruction.convert, (b, p) => readDouble(at, b, p)) : null);
+    }
+  }
+
+  /** A closure of a function that returns the position behind a value. */
+  #moved(skip: (b: Uint8Array, p: number, e: number) => number): Closure {
+    const at = this.#at;
+    return (b, p, e) => {
+      at.p = skip(b, p, e);
     };
   }
 
   /** Reads, then converts. The position is set again: the conversion may have read another message. */
-  #then<T>(convert: ((value: T) => unknown) | null, read: (b: Uint8Array, p: number, e: number, d: number) => T): Read {
+  #then<T>(convert: ((value: T) => unknown) | null, read: (b: Uint8Array, p: number, e: number, d: number) => T): Closure {
     const at = this.#at;
     if (convert === null) {
       return read;
@@ -187,7 +203,7 @@ class ClosureCompiler {
     };
   }
 
-  #readLong({ number, bigint }: Extract<ReadInstruction, { kind: "long" }>): Read {
+  #readLong({ number, bigint }: Extract<ReadInstruction, { kind: "long" }>): Closure {
     const at = this.#at;
     const read = (b: Uint8Array, p: number, e: number): number | bigint => readLong(at, b, p, e);
     return this.#then<number | bigint>(
@@ -201,85 +217,105 @@ class ClosureCompiler {
     );
   }
 
-  #readFixed(size: number, read: Read): Read {
+  #text(convert: ((value: string) => unknown) | null): (b: Uint8Array, start: number, end: number) => unknown {
+    const { texts } = this.#at;
+    return convert === null
+      ? (b, start, end) => readText(texts, b, start, end)
+      : (b, start, end) => convert(readText(texts, b, start, end));
+  }
+
+  #fixedSize(size: number, isLong: boolean, read: Closure | null): Closure {
     const at = this.#at;
     return (b, p, e, d) => {
       if (e - p < size) {
         throw truncated();
       }
-      const value = read(b, p, e, d);
+      if (isLong) {
+        addLongCost(at, size);
+      }
+      const value = read === null ? undefined : read(b, p, e, d);
       at.p = p + size;
       return value;
     };
   }
 
-  #readSized(placeholder: PlaceholderBytes | null, value: (b: Uint8Array, start: number, end: number) => unknown): Read {
+  #sized(
+    instruction: Extract<ReadInstruction, { kind: "string" | "bytes" }>,
+    read: ((b: Uint8Array, start: number, end: number) => unknown) | null,
+  ): Closure {
     const at = this.#at;
+    const { placeholder } = instruction;
+    const isLong = instruction.kind === "bytes" && this.#bounds.costs.isLong(instruction);
     return (b, p, e) => {
       const length = readLength(at, b, p, e);
       const start = at.p;
-      const result = placeholder?.test(b, start, start + length) === true ? UNAVAILABLE : value(b, start, start + length);
-      at.p = start + length;
-      return result;
+      const end = start + length;
+      if (isLong) {
+        addLongCost(at, length);
+      }
+      const value = read === null ? undefined : placeholder?.test(b, start, end) === true ? UNAVAILABLE : read(b, start, end);
+      at.p = end;
+      return value;
     };
   }
 
-  #readRecord(record: RecordInstruction): Read {
-    const known = this.#reads.get(record);
+  #record(record: RecordInstruction, isRead: boolean): Closure {
+    const compiled = isRead ? this.#reads : this.#skips;
+    const known = compiled.get(record);
     if (known !== undefined) {
       return known;
     }
+    const fields: FieldClosure[] = [];
+    const walk = this.#walkFields(record, fields, isRead ? emptyRecords(record) : null);
+    const closure = isRead ? this.#then(record.convert, walk) : walk;
+    compiled.set(record, closure); // before the fields: they may hold the record
+    fields.push(...record.fields.map((field) => this.#field(field, isRead)));
+    return closure;
+  }
+
+  #walkFields(
+    record: RecordInstruction,
+    fields: readonly FieldClosure[],
+    create: (() => Columns) | null,
+  ): (...args: Parameters<Closure>) => Columns {
     const at = this.#at;
-    const fields: ((target: Record<string, unknown>, b: Uint8Array, p: number, e: number, d: number) => void)[] = [];
-    const zeroByteCount = this.#sizeBounds.zeroByteCount(record);
-    const { order, defaults } = placesOf(record);
-    const read = this.#then<Record<string, unknown>>(record.convert, (b, p, e, d) => {
+    const zeroByteCount = this.#bounds.sizeBounds.zeroByteCount(record);
+    return (b, p, e, d) => {
       enter(at, d, zeroByteCount);
-      const target: Record<string, unknown> = {};
-      for (const name of order) {
-        setProperty(target, name, defaults.get(name)?.make()); // the others are read below, into their places
-      }
+      const target = create === null ? skippedRecord : create();
       at.p = p;
       for (const field of fields) {
         field(target, b, at.p, e, d + 1);
       }
       return target;
-    });
-    this.#reads.set(record, read); // before the fields: they may hold the record
-    fields.push(...record.fields.map((field) => this.#readField(field)));
-    return read;
+    };
   }
 
-  #readField({
-    name,
-    instruction,
-    use,
-  }: FieldInstruction): (target: Record<string, unknown>, b: Uint8Array, p: number, e: number, d: number) => void {
-    const at = this.#at;
-    if (use === "skip") {
-      const skip = this.#skips.skip(instruction);
+  #field({ name, instruction, use }: FieldInstruction, isRead: boolean): FieldClosure {
+    if (!isRead || use === "skip") {
+      const skip = this.#value(instruction, false);
       return (_target, b, p, e, d) => {
-        at.p = skip(b, p, e, d);
+        skip(b, p, e, d);
       };
     }
-    const read = use === "read" ? this.#read(instruction) : this.#readDeferred(instruction, use);
+    const read = use === "read" ? this.#value(instruction, true) : this.#readDeferred(instruction, use);
     return (target, b, p, e, d) => {
       setProperty(target, name, read(b, p, e, d));
     };
   }
 
-  #readDeferred(instruction: ReadInstruction, defer: DeferInstruction): Read {
+  #readDeferred(instruction: ReadInstruction, defer: DeferInstruction): Closure {
     const { record } = defer;
     if (record === null || instruction.kind !== "union") {
       return this.#deferred(instruction, defer);
     }
-    const branches = instruction.branches.map((branch) => (branch === record ? this.#deferred(record, defer) : this.#read(branch)));
-    return this.#readUnion(instruction, branches);
+    const branches = instruction.branches.map((branch) => (branch === record ? this.#deferred(record, defer) : this.#value(branch, true)));
+    return this.#union(instruction, branches);
   }
 
-  #readUnion(instruction: UnionInstruction, branches: readonly Read[]): Read {
+  #union(instruction: UnionInstruction, branches: readonly Closure[]): Closure {
     const at = this.#at;
-    const costs = this.#costs.branches(instruction);
+    const costs = this.#bounds.costs.branches(instruction);
     return (b, p, e, d) => {
       const branch = readIndex(at, b, p, e, branches.length);
       addBranchCost(at, costs, branch);
@@ -287,18 +323,19 @@ class ClosureCompiler {
     };
   }
 
-  #deferred(instruction: ReadInstruction, defer: DeferInstruction): Read {
+  #deferred(instruction: ReadInstruction, defer: DeferInstruction): Closure {
     const at = this.#at;
     const part = this.whole(instruction, 2);
     const peeked: Peeked = new Array<string | null | undefined>(defer.peek.length).fill(undefined);
     const skip =
       instruction.kind === "record" && instruction === defer.record
-        ? this.#skips.peekRecord(instruction, defer.peek, peeked)
-        : this.#skips.skip(instruction);
+        ? this.#peekRecord(instruction, defer.peek, peeked)
+        : this.#value(instruction, false);
     let known: readonly (string | null | undefined)[] | null = null;
     let resolved: unknown;
     return (b, p, e, d) => {
-      const behind = skip(b, p, e, d);
+      skip(b, p, e, d);
+      const behind = at.p;
       let is = resolved;
       if (known === null || !known.every((value, i) => value === peeked[i])) {
         const seen = [...peeked];
@@ -316,62 +353,78 @@ class ClosureCompiler {
     };
   }
 
-  #readArray(instruction: ArrayInstruction): Read {
-    const at = this.#at;
-    const item = this.#read(instruction.items);
-    const blocks = this.#skips.blocks(instruction);
-    return this.#then<readonly unknown[]>(instruction.convert, (b, p, e, d) => {
+  /** Skips a record, and leaves the peeked fields in `peeked`. */
+  #peekRecord(record: RecordInstruction, peek: readonly number[], peeked: Peeked): Closure {
+    const fields = record.fields.map((field, i): FieldClosure => {
+      const place = peek.indexOf(i);
+      if (place < 0) {
+        return this.#field(field, false);
+      }
+      const peekText = this.#peekText(field.instruction);
+      return (_target, b, p, e, d) => {
+        peeked[place] = peekText(b, p, e, d) as string | null; // it reads texts and nulls
+      };
+    });
+    return this.#walkFields(record, fields, null);
+  }
+
+  #peekText(instruction: ReadInstruction): Closure {
+    if (instruction.kind === "union") {
+      return this.#union(
+        instruction,
+        instruction.branches.map((branch) => this.#peekText(branch)),
+      );
+    }
+    const { texts } = this.#at;
+    const memo = new TextMemo();
+    return instruction.kind === "string"
+      ? this.#sized({ ...instruction, placeholder: null }, (b, start, end) => memo.read(texts, b, start, end))
+      : this.#value(instruction, true);
+  }
+
+  #array(instruction: ArrayInstruction, isRead: boolean): Closure {
+    const item = this.#value(instruction.items, isRead);
+    const blocks = walkBlocks(instruction, this.#at, this.#bounds);
+    if (!isRead) {
+      return (b, p, e, d) => blocks(b, p, e, d, item);
+    }
+    const read = this.#then<readonly unknown[]>(instruction.convert, (b, p, e, d) => {
       let items: unknown[] | null = null;
-      at.p = blocks(b, p, e, d, (position, i, count) => {
+      blocks(b, p, e, d, (_b, position, _e, depth, i, count) => {
         items ??= listOf(count);
-        items[i] = item(b, position, e, d + 1);
-        return at.p;
+        items[i] = item(b, position, e, depth);
       });
       return items ?? [];
     });
+    return this.#orPlaceholder(instruction.placeholder, read);
   }
 
-  #readMap(instruction: MapInstruction): Read {
+  #map(instruction: MapInstruction, isRead: boolean): Closure {
     const at = this.#at;
-    const blocks = this.#skips.blocks(instruction);
-    const key = this.#read(instruction.keys ?? { kind: "string", convert: null, placeholder: null });
-    const value = this.#read(instruction.values);
-    const asObject = instruction.keys === null;
-    return (b, p, e, d) => {
-      const object = Object.create(null) as Record<string, unknown>; // the one prototype that hides no key
-      const map = new Map<unknown, unknown>();
-      at.p = blocks(b, p, e, d, (position) => {
-        const name = key(b, position, e, d + 1);
-        const content = value(b, at.p, e, d + 1);
-        if (asObject) {
-          object[name as string] = content; // read by the step for strings above
-        } else {
-          map.set(name, content);
-        }
-        return at.p;
+    const key = this.#value(instruction.keys ?? { kind: "string", convert: null, placeholder: null }, isRead);
+    const value = this.#value(instruction.values, isRead);
+    const blocks = walkBlocks(instruction, at, this.#bounds);
+    const pairs: Pairs = (b, p, e, d, keep) =>
+      blocks(b, p, e, d, (_b, position, _e, depth) => {
+        const name = key(b, position, e, depth);
+        keep(name, value(b, at.p, e, depth));
       });
-      return asObject ? object : map;
-    };
+    if (!isRead) {
+      return (b, p, e, d) => pairs(b, p, e, d, () => undefined);
+    }
+    const read: Closure = instruction.keys === null ? readObject(pairs) : readMap(pairs);
+    return this.#orPlaceholder(instruction.placeholder, read);
   }
 
-  #placeholder(placeholder: PlaceholderInstruction | null, read: Read): Read {
+  #orPlaceholder(placeholder: PlaceholderInstruction | null, read: Closure): Closure {
     if (placeholder === null) {
       return read;
     }
-    const raw = this.#read(placeholder.raw); // an array, an object or a Map
+    const raw = this.#value(placeholder.raw, true); // an array, an object or a Map
     const { counts, test } = placeholder;
     return (b, p, e, d) => {
       const worthALook = counts.includes(peekCount(b, p, e));
       return worthALook && test(raw(b, p, e, d) as object) ? UNAVAILABLE : read(b, p, e, d);
     };
   }
-}
-
-/** Where the reader's own schema has an order and defaults, the names that a record's object has, in that order. */
-function placesOf({ fields, resolution }: RecordInstruction): NonNullable<RecordInstruction["resolution"]> {
-  if (resolution === undefined) {
-    return { order: [], defaults: new Map() };
-  }
-  const read = new Set(fields.filter((field) => field.use !== "skip").map((field) => field.name));
-  return { order: resolution.order.filter((name) => read.has(name) || resolution.defaults.has(name)), defaults: resolution.defaults };
 }

@@ -35,6 +35,9 @@ export function generateReader(root: ReadInstruction, at: Cursor): PayloadReads 
   return new Emitter(root, at).reader(root);
 }
 
+/** The keys of a map, unless its type says more. */
+const stringKeys: ReadInstruction = { kind: "string", convert: null, placeholder: null };
+
 /** Functions of more fields than this are not optimised well: they are emitted in parts. */
 const fieldsPerFunction = 48;
 
@@ -66,13 +69,13 @@ class Emitter {
 
   /** A function of (b, p, e) that reads one value, which must fill its bytes. */
   #whole(instruction: ReadInstruction, depth: string): string {
-    const body = `${this.#read(instruction, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
+    const body = `${this.#value(instruction, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
     return `function(b,p,e){let c=0,n=0,v;${this.#hasBudget ? budgeted(body) : body}}`;
   }
 
   /** A function of (b, p, e, count) that reads values one after another. */
   #sequence(root: ReadInstruction): string {
-    const item = this.#read(root, "v", "1");
+    const item = this.#value(root, "v", "1");
     const body = `openSequence(at,e-p,count,${this.#sizeBounds.minBytes(root)});
 const o=listOf(count);
 for(let i=0;i<count;i++){${item}o[i]=v;}
@@ -81,73 +84,62 @@ return o;`;
     return `function(b,p,e,count){let c=0,n=0,v;${budgeted(body)}}`;
   }
 
-  /** Statements that read a value into `target` and move `p`. */
-  #read(instruction: ReadInstruction, target: string, depth: string): string {
+  /**
+   * Statements that move `p` behind a value. They read it into `target`, or skip it if that is null: all is checked then that reading checks,
+   * but the content. Reading and skipping are one traversal, so that a message is within its bounds or not, whoever reads it.
+   */
+  #value(instruction: ReadInstruction, target: string | null, depth: string): string {
+    const assign = (value: () => string): string => (target === null ? "" : `${target}=${value()};`);
     switch (instruction.kind) {
       case "null":
-        return `${target}=null;`;
+        return assign(() => "null");
       case "boolean":
-        return `if(p>=e)throw truncated();c=b[p++];if(c>1)throw malformed("a boolean other than 0 and 1");${target}=c===1;`;
+        return `if(p>=e)throw truncated();c=b[p++];if(c>1)throw malformed("a boolean other than 0 and 1");${assign(() => "c===1")}`;
       case "int":
-        return `${varint("c", "readInt")}${target}=${this.#converted(instruction.convert, "c")};`;
+        return target === null ? "p=skipInt(b,p,e);" : varint("c", "readInt") + assign(() => this.#converted(instruction.convert, "c"));
       case "long":
-        return `${varint(target, "readLong")}${this.#longConversion(instruction, target)}`;
+        return target === null ? "p=skipLong(b,p,e);" : varint(target, "readLong") + this.#longConversion(instruction, target);
       case "float":
-        return `if(e-p<4)throw truncated();${target}=${this.#converted(instruction.convert, "readFloat(at,b,p)")};p+=4;`;
+        return fixedSize(
+          4,
+          assign(() => this.#converted(instruction.convert, "readFloat(at,b,p)")),
+        );
       case "double":
-        return `if(e-p<8)throw truncated();${target}=${this.#converted(instruction.convert, "readDouble(at,b,p)")};p+=8;`;
-      case "string":
-        return this.#sized(instruction.placeholder, target, this.#converted(instruction.convert, "readText(at.texts,b,p,n)"));
-      case "bytes":
-        return this.#sized(instruction.placeholder, target, this.#bytes(instruction, "n"), this.#addLongCost(instruction, "n-p"));
-      case "fixed":
-        return `if(e-p<${instruction.size})throw truncated();${this.#addLongCost(instruction, String(instruction.size))}${target}=${this.#bytes(instruction, `p+${instruction.size}`)};p+=${instruction.size};`;
-      case "enum":
-        return `${index(instruction.symbols.length)}${target}=${this.#converted(instruction.convert, `${this.#constant(instruction.symbols)}[c]`)};`;
+        return fixedSize(
+          8,
+          assign(() => this.#converted(instruction.convert, "readDouble(at,b,p)")),
+        );
+      case "fixed": {
+        const { size } = instruction;
+        return fixedSize(size, this.#addLongCost(instruction, `${size}`) + assign(() => this.#bytes(instruction, `p+${size}`)));
+      }
+      case "string": {
+        const text = (): string => this.#converted(instruction.convert, "readText(at.texts,b,p,n)");
+        return `${length()}${assign(() => this.#orPlaceholder(instruction.placeholder, text()))}p=n;`;
+      }
+      case "bytes": {
+        const bytes = (): string => this.#orPlaceholder(instruction.placeholder, this.#bytes(instruction, "n"));
+        return `${length()}${this.#addLongCost(instruction, "n-p")}${assign(bytes)}p=n;`;
+      }
+      case "enum": {
+        const symbol = (): string => this.#converted(instruction.convert, `${this.#constant(instruction.symbols)}[c]`);
+        return index(instruction.symbols.length) + assign(symbol);
+      }
       case "union":
-        return this.#branches(instruction, (branch) => this.#read(branch, target, depth));
+        return this.#branches(instruction, (branch) => this.#value(branch, target, depth));
       case "mismatch":
         return `throw ${this.#constant(instruction.error)}();`;
-      default:
-        return `${target}=${this.#reads(instruction)}(b,p,e${this.#depthArgument(depth)});p=at.p;`;
+      default: {
+        const call = `${this.#traversal(instruction, target !== null)}(b,p,e${this.#depthArgument(depth)})`;
+        return target === null ? `p=${call};` : `${target}=${call};p=at.p;`;
+      }
     }
   }
 
-  /** Statements that move `p` behind a value, checking all that reading would but its content. */
-  #skip(instruction: ReadInstruction, depth: string): string {
-    switch (instruction.kind) {
-      case "null":
-        return "";
-      case "boolean":
-        return `if(p>=e)throw truncated();if(b[p++]>1)throw malformed("a boolean other than 0 and 1");`;
-      case "int":
-        return "p=skipInt(b,p,e);";
-      case "long":
-        return "p=skipLong(b,p,e);";
-      case "fixed":
-        return this.#addLongCost(instruction, String(instruction.size)) + skipBytes(instruction.size);
-      case "float":
-      case "double":
-        return skipBytes(this.#sizeBounds.minBytes(instruction));
-      case "string":
-        return `${length()}p=n;`;
-      case "bytes":
-        return `${length()}${this.#addLongCost(instruction, "n-p")}p=n;`;
-      case "enum":
-        return index(instruction.symbols.length);
-      case "union":
-        return this.#branches(instruction, (branch) => this.#skip(branch, depth));
-      case "mismatch":
-        return `throw ${this.#constant(instruction.error)}();`;
-      default:
-        return `p=${this.#skips(instruction)}(b,p,e${this.#depthArgument(depth)});`;
-    }
-  }
-
-  #sized(placeholder: PlaceholderBytes | null, target: string, value: string, costCall = ""): string {
-    const test =
-      placeholder === null ? "" : `(${oneOf("n-p", placeholder.lengths)})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:`;
-    return `${length()}${costCall}${target}=${test}${value};p=n;`;
+  #orPlaceholder(placeholder: PlaceholderBytes | null, value: string): string {
+    return placeholder === null
+      ? value
+      : `(${oneOf("n-p", placeholder.lengths)})&&${this.#constant(placeholder.test)}(b,p,n)?UNAVAILABLE:${value}`;
   }
 
   #bytes(instruction: BytesInstruction, end: string): string {
@@ -157,7 +149,6 @@ return o;`;
     return `${this.#constant(instruction.convert)}(b,p,${end})`;
   }
 
-  /** Also of what is skipped: a message is within its bounds or not, whoever reads it. */
   #addLongCost(instruction: BytesInstruction, size: string): string {
     return this.#costs.isLong(instruction) ? `addLongCost(at,${size});` : "";
   }
@@ -190,40 +181,45 @@ return o;`;
     return `${index(branches.length)}switch(c){${cases.join("\n")}}`;
   }
 
-  #reads(instruction: RecordInstruction | CollectionInstruction): string {
-    return this.#named("read", instruction, (name) => {
+  /** A function that reads a record or a collection and leaves `p` in `at.p`, or skips it and returns `p`. */
+  #traversal(instruction: RecordInstruction | CollectionInstruction, isRead: boolean): string {
+    return this.#named(isRead ? "read" : "skip", instruction, (name) => {
       if (instruction.kind === "record") {
-        return this.#readRecord(name, instruction);
+        return this.#record(name, instruction, isRead);
       }
-      const body = instruction.kind === "array" ? this.#readArray(instruction) : this.#readMap(instruction);
+      const body = instruction.kind === "array" ? this.#array(instruction, isRead) : this.#map(instruction, isRead);
       return `${this.#open(name)}${body}}`;
     });
   }
 
-  #skips(instruction: RecordInstruction | CollectionInstruction): string {
-    return this.#named("skip", instruction, (name) => {
-      if (instruction.kind === "record") {
-        return this.#skipRecord(name, instruction);
-      }
-      const blocks =
-        instruction.kind === "array"
-          ? this.#blocks(instruction, this.#skip(instruction.items, "d+1"))
-          : this.#blocks(instruction, this.#skipPair(instruction), "addEntriesCost(at,i,count);");
-      return `${this.#open(name)}${blocks}return p;}`;
-    });
+  #record(name: string, record: RecordInstruction, isRead: boolean): string {
+    const wanted = isRead ? record.fields.filter((field) => field.use !== "skip") : [];
+    if ((isRead ? wanted : record.fields).length > fieldsPerFunction) {
+      return this.#wideRecord(name, record, isRead);
+    }
+    const values = new Map(wanted.map((field, i) => [field, `v${i}`]));
+    const fields = record.fields.map((field) => this.#field(field, values.get(field) ?? null));
+    const locals = wanted.length === 0 ? "" : `let ${[...values.values()].join(",")};`;
+    const literal = (): string => `{${this.#literal(record, (field) => values.get(field) ?? "")}}`;
+    return `${this.#open(name)}${locals}${this.#zeroByteCount(record)}\n${fields.join("\n")}\n${isRead ? this.#made(record, literal()) : "return p;"}}`;
   }
 
-  #readRecord(name: string, record: RecordInstruction): string {
-    const fields = record.fields.filter((field) => field.use !== "skip");
-    if (fields.length > fieldsPerFunction) {
-      return this.#readWideRecord(name, record);
-    }
-    const values = new Map(fields.map((field, i) => [field, `v${i}`]));
-    const reads = record.fields.map((field) => this.#readField(field, values.get(field) ?? ""));
-    const literal = this.#literal(record, (field) => values.get(field) ?? "");
-    const locals = fields.length === 0 ? "" : `let ${[...values.values()].join(",")};`;
-    const made = this.#converted(record.convert, `{${literal}}`);
-    return `${this.#open(name)}${locals}${this.#zeroByteCount(record)}\n${reads.join("\n")}\nconst o=${made};at.p=p;return o;}`;
+  /** In parts, some fields a function. If it is read, the object comes first, with its shape. */
+  #wideRecord(name: string, record: RecordInstruction, isRead: boolean): string {
+    const [target, locals] = isRead ? ["o,", "c=0,n=0,v"] : ["", "c=0,n=0"];
+    const calls = chunks(record.fields).map((part, i) => {
+      const fields = part.map((field) =>
+        isRead && field.use !== "skip" ? `${this.#field(field, "v")}o[${quote(field.name)}]=v;` : this.#field(field, null),
+      );
+      this.#functions.push(`function ${name}_${i}(${target}b,p,e,d){let ${locals};\n${fields.join("\n")}\nreturn p;}`);
+      return `p=${name}_${i}(${target}b,p,e,d);`;
+    });
+    const literal = isRead ? `const o={${this.#literal(record, () => "null")}};` : "";
+    return `${this.#open(name)}${this.#zeroByteCount(record)}${literal}${calls.join("")}${isRead ? this.#made(record, "o") : "return p;"}}`;
+  }
+
+  #made({ convert }: Pick<RecordInstruction, "convert"> | ArrayInstruction, value: string): string {
+    return `const r=${this.#converted(convert, value)};at.p=p;return r;`;
   }
 
   /** The properties of a record's object, in the order in which its schema names them. */
@@ -236,35 +232,10 @@ return o;`;
     return names.map((name) => `${property(name)}:${values.get(name)}`).join(",");
   }
 
-  /** The object first, with its shape, then its fields, some a function. */
-  #readWideRecord(name: string, record: RecordInstruction): string {
-    const literal = this.#literal(record, () => "null");
-    const calls = chunks(record.fields).map((part, i) => {
-      const reads = part.map((field) => `${this.#readField(field, "v")}${field.use === "skip" ? "" : `o[${quote(field.name)}]=v;`}`);
-      this.#functions.push(`function ${name}_${i}(o,b,p,e,d){let c=0,n=0,v;\n${reads.join("\n")}\nreturn p;}`);
-      return `p=${name}_${i}(o,b,p,e,d);`;
-    });
-    const made = this.#converted(record.convert, "o");
-    return `${this.#open(name)}${this.#zeroByteCount(record)}const o={${literal}};${calls.join("")}const r=${made};at.p=p;return r;}`;
-  }
-
-  #readField({ instruction, use }: FieldInstruction, target: string): string {
-    if (use === "read") {
-      return this.#read(instruction, target, "d+1");
-    }
-    return use === "skip" ? this.#skip(instruction, "d+1") : this.#defer(instruction, use, target);
-  }
-
-  #skipRecord(name: string, record: RecordInstruction): string {
-    const parts = chunks(record.fields).map((part) => part.map((field) => this.#skip(field.instruction, "d+1")).join("\n"));
-    if (parts.length <= 1) {
-      return `${this.#open(name)}${this.#zeroByteCount(record)}${parts.join("")}return p;}`;
-    }
-    const calls = parts.map((part, i) => {
-      this.#functions.push(`function ${name}_${i}(b,p,e,d){let c=0,n=0;\n${part}\nreturn p;}`);
-      return `p=${name}_${i}(b,p,e,d);`;
-    });
-    return `${this.#open(name)}${this.#zeroByteCount(record)}${calls.join("")}return p;}`;
+  #field({ instruction, use }: FieldInstruction, target: string | null): string {
+    return target === null || use === "read" || use === "skip"
+      ? this.#value(instruction, target, "d+1")
+      : this.#defer(instruction, use, target);
   }
 
   #defer(instruction: ReadInstruction, defer: DeferInstruction, target: string): string {
@@ -289,7 +260,7 @@ return o;`;
       const fields = defer.record === null ? null : defer.record.fields;
       const skips =
         fields === null || instruction.kind !== "record"
-          ? this.#skip(instruction, "d")
+          ? this.#value(instruction, null, "d")
           : fields.map((field, i) => this.#peek(field, defer.peek.indexOf(i))).join("\n");
       const zeroByteCount = instruction.kind === "record" ? this.#zeroByteCount(instruction) : "";
       const locals = seen.length === 0 ? "" : `let ${seen.join(",")};`;
@@ -307,7 +278,7 @@ return late;}`;
 
   #peek({ instruction }: FieldInstruction, peeked: number): string {
     if (peeked < 0) {
-      return this.#skip(instruction, "d+1");
+      return this.#value(instruction, null, "d+1");
     }
     const read = `${length()}y${peeked}=${this.#constant(new TextMemo())}.read(at.texts,b,p,n);p=n;`;
     return instruction.kind === "union"
@@ -315,33 +286,32 @@ return late;}`;
       : read;
   }
 
-  #readArray(instruction: ArrayInstruction): string {
-    const item = `${this.#read(instruction.items, "v", "d+1")}o[i]=v;`;
-    const made = this.#converted(instruction.convert, "o");
-    return `${this.#placeholder(instruction.placeholder)}let v,o=null;${this.#blocks(instruction, item, "if(o===null)o=listOf(count);")}const r=${made};at.p=p;return r;`;
-  }
-
-  #readMap(instruction: MapInstruction): string {
-    const read = this.#read(instruction.values, "v", "d+1");
-    const placeholder = this.#placeholder(instruction.placeholder);
-    const costCall = "addEntriesCost(at,i,count);";
-    if (instruction.keys !== null) {
-      const pair = `${this.#read(instruction.keys, "k", "d+1")}${read}o.set(k,v);`;
-      return `${placeholder}let k,v;const o=new Map();${this.#blocks(instruction, pair, costCall)}at.p=p;return o;`;
+  #array(instruction: ArrayInstruction, isRead: boolean): string {
+    if (!isRead) {
+      return `${this.#blocks(instruction, this.#value(instruction.items, null, "d+1"))}return p;`;
     }
-    const pair = `${length()}k=readText(at.texts,b,p,n);p=n;${read}o[k]=v;`;
-    return `${placeholder}let k,v;const o=Object.create(null);${this.#blocks(instruction, pair, costCall)}at.p=p;return o;`;
+    const item = `${this.#value(instruction.items, "v", "d+1")}o[i]=v;`;
+    const blocks = this.#blocks(instruction, item, "if(o===null)o=listOf(count);");
+    return `${this.#placeholder(instruction.placeholder)}let v,o=null;${blocks}${this.#made(instruction, "o")}`;
   }
 
-  #skipPair(instruction: MapInstruction): string {
-    return `${instruction.keys === null ? `${length()}p=n;` : this.#skip(instruction.keys, "d+1")}${this.#skip(instruction.values, "d+1")}`;
+  #map(instruction: MapInstruction, isRead: boolean): string {
+    const keys = instruction.keys ?? stringKeys;
+    const pair = this.#value(keys, isRead ? "k" : null, "d+1") + this.#value(instruction.values, isRead ? "v" : null, "d+1");
+    const costCall = "addEntriesCost(at,i,count);";
+    if (!isRead) {
+      return `${this.#blocks(instruction, pair, costCall)}return p;`;
+    }
+    const [made, set] = instruction.keys === null ? ["Object.create(null)", "o[k]=v;"] : ["new Map()", "o.set(k,v);"];
+    const blocks = this.#blocks(instruction, pair + set, costCall);
+    return `${this.#placeholder(instruction.placeholder)}let k,v;const o=${made};${blocks}at.p=p;return o;`;
   }
 
   #placeholder(placeholder: PlaceholderInstruction | null): string {
     if (placeholder === null) {
       return "";
     }
-    const raw = `${this.#reads(placeholder.raw)}(b,p,e${this.#depthArgument("d")})`;
+    const raw = `${this.#traversal(placeholder.raw, true)}(b,p,e${this.#depthArgument("d")})`;
     return `n=peekCount(b,p,e);if(${oneOf("n", placeholder.counts)}){const r=${raw};if(${this.#constant(placeholder.test)}(r))return UNAVAILABLE;}`;
   }
 
@@ -425,8 +395,9 @@ function oneOf(value: string, numbers: readonly number[]): string {
   return numbers.map((number) => `${value}===${number}`).join("||");
 }
 
-function skipBytes(count: number): string {
-  return `if(e-p<${count})throw truncated();p+=${count};`;
+/** Bytes of a size that the schema tells, with statements that use them. */
+function fixedSize(size: number, use: string): string {
+  return `if(e-p<${size})throw truncated();${use}p+=${size};`;
 }
 
 function chunks(fields: readonly FieldInstruction[]): readonly (readonly FieldInstruction[])[] {
