@@ -46,7 +46,7 @@ const recreatedChaos = [
 /** @type {Proof} */
 const userCode = [
   `${consumer}/consumer-user-code.test.ts`,
-  "an isRetriable that throws, or gives a promise, ends the run with a typed error",
+  "an isRetriable that throws or returns a promise ends the run with a typed error",
 ];
 
 /** @type {readonly Promised[]} */
@@ -67,8 +67,8 @@ const promises = [
     proofs: [
       simulation,
       chaos,
-      [`${consumer}/consumer-failures.test.ts`, "later records of a key follow the dead one, in order; other keys go on"],
-      [`${consumer}/consumer-failures.test.ts`, "a record is tried again in its place, and nothing overtakes it"],
+      [`${consumer}/consumer-failures.test.ts`, "later records of a key follow its dead letter in order, and other keys go on"],
+      [`${consumer}/consumer-failures.test.ts`, "a record is retried in its place, and nothing overtakes it"],
     ],
   },
   {
@@ -79,7 +79,7 @@ const promises = [
       chaos,
       pipeChaos,
       [`${consumer}/consumer.test.ts`, "a member that joins takes over without a gap and without a duplicate"],
-      [`${consumer}/consumer-lease.test.ts`, "an answer that was read too late is none"],
+      [`${consumer}/consumer-lease.test.ts`, "an answer that was read too late does not count"],
     ],
   },
   {
@@ -87,7 +87,7 @@ const promises = [
     text: "Sinks that keep rows and offsets in one fenced transaction apply each record once. A checkpoint keeps the id of its topic: a recreated topic is never gone on with in its middle.",
     proofs: [
       simulation,
-      [`${consumer}/consumer-sinks.test.ts`, "whatever members come, go and expire, each row is applied once"],
+      [`${consumer}/consumer-sinks.test.ts`, "applies each row once, whatever members come, go and expire"],
       ["test/integration/postgres-sink.test.ts", "move with the rows or not at all"],
       ["test/integration/postgres-sink.test.ts", "fence whoever held the partition before"],
       ["test/integration/postgres-sink.test.ts", "keep the topic id that they were reached in, and one of a recreated topic begins again"],
@@ -103,9 +103,9 @@ const promises = [
     proofs: [
       simulation,
       pipeChaos,
-      [`${consumer}/consumer-lease.test.ts`, "a partition that the group has given away meanwhile is never gone on with"],
-      [`${consumer}/consumer-lease.test.ts`, "nothing is handed on to the reader of a stream before it has"],
-      [`${consumer}/consumer-lease.test.ts`, "no dead letter is written before it has"],
+      [`${consumer}/consumer-lease.test.ts`, "a partition that the group has given away meanwhile never goes on"],
+      [`${consumer}/consumer-lease.test.ts`, "nothing is handed on to the reader of a stream before it does"],
+      [`${consumer}/consumer-lease.test.ts`, "no dead letter is written before it does"],
       ["test/integration/kafkajs-lease.test.ts", "loses its partitions in the moment in which a commit is refused"],
       [`${consumer}/consumer.test.ts`, "what is in flight when a partition is lost is never committed by the member that lost it"],
     ],
@@ -119,14 +119,14 @@ const promises = [
         "a failed attempt is shown at once, with what, where, since when and why, and stays shown between the attempts",
       ],
       [`${consumer}/observe/waits.test.ts`, "a wait without an answer is shown within 5 s, and an answer in time is never shown"],
-      [`${consumer}/consumer-waits.test.ts`, "names a sink that refuses, between the attempts too"],
+      [`${consumer}/consumer-waits.test.ts`, "names a sink that refuses, even between the attempts"],
       [`${consumer}/consumer-waits.test.ts`, "names a sink that does not answer, its host and the record"],
       [`${consumer}/consumer-waits.test.ts`, "names a sink that cannot claim its partitions"],
       [`${consumer}/consumer-waits.test.ts`, "names a dead-letter topic that does not take the letter"],
       [`${consumer}/consumer-waits.test.ts`, "names commits that do not succeed"],
-      [`${consumer}/consumer-waits.test.ts`, "names the record of a handler that is tried again, at concurrency 8 too"],
+      [`${consumer}/consumer-waits.test.ts`, "names the record of a handler that is retried, even at concurrency 8"],
       [`${consumer}/consumer-waits.test.ts`, "names the driver that has not joined"],
-      [`${consumer}/consumer-waits.test.ts`, "names a registry that accepts and never answers, from before the first time-out on"],
+      [`${consumer}/consumer-waits.test.ts`, "names a registry that accepts and never answers, even before the first time-out"],
       [
         "test/integration/health-stalls.test.ts",
         "a registry that accepts and never answers is named within 5 s, with its address and the schema",
@@ -145,11 +145,11 @@ const promises = [
       ],
       [
         `${consumer}/consumer-stuck.test.ts`,
-        "brokers that do not answer make a consumer not ready, and not one to be replaced: a restart cannot mend them",
+        "if brokers do not answer, a consumer is not ready but live, because a restart would not help",
       ],
       [
         `${consumer}/consumer-stuck.test.ts`,
-        "a client that keeps its membership and does not fetch turns health() red within a minute, and green again",
+        "if a client keeps its membership and does not fetch, health() reports it within a minute, until it fetches again",
       ],
       [
         "test/chaos/chaos.test.ts",
@@ -198,8 +198,8 @@ const promises = [
         "test/integration/dead-letter-retention.test.ts",
         "outlive the dead-letter topic's retention, and a redrive has the record's own timestamp",
       ],
-      [`${consumer}/consumer-failures.test.ts`, "nothing that is not the record's fault dies: the consumer halts"],
-      [`${consumer}/consumer-failures.test.ts`, "too many of them halt the consumer, and the last one is not committed"],
+      [`${consumer}/consumer-failures.test.ts`, "a failure that is not the record's fault halts the consumer and makes no dead letter"],
+      [`${consumer}/consumer-failures.test.ts`, "too many dead letters halt the consumer, and the last record is not committed"],
     ],
   },
   {
@@ -226,8 +226,11 @@ const promises = [
     proofs: [
       simulation,
       ["packages/registry/src/registry-failures.test.ts", "of a proxy passes: the schema is there when the registry answers again"],
-      [`${consumer}/consumer-start.test.ts`, "but a registry that does not answer, or answers 503, may come back: nothing halts"],
-      [`${consumer}/consumer-failures.test.ts`, "is waited for, however long it takes; nothing dies, and health says why nothing moves"],
+      [`${consumer}/consumer-start.test.ts`, "nothing halts if a registry does not answer or answers 503, because it may come back"],
+      [
+        `${consumer}/consumer-failures.test.ts`,
+        "is waited for as long as it lasts, without dead letters, and health says why nothing moves",
+      ],
       ["packages/registry/src/registry.test.ts", "costs one request for a thousand that wait for it"],
     ],
   },
@@ -238,14 +241,14 @@ const promises = [
       ["packages/registry/src/secrets.test.ts", "by an answer that is broken, too large or late"],
       [
         `${consumer}/failure/dead-letter.test.ts`,
-        "tells what a handler threw by name and code, never in its words: they may quote the row",
+        "has the name and code of what a handler threw, and not its message, which may quote the row",
       ],
     ],
   },
   {
     id: "P13",
     text: "What is held in memory is bounded in bytes; the client is paused where that is reached.",
-    proofs: [simulation, [`${consumer}/consumer.test.ts`, "batches are taken only until the bytes in flight reach the bound"]],
+    proofs: [simulation, [`${consumer}/consumer.test.ts`, "batches are taken only until the bytes in flight reach the limit"]],
     notYet: "the resident size over a day: no run of that length is on record",
   },
   {
@@ -254,16 +257,16 @@ const promises = [
     proofs: [
       simulation,
       userCode,
-      [`${consumer}/consumer-user-code.test.ts`, "a pipe function gives what are no records"],
-      [`${consumer}/consumer-user-code.test.ts`, "a validator throws, gives nothing, or a thenable"],
-      [`${consumer}/consumer-stop.test.ts`, "a stop ends in its time, whatever hangs"],
+      [`${consumer}/consumer-user-code.test.ts`, "a pipe function returns something other than records"],
+      [`${consumer}/consumer-user-code.test.ts`, "a validator throws, or returns nothing or a thenable"],
+      [`${consumer}/consumer-stop.test.ts`, "a stop ends within its deadlines, whatever hangs"],
       ["test/integration/process-end.test.ts", "a handler that never resolves"],
       ["test/integration/process-end.test.ts", "a registry that accepts and never answers"],
       ["test/integration/process-end.test.ts", "a database that accepts and never answers"],
       ["test/integration/process-end.test.ts", "a member that waits for others to join"],
       ["test/integration/process-end.test.ts", "a stop when the brokers have been gone for long"],
       ["test/chaos/chaos.test.ts", "a member is gone in time after SIGTERM, whatever kafkajs is at and whatever the network does"],
-      [`${consumer}/consumer.test.ts`, "a handler that never ends is given up at the deadline, and its record is not committed"],
+      [`${consumer}/consumer.test.ts`, "a handler that never ends is abandoned at the deadline, and its record is not committed"],
     ],
   },
   {
@@ -284,11 +287,11 @@ const promises = [
     proofs: [
       [
         `${consumer}/delivery/offset-ledger.test.ts`,
-        "no offset is offered at or below one that the broker has, whatever is settled and committed in whatever order",
+        "in every order of settling and committing, no offset is offered that is not above the broker's",
       ],
       pipeChaos,
       [`${consumer}/consumer-pipe.test.ts`, "a plain commit that waits for a transaction to end does not move the group back"],
-      [`${consumer}/consumer-pipe.test.ts`, "whatever members come, go and expire, each event counts once"],
+      [`${consumer}/consumer-pipe.test.ts`, "each event counts once, whatever members come, go and expire"],
     ],
   },
 ];

@@ -1,12 +1,12 @@
-/** Where a consumer takes its time from. A test that owns the clock makes hours of back-off pass in no time, and each run alike. */
+/** Where a consumer takes its time from. If a test owns the clock, hours of back-off pass in no time, and every run is the same. */
 export interface Clock {
-  /** Milliseconds that only go forward; differences count. */
+  /** Milliseconds that only go forward. Only differences mean something. */
   nowMs(): number;
   /** Milliseconds since the epoch. */
   wallMs(): number;
-  /** Calls once, after so long. The returned function takes the call back, and may be called at any time. */
+  /** Calls once, after this long. The returned function cancels the call, and may be called at any time. */
   after(delayMs: number, call: () => void): () => void;
-  /** Resolves in a later turn of the event loop: timers, sockets and signals have theirs first. */
+  /** Resolves in a later turn of the event loop, after timers, sockets and signals had theirs. */
   yieldToEventLoop(): Promise<void>;
 }
 

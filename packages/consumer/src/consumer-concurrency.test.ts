@@ -56,7 +56,7 @@ function committed(broker: MemoryBroker, partition = 0): bigint | null {
 }
 
 describe("concurrency", () => {
-  test("records of different keys are handled at the same time, as many as may be, those of one key in order", async () => {
+  test("as many records of different keys as allowed are handled at the same time, and records of one key in order", async () => {
     const { clock, broker, consumer } = setUp(["a=1", "a=2", "b=3", "c=4", "d=5", "b=6"], { concurrency: 3 });
     const log: string[] = [];
     consumer.on("*", async (event) => {
@@ -76,7 +76,7 @@ describe("concurrency", () => {
     expect(clock.nowMs()).toBe(20);
   });
 
-  test("a record that is tried again holds up its key, and nothing else", async () => {
+  test("a record that is retried holds up its key, and nothing else", async () => {
     const { clock, consumer } = setUp(
       ["a=1", "a=2", "b=3", "b=4", "c=5"],
       { concurrency: 2 },
@@ -124,7 +124,7 @@ describe("concurrency", () => {
     expect(committed(broker)).toBe(100n);
   });
 
-  test("one partition that stands still is paused, and the others go on", async () => {
+  test("a partition that does not move is paused, and the others go on", async () => {
     const records = Array.from({ length: 60 }, (_, i) => `k=${i}`);
     const { clock, broker, consumer } = setUp(records, { concurrency: 2 }, { partitions: 3, maxBatchRecords: 4 });
     let others = 0;
@@ -142,7 +142,7 @@ describe("concurrency", () => {
     expect([0, 1, 2].map((partition) => committed(broker, partition))).toEqual([20n, 20n, 20n]);
   });
 
-  test("fetched batches are taken until their bytes reach the bound", async () => {
+  test("fetched batches are taken until their bytes reach the limit", async () => {
     const records = Array.from({ length: 40 }, (_, i) => `k${i}=${String(i).padStart(6)}`);
     const { clock, consumer } = setUp(records, { concurrency: 100, maxInFlight: 100, maxInFlightBytes: 60 }, { maxBatchRecords: 2 });
     let running = 0;
@@ -161,12 +161,12 @@ describe("concurrency", () => {
       }
     });
     await clock.run(consumer.run());
-    // Batches of 2 records, 17 or 18 bytes each: the fourth one reaches the bound.
+    // Batches of 2 records, 17 or 18 bytes each: the fourth one reaches the limit.
     expect(max).toBe(8);
     expect([...reasons]).toEqual(["N bytes of events are not handled yet"]);
   });
 
-  test("a stop still handles what stands in front of a handled record, so that nothing comes twice", async () => {
+  test("a stop still handles records before a handled record, so that nothing comes twice", async () => {
     const { clock, broker, consumer } = setUp(["a=1", "a=2", "a=3", "b=4", "c=5", "a=6"], { concurrency: 2 });
     const handled: string[] = [];
     consumer.on("*", async (event) => {
@@ -182,7 +182,7 @@ describe("concurrency", () => {
     expect(committed(broker)).toBe(5n);
   });
 
-  test("a failure halts in front of its record; what was handled behind it comes again", async () => {
+  test("a failure halts before its record, and later records that were handled come again", async () => {
     const { clock, broker, consumer } = setUp(["a=1", "b=2", "c=3"], { concurrency: 3 }, { failure: { retry: false } });
     consumer.on("*", async (event) => {
       await sleep(clock, 1);
@@ -217,18 +217,18 @@ describe("batches", () => {
     return { sizes, endedMs: clock.nowMs() };
   }
 
-  test("of so many events, from as many fetches as that takes; the last one goes when its time is over", async () => {
+  test("are filled from several fetches up to the number of events, and the last one is handed on after its time", async () => {
     const { sizes, endedMs } = await sizesOf({ batch: { maxEvents: 10, maxMs: 500 } });
     expect(sizes).toEqual([10, 10, 3]);
     expect(endedMs).toBeGreaterThanOrEqual(500);
   });
 
-  test("of so many bytes", async () => {
-    // Three bytes a record.
+  test("are filled up to the number of bytes", async () => {
+    // Three bytes for each record.
     expect((await sizesOf({ batch: { maxBytes: 20, maxMs: 50 } })).sizes).toEqual([6, 6, 6, 5]);
   });
 
-  test("where no more may be fetched, a batch does not wait for more", async () => {
+  test("a batch does not wait for more events if nothing more may be fetched", async () => {
     const { sizes, endedMs } = await sizesOf({ batch: { maxEvents: 100, maxMs: 1_000_000 }, maxInFlight: 2 });
     expect(sizes).toEqual([8, 8, 7]);
     expect(endedMs).toBeLessThan(1_000_000);
@@ -255,8 +255,8 @@ describe("batches", () => {
   });
 });
 
-describe("a client that holds a rebalance back for as long as its batch is held", () => {
-  test.each(["revoked", "stopped"])("is let go when its partition is %s with records that were not read", async (how) => {
+describe("a client that holds a rebalance back while its batch is held", () => {
+  test.each(["revoked", "stopped"])("is released when its partition is %s with records that were not read", async (how) => {
     const inner = memory({ topics: { t: 1 } });
     inner.broker.append("t", ...Array.from({ length: 500 }, (_, i) => ({ key: String(i), value: String(i) })));
     const held: Promise<void>[] = [];

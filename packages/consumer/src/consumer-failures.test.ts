@@ -5,7 +5,7 @@ import { type Consumer, createConsumer } from "./consumer.ts";
 import { deadLetterOf } from "./failure/dead-letter-origin.ts";
 import type { ConsumerOptions } from "./options.ts";
 
-/** Decodes every record to one event; words that begin with "broken" do not decode, "outage" and "unknown" fail so often before they do. */
+/** Decodes every record to one event. Words that begin with "broken" do not decode; "outage" and "unknown" fail so often before they do. */
 class WordDecoder implements Decoder {
   readonly #failures = new Map<string, number>();
 
@@ -60,7 +60,7 @@ function setUp(records: readonly (string | readonly [key: string, value: string]
 
 const deadLetters = { poison: "dead-letter", deadLetterTopic: "dead", breaker: false } as const;
 
-/** Calls `handle` for every event, and stops the consumer once all of them are handled or dead. */
+/** Calls `handle` for every event, and stops the consumer when all of them are handled or dead letters. */
 async function runToTheEnd(
   { clock, broker, consumer }: Setup,
   handle: (word: string, event: CdcEvent) => void | Promise<void>,
@@ -91,7 +91,7 @@ async function failureOf(work: Promise<unknown>): Promise<Error> {
 }
 
 describe("retry", () => {
-  test("a record is tried again in its place, and nothing overtakes it", async () => {
+  test("a record is retried in its place, and nothing overtakes it", async () => {
     for (const how of ["throws", "rejects"]) {
       const setup = setUp(["a", "b", "c"]);
       const seen: string[] = [];
@@ -112,7 +112,7 @@ describe("retry", () => {
     }
   });
 
-  test("after so many attempts the consumer halts in front of it", async () => {
+  test("after all attempts the consumer halts before the record", async () => {
     const setup = setUp(["a", "b", "c"], { failure: { retry: { attempts: 3 } } });
     let tried = 0;
     const error = await failureOf(
@@ -128,7 +128,7 @@ describe("retry", () => {
     expect(setup.broker.committed("g", "t", 0)).toBe(1n);
   });
 
-  test("a programmer's mistake is not tried again", async () => {
+  test("a programming mistake is not retried", async () => {
     const setup = setUp(["a"]);
     let tried = 0;
     const error = await failureOf(
@@ -157,7 +157,7 @@ describe("retry", () => {
     expect(broker.committed("g", "t", 0)).toBe(1n);
   });
 
-  test("a batch that fails is tried again as a whole", async () => {
+  test("a batch that fails is retried as a whole", async () => {
     const setup = setUp(["a", "b", "c"]);
     const { clock, consumer, broker } = setup;
     const seen: number[] = [];
@@ -183,13 +183,13 @@ describe("retry", () => {
     consumer.on("s.t", { batch: () => Promise.reject(new TypeError("no")) });
     const error: unknown = await clock.run(consumer.run().catch((caught: unknown) => caught));
     expect(error).toMatchObject({ code: "handler-failed", at: { topic: "t", partition: 0, offset: 0n } });
-    expect((error as Error).message).toContain("a handler failed at t[0]@0 to 2, which it was given together; ");
+    expect((error as Error).message).toContain("a handler failed at t[0]@0 to 2, which were handed on together; ");
     expect(broker.committed("g", "t", 0) ?? 0n).toBe(0n);
   });
 });
 
 describe("dead letters", () => {
-  test("what does not decode, and what cannot be handled, is written with its bytes and passed", async () => {
+  test("a record that does not decode or cannot be handled is written with its bytes, and the others go on", async () => {
     const setup = setUp(["a", "broken", "b", "bad", "c"], { failure: deadLetters });
     const seen: string[] = [];
     await runToTheEnd(setup, (word) => {
@@ -208,7 +208,7 @@ describe("dead letters", () => {
     expect(setup.consumer.health().counts).toMatchObject({ records: 5, handled: 3, deadLettered: 2 });
   });
 
-  test("of a batch that fails, only the record that is to blame dies", async () => {
+  test("of a batch that fails, only the record to blame becomes a dead letter", async () => {
     const setup = setUp(["a", "bad", "b"], { failure: { ...deadLetters, retry: false } });
     const { clock, consumer, broker } = setup;
     const seen: string[] = [];
@@ -240,7 +240,7 @@ describe("dead letters", () => {
     expect(setup.broker.committed("g", "t", 0)).toBe(3n);
   });
 
-  test("a dead letter that cannot be written halts the consumer in front of its record, after attempts of its own", async () => {
+  test("a dead letter that cannot be written after its own attempts halts the consumer before its record", async () => {
     const setup = setUp(["a", "broken", "b"], { failure: { ...deadLetters, retry: { attempts: 3 } } });
     setup.broker.faults.inject({ on: "send", how: "fails", times: 3 });
     const error = await failureOf(runToTheEnd(setup, () => {}));
@@ -249,7 +249,7 @@ describe("dead letters", () => {
     expect(setup.broker.faults.met).toBe(3);
   });
 
-  test("nothing that is not the record's fault dies: the consumer halts", async () => {
+  test("a failure that is not the record's fault halts the consumer and makes no dead letter", async () => {
     const setup = setUp(["a", "b"], { failure: deadLetters });
     const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const error = await failureOf(
@@ -261,7 +261,7 @@ describe("dead letters", () => {
     expect(deadWords(setup.broker)).toEqual([]);
   });
 
-  test("too many of them halt the consumer, and the last one is not committed", async () => {
+  test("too many dead letters halt the consumer, and the last record is not committed", async () => {
     const setup = setUp(["broken", "broken", "broken", "broken"], { failure: { ...deadLetters, breaker: { maxInARow: 2 } } });
     const error = await failureOf(runToTheEnd(setup, () => {}));
     expect(error).toMatchObject({ code: "failures-systemic", at: { offset: 2n }, cause: { code: "malformed" } });
@@ -297,7 +297,7 @@ describe("dead letters", () => {
 describe("parked keys", () => {
   const parking = { ...deadLetters, poison: "park-key" } as const;
 
-  test("are asked for again where the batch in which they were parked is handed on record by record", async () => {
+  test("count even within the batch in which they were parked, when it is handled record by record", async () => {
     const records = [
       ["k1", "a"],
       ["k2", "poison"],
@@ -323,7 +323,7 @@ describe("parked keys", () => {
     expect(broker.committed("g", "t", 0)).toBe(4n);
   });
 
-  test("later records of a key follow the dead one, in order; other keys go on", async () => {
+  test("later records of a key follow its dead letter in order, and other keys go on", async () => {
     const setup = setUp(
       [
         ["k1", "a"],
@@ -343,7 +343,7 @@ describe("parked keys", () => {
     expect(behind).toEqual([null, 1n, 1n]);
   });
 
-  test("records without a key have no order to keep", async () => {
+  test("records without a key are not parked", async () => {
     const setup = setUp(["a", "broken", "b"], { failure: parking });
     const seen: string[] = [];
     await runToTheEnd(setup, (word) => void seen.push(word));
@@ -367,7 +367,7 @@ describe("parked keys", () => {
 });
 
 describe("a registry that is down", () => {
-  test("is waited for, however long it takes; nothing dies, and health says why nothing moves", async () => {
+  test("is waited for as long as it lasts, without dead letters, and health says why nothing moves", async () => {
     const setup = setUp(["a", "outage:40", "b"], { failure: { ...deadLetters, retry: false } });
     const seen: string[] = [];
     const reasons: (readonly string[])[] = [];
@@ -394,7 +394,7 @@ describe("a registry that is down", () => {
     expect(seen).toEqual([0n, 1n, 2n]);
   });
 
-  test("a schema that becomes known in time is read, and one that does not is a dead letter", async () => {
+  test("a record whose schema becomes known in time is read, and any other is a dead letter", async () => {
     const setup = setUp(["unknown:3", "a", "unknown:1000000", "b"], { failure: { ...deadLetters, unknownSchemaGraceMs: 20_000 } });
     const seen: string[] = [];
     await runToTheEnd(setup, (word) => void seen.push(word));
@@ -403,7 +403,7 @@ describe("a registry that is down", () => {
     expect(setup.clock.nowMs()).toBeGreaterThan(20_000);
   });
 
-  test("a stream sets aside what does not decode", async () => {
+  test("a stream sets records aside that do not decode", async () => {
     const { clock, broker, consumer } = setUp(["a", "broken", "b"], { failure: deadLetters });
     const seen: bigint[] = [];
     const reading = async (): Promise<void> => {
@@ -433,7 +433,7 @@ describe("a dead-letter topic that does not exist", () => {
     expect(seen).toEqual([]);
   });
 
-  test("is created where that is asked for", async () => {
+  test("is created if the options ask for it", async () => {
     const setup = setUp(["a", "broken", "b"], { failure: { ...missing, createDeadLetterTopic: { partitions: 2 } } });
     await runToTheEnd(setup, () => {});
     expect(setup.broker.partitions("gone")).toBe(2);

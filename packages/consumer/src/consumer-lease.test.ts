@@ -21,7 +21,7 @@ const rowDecoder: Decoder = {
   explain: () => Promise.reject(new Error("not used")),
 };
 
-/** The group's last word comes at 0 and holds for so long; then there is none before `wordAtMs`. */
+/** The group's last acknowledgement comes at 0 and holds for so long. The next one comes at `wordAtMs`. */
 const sessionMs = 30;
 const wordAtMs = 500;
 
@@ -29,7 +29,7 @@ interface Scene {
   readonly clock: VirtualClock;
   readonly broker: MemoryBroker;
   readonly consumer: Consumer;
-  /** The moments at which something was handed on. */
+  /** When something was handed on. */
   readonly startedAtMs: number[];
   readonly held: () => readonly PartitionAssignment[];
   readonly sink: () => DriverSink;
@@ -37,7 +37,7 @@ interface Scene {
   readonly work: () => Promise<void>;
 }
 
-/** A member whose client gives the group's word at the beginning, and again much later. */
+/** A member that is acknowledged at the beginning, and again much later. */
 function setUp(values: readonly string[], options: Partial<ConsumerOptions> = {}): Scene {
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1, out: 1, dead: 1 }, { clock });
@@ -91,7 +91,7 @@ function setUp(values: readonly string[], options: Partial<ConsumerOptions> = {}
 
 const many = Array.from({ length: 12 }, (_, i) => String(i));
 
-/** Nothing but before the lease ran out, and after the group's next word. */
+/** Something was handed on only before the lease ran out and after the next acknowledgement. */
 function expectNothingBetween({ startedAtMs }: Scene): void {
   expect(startedAtMs.filter((atMs) => atMs < sessionMs).length).toBeGreaterThan(0);
   expect(startedAtMs.filter((atMs) => atMs >= sessionMs && atMs < wordAtMs)).toEqual([]);
@@ -137,7 +137,7 @@ const variants: readonly { readonly what: string; readonly options: Partial<Cons
   ];
 
 describe("when the group has not acknowledged the member within its session", () => {
-  test.each(variants)("nothing is handed on to $what before it has", async ({ options, attach }) => {
+  test.each(variants)("nothing is handed on to $what before it does", async ({ options, attach }) => {
     const scene = setUp(many, { delivery: { commitIntervalMs: 5 }, ...options });
     attach(scene);
     const committedAtMs: number[] = [];
@@ -157,7 +157,7 @@ describe("when the group has not acknowledged the member within its session", ()
     expect(scene.consumer.health().counts.deadLettered).toBe(0);
   });
 
-  test("nothing is handed on to the reader of a stream before it has", async () => {
+  test("nothing is handed on to the reader of a stream before it does", async () => {
     const scene = setUp(many);
     const reading = (async (): Promise<void> => {
       for await (const delivery of scene.consumer.stream()) {
@@ -172,7 +172,7 @@ describe("when the group has not acknowledged the member within its session", ()
     expectNothingBetween(scene);
   });
 
-  test.each([1, 2])("the second event of a record waits too, at concurrency %i", async (concurrency) => {
+  test.each([1, 2])("the second event of a record waits, too, at concurrency %i", async (concurrency) => {
     const scene = setUp(["0", "1", "double", "3"], { delivery: { concurrency, order: "partition" } });
     scene.consumer.on("s.t", { row: scene.work });
     await runUntil(scene, () => scene.broker.committed("g", "t", 0) === 4n);
@@ -180,7 +180,7 @@ describe("when the group has not acknowledged the member within its session", ()
     expect(scene.startedAtMs).toHaveLength(5);
   });
 
-  test("no dead letter is written before it has", async () => {
+  test("no dead letter is written before it does", async () => {
     const failure = { poison: "dead-letter", deadLetterTopic: "dead" } as const;
     const scene = setUp(["0", "1", "2", "broken"], { failure });
     scene.consumer.on("s.t", { row: scene.work });
@@ -193,7 +193,7 @@ describe("when the group has not acknowledged the member within its session", ()
     expect(scene.broker.endOffset("dead", 0)).toBe(1n);
   });
 
-  test("a partition that the group has given away meanwhile is never gone on with", async () => {
+  test("a partition that the group has given away meanwhile never goes on", async () => {
     const scene = setUp(many);
     scene.consumer.on("s.t", { row: scene.work });
     scene.clock.after(200, () => void scene.sink().revoked(scene.held(), "lost"));
@@ -202,7 +202,7 @@ describe("when the group has not acknowledged the member within its session", ()
     expect(scene.startedAtMs).toEqual([0, 10, 20]);
   });
 
-  test("a stop does not wait for it", async () => {
+  test("a stop does not wait for the acknowledgement", async () => {
     const scene = setUp(many, { delivery: { concurrency: 4 } });
     scene.consumer.on("s.t", { row: scene.work });
     scene.clock.after(100, () => void scene.consumer.stop());
@@ -210,7 +210,7 @@ describe("when the group has not acknowledged the member within its session", ()
     expect(scene.clock.nowMs()).toBeLessThan(wordAtMs);
   });
 
-  test("a drain does not wait for it after the driver has failed", async () => {
+  test("a drain does not wait for the acknowledgement after the driver has failed", async () => {
     for (const concurrency of [1, 4]) {
       const scene = setUp(["double"], { delivery: { concurrency } });
       const slow = async (): Promise<void> => {
@@ -227,7 +227,7 @@ describe("when the group has not acknowledged the member within its session", ()
     }
   });
 
-  test("an answer that was read too late is none", async () => {
+  test("an answer that was read too late does not count", async () => {
     const scene = setUp(many);
     scene.consumer.on("s.t", { row: scene.work });
     scene.clock.after(100, () => scene.sink().acknowledged?.(-5));

@@ -35,7 +35,7 @@ interface Setup {
   readonly logged: string[];
 }
 
-/** A log from 5 to 8, and a group that has handled what lies before 2. */
+/** A log from 5 to 8, and a group that has handled everything below 2. */
 function setUp(failure: FailureOptions): Setup {
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1 }, { clock });
@@ -61,18 +61,18 @@ async function offsetsSeen({ clock, consumer }: Setup): Promise<readonly number[
 
 const lost = { topic: "t", partition: 0, firstMissing: 2n, firstAvailable: 5n, end: 8n };
 
-describe("records that retention took before they were handled", () => {
+describe("records that retention deleted before they were handled", () => {
   test("halt the consumer with their exact range, and nothing is skipped", async () => {
     const setup = setUp({});
     await expect(offsetsSeen(setup)).rejects.toMatchObject({ code: "offset-out-of-range", lost });
     expect([setup.broker.committed("g", "t", 0), setup.consumer.health().counts.lostOffsets, reported]).toEqual([2n, 0, []]);
   });
 
-  test("are skipped where the user says so, and that is logged, counted, told and seen in health", async () => {
+  test("are skipped if the user says so, and are logged, counted, published and shown in health", async () => {
     const setup = setUp({ lostRange: "earliest" });
     expect(await offsetsSeen(setup)).toEqual([5, 6, 7]);
     const text =
-      't[0]: the records from 2 to 4 were gone before they were read, and it went on at 5, because failure.lostRange is "earliest"';
+      't[0]: the records from 2 to 4 were deleted before they were read, and the partition goes on at 5, because failure.lostRange is "earliest"';
     expect(setup.logged).toEqual([text]);
     expect(reported).toEqual([{ groupId: "g", lost, resumeOffset: 5n }]);
     expect(setup.consumer.health().counts.lostOffsets).toBe(3);
@@ -80,15 +80,17 @@ describe("records that retention took before they were handled", () => {
     expect(setup.broker.committed("g", "t", 0)).toBe(8n);
   });
 
-  test("are skipped to the end with latest, and what was there and is not read is told, too", async () => {
+  test("are skipped to the end with latest, and records that were there and are not read are reported, too", async () => {
     const setup = setUp({ lostRange: "latest" });
     setup.clock.after(500, () => setup.broker.append("t", { value: "8" }));
     expect(await offsetsSeen(setup)).toEqual([8]);
     expect(setup.consumer.health().counts.lostOffsets).toBe(6);
-    expect(setup.logged[0]).toContain("from 2 to 4 were gone before they were read, those from 5 to 7 were skipped, and it went on at 8");
+    expect(setup.logged[0]).toContain(
+      "from 2 to 4 were deleted before they were read, those from 5 to 7 were skipped, and the partition goes on at 8",
+    );
   });
 
-  test("are not lost a second time after a restart: where it went on is committed before any record comes", async () => {
+  test("are not skipped a second time after a restart, because the new position is committed before any record comes", async () => {
     const setup = setUp({ lostRange: "latest" });
     expect(await offsetsSeen(setup)).toEqual([]);
     expect(setup.broker.committed("g", "t", 0)).toBe(8n);
@@ -99,19 +101,19 @@ describe("records that retention took before they were handled", () => {
     expect(await offsetsSeen({ clock, broker, consumer, logged })).toEqual([8]);
   });
 
-  test("leave a consumer live and ready that goes on at the end of a quiet topic", async () => {
+  test("leave a consumer live and ready if it goes on at the end of a quiet topic", async () => {
     const { clock, consumer } = setUp({ lostRange: "latest" });
     consumer.on("*", () => {});
     const running = consumer.run();
     await clock.advance(120_000);
     expect(consumer.health()).toMatchObject({ live: true, ready: true });
-    expect(consumer.health().reasons).toEqual([expect.stringContaining("it went on at 8")]);
+    expect(consumer.health().reasons).toEqual([expect.stringContaining("the partition goes on at 8")]);
     const stopped = consumer.stop();
     await clock.advance(20_000);
     await Promise.all([running, stopped]);
   });
 
-  test("are skipped by a sink that goes on at its checkpoint, and one that is ahead is told nothing twice", async () => {
+  test("are skipped by a sink that goes on at its checkpoint, and a sink that is ahead applies nothing twice", async () => {
     const { clock, consumer } = setUp({ lostRange: "earliest" });
     const applied = new Map<string, number[]>();
     const sinkAt = (name: string, offset: bigint): Sink => ({
@@ -131,20 +133,20 @@ describe("records that retention took before they were handled", () => {
     expect(reported.map(({ lost: { firstMissing }, resumeOffset }) => [firstMissing, resumeOffset])).toEqual([[3n, 5n]]);
   });
 
-  test("a log that ends before the group's offset halts whatever the user says: what the offsets mean has changed", async () => {
+  test("a log that ends before the group's offset halts with every policy, because its offsets mean something else", async () => {
     const setup = setUp({ lostRange: "earliest" });
     setup.broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 20n });
     await expect(offsetsSeen(setup)).rejects.toMatchObject({ code: "offset-out-of-range", lost: { ...lost, firstMissing: 20n } });
     expect(reported).toEqual([]);
   });
 
-  test("a policy that is none is refused", () => {
+  test("an unknown policy is refused", () => {
     expect(() => setUp({ lostRange: "none" as never })).toThrow("failure.lostRange");
   });
 });
 
 describe("a topic that is deleted and created again while a handler is at work", () => {
-  /** A log to 8 that is another one, to 12, when its third record is handled. */
+  /** A log to 8, which becomes another one, to 12, when its third record is handled. */
   function setUpRecreation(failure: FailureOptions): Setup & { readonly seen: string[] } {
     const setup = setUp(failure);
     const { broker, consumer } = setup;
@@ -167,7 +169,7 @@ describe("a topic that is deleted and created again while a handler is at work",
     await clock.run(running);
   }
 
-  test("halts with both topic ids, and whoever starts next does too: the commit that came to the new topic is of the old one", async () => {
+  test("halts with both topic ids, and so does the next start, because the commit in the new topic is of the old one", async () => {
     const setup = setUpRecreation({});
     const recreated = { from: "topic-1", to: "topic-2" };
     const lost = { topic: "t", partition: 0, firstMissing: 8n, firstAvailable: 0n, end: 12n, recreated };
@@ -176,12 +178,12 @@ describe("a topic that is deleted and created again while a handler is at work",
     expect(setup.broker.commitOf("g", "t", 0)).toMatchObject({ offset: 8n, topicId: "topic-1" });
   });
 
-  test("is read from its start where the user chose that, and that is logged, counted, told and seen in health", async () => {
+  test("is read from its start if the user chose that, and is logged, counted, published and shown in health", async () => {
     const setup = setUpRecreation({ lostRange: "earliest" });
     await run(setup);
     expect(setup.seen.slice(3)).toEqual(Array.from({ length: 12 }, (_, i) => `new ${i}`));
     const text =
-      't[0]: the topic was deleted and created again, what the old one held from 8 on is gone, and the new one is read from 0, because failure.lostRange is "earliest"';
+      't[0]: the topic was deleted and created again, the records of the old one from 8 on are gone, and the new one is read from 0, because failure.lostRange is "earliest"';
     expect(setup.logged).toEqual([text]);
     expect(reported.map(({ lost: { recreated }, resumeOffset }) => [recreated?.to, resumeOffset])).toEqual([["topic-2", 0n]]);
     expect(setup.consumer.health()).toMatchObject({ counts: { recreated: 1, lostOffsets: 0 } });

@@ -21,7 +21,7 @@ interface Trial {
   readonly committed: bigint | null;
 }
 
-/** Consumes creates of two tables, each in its topic, and looks at the health 6 s later. */
+/** Consumes creates of two tables, each in its topic, and reads the health 6 s later. */
 async function consume(attach: (consumer: Consumer) => unknown, options: Partial<ConsumerOptions> = {}, lasts = 6_000): Promise<Trial> {
   const clock = virtualClock();
   const broker = new MemoryBroker({ "av.sales.orders": 1, "av.sales.items": 1, "av.sales.quiet": 1, dead: 1 }, { clock });
@@ -75,7 +75,7 @@ describe("a handler that matches nothing", () => {
     expect(warnings.filter((text) => text.includes("has taken nothing"))).toEqual([reason]);
   });
 
-  test("it is warned of also where the run was short", async () => {
+  test("is a warning even after a short run", async () => {
     const { warnings } = await consume((consumer) => consumer.on("sales.odrers", { create: () => {} }), {}, 1_000);
     expect(warnings.join()).toContain("has taken nothing");
   });
@@ -86,7 +86,7 @@ describe("a handler that matches nothing", () => {
     ["its full name", "adventure.sales.orders"],
     ["its topic", "av.sales.orders"],
     ["a table whose topic had no records", "sales.quiet"],
-  ])("%s is nothing to warn of", async (_name, pattern) => {
+  ])("%s is no warning", async (_name, pattern) => {
     const seen: string[] = [];
     const { warnings, health } = await consume((consumer) => consumer.on(pattern, { create: (event) => void seen.push(event.table.name) }));
     expect(seen).toEqual(pattern.endsWith("quiet") ? [] : Array.from({ length: 5 }, () => "orders"));
@@ -94,7 +94,7 @@ describe("a handler that matches nothing", () => {
     expect(health.reasons).toEqual([]);
   });
 
-  test("an end that two tables have is a warning with both", async () => {
+  test("the end of two tables' names is a warning that names both", async () => {
     const { warnings, health } = await consume(
       (consumer) => consumer.on("sales.orders", { create: () => {} }).on("t", { create: () => {} }),
       {
@@ -141,7 +141,7 @@ describe("strict", () => {
     });
   }
 
-  test("an event that a sink takes is taken, and one that none does halts before a checkpoint passes it", async () => {
+  test("an event that no sink takes halts the consumer before a checkpoint passes it", async () => {
     const applied: bigint[] = [];
     const copy = { ...sink("copy"), apply: async ({ nextOffset }: { readonly nextOffset: bigint }) => void applied.push(nextOffset) };
     const all = await consume((consumer) => consumer.to(copy), { strict: true });

@@ -58,7 +58,7 @@ function stopWhen({ clock }: Setup, isDone: () => boolean, members: () => readon
 }
 
 describe("pipe", () => {
-  test("writes what the events become, and commits with it", async () => {
+  test("writes the records that events become, and commits with them", async () => {
     const setup = setUp(10);
     const consumer = join(setup).pipe("s.t", recordsOf, { batch: { maxEvents: 3, maxMs: 5 } });
     stopWhen(
@@ -70,7 +70,7 @@ describe("pipe", () => {
     expect(outOf(setup.broker)).toEqual(Array.from({ length: 10 }, (_, i) => `out-${i}`));
   });
 
-  test("a transaction that fails is tried again as a whole", async () => {
+  test("a transaction that fails is retried as a whole", async () => {
     const setup = setUp(10);
     setup.broker.faults.inject({ on: "transact", how: "fails", times: 3 });
     const consumer = join(setup).pipe("s.t", recordsOf);
@@ -111,7 +111,7 @@ describe("pipe", () => {
     expect(offsets).toEqual([...offsets].sort((a, b) => Number(a - b)));
   });
 
-  test("whatever members come, go and expire, each event counts once", async () => {
+  test("each event counts once, whatever members come, go and expire", async () => {
     const setup = setUp(200, 4);
     const members: Consumer[] = [];
     const running: Promise<void>[] = [];
@@ -144,7 +144,7 @@ describe("pipe", () => {
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, i) => i));
   });
 
-  test("beside anything else it is refused: its commits would pass what others have not done", async () => {
+  test("is refused beside other handlers and sinks, because it would commit past what they have not handled", async () => {
     const setup = setUp(1);
     await expect(
       join(setup)

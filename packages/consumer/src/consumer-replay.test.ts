@@ -10,7 +10,7 @@ const nowMs = 1_700_000_000_000;
 function setUp(count = 6) {
   const clock = virtualClock({ startMs: nowMs });
   const broker = new MemoryBroker({ t: 1 }, { clock });
-  // One an hour, the last an hour ago.
+  // One an hour, the last one an hour ago.
   broker.append(
     "t",
     ...Array.from({ length: count }, (_, i) => ({ key: "k", value: `{"n":${i}}`, timestamp: BigInt(nowMs - (count - i) * 3_600_000) })),
@@ -44,7 +44,7 @@ describe("from", () => {
     expect((await read(stage, { from: "earliest" }, "another")).seen.length).toBe(6);
   });
 
-  test("what it cannot be is named", () => {
+  test("an invalid value is named", () => {
     for (const from of [
       "first",
       5,
@@ -84,7 +84,7 @@ describe("failure.skip", () => {
     });
   }
 
-  test("gets a consumer past a record that halts it", async () => {
+  test("takes a consumer past a record that halts it", async () => {
     const { clock, broker } = setUp();
     broker.append("t", { key: "k", value: "last" });
     const options = {
@@ -96,7 +96,7 @@ describe("failure.skip", () => {
     expect(broker.committed("g", "t", 0)).toBe(7n);
   });
 
-  test("what is no place of a record is refused", () => {
+  test("a value that is no place of a record is refused", () => {
     for (const skip of [
       5,
       [5],
@@ -144,7 +144,7 @@ describe("seek", () => {
     });
   }
 
-  test("what is in flight at the old position is handled first, or fenced off at the deadline, and commits nothing", async () => {
+  test("records in flight at the old position are handled first, or fenced off at the deadline, and commit nothing afterwards", async () => {
     const { clock, broker } = setUp();
     const seen: bigint[] = [];
     const consumer = createConsumer({
@@ -197,7 +197,7 @@ describe("seek", () => {
     expect(later).toEqual([true, 2n, 2n]);
   });
 
-  test("is refused where it cannot be done, and nothing is moved", async () => {
+  test("is refused if it cannot be done, and nothing is moved", async () => {
     const { clock, broker } = setUp();
     const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["t"], signals: false, clock });
     const at = (offset: number, partition = 0) => consumer.seek({ topic: "t", partition, offset });
@@ -216,8 +216,6 @@ describe("seek", () => {
     expect(broker.committed("g", "t", 0)).toBe(6n);
     const copy = createConsumer({ driver: memory({ broker }), groupId: "h", topics: ["t"], signals: false, clock });
     copy.to({ name: "copy", claim: async () => [], apply: async () => {}, close: async () => {} });
-    await expect(copy.seek({ topic: "t", partition: 0, offset: 0 })).rejects.toThrow(
-      /the sink "copy" goes on from a checkpoint of its own/,
-    );
+    await expect(copy.seek({ topic: "t", partition: 0, offset: 0 })).rejects.toThrow(/the sink "copy" goes on from its own checkpoint/);
   });
 });

@@ -6,25 +6,25 @@ import { type Consumer, createConsumer } from "./consumer.ts";
 import type { DeliveryOptions } from "./delivery/delivery-options.ts";
 import type { FailureOptions } from "./failure/failure-options.ts";
 
-/** What happens when so many events were handed on. */
+/** What happens after so many events were handed on. */
 interface Disturbance {
   readonly at: number;
   readonly what: "join" | "leave" | "expire";
 }
 
-/** What becomes of a record: it is handled, fails so often before, never is, or does not decode; its schema comes late. */
+/** What becomes of a record: it is handled, it fails so often before that, it never is, it does not decode, or its schema comes late. */
 type Fate = "fine" | "fails-once" | "fails-twice" | "poison" | "broken" | "late-schema" | "outage";
 
 interface Schedule {
   readonly seed: number;
   readonly partitions: number;
-  /** Key and fate of each record of each partition; key 0 is none. */
+  /** Key and fate of each record of each partition. Key 0 means no key. */
   readonly records: readonly { readonly key: number; readonly fate: Fate }[];
   readonly maxBatchRecords: number;
-  /** Milliseconds that the n-th handler call takes, in rotation; 0 is at once. */
+  /** Milliseconds that the n-th handler call takes, in rotation. 0 is at once. */
   readonly delaysMs: readonly number[];
   readonly disturbances: readonly Disturbance[];
-  /** Mixed: odd keys belong to a table whose events are handled one by one, the others to one of batches. */
+  /** Mixed: odd keys belong to a table whose events are handled one by one, even keys to a table with batches. */
   readonly reads: "handlers" | "batches" | "mixed" | "stream";
   readonly order: "key" | "partition" | "none";
   readonly concurrency: number;
@@ -58,7 +58,7 @@ const scheduleArbitrary: fc.Arbitrary<Schedule> = fc.record({
   poison: fc.constantFrom("dead-letter", "park-key"),
 });
 
-/** Knows what was handled, and notes at the moment it happens what must not. */
+/** Knows what was handled, and notes violations at the moment they happen. */
 class WatchedBroker extends MemoryBroker {
   readonly handled = new Map<string, number>();
   readonly dead = new Set<string>();
@@ -80,7 +80,7 @@ class WatchedBroker extends MemoryBroker {
     super.commit(commit);
   }
 
-  /** Dead letters, as they stand in the log. */
+  /** Dead letters, as they are in the log. */
   lookAtDead(): void {
     for (const { headers } of this.read("dead", 0, 0n, 100_000)) {
       const text = (name: string): string => Buffer.from(headers.find(([other]) => other === name)?.[1] ?? []).toString();
@@ -121,13 +121,13 @@ class WatchedBroker extends MemoryBroker {
   }
 }
 
-/** Each is a run of the whole consumer. CDCKIT_SCHEDULES asks for more of them. */
+/** Each is a run of the whole consumer. CDCKIT_SCHEDULES asks for more. */
 const schedules = Number(process.env["CDCKIT_SCHEDULES"] ?? 500);
 
-/** Found by chance once: they always run. */
+/** Found by chance once. They always run. */
 const schedulesThatFailed: [Schedule][] = [
   [
-    // A record whose schema did not come was passed when its partition went while others were held for a batch handler.
+    // A record whose schema did not come was committed when its partition went, while others were held for a batch handler.
     {
       seed: 0,
       partitions: 2,
@@ -150,7 +150,7 @@ const schedulesThatFailed: [Schedule][] = [
     },
   ],
   [
-    // A dead letter was written twice: what stood in front of it was left at a clean rebalance.
+    // A dead letter was written twice: records before it were left at a clean rebalance.
     {
       seed: 0,
       partitions: 2,
@@ -172,7 +172,7 @@ const schedulesThatFailed: [Schedule][] = [
     },
   ],
   [
-    // A dead letter that a stream's reader was writing was not waited for.
+    // A dead letter that the reader of a stream was writing was not waited for.
     {
       seed: 0,
       partitions: 2,
@@ -190,7 +190,7 @@ const schedulesThatFailed: [Schedule][] = [
     },
   ],
   [
-    // A handler that stopped its consumer was not waited for: it was still on the stack.
+    // A handler that stopped its consumer was not waited for, because it was still on the stack.
     {
       seed: 0,
       partitions: 1,
@@ -211,7 +211,7 @@ const schedulesThatFailed: [Schedule][] = [
     },
   ],
   [
-    // Behind a record that waited in its lane, others had been handled: they came again after a clean rebalance.
+    // Records after one that waited in its lane had been handled. They came again after a clean rebalance.
     {
       seed: 0,
       partitions: 2,
@@ -233,7 +233,7 @@ const schedulesThatFailed: [Schedule][] = [
 let deadInAll = 0;
 let concurrentInAll = 0;
 
-test("whatever joins, leaves, expires and fails: nothing is lost or overtaken, no commit is early, only expiry repeats", async () => {
+test("in every schedule nothing is lost or overtaken, no commit is early, and only an expired session repeats records", async () => {
   await fc.assert(
     fc.asyncProperty(scheduleArbitrary, async (schedule) => {
       const broker = await play(schedule);
@@ -246,7 +246,7 @@ test("whatever joins, leaves, expires and fails: nothing is lost or overtaken, n
       expect(all.filter((place) => !broker.handled.has(place) && !broker.dead.has(place))).toEqual([]);
       deadInAll += broker.dead.size;
       concurrentInAll += broker.max > 1 ? 1 : 0;
-      // What was handled when the session ran out is nobody's to commit.
+      // What was handled when the session ran out can be committed by nobody.
       if (!expires) {
         const committed = Array.from({ length: schedule.partitions }, (_, partition) => broker.committed("g", "t", partition));
         expect(committed).toEqual(committed.map(() => BigInt(schedule.records.length)));
@@ -259,7 +259,7 @@ test("whatever joins, leaves, expires and fails: nothing is lost or overtaken, n
     }),
     { numRuns: schedules, examples: schedulesThatFailed },
   );
-  // Not for want of trying.
+  // The schedules must reach such cases.
   expect(deadInAll).toBeGreaterThan(schedules);
   expect(concurrentInAll).toBeGreaterThan(schedules / 10);
 }, 600_000);
@@ -388,7 +388,7 @@ async function play(schedule: Schedule): Promise<WatchedBroker> {
   const beforeOf = (offset: bigint): bigint[] => {
     const own = schedule.records[Number(offset)]?.key;
     const lower = schedule.records.slice(0, Number(offset)).map((record, at) => ({ ...record, at: BigInt(at) }));
-    // A stream's reader and batches see a partition's order; so do handlers one at a time.
+    // A stream's reader and batches see a partition's order, and so do handlers one at a time.
     const { reads, order, concurrency } = schedule;
     const isPartition = reads !== "mixed" && (reads !== "handlers" || order === "partition" || concurrency === 1);
     const kept = isPartition ? lower : order === "key" ? lower.filter(({ key }) => key === own) : [];
@@ -447,7 +447,7 @@ async function play(schedule: Schedule): Promise<WatchedBroker> {
   return broker;
 }
 
-/** Throws where the event's fate is to fail now. What a stream's reader makes of an event is its own affair: it never fails. */
+/** Throws if the event's fate is to fail now. The reader of a stream never fails: what it makes of an event is not the consumer's. */
 function failIfDue(event: CdcEvent, failed: Map<string, number>, never: boolean): void {
   const { row: fate, record } = event as unknown as { readonly row: Fate; readonly record: CdcEvent["record"] };
   const place = placeOf(record.partition, record.offset);

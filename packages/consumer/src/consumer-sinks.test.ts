@@ -21,11 +21,11 @@ const rowDecoder: Decoder = {
   explain: () => Promise.reject(new Error("not used")),
 };
 
-/** Rows and checkpoints that move together, fenced by the latest claim: what the port asks for, in memory. */
+/** Rows and checkpoints that move together, fenced by the latest claim: what the port requires, in memory. */
 class MemoryTables {
   readonly rows: string[] = [];
   readonly checkpoints = new Map<number, bigint>();
-  /** The latest assignment that was claimed: also a member's own earlier one is fenced. */
+  /** The latest assignment that was claimed. A member's own earlier assignment is fenced, too. */
   readonly owners = new Map<number, object>();
   readonly batches: number[] = [];
   delayMs = 0;
@@ -96,7 +96,7 @@ function join({ clock, broker }: Setup, options: Partial<ConsumerOptions> = {}):
   });
 }
 
-/** Stops the consumer when the group's commit is there. */
+/** Stops the consumer when the group's commit is made. */
 function stopAt({ clock, broker }: Setup, consumer: Consumer, offset: bigint): void {
   clock.after(10, () => {
     if (broker.committed("g", "t", 0) === offset) {
@@ -111,7 +111,7 @@ const orders = Array.from({ length: 10 }, (_, i) => `orders:${i}`);
 const rows = orders.map((_value, i) => String(i));
 
 describe("a sink", () => {
-  test("gets what happens to tables, and its checkpoint moves past the rest", async () => {
+  test("gets the events of tables, and its checkpoint moves past the other records", async () => {
     const setup = brokerWith(["orders:0", "heartbeat", "orders:1", "heartbeat"]);
     const tables = new MemoryTables();
     const consumer = join(setup).to(tables.sink(setup.clock));
@@ -121,7 +121,7 @@ describe("a sink", () => {
     expect(tables.checkpoints.get(0)).toBe(4n);
   });
 
-  test("goes on at its own checkpoint, whatever the group has committed: nothing is applied twice", async () => {
+  test("goes on at its own checkpoint, whatever the group has committed, and applies nothing twice", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();
     tables.checkpoints.set(0, 6n);
@@ -131,7 +131,7 @@ describe("a sink", () => {
     expect(tables.rows).toEqual(["6", "7", "8", "9"]);
   });
 
-  test("takes the tables that it is asked to, in batches of its own", async () => {
+  test("takes the tables that it is attached to, in batches of its own", async () => {
     const setup = brokerWith([...orders, "items:a", "items:b", "items:c"]);
     const [first, second] = [new MemoryTables(), new MemoryTables()];
     const consumer = join(setup)
@@ -144,7 +144,7 @@ describe("a sink", () => {
     expect(second.rows).toEqual(["a", "b", "c"]);
   });
 
-  test("that is slow does not hold up a fast one; the commit waits for the slower of them", async () => {
+  test("that is slow does not hold up a fast one, and the commit waits for the slow one", async () => {
     const setup = brokerWith(orders);
     const [slow, fast] = [new MemoryTables(), new MemoryTables()];
     slow.delayMs = 10_000;
@@ -159,7 +159,7 @@ describe("a sink", () => {
     expect(slow.rows).toEqual(rows);
   });
 
-  test("that is down is tried again, and nothing is lost or doubled", async () => {
+  test("that is down is retried, and nothing is lost or applied twice", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();
     const down = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
@@ -170,7 +170,7 @@ describe("a sink", () => {
     expect(tables.rows).toEqual(rows);
   });
 
-  test("that cannot reach its database for ten minutes waits for it, also to claim its partitions", async () => {
+  test("that cannot reach its database for ten minutes waits for it, even to claim its partitions", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();
     const away = Object.assign(new Error("no connection"), { code: "unavailable", retriable: true });
@@ -197,7 +197,7 @@ describe("a sink", () => {
     { name: "refuses connections", error: { code: "ECONNREFUSED" } },
     { name: "answers with 503", error: { status: 503 } },
     { name: "is starting up", error: { cause: { code: "57P03" } } },
-  ])("that $name uses up no attempt of a record, however long; what fails by itself then has all of its own", async ({ error }) => {
+  ])("that $name uses up no attempt of a record, however long that lasts", async ({ error }) => {
     const setup = brokerWith(orders.slice(0, 1));
     const tables = new MemoryTables();
     const away = (): Error => Object.assign(new Error("away"), error);
@@ -217,7 +217,7 @@ describe("a sink", () => {
     );
   });
 
-  test("that is down while it is asked to claim partitions is waited for, too", async () => {
+  test("that is down during a claim is waited for, too", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();
     const sink = tables.sink(setup.clock);
@@ -233,7 +233,7 @@ describe("a sink", () => {
     expect(tables.rows).toEqual(rows);
   });
 
-  test("that halts the consumer is named, with all of the records that it was given together", async () => {
+  test("that halts the consumer is named, with all records that were handed on together", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();
     tables.refuses = "2";
@@ -241,11 +241,11 @@ describe("a sink", () => {
     const error: unknown = await setup.clock.run(consumer.run().catch((caught: unknown) => caught));
     expect(error).toMatchObject({ code: "sink-failed", at: { topic: "t", partition: 0, offset: 0n }, cause: { code: "23505" } });
     expect((error as Error).message).toBe(
-      '[sink-failed] the sink "tables" failed at t[0]@0 to 3, which it was given together; the cause says why, and none of them was committed',
+      '[sink-failed] the sink "tables" failed at t[0]@0 to 3, which were handed on together; the cause says why, and none of them was committed',
     );
   });
 
-  test("that refuses a row gets the others, and the row is a dead letter", async () => {
+  test("that refuses a row gets the other rows, and the row is a dead letter", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();
     tables.refuses = "2";
@@ -257,7 +257,7 @@ describe("a sink", () => {
     expect(setup.broker.read("dead", 0, 0n, 10).map(({ value }) => Buffer.from(value ?? []).toString())).toEqual(["orders:2"]);
   });
 
-  test("moves past a dead letter that is acknowledged while its partition is given up, and holds up nothing", async () => {
+  test("moves past a dead letter that is acknowledged while its partition is given up, and does not hold up the drain", async () => {
     const broken: Decoder = {
       ...rowDecoder,
       decodeAt: (cursor) => {
@@ -342,7 +342,7 @@ describe("a sink", () => {
     },
   );
 
-  test("that says it is fenced holds up no other partition: what was in memory does not count any more", async () => {
+  test("that says it is fenced holds up no other partition, because its batches leave memory", async () => {
     const setup = brokerWith(orders, 2);
     const tables = new MemoryTables();
     const consumer = join(setup, { delivery: { maxInFlightBytes: 1 } }).to(tables.sink(setup.clock));
@@ -360,7 +360,7 @@ describe("a sink", () => {
     expect(isLive).toBe(true);
   });
 
-  test("beside handlers: a record is committed when both have handled it", async () => {
+  test("beside handlers has its records committed after both have handled them", async () => {
     const setup = brokerWith(orders);
     const tables = new MemoryTables();
     const handled: string[] = [];
@@ -372,7 +372,7 @@ describe("a sink", () => {
     expect([tables.rows, handled]).toEqual([rows, rows]);
   });
 
-  test("whatever members come, go and expire, each row is applied once", async () => {
+  test("applies each row once, whatever members come, go and expire", async () => {
     const values = Array.from({ length: 200 }, (_, i) => `orders:${i}`);
     const setup = brokerWith(values, 4);
     const tables = new MemoryTables();
@@ -401,7 +401,7 @@ describe("a sink", () => {
     expect([...tables.rows].sort((a, b) => Number(a) - Number(b))).toEqual(values.map((_value, i) => String(i)));
   });
 
-  test("is claimed no later than its partition is given up: a claim that came late would fence the next owner off for good", async () => {
+  test("is not claimed after its partition was given up, because a late claim would fence the next owner off", async () => {
     const setup = brokerWith(orders, 2);
     const tables = new MemoryTables();
     const slow = (delayMs: number): Sink => {
@@ -423,7 +423,7 @@ describe("a sink", () => {
     expect(tables.rows.toSorted()).toEqual(rows);
   });
 
-  test("that is none, or has another one's name, is refused", () => {
+  test("without its methods, or with the name of another sink, is refused", () => {
     const setup = brokerWith([]);
     const tables = new MemoryTables();
     expect(() => join(setup).to({} as Sink)).toThrow("[invalid-sink]");
@@ -432,7 +432,7 @@ describe("a sink", () => {
     expect(() => consumer.to(tables.sink(setup.clock, "b"), { batch: { maxEvents: 0 } })).toThrow("maxEvents");
   });
 
-  test("that cannot claim its partitions halts the consumer after so many attempts", async () => {
+  test("that cannot claim its partitions halts the consumer after all attempts", async () => {
     const setup = brokerWith(orders);
     const cause = new Error("no such table");
     const sink: Sink = { ...new MemoryTables().sink(setup.clock), claim: () => Promise.reject(cause) };
@@ -441,8 +441,8 @@ describe("a sink", () => {
   });
 });
 
-describe("a consumer with sinks alone", () => {
-  test("counts what they applied, what they did not take, and not what became a dead letter", async () => {
+describe("a consumer without handlers", () => {
+  test("counts the events that sinks applied and those that none took, but not those of dead letters", async () => {
     const setup = brokerWith(["orders:0", "orders:1", "heartbeat:2", "other:3", "orders:4"]);
     const tables = new MemoryTables();
     tables.refuses = "1";

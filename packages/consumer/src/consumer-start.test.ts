@@ -28,7 +28,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A consumer of one record. What it has to wait for is tried again after an hour at the soonest. */
+/** A consumer of one record. What it has to wait for is retried after an hour at the earliest. */
 function consumerOf(value: Uint8Array, options: Partial<ConsumerOptions> = {}): Consumer {
   const broker = new MemoryBroker({ t: 1 });
   broker.append("t", { value });
@@ -43,8 +43,8 @@ function consumerOf(value: Uint8Array, options: Partial<ConsumerOptions> = {}): 
   });
 }
 
-describe("what no time brings is an error at once", () => {
-  test("a message that names a schema where no registry was named", async () => {
+describe("what waiting does not help is an error at once", () => {
+  test("a message that names a schema, without a registry", async () => {
     const consumer = consumerOf(framed).on("*", () => {});
     await expect(consumer.run()).rejects.toThrow(/\[schema-source-missing\].*schema id 7.*registry: \{ url \} to createConsumer/);
   });
@@ -74,7 +74,7 @@ describe("what no time brings is an error at once", () => {
     await own.close();
   });
 
-  test("but a registry that does not answer, or answers 503, may come back: nothing halts", async () => {
+  test("nothing halts if a registry does not answer or answers 503, because it may come back", async () => {
     const url = await serve((_, response) => response.writeHead(503).end());
     const asked: Promise<void> = new Promise((resolve) => servers[0]?.on("request", () => resolve()));
     const consumer = consumerOf(Buffer.from('{"id":1}'), { registry: { url } });

@@ -28,7 +28,7 @@ const stopArbitrary: fc.Arbitrary<Stop> = fc.record({
 
 const deadlineMs = 5_000;
 
-test("a stop ends in its time, whatever hangs", async () => {
+test("a stop ends within its deadlines, whatever hangs", async () => {
   const ends = { clean: 0, abandoned: 0 };
   await fc.assert(
     fc.asyncProperty(stopArbitrary, async (stop) => {
@@ -45,7 +45,7 @@ test("a stop ends in its time, whatever hangs", async () => {
   expect(ends.abandoned).toBeGreaterThan(10);
 });
 
-test("a session that comes about when the consumer has stopped leaves the group, and nothing goes on", async () => {
+test("a session that comes about after the consumer has stopped leaves the group, and nothing starts", async () => {
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1, dead: 1 }, { clock });
   const inner = memory({ broker });
@@ -146,7 +146,7 @@ const wordDecoder: Decoder = {
   explain: () => Promise.reject(new Error("not used")),
 };
 
-test("a handler that awaits the stop which waits for it is told of, with its record and what to do", async () => {
+test("if a handler awaits the stop that waits for it, the error names its record and says what to do", async () => {
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1 }, { clock });
   broker.append("t", { key: "k", value: "fine" });
@@ -157,7 +157,7 @@ test("a handler that awaits the stop which waits for it is told of, with its rec
   );
 });
 
-test("a handler that calls stop() without awaiting it ends the consumer, its record committed", async () => {
+test("a handler that calls stop() without awaiting it ends the consumer, and its record is committed", async () => {
   const clock = virtualClock();
   const broker = new MemoryBroker({ t: 1 }, { clock });
   broker.append("t", { key: "k", value: "fine" });

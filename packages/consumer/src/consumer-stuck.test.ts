@@ -2,7 +2,7 @@ import { memory, virtualClock } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createConsumer } from "./consumer.ts";
 
-test("a client that keeps its membership and does not fetch turns health() red within a minute, and green again", async () => {
+test("if a client keeps its membership and does not fetch, health() reports it within a minute, until it fetches again", async () => {
   const clock = virtualClock({ turnMs: 1 });
   const driver = memory({ topics: { rows: 1 } });
   const consumer = createConsumer({ driver, groupId: "g", topics: ["rows"], signals: false, clock });
@@ -25,7 +25,7 @@ test("a client that keeps its membership and does not fetch turns health() red w
   await Promise.all([stopping, running]);
 });
 
-test("brokers that do not answer make a consumer not ready, and not one to be replaced: a restart cannot mend them", async () => {
+test("if brokers do not answer, a consumer is not ready but live, because a restart would not help", async () => {
   const clock = virtualClock({ turnMs: 1 });
   const driver = memory({ topics: { rows: 1 } });
   const consumer = createConsumer({ driver, groupId: "g", topics: ["rows"], signals: false, clock });

@@ -61,7 +61,7 @@ describe("the types of handlers", () => {
     createConsumer({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] }).on("any.table", { create: () => {} });
   });
 
-  test("a stream knows the tables, and an operation says whether there is a row after it", () => {
+  test("a stream knows the tables, and the operation says whether there is an after row", () => {
     interface Tables {
       readonly "sales.orders": { readonly row: Order; readonly key: { readonly id: number } };
     }

@@ -28,9 +28,9 @@ const callingModes = allModes.filter((mode) => mode !== "stream"); // there, the
 const rows = Array.from({ length: 12 }, (_, i) => String(i));
 const poisonRow = "5";
 
-/** What a test hands over in place of what works. */
+/** What a test hands over instead of something that works. */
 interface Faults {
-  /** Around whatever of the user's takes events: a handler, a batch handler, a sink's `apply`, a pipe function. */
+  /** Around the user's code that takes events: a handler, a batch handler, a sink's `apply`, a pipe function. */
   readonly handle?: (isPoison: boolean) => unknown;
   readonly options?: Partial<ConsumerOptions>;
   readonly clock?: (clock: Clock) => Clock;
@@ -40,7 +40,7 @@ interface Faults {
 }
 
 interface Outcome {
-  /** What `run()` rejected with; null where it went to the end. */
+  /** What `run()` rejected with. Null if it ran to the end. */
   readonly error: unknown;
   readonly health: ReturnType<Consumer["health"]>;
 }
@@ -169,7 +169,7 @@ const fails = (): never => {
   throw new Error("a trap");
 };
 
-/** Whatever code may throw, besides an error. */
+/** What code may throw that is no error. */
 const thrownValues: Readonly<Record<string, () => unknown>> = {
   undefined: () => undefined,
   null: () => null,
@@ -212,7 +212,7 @@ function thenable(then: unknown): object {
   return Object.fromEntries([[thenName, then]]);
 }
 
-/** Everything a function may return that is to be awaited, and is no promise of the language's own. */
+/** What a function may return that is to be awaited, and is no promise of the language's own. */
 const thenables: Readonly<Record<string, () => unknown>> = {
   "whose then throws": () => thenable(fails),
   "whose getter of then throws": () => Object.defineProperty({}, thenName, { get: fails }),
@@ -291,7 +291,7 @@ describe("user code that fails", () => {
     }
   }
 
-  test("an isRetriable that throws, or gives a promise, ends the run with a typed error", async () => {
+  test("an isRetriable that throws or returns a promise ends the run with a typed error", async () => {
     const throws = (error: unknown): boolean => (error as { response: { status: number } }).response.status >= 500;
     const givesPromise = (): never => Promise.reject(new Error("asynchronous")) as never;
     const handle = (poison: boolean): void => {
@@ -440,7 +440,7 @@ describe("user code that fails", () => {
     });
   }
 
-  test("a pipe function gives what are no records", async () => {
+  test("a pipe function returns something other than records", async () => {
     for (const piped of [
       null,
       undefined,
@@ -457,7 +457,7 @@ describe("user code that fails", () => {
     }
   });
 
-  test("a validator throws, gives nothing, or a thenable", async () => {
+  test("a validator throws, or returns nothing or a thenable", async () => {
     for (const validate of [fails, () => null, () => undefined, () => 5, () => thenable(fails), () => Promise.reject(undefined)]) {
       const trial = new Trial();
       const consumer = createConsumer({
@@ -481,7 +481,7 @@ describe("user code that fails", () => {
   });
 });
 
-/** Fails at the first time and works from then on. */
+/** Fails the first time and works from then on. */
 function once(make: () => unknown): (isPoison: boolean) => void {
   let hasFailed = false;
   return (poison) => {

@@ -27,7 +27,7 @@ function sinkOf(parts: Partial<Sink>): Sink {
   return { name: "copy", host: "db:5432/shop", claim: async () => [], apply: async () => {}, close: async () => {}, ...parts };
 }
 
-/** What health says four times a second for so long. */
+/** What health says, four times a second for this long. */
 async function watch({ clock, consumer }: Setup, forMs: number): Promise<readonly { readonly atMs: number; readonly health: Health }[]> {
   const looks: { readonly atMs: number; readonly health: Health }[] = [];
   const startMs = clock.nowMs();
@@ -38,7 +38,7 @@ async function watch({ clock, consumer }: Setup, forMs: number): Promise<readonl
   return looks;
 }
 
-/** A stall of 100 s: from 5 s on every look tells the reason, from 41 s on it is not ready, and a restart would not help. */
+/** A stall of 100 s: every look from 5 s on has the reason, from 41 s on the consumer is not ready, and a restart would not help. */
 async function expectTruth(setup: Setup, reason: RegExp, isRunning = true): Promise<void> {
   const looks = await watch(setup, 100_000);
   for (const { atMs, health } of looks) {
@@ -79,7 +79,7 @@ describe("health during a stall", () => {
     await stall(setup, /^the sink "copy" \(db:5432\/shop\) at rows\[0\]@0 is waited for since \S+ \(\d+ s\): no answer yet$/);
   });
 
-  test("names a sink that refuses, between the attempts too", async () => {
+  test("names a sink that refuses, even between the attempts", async () => {
     const setup = setUp();
     setup.consumer.to(sinkOf({ apply: () => Promise.reject(refused) }));
     await stall(
@@ -88,7 +88,7 @@ describe("health during a stall", () => {
     );
   });
 
-  test("goes on counting where a sink hangs first and refuses then", async () => {
+  test("goes on counting if a sink hangs first and refuses after that", async () => {
     const setup = setUp();
     const { clock } = setup;
     setup.consumer.to(sinkOf({ apply: () => new Promise((_, reject) => void clock.after(15_000, () => reject(refused))) }));
@@ -101,7 +101,7 @@ describe("health during a stall", () => {
     await stall(setup, /^the claim of partitions by the sink "copy" \(db:5432\/shop\) at rows\[0\] is waited for .* ECONNREFUSED/);
   });
 
-  test("names a registry that accepts and never answers, from before the first time-out on", async () => {
+  test("names a registry that accepts and never answers, even before the first time-out", async () => {
     server = createServer(() => {}).listen(0, "127.0.0.1");
     await new Promise((resolve) => server?.once("listening", resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -136,7 +136,7 @@ describe("health during a stall", () => {
     await stall(setup, /^a handler at rows\[0\]@1 is waited for since \S+ \(\d+ s\): no answer yet$/);
   });
 
-  test("names the record of a handler that is tried again, at concurrency 8 too", async () => {
+  test("names the record of a handler that is retried, even at concurrency 8", async () => {
     const retry = { attempts: 1_000, jitter: "none" } as const;
     const setup = setUp({ delivery: { concurrency: 8 }, failure: { retry } });
     setup.consumer.on("*", () => {
@@ -145,7 +145,7 @@ describe("health during a stall", () => {
     await stall(setup, /^a handler at rows\[0\]@0 is waited for .* ECONNREFUSED/);
   });
 
-  test("names where a stream waits for done()", async () => {
+  test("names the record whose done() a stream waits for", async () => {
     const setup = setUp();
     const reading = (async () => {
       for await (const _ of setup.consumer.stream()) {
@@ -165,7 +165,7 @@ describe("health during a stall", () => {
     await stop(setup, running);
   });
 
-  test("is well again when the wait is over, and says nothing of what goes well", async () => {
+  test("is ready again when the wait is over, and does not mention what goes well", async () => {
     const setup = setUp();
     let isAway = true;
     setup.consumer.to(sinkOf({ apply: () => (isAway ? Promise.reject(refused) : Promise.resolve()) }));

@@ -8,8 +8,8 @@ import type { ConsumerOptions } from "./options.ts";
 import type { TableEvent } from "./routing/handlers.ts";
 
 /**
- * Words as events: "create" and its kin are changes of inventory.orders, "heartbeat" is one, "nothing" is none, "twice" is two, "broken"
- * does not decode, "fetched" needs a schema first, that of "late" never comes.
+ * Words as events: "create" and similar words are changes of inventory.orders, "heartbeat" is a heartbeat, "nothing" gives no event,
+ * "twice" gives two, "broken" does not decode, "fetched" needs a schema first, and the schema of "late" never comes.
  */
 const wordDecoder: Decoder = {
   decode: () => {
@@ -76,7 +76,7 @@ async function failureOf(running: Promise<unknown>): Promise<Error> {
   );
 }
 
-/** Handles every event with `handle`, and stops after so many. */
+/** Handles every event with `handle`, and stops after so many events. */
 function countingTo(
   consumer: () => Consumer,
   last: number,
@@ -140,7 +140,7 @@ describe("run with handlers", () => {
     expect(committed(broker)).toBe(5n);
   });
 
-  test("events that nobody asked for, and records without events, are counted and committed", async () => {
+  test("events without a handler, and records without events, are counted and committed", async () => {
     const { broker, consumer } = consumerOf(["update", "heartbeat", "nothing", "twice", "create"]);
     consumer.on("inventory.orders", {
       create: countingTo(
@@ -165,7 +165,7 @@ describe("run with handlers", () => {
     });
   });
 
-  test("a failing handler halts in front of its record, with its place and its cause", async () => {
+  test("a failing handler halts before its record, with its place and its cause", async () => {
     for (const how of ["throws", "rejects"]) {
       const { broker, consumer } = consumerOf(times(10), {}, 100);
       const cause = new Error("the database said no");
@@ -198,7 +198,7 @@ describe("run with handlers", () => {
     expect(committed(broker)).toBe(1n);
   });
 
-  test("a record that does not decode halts in front of it", async () => {
+  test("a record that does not decode halts the consumer before it", async () => {
     const { broker, consumer } = consumerOf(["create", "create", "broken", "create"]);
     const error = await failureOf(consumer.on("*", () => {}).run());
     expect(error).toMatchObject({ name: "DecodeError", code: "malformed", at: { topic: "orders", partition: 0, offset: 2n } });
@@ -226,7 +226,7 @@ describe("run with handlers", () => {
     expect(committed(broker)).toBe(8n);
   });
 
-  test("a failing batch handler commits what came before its first event", async () => {
+  test("a failing batch handler commits the records before its first event", async () => {
     const { broker, consumer } = consumerOf(["heartbeat", "heartbeat", "create", "heartbeat"]);
     consumer.on("inventory.orders", { batch: () => Promise.reject(new Error("no")) });
     const error = await failureOf(consumer.run());
@@ -271,7 +271,7 @@ describe("run with handlers", () => {
 });
 
 describe("stop", () => {
-  test("what is in flight is finished and committed, the rest is left", async () => {
+  test("records in flight are finished and committed, and the others are left", async () => {
     const { broker, consumer } = consumerOf(times(20), {}, 20);
     let finish = (): void => {};
     const inFlight = new Promise<void>((resolve) => {
@@ -317,7 +317,7 @@ describe("stop", () => {
     expect(offsets).toEqual(Array.from({ length: 30 }, (_, i) => BigInt(i)));
   });
 
-  test("a handler that never ends is given up at the deadline, and its record is not committed", async () => {
+  test("a handler that never ends is abandoned at the deadline, and its record is not committed", async () => {
     const { broker, consumer } = consumerOf(times(5), { shutdownTimeoutMs: 20 });
     consumer.on("*", (event) => {
       if (event.record.offset < 2n) {
@@ -331,7 +331,7 @@ describe("stop", () => {
     expect(committed(broker)).toBe(2n);
   });
 
-  test("the first signal drains, the second stops waiting, and the process lives on", async () => {
+  test("the first signal drains, the second stops waiting, and the process goes on", async () => {
     const { broker, consumer } = consumerOf(times(5), { signals: ["SIGUSR2"] });
     const listeners = process.listenerCount("SIGUSR2");
     consumer.on("*", (event) => {
@@ -389,7 +389,7 @@ describe("stop", () => {
     await first.return();
   });
 
-  test("a consumer that ran is not started again, and takes no handlers any more", async () => {
+  test("a consumer that has run cannot be started again, and takes no more handlers", async () => {
     const { consumer } = consumerOf(times(1));
     consumer.on("*", () => void consumer.stop());
     await consumer.run();
@@ -397,7 +397,7 @@ describe("stop", () => {
     expect(() => consumer.on("heartbeat", () => {})).toThrow("[wrong-phase]");
   });
 
-  test("running without a handler would throw events away, so it is refused", async () => {
+  test("running without a handler is refused, because events would be lost", async () => {
     const { consumer } = consumerOf(times(1));
     expect(await failureOf(consumer.run())).toMatchObject({ code: "invalid-handler" });
   });
@@ -462,7 +462,7 @@ describe("rebalance", () => {
 });
 
 describe("stream", () => {
-  test("what is done is committed, up to the first delivery that is not", async () => {
+  test("deliveries that are done are committed, up to the first that is not", async () => {
     const { broker, consumer } = consumerOf(times(8));
     const kept: Delivery[] = [];
     for await (const delivery of consumer.stream()) {
@@ -479,7 +479,7 @@ describe("stream", () => {
     expect(consumer.health().phase).toBe("stopped");
   });
 
-  test("a stop waits for the deliveries that are out", async () => {
+  test("a stop waits for the deliveries that are handed out", async () => {
     const { broker, consumer } = consumerOf(times(8));
     const seen: bigint[] = [];
     for await (const delivery of consumer.stream()) {
@@ -494,7 +494,7 @@ describe("stream", () => {
     expect(committed(broker)).toBe(3n);
   });
 
-  test("a record that does not decode is thrown into the loop, after what came before it was committed", async () => {
+  test("if a record does not decode, earlier records are committed and the error is thrown into the loop", async () => {
     const { broker, consumer } = consumerOf(["create", "fetched", "broken"]);
     const reading = async (): Promise<void> => {
       for await (const delivery of consumer.stream()) {
@@ -522,7 +522,7 @@ describe("stream", () => {
     expect(await next).toMatchObject({ done: true });
   });
 
-  test("a stop ends the loop where a schema does not come", async () => {
+  test("a stop ends the loop while a schema does not come", async () => {
     const { broker, consumer } = consumerOf(["create", "late"]);
     for await (const delivery of consumer.stream()) {
       delivery.done();
@@ -544,12 +544,12 @@ describe("stream", () => {
     expect(committed(broker)).toBe(1n);
   });
 
-  test("batches are taken only until the bytes in flight reach the bound", async () => {
+  test("batches are taken only until the bytes in flight reach the limit", async () => {
     const { consumer } = consumerOf(times(40), { delivery: { maxInFlightBytes: 50 } });
     const deliveries: Delivery[] = [];
     for await (const delivery of consumer.stream()) {
       deliveries.push(delivery);
-      // Batches of 4 records of 6 bytes: the third one reaches the bound, so nothing comes after the twelfth record.
+      // Batches of 4 records of 6 bytes: the third one reaches the limit, so nothing comes after the twelfth record.
       if (deliveries.length === 12) {
         await new Promise((resolve) => setImmediate(resolve));
         expect(consumer.health().reasons).toEqual(["72 bytes of events wait for done()"]);
@@ -569,7 +569,7 @@ describe("stream", () => {
 });
 
 describe("health", () => {
-  test("tells phase, partitions, lag and progress", async () => {
+  test("has phase, partitions, lag and progress", async () => {
     const { consumer } = consumerOf(times(6), {}, 2);
     const during = vi.fn();
     consumer.on("*", (event) => {

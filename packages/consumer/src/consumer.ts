@@ -48,8 +48,8 @@ import { callUser } from "./user-code/user-functions.ts";
 import { bindMethods } from "./bind-methods.ts";
 
 /**
- * Decoded change events of a consumer group: handled first, then committed. `Tables` maps the patterns of tables to the types of their
- * rows and keys ({@link TableTypes}), as `cdc-bench types` writes it.
+ * Decoded change events of a consumer group. Events are handled first, and committed after that. `Tables` maps the patterns of tables to
+ * the types of their rows and keys ({@link TableTypes}), as `cdc-bench types` writes it.
  */
 export interface Consumer<Tables extends object = Record<never, never>> {
   /** Handles events that belong to no table, by kind: `"heartbeat"`, `"transaction"`, ... */
@@ -57,10 +57,10 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   /** Handles every event that no other handler takes. */
   on(pattern: "*", handler: AnyHandler | TableHandlers): this;
   /**
-   * Handles the events of a table: its name (`"database.schema.table"`), an end of it (`"schema.table"`, or `"database.table"` where the
-   * source has no schemas, or `"table"`), or the name of its topic; `"*"` takes what no other handler took. With `Tables`, one of its names.
-   * A pattern that takes nothing of what is read, or several tables, is a warning and a reason of `health()`. `checks`: validators that
-   * rows and keys pass before a handler sees them.
+   * Handles the events of a table. The pattern is its name (`"database.schema.table"`), the end of its name (`"schema.table"` or `"table"`;
+   * `"database.table"` if the source has no schemas), or the name of its topic. `"*"` takes what no other handler took. With `Tables`, the
+   * pattern is one of its names. A pattern that takes no event of what is read, or takes several tables, is a warning and a reason in
+   * `health()`. `checks` are validators that rows and keys must pass before a handler gets them.
    */
   on<Name extends keyof Tables & string>(
     pattern: Name,
@@ -79,13 +79,13 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   ): this;
   on<Row = Columns, Key = Columns>(pattern: UntypedPattern<Tables>, handlers: TableHandlers<Row, Key>, checks?: RowChecks<Row, Key>): this;
   /**
-   * Writes what happens to tables into a sink that keeps rows and offsets together, so that each change counts once. Each sink goes at its
-   * own pace and from its own checkpoint; a record is committed when all of them, and the handlers, are done with it.
+   * Writes the changes of tables into a sink that keeps rows and offsets together, so that each change counts once. Each sink goes at its
+   * own pace and from its own checkpoint. A record is committed when all sinks and all handlers are done with it.
    */
   to(sink: Sink, options?: SinkOptions): this;
   /**
-   * Writes what becomes of a table's events to Kafka, in one transaction with the offsets: each event counts once for readers with
-   * `read_committed`. It is the only one of its consumer: no `on`, no `to`. Needs a driver that has transactions.
+   * Writes what a function makes of a table's events to Kafka, in one transaction with the offsets. Each event counts once for readers with
+   * `read_committed`. A consumer with `pipe` has no other `pipe`, `on` or `to`. The driver must have transactions.
    */
   pipe<Name extends keyof Tables & string>(
     pattern: Name,
@@ -97,23 +97,23 @@ export interface Consumer<Tables extends object = Record<never, never>> {
     makeRecords: PipeFunction<TableEvent<Row, Key>>,
     options?: Pick<SinkOptions, "batch">,
   ): this;
-  /** Consumes until it is stopped. Resolves after a stop; rejects with the error that halted it. */
+  /** Consumes until it is stopped. Resolves after a stop. Rejects with the error that halted it. */
   run(): Promise<void>;
   /**
-   * Consumes as an iteration, instead of `on` and `run`. What is `done()` is committed, up to the first delivery that is not. Leaving the
-   * loop stops the consumer; an error that halts it is thrown into the loop.
+   * Consumes as an iteration, instead of `on` and `run`. Deliveries are committed when they are `done()`, up to the first one that is not.
+   * If the loop is left, the consumer stops. If an error halts the consumer, it is thrown into the loop.
    */
   stream(): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>;
   /**
-   * Moves a partition of this member while it runs: what is in flight is handled and committed, then the partition goes on at the offset,
-   * which is committed at once. Resolves when the partition has moved and the commit was tried. A commit that fails is tried again, and
-   * `health()` shows it. Do not await it inside a handler: it waits for the handler. Rejects with `seek-refused` if another member has the
-   * partition, if the log lacks the offset, or if a sink keeps a checkpoint of its own; nothing has moved then.
+   * Moves a partition of this member while the consumer runs. What is in flight is handled and committed. Then the partition goes on at the
+   * offset, which is committed at once. Resolves when the partition has moved and the commit was tried. If that commit fails, it is tried
+   * again, and `health()` shows it. Do not await it inside a handler: it waits for the handler. Rejects with `seek-refused` if another
+   * member has the partition, if the log lacks the offset, or if a sink keeps a checkpoint of its own. Nothing has moved then.
    */
   seek(position: { readonly topic: string; readonly partition: number; readonly offset: OffsetOption }): Promise<void>;
   /**
-   * Handles what is in flight, commits, leaves the group. Resolves when it has stopped. Safe at any time, any number of times. In a handler,
-   * call it without awaiting it: the stop waits for the handler.
+   * Handles what is in flight, commits, and leaves the group. Resolves when the consumer has stopped. It is safe at any time, any number of
+   * times. Inside a handler, call it without awaiting it: the stop waits for the handler.
    */
   stop(): Promise<void>;
   health(): Health;
@@ -166,7 +166,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
 
   on(pattern: string, handlers: unknown, checks?: RowChecks): this {
     if (this.#engine.phase !== "idle") {
-      throw new ConsumerError("wrong-phase", "on() must be called before run(): events that came earlier would have been filtered");
+      throw new ConsumerError("wrong-phase", "on() must be called before run(): earlier events would have been filtered");
     }
     this.#router.add(pattern, handlers, checks);
     return this;
@@ -174,7 +174,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
 
   to(sink: Sink, options: SinkOptions = {}): this {
     if (this.#engine.phase !== "idle") {
-      throw new ConsumerError("wrong-phase", "to() must be called before run(): the sink would have missed what came earlier");
+      throw new ConsumerError("wrong-phase", "to() must be called before run(): the sink would have missed earlier events");
     }
     this.#sinks.add(sink, options);
     return this;
@@ -196,13 +196,13 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     if (this.#router.isEmpty && this.#sinks.all.length === 0) {
       throw new ConsumerError(
         "invalid-handler",
-        "run() without a handler would commit everything unread; call on() or to() first, or use stream()",
+        "run() without a handler would commit every record unhandled; call on() or to() first, or use stream()",
       );
     }
     if (this.#hasPipe && (this.#sinks.all.length > 1 || !this.#router.isEmpty)) {
       throw new ConsumerError(
         "invalid-handler",
-        "pipe() commits in its own transaction, and so past what other handlers and sinks have not done; give it a consumer and a group of its own",
+        "pipe() commits in its own transaction, and would commit past records that other handlers and sinks have not handled; give it a consumer and a group of its own",
       );
     }
     const engine = this.#engine;
@@ -223,7 +223,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     }
   }
 
-  /** Starts to consume, and asks meanwhile whether the registry is one. */
+  /** Starts to consume. Asks at the same time whether the address of the registry is one. */
   #start(dispatcher: Dispatcher): Promise<void> {
     const stopped = this.#engine.run(dispatcher);
     const { source } = this.#decoding;
@@ -233,7 +233,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     return stopped;
   }
 
-  /** Sinks are other people's: one that does not close must not keep `run()` from ending, nor change what it ends with. */
+  /** Sinks are written by others. A sink that does not close must not keep `run()` from ending, nor change the error that it ends with. */
   async #letGo(): Promise<void> {
     const { clock, logger } = this.#options;
     const { closeMs } = this.#engine;
@@ -261,7 +261,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       progress: () => engine.progress(),
     });
     const stopped = this.#start(dispatcher);
-    // Awaited below. A start that failed has nobody who would end the dispatcher.
+    // Awaited below. If the start failed, nobody else would end the dispatcher.
     stopped.catch(() => dispatcher.abandonUnlessDrained());
     try {
       // Not by a generator of its own: `yield*` puts promises between the moment in which an event is handed out and the reader's turn, and a
@@ -295,7 +295,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     if (sink !== undefined) {
       throw new ConsumerError(
         "seek-refused",
-        `the sink ${JSON.stringify(sink.name)} goes on from a checkpoint of its own, whatever the position is: it would skip what it has, and miss what lies between; stop, set its checkpoint, and start again`,
+        `the sink ${JSON.stringify(sink.name)} goes on from its own checkpoint, wherever the partition is moved: it would skip what it has applied, and miss the records in between; stop, set its checkpoint, and start again`,
       );
     }
     await this.#engine.seek({ topic, partition, offset: offsetOf("seek() offset", offset) });
@@ -309,7 +309,9 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     return this.#engine.health();
   }
 
-  /** One record of a partition after the other where that is all that is asked for: it costs nothing an event. */
+  /**
+   * One record of a partition after the other is enough without concurrency, batches and sinks. It adds the least to the cost of an event.
+   */
   #dispatcher(): Dispatcher {
     const engine = this.#engine;
     const holdAll = (isHeld: boolean): void => engine.holdAll(isHeld);

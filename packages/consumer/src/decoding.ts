@@ -7,7 +7,7 @@ import { isSubscribed } from "./subscribed-topics.ts";
 import { guardedDecoder, guardedSource } from "./user-code/guarded-decoder.ts";
 import { WatchedSchemaSource } from "./watched-schema-source.ts";
 
-/** What decodes, and how to let go of what was made for it. */
+/** The decoder, and how to release what was made for it. */
 export interface DecodingParts {
   readonly decoder: Decoder;
   readonly release: () => Promise<void>;
@@ -15,7 +15,7 @@ export interface DecodingParts {
   readonly source: SchemaSource | null;
 }
 
-/** Our own decoder, which says what looks as if a hint were missing. */
+/** Our own decoder, which also reports topics that seem to lack a hint. */
 function ownDecoder(options: ResolvedConsumerOptions, more: Pick<DecoderOptions, "schemas" | "onSchema">): Decoder {
   const decoderOptions = options.decoder as Exclude<ResolvedConsumerOptions["decoder"], Decoder>; // the caller has looked
   const isTopic = (topic: string): boolean => isSubscribed(options.topics, topic);
@@ -23,7 +23,7 @@ function ownDecoder(options: ResolvedConsumerOptions, more: Pick<DecoderOptions,
   return hintWatchingDecoder(createDecoder({ ...decoderOptions, ...more }), { logger: options.logger, hints, isSubscribed: isTopic });
 }
 
-/** The decoder of these options. `onSchema` is told of schemas, save where the decoder is the user's own. */
+/** The decoder of these options. `onSchema` gets the schemas, unless the decoder is the user's own. */
 export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSchema: SchemaListener): DecodingParts {
   const { decoder, registry } = options;
   if ("decodeAt" in decoder) {

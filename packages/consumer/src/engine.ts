@@ -17,6 +17,7 @@ import type {
 import { ConsumerError } from "./errors.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "./lifecycle.ts";
 import { writtenTopics } from "./failure/written-topics.ts";
+import { Latch } from "./latch.ts";
 import { lossText, lostOffsetCount } from "./lost-range.ts";
 import { publish } from "./observe/channels.ts";
 import type { Counters } from "./observe/counters.ts";
@@ -32,17 +33,17 @@ import { connectPatiently } from "./startup.ts";
 import { stillAtWork } from "./still-at-work.ts";
 import { toError } from "./user-code/user-value.ts";
 
-/** Once nothing is waited for any more, the driver still gets this long to commit and to say good-bye. */
+/** After nothing is waited for any more, the driver still gets this long to commit and to close. */
 const forcedCloseMs = 1_000;
 
-/** Joins driver, dispatcher and commits: it does what the life cycle says, and decides nothing itself. */
+/** Joins driver, dispatcher and commits. It does what the life cycle says, and decides nothing itself. */
 export class ConsumerEngine implements DriverSink {
   readonly #options: ResolvedConsumerOptions;
   readonly #counters: Counters;
   readonly #waits: Waits;
   readonly #ledgers: PartitionLedgers = new PartitionLedgers();
   readonly #holds: PartitionHolds = new PartitionHolds(() => this.#session, this.#ledgers);
-  /** For how long the group holds this member for one of its own; whatever hands something on asks it. */
+  /** For how long the group is known to keep this member. It is asked before anything is handed on. */
   readonly lease: Lease;
   readonly #committer: Committer;
   readonly #watch: RangeWatch;
@@ -60,7 +61,7 @@ export class ConsumerEngine implements DriverSink {
   #needsTransactions = false;
   readonly #notes: (() => readonly string[])[] = [];
   #isStoppedByCaller = false;
-  /** Topics of which partitions were ever assigned. */
+  /** Topics of which a partition was ever assigned. */
   readonly topics: Set<string> = new Set();
   readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
   readonly #beforeRelease: (() => Promise<void>)[] = [];
@@ -102,7 +103,7 @@ export class ConsumerEngine implements DriverSink {
     }
   }
 
-  /** Runs until the consumer has stopped; rejects with the error that halted it. */
+  /** Runs until the consumer has stopped. Rejects with the error that halted it. */
   async run(dispatcher: Dispatcher): Promise<void> {
     this.refuseUnlessIdle();
     this.#dispatcher = dispatcher;
@@ -113,7 +114,7 @@ export class ConsumerEngine implements DriverSink {
     }
   }
 
-  /** Drains, commits, leaves. Resolves when it has stopped, also where it failed. */
+  /** Drains, commits and leaves the group. Resolves when the consumer has stopped, even if it failed. */
   stop(by: "caller" | "signal" = "caller"): Promise<void> {
     this.#isStoppedByCaller ||= by === "caller";
     this.#dispatch({ type: "stop" });
@@ -137,22 +138,22 @@ export class ConsumerEngine implements DriverSink {
     await this.#session?.send?.(records);
   }
 
-  /** Writes records and commits offsets in one transaction of the driver's. */
+  /** Writes records and commits offsets in one transaction of the driver. */
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     return this.#committer.commitWith(offsets, async (session) => session.transact?.(records, offsets));
   }
 
-  /** From here on a driver without transactions is refused at the start. */
+  /** From here on the start refuses a driver without transactions. */
   requireTransactions(): void {
     this.#needsTransactions = true;
   }
 
-  /** Asks the driver for nothing more of any partition, and for more again. */
+  /** Pauses all partitions, or resumes them. */
   holdAll(isHeld: boolean): void {
     this.#holds.setAll(isHeld);
   }
 
-  /** How long whoever lets go of something at the end may take. */
+  /** How long the closing of sinks, and of the driver, may take. */
   get closeMs(): number {
     const { shutdownTimeoutMs } = this.#options;
     return this.#state.error === null ? shutdownTimeoutMs : Math.min(forcedCloseMs, shutdownTimeoutMs);
@@ -163,27 +164,27 @@ export class ConsumerEngine implements DriverSink {
     return this.#connectAbort.signal;
   }
 
-  /** Partitions start where this says. Before `run`. */
+  /** Says where partitions start. To be called before `run`. */
   startAt(ask: NonNullable<Subscription["startAt"]>): void {
     this.#startAt = ask;
   }
 
-  /** What else the health report says is wrong. */
+  /** Adds reasons to the health report. */
   addNotes(note: () => readonly string[]): void {
     this.#notes.push(note);
   }
 
-  /** Calls whenever partitions are not held any more. */
+  /** Registers what is called when partitions are not held any more. */
   onRelease(call: (assignments: readonly PartitionAssignment[]) => void): void {
     this.#onRelease.push(call);
   }
 
-  /** Partitions are given up only when this has resolved, or the deadline has come. */
+  /** Registers what must resolve before partitions are given up. The deadline ends that wait. */
   beforeRelease(wait: () => Promise<void>): void {
     this.#beforeRelease.push(wait);
   }
 
-  /** The partition is this member's, and is not about to go. */
+  /** This member has the partition, and it is not about to go. */
   holds(assignment: PartitionAssignment): boolean {
     return this.#ledgers.holds(assignment) && (this.phase === "connecting" || this.phase === "running");
   }
@@ -228,18 +229,21 @@ export class ConsumerEngine implements DriverSink {
   async revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
     this.#options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
     publish("revoked", () => ({ groupId: this.#options.groupId, assignments, how }));
-    // A batch that waited for the connection may come while the drain goes on.
+    // A batch that waited for the connection may come during the drain.
     this.#ledgers.announceRelease(assignments);
     const drained = Promise.all([
       this.#dispatcher?.drain(how === "lost" || this.lease.isOver ? "fence" : "finish", assignments),
       this.#readyToRelease(),
     ]);
     if (how === "revoked") {
-      // At once, because not every client waits: kafkajs joins again while its own heartbeat's answer is still being told.
+      // At once, because not every client waits: kafkajs joins again while it still handles the answer of its heartbeat.
       void this.#committer.commit();
       const inTime = await this.#drainedInTime(drained);
       if (!inTime) {
-        this.#options.logger.warn({ partitions: assignments.map(describe) }, "partitions go with events in flight: those come again");
+        this.#options.logger.warn(
+          { partitions: assignments.map(describe) },
+          "partitions were given up with events in flight; those events come again",
+        );
       }
       await this.#settledWithin(this.#committer.commit(), this.#options.shutdownTimeoutMs);
     }
@@ -252,7 +256,7 @@ export class ConsumerEngine implements DriverSink {
       return this.#connected.opened.then(() => this.batch(batch));
     }
     if (this.phase !== "running") {
-      // Not taken. The driver is held here until it is closed, or it would hand over the same records again and again.
+      // Not taken. The driver is held here until it is closed. Otherwise it would hand the same records over again and again.
       return this.#closing.opened;
     }
     const held = this.#ledgers.of(batch);
@@ -264,7 +268,7 @@ export class ConsumerEngine implements DriverSink {
     try {
       return this.#dispatcher.take(batch, held);
     } catch (error) {
-      this.failed(error); // no dispatcher throws: it would be our own mistake, and the driver must not be told that the batch is taken
+      this.failed(error); // no dispatcher throws: this is our own mistake, and the driver must not believe that the batch is taken
       return this.#closing.opened;
     }
   }
@@ -289,7 +293,7 @@ export class ConsumerEngine implements DriverSink {
 
   reconnected(why: string): void {
     this.#counters.reconnects++;
-    this.#options.logger.warn({ why }, "connections did not answer, and are replaced");
+    this.#options.logger.warn({ why }, "connections did not answer and are replaced");
   }
 
   failed(error: unknown): void {
@@ -299,11 +303,12 @@ export class ConsumerEngine implements DriverSink {
         ? readable
         : new ConsumerError("driver-failed", `the ${this.#options.driver.name} driver failed`, { cause: error }),
     );
-    // A drain that is under way ends here. If the lease ran out, the drain would wait until its deadline for an acknowledgement: no more come.
+    // A drain that is under way ends here. If the lease ran out, the drain would wait until its deadline for an acknowledgement that never
+    // comes.
     void this.#dispatcher?.drain("fence");
   }
 
-  /** A log that ends below what was handled cannot be gone on with: what it holds now is not what was read. */
+  /** If a log ends below what was handled, the consumer halts: the log does not hold what was read. */
   #suspect(suspicion: Suspicion): void {
     const reason = suspicionText(suspicion);
     this.#options.logger.warn({ reason }, "the consumer may be stuck");
@@ -311,12 +316,13 @@ export class ConsumerEngine implements DriverSink {
     if (suspicion.kind !== "truncated") {
       this.#session?.reconnect?.(reason);
     } else {
-      const checkpoint = this.#startAt === undefined ? "" : ", and the checkpoint of a sink that keeps one: it counts more";
+      const checkpoint =
+        this.#startAt === undefined ? "" : ", and the checkpoint of each sink, because a sink starts from its own checkpoint";
       this.fail(new ConsumerError("log-truncated", `${reason}; decide where to go on, and set the group's offset${checkpoint}`));
     }
   }
 
-  /** Whatever is here, held, or claimed by a sink, the client need not fetch. */
+  /** The client need not fetch what is at work, held, or being claimed by a sink. */
   #watched({ assignment, ledger }: HeldPartition): WatchedPartition {
     const isAtWork = ledger.inFlight > 0 || this.#holds.isHeld(assignment) || this.#dispatcher?.hasWork(assignment) === true;
     return { assignment, handledTo: ledger.watermark, isAtWork };
@@ -349,7 +355,7 @@ export class ConsumerEngine implements DriverSink {
       case "closing":
         this.#connected.open();
         this.#closing.open();
-        // Where nothing was drained before: a stop while connecting, or a forced one. Whoever waits for the dispatcher must be let go.
+        // If nothing was drained before (a stop while connecting, or a forced stop), whoever waits for the dispatcher is released here.
         void this.#dispatcher?.drain("fence");
         void this.#close();
         return;
@@ -381,14 +387,14 @@ export class ConsumerEngine implements DriverSink {
       const session = await connectPatiently({ ...this.#options, connect, waiting: joining, over: this.#closing.opened });
       this.#session = session ?? undefined;
       if (session === null || this.phase !== "connecting") {
-        return; // nobody waits for it any more: it is closed where that was decided, and no timer may begin
+        return; // nobody waits for the session any more: it is closed by who decided that, and no timer may begin
       }
       refuseWhatItCannot(session, this.#options, this.#needsTransactions);
       this.#committer.start(session, delivery.commitIntervalMs);
       this.#watch.start(session);
       this.#dispatch({ type: "connected" });
     } catch (error) {
-      // A driver that gives up because nobody waits for it does what it was asked to.
+      // A driver that gives up because nobody waits for it does what it was asked to do.
       if (!signal.aborted) {
         this.failed(error);
       }
@@ -415,7 +421,7 @@ export class ConsumerEngine implements DriverSink {
     const closeMs = this.closeMs;
     this.#connectAbort.abort();
     if (!(await this.#settledWithin(this.#connecting, closeMs))) {
-      // Nobody waits for it any more, but a session that still comes about must not stay in the group.
+      // Nobody waits for it any more. A session that still comes about must not stay in the group.
       void this.#connecting.then(() => this.#session?.close(closeMs));
       logger.warn({ driver: driver.name }, "the driver was still connecting when the consumer stopped");
     }
@@ -444,29 +450,13 @@ export class ConsumerEngine implements DriverSink {
     }
   }
 
-  /** Also when nothing is waited for any more: the timer of a drain that nobody waits for would keep the process alive. */
+  /** Ends with the closing phase, too: the timer of a drain that nobody waits for would keep the process alive. */
   #drainedInTime(drained: Promise<unknown>): Promise<boolean> {
     return this.#settledWithin(Promise.race([drained, this.#closing.opened]), this.#options.shutdownTimeoutMs);
   }
 
   #settledWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
     return settledWithin(work, timeoutMs, this.#options.clock);
-  }
-}
-
-/** A promise that somebody else resolves, once. */
-class Latch {
-  readonly opened: Promise<void>;
-  #resolve: () => void = () => {};
-
-  constructor() {
-    this.opened = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  open(): void {
-    this.#resolve();
   }
 }
 

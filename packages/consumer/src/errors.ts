@@ -4,39 +4,39 @@ import type { RecordCoordinates } from "@cdckit/decode";
 export type ConsumerErrorCode =
   /** An option has a value that it cannot have. */
   | "invalid-option"
-  /** An option of the public contract that this version does not carry out yet. */
+  /** An option of the public contract that this version does not support yet. */
   | "unsupported-option"
-  /** A sink that is none, or whose name another one has. */
+  /** A sink that has no such methods, or whose name another sink has. */
   | "invalid-sink"
   /** A pattern or a set of handlers that contradicts itself or another one. */
   | "invalid-handler"
-  /** A method was called at a time when it cannot do anything: `run()` twice, `on()` after `run()`. */
+  /** A method was called at a time when it cannot work: `run()` twice, `on()` after `run()`. */
   | "wrong-phase"
-  /** A handler threw or rejected; what it threw is the cause. */
+  /** A handler threw or rejected. The cause is what it threw. */
   | "handler-failed"
-  /** A row or a key did not pass the validator of its table; the validator's issues are in the cause. */
+  /** A row or a key did not pass the validator of its table. The validator's issues are in the cause. */
   | "invalid-row"
-  /** The decoder failed in a way that is not a `DecodeError`; what it threw is the cause. */
+  /** The decoder failed with something other than a `DecodeError`. The cause is what it threw. */
   | "decoder-failed"
   /** The log of a partition ends below what was handled: it was truncated, or its topic was recreated. */
   | "log-truncated"
-  /** What answers at the address of the registry is no schema registry, or refuses these credentials. */
+  /** The address of the registry is no schema registry, or the registry refuses these credentials. */
   | "registry-unusable"
   /** The driver failed with something that is not an `Error`. */
   | "driver-failed"
-  /** The driver lacks what the options ask for: it cannot write, so there can be no dead letters. */
+  /** The driver lacks what the options need. For example, a driver that cannot write cannot write dead letters. */
   | "unsupported-by-driver"
-  /** A record that was to be set aside could not be written to the dead-letter topic; what the driver said is the cause. */
+  /** A dead letter could not be written to the dead-letter topic. The cause is what the driver said. */
   | "dead-letter-failed"
-  /** A sink could not claim partitions, or not apply what it was given; what it said is the cause. */
+  /** A sink could not claim partitions, or could not apply what it was given. The cause is what it said. */
   | "sink-failed"
   /** `strict` is set, and no handler and no sink takes an event. */
   | "unhandled-event"
   /** `seek()` cannot move the partition: another member has it, the log lacks the offset, or a sink keeps a checkpoint of its own. */
   | "seek-refused"
-  /** A function of the options failed that must not (`isRetriable`, a clock, `random`, a schema source); what it threw is the cause. */
+  /** A function of the options failed (`isRetriable`, a clock, `random`, a schema source). The cause is what it threw. */
   | "callback-failed"
-  /** So many records failed that single records cannot be to blame; the last failure is the cause. */
+  /** So many records failed that single records cannot be to blame. The cause is the last failure. */
   | "failures-systemic"
   /** The deadline of a stop, or a second signal, came before the work in flight was handled. */
   | "work-abandoned";
@@ -50,13 +50,13 @@ export interface ConsumerErrorOptions {
 const brand = Symbol.for("@cdckit/consumer/ConsumerError");
 
 /**
- * A consumer that was set up wrongly, or that had to halt. The message says what was expected, what was found and what to do; it never
- * holds bytes of a record. Recognise it with {@link isConsumerError}, never with `instanceof`.
+ * A consumer that was set up wrongly, or that had to halt. The message says what was expected, what was found and what to do. It never holds
+ * bytes of a record. Recognise it with {@link isConsumerError}, not with `instanceof`.
  */
 export class ConsumerError extends Error {
   override readonly name = "ConsumerError";
   readonly code: ConsumerErrorCode;
-  /** The record at which the consumer halted, where it was one. */
+  /** The record at which the consumer halted, if it halted at one. */
   readonly at: RecordCoordinates | undefined;
 
   constructor(code: ConsumerErrorCode, detail: string, options: ConsumerErrorOptions = {}) {
@@ -73,7 +73,7 @@ export class ConsumerError extends Error {
   }
 }
 
-/** Whether a value is a {@link ConsumerError}, also one of another copy of this package. */
+/** Whether a value is a {@link ConsumerError}, of this copy of the package or another one. */
 export function isConsumerError(value: unknown): value is ConsumerError {
   try {
     return value instanceof Error && brand in value;

@@ -8,7 +8,7 @@ interface Line {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** Consumes the first rows of plain JSON, and gives the warnings. */
+/** Consumes the first rows of plain JSON, and returns the warnings. */
 async function warningsOf(decoder: NonNullable<ConsumerOptions["decoder"]>): Promise<readonly Line[]> {
   const topic = "jn.sales.salesorderdetail";
   const records = (await loadRecording(bundledRecording("salesorderdetail/json").file)).slice(0, 300);
@@ -32,7 +32,7 @@ async function warningsOf(decoder: NonNullable<ConsumerOptions["decoder"]>): Pro
 }
 
 describe("a topic whose values carry no types", () => {
-  test("is told of once, with the columns and the hint to paste", async () => {
+  test("is reported once, with the columns and the hint to paste", async () => {
     const [line, ...more] = await warningsOf({});
     expect(more).toEqual([]);
     expect(line?.message).toMatch(/unitprice \(decimal or bytes in base64\).*modifieddate \(microseconds\).*cdc-bench hints/);
@@ -44,13 +44,13 @@ describe("a topic whose values carry no types", () => {
     });
   });
 
-  test("is not told of once its columns are hinted", async () => {
+  test("is not reported if its columns are hinted", async () => {
     const decimal = { name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "4" } };
     const columns = { unitprice: decimal, unitpricediscount: decimal, linetotal: decimal, modifieddate: "io.debezium.time.MicroTimestamp" };
     expect(await warningsOf({ topics: { "jn.sales.salesorderdetail": { columns } } })).toEqual([]);
   });
 
-  test("has hints that do not fit it: of columns that do not come, and of topics that are not read", async () => {
+  test("is reported if hints name columns that do not come, or topics that are not read", async () => {
     const columns = { unit_price: "bytes" };
     const lines = await warningsOf({ topics: { "jn.sales.salesorderdetail": { columns }, elsewhere: { columns } } });
     expect(lines.map(({ facts: { topics, columns: named } }) => topics ?? named)).toEqual([

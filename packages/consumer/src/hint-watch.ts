@@ -9,7 +9,7 @@ export interface HintWatchOptions {
   readonly isSubscribed: (topic: string) => boolean;
 }
 
-/** Every one of the first records is looked at, and then one in so many: topics may come late. */
+/** Every one of the first records is looked at, and then one in so many: a topic's first record may come late. */
 const firstRecords = 200;
 const everyRecords = 128;
 /** Rows of a topic after which its columns are judged. */
@@ -17,8 +17,8 @@ const rowsToJudge = 5;
 const maxNamed = 8;
 
 /**
- * A decoder that says once for each topic which columns look untyped, with the hint to paste, and which stated columns its rows do not have.
- * It looks at a few records only: else it costs a countdown.
+ * A decoder that reports, once for each topic, which columns look untyped, with the hint to paste. It also reports hinted columns that the
+ * rows do not have. It looks at a few records only, so that most records cost no more than a countdown.
  */
 export function hintWatchingDecoder(decoder: Decoder, options: HintWatchOptions): Decoder {
   const watch = new HintWatch(options);
@@ -76,7 +76,7 @@ class HintWatch {
       const looks = columns.slice(0, maxNamed).map(({ name, looksLike }) => `${name} (${looksLike})`);
       logger.warn(
         { topic, columns: columns.map(({ name }) => name) },
-        `the values of ${topic} carry no types, and some columns look as if they had one: ${looks.join(", ")}. State what they are in decoder.topics: ` +
+        `the values of ${topic} carry no types, and some columns look as if they had one: ${looks.join(", ")}. Name their types in decoder.topics: ` +
           `${hintText(topic, columns)}; cdc-bench hints writes it from a topic, a registry or a database that has the types`,
       );
     }
@@ -85,13 +85,13 @@ class HintWatch {
     if (missing.length > 0) {
       logger.warn(
         { topic, columns: missing.slice(0, maxNamed) },
-        `decoder.topics states columns of ${topic} that its first rows do not have`,
+        `decoder.topics has hints for columns of ${topic} that its first rows do not have`,
       );
     }
   }
 }
 
-/** To paste. A scale is left open, because bytes do not say it: with `"?"` the option is refused. */
+/** To paste. The scale is left open, because bytes do not say it. The option is refused while it holds `"?"`. */
 function hintText(topic: string, columns: readonly UntypedColumn[]): string {
   const hinted = columns.map(({ name, hint }) => [name, Object.keys(hint.parameters).length === 0 ? hint.name : hint]);
   return JSON.stringify({ [topic]: { columns: Object.fromEntries(hinted) as object } });

@@ -1,13 +1,10 @@
-/**
- * Gives the object a JSON form, in which `JSON.stringify` has bigints as text, as events have them. The method does not show up among its
- * members.
- */
+/** Gives the object a JSON form, in which `JSON.stringify` writes bigints as text, as in events. The method is not enumerable. */
 export function withJson<T extends object>(value: T): T {
   Object.defineProperty(value, "toJSON", { value: () => jsonOf({ ...value }), configurable: true });
   return value;
 }
 
-/** What JSON can carry: bigints as text, errors with their names and messages. What has a form of its own keeps it. */
+/** What JSON can carry: bigints as text, errors with their names and messages. An object with a JSON form of its own keeps it. */
 export function jsonOf(value: unknown): unknown {
   if (typeof value === "bigint") {
     return value.toString();

@@ -1,4 +1,4 @@
-/** Where a consumer is. */
+/** The phase that a consumer is in. */
 export type Phase =
   /** Made, not started. */
   | "idle"
@@ -6,16 +6,16 @@ export type Phase =
   | "connecting"
   /** Taking batches. */
   | "running"
-  /** Taking nothing new; what is in flight is handled and committed. */
+  /** Nothing new is taken. What is in flight is handled and committed. */
   | "draining"
   /** Leaving the group. */
   | "closing"
   | "stopped";
 
-/** The whole of what decides how a consumer goes on. */
+/** All that decides how a consumer goes on. */
 export interface LifecycleState {
   readonly phase: Phase;
-  /** What made it halt: the first failure. Null while nothing failed. */
+  /** Why it halted: the first failure. Null while nothing failed. */
   readonly error: Error | null;
 }
 
@@ -25,9 +25,9 @@ export type LifecycleEvent =
   | { readonly type: "stop" }
   /** Everything in flight is handled and committed. */
   | { readonly type: "drained" }
-  /** Something failed that the consumer cannot go on from. */
+  /** Something failed, and the consumer cannot go on. */
   | { readonly type: "fail"; readonly error: Error }
-  /** The deadline, or a second signal: stop waiting. The error says what was abandoned. */
+  /** The deadline, or a second signal: nothing is waited for any more. The error says what was abandoned. */
   | { readonly type: "force"; readonly error: Error }
   /** The driver's session is closed, or there was none. */
   | { readonly type: "closed" };
@@ -93,7 +93,10 @@ const transitions = {
   },
 } as const satisfies Record<Phase, Record<LifecycleEvent["type"], Transition>>;
 
-/** The state after the event; the same object where the event changes nothing. The first error is kept: later ones follow from it. */
+/**
+ * The state after the event. If the event changes nothing, it is the same object. The first error is kept, because later errors follow from
+ * it.
+ */
 export function advance(state: LifecycleState, event: LifecycleEvent): LifecycleState {
   const transition: Transition = transitions[state.phase][event.type];
   if (transition === "unchanged") {

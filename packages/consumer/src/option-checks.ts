@@ -21,12 +21,15 @@ export function checkChoice(path: string, value: unknown, choices: readonly stri
   check(choices.includes(value as string), path, choices.map((choice) => JSON.stringify(choice)).join(" or "), value);
 }
 
-/** Refuses names that are no options: a misspelt one would have no effect in silence. */
+/** Refuses names that are no options: a misspelt option would otherwise have no effect, and nobody would notice. */
 export function checkMembers(path: string, given: unknown, members: readonly string[]): void {
   check(typeof given === "object" && given !== null, path === "" ? "options" : path, "an object of options", given);
   for (const [name, value] of Object.entries(given as object)) {
     if (value !== undefined && !members.includes(name)) {
-      throw new ConsumerError("invalid-option", `${path === "" ? name : `${path}.${name}`} is no option; there are ${members.join(", ")}`);
+      throw new ConsumerError(
+        "invalid-option",
+        `${path === "" ? name : `${path}.${name}`} is no option; the options are ${members.join(", ")}`,
+      );
     }
   }
 }

@@ -20,7 +20,7 @@ function failureOf(change: Record<string, unknown>): { code: string; message: st
 }
 
 describe("consumer options", () => {
-  test("what is left out gets its default", () => {
+  test("options that are left out get their defaults", () => {
     expect(resolveConsumerOptions(valid)).toMatchObject({
       from: "earliest",
       delivery: { order: "key", concurrency: 1, batch: null, maxInFlight: null, maxInFlightBytes: 67_108_864, commitIntervalMs: 1_000 },

@@ -31,38 +31,39 @@ export interface ConsumerOptions {
   /** Topic names, and regular expressions over topic names. */
   readonly topics: readonly (string | RegExp)[];
   /**
-   * Where a partition starts for which the group has no committed offset. With `"latest"` that is the end at each assignment: until the
-   * group's first commit of a partition, a rebalance or a restart skips what was written in between. Also a time, a duration before
-   * the start of the consumer, or offsets: {@link StartOption}.
+   * Where a partition starts if the group has no committed offset. `"latest"` is the end at each assignment: until the group's first commit
+   * of a partition, a rebalance or a restart skips what was written in between. It may also be a time, a duration before the start of the
+   * consumer, or offsets: {@link StartOption}.
    * @default "earliest"
    */
   readonly from?: StartOption;
   /** Where schemas come from: the options of `createRegistry`, or a source of your own. Not needed for JSON. */
   readonly registry?: RegistryOptions | SchemaSource;
-  /** How values are made, what topics cannot say of themselves, and the bounds; or a decoder of your own. */
+  /** How values are made, what topics cannot say themselves, and the limits. Or a decoder of your own. */
   readonly decoder?: Pick<DecoderOptions, "values" | "topics" | "limits" | "validation" | "jsonSchemaValidator"> | Decoder;
   /**
-   * Whether an event that no handler and no sink takes halts the consumer, before it is committed. Tombstones, truncates and control events
-   * count, too: a handler for each kind that comes is needed, and may do nothing.
+   * If this is set, an event that no handler and no sink takes halts the consumer before it is committed. This includes tombstones,
+   * truncates and control events: each kind that comes needs a handler, which may do nothing.
    * @default false
    */
   readonly strict?: boolean;
   readonly delivery?: DeliveryOptions;
   readonly failure?: FailureOptions;
   /**
-   * pino, or anything with its four methods; `false`: nothing is logged.
-   * @default warnings and errors, a line of JSON each, as pino writes them to stderr
+   * pino, or any object with its four methods. `false`: nothing is logged.
+   * @default warnings and errors, one line of JSON each, as pino writes them to stderr
    */
   readonly logger?: Logger | false;
   /**
-   * Signals that stop the consumer during `run()`: the first one drains and commits, a second one stops waiting. The process is never
-   * ended here: it ends by itself when nothing is left to do.
+   * Signals that stop the consumer during `run()`: the first one drains and commits, and a second one stops waiting. The consumer never
+   * ends the process. The process ends by itself when nothing is left to do.
    * @default ["SIGTERM", "SIGINT"]
    */
   readonly signals?: readonly NodeJS.Signals[] | false;
   /**
-   * What a start does if no broker can be reached: `run()` rejects, or waits for them with growing gaps of up to 30 s, told of by `health()`
-   * and the log, until a stop ends it. What waiting does not cure (a login, a topic that is missing) is an error with either.
+   * What a start does if no broker can be reached. `"fail"`: `run()` rejects. `"wait"`: the consumer tries again with growing gaps of up to
+   * 30 s, reports this in `health()` and the log, and goes on until a stop. What waiting does not help (a refused login, a missing topic)
+   * is an error with either.
    * @default "fail"
    */
   readonly startup?: Startup;
@@ -71,17 +72,17 @@ export interface ConsumerOptions {
    * @default 10_000
    */
   readonly shutdownTimeoutMs?: number;
-  /** When `health()` calls a consumer stuck. */
+  /** When `health()` reports a consumer as stuck. */
   readonly health?: HealthOptions;
-  /** Who is told what handlers do, besides the channels `cdckit:consumer:*` of `node:diagnostics_channel`. */
+  /** Who gets reports of handler calls, besides the channels `cdckit:consumer:*` of `node:diagnostics_channel`. */
   readonly telemetry?: TelemetryOptions;
   /**
-   * Where all time comes from; meant for tests that own it.
+   * Where all time comes from. For tests that own the clock.
    * @default systemClock
    */
   readonly clock?: Clock;
   /**
-   * Numbers from 0 to below 1, for the jitter of retries; meant for tests that must run alike.
+   * Numbers from 0 to below 1, for the jitter of retries. For tests whose runs must be the same.
    * @default Math.random
    */
   readonly random?: () => number;
@@ -106,7 +107,7 @@ export interface ResolvedConsumerOptions {
   readonly telemetry: TelemetryOptions;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Told of functions among the options that fail. */
+  /** Gets the failures of functions among the options. */
   readonly userFunctions: UserFunctions;
 }
 
@@ -132,7 +133,7 @@ const members = [
   "telemetry",
 ];
 
-/** Every option present and checked, or a `ConsumerError` that names the one that is wrong and says what to do. */
+/** Every option, present and checked. Throws a `ConsumerError` that names a wrong option and says what to do. */
 export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsumerOptions {
   checkMembers("", options, members);
   checkDriver(options.driver);
@@ -190,7 +191,7 @@ function checkTopics(topics: unknown): void {
   check(fits, "topics", "at least one topic name or regular expression", topics);
 }
 
-/** A dead letter that came back to the consumer that wrote it would become a dead letter again, without end. */
+/** If a dead letter came back to the consumer that wrote it, it would become a dead letter again, without end. */
 function refuseOwnDeadLetters(topics: readonly (string | RegExp)[], deadLetterTopic: string | null): void {
   const own = topics.find((topic) =>
     typeof topic === "string" ? topic === deadLetterTopic : (deadLetterTopic?.search(topic) ?? -1) !== -1,
@@ -198,7 +199,7 @@ function refuseOwnDeadLetters(topics: readonly (string | RegExp)[], deadLetterTo
   if (deadLetterTopic !== null && own !== undefined) {
     throw new ConsumerError(
       "invalid-option",
-      `topics ${String(own)} takes in failure.deadLetterTopic ${JSON.stringify(deadLetterTopic)}: dead letters would come back to whoever wrote them; exclude it`,
+      `topics ${String(own)} includes failure.deadLetterTopic ${JSON.stringify(deadLetterTopic)}: dead letters would come back to the consumer that wrote them; exclude it`,
     );
   }
 }

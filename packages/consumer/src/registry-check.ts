@@ -3,15 +3,15 @@ import type { RegistryPing } from "@cdckit/registry";
 import { ConsumerError } from "./errors.ts";
 import type { Logger } from "./observe/logger.ts";
 
-/** A schema source that can be asked whether anybody is there: what `createRegistry` of @cdckit/registry gives. */
+/** A schema source that can be asked whether its addresses answer: what `createRegistry` of @cdckit/registry gives. */
 interface Pingable {
   ping(): Promise<readonly RegistryPing[]>;
 }
 
 /**
- * Asks a registry once, at the start, whether it is one. Resolves with the error to halt with if every address answered and none of them as
- * a registry: a wrong path would else look like an outage, which is waited for. An address that does not answer at all may come back, so it
- * is logged and no error. Sources that cannot be asked are taken as they are. Never rejects.
+ * Asks a registry once, at the start, whether it is one. Resolves with the error to halt with if every address answered, and none as a
+ * registry. Otherwise a wrong path would look like an outage, which is waited for. If an address does not answer at all, it may come back:
+ * that is logged, and is no error. Sources that cannot be asked are used as they are. Never rejects.
  */
 export async function checkRegistry(source: SchemaSource, logger: Logger): Promise<ConsumerError | null> {
   if (!isPingable(source)) {
@@ -32,7 +32,7 @@ export async function checkRegistry(source: SchemaSource, logger: Logger): Promi
   return null;
 }
 
-/** None from a source of the user's own that cannot say what is wrong. */
+/** None if the source is the user's own and cannot say what is wrong. */
 async function pingsOf(source: Pingable): Promise<readonly RegistryPing[]> {
   try {
     return await source.ping();

@@ -2,7 +2,7 @@ import type { DriverSession } from "./driver.ts";
 import { ConsumerError } from "./errors.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
 
-/** Throws where the driver lacks what the consumer was set up to need. */
+/** Throws if the driver lacks what the consumer needs. */
 export function refuseWhatItCannot(
   session: DriverSession,
   { failure, driver }: Pick<ResolvedConsumerOptions, "failure" | "driver">,
@@ -17,7 +17,7 @@ export function refuseWhatItCannot(
   if (needsTransactions && session.transact === undefined) {
     throw new ConsumerError(
       "unsupported-by-driver",
-      `pipe() writes and commits in one transaction, and the ${driver.name} driver has none; use a driver that has, or on() and a producer`,
+      `pipe() writes and commits in one transaction, and the ${driver.name} driver has no transactions; use a driver that has them, or use on() and a producer`,
     );
   }
 }

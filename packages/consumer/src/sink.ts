@@ -1,37 +1,38 @@
 /**
- * The port to what keeps rows and offsets together: where both move in one transaction, a record is applied once, whatever is killed when.
+ * The port to stores that keep rows and offsets together. Both move in one transaction, so a record is applied once, even if a process is
+ * killed at any point.
  */
 import type { CdcEvent, SchemaSeen } from "@cdckit/decode";
 import type { OffsetCommit, PartitionAssignment } from "./driver.ts";
 
-/** Events of one partition, in order, and the offset that they bring it to. */
+/** Events of one partition, in order, and the offset that the partition reaches with them. */
 export interface SinkBatch {
   readonly assignment: PartitionAssignment;
   readonly events: readonly CdcEvent[];
-  /** The sink's checkpoint once they are applied. It moves also where a batch holds no event: all of its records were filtered. */
+  /** The sink's checkpoint after they are applied. It moves even if a batch holds no event, because all of its records were filtered. */
   readonly nextOffset: bigint;
 }
 
-/** A place to write changes to, with a checkpoint of its own in each partition. */
+/** A store to write changes to. It has a checkpoint of its own in each partition. */
 export interface Sink {
-  /** As it appears in logs and errors, and beside the checkpoint: two sinks of a consumer must not share it. */
+  /** Its name in logs and errors, and in its checkpoints. Two sinks of a consumer must not share a name. */
   readonly name: string;
-  /** Where it writes to, for messages and health reports: `db.example.com:5432/shop`, without credentials. Absent where that says nothing. */
+  /** Where it writes to, for messages and health reports: `db.example.com:5432/shop`, without credentials. Absent if that says nothing. */
   readonly host?: string;
   /**
-   * These partitions are this member's: from here on, whoever held them before cannot apply anything. Resolves with the checkpoints that
-   * there are, each with the topic id that it was reached in if the sink keeps it; a partition left out has none.
+   * These partitions belong to this member. From here on, the member that held them before cannot apply anything. Resolves with the
+   * checkpoints that exist, each with the topic id that it was reached in, if the sink keeps it. A partition that is left out has none.
    */
   claim(groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]>;
   /**
    * Applies all of it and moves the checkpoint to `nextOffset` of the topic `assignment.topicId`, or does neither and rejects. A checkpoint
-   * of another topic id is replaced, whatever its offset. Batches of one assignment come one after the other. An
-   * error with `code: "fenced"` says that another member has claimed the partition since; one with `code: "unavailable"` and
-   * `retriable: true` that what it writes to cannot be asked, which is waited for as long as it takes.
+   * of another topic id is replaced, whatever its offset. Batches of one assignment come one after the other. An error with
+   * `code: "fenced"` says that another member has claimed the partition since. An error with `code: "unavailable"` and `retriable: true`
+   * says that the store cannot be asked: the consumer waits for as long as that lasts.
    */
   apply(batch: SinkBatch): Promise<void>;
-  /** Told of each schema before the first events of it are applied. Absent where the sink takes rows as they come. */
+  /** Called with each schema before its first events are applied. Absent if the sink does not need schemas. */
   schemaSeen?(seen: SchemaSeen): void;
-  /** Lets go of connections. Idempotent. */
+  /** Releases connections. Idempotent. */
   close(): Promise<void>;
 }

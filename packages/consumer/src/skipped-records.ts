@@ -2,14 +2,14 @@ import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
 import type { Counters } from "./observe/counters.ts";
 import type { Logger } from "./observe/logger.ts";
 
-/** A record that is to be skipped. */
+/** A record to skip. */
 export interface RecordName {
   readonly topic: string;
   readonly partition: number;
   readonly offset: bigint;
 }
 
-/** A decoder that finds nothing in the records that are named: they are committed unread, logged and counted. */
+/** A decoder that finds nothing in the records that are named. They are committed without being read, logged and counted. */
 export function skippingDecoder(
   decoder: Decoder,
   skip: readonly RecordName[],
@@ -19,7 +19,7 @@ export function skippingDecoder(
     return decoder;
   }
   const named = new Set(skip.map(nameOf));
-  // Asked for every record: an offset that nobody names needs no text to be looked up by.
+  // Asked for every record: if nobody names the offset, no text must be made for the lookup.
   const offsets = new Set(skip.map(({ offset }) => offset));
   return {
     decode: (record) => decoder.decode(record),
@@ -35,7 +35,7 @@ export function skippingDecoder(
         return decoder.decodeAt(cursor);
       }
       counters.skipped++;
-      logger.warn({ ...at }, "a record is skipped, as failure.skip names it: it is committed unread");
+      logger.warn({ ...at }, "a record is skipped because failure.skip names it; it is committed without being read");
       return [];
     },
   };

@@ -5,18 +5,21 @@ import { checkMembers } from "./option-checks.ts";
 /** An offset: a bigint, or a number or a text of digits, as configuration files have it. */
 export type OffsetOption = bigint | number | string;
 
-/** Where partitions start that the group has no committed offset of. */
+/** Where partitions start if the group has no committed offset. */
 export type StartOption =
   | "earliest"
   | "latest"
   /** At the first record of this time or later: a date, milliseconds since the epoch, or an ISO text. The end, if there is none. */
   | { readonly timestamp: Date | number | bigint | string }
-  /** So long before the start of the consumer: `"90s"`, `"15m"`, `"2h"`, `"7d"`, or milliseconds. */
+  /** This long before the start of the consumer: `"90s"`, `"15m"`, `"2h"`, `"7d"`, or milliseconds. */
   | { readonly ago: string | number }
-  /** By topic and partition. Partitions left out start at the earliest record; an offset that the log does not have is a lost range. */
+  /**
+   * By topic and partition. Partitions that are left out start at the earliest record. An offset that the log does not have is a lost
+   * range.
+   */
   | { readonly offsets: Readonly<Record<string, Readonly<Record<number, OffsetOption>>>> };
 
-/** The same, checked: what is relative to the start is a duration. */
+/** The same, checked. What is relative to the start is a duration. */
 export type ResolvedStart = StartPosition | { readonly agoMs: number };
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -39,12 +42,12 @@ export function resolveStartOption(option: StartOption): ResolvedStart {
   return "ago" in option ? { agoMs: durationOf(option.ago) } : { offsets: offsetsOf(option.offsets) };
 }
 
-/** The position, for a consumer that starts at this time. */
+/** The position of a consumer that starts at this time. */
 export function startPositionAt(start: ResolvedStart, wallMs: number): StartPosition {
   return typeof start === "object" && "agoMs" in start ? { timestamp: BigInt(Math.max(0, Math.trunc(wallMs - start.agoMs))) } : start;
 }
 
-/** The offset; throws a `ConsumerError` that names the option for what is none. */
+/** The offset. If the value is none, it throws a `ConsumerError` that names the option. */
 export function offsetOf(path: string, offset: unknown): bigint {
   const isOffset =
     (typeof offset === "bigint" && offset >= 0n) ||

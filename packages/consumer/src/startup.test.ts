@@ -7,7 +7,7 @@ import type { Startup } from "./startup.ts";
 
 const away = Object.assign(new Error("[brokers-unreachable] cannot reach brokers b:9092"), { code: "brokers-unreachable" });
 
-describe("a start whose brokers are away", () => {
+describe("a start whose brokers cannot be reached", () => {
   test("is an error at once, unless it is to wait", async () => {
     const { clock, consumer, attempts } = consumerWhose([away], undefined);
     await expect(clock.run(consumer.run())).rejects.toThrow("brokers-unreachable");
@@ -33,7 +33,7 @@ describe("a start whose brokers are away", () => {
     expect(gaps).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   });
 
-  test("ends with a stop, also in the middle of a gap", async () => {
+  test("ends with a stop, even in the middle of a gap", async () => {
     const { clock, consumer } = consumerWhose(
       Array.from({ length: 1_000 }, () => away),
       "wait",
@@ -44,7 +44,7 @@ describe("a start whose brokers are away", () => {
     await expect(clock.run(new Promise(() => {}))).rejects.toThrow("nothing is left to run");
   });
 
-  test("waits for nothing that waiting does not cure", async () => {
+  test("does not wait for what waiting does not help", async () => {
     const missing = Object.assign(new Error("[topic-missing] there is no topic t"), { code: "topic-missing" });
     const { clock, consumer, attempts } = consumerWhose([away, missing], "wait");
     await expect(clock.run(consumer.run())).rejects.toBe(missing);
@@ -52,7 +52,7 @@ describe("a start whose brokers are away", () => {
   });
 });
 
-/** A consumer whose first attempts to connect fail so. */
+/** A consumer whose first attempts to connect fail in this way. */
 function consumerWhose(
   failures: readonly Error[],
   startup: Startup | undefined,

@@ -3,7 +3,7 @@ import { settledWithin } from "./deadline.ts";
 import type { OpenWait } from "./observe/waits.ts";
 import { codeOf } from "./user-code/user-value.ts";
 
-/** What a start does when no broker can be reached. */
+/** What a start does if no broker can be reached. */
 export type Startup = "fail" | "wait";
 
 export interface ConnectParts<Session> {
@@ -11,7 +11,7 @@ export interface ConnectParts<Session> {
   readonly startup: Startup;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Told of each attempt that failed. */
+  /** Called with each attempt that failed. */
   readonly waiting: OpenWait;
   /** Resolves when nobody waits for the connection any more. */
   readonly over: Promise<void>;
@@ -21,8 +21,8 @@ const firstGapMs = 1_000;
 const maxGapMs = 30_000;
 
 /**
- * The session, at the first attempt; or, with `startup: "wait"`, once brokers can be reached. Null where nobody waits for it any more. What
- * else fails is an error with either: a topic that is missing or a refused login would not be cured by waiting.
+ * The session, at the first attempt. With `startup: "wait"`, as soon as brokers can be reached. Null if nobody waits for it any more. Other
+ * failures are an error with either: waiting does not help if a topic is missing or a login is refused.
  */
 export async function connectPatiently<Session>(parts: ConnectParts<Session>): Promise<Session | null> {
   const { connect, startup, clock, random, waiting, over } = parts;
@@ -35,7 +35,7 @@ export async function connectPatiently<Session>(parts: ConnectParts<Session>): P
       }
       waiting.failed(error);
     }
-    // With some jitter: whoever is restarted together must not ask together.
+    // With some jitter, so that members that were restarted together do not ask together.
     if (await settledWithin(over, gapMs * (0.75 + random() / 2), clock)) {
       return null;
     }

@@ -1,8 +1,8 @@
 import type { WorkInHand } from "./observe/waits.ts";
 
 /**
- * What a stop that gives up still waited for, for its error. A handler that awaits `stop()` waits for itself, which nothing shows but that it
- * never ends: it is told of where the stop was a call.
+ * What a stop still waited for when it gave up, for its error. If a handler awaits `stop()`, it waits for itself. The only sign is that it
+ * never ends, so the error gives a hint if the stop was a call.
  */
 export function stillAtWork(work: Iterable<WorkInHand>, isCalled: boolean): string {
   const [first, ...others] = work;

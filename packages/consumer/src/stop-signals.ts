@@ -1,6 +1,6 @@
 /**
- * Calls `first` at the first of these signals and `again` at every later one, until the returned function is called. While it listens, the
- * signals do not end the process.
+ * Calls `first` at the first of these signals and `again` at every later one, until the returned function is called. Until then the signals
+ * do not end the process.
  */
 export function onStopSignals(signals: readonly NodeJS.Signals[], first: () => void, again: () => void): () => void {
   let seen = false;

@@ -10,18 +10,21 @@ export interface SchemaWatchParts {
   readonly failure: Pick<ResolvedFailureOptions, "retry">;
 }
 
-/** A schema that is being loaded, or that could not be and is asked for again by and by. */
+/** A schema that is being loaded, or that could not be loaded and is asked for again later. */
 interface Loading {
   readonly wait: OpenWait;
   asking: number;
-  /** Takes the end of the wait back that comes when nobody asks again. */
+  /** Cancels the timer that ends the wait when nobody asks again. */
   keep: () => void;
 }
 
-/** Between two attempts of a record there is at most the longest delay of a retry; that much later, nobody needs the schema any more. */
+/**
+ * Two attempts of a record are at most the longest retry delay apart. If nobody has asked for the schema for longer, nobody needs it any
+ * more.
+ */
 const marginMs = 5_000;
 
-/** A schema source that tells of the schemas that are waited for. What is at hand it does not touch. */
+/** A schema source that reports the schemas that are waited for. Schemas at hand pass through it untouched. */
 export class WatchedSchemaSource implements SchemaSource {
   readonly peek: SchemaSource["peek"];
   readonly #source: SchemaSource;
@@ -44,12 +47,12 @@ export class WatchedSchemaSource implements SchemaSource {
       this.#end(id, loading);
       return schema;
     } catch (error) {
-      // A load that the close has ended must not begin a timer: it would keep the process alive.
+      // A load that ends after the close must not start a timer: it would keep the process alive.
       if (isUnavailable(error) && !this.#isClosed) {
         loading.wait.failed(error);
         this.#endUnlessAskedAgain(id, loading);
       } else {
-        this.#end(id, loading); // an answer, too
+        this.#end(id, loading); // this is an answer, too
       }
       throw error;
     } finally {
@@ -57,7 +60,7 @@ export class WatchedSchemaSource implements SchemaSource {
     }
   }
 
-  /** Takes every timer back, and begins none any more. */
+  /** Cancels every timer, and starts none any more. */
   close(): void {
     this.#isClosed = true;
     for (const [id, loading] of this.#loading) {
@@ -92,7 +95,7 @@ export class WatchedSchemaSource implements SchemaSource {
   }
 }
 
-/** Whatever a source throws that is not of the port counts as an outage, as in the decoder. */
+/** What a source throws, and what is not one of the port's errors, counts as an outage, as in the decoder. */
 function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   return code !== "not-found" && code !== "refused";

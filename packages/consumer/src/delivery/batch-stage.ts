@@ -13,9 +13,9 @@ export interface BatchStageParts {
   readonly clock: Clock;
   readonly recovery: Recovery;
   readonly fence: Fence;
-  /** Handles them together. */
+  /** Handles the entries together. */
   readonly apply: (entries: readonly BatchEntry[]) => void | PromiseLike<void>;
-  /** The name of the sink that they go to; null where it is a handler. */
+  /** The name of the sink that they go to. Null if they go to a handler. */
   readonly sink: string | null;
   /** Halts the consumer. */
   readonly halt: (error: Error) => void;
@@ -23,7 +23,7 @@ export interface BatchStageParts {
   readonly moved: () => void;
 }
 
-/** Collects what goes to one batch handler or sink of one partition, and hands it on batch after batch, in order. */
+/** Collects what goes to one batch handler or sink of one partition. Hands it on batch after batch, in order. */
 export class BatchStage {
   readonly #parts: BatchStageParts;
   #open: BatchEntry[] = [];
@@ -32,7 +32,7 @@ export class BatchStage {
   #cancelTimer: () => void = () => {};
   readonly #due: BatchEntry[][] = [];
   #isBusy = false;
-  /** What the handler or sink has been given and not answered. */
+  /** What was handed on and is not answered. */
   #inHand: readonly BatchEntry[] = [];
 
   constructor(parts: BatchStageParts) {
@@ -81,7 +81,7 @@ export class BatchStage {
     }
   }
 
-  /** Hands on what there is: nothing more may come before it is handled. */
+  /** Hands on what is collected: nothing more may come before that is handled. */
   flush(): void {
     this.#cancelTimer();
     if (this.#open.length === 0) {
@@ -92,11 +92,11 @@ export class BatchStage {
     this.#openEvents = 0;
     this.#openBytes = 0;
     if (!this.#isBusy && !this.#parts.fence.isClosed) {
-      this.#work().catch((error: unknown) => this.#parts.halt(toError(error))); // what it calls does not throw: it would be our own mistake
+      this.#work().catch((error: unknown) => this.#parts.halt(toError(error))); // what it calls does not throw: this is our own mistake
     }
   }
 
-  /** Hands on what there is up to this offset, and nothing above it. */
+  /** Hands on what is collected up to this offset, and nothing above it. */
   finish(ceiling: bigint): void {
     const isKept = ({ record }: BatchEntry): boolean => record.offset <= ceiling;
     this.#due.push(
@@ -130,7 +130,7 @@ export class BatchStage {
     this.#parts.moved();
   }
 
-  /** Handles the entries together or, where one of them is to blame, one by one. It never rejects. */
+  /** Handles the entries together. If one of them is to blame, handles them one by one. It never rejects. */
   async #handle(entries: readonly BatchEntry[]): Promise<void> {
     const tries: Tries = noTries();
     const { fence } = this.#parts;
@@ -205,7 +205,7 @@ export class BatchStage {
     try {
       if (await recovery.setAside(failure, tries, fence)) {
         entry.record.sinkEvents = 0;
-        // A checkpoint of its own must move past it too.
+        // The checkpoint of a sink must move past it too.
         await this.#handle([{ record: entry.record, events: [] }]);
       }
     } catch (fatal) {
@@ -213,7 +213,7 @@ export class BatchStage {
     }
   }
 
-  /** Records of parked keys go where the first of their key went; the others are left. */
+  /** Writes records of parked keys to the dead letters. They are left without events, and the other entries are left as they are. */
   async #withoutParked(entries: readonly BatchEntry[]): Promise<readonly BatchEntry[]> {
     const { recovery, fence, halt } = this.#parts;
     if (!recovery.hasParkedKeys) {

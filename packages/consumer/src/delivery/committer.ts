@@ -14,11 +14,11 @@ export interface CommitterParts {
   readonly groupId: string;
   readonly waits: Waits;
   readonly lease: Lease;
-  /** Brings the ledgers up to what is handled at this moment, also in the middle of a batch. */
+  /** Brings the ledgers up to what is handled at this moment, even in the middle of a batch. */
   readonly checkpoint: () => void;
 }
 
-/** Commits what is handled: every so often, and when asked to. One commit is under way at a time, so that none overtakes another. */
+/** Commits what is handled, at an interval and when asked to. Only one commit is under way at a time, so that none overtakes another. */
 export class Committer {
   readonly #parts: CommitterParts;
   #session: DriverSession | undefined;
@@ -37,19 +37,19 @@ export class Committer {
     this.#tickEvery(intervalMs);
   }
 
-  /** No commit by itself any more; {@link commit} still works. */
+  /** Ends the commits at an interval. {@link commit} still works. */
   stop(): void {
     this.#cancelTick();
   }
 
-  /** Commits everything that is handled now. Never rejects: a failed commit is logged, and the next one tries again. */
+  /** Commits everything that is handled now. Never rejects: a failed commit is logged, and the next commit includes it. */
   commit(): Promise<void> {
     const next = this.#inProgress.then(() => this.#commitNow());
     this.#inProgress = next;
     return next;
   }
 
-  /** Does work that commits these offsets itself, when no other commit is under way. Rejects as the work does. */
+  /** Does work that commits these offsets itself, while no other commit is under way. Rejects as the work does. */
   commitWith(offsets: readonly OffsetCommit[], work: (session: DriverSession) => Promise<void>): Promise<void> {
     const done = this.#inProgress.then(async () => {
       if (this.#parts.lease.isOver) {
@@ -60,7 +60,7 @@ export class Committer {
         this.#parts.ledgers.markCommitted(offsets);
       }
     });
-    this.#inProgress = done.catch(ignore); // whoever asked for it is told
+    this.#inProgress = done.catch(ignore); // whoever asked for it gets the error
     return done;
   }
 
@@ -83,7 +83,7 @@ export class Committer {
 
   async #commitNow(): Promise<void> {
     if (this.#parts.lease.isOver) {
-      return; // what is handled may be another member's to commit; the next commit comes after the group's word
+      return; // the partitions may belong to another member; the next commit comes after the group has acknowledged this one
     }
     this.#parts.checkpoint();
     const offsets = this.#parts.ledgers.uncommitted();
@@ -102,7 +102,7 @@ export class Committer {
     } catch (error) {
       failure = toError(error);
       wait.failed(failure);
-      logger.debug({ err: failure, partitions: offsets.length }, "offsets could not be committed; they are tried again");
+      logger.debug({ err: failure, partitions: offsets.length }, "offsets could not be committed; the next commit includes them");
     }
     publish("commit", () => ({ groupId, offsets, durationMs: clock.nowMs() - startedMs, error: failure }));
   }

@@ -8,7 +8,7 @@ import { Wakeup } from "./wakeup.ts";
 
 export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunnerParts, "released" | "isHeldBack"> {
   readonly sinks: readonly AttachedSink[];
-  /** The checkpoint of a sink in a partition that it has claimed; null where it has none. */
+  /** The checkpoint of a sink in a partition that it has claimed. Null if it has none. */
   readonly checkpointOf: (sink: AttachedSink["sink"], assignment: PartitionAssignment) => bigint | null;
   /** The driver's capability of that name. */
   readonly awaitsRevoked: boolean;
@@ -16,8 +16,8 @@ export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunne
 }
 
 /**
- * Hands events to handlers and sinks with many records of a partition open at a time. A partition that has enough in memory is held, and
- * the others go on; only when the bytes of all reach their bound are all of them held.
+ * Hands events to handlers and sinks, with many records of a partition in flight. A partition that has enough in memory is held, and the
+ * others go on. All partitions are held when the bytes of all of them reach their limit.
  */
 export class ConcurrentDispatcher implements Dispatcher {
   readonly #parts: ConcurrentDispatcherParts;
@@ -43,7 +43,7 @@ export class ConcurrentDispatcher implements Dispatcher {
     }
     if (this.#isFull()) {
       this.#parts.holdAll(true);
-      // Nothing more is handed over: no batch may wait for events that are still to come.
+      // Nothing more is handed over now, so no stage may wait for more events.
       for (const each of this.#runs.values()) {
         each.pump();
       }

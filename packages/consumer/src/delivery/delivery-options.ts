@@ -1,6 +1,6 @@
 import { checkChoice, checkCount, checkMembers, checkNumber } from "../option-checks.ts";
 
-/** When a batch of events is handed on: at whichever of these comes first. */
+/** When a batch of events is handed on: when the first of these limits is reached. */
 export interface BatchOptions {
   /** @default no bound */
   readonly maxEvents?: number;
@@ -18,14 +18,14 @@ export interface BatchOptions {
 
 export interface DeliveryOptions {
   /**
-   * What keeps its order under concurrency: the records of one key, all records of a partition, or nothing. Records without a key keep
-   * theirs among each other with `"key"`. Kept through retries: what must come after a record waits until it is handled.
+   * What keeps its order under concurrency: the records of one key, all records of a partition, or nothing. With `"key"`, the records
+   * without a key keep their order among themselves. Order is kept during retries, too: later records wait until the record is handled.
    * @default "key"
    */
   readonly order?: "key" | "partition" | "none";
   /**
-   * How many records of a partition are handled at a time, at most: 1 to 256. With 1, or with order `"partition"`, they are handled one
-   * after the other.
+   * How many records of a partition are handled at a time: 1 to 256. With 1, or with order `"partition"`, they are handled one after the
+   * other.
    * @default 1
    */
   readonly concurrency?: number;
@@ -35,35 +35,36 @@ export interface DeliveryOptions {
    */
   readonly batch?: BatchOptions;
   /**
-   * How many fetched batches of a partition are in memory at a time: the one that is handled, and those that are read ahead of it.
+   * How many fetched batches of a partition are in memory at a time: the one that is being handled, and those that are read ahead of it.
    * @default 1; 2 with concurrency; 64 with sinks, and with `batch`, whose events may come from many fetches
    */
   readonly maxInFlight?: number;
   /**
-   * Fetched batches are taken until those that are not handled hold this much, over all partitions; one batch is always taken.
+   * How many bytes of batches that are not handled are in memory, over all partitions. No batch is taken above this limit, but one batch is
+   * always taken.
    * @default 67_108_864
    */
   readonly maxInFlightBytes?: number;
   /**
-   * How far reading may run ahead of the first record of a partition that is not handled, in records: the most that a restart repeats.
+   * How many records reading may run ahead of the first record of a partition that is not handled. A restart repeats no more than these.
    * @default 10_000
    */
   readonly maxOutOfOrder?: number;
   /**
-   * How often what is handled is committed. A stop and a rebalance commit at once.
+   * How often handled records are committed. A stop and a rebalance commit at once.
    * @default 1_000
    */
   readonly commitIntervalMs?: number;
 }
 
-/** The bounds of a batch; null for the events of one fetched batch. */
+/** The limits of a batch. Null for the events of one fetched batch. */
 export type BatchLimits = Required<BatchOptions> | null;
 
 export interface ResolvedDeliveryOptions {
   readonly order: "key" | "partition" | "none";
   readonly concurrency: number;
   readonly batch: BatchLimits;
-  /** Null: as many as what is attached needs. */
+  /** Null: as many as the handlers and sinks need. */
   readonly maxInFlight: number | null;
   readonly maxInFlightBytes: number;
   readonly maxOutOfOrder: number;
@@ -90,7 +91,7 @@ export function resolveDeliveryOptions(options: DeliveryOptions = {}): ResolvedD
   return Object.freeze({ order, concurrency, batch, maxInFlight, maxInFlightBytes, maxOutOfOrder, commitIntervalMs });
 }
 
-/** The bounds of a batch, checked; null where none are given. */
+/** The limits of a batch, checked. Null if none are given. */
 export function resolveBatchLimits(path: string, options: BatchOptions | undefined): BatchLimits {
   if (options === undefined) {
     return null;

@@ -4,25 +4,25 @@ import type { HeldPartition } from "./partition-ledgers.ts";
 
 export type DrainKind = "finish" | "fence";
 
-/** Stops the fetches of every partition while those in memory reach their bound, and lets them go on. */
+/** Pauses the fetches of all partitions while the batches in memory reach their limit, and resumes them after that. */
 export type HoldAll = (isHeld: boolean) => void;
 
-/** What takes the batches: handlers, or a stream. */
+/** Takes fetched batches, and hands their events to handlers, to sinks or to a stream. */
 export interface Dispatcher {
-  /** As `DriverSink.batch`: a promise holds the next batch back. */
+  /** As `DriverSink.batch`: while a returned promise is pending, the next batch waits. */
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined;
   /** Brings the ledgers up to what is handled by now. */
   checkpoint(): void;
   /**
-   * Takes nothing more of these partitions (of any, without them), and resolves when nothing of them is in flight. `"finish"` still handles
-   * what must not come again: records in front of one that is handled already. `"fence"` lets nothing start at all, also where a drain is
-   * under way.
+   * Takes nothing more of these partitions (of all partitions, if none are named). Resolves when nothing of them is in flight. `"finish"`
+   * still handles what must not come twice: records before one that is handled already. `"fence"` lets nothing start at all, even if a
+   * drain is under way.
    */
   drain(how: DrainKind, assignments?: readonly PartitionAssignment[]): Promise<void>;
-  /** Fetched batches of the partition are here: whatever does not move, it is not the driver. */
+  /** Fetched batches of the partition are in memory: if it does not move, the driver is not to blame. */
   hasWork(assignment: PartitionAssignment): boolean;
-  /** Why nothing moves, for the health report; null where things move. */
+  /** Why nothing moves, for the health report. Null while things move. */
   blockedBy(): string | null;
-  /** What has been started and has not ended: of each partition what stands in front. Asked once a second. */
+  /** What was started and has not ended: the first of it in each partition. Asked once a second. */
   atWork(): Iterable<WorkInHand>;
 }

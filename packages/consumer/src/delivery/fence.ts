@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { Lease } from "./lease.ts";
 
 /**
- * Whether work on a partition may still have effects. Once it is closed it stays closed, and every wait behind it ends. While it is open,
+ * Whether work on a partition may still have effects. A fence that was closed stays closed, and every wait at it ends. While it is open,
  * the lease says whether anything may start at this moment.
  */
 export class Fence {
@@ -20,7 +20,9 @@ export class Fence {
     return this.#isClosed;
   }
 
-  /** Nothing may start before {@link leased}: the partition may be another member's. To be asked after every wait: it may have been long. */
+  /**
+   * Nothing may start before {@link leased}: the partition may belong to another member. Ask after every wait, because a wait may be long.
+   */
   get mustWait(): boolean {
     return !this.#isClosed && this.lease.isOver;
   }
@@ -37,7 +39,7 @@ export class Fence {
     }
   }
 
-  /** Resolves after so long, or when the fence is closed. */
+  /** Resolves after this delay, or when the fence is closed. */
   pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#isClosed) {

@@ -6,11 +6,11 @@ import { BatchStage, type BatchStageParts } from "./batch-stage.ts";
 import { type BatchEntry, eventsOf } from "./in-flight-record.ts";
 
 export interface HandlerStageParts extends Omit<BatchStageParts, "apply" | "sink"> {
-  /** The handler is about to be called with these. */
+  /** The handler is about to be called with these entries. */
   readonly starts: (entries: readonly BatchEntry[]) => void;
 }
 
-/** The stage of a batch handler: one call a batch, none for records without events of it. */
+/** The stage of a batch handler: one call for each batch, and none for records without events for it. */
 export function handlerStage(handle: EventHandler<readonly CdcEvent[]>, counters: Counters, parts: HandlerStageParts): BatchStage {
   return new BatchStage({
     ...parts,

@@ -7,7 +7,7 @@ type BatchHandler = EventHandler<readonly CdcEvent[]>;
 export interface HeldGroup {
   readonly handle: BatchHandler;
   readonly events: CdcEvent[];
-  /** The batch's handle of each event's record. */
+  /** The batch's handle of the record of each event. */
   readonly records: number[];
   readonly tries: Tries;
 }
@@ -18,7 +18,7 @@ export class HeldEvents {
   #taken = 0;
   #firstOffset: bigint | undefined;
 
-  /** Nothing from this offset on is handled as long as events are held; undefined where none ever were. */
+  /** While events are held, nothing from this offset on counts as handled. Undefined if none were ever held. */
   get firstOffset(): bigint | undefined {
     return this.#firstOffset;
   }
@@ -39,17 +39,17 @@ export class HeldEvents {
     }
   }
 
-  /** The next group to hand on, in the order of their first events. */
+  /** The next group to hand on. Groups are in the order of their first events. */
   take(): HeldGroup | undefined {
     return this.#groups[this.#taken++];
   }
 
-  /** The group that was taken last comes again. */
+  /** Takes back the group that was taken last: it comes again. */
   putBack(): void {
     this.#taken--;
   }
 
-  /** The group that was taken last comes again, one record at a time, so that only the one to blame is set aside. */
+  /** Takes back the group that was taken last, and splits it into records: only the record to blame is set aside. */
   isolate(): void {
     const group = this.current;
     if (group !== undefined) {

@@ -3,7 +3,7 @@ import type { FetchedBatch } from "../driver.ts";
 import type { RecordPlace } from "../failure/failure.ts";
 import type { OffsetLedger, OffsetSpan } from "./offset-ledger.ts";
 
-/** A fetched batch in memory, until each of its records is handled. */
+/** A fetched batch in memory. It stays there until each of its records is handled. */
 export interface TakenBatch {
   readonly batch: FetchedBatch;
   /** Records that are not handled. */
@@ -11,23 +11,23 @@ export interface TakenBatch {
   walked: boolean;
 }
 
-/** Whose records they are. */
+/** What the records belong to. */
 export interface RecordOwner {
   readonly ledger: OffsetLedger;
   handled(record: InFlightRecord): void;
 }
 
-/** One record, or the end of a fetched batch, between being read and being handled by everybody whom it concerns. */
+/** One record, or the end of a fetched batch, from the time it is read until everybody it concerns has handled it. */
 export class InFlightRecord {
   readonly taken: TakenBatch;
-  /** The batch's own handle; below 0 for the end of the batch. */
+  /** The batch's own handle. Below 0 for the end of the batch. */
   readonly record: number;
   readonly offset: bigint;
-  /** Where the partition goes on behind it. */
+  /** Where the partition goes on after it. */
   readonly next: bigint;
   /** Bytes of key and value. */
   readonly bytes: number;
-  /** Events of it that sinks take, where sinks are all there is: handled when they have applied them. */
+  /** How many of its events sinks take, if there are no handlers. They count as handled after the sinks have applied them. */
   sinkEvents = 0;
   readonly #owner: RecordOwner;
   readonly #span: OffsetSpan;
@@ -55,7 +55,7 @@ export class InFlightRecord {
     this.#open++;
   }
 
-  /** One of them has. When all have, its offset is safe to commit. */
+  /** One of those who have to handle it is done. When all are, its offset is safe to commit. */
   done(): void {
     if (--this.#open === 0) {
       this.#owner.ledger.settle(this.#span, this.next);
@@ -65,7 +65,7 @@ export class InFlightRecord {
   }
 }
 
-/** Stands where a record would: behind the last one of a fetched batch. */
+/** Stands in for a record at the end of a fetched batch. */
 export class EndOfBatch implements RecordBatch {
   readonly topic: string;
   readonly partition: number;
@@ -108,7 +108,7 @@ export interface BatchEntry {
   readonly events: readonly CdcEvent[];
 }
 
-/** Their events, in order. */
+/** The events of the entries, in order. */
 export function eventsOf(entries: readonly BatchEntry[]): readonly CdcEvent[] {
   const all: CdcEvent[] = [];
   for (const { events } of entries) {

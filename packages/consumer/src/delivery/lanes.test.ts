@@ -10,7 +10,7 @@ interface Task {
 }
 
 describe("lanes", () => {
-  test("tasks of one lane start one after the other, those of others at the same time", () => {
+  test("tasks of one lane start one after the other, tasks of different lanes at the same time", () => {
     const lanes = new Lanes<Task>(3);
     const [a1, a2, b1] = [
       { lane: 1, id: 1 },
@@ -25,7 +25,7 @@ describe("lanes", () => {
     expect(lanes.next()).toBe(a2);
   });
 
-  test("what is over is let go, although its lane never becomes empty", async () => {
+  test("a task that is over is released, even if its lane never becomes empty", async () => {
     setFlagsFromString("--expose-gc");
     const gc = runInNewContext("gc") as () => void;
     const lanes = new Lanes<Task>(1);
@@ -41,7 +41,7 @@ describe("lanes", () => {
     expect(over.filter((task) => task.deref() !== undefined)).toEqual([]);
   });
 
-  test("a task that rests keeps its lane and leaves its place to others", () => {
+  test("a task that rests keeps its lane waiting and leaves its place to other lanes", () => {
     const lanes = new Lanes<Task>(1);
     const tasks = [
       { lane: 1, id: 1 },
@@ -62,7 +62,7 @@ describe("lanes", () => {
     expect(lanes.next()).toBe(tasks[1]);
   });
 
-  test("whatever rests, resumes and ends: each lane keeps its order, no more run than may, and all come to their end", () => {
+  test("each lane keeps its order, no more tasks run than may, and all of them end", () => {
     const command = fc.constantFrom("add", "next", "end", "rest", "resume");
     fc.assert(
       fc.property(
@@ -126,7 +126,7 @@ describe("lanes", () => {
     );
   });
 
-  test("equal keys meet in one lane, whatever else their buffers hold", () => {
+  test("equal keys give one lane, whatever else their buffers hold", () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array(), (key, before) => {
         const joined = new Uint8Array([...before, ...key]);

@@ -4,14 +4,15 @@ export interface LaneTask {
 }
 
 interface Lane<Task> {
-  /** In order; nothing stands where one was that is over. */
+  /** In order. The place of a task that is over is empty. */
   readonly tasks: (Task | undefined)[];
   head: number;
 }
 
 /**
- * What may start next: tasks of one lane one after the other, so many of all lanes at a time, lanes in turn. Pure: it starts nothing itself.
- * A task that rests (it failed, and is tried again later) keeps its lane and leaves its place to another lane.
+ * Decides which task may start next. The tasks of one lane run one after the other, at most `maxRunning` run over all lanes, and the lanes
+ * take turns. Pure: it starts nothing itself. If a task rests (it failed and is retried later), its lane waits for it, and another lane may
+ * use its place.
  */
 export class Lanes<Task extends LaneTask> {
   readonly #maxRunning: number;
@@ -62,13 +63,14 @@ export class Lanes<Task extends LaneTask> {
     this.#ready.push(opened);
   }
 
-  /** Starts the next task, or one that rested; undefined where none may start. */
+  /** Starts the next task, or one that rested. Undefined if none may start. */
   next(): Task | undefined {
     if (this.isFull || this.#readyHead === this.#ready.length) {
       return undefined;
     }
     const lane = this.#ready[this.#readyHead];
-    // A line that is cut at every step costs more than all the rest; what has left it must not be kept alive by it.
+    // The array is not shifted at every step, which would cost more than all the rest. The place is emptied, so that the array does not
+    // keep a lane alive.
     this.#ready[this.#readyHead++] = undefined;
     if (this.#readyHead > 1_024 && this.#readyHead * 2 > this.#ready.length) {
       this.#ready = this.#ready.slice(this.#readyHead);
@@ -79,12 +81,12 @@ export class Lanes<Task extends LaneTask> {
     return lane?.tasks[lane.head];
   }
 
-  /** The running task is not over: its lane stays closed, and another lane has its place. */
+  /** The running task is not over: its lane waits, and another lane gets its place. */
   rest(_task: Task): void {
     this.#running--;
   }
 
-  /** A task that rested gets in line again. */
+  /** A task that rested waits for its turn again. */
   resume({ lane }: Task): void {
     const found = this.#lanes.get(lane);
     if (found !== undefined) {
@@ -93,14 +95,14 @@ export class Lanes<Task extends LaneTask> {
     }
   }
 
-  /** The running task is over; the next one of its lane may start. */
+  /** The running task is over. The next task of its lane may start. */
   end({ lane }: Task): void {
     this.#running--;
     const found = this.#lanes.get(lane);
     if (found === undefined) {
       return;
     }
-    // Those behind it must not keep it alive: an event holds its row, and the batch that it was fetched in.
+    // The later tasks must not keep this one alive: an event holds its row and the batch that it was fetched in.
     found.tasks[found.head++] = undefined;
     if (found.head === found.tasks.length) {
       this.#lanes.delete(lane);
@@ -117,7 +119,7 @@ export class Lanes<Task extends LaneTask> {
 /** The lane of records without a key. */
 const keylessLane = -1;
 
-/** The lane of a key: equal bytes always meet in one lane, and different ones hardly ever (FNV-1a). */
+/** The lane of a key. Equal bytes always give the same lane, and different bytes rarely do (FNV-1a). */
 export function laneOfKey(key: Uint8Array | null): number {
   if (key === null) {
     return keylessLane;

@@ -7,32 +7,35 @@ export interface LeaseParts {
 }
 
 /**
- * For how long the group is known to hold this member for one of its own. A process that was frozen, or cut off from the brokers, for longer
- * than its session does not know whether its partitions are another member's by now: nothing may start before the group has answered.
+ * For how long the group is known to keep this member. After a process was frozen, or cut off from the brokers, for longer than its
+ * session, its partitions may belong to another member. So nothing starts before the group has answered.
  *
- * A driver that tells nothing gives no lease: then it never runs out.
+ * A driver that reports no acknowledgements gives no lease, and such a lease never runs out.
  */
 export class Lease {
   readonly #parts: LeaseParts;
   #untilMs = Infinity;
-  /** Of those who wait for the next answer; null while nobody does. */
+  /** Of those who wait for the next acknowledgement. Null while nobody does. */
   #renewal: { readonly promise: Promise<void>; readonly resolve: () => void; readonly wait: OpenWait } | null = null;
 
   constructor(parts: LeaseParts) {
     this.#parts = parts;
   }
 
-  /** It has run out. Reads the clock, which costs a good part of what a record costs: ask after every wait, not for every record. */
+  /**
+   * The lease has run out. This reads the clock, which costs a good part of what a record costs: ask after every wait, and not for every
+   * record.
+   */
   get isOver(): boolean {
     return this.#untilMs !== Infinity && this.isOverAt(this.#parts.clock.nowMs());
   }
 
-  /** The same for who has just read the clock. */
+  /** The same, for a caller that has just read the clock. */
   isOverAt(nowMs: number): boolean {
     return nowMs >= this.#untilMs;
   }
 
-  /** The group has acknowledged this member; that holds for so long from now on. An answer that came late may hold for no time at all. */
+  /** The group has acknowledged this member, for this long from now on. If the answer came late, that may be no time at all. */
   extend(validForMs: number): void {
     this.#untilMs = this.#parts.clock.nowMs() + validForMs;
     if (validForMs > 0) {
@@ -56,7 +59,7 @@ export class Lease {
   }
 }
 
-/** Said as sinks say that they cannot be reached: it is waited for, and no record is to blame. */
+/** The error has the form in which sinks say that they cannot be reached: it is waited for, and no record is to blame. */
 export function leaseOverError(): Error {
   const text = "no heartbeat of this member was acknowledged within its session; nothing is handed on or committed before one is";
   return Object.assign(new Error(`[unavailable] ${text}`), { code: "unavailable", retriable: true });

@@ -31,7 +31,7 @@ describe("the offset ledger", () => {
     expect(ledger.watermark).toBe(15n);
   });
 
-  test("what is committed already is not offered again", () => {
+  test("an offset that is committed is not offered again", () => {
     const ledger = new OffsetLedger();
     ledger.settle(ledger.take(), 3n);
     expect(ledger.uncommitted).toBe(3n);
@@ -39,11 +39,11 @@ describe("the offset ledger", () => {
     expect(ledger.uncommitted).toBeNull();
   });
 
-  test("what the broker has may be ahead of what is handled: nothing below it is offered", () => {
+  test("if the broker is ahead of the watermark, nothing below the broker's offset is offered", () => {
     const ledger = new OffsetLedger();
     const span = ledger.take();
     ledger.advance(span, 3n);
-    // A transaction commits what it has written before the records of it are settled.
+    // A transaction commits its offsets before its records are settled.
     ledger.markCommitted(7n);
     expect(ledger.uncommitted).toBeNull();
     ledger.settle(span, 7n);
@@ -52,7 +52,7 @@ describe("the offset ledger", () => {
     expect(ledger.uncommitted).toBe(9n);
   });
 
-  test("no offset is offered at or below one that the broker has, whatever is settled and committed in whatever order", () => {
+  test("in every order of settling and committing, no offset is offered that is not above the broker's", () => {
     fc.assert(
       fc.property(scheduleArbitrary, fc.array(fc.tuple(fc.boolean(), fc.nat(8)), { maxLength: 60 }), ({ gaps, order }, commits) => {
         const ledger = new OffsetLedger();
@@ -76,7 +76,7 @@ describe("the offset ledger", () => {
             ledger.markCommitted(offered);
           }
         });
-        // All of it is settled, so the broker has the end, or is offered it.
+        // All of it is settled, so the end is offered, or the broker has it.
         const end = (offsets.at(-1) as bigint) + 1n;
         expect(ledger.uncommitted ?? atBroker).toBe(end > atBroker ? end : atBroker);
       }),
@@ -98,7 +98,7 @@ describe("the offset ledger", () => {
           const firstOpen = [...open.keys()][0];
           expect(firstOpen === undefined || watermark <= firstOpen).toBe(true);
           expect(watermark >= last).toBe(true);
-          // Not only safe but exact: everything before the first record in flight is offered.
+          // Not only safe but exact: the ledger offers everything before the first record in flight.
           const settledBefore = offsets.filter((other) => firstOpen === undefined || other < firstOpen).at(-1);
           expect(watermark).toBe(settledBefore === undefined ? -1n : settledBefore + 1n);
           last = watermark;
@@ -116,7 +116,7 @@ const scheduleArbitrary = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 
   }),
 );
 
-/** Rising offsets with holes, as compaction leaves them. */
+/** Rising offsets with gaps, as compaction leaves them. */
 function offsetsOf(gaps: readonly number[]): bigint[] {
   let offset = 0n;
   return gaps.map((gap) => {

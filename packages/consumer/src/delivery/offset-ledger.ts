@@ -1,19 +1,20 @@
 /** A span of records that were taken together: a whole batch, or one record. Opaque outside the ledger. */
 export interface OffsetSpan {
-  /** Everything of the span below this offset is handled; null while nothing is. */
+  /** Everything of the span below this offset is handled. Null while nothing is. */
   handledTo: bigint | null;
   settled: boolean;
 }
 
 /**
- * What is safe to commit of one partition during one assignment: the offset below which every record is handled. Spans are taken in
- * offset order and settled in any order; the watermark passes a span only when all before it are settled.
+ * What is safe to commit of one partition during one assignment: the offset below which every record is handled. Spans are taken in offset
+ * order and settled in any order. The watermark passes a span when that span and all earlier ones are settled.
  *
- * The epoch fence is the ledger itself: a new assignment has a new ledger, and what still settles in an old one reaches nobody.
+ * Each assignment has a ledger of its own. What is still settled in the ledger of a former assignment is not committed by anybody.
  */
 export class OffsetLedger {
   #open: OffsetSpan[] = [];
-  // The head index moves instead of the array: a shift a record would be quadratic when many are in flight.
+  // The head index moves instead of the array: shifting the array for each record would take quadratic time when many records are in
+  // flight.
   #head = 0;
   #watermark: bigint | null = null;
   #committed: bigint | null = null;
@@ -24,8 +25,8 @@ export class OffsetLedger {
   }
 
   /**
-   * The watermark, if the broker does not have it yet. What the broker has may be ahead of it: a transaction commits before the records
-   * that it has written are settled, and a commit of the watermark at that moment would move the group back.
+   * The watermark, if the broker does not have it yet. The broker may be ahead of the watermark: a transaction commits before the records
+   * that it wrote are settled, and a commit of the watermark at that moment would move the group back.
    */
   get uncommitted(): bigint | null {
     return this.#watermark !== null && (this.#committed === null || this.#watermark > this.#committed) ? this.#watermark : null;
@@ -40,7 +41,7 @@ export class OffsetLedger {
     return count;
   }
 
-  /** Spans that the watermark has not passed: those in flight, and the settled ones behind the first of them. */
+  /** Spans that the watermark has not passed: those in flight, and those that are settled after the first of them. */
   get open(): number {
     return this.#open.length - this.#head;
   }
@@ -68,7 +69,7 @@ export class OffsetLedger {
     }
   }
 
-  /** The whole span is handled; the partition goes on at `next`. Settling twice changes nothing. */
+  /** The whole span is handled, and the partition goes on at `next`. A second call changes nothing. */
   settle(span: OffsetSpan, next: bigint): void {
     if (span.settled) {
       return;
@@ -78,7 +79,7 @@ export class OffsetLedger {
     this.#collect();
   }
 
-  /** The broker has this offset, by a plain commit or by a transaction. */
+  /** The broker has this offset, from a plain commit or a transaction. */
   markCommitted(offset: bigint): void {
     if (this.#committed === null || offset > this.#committed) {
       this.#committed = offset;

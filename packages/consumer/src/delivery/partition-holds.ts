@@ -1,11 +1,11 @@
 import type { DriverSession, OffsetCommit, PartitionAssignment, Subscription } from "../driver.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
-/** What this side holds back of the partitions: where nothing is fetched because of it, the client is not to blame. */
+/** The partitions that the consumer itself holds back. If nothing is fetched because of that, the client is not to blame. */
 export class PartitionHolds {
   readonly #session: () => DriverSession | undefined;
   readonly #ledgers: PartitionLedgers;
-  /** Where they start is still to be answered. */
+  /** Partitions whose start position is being asked for. */
   readonly #starting = new Set<PartitionAssignment>();
   #isAllHeld = false;
 
@@ -23,7 +23,7 @@ export class PartitionHolds {
     }
   }
 
-  /** What comes while all are held is held too. */
+  /** Partitions that are assigned while all are held are held too. */
   assigned(assignments: readonly PartitionAssignment[]): void {
     if (this.#isAllHeld) {
       this.#session()?.pause(assignments);
@@ -34,7 +34,7 @@ export class PartitionHolds {
     return this.#isAllHeld || this.#starting.has(assignment);
   }
 
-  /** The same question; what it asks about counts as held until it is answered. */
+  /** Asks the same question. The partitions that it asks about count as held until it is answered. */
   whileAsked(startAt: NonNullable<Subscription["startAt"]>): NonNullable<Subscription["startAt"]> {
     return async (assignments): Promise<readonly OffsetCommit[]> => {
       for (const assignment of assignments) {

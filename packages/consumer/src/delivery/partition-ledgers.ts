@@ -6,7 +6,7 @@ export interface HeldPartition {
   readonly assignment: PartitionAssignment;
   readonly ledger: OffsetLedger;
   highWatermark: bigint | null;
-  /** It is about to be given up: what is in flight is still handled and committed, nothing more is taken. */
+  /** It is about to be given up. What is in flight is still handled and committed, and nothing more is taken. */
   isGoing: boolean;
 }
 
@@ -20,7 +20,7 @@ export class PartitionLedgers {
     }
   }
 
-  /** What the brokers say of the ends of the logs, for lag: it goes on also where nothing is fetched. */
+  /** Keeps the ends of the logs, as the brokers report them, for lag. They move even if nothing is fetched. */
   learnRanges(ranges: readonly LogRange[]): void {
     for (const { assignment, end } of ranges) {
       const held = this.#held.get(assignment);
@@ -30,7 +30,10 @@ export class PartitionLedgers {
     }
   }
 
-  /** The partition was moved to this offset. The next commit takes it along: a restart goes on there too, even if nothing was read meanwhile. */
+  /**
+   * The partition was moved to this offset. The next commit includes it, so that a restart goes on there even if nothing was read
+   * meanwhile.
+   */
   continueAt(assignment: PartitionAssignment, offset: bigint): void {
     this.#held.get(assignment)?.ledger.continueAt(offset);
   }
@@ -52,12 +55,12 @@ export class PartitionLedgers {
     }
   }
 
-  /** The partition that the batch belongs to, or undefined where its assignment is over. */
+  /** The partition that the batch belongs to. Undefined if its assignment is over. */
   of(batch: FetchedBatch): HeldPartition | undefined {
     return this.#held.get(batch.assignment);
   }
 
-  /** It is held, and is not about to go. */
+  /** This member holds it, and it is not about to go. */
   holds(assignment: PartitionAssignment): boolean {
     return this.#held.get(assignment)?.isGoing === false;
   }

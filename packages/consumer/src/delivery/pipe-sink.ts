@@ -4,10 +4,10 @@ import type { Sink } from "../sink.ts";
 import { outgoingRecords } from "../user-code/guarded-sink.ts";
 import { toError } from "../user-code/user-value.ts";
 
-/** What `pipe` was given: the records that the events become. */
+/** The function that `pipe` takes: it makes records of events. */
 export type PipeFunction<Event> = (events: readonly Event[]) => readonly OutgoingRecord[] | PromiseLike<readonly OutgoingRecord[]>;
 
-/** The sink that is Kafka itself: its checkpoint is the group's commit, which moves in the transaction that writes the records. */
+/** The sink that is Kafka itself. Its checkpoint is the group's commit, which moves in the transaction that writes the records. */
 export function pipeSink(
   makeRecords: PipeFunction<CdcEvent>,
   transact: (records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]) => Promise<void>,
@@ -23,12 +23,12 @@ export function pipeSink(
   };
 }
 
-/** A transaction that fails says nothing of the records in it: it is tried again or halts the consumer, and makes no dead letters. */
+/** A transaction that fails does not say which record is to blame. It is retried or halts the consumer, and makes no dead letters. */
 function blameNoRecord(error: unknown): never {
   const cause = toError(error);
   const { code } = cause as { readonly code?: unknown };
   if (code === "fenced" || code === "unavailable") {
-    throw cause; // it has been said whose fault it is
+    throw cause; // the cause says who is to blame
   }
   const text = "[transaction-failed] the records were not written, and their offsets not committed; the cause says why";
   throw Object.assign(new Error(text, { cause }), { code: "transaction-failed", retriable: true });

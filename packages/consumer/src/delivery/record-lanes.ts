@@ -17,7 +17,7 @@ export interface HandlerCall {
   readonly event: CdcEvent;
 }
 
-/** A record that did not decode, and is to be set aside in its turn. */
+/** A record that did not decode, and that is set aside when its turn comes. */
 export interface PendingDeadLetter {
   readonly failure: Failure;
   readonly tries: Tries;
@@ -32,11 +32,11 @@ interface RecordTask extends LaneTask {
   readonly pendingDeadLetter: PendingDeadLetter | null;
 }
 
-/** Whose lanes they are. */
+/** The owner of the lanes. */
 export interface LaneOwner {
   /** Says what may start. */
   readonly life: PartitionLife;
-  /** Something came to its end, or may be started. */
+  /** Something has ended, or may be started. */
   moved(): void;
   pump(): void;
   halt(error: Error): void;
@@ -48,17 +48,17 @@ export interface RecordLaneParts {
   readonly counters: Counters;
 }
 
-/** Calls handlers with the events of records, each record in its lane, and sees to those that fail. */
+/** Calls handlers with the events of records, each record in its lane, and deals with those that fail. */
 export class RecordLanes {
   readonly #delivery: ResolvedDeliveryOptions;
   readonly #recovery: Recovery;
   readonly #counters: Counters;
   readonly #owner: LaneOwner;
   readonly #lanes: Lanes<RecordTask>;
-  /** Tasks that failed and are tried again later. */
+  /** Tasks that failed and are retried later. */
   #resting = 0;
   #active = 0;
-  /** Lanes that were given to a record each. */
+  /** Lanes that belong to one record each. */
   #ownLanes = 0;
 
   constructor({ delivery, recovery, counters }: RecordLaneParts, owner: LaneOwner) {
@@ -69,12 +69,12 @@ export class RecordLanes {
     this.#lanes = new Lanes(delivery.concurrency);
   }
 
-  /** Handler calls and writes that are under way. */
+  /** Handler calls, and writes of dead letters, that are under way. */
   get active(): number {
     return this.#active;
   }
 
-  /** As many run as may. */
+  /** As many tasks run as may. */
   get isFull(): boolean {
     return this.#lanes.isFull;
   }
@@ -84,12 +84,12 @@ export class RecordLanes {
     return this.#lanes.waiting;
   }
 
-  /** Some task is still to be started, or to be tried again. */
+  /** Some task is still to be started or retried. */
   get isWaiting(): boolean {
     return this.#lanes.waiting > 0 || this.#resting > 0;
   }
 
-  /** The first record that a handler has in hand. One that has failed is a wait already. */
+  /** The first record that a handler has in hand. A record that has failed is reported as a wait instead. */
   *atWork(): Iterable<WorkInHand> {
     let first: RecordTask | null = null;
     for (const task of this.#active > 0 ? this.#lanes.heads() : []) {
@@ -107,7 +107,7 @@ export class RecordLanes {
     this.#lanes.add({ record, lane: this.#laneOf(record), calls, nextCall: 0, tries: null, pendingDeadLetter });
   }
 
-  /** Starts the next task; false where none may start. */
+  /** Starts the next task. False if none may start. */
   startNext(): boolean {
     const task = this.#lanes.next();
     if (task !== undefined) {
@@ -121,7 +121,7 @@ export class RecordLanes {
     if (order === "partition" || concurrency === 1) {
       return 0;
     }
-    // A lane of its own, below those of keys.
+    // The record has a lane of its own. These numbers are below those of keys.
     return order === "key" ? laneOfKey(batch.keyAt(record)) : -2 - this.#ownLanes++;
   }
 
@@ -155,7 +155,7 @@ export class RecordLanes {
       }
       task.nextCall++;
       let pending: Promise<unknown> | null;
-      // Under way from here on: a handler may stop the consumer while it is still on the stack.
+      // Under way from here on: the handler may stop the consumer while the call is on the stack, and the drain must wait for it.
       this.#active++;
       try {
         pending = pendingOf(call.handle(call.event));
@@ -188,7 +188,7 @@ export class RecordLanes {
     );
   }
 
-  /** A record with several events may have waited for long between two of them. */
+  /** A record with several events may have waited for a long time between two of them, so the lease is asked again. */
   #callRest(task: RecordTask): void {
     const { fence } = this.#owner.life;
     if (task.nextCall < task.calls.length && fence.mustWait) {
@@ -243,12 +243,12 @@ export class RecordLanes {
     task.record.done();
   }
 
-  /** Writes a dead letter, and goes on when it is acknowledged. */
+  /** Writes a dead letter, and continues after it is acknowledged. */
   setAside(failure: Failure, tries: Tries, then: () => void): void {
     this.#write(this.#recovery.setAside(failure, tries, this.#owner.life.fence), then);
   }
 
-  /** Waits for a dead letter to be acknowledged; one that was not written leaves its record open. */
+  /** Waits until a dead letter is acknowledged. If it is not written, its record stays in flight and comes again. */
   #write(writing: Promise<boolean>, then: () => void): void {
     this.#active++;
     writing.then(

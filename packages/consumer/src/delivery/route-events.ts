@@ -43,8 +43,8 @@ export function unhandledEvent(event: CdcEvent, reason: FilterReason): ConsumerE
 }
 
 /**
- * Sorts the events of a record by where they go, and counts those that go nowhere. An event that cannot even be asked (a part that is read
- * late may not decode) goes to a handler that fails with what it said: it is the record's failure like any other.
+ * Sorts the events of a record by where they go, and counts those that go nowhere. If an event cannot be asked (a part that is read late
+ * may not decode), it goes to a handler that throws the same error. So this counts as a failure of the record, like any other.
  */
 export function routeEvents(events: readonly CdcEvent[], router: Router, counters: Counters): RoutedEvents {
   const calls: HandlerCall[] = [];

@@ -2,7 +2,7 @@ import type { DriverSession, PartitionAssignment } from "../driver.ts";
 import { ConsumerError } from "../errors.ts";
 import type { PartitionLedgers } from "./partition-ledgers.ts";
 
-/** Where a partition is to go on: the offset of the record that is handled next. */
+/** Where a partition is to go on: the offset of the record to handle next. */
 export interface SeekPosition {
   readonly topic: string;
   readonly partition: number;
@@ -13,16 +13,16 @@ export interface SeekParts {
   /** Undefined while the consumer is not running. */
   readonly session: DriverSession | undefined;
   readonly ledgers: PartitionLedgers;
-  /** Handles what is in flight, commits, and lets go of the partition. Never rejects. */
+  /** Handles what is in flight, commits, and releases the partition. Never rejects. */
   readonly letGo: (assignment: PartitionAssignment) => Promise<void>;
   /** Commits what the ledgers have. Never rejects: a commit that fails is tried again. */
   readonly commit: () => Promise<void>;
 }
 
 /**
- * Moves a partition that is held. What is in flight is handled first; the partition then goes on as a new assignment, so that what is still
- * under way of the old one can neither be handled nor committed. The offset is committed at once,
- * so that a restart goes on from there too. If that commit fails, the partition has moved all the same: it is tried again as every commit is.
+ * Moves a partition that is held. What is in flight is handled first. Then the partition goes on as a new assignment, so that what is still
+ * under way of the old one can neither be handled nor committed. The offset is committed at once, so that a restart goes on from there too.
+ * If that commit fails, the partition has moved all the same, and the commit is tried again like any other.
  */
 export async function seekTo(position: SeekPosition, parts: SeekParts): Promise<void> {
   const { session, ledgers, letGo, commit } = parts;
@@ -31,7 +31,7 @@ export async function seekTo(position: SeekPosition, parts: SeekParts): Promise<
   if (session === undefined) {
     throw new ConsumerError(
       "wrong-phase",
-      `seek() moves a partition of a consumer that is running; use the option from, or wait for ready`,
+      `seek() moves a partition of a running consumer; use the option from, or wait until health() says ready`,
     );
   }
   const { seek } = session;
@@ -64,7 +64,7 @@ function heldOf(ledgers: PartitionLedgers, { topic, partition }: SeekPosition): 
   throw gone(`${topic}[${partition}]`);
 }
 
-/** Before anything is let go of: where the log does not have the offset, the partition stays as it is. */
+/** Asked before anything is released: if the log does not have the offset, the partition stays as it is. */
 async function refuseOutside(session: DriverSession, assignment: PartitionAssignment, offset: bigint, place: string): Promise<void> {
   const [range] = (await session.ranges?.([assignment])) ?? [];
   if (range !== undefined && (offset < range.start || offset > range.end)) {
@@ -78,6 +78,6 @@ async function refuseOutside(session: DriverSession, assignment: PartitionAssign
 function gone(place: string): ConsumerError {
   return new ConsumerError(
     "seek-refused",
-    `${place} is not assigned to this member, or is about to go; seek() on the member that health() shows it at`,
+    `${place} is not assigned to this member, or is about to go; call seek() on the member whose health() shows the partition`,
   );
 }

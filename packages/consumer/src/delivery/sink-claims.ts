@@ -13,7 +13,7 @@ export interface SinkClaimParts {
   readonly sinks: readonly Sink[];
   readonly groupId: string;
   readonly from: ResolvedStart;
-  /** Handlers know only the group's commit, so partitions start there where there are any. */
+  /** If there are handlers, partitions start at the group's commit: handlers know no checkpoint. */
   readonly hasHandlers: boolean;
   readonly retry: RetryPolicy;
   /** Closed when the consumer stops. */
@@ -27,18 +27,21 @@ export interface SinkClaimParts {
   readonly fail: (error: Error) => void;
 }
 
-/** Claims partitions for the sinks, and knows from where each of them goes on. */
+/** Claims partitions for the sinks, and knows where each sink goes on. */
 export class SinkClaims {
   readonly #parts: SinkClaimParts;
   readonly #checkpoints = new Map<PartitionAssignment, Map<Sink, OffsetCommit>>();
-  /** Claims that the sinks have been asked for and have not answered. */
+  /** Claims that were sent to sinks and are not answered. */
   readonly #asked = new Set<Promise<unknown>>();
 
   constructor(parts: SinkClaimParts) {
     this.#parts = parts;
   }
 
-  /** Claims the partitions in every sink. Where they start; those left out start at the group's commit. Never rejects. */
+  /**
+   * Claims the partitions in every sink, and resolves with where they start. Partitions that are left out start at the group's commit.
+   * Never rejects.
+   */
   async startAt(assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
     for (const sink of this.#parts.sinks) {
       for (const checkpoint of await this.#claim(sink, assignments)) {
@@ -49,15 +52,15 @@ export class SinkClaims {
     return assignments.map((assignment) => this.#startOf(assignment)).filter((start) => start !== null);
   }
 
-  /** What the sink had applied when the partition was claimed; null if it has no checkpoint, or one of a topic that was there before. */
+  /** What the sink had applied when the partition was claimed. Null if it has no checkpoint, or one of an earlier topic of that name. */
   checkpointOf(sink: Sink, assignment: PartitionAssignment): bigint | null {
     const checkpoint = this.#checkpoints.get(assignment)?.get(sink);
     return checkpoint === undefined || isOfAnotherTopic(checkpoint) ? null : checkpoint.offset;
   }
 
   /**
-   * Resolves when no claim is under way. A partition is given up only then: a claim that came later than the next owner's would fence
-   * that one off, and nobody would write any more.
+   * Resolves when no claim is under way. A partition is given up only then. Otherwise the claim could reach the sink after the next
+   * owner's: it would fence that owner off, and nobody would write any more.
    */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#asked);
@@ -70,9 +73,9 @@ export class SinkClaims {
   }
 
   /**
-   * A checkpoint of a topic that was there before, if there is one: the driver decides what follows. Else the lowest of the checkpoints.
-   * The group's commit is never above one of them, so that it will do where a sink has none (a new one, or the first start ended early),
-   * and where there are handlers besides.
+   * If a checkpoint is of an earlier topic of that name, that checkpoint: the driver decides what follows. Otherwise the lowest checkpoint.
+   * The group's commit is never above any of them. So the group's commit is used if a sink has no checkpoint (it is new, or its first start
+   * ended early) and if there are handlers, too.
    */
   #startOf(assignment: PartitionAssignment): OffsetCommit | null {
     const { sinks, hasHandlers, from } = this.#parts;
@@ -99,9 +102,9 @@ export class SinkClaims {
   async #claimUntilHeld(sink: Sink, assignments: readonly PartitionAssignment[], wait: OpenWait): Promise<readonly OffsetCommit[]> {
     const { groupId, retry, fence, holds, random, logger, fail } = this.#parts;
     for (let failures = 0; !fence.isClosed; ) {
-      await this.settled(); // of this member's own claims too, the latest must be the last
+      await this.settled(); // the latest claim of this member must be the last to reach the sink
       if (fence.mustWait) {
-        await fence.leased(); // a claim of a member that was frozen would fence off whoever has the partition by now
+        await fence.leased(); // this member may have been frozen: its claim would fence off the member that has the partition by now
         continue;
       }
       const held = assignments.filter(holds);
@@ -121,7 +124,7 @@ export class SinkClaims {
           break;
         }
         wait.failed(error);
-        logger.debug({ err: error, sink: sink.name, attempt: failures }, "a sink could not claim its partitions; it is tried again");
+        logger.debug({ err: error, sink: sink.name, attempt: failures }, "a sink could not claim its partitions; the claim is retried");
         await fence.pause(backOffMs(retry, failures, random));
       }
     }
@@ -140,7 +143,7 @@ function placesOf([first, ...others]: readonly PartitionAssignment[]): string {
   return others.length === 0 ? place : `${place} and ${others.length} more partitions`;
 }
 
-/** The topic was deleted and created again since. What is not known of either is taken for the same. */
+/** The topic was deleted and created again. If either id is unknown, the topics count as the same. */
 function isOfAnotherTopic({ assignment, topicId }: OffsetCommit): boolean {
   const current = assignment.topicId ?? null;
   return (topicId ?? null) !== null && current !== null && topicId !== current;

@@ -4,14 +4,17 @@ import type { SinkShares } from "./sink-stage.ts";
 
 const tableKinds: readonly CdcEvent["kind"][] = ["change", "row", "truncate", "tombstone"];
 
-/** Counts the events of a record, and those that no sink takes as filtered. How many of them some sink takes. Where there are no handlers, a sink's word is all there is. */
+/**
+ * Counts the events of a record, and counts those that no sink takes as filtered. Returns how many of them some sink takes. Used if there
+ * are no handlers: then only sinks decide what is taken.
+ */
 export function countTaken(events: readonly CdcEvent[], shares: SinkShares, counters: Counters): number {
   counters.events += events.length;
   if (shares.some(({ length }) => length === events.length)) {
     return events.length;
   }
   let taken = 0;
-  // Each share is a part of the events in their order.
+  // Each share has its events in the record's order.
   const nexts = shares.map(() => 0);
   for (const event of events) {
     let isTaken = false;

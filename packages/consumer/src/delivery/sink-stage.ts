@@ -16,33 +16,33 @@ export interface AttachedSink {
 export interface SinkStageParts extends Omit<BatchStageParts, "limits" | "apply" | "sink"> {
   readonly attached: AttachedSink;
   readonly assignment: PartitionAssignment;
-  /** The sink's checkpoint when the partition was claimed: what lies below is applied. Null where it has none. */
+  /** The sink's checkpoint when the partition was claimed: everything below it is applied. Null if it has none. */
   readonly checkpoint: bigint | null;
-  /** At an end, handlers must not see again what only the sink has not done. */
+  /** There are handlers, too. While the partition finishes, the sink must apply what they have handled, or they would see it again. */
   readonly finishes: boolean;
   /** Another member has claimed the partition. */
   readonly fenced: (sink: Sink) => void;
 }
 
-/** What of a record's events each of the sinks takes, in their order. */
+/** The events that each sink takes of a record, in the order of the sinks. */
 export type SinkShares = readonly (readonly CdcEvent[])[];
 
 const noShares: SinkShares = [];
 const noEvents: readonly CdcEvent[] = [];
 
-/** Throws where an event cannot be asked: a part of it is read late, and does not decode. */
+/** Throws if an event cannot be asked: a part of it is read late, and does not decode. */
 export function sharesOf(sinks: readonly SinkStage[], events: readonly CdcEvent[]): SinkShares {
   return sinks.length === 0 ? noShares : sinks.map((sink) => sink.taken(events));
 }
 
-/** Hands each of the sinks its share; those without one get the record without events. */
+/** Gives each sink its share. A sink without a share gets the record without events. */
 export function shareWith(sinks: readonly SinkStage[], record: InFlightRecord, shares: SinkShares): void {
   for (let i = 0; i < sinks.length; i++) {
     sinks[i]?.add(record, shares[i] ?? noEvents);
   }
 }
 
-/** The way of one partition's events to one sink, at the sink's own pace. */
+/** Takes one partition's events to one sink, at the sink's own pace. */
 export class SinkStage {
   readonly #parts: SinkStageParts;
   readonly #stage: BatchStage;
@@ -74,7 +74,7 @@ export class SinkStage {
     return events.filter(this.#parts.attached.takes);
   }
 
-  /** Hands on what the sink takes. Its checkpoint moves past the record also where that is nothing. */
+  /** Collects what the sink takes. The checkpoint moves past the record even if that is nothing. */
   add(record: InFlightRecord, taken: readonly CdcEvent[]): void {
     const { checkpoint } = this.#parts;
     if (checkpoint !== null && record.next <= checkpoint) {
@@ -92,7 +92,7 @@ export class SinkStage {
     this.#stage.flush();
   }
 
-  /** What it has not applied comes again to the sink alone, and to handlers only where there are any. */
+  /** Hands on what handlers would otherwise see again. Without handlers nothing: what is not applied comes again to the sink alone. */
   finish(ceiling: bigint): void {
     this.#stage.finish(this.#parts.finishes ? ceiling : -1n);
   }

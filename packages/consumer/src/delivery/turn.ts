@@ -1,10 +1,10 @@
 import type { Clock } from "../clock.ts";
 import type { Fence } from "./fence.ts";
 
-/** The clock is read once in so many records: reading it costs a good part of what routing an event costs. */
+/** Reading the clock costs a good part of what routing an event costs, so it is read once in so many records. */
 const recordsPerClockReading = 16;
 
-/** A turn of the event loop in which records are handled: it ends when others must have theirs, or when the lease is over. */
+/** A turn of the event loop in which records are handled. It ends when others need the event loop, or when the lease is over. */
 export class Turn {
   readonly #clock: Clock;
   readonly #fence: Fence;
@@ -19,7 +19,7 @@ export class Turn {
     this.#startedAtMs = clock.nowMs();
   }
 
-  /** Asked before every record: what is to be awaited before it, or null where it may follow at once. */
+  /** Asked before every record: what to await first. Null if the record may follow at once. */
   restWhereDue(): Promise<void> | null {
     if (--this.#untilClock > 0) {
       return null;

@@ -1,4 +1,4 @@
-/** Something to wait for that happens again and again. Whoever waits looks again at what it waited for. */
+/** Wakes whoever waits, again and again. After each wake-up, the waiting code checks its own condition again. */
 export class Wakeup {
   #waiters: (() => void)[] = [];
 

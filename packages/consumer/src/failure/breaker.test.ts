@@ -9,20 +9,20 @@ describe("the breaker", () => {
     expect(verdicts[10]).toContain("11 of the last 1000 records");
   });
 
-  test("what lies further back does not count", () => {
+  test("earlier records do not count", () => {
     const breaker = new PoisonBreaker({ maxShare: 0.01, maxInARow: 100 });
     for (let records = 100; records <= 1_000_000; records += 100) {
       expect(breaker.setAside(records)).toBeNull();
     }
   });
 
-  test("so many in a row are too many, whatever their share", () => {
+  test("too many in a row are too many, whatever their share", () => {
     const breaker = new PoisonBreaker({ maxShare: 1, maxInARow: 3 });
     expect([1, 2, 3].map((records) => breaker.setAside(records))).toEqual([null, null, null]);
     expect(breaker.setAside(4)).toContain("4 records in a row");
   });
 
-  test("a record that was handled ends the row, also where it was tried again", () => {
+  test("a record that was handled ends the row, even after a retry", () => {
     const breaker = new PoisonBreaker({ maxShare: 1, maxInARow: 2 });
     expect([1, 2, 4, 5, 7].map((records) => breaker.setAside(records))).toEqual([null, null, null, null, null]);
     breaker.handled();
@@ -30,7 +30,7 @@ describe("the breaker", () => {
     expect(breaker.setAside(10)).toContain("3 records in a row");
   });
 
-  test("switched off, it lets everything pass", () => {
+  test("a breaker that is switched off lets everything pass", () => {
     const breaker = new PoisonBreaker(null);
     for (let records = 1; records < 2_000; records++) {
       expect(breaker.setAside(records)).toBeNull();

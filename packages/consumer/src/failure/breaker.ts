@@ -1,17 +1,19 @@
-/** When failures look systemic, so that setting records aside would divert a stream instead of an exception. */
+/**
+ * When failures look systemic. Then records must not be set aside any more: that would divert the whole stream instead of a few records.
+ */
 export interface BreakerPolicy {
-  /** Most of the last 1,000 records that may be set aside, as a share of them. */
+  /** The largest share of the last 1,000 records that may be set aside. */
   readonly maxShare: number;
-  /** Most records in a row that may be set aside. */
+  /** How many records in a row may be set aside. */
   readonly maxInARow: number;
 }
 
 const windowRecords = 1_000;
 
-/** Judges the records that are set aside against all of them. It costs nothing for a record that is handled. */
+/** Compares the records that are set aside with all records. A record that is handled costs nothing. */
 export class PoisonBreaker {
   readonly #policy: BreakerPolicy | null;
-  /** How many records had been taken when each of the latest was set aside. */
+  /** For each of the latest that were set aside: how many records had been taken by then. */
   #setAsideAt: number[] = [];
   #inARow = 0;
 
@@ -19,12 +21,12 @@ export class PoisonBreaker {
     this.#policy = policy;
   }
 
-  /** A record was handled after trouble: whatever comes next starts a row of its own. */
+  /** A record was handled after a failure: the next one that is set aside starts a new row. */
   handled(): void {
     this.#inARow = 0;
   }
 
-  /** A record is about to be set aside, the `records`-th that was taken. Why that is too much, or null. */
+  /** A record is about to be set aside, when `records` were taken in all. Says why that is too much, or null. */
   setAside(records: number): string | null {
     if (this.#policy === null) {
       return null;

@@ -7,12 +7,12 @@ function errorWith(fields: object, message = "no"): Error {
   return Object.assign(new Error(message), fields);
 }
 
-/** As a sink tells what its database said. */
+/** In the form in which a sink reports what its database said. */
 function refused(sqlState: string): Error {
   return Object.assign(new Error("[rejected]", { cause: errorWith({ code: sqlState }) }), { code: "rejected", retriable: false });
 }
 
-describe("what kind of trouble an error is", () => {
+describe("the kind of failure that an error is", () => {
   const cases: readonly (readonly [string, unknown, FailureKind])[] = [
     ["bytes that do not decode", new DecodeError("malformed", "x"), "poison"],
     ["a schema that does not fit", new DecodeError("schema-mismatch", "x"), "poison"],
@@ -53,7 +53,7 @@ describe("what kind of trouble an error is", () => {
     expect(classify(errorWith({ code: "ECONNRESET" }), () => undefined)).toBe("transient");
   });
 
-  test("causes that lead back to themselves end", () => {
+  test("a chain of causes that leads back to itself ends", () => {
     const error = new Error("a");
     error.cause = error;
     expect(classify(error)).toBe("unclear");

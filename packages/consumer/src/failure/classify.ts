@@ -3,22 +3,22 @@ import { isConsumerError } from "../errors.ts";
 import { callbackFailed, callUser } from "../user-code/user-functions.ts";
 import { nameOf, pendingOf, readMember } from "../user-code/user-value.ts";
 
-/** What kind of trouble an error is: whether trying again can help, and whether the record is to blame. */
+/** What kind of failure an error is: whether a retry can help, and whether the record is to blame. */
 export type FailureKind =
-  /** The registry or a sink's database cannot be asked. No record is to blame: the partition waits for as long as it takes. */
+  /** The registry or a sink's database cannot be asked. No record is to blame: the partition waits for as long as this lasts. */
   | "outage"
-  /** The registry has no such schema yet; whoever registers it may be late. */
+  /** The registry does not have the schema yet: it may be registered late. */
   | "unknown-schema"
   /** Something outside of the record is wrong and stays wrong: credentials, a partition that another member has. */
   | "permanent"
-  /** Known to pass: network, time-out, deadlock, 5xx, 429. No record is to blame. */
+  /** It will pass: network, time-out, deadlock, 5xx, 429. No record is to blame. */
   | "transient"
-  /** It may pass, and it may be the record. */
+  /** It may pass, or the record may be to blame. */
   | "unclear"
-  /** The record itself: trying again gives the same. */
+  /** The record itself is to blame: a retry gives the same error. */
   | "poison";
 
-/** Decides before the table does; undefined leaves it to the table. */
+/** Decides before the table does. Undefined leaves the decision to the table. */
 export type IsRetriable = (error: unknown) => boolean | undefined;
 
 const kindByDecodeCode: Readonly<Record<DecodeErrorCode, FailureKind>> = {
@@ -31,7 +31,7 @@ const kindByDecodeCode: Readonly<Record<DecodeErrorCode, FailureKind>> = {
   "unknown-format": "poison",
   "unsupported-format": "poison",
   "schema-not-found": "unknown-schema",
-  // No time brings a registry that nobody has named.
+  // No time helps if no registry was named.
   "schema-source-missing": "poison",
   "schema-unavailable": "outage",
   "schema-refused": "permanent",
@@ -68,7 +68,7 @@ const kindByCode: Readonly<Record<string, FailureKind>> = {
   "login-failed": "permanent",
 };
 
-/** SQLSTATE classes, as PostgreSQL's clients give them in `code`. Those left out are unclear. */
+/** SQLSTATE classes, as PostgreSQL's clients give them in `code`. Classes that are not listed are unclear. */
 const kindBySqlClass: Readonly<Record<string, FailureKind>> = {
   "08": "transient", // connection
   "22": "poison", // data
@@ -76,23 +76,23 @@ const kindBySqlClass: Readonly<Record<string, FailureKind>> = {
   "28": "permanent", // authorization
   "40": "transient", // serialization, deadlock
   "53": "transient", // resources
-  "55": "transient", // a lock is not to be had
-  "57": "transient", // an operator intervened, the server shuts down
-  "58": "transient", // the server's own system
+  "55": "transient", // a lock is not available
+  "57": "transient", // an operator intervened, or the server shuts down
+  "58": "transient", // a failure of the server's own system
 };
 
-/** What a programmer's mistake throws: the next attempt throws it again. */
+/** What a programming mistake throws: the next attempt throws it again. */
 const programmersErrors: readonly string[] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError", "EvalError", "URIError"];
 
-/** Codes that say that nobody answered, or that whoever did is not ready: of Node, undici, MySQL and PostgreSQL. */
+/** Codes that say that nobody answered, or that the one who answered is not ready: of Node, undici, MySQL and PostgreSQL. */
 const unreachable =
   /^(ECONN(REFUSED|RESET|ABORTED)|ENOTCONN|EPIPE|E(SOCKET)?TIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|UND_ERR_\w+|PROTOCOL_CONNECTION_LOST|08...|57P0[123]|53300)$/;
 
 const maxCauses = 8;
 
 /**
- * The kind of what was thrown. Causes count: `fetch` hides a refused connection in a `TypeError`, a sink what its database refused. Throws a
- * `ConsumerError` where `isRetriable` fails; it is asked about the record at `at`.
+ * The kind of what was thrown. Causes count, too: `fetch` hides a refused connection in a `TypeError`, and a sink's error hides what its
+ * database said. Throws a `ConsumerError` if `isRetriable` fails. `isRetriable` is asked about the record at `at`.
  */
 export function classify(error: unknown, isRetriable?: IsRetriable, at?: RecordCoordinates): FailureKind {
   const verdict = isRetriable === undefined ? undefined : stateOf(isRetriable, error, at);
@@ -119,8 +119,8 @@ function stateOf(isRetriable: IsRetriable, error: unknown, at: RecordCoordinates
 }
 
 /**
- * The same for what a sink threw. Where its store cannot be reached, that is an outage, as with a registry: all it is asked for would fail
- * alike, and no number of attempts says that a record is to blame.
+ * The same for what a sink threw. If its store cannot be reached, that is an outage, as with a registry: every record would fail in the
+ * same way, and no number of attempts can show that a record is to blame.
  */
 export function classifyAtSink(error: unknown, isRetriable?: IsRetriable, at?: RecordCoordinates): FailureKind {
   const kind = classify(error, isRetriable, at);
@@ -149,7 +149,7 @@ function kindOf(error: unknown): FailureKind | null {
   }
   const retriable = readMember(error, "retriable");
   if (code === "unavailable" && retriable === true) {
-    return "outage"; // how sinks say it
+    return "outage"; // the form in which sinks say it
   }
   if (typeof code === "string") {
     const kind = Object.hasOwn(kindByCode, code) ? kindByCode[code] : sqlKind(code);
@@ -157,7 +157,7 @@ function kindOf(error: unknown): FailureKind | null {
       return kind;
     }
   }
-  // kafkajs and its kin say it themselves.
+  // kafkajs and similar clients say it themselves.
   if (typeof retriable === "boolean") {
     return retriable ? "transient" : "unclear";
   }
@@ -179,7 +179,7 @@ function statusKind(status: unknown): FailureKind | null {
   return status >= 500 || status === 408 || status === 425 || status === 429 ? "transient" : "poison";
 }
 
-/** The error, what caused it, and so on. */
+/** The error, its cause, the cause of that, and so on. */
 function causesOf(error: unknown): readonly unknown[] {
   const causes: unknown[] = [];
   for (let cause = error; typeof cause === "object" && cause !== null && causes.length < maxCauses; cause = readMember(cause, "cause")) {

@@ -3,29 +3,34 @@ import type { OutgoingRecord } from "../driver.ts";
 import { withJson } from "../json-form.ts";
 import { cdckitHeader, connectHeader } from "./dead-letter-record.ts";
 
-/** Where a dead letter comes from, and what happened to it there. What the writer did not say is null. */
+/** Where a dead letter comes from, and what happened to it there. What the writer left out is null. */
 export interface DeadLetterOrigin {
   readonly writer: "cdckit" | "connect" | "spring";
   readonly topic: string;
   readonly partition: number | null;
   readonly offset: bigint | null;
-  /** Of the record, in milliseconds since the epoch. Kafka Connect gives it to the letter itself and writes no header: null then. */
+  /**
+   * The record's own timestamp, in milliseconds since the epoch. Kafka Connect gives it to the letter itself and writes no header: then it
+   * is null.
+   */
   readonly timestamp: bigint | null;
   /** The connector's name, or the consumer group. */
   readonly groupId: string | null;
-  /** Connect's word: `KEY_CONVERTER`, `VALUE_CONVERTER`, `TASK_PUT`, ... */
+  /** Connect's name of the stage: `KEY_CONVERTER`, `VALUE_CONVERTER`, `TASK_PUT`, ... */
   readonly stage: string | null;
   readonly exception: { readonly name: string | null; readonly message: string | null; readonly stack: string | null };
   readonly attempts: number | null;
   readonly schemaId: string | null;
-  /** The offset of the record, of the same key and partition, behind which this one was parked. */
+  /** If the record was parked: the offset of the earlier dead letter, of the same key and partition. */
   readonly parkedBehind: bigint | null;
 }
 
 const springPrefix = "kafka_dlt-";
 const ownPrefixes: readonly string[] = ["__connect.errors.", "cdckit.", springPrefix, "retry_topic-"];
 
-/** What the headers of a dead letter say, as Kafka Connect, Spring Kafka or this consumer write them; null where it is none. */
+/**
+ * What the headers of a dead letter say, as Kafka Connect, Spring Kafka or this consumer write them. Null if the record is no dead letter.
+ */
 export function deadLetterOf({ headers }: Pick<KafkaRecord, "headers">): DeadLetterOrigin | null {
   const connectTopic = textOf(headers, connectHeader.topic);
   if (connectTopic !== null) {
@@ -36,8 +41,8 @@ export function deadLetterOf({ headers }: Pick<KafkaRecord, "headers">): DeadLet
 }
 
 /**
- * The record as it was before it became a dead letter, to be written to its topic again, with its own timestamp; null if it is no dead
- * letter.
+ * The record as it was before it became a dead letter, with its own timestamp, ready to be written to its topic again. Null if it is no
+ * dead letter.
  */
 export function redriveOf(record: KafkaRecord): OutgoingRecord | null {
   const origin = deadLetterOf(record);
@@ -94,7 +99,7 @@ function springOrigin(headers: RecordHeaders, topic: string): DeadLetterOrigin {
   };
 }
 
-/** The last header of that name: a letter that died twice has the later one behind. */
+/** The last header of that name. If a letter failed twice, the later failure is the last. */
 function bytesOf(headers: RecordHeaders, name: string): Uint8Array | null {
   return headers.findLast(([other]) => other === name)?.[1] ?? null;
 }
@@ -118,6 +123,6 @@ function numberOf(text: string | null): number | null {
 }
 
 function bigintOf(text: string | null): bigint | null {
-  // Kafka's own bound of an offset and of a timestamp; a record that has no timestamp says -1.
+  // Kafka's own limit of an offset and of a timestamp. A record without a timestamp says -1.
   return text !== null && /^-?\d{1,19}$/.test(text) ? BigInt(text) : null;
 }

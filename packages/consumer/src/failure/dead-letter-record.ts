@@ -1,10 +1,10 @@
 /**
- * What a dead letter looks like: the record's own bytes and headers, and after these headers what happened to it, under the names that
- * Kafka Connect writes (KIP-298), so that tools for its dead letters read ours. Values are UTF-8 text, numbers too.
+ * What a dead letter looks like: the record's own bytes and headers, and after these headers what happened to it. The headers have the
+ * names that Kafka Connect writes (KIP-298), so that tools for its dead letters read ours. All values are UTF-8 text, numbers as well.
  *
- * The letter's timestamp is the time at which it is written. Kafka's retention goes by timestamps: with the record's own, the letter of a
- * record that is older than the retention of the dead-letter topic would be deleted as soon as it was acknowledged. The record's timestamp
- * is in a header, and a redrive writes it back.
+ * The letter's timestamp is the time at which it is written. Kafka's retention goes by timestamps: if the letter had the record's own, and
+ * the record were older than the retention of the dead-letter topic, the letter would be deleted soon after it was acknowledged. The
+ * record's timestamp is in a header, and a redrive writes it back.
  */
 import { isDecodeError, type RecordHeaders } from "@cdckit/decode";
 import type { OutgoingRecord } from "../driver.ts";
@@ -18,12 +18,12 @@ export interface DeadLetterContext {
   readonly nowMs: number;
 }
 
-/** Why a record is set aside: it failed, or an earlier record of its key was. */
+/** Why a record is set aside: it failed, or an earlier record of its key did. */
 export type SetAsideReason =
   | { readonly kind: "failed"; readonly failure: Failure; readonly attempts: number }
   | { readonly kind: "parked"; readonly behind: bigint };
 
-/** Every header that a dead letter gets, behind those that the record has. */
+/** Every header that a dead letter gets, after those that the record has. */
 export const connectHeader: Readonly<
   Record<"topic" | "partition" | "offset" | "group" | "task" | "stage" | "component" | "exception" | "message" | "stack", string>
 > = Object.freeze({
@@ -49,7 +49,7 @@ export const cdckitHeader: Readonly<Record<"attempts" | "group" | "schemaId" | "
     parkedBehind: "cdckit.parked-behind",
   });
 
-/** The record to write for one that is set aside. Its partition is left to its key, so that dead letters of a key keep their order. */
+/** The record to write for a record that is set aside. Its key decides its partition, so that dead letters of a key keep their order. */
 export function deadLetterRecord(place: RecordPlace, reason: SetAsideReason, context: DeadLetterContext): OutgoingRecord {
   const { batch, record } = place;
   return {
@@ -99,8 +99,8 @@ interface DescribedError {
 }
 
 /**
- * Our own sentences and the names of what was thrown. A handler's message may quote the row (PostgreSQL's do), so it is not passed on: of
- * a stack only the frames are.
+ * Only our own sentences, and the names of what was thrown. A handler's message may quote the row (PostgreSQL's messages do), so it is left
+ * out. Of a stack only the frames are kept.
  */
 function describeFailure(failure: Failure): DescribedError {
   const { stage, error } = failure;
@@ -122,7 +122,7 @@ function describeParked(behind: bigint): DescribedError {
     stage: "TASK_PUT",
     component: "@cdckit/consumer",
     name: "ParkedKey",
-    message: `not tried: the record at offset ${behind}, of the same key, is a dead letter, and order is kept behind it`,
+    message: `not attempted: the earlier record at offset ${behind} has the same key and is a dead letter, and the order of the key is kept`,
     stack: "",
   };
 }
@@ -134,7 +134,7 @@ function framesOf(stack: unknown): string {
   return frames.slice(0, maxFrames).join("\n");
 }
 
-/** The id of the value's schema: as decoded, or as Confluent's five bytes have it. */
+/** The id of the value's schema, as it was decoded, or as Confluent's five bytes say. */
 function schemaIdOf({ batch, record }: RecordPlace, reason: SetAsideReason): string | null {
   if (reason.kind === "failed" && reason.failure.event !== null) {
     const schemaId = readMember(reason.failure.event, "schemaId");

@@ -59,7 +59,7 @@ describe("a dead letter", () => {
     });
   });
 
-  test("tells what a handler threw by name and code, never in its words: they may quote the row", () => {
+  test("has the name and code of what a handler threw, and not its message, which may quote the row", () => {
     const error = Object.assign(new RangeError('invalid input: "4111 1111 1111 1111"'), { code: "22P02" });
     const event = { schemaId: 41 } as unknown as CdcEvent; // what is read of it
     const letter = deadLetterRecord(place, { kind: "failed", failure: failureWith(error, "handle", event), attempts: 5 }, context);
@@ -74,7 +74,7 @@ describe("a dead letter", () => {
     });
   });
 
-  test("can be read back, and be written to its topic as it was", () => {
+  test("can be read back, and written to its topic as it was", () => {
     const failure = failureWith(new Error("no"));
     const { headers } = deadLetterRecord(place, { kind: "failed", failure, attempts: 2 }, context);
     const dead: KafkaRecord = { ...record, topic: "orders.dead", partition: 0, offset: 5n, timestamp: 1_700_000_009_999n, headers };
@@ -94,19 +94,19 @@ describe("a dead letter", () => {
     expect(redriveOf(dead)).toEqual(asItWas);
   });
 
-  test("a parked record says behind which one", () => {
+  test("of a parked record names the earlier dead letter", () => {
     const { headers } = deadLetterRecord(place, { kind: "parked", behind: 17n }, context);
     expect(deadLetterOf({ headers })).toMatchObject({ parkedBehind: 17n, attempts: 0 });
   });
 
-  test("a letter that died twice tells of the later death", () => {
+  test("of a record that failed twice has the later failure", () => {
     const first = deadLetterRecord(place, { kind: "failed", failure: failureWith(new Error("a")), attempts: 2 }, context);
     const again = placeOf({ ...record, topic: "orders.dead", partition: 0, offset: 1n, headers: first.headers });
     const second = deadLetterRecord(again, { kind: "failed", failure: failureWith(new Error("b")), attempts: 4 }, context);
     expect(deadLetterOf(second)).toMatchObject({ topic: "orders.dead", attempts: 4 });
   });
 
-  test("of Kafka Connect is read: what Connect does not say is null", () => {
+  test("of Kafka Connect is read, and what Connect leaves out is null", () => {
     const headers = Object.entries({
       "__connect.errors.topic": "inventory.orders",
       "__connect.errors.partition": "2",
@@ -154,7 +154,7 @@ describe("a dead letter", () => {
     });
   });
 
-  test("a record that is none is none, whatever its headers hold", () => {
+  test("is not found in any other record, whatever its headers hold", () => {
     expect(deadLetterOf(record)).toBeNull();
     expect(redriveOf(record)).toBeNull();
     expect(deadLetterOf({ headers: [["__connect.errors.topic", null]] })).toBeNull();

@@ -27,7 +27,7 @@ export interface DeadLetterParts {
   readonly send: (records: readonly OutgoingRecord[]) => Promise<void>;
 }
 
-/** Writes records that are set aside, and stops where there are too many of them. */
+/** Writes the records that are set aside, and refuses when there are too many of them. */
 export class DeadLetters {
   readonly parkedKeys: ParkedKeys;
   readonly breaker: PoisonBreaker;
@@ -40,8 +40,8 @@ export class DeadLetters {
   }
 
   /**
-   * Resolves with true when the dead letter is acknowledged, and with false where the fence was closed in time: the record is not ours
-   * any more. Rejects with the error that halts the consumer.
+   * Resolves with true when the dead letter is acknowledged, and with false if the fence was closed before: the record is not ours any
+   * more. Rejects with the error that halts the consumer.
    */
   async setAside(place: RecordPlace, reason: SetAsideReason, fence: Fence): Promise<boolean> {
     const { options, counters, logger, topic, groupId, clock, waits } = this.#parts;
@@ -68,7 +68,7 @@ export class DeadLetters {
     if (tooMany !== null) {
       throw new ConsumerError(
         "failures-systemic",
-        `${tooMany}: that looks like a failure of the whole, not of single records; the cause is the last one, at ${placeText(coordinatesOf(place))}`,
+        `${tooMany}: that looks like a systemic failure, and not like one of single records; the cause is the last failure, at ${placeText(coordinatesOf(place))}`,
         { cause: haltErrorOf(failure), at: coordinatesOf(place) },
       );
     }

@@ -9,7 +9,7 @@ import type { RetryPolicy } from "./retry-policy.ts";
 
 export interface RetryOptions {
   /**
-   * How often a record is tried, the first time included.
+   * How often a record is attempted, the first time included.
    * @default 5
    */
   readonly attempts?: number;
@@ -18,12 +18,12 @@ export interface RetryOptions {
   /** @default 10_000 */
   readonly maxDelayMs?: number;
   /**
-   * How much longer each delay is than the one before.
+   * Each delay is so many times longer than the one before.
    * @default 2
    */
   readonly factor?: number;
   /**
-   * `"full"`: anything between nothing and the delay, so that members that failed together do not come back together.
+   * `"full"`: a random time between zero and the delay, so that members that failed together do not retry together.
    * @default "full"
    */
   readonly jitter?: "full" | "none";
@@ -51,51 +51,52 @@ export interface SkippedRecord {
 
 export interface FailureOptions {
   /**
-   * A record that failed is tried again in its place: what must come after it waits, the rest does not. Errors that show that trying again
-   * gives the same (a `TypeError`, a violated constraint, bytes that do not decode) are not tried again; `false`: none is. A registry that
-   * cannot be asked is waited for in any case.
+   * A record that failed is retried in its place: records that must come after it wait, and others do not. Some errors show that a retry
+   * gives the same error (a `TypeError`, a violated constraint, bytes that do not decode): these are not retried. `false`: none is retried.
+   * If a registry cannot be asked, the consumer waits for it in any case.
    */
   readonly retry?: RetryOptions | false;
   /**
-   * What becomes of a record that cannot be decoded or handled. `"halt"`: the consumer stops in front of it, and `run()` rejects.
-   * `"dead-letter"`: it is written to `deadLetterTopic`, and counts as handled when every replica has it. `"park-key"`: the same, and later
-   * records of its key follow it untried as long as the partition is held, so that a redrive finds them in order. What is not the record's
-   * fault (network, time-outs, a registry or a database that is down) is never set aside.
+   * What becomes of a record that cannot be decoded or handled. `"halt"`: the consumer stops before it, and `run()` rejects.
+   * `"dead-letter"`: the record is written to `deadLetterTopic`, and counts as handled when every replica has it. `"park-key"`: the same,
+   * and later records of its key follow it without an attempt while the partition is held, so that a redrive finds them in order.
+   * Infrastructure failures (network, time-outs, a registry or a database that is down) never create dead letters.
    * @default "halt"
    */
   readonly poison?: "halt" | "dead-letter" | "park-key";
-  /** Where dead letters go. It is looked for at the start: `run()` rejects if it does not exist. Required unless `poison` is `"halt"`. */
+  /** The topic of dead letters. The start checks it: `run()` rejects if it does not exist. Required unless `poison` is `"halt"`. */
   readonly deadLetterTopic?: string;
   /**
-   * Creates `deadLetterTopic` at the start if it does not exist; with an object, with so many partitions and replicas.
+   * Creates `deadLetterTopic` at the start if it does not exist. An object says with how many partitions and replicas.
    * @default false
    */
   readonly createDeadLetterTopic?: boolean | TopicCreation;
-  /** When setting records aside looks like a systemic failure: the consumer then halts. `false`: never. */
+  /** When too many records that are set aside look like a systemic failure, the consumer halts. `false`: never. */
   readonly breaker?: BreakerOptions | false;
   /**
-   * With `"park-key"`: more keys than this halt the consumer.
+   * With `"park-key"`: if more keys than this are parked, the consumer halts.
    * @default 1_000
    */
   readonly maxParkedKeys?: number;
   /**
-   * How long a schema id that the registry does not know may still become known, before the record counts as one that cannot be decoded.
+   * How long the consumer waits for a schema id that the registry does not know. After that, the record counts as one that cannot be
+   * decoded.
    * @default 60_000
    */
   readonly unknownSchemaGraceMs?: number;
   /**
-   * Records to skip, each by its place: they are committed unread, logged as a warning and counted (`health().counts.skipped`). For one
-   * that nothing else helps with; take it out again when the group has passed it.
+   * Records to skip, each by its place. They are committed without being read, logged as a warning, and counted
+   * (`health().counts.skipped`). Use this for a record that nothing else helps with, and remove it when the group has passed the record.
    * @default []
    */
   readonly skip?: readonly SkippedRecord[];
-  /** Asked first about whatever was thrown: true tries again, false does not, undefined leaves it to the consumer. */
+  /** Asked first about everything that was thrown. True retries, false does not, undefined leaves the decision to the consumer. */
   readonly isRetriable?: IsRetriable;
   /**
-   * Where a partition goes on when records are gone that the group, or a sink, has not handled: retention has taken them, or the topic was
-   * deleted and created again. `"halt"`: the consumer stops, and `run()` rejects with what is lost as `lost`. `"earliest"`: at the first
-   * record that is there, of a recreated topic the first of the new one; `"latest"`: at the end. Each is logged, counted, and told on
-   * `cdckit:consumer:lost-range`. A log that was truncated halts whatever is said here.
+   * Where a partition goes on when records are gone that the group, or a sink, has not handled: retention has deleted them, or the topic
+   * was deleted and created again. `"halt"`: the consumer stops, and `run()` rejects with an error whose `lost` says what is gone.
+   * `"earliest"`: at the first record that is there; of a recreated topic, the first record of the new one. `"latest"`: at the end. Each
+   * range is logged, counted, and published on `cdckit:consumer:lost-range`. A log that was truncated halts the consumer with every choice.
    * @default "halt"
    */
   readonly lostRange?: LostRangePolicy;
@@ -179,7 +180,7 @@ function resolveRetry(retry: RetryOptions | false = {}): RetryPolicy {
   if (resolved.initialDelayMs > resolved.maxDelayMs) {
     throw new ConsumerError(
       "invalid-option",
-      `failure.retry.initialDelayMs (${resolved.initialDelayMs}) is above failure.retry.maxDelayMs (${resolved.maxDelayMs}); raise the one or lower the other`,
+      `failure.retry.initialDelayMs (${resolved.initialDelayMs}) is above failure.retry.maxDelayMs (${resolved.maxDelayMs}); raise maxDelayMs or lower initialDelayMs`,
     );
   }
   return Object.freeze(resolved);

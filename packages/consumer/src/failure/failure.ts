@@ -3,7 +3,7 @@ import type { PartitionAssignment } from "../driver.ts";
 import { toError } from "../user-code/user-value.ts";
 import { decodeFailure, handlerFailure, sinkFailure } from "./halt.ts";
 
-/** One record where it lies: in its batch, during one assignment. */
+/** A record and its place: in its batch, during one assignment. */
 export interface RecordPlace {
   readonly assignment: PartitionAssignment;
   readonly batch: RecordBatch;
@@ -13,16 +13,16 @@ export interface RecordPlace {
 
 /** What failed, before anything is decided about it. */
 export interface Failure {
-  /** Reading is walking to the next record: no record is to blame. */
+  /** `read` is the step to the next record: no record is to blame. */
   readonly stage: "read" | "decode" | "handle";
   /** What was thrown. */
   readonly error: unknown;
   readonly place: RecordPlace;
-  /** An event of the record, where it was decoded. */
+  /** An event of the record, if it was decoded. */
   readonly event: CdcEvent | null;
-  /** Who failed where no handler did: the name of the sink. */
+  /** The name of the sink that failed. Null if a handler or the decoder did. */
   readonly sink: string | null;
-  /** Where several records were handed on together, which of them is to blame is not known: the offset of the last. */
+  /** If several records were handed on together: the offset of the last. Which of them is to blame is not known. */
   readonly through: bigint | null;
 }
 

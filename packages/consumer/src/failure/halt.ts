@@ -14,7 +14,10 @@ export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
   return new ConsumerError("decoder-failed", `the decoder failed at ${place(at)}; the cause says why`, { cause: error, at });
 }
 
-/** The error that `run()` rejects with when a handler threw or rejected. A row that was refused before its handler saw it says so itself. */
+/**
+ * The error that `run()` rejects with when a handler threw or rejected. If a row was refused before its handler saw it, its own error says
+ * so.
+ */
 export function handlerFailure(error: unknown, at: RecordCoordinates, through: bigint | null): Error {
   if (isConsumerError(error) && ["invalid-row", "unhandled-event"].includes(String(readMember(error, "code")))) {
     return toError(error);
@@ -31,10 +34,10 @@ export function sinkFailure(error: unknown, at: RecordCoordinates, through: bigi
 function places(at: RecordCoordinates, through: bigint | null): string {
   return through === null || through === at.offset
     ? `${place(at)}; the cause says why, and the record was not committed`
-    : `${place(at)} to ${through}, which it was given together; the cause says why, and none of them was committed`;
+    : `${place(at)} to ${through}, which were handed on together; the cause says why, and none of them was committed`;
 }
 
-/** Where a record stands, as every message, reason and log line of the consumer says it. */
+/** The place of a record, in the form of every message, reason and log line of the consumer. */
 export function place({ topic, partition, offset }: RecordCoordinates): string {
   return `${topic}[${partition}]@${offset}`;
 }

@@ -2,8 +2,8 @@ import type { PartitionAssignment } from "../driver.ts";
 import type { RecordPlace } from "./failure.ts";
 
 /**
- * The keys whose later records follow an earlier one to the dead letters, so that their order is kept. Known for as long as their
- * partition is held. Records without a key have no order to keep among each other.
+ * The keys whose later records follow an earlier one to the dead letters, so that their order is kept. They are known while their partition
+ * is held. Records without a key have no order among themselves.
  */
 export class ParkedKeys {
   readonly #maxKeys: number;
@@ -14,7 +14,7 @@ export class ParkedKeys {
     this.#maxKeys = maxKeys;
   }
 
-  /** Keys in all. Asked for every record, so that the rest is asked only where there are any. */
+  /** How many keys are parked. Asked for every record, so that the rest is asked only if there are any. */
   get count(): number {
     return this.#count;
   }
@@ -24,13 +24,13 @@ export class ParkedKeys {
     return this.#count >= this.#maxKeys;
   }
 
-  /** The offset of the dead letter that the record's key is parked behind, or undefined. */
+  /** The offset of the dead letter of the record's key, or undefined. */
   behind({ assignment, batch, record }: RecordPlace): bigint | undefined {
     const key = batch.keyAt(record);
     return key === null ? undefined : this.#byAssignment.get(assignment)?.get(textOf(key));
   }
 
-  /** Later records of this one's key are parked from here on. */
+  /** Later records of this record's key are parked from here on. */
   park({ assignment, batch, record }: RecordPlace): void {
     const key = batch.keyAt(record);
     if (key === null) {
@@ -53,7 +53,7 @@ export class ParkedKeys {
   }
 }
 
-/** One character a byte: different bytes are different texts. */
+/** One character for each byte: different bytes give different texts. */
 function textOf(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
 }

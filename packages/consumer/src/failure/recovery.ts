@@ -23,7 +23,7 @@ export interface RecoveryParts {
   readonly waits: Waits;
   /** Where the sink of that name writes to. */
   readonly hostOf: (sink: string) => string | undefined;
-  /** Null where a record is never set aside. */
+  /** Null if records are never set aside. */
   readonly deadLetters: DeadLetters | null;
 }
 
@@ -47,7 +47,7 @@ export interface FailedWork<Outcome> {
   readonly halt: (error: Error) => Outcome;
 }
 
-/** Decides about failures, and carries out what is not the caller's own: it keeps no record of its own. */
+/** Decides what becomes of failed work, and reports it. It keeps no record itself. */
 export class Recovery {
   readonly #parts: RecoveryParts;
 
@@ -67,10 +67,10 @@ export class Recovery {
   }
 
   /**
-   * Leads failed work on. The failed attempt is counted in `tries`; if another one follows, a wait is open until {@link recovered}.
+   * Leads failed work on. The failed attempt is counted in `tries`. If another attempt follows, a wait is open until {@link recovered}.
    *
-   * The fence is asked first. The work may have failed because its partition is gone: a dead letter of a record that the next owner handles
-   * well would be wrong, and a halt would be, too.
+   * The fence is asked first. The work may have failed because its partition is gone. Then a dead letter would be wrong, because the next
+   * owner may handle the record well; and so would a halt.
    */
   recover<Outcome>(work: FailedWork<Outcome>): Outcome {
     if (work.fence.isClosed) {
@@ -87,7 +87,7 @@ export class Recovery {
     }
   }
 
-  /** Never throws: whoever asks has a record in hand that nobody else would take. What goes wrong here halts the consumer. */
+  /** Never throws: the caller has a record in hand that nobody else would take. What goes wrong here halts the consumer. */
   #decide(failure: Failure, tries: Tries): FailureDecision {
     try {
       return this.#judge(failure, tries);
@@ -115,7 +115,7 @@ export class Recovery {
     const attempt = tries.failures + tries.outages;
     tries.wait ??= waits.open(this.workOn(failure.stage, failure.place, failure.sink), failure.place.assignment);
     tries.wait.failed(failure.error);
-    logger.debug({ ...at, attempt, delayMs: policyDecision.delayMs, kind, err: failure.error }, "a record failed and is tried again");
+    logger.debug({ ...at, attempt, delayMs: policyDecision.delayMs, kind, err: failure.error }, "a record failed and is retried");
     publish("retry", () => ({ groupId: this.#parts.groupId, at, attempt, delayMs: policyDecision.delayMs }));
     return { kind: "retry", delayMs: policyDecision.delayMs };
   }

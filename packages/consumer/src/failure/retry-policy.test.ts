@@ -7,11 +7,11 @@ const retry: RetryPolicy = { attempts: 3, initialDelayMs: 100, maxDelayMs: 1_000
 const policy: DecisionPolicy = { retry, poison: "dead-letter", unknownSchemaGraceMs: 60_000 };
 
 describe("back-off", () => {
-  test("grows by the factor, up to its bound", () => {
+  test("grows by the factor, up to its limit", () => {
     expect([1, 2, 3, 4, 5, 6].map((failures) => backOffMs(retry, failures, () => 0.5))).toEqual([100, 200, 400, 800, 1_000, 1_000]);
   });
 
-  test("with full jitter it is anything between nothing and the delay", () => {
+  test("with full jitter it is between zero and the delay", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2_000 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (failures, random) => {
         const delayMs = backOffMs({ ...retry, jitter: "full" }, failures, () => random);
@@ -23,7 +23,7 @@ describe("back-off", () => {
 });
 
 describe("what becomes of a failed record", () => {
-  test("an outage is waited for longer and longer, whatever else the record has failed with", () => {
+  test("the delays of an outage grow, whatever else the record has failed with", () => {
     const delays = [1, 2, 3, 30].map((outages) =>
       decideAfter("outage", { failures: 2, outages, firstFailedMs: 0, wait: null }, 0, policy, () => 0),
     );
@@ -46,7 +46,7 @@ describe("what becomes of a failed record", () => {
         decideAfter(kind, { failures, outages: failures, firstFailedMs: 0, wait: null }, nowMs, { ...policy, poison }, () => 0).kind;
       expect(policyDecision(1, 0, "dead-letter")).toBe(early);
       expect(policyDecision(3, 60_000, "park-key")).toBe(late);
-      // Where nothing is set aside, the consumer halts instead.
+      // If nothing is set aside, the consumer halts instead.
       expect(policyDecision(3, 60_000, "halt")).toBe(late === "set-aside" ? "halt" : late);
     });
   }

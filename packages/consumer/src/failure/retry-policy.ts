@@ -13,13 +13,13 @@ export interface RetryPolicy {
 
 /** What has been tried with one record so far. */
 export interface Tries {
-  /** Attempts that failed, those left out that failed because something could not be asked. */
+  /** Attempts that failed, without those that are counted in `outages`. */
   failures: number;
-  /** Those: they say nothing of the record, and use up none of its attempts. */
+  /** Attempts that failed because something could not be asked. They say nothing about the record, and use up none of its attempts. */
   outages: number;
   /** When the first of the failures was, by the clock that only goes forward. */
   firstFailedMs: number;
-  /** Open from the first failure until it succeeds, or is dealt with in another way. */
+  /** Open from the first failure until an attempt succeeds, or the record is dealt with in another way. */
   wait: OpenWait | null;
 }
 

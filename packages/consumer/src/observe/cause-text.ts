@@ -7,8 +7,9 @@ const maxCauses = 8;
 const systemCode = /^(E[A-Z0-9]+|UND_ERR_\w+)$/;
 
 /**
- * What went wrong, for a health report: the outermost message, and the innermost where it says more. Only messages of the packages here, of
- * Node and of Kafka clients are told; those of an application's own errors may hold its data, so they give their name and code. Never throws.
+ * What went wrong, for a health report: the outermost message, and the innermost one if it says more. Only messages of these packages, of
+ * Node and of Kafka clients are shown. Messages of an application's own errors may hold its data, so only their name and code are shown.
+ * Never throws.
  */
 export function causeText(error: unknown): string {
   const texts = causesOf(error).map(describe);
@@ -30,13 +31,13 @@ function describe(error: unknown): string {
   return isReported && message !== undefined ? message : `${name ?? "an error"}${code === undefined ? "" : ` (${code})`}`;
 }
 
-/** The error and what it came from. An aggregate stands for the first of its errors: a refused name has one for each address. */
+/** The error, its cause, and so on. An aggregate counts as the first of its errors: a host name that refuses has one for each address. */
 function causesOf(error: unknown): readonly unknown[] {
   const causes: unknown[] = [];
   let next: unknown = error;
   while (typeof next === "object" && next !== null && causes.length < maxCauses) {
     causes.push(next);
-    // The member is absent, or a list; where it is neither, it has no member 0.
+    // The member is absent, or a list. If it is something else, it has no member 0.
     next = readMember(next, "cause") ?? readMember(readMember(next, "errors"), 0);
   }
   return causes;

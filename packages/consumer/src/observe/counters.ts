@@ -4,24 +4,24 @@ import type { FilterReason } from "../routing/router.ts";
 export interface Counts {
   readonly records: number;
   readonly events: number;
-  /** Events that a handler took; where there are sinks alone, those that all of them whom they concern have applied. */
+  /** Events that a handler took. If there are only sinks: events that all sinks that take them have applied. */
   readonly handled: number;
   readonly filtered: Readonly<Record<FilterReason, number>>;
   /** Attempts that failed and were repeated. */
   readonly retries: number;
   /** Records that were written to the dead-letter topic. */
   readonly deadLettered: number;
-  /** Offsets that were skipped because retention had taken what was to be read next: `failure.lostRange`. */
+  /** Offsets that were skipped because retention had deleted the records: `failure.lostRange`. */
   readonly lostOffsets: number;
-  /** Partitions whose topic had been deleted and created again, and that went on in the new topic: `failure.lostRange`. */
+  /** Partitions whose topic was deleted and created again, and that went on in the new topic: `failure.lostRange`. */
   readonly recreated: number;
   /** How often the driver has replaced connections on which nothing was answered. */
   readonly reconnects: number;
-  /** Records that `failure.skip` names, committed unread. */
+  /** Records that `failure.skip` names. They are committed without being read. */
   readonly skipped: number;
 }
 
-/** Counts as plain fields: they are raised for every event. */
+/** Counts as plain fields, because they are raised for every event. */
 export class Counters {
   records = 0;
   events = 0;

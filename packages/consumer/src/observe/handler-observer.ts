@@ -12,8 +12,8 @@ export type Subject = CdcEvent | readonly CdcEvent[];
 type Handle<Argument extends Subject> = (argument: Argument) => unknown;
 
 /**
- * Looks at handlers while they work, where somebody wants to know: a subscriber of the channel `cdckit:consumer:process`, or telemetry. A
- * handler that nobody looks at costs one test.
+ * Observes handlers while they work, if somebody wants to know: a subscriber of the channel `cdckit:consumer:process`, or telemetry.
+ * Without an observer, a handler costs one test more.
  */
 export class HandlerObserver {
   readonly #groupId: string;
@@ -28,7 +28,7 @@ export class HandlerObserver {
     this.#functions = functions;
   }
 
-  /** The target, its handler looked at. */
+  /** The target, with a handler that is observed. */
   around(target: Target): Target {
     return target.kind === "each"
       ? { kind: "each", handle: this.#observed(target.handle) as typeof target.handle } // it returns what the handler returns
@@ -71,7 +71,10 @@ export class HandlerObserver {
     );
   }
 
-  /** Calls the handler in the span's context: once, also where the telemetry throws before it, behind it, or never calls. */
+  /**
+   * Calls the handler in the span's context. It is called once, even if the telemetry throws before or after the call, or never makes the
+   * call.
+   */
   #runIn(span: HandlerSpan, handle: () => unknown): unknown {
     let outcome: { readonly value: unknown } | { readonly error: unknown } | null = null;
     const handleOnce = (): unknown => {

@@ -8,25 +8,25 @@ import { type Suspicion, suspicionTexts } from "./watchdog.ts";
 export interface PartitionHealth {
   readonly topic: string;
   readonly partition: number;
-  /** Records between what is handled and the end of the log at the last fetch; null until both are known. */
+  /** Records between what is handled and the end of the log at the last fetch. Null until both are known. */
   readonly lag: bigint | null;
-  /** The offset below which everything is handled; null until something is. */
+  /** The offset below which everything is handled. Null until something is. */
   readonly handledTo: bigint | null;
 }
 
 export interface Health {
   readonly phase: Phase;
-  /** Worth keeping: false once it has stopped or failed, or its client does not fetch: a new one may. */
+  /** The consumer should be kept. False after it has stopped or failed, and if its client does not fetch: a new consumer may help. */
   readonly live: boolean;
-  /** Connected, member of the group, nothing failed, and what it took comes to an end. */
+  /** Connected, a member of the group, without a failure, and not held up. */
   readonly ready: boolean;
   readonly assigned: readonly PartitionHealth[];
-  /** When a record was last handled or a batch taken: a point in time, in milliseconds since the epoch; null before the first. */
+  /** When a record was last handled or a batch taken: milliseconds since the epoch. Null before the first. */
   readonly lastProgressAt: number | null;
   readonly counts: Counts;
-  /** What is waited for or tried again, the oldest first; the first hundred of them. */
+  /** What is waited for or retried, the oldest first. At most a hundred. */
   readonly waits: readonly WaitReport[];
-  /** Why it is not ready, or what is wrong although it is; empty where all is well. */
+  /** Why it is not ready, or what is wrong although it is. Empty if all is well. */
   readonly reasons: readonly string[];
 }
 
@@ -36,13 +36,13 @@ export interface HealthFacts {
   readonly lastProgressAt: number | null;
   readonly counts: Counts;
   readonly blockedBy: string | null;
-  /** The last range that was skipped, in words; null where none was. */
+  /** The last range that was skipped, in words. Null if none was. */
   readonly lastLoss: string | null;
   /** The oldest first. */
   readonly waits: readonly WaitReport[];
   /** What the watch over the logs has found. */
   readonly suspicions: readonly Suspicion[];
-  /** What else is wrong, in words: functions that only look on and failed, handlers that match nothing. */
+  /** What else is wrong, in words: observing functions that failed, handlers that match nothing. */
   readonly notes: readonly string[];
   readonly stuckAfterMs: number;
 }
@@ -58,12 +58,13 @@ const phaseReasons: Readonly<Record<Phase, string | null>> = {
   stopped: "stopped",
 };
 
-/** The health report: facts, and in words what is wrong with them. */
+/** The health report: facts, and sentences that say what is wrong. */
 export function reportHealth(facts: HealthFacts): Health {
   const { state } = facts;
   const assigned = [...facts.held].map(partitionHealth);
   const isSuspect = facts.suspicions.length > 0;
-  // A new consumer reads a partition whose client does not fetch. What is waited for, and brokers that do not answer, are no better for it.
+  // A new consumer can read a partition whose client does not fetch. It cannot help if something is waited for, or if brokers do not
+  // answer.
   const isClientStuck = facts.waits.length === 0 && facts.suspicions.some(({ kind }) => kind !== "unreachable");
   const isWaiting = facts.waits.some(({ forMs }) => forMs >= facts.stuckAfterMs);
   const reasons = [

@@ -4,8 +4,8 @@ import type { PrometheusRegistry } from "./prometheus.ts";
 
 export interface HealthOptions {
   /**
-   * How long a partition may have records to read without moving before `health()` says so. With the default, and that of
-   * `lagIntervalMs`, it does within a minute.
+   * How long a partition may have records to read without moving before `health()` reports it. With this default and that of
+   * `lagIntervalMs`, it is reported within a minute.
    * @default 40_000
    */
   readonly stuckAfterMs?: number;
@@ -17,9 +17,9 @@ export interface HealthOptions {
 }
 
 export interface TelemetryOptions {
-  /** The module `@opentelemetry/api`, as a whole: spans and metrics of handlers go to what the application has set up there. */
+  /** The whole module `@opentelemetry/api`. Spans and metrics of handlers go to what the application has set up there. */
   readonly opentelemetry?: OpenTelemetryApi;
-  /** A registry of prom-client: the consumer's figures are added to it. */
+  /** A registry of prom-client. The consumer adds its metrics to it. */
   readonly prometheus?: PrometheusRegistry;
 }
 

@@ -7,7 +7,7 @@ import { isError, nameOf, readText } from "../user-code/user-value.ts";
 import { isMany, type Subject } from "./handler-observer.ts";
 import type { HandlerSpan, Telemetry } from "./telemetry.ts";
 
-/** The part of `@opentelemetry/api` that is used; hand over the whole module: `import * as opentelemetry from "@opentelemetry/api"`. */
+/** The part of `@opentelemetry/api` that is used. Hand over the whole module: `import * as opentelemetry from "@opentelemetry/api"`. */
 export interface OpenTelemetryApi {
   readonly trace: {
     getTracer(name: string): OpenTelemetryTracer;
@@ -43,7 +43,7 @@ const spanKindConsumer = 4;
 const statusError = 2;
 const boundariesS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-/** Tells OpenTelemetry of handler calls. What a handler throws is told by its type alone: its message may hold a row. */
+/** Reports handler calls to OpenTelemetry. Of what a handler throws, only the type is reported: the message may hold a row. */
 export class OpenTelemetryObserver implements Telemetry {
   readonly #api: OpenTelemetryApi;
   readonly #groupId: string;
@@ -91,8 +91,8 @@ export class OpenTelemetryObserver implements Telemetry {
   }
 
   /**
-   * Where the client is instrumented itself, a `process` span is there already: ours is then an inner one of another name, so that nothing
-   * is counted twice. Else it is the `process` span, linked to the producers'.
+   * If the client is instrumented itself, there is a `process` span already. Ours is then an inner span with another name, so that nothing
+   * is counted twice. Otherwise ours is the `process` span, linked to the producers' spans.
    */
   #startSpan(topic: string, subject: Subject, first: CdcEvent | undefined, common: Attributes): OpenTelemetrySpan {
     const active = this.#api.context.active();

@@ -21,7 +21,7 @@ interface Definition {
 const definitions: readonly Definition[] = [
   counter("records", "Records read", ({ counts }) => [{ labels: {}, value: counts.records }]),
   counter("events", "Events decoded", ({ counts }) => [{ labels: {}, value: counts.events }]),
-  counter("handled", "Events that a handler took; where there are sinks alone, that they applied", ({ counts }) => [
+  counter("handled", "Events that a handler took; without handlers, that all their sinks applied", ({ counts }) => [
     { labels: {}, value: counts.handled },
   ]),
   counter("filtered", "Events that no handler asked for", ({ counts }) =>
@@ -37,10 +37,10 @@ const definitions: readonly Definition[] = [
     { labels: {}, value: counts.reconnects },
   ]),
   counter("skipped", "Records that failure.skip names", ({ counts }) => [{ labels: {}, value: counts.skipped }]),
-  gauge("live", "1 while the consumer is worth keeping", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
+  gauge("live", "1 while the consumer should be kept", ({ live }) => [{ labels: {}, value: live ? 1 : 0 }]),
   gauge("ready", "1 while it is a member of its group and nothing is wrong", ({ ready }) => [{ labels: {}, value: ready ? 1 : 0 }]),
   gauge("waits", "What is waited for or tried again", ({ waits }) => [{ labels: {}, value: waits.length }]),
-  gauge("longest_wait_seconds", "How long the oldest of it is waited for", ({ waits: [oldest] }) => [
+  gauge("longest_wait_seconds", "How long the oldest wait lasts", ({ waits: [oldest] }) => [
     { labels: {}, value: oldest === undefined ? 0 : oldest.forMs / 1_000 },
   ]),
   gauge("lag_records", "Records between what is handled and the end of the log", ({ assigned }) =>
@@ -51,8 +51,8 @@ const definitions: readonly Definition[] = [
 ];
 
 /**
- * Adds a consumer's figures to a registry. They are what `health()` says at the moment of a scrape: counting costs nothing besides. Several
- * consumers of one process share the metrics, told apart by the label `group`.
+ * Adds a consumer's metrics to a registry. They are what `health()` says at the moment of a scrape, so nothing else is counted. Several
+ * consumers of one process share the metrics, and the label `group` tells them apart.
  */
 export function registerPrometheus(registry: PrometheusRegistry, groupId: string, health: () => Health): void {
   const shared = sources.get(registry) ?? new Map<string, () => Health>();

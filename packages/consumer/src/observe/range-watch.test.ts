@@ -28,7 +28,7 @@ async function watched(ranges: () => Promise<readonly LogRange[]>, handledTo: bi
   return reported;
 }
 
-test("a partition that does not move is told of within a minute, and again as long as nothing helps", async () => {
+test("a partition that does not move is reported within a minute, and again while nothing helps", async () => {
   const stuck = (): Promise<readonly LogRange[]> => Promise.resolve([{ assignment, start: 0n, end: 9n }]);
   expect(await watched(stuck, 5n, 39_000)).toEqual([]);
   expect(await watched(stuck, 5n, 60_000)).toHaveLength(1);
@@ -41,11 +41,11 @@ test("a partition that does not move is told of within a minute, and again as lo
 test.each<[string, () => Promise<readonly LogRange[]>]>([
   ["never answer", () => new Promise(() => {})],
   ["refuse", () => Promise.reject(new Error("no"))],
-])("brokers that %s are told of", async (_name, ranges) => {
+])("brokers that %s are reported", async (_name, ranges) => {
   expect(await watched(ranges, 5n, 60_000)).toEqual([expect.stringMatching(/^the brokers have not said for/)]);
 });
 
-test("what is handled while the answer is on its way is no truncated log", async () => {
+test("records that are handled while the answer is on its way do not look like a truncated log", async () => {
   const clock = virtualClock();
   let handledTo = 5n;
   const reported: string[] = [];

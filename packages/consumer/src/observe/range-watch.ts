@@ -8,13 +8,13 @@ export interface RangeWatchParts {
   readonly intervalMs: number;
   readonly stuckAfterMs: number;
   readonly partitions: () => readonly WatchedPartition[];
-  /** Told of every answer. */
+  /** Called with every answer. */
   readonly onRanges: (ranges: readonly LogRange[]) => void;
-  /** Told of each suspicion when it arises, and again after each `stuckAfterMs` for which it lasts: what was tried may not have helped. */
+  /** Called for each suspicion when it arises, and again after each `stuckAfterMs` that it lasts: what was tried may not have helped. */
   readonly onSuspicion: (suspicion: Suspicion) => void;
 }
 
-/** Asks the brokers every so often where the logs end, and looks whether the consumer comes nearer. */
+/** Asks the brokers at an interval where the logs end, and checks whether the consumer comes nearer. */
 export class RangeWatch {
   readonly #parts: RangeWatchParts;
   readonly #watchdog: Watchdog;
@@ -22,7 +22,7 @@ export class RangeWatch {
   #cancel: () => void = () => {};
   #isAsking = false;
   #suspicions: readonly Suspicion[] = [];
-  /** When each suspicion that lasts was last told of. */
+  /** When each suspicion that lasts was last reported. */
   #reportedAtMs: ReadonlyMap<string, number> = new Map();
 
   constructor(parts: RangeWatchParts) {
@@ -35,7 +35,7 @@ export class RangeWatch {
     return this.#suspicions;
   }
 
-  /** Without a driver that can ask there is nothing to compare with: a capability that its page tells. */
+  /** If the driver cannot ask, there is nothing to compare with. Its documentation says so. */
   start(session: DriverSession): void {
     if (session.ranges !== undefined) {
       this.#session = session;
@@ -59,8 +59,8 @@ export class RangeWatch {
   }
 
   /**
-   * One question at a time: on a connection that swallows them, they would pile up. The answer is held against what was handled when it was
-   * asked for: what is handled meanwhile may well be above the end that it tells.
+   * One question at a time: if a connection swallows them, they would pile up. The answer is compared with what was handled when the
+   * question was sent. What is handled in the meantime may well be above the end that the answer names.
    */
   #ask(): void {
     const partitions = this.#parts.partitions();

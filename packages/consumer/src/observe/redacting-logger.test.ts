@@ -28,7 +28,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   expect(logged(fields, `https://me:${canary}@registry/`)).not.toContain(canary);
 });
 
-test("what helps does", () => {
+test("what helps to find the failure reaches the log", () => {
   const line = logged({ topic: "t", offset: 5n, err: Object.assign(new Error("[poison] no"), { code: "poison" }) }, "a record failed");
   expect(line).toContain('"topic":"t"');
   expect(line).toContain('"offset":"5"');

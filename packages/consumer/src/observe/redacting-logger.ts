@@ -5,7 +5,7 @@ const secretName = /pass(word|phrase)?$|secret|token|authorization|credential|ap
 const userInfo = /\/\/[^/@\s]+@/g;
 const maxDepth = 4;
 
-/** Hands lines on without what must not be in a log: credentials, whatever they are called, and bytes of records. */
+/** Passes lines on without what must not be in a log: credentials under any name, and bytes of records. */
 export function redacting(logger: Logger): Logger {
   return {
     debug: (fields, message) => logger.debug(clean(fields), withoutUserInfo(message)),
@@ -19,7 +19,7 @@ function clean(fields: Readonly<Record<string, unknown>>): Readonly<Record<strin
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, readable(name, value)]));
 }
 
-/** What cannot be read (a getter or a trap throws) must not keep the line from being written. */
+/** If a value cannot be read (a getter or a trap throws), the line is still written. */
 function readable(name: string, value: unknown): unknown {
   try {
     return redacted(name, value, 0);
@@ -52,7 +52,7 @@ function redacted(name: string, value: unknown, depth: number): unknown {
     : Object.fromEntries(Object.entries(value).map(([inner, part]) => [inner, redacted(inner, part, depth + 1)]));
 }
 
-/** As pino writes errors, and no property besides: clients put whole requests and configurations there. */
+/** The parts of an error that pino writes, and no other property: clients put whole requests and configurations there. */
 function plainError(error: Error, depth: number): object {
   const code = codeOf(error);
   const stack = readText(error, "stack");

@@ -12,7 +12,7 @@ function lines(): { readonly written: string[]; readonly logger: ReturnType<type
   return { written, logger: redacting(stderrLogger({ write, wallMs: () => 1_700_000_000_000, pid: 7, hostname: "host" })) };
 }
 
-test("a warning is a line of pino's: level, time, pid and hostname in front, the message at the end", () => {
+test("a warning is a line in pino's format: first level, time, pid and hostname, last the message", () => {
   const { written, logger } = lines();
   logger.warn({ offset: 17n, topic: "orders" }, "a record failed");
   expect(written).toEqual([
@@ -41,7 +41,7 @@ test("debug and info are not written", () => {
   expect(written).toEqual([]);
 });
 
-test("credentials are not written, and a value that refers to itself does not keep the line", () => {
+test("credentials are not written, and a value that refers to itself does not stop the line", () => {
   const { written, logger } = lines();
   const own: Record<string, unknown> = { password: "secret" };
   own["own"] = own;
@@ -68,7 +68,7 @@ function stderrOf(options: Pick<ConsumerOptions, "logger">): string {
   return written;
 }
 
-test("without a logger, warnings go to stderr as lines of pino's", () => {
+test("without a logger, warnings go to stderr in pino's format", () => {
   const [line = "", ...rest] = stderrOf({}).split("\n");
   expect(rest).toEqual([""]);
   expect(JSON.parse(line)).toMatchObject({

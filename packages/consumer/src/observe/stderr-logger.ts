@@ -1,7 +1,7 @@
 import type { Logger } from "./logger.ts";
 
 export interface StderrLoggerParts {
-  /** Takes one line, its end included. */
+  /** Takes one line, with its line end. */
   readonly write: (line: string) => void;
   readonly wallMs: () => number;
   readonly pid: number;
@@ -11,7 +11,7 @@ export interface StderrLoggerParts {
 /** pino's numbers. */
 const levels = { warn: 40, error: 50 } as const;
 
-/** What logs where no logger was given: warnings and errors, one line each, in the format of pino. */
+/** The logger that is used if none was given. It writes warnings and errors, one line each, in the format of pino. */
 export function stderrLogger({ write, wallMs, pid, hostname }: StderrLoggerParts): Logger {
   const log =
     (level: number) =>
@@ -23,7 +23,7 @@ export function stderrLogger({ write, wallMs, pid, hostname }: StderrLoggerParts
 
 function ignore(): void {}
 
-/** A line is written whatever the fields are: JSON has no bigint, and a value of a client's may refer to itself. */
+/** A line is written whatever its fields are: JSON has no bigint, and an object of a client may refer to itself. */
 function lineOf({ msg, ...fields }: Readonly<Record<string, unknown>>): string {
   try {
     return JSON.stringify({ ...fields, msg }, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));

@@ -1,13 +1,13 @@
 import type { Subject } from "./handler-observer.ts";
 
-/** What is told of one handler call. */
+/** What is reported of one handler call. */
 export interface HandlerSpan {
   /** Runs the handler in the span's context, so that what it calls is part of it. */
   run<T>(handle: () => T): T;
   end(durationMs: number, error: unknown): void;
 }
 
-/** Who wants to know what handlers do. */
+/** Gets the handler calls. */
 export interface Telemetry {
   begin(subject: Subject): HandlerSpan;
 }

@@ -45,7 +45,7 @@ describe("waits", () => {
     ]);
   });
 
-  test("whoever waits for the same in the same place shares one wait, which ends with the last of them", async () => {
+  test("waits for the same thing in the same place are one wait, which ends with the last of them", async () => {
     const { waits } = setUp();
     const first = waits.open({ what: "schema 7", cause: refused });
     const second = waits.open({ what: "schema 7", cause: refused });
@@ -57,7 +57,7 @@ describe("waits", () => {
     expect(waits.report()).toHaveLength(0);
   });
 
-  test("what dies with its owner ends with it, and nothing is opened after the end", () => {
+  test("a wait ends with its owner, and no wait is opened after the close", () => {
     const { waits } = setUp();
     const assignment = { topic: "orders", partition: 0, epoch: 1 };
     waits.open({ what: "a handler", place: "orders[0]@17", cause: refused }, assignment);
@@ -69,7 +69,7 @@ describe("waits", () => {
     expect(waits.report()).toEqual([]);
   });
 
-  test("a wait that two owners share outlives the first of them to go, whichever it is", () => {
+  test("a wait of two owners goes on until the second of them is gone", () => {
     for (const goes of [0, 1]) {
       const { waits } = setUp();
       const owners = [{ partition: 0 }, { partition: 1 }];
@@ -101,7 +101,7 @@ describe("waits", () => {
     waits.close();
   });
 
-  test("what is at work is found by looking once a second: it costs nothing while it goes well", async () => {
+  test("work in hand is found by looking once a second, and registers nothing while it goes well", async () => {
     const { clock, waits, texts } = setUp();
     let atWork: readonly WorkInHand[] = [];
     waits.start(() => atWork);
@@ -118,7 +118,7 @@ describe("waits", () => {
     waits.close();
   });
 
-  test("work that hangs first and then fails has waited since it began to hang", async () => {
+  test("work that hangs and then fails has waited since it began to hang", async () => {
     const { clock, waits } = setUp();
     waits.start(() => [{ what: 'the sink "copy"', place: "orders[0]@17" }]);
     await clock.advance(30_000);
@@ -143,13 +143,13 @@ describe("waits", () => {
     ["an answer of HTTP", Object.assign(new Error("x"), { status: 503 }), "Error (503)"],
     ["what is no error", "text", "string"],
     ["credentials in an address", Object.assign(new Error("http://a:b@h failed"), { code: "EPIPE" }), "http://[redacted]@h failed"],
-  ])("the cause is told without data: %s", (_, cause, text) => {
+  ])("the cause is shown without data: %s", (_, cause, text) => {
     const { waits } = setUp();
     waits.open({ what: "a handler", cause });
     expect(waits.report()).toMatchObject([{ cause: text }]);
   });
 
-  test("an error whose getters throw is told by what can be read of it", () => {
+  test("of an error whose getters throw, what can be read is shown", () => {
     const { waits } = setUp();
     const cause = Object.defineProperty(new Error("x"), "code", {
       get: () => {

@@ -6,11 +6,11 @@ import type { Logger } from "./logger.ts";
 export interface WaitFor {
   /** The subject of the sentence that health and logs make of it: `the sink "postgres"`, `schema 7`, `the connection`. */
   readonly what: string;
-  /** Whom it asks: `db.example.com:5432`, an address of the registry, the brokers. No credentials. */
+  /** Who is asked: `db.example.com:5432`, an address of the registry, the brokers. No credentials. */
   readonly host?: string;
   /** The topic, partition or record that waits: `orders`, `orders[0]`, `orders[0]@17`. */
   readonly place?: string;
-  /** What failed; absent while nothing has failed and no answer has come. */
+  /** What failed. Absent while nothing has failed and no answer has come. */
   readonly cause?: unknown;
 }
 
@@ -22,7 +22,7 @@ export interface OpenWait {
   end(): void;
 }
 
-/** A wait as the health report has it. */
+/** A wait, as the health report shows it. */
 export interface WaitReport {
   readonly what: string;
   readonly host: string | null;
@@ -32,7 +32,7 @@ export interface WaitReport {
   readonly forMs: number;
   /** Attempts that failed. */
   readonly failures: number;
-  /** Why the last of them failed; null while none has. */
+  /** Why the last attempt failed. Null while none has. */
   readonly cause: string | null;
 }
 
@@ -47,30 +47,30 @@ export type WorkInHand = Omit<WaitFor, "cause">;
 interface Entry {
   readonly wait: WaitFor;
   readonly sinceMs: number;
-  /** Each opening that has not ended, with what it dies with. None if it was only seen at work. */
+  /** Each opening that has not ended, with its owner. Empty if the work was only seen at work. */
   readonly openings: Map<OpenWait, object | null>;
   /** The look at which it was last seen at work. */
   seenAtLook: number;
   failures: number;
   cause: unknown;
-  /** The age at which it was last logged; null before that. */
+  /** The age at which it was last logged. Null before that. */
   loggedAtMs: number | null;
   gapMs: number;
 }
 
 const lookEveryMs = 1_000;
-/** What waits for longer is shown also if nothing has failed. With the interval of looks it stays below 5 s. */
+/** A wait that lasts longer than this is shown even if nothing has failed. Together with the interval of looks it stays below 5 s. */
 const shownAfterMs = 3_000;
-/** A handler of the application's own may take long without being a trouble: a log line for each would be noise. */
+/** A handler of the application may take long without being in trouble: a log line for each would be noise. */
 const workLoggedAfterMs = 30_000;
 const firstGapMs = 5_000;
 const maxGapMs = 60_000;
 const maxShown = 10;
 
 /**
- * Everything that is waited for or tried again at this moment, by whomever. A wait stays open between attempts, so that it is seen whenever
- * somebody looks, and ends with success or when nobody waits any more. What is merely at work is not registered at all: it is looked at once
- * a second, so that the normal path costs nothing.
+ * Everything that is waited for or retried at this moment. A wait stays open between attempts, so that it is seen at any time. It ends with
+ * success, or when nobody waits any more. Work that is merely in hand is not registered at all: it is looked at once a second, so that the
+ * normal path costs nothing.
  */
 export class Waits {
   readonly #parts: WaitParts;
@@ -85,13 +85,13 @@ export class Waits {
     this.#parts = parts;
   }
 
-  /** Looks once a second at what is at work, until {@link close}. */
+  /** Looks once a second at the work in hand, until {@link close}. */
   start(atWork: () => Iterable<WorkInHand>): void {
     this.#atWork = atWork;
     this.#lookLater();
   }
 
-  /** Nothing is waited for any more, and nothing is opened. */
+  /** Nothing is waited for any more, and no wait is opened. */
   close(): void {
     this.#isClosed = true;
     this.#cancelLook();
@@ -100,8 +100,8 @@ export class Waits {
   }
 
   /**
-   * Opens a wait, or joins the one that waits for the same in the same place: the begin of that one counts. `owner`: what it dies with,
-   * such as the assignment of its partition ({@link endOf}).
+   * Opens a wait, or joins the wait for the same thing in the same place: then the start of that one counts. `owner`: the wait ends with
+   * it, for example with the assignment of its partition ({@link endOf}).
    */
   open(wait: WaitFor, owner: object | null = null): OpenWait {
     if (this.#isClosed) {
@@ -128,7 +128,7 @@ export class Waits {
     return opening;
   }
 
-  /** Ends what was opened for this owner. A wait that others have opened too goes on. */
+  /** Ends what was opened for this owner. If others have opened the same wait, it goes on. */
   endOf(owner: object): void {
     for (const [id, { openings }] of this.#entries) {
       const own = [...openings].filter(([, one]) => one === owner);
@@ -139,7 +139,7 @@ export class Waits {
     }
   }
 
-  /** Those that have failed or last for some seconds, the oldest first. */
+  /** The waits that have failed, or that last for some seconds, the oldest first. */
   report(): readonly WaitReport[] {
     const { clock } = this.#parts;
     const nowMs = clock.nowMs();
@@ -216,7 +216,7 @@ export class Waits {
     }
   }
 
-  /** The first line at once, or after so long where nothing has failed; the next ones with growing gaps. */
+  /** The first line comes at once, or after a while if nothing has failed. The next lines come with growing gaps. */
   #logIfDue(entry: Entry, firstAfterMs: number): void {
     const forMs = this.#parts.clock.nowMs() - entry.sinceMs;
     if (entry.loggedAtMs === null ? forMs < firstAfterMs : forMs - entry.loggedAtMs < entry.gapMs) {
@@ -233,7 +233,7 @@ export class Waits {
   }
 }
 
-/** The sentences of a health report, bounded in number. */
+/** The sentences of a health report. Their number is limited. */
 export function waitTexts(waits: readonly WaitReport[]): readonly string[] {
   const texts = waits.slice(0, maxShown).map(textOf);
   return waits.length > maxShown ? [...texts, `${waits.length - maxShown} more are waited for`] : texts;

@@ -18,12 +18,12 @@ function textsOf(...looks: readonly Look[]): readonly string[] {
 }
 
 describe("the watchdog", () => {
-  test("sees a partition that has records to read and does not move", () => {
+  test("finds a partition that has records to read and does not move", () => {
     const [text] = textsOf([0, at(5n), ending(9n)], [30_000, at(5n), ending(12n)], [60_000, at(5n), ending(12n)]);
     expect(text).toBe("t[3] has 7 records to read, and nothing has moved for 60 s: the client does not fetch");
   });
 
-  test("sees one that never moved from where the group stood", () => {
+  test("finds a partition that never moved from the group's offset", () => {
     expect(textsOf([0, at(null), ending(9n, 4n)], [60_000, at(null), ending(9n, 4n)])).toEqual([
       expect.stringMatching(/^t\[3\] has 5 records/),
     ]);
@@ -75,11 +75,11 @@ describe("the watchdog", () => {
         [60_000, at(5n), ending(9n)],
       ],
     ],
-  ])("leaves one alone that %s", (_name, looks) => {
+  ])("does not report a partition that %s", (_name, looks) => {
     expect(textsOf(...looks)).toEqual([]);
   });
 
-  test("sees a log that ends below what was handled, at once", () => {
+  test("finds a log that ends below what was handled, at once", () => {
     expect(textsOf([0, at(5n), ending(3n)])[0]).toMatch(
       /^t\[3\] ends at offset 3, and everything below 5 was handled: the log was truncated/,
     );
@@ -93,7 +93,7 @@ describe("the watchdog", () => {
   });
 });
 
-test("a client that fetches none of its many partitions is told of in a few sentences", () => {
+test("a client that fetches none of its many partitions is reported in a few sentences", () => {
   const stuck = Array.from({ length: 200 }, (_, partition): Suspicion => {
     return { kind: "stuck", assignment: { topic: "t", partition, epoch: 1 }, forMs: 60_000, lag: 1n };
   });

@@ -3,9 +3,9 @@ import type { LogRange, PartitionAssignment } from "../driver.ts";
 /** What is known of a partition at one look. */
 export interface WatchedPartition {
   readonly assignment: PartitionAssignment;
-  /** Everything below is handled; null while nothing is. */
+  /** Everything below is handled. Null while nothing is. */
   readonly handledTo: bigint | null;
-  /** A handler, a retry or a registry is waited for: slow is not stuck. */
+  /** A handler, a retry or a registry is waited for: a slow partition is not stuck. */
   readonly isAtWork: boolean;
 }
 
@@ -13,22 +13,22 @@ export interface WatchedPartition {
 export type Suspicion =
   /** There is something to read, nobody is at work on it, and nothing has moved for too long. */
   | { readonly kind: "stuck"; readonly assignment: PartitionAssignment; readonly forMs: number; readonly lag: bigint }
-  /** The log ends below what was handled: it was truncated, or the topic was deleted and made again. */
+  /** The log ends below what was handled: it was truncated, or the topic was deleted and created again. */
   | { readonly kind: "truncated"; readonly assignment: PartitionAssignment; readonly handledTo: bigint; readonly end: bigint }
-  /** The brokers have not said where the logs end for too long. */
+  /** For too long, the brokers have not said where the logs end. */
   | { readonly kind: "unreachable"; readonly forMs: number };
 
 interface Seen {
   readonly handledTo: bigint | null;
-  /** There was something to read at that look already. */
+  /** There was something to read at that look. */
   readonly isBehind: boolean;
   readonly sinceMs: number;
 }
 
 /**
- * Knows a consumer that is alive and reads nothing, whatever its client says of itself: clients have been seen to go on sending heartbeats
- * for hours with partitions assigned and no fetch under way (https://github.com/confluentinc/confluent-kafka-javascript/issues/476). It
- * compares what is handled with the end of the log, which is asked for apart from the client's fetches.
+ * Detects a consumer that is alive and reads nothing, whatever its client says: clients have been seen to send heartbeats for hours with
+ * partitions assigned and no fetch under way (https://github.com/confluentinc/confluent-kafka-javascript/issues/476). It compares what is
+ * handled with the end of the log, which is not asked for through the client's fetches.
  */
 export class Watchdog {
   readonly #stuckAfterMs: number;
@@ -39,7 +39,7 @@ export class Watchdog {
     this.#stuckAfterMs = stuckAfterMs;
   }
 
-  /** `ranges` is null where the brokers did not answer. */
+  /** `ranges` is null if the brokers did not answer. */
   look(nowMs: number, partitions: readonly WatchedPartition[], ranges: readonly LogRange[] | null): readonly Suspicion[] {
     this.#forgetOthers(partitions);
     this.#answeredMs = ranges === null ? (this.#answeredMs ?? nowMs) : nowMs;
@@ -52,7 +52,8 @@ export class Watchdog {
   #lookAt({ assignment, handledTo, isAtWork }: WatchedPartition, nowMs: number, log: LogRange | null): readonly Suspicion[] {
     const seen = this.#seen.get(assignment);
     const end = log?.end ?? null;
-    // Before it has handled anything, a member stands where the group did; where that is not known, nobody knows whether it should move.
+    // Before a member has handled anything, it stands at the group's committed offset. If that is not known, nobody knows whether it should
+    // move.
     const standsAt = handledTo ?? log?.committed ?? null;
     const isBehind = end !== null && standsAt !== null && end > standsAt && !isAtWork;
     if (seen === undefined || !seen.isBehind || !isBehind || seen.handledTo !== handledTo) {
@@ -80,13 +81,13 @@ export class Watchdog {
 
 const maxShown = 10;
 
-/** The sentences of a health report, bounded in number: a client that does not fetch fetches none of its partitions. */
+/** The sentences of a health report. Their number is limited, because a client that does not fetch fetches none of its partitions. */
 export function suspicionTexts(suspicions: readonly Suspicion[], isWaiting: boolean): readonly string[] {
   const texts = suspicions.slice(0, maxShown).map((suspicion) => suspicionText(suspicion, isWaiting));
   return suspicions.length > maxShown ? [...texts, `${suspicions.length - maxShown} more partitions do not move`] : texts;
 }
 
-/** As a health report says it. `isWaiting`: something is waited for, and may be what holds the partition up. */
+/** The sentence of a health report. `isWaiting`: something is waited for, and may hold the partition up. */
 export function suspicionText(suspicion: Suspicion, isWaiting: boolean = false): string {
   switch (suspicion.kind) {
     case "stuck": {
@@ -97,7 +98,7 @@ export function suspicionText(suspicion: Suspicion, isWaiting: boolean = false):
       const { topic, partition } = suspicion.assignment;
       return (
         `${topic}[${partition}] ends at offset ${suspicion.end}, and everything below ${suspicion.handledTo} was handled: ` +
-        "the log was truncated, or the topic was deleted and made again"
+        "the log was truncated, or the topic was deleted and created again"
       );
     }
     case "unreachable":

@@ -8,10 +8,10 @@ import { type GuardedSinkParts, guardedSink } from "../user-code/guarded-sink.ts
 import { type MatchWatch, noteMatch, slotOf, type WatchedPattern } from "./match-watch.ts";
 import { type IsTopic, matchesTable, parseTablePattern, tablePath } from "./table-pattern.ts";
 
-/** What a sink takes, and how much of it at a time. */
+/** What a sink takes, and how much at a time. */
 export interface SinkOptions {
   /**
-   * Patterns of tables, as `on` has them.
+   * Patterns of tables, as in `on`.
    * @default every table
    */
   readonly tables?: readonly string[];
@@ -27,7 +27,7 @@ export interface AttachedSinkParts extends GuardedSinkParts {
   readonly isTopic: IsTopic;
 }
 
-/** The sinks of a consumer. Each takes what happens to tables: changes, rows, truncates and tombstones. */
+/** The sinks of a consumer. Each takes the events of tables: changes, rows, truncates and tombstones. */
 export class AttachedSinks {
   readonly #attached: AttachedSink[] = [];
   readonly #parts: AttachedSinkParts;
@@ -86,11 +86,11 @@ function isTableEvent(event: CdcEvent): boolean {
 
 const maxRemembered = 10_000;
 
-/** Which events these patterns take. The answer for a table and operation is found out once. */
+/** Decides which events these patterns take. For each table and operation this is decided once. */
 function takesOf(patterns: readonly WatchedPattern[], watch: MatchWatch): (event: CdcEvent) => boolean {
   /** The answers for a table, by operation. */
   const known = new Map<string, Map<string, boolean>>();
-  // Neighbours are nearly always of one table: comparing names with the last one's saves building a map key an event.
+  // Neighbouring events nearly always have the same table. Comparing names with those of the last event saves a map key for each event.
   let last: { readonly table: TableName | null; readonly topic: string; readonly answers: Map<string, boolean> } | null = null;
   const asksTopics = patterns.some(({ pattern }) => pattern.kind === "named" && pattern.mayBeTopic);
   const meet = (table: TableName | null, slot: string, topic: string): boolean => {

@@ -19,27 +19,27 @@ export type UpdateEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & 
 export type DeleteEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "delete"; readonly after: null };
 export type ReadEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "read"; readonly after: Row };
 
-/** A change by its operation: where `op` is looked at, `after` is known to be there or not. */
+/** A change by its operation: when `op` is known, the type says whether `after` is there. */
 export type AnyChangeEvent<Row = Columns, Key = Columns> =
   | CreateEvent<Row, Key>
   | UpdateEvent<Row, Key>
   | DeleteEvent<Row, Key>
   | ReadEvent<Row, Key>;
 
-/** Everything that can happen to a table. */
+/** Every event that belongs to a table. */
 export type TableEvent<Row = Columns, Key = Columns> = AnyChangeEvent<Row, Key> | RowEvent<Row, Key> | TruncateEvent | TombstoneEvent<Key>;
 
-/** What a stream gives: the events of the tables of a map, or of any table where there is no map, and those that belong to none. */
+/** What a stream gives: the events of the tables of a map (without a map, of any table), and the events that belong to no table. */
 export type StreamEvent<Tables extends object = Record<never, never>> =
   | ([keyof Tables] extends [never]
       ? TableEvent
       : { [Name in keyof Tables]: TableEvent<RowOf<Tables[Name]>, KeyOf<Tables[Name]>> }[keyof Tables])
   | ControlEvents[ControlKind];
 
-/** Handles one event. The next event of the partition waits for the promise; without one, nothing waits. */
+/** Handles one event. The next event of the partition waits for the promise. If none is returned, nothing waits. */
 export type EventHandler<Event> = (event: Event) => void | PromiseLike<void>;
 
-/** What to do with the events of a table. An event that no handler asks for is filtered: counted, and committed. */
+/** What to do with the events of a table. An event without a handler is filtered: counted, and committed. */
 export interface TableHandlers<Row = Columns, Key = Columns> {
   readonly create?: EventHandler<CreateEvent<Row, Key>>;
   readonly update?: EventHandler<UpdateEvent<Row, Key>>;
@@ -51,14 +51,14 @@ export interface TableHandlers<Row = Columns, Key = Columns> {
   readonly row?: EventHandler<RowEvent<Row, Key>>;
   readonly tombstone?: EventHandler<TombstoneEvent<Key>>;
   /**
-   * Instead of all the others: every event of the table in one batch of a partition, in order, tombstones and truncates included (a batch
-   * that left some to other handlers would see them out of order). A batch is what was fetched together, or what `delivery.batch` says; a
-   * partition's next one waits for the promise.
+   * Instead of all the others: every event of the table in batches, in order, each batch of one partition. Tombstones and truncates are
+   * included: otherwise other handlers would get them out of order. A batch is what was fetched together, or what `delivery.batch` says.
+   * The next batch of the partition waits for the promise.
    */
   readonly batch?: EventHandler<readonly TableEvent<Row, Key>[]>;
 }
 
-/** An event whose key has passed a validator: it is not null. */
+/** An event whose key has passed a validator, and so is not null. */
 export type Keyed<Event, Key> = Event extends { readonly kind: "truncate" } ? Event : Event & { readonly key: Key };
 
 /** The handlers of a table whose keys are validated. */
@@ -82,10 +82,10 @@ export interface TableTypes<Row = unknown, Key = unknown> {
 export type RowOf<Table> = Table extends { readonly row: infer Row } ? Row : Columns;
 export type KeyOf<Table> = Table extends { readonly key: infer Key } ? Key : Columns;
 
-/** Patterns of a consumer without a map of tables: any text. With one, what is not in it does not compile. */
+/** Patterns of a consumer without a map of tables: any text. With a map, a pattern that is not in it does not compile. */
 export type UntypedPattern<Tables extends object> = [keyof Tables] extends [never] ? string : never;
 
-/** Events that belong to no table, by kind; and the tombstones that no table handler took. */
+/** Events that belong to no table, by kind. Tombstones that no table handler took are among them. */
 export interface ControlEvents {
   readonly heartbeat: HeartbeatEvent;
   readonly transaction: TransactionEvent;
@@ -114,5 +114,5 @@ export function isControlKind(name: string): name is ControlKind {
   return Object.hasOwn(controlKinds, name);
 }
 
-/** A handler for whatever comes. */
+/** A handler for any event. */
 export type AnyHandler = EventHandler<CdcEvent>;

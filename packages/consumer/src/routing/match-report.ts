@@ -12,11 +12,13 @@ export interface MatchReportParts {
   readonly records: () => number;
 }
 
-/** Nothing is said before so much time has passed, or so many records: what a handler waits for may be the next one. */
+/**
+ * Nothing is reported before this time has passed, or this many records were read: the next record may be the one that a handler waits for.
+ */
 const graceMs = 5_000;
 const graceRecords = 1_000;
 
-/** Says which handlers have taken nothing: as reasons of the health report, and once each as a warning. */
+/** Reports handlers that have taken nothing: as reasons of the health report, and once each as a warning. */
 export class MatchReport {
   readonly #parts: MatchReportParts;
   readonly #reported = new Set<string>();
@@ -32,7 +34,7 @@ export class MatchReport {
     this.#lookLater();
   }
 
-  /** The last look: a run that was shorter than the grace is told of, too. */
+  /** The last look, so that a run shorter than the grace period is reported, too. */
   stop(): void {
     this.#cancel();
     this.#report(this.#found());

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { MatchWatch, noteMatch } from "./match-watch.ts";
 import { parseTablePattern } from "./table-pattern.ts";
 
-test("a pattern that takes the table of each of many schemas keeps and tells the first of them only", () => {
+test("a pattern that takes a table in each of many schemas keeps and names only the first ones", () => {
   const watch = new MatchWatch();
   const pattern = watch.watch(
     'on("orders")',

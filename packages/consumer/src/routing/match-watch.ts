@@ -1,14 +1,14 @@
 import type { CdcEvent, TableName } from "@cdckit/decode";
 import { isEndOf, type TablePattern, tablePath } from "./table-pattern.ts";
 
-/** A pattern that was given, and what has become of it. */
+/** A pattern that was given, and what it has matched. */
 export interface WatchedPattern {
   /** As the user wrote it: `on("public.orders") with update`. */
   readonly label: string;
   readonly pattern: TablePattern;
   /** It has taken an event. */
   hasTaken: boolean;
-  /** The first of the tables that it matches, as paths; more than one makes it ambiguous. */
+  /** The first of the tables that it matches, as paths. If there is more than one, the pattern is ambiguous. */
   readonly tables: Set<string>;
 }
 
@@ -25,12 +25,12 @@ export interface MatchReason {
   readonly text: string;
 }
 
-/** What a consumer with more tables than this has seen, or a pattern takes, is told by the first of them. */
+/** If there are more tables than this, messages name the first of them. */
 const maxTables = 30;
 
 /**
- * Knows which patterns have taken nothing although there was something to take. It is told of each table and operation once, when it is
- * first met, so that watching costs nothing an event.
+ * Knows which patterns have taken nothing although there was something to take. It hears of each table and operation once, when the first
+ * such event is read, so that watching costs nothing for each event.
  */
 export class MatchWatch {
   readonly #patterns: WatchedPattern[] = [];
@@ -60,8 +60,8 @@ export class MatchWatch {
   }
 
   /**
-   * In words, the patterns that have taken nothing although something was read that they may mean, and those that match several tables.
-   * `topics`: those that are consumed.
+   * In words: the patterns that have taken nothing although something was read that they may mean, and the patterns that match several
+   * tables. `topics`: the topics that are consumed.
    */
   reasons(topics: readonly string[]): readonly MatchReason[] {
     const seen = this.#seenText();
@@ -86,7 +86,7 @@ export class MatchWatch {
     });
   }
 
-  /** Where a topic's name ends as the pattern does, that topic tells; else all of them do. */
+  /** If a topic's name ends as the pattern does, that topic is meant. Otherwise all topics may be. */
   #wasRead(text: string, topics: readonly string[]): boolean {
     const name = text.slice(text.lastIndexOf(".") + 1).toLowerCase();
     const own = topics.filter((topic) => isEndOf(name, topic.toLowerCase()));
@@ -99,12 +99,12 @@ export class MatchWatch {
   }
 }
 
-/** The tables that are not another one's name with fewer parts: a tombstone's table is known by its topic alone. */
+/** The tables whose names are not shorter forms of another one's: a tombstone's table is known by its topic alone. */
 function ambiguous(paths: readonly string[]): readonly string[] {
   return paths.filter((path) => !paths.some((other) => other !== path && isEndOf(path, other)));
 }
 
-/** The table of an event, and what happened to it, as handlers name it; null for control events. */
+/** The table of an event, and what happened to it, in the words of handlers. Null for control events. */
 export function slotOf(event: CdcEvent): string | null {
   return event.kind === "change"
     ? event.op

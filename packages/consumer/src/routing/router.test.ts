@@ -28,7 +28,7 @@ function codeOf(action: () => void): string {
 }
 
 describe("routing of table events", () => {
-  test("two parts are schema.table where the source has schemas, and database.table where it has none", () => {
+  test("two parts are schema.table if the source has schemas, and database.table if it has none", () => {
     const router = new Router();
     const create = vi.fn();
     router.add("inventory.orders", { create });
@@ -37,7 +37,7 @@ describe("routing of table events", () => {
     expect(handlerOf(router, change("create", { database: "inventory", schema: "dbo", name: "orders" }))).toBe("table-without-handler");
   });
 
-  test("three parts are exact, and are asked before two", () => {
+  test("three parts are exact, and come before two", () => {
     const router = new Router();
     const [wide, exact] = [vi.fn(), vi.fn()];
     router.add("inventory.orders", { create: wide, update: wide });
@@ -59,7 +59,7 @@ describe("routing of table events", () => {
     expect(handlerOf(router, tableless("heartbeat"))).toBe(anything);
   });
 
-  test("what nobody asked for says why", () => {
+  test("an event without a handler says why", () => {
     const router = new Router();
     router.add("inventory.orders", { create: vi.fn() });
     expect(handlerOf(router, change("update", orders))).toBe("operation-without-handler");
@@ -77,7 +77,7 @@ describe("routing of table events", () => {
     }
   });
 
-  test("neighbouring events of different tables are not mixed up", () => {
+  test("neighbouring events of different tables go to their own handlers", () => {
     const router = new Router();
     const [one, two] = [vi.fn(), vi.fn()];
     router.add("a.t", { create: one });
@@ -86,7 +86,7 @@ describe("routing of table events", () => {
     expect(events.map((event) => handlerOf(router, event))).toEqual([one, two, one, one, two]);
   });
 
-  test("tables called like properties of every object are tables like any other", () => {
+  test("tables with the names of properties of every object are tables like any other", () => {
     const router = new Router();
     const create = vi.fn();
     router.add("__proto__.constructor", { create });
@@ -117,7 +117,7 @@ describe("routing of control events", () => {
 describe("patterns", () => {
   const isTopic = (text: string): boolean => text === "av.inventory.orders" || text === "a.b.c.d";
 
-  test("an end of a table's name, whole parts alone, and the name of its topic", () => {
+  test("the end of a table's name (only whole parts) and the name of its topic match", () => {
     for (const [pattern, topic, takes] of [
       ["orders", "t", true],
       ["rders", "t", false],

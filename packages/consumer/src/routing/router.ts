@@ -5,7 +5,7 @@ import { checkedTarget, type RowChecks, resolveRowChecks } from "./row-checks.ts
 import { MatchWatch, noteMatch, type WatchedPattern } from "./match-watch.ts";
 import { compareScope, type IsTopic, matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
 
-/** Where events go: to a handler at once, or together with the others of their fetched batch. */
+/** Where an event goes: to a handler at once, or together with the others of its fetched batch. */
 export type Target =
   | { readonly kind: "each"; readonly handle: AnyHandler }
   | { readonly kind: "batch"; readonly handle: EventHandler<readonly CdcEvent[]> };
@@ -29,20 +29,20 @@ interface Registration {
   readonly watched: WatchedPattern;
 }
 
-/** The way of each operation of a table; null until the first event of it: what is met for the first time is told to the watch. */
+/** The route of each operation of a table. Null until its first event, which is reported to the watch. */
 type Route = Record<TableSlot, Target | FilterReason | null>;
 
 export interface RouterOptions {
-  /** May put something around each handler: called once for each. */
+  /** May put something around each handler. Called once for each. */
   readonly around?: (target: Target) => Target;
   readonly isTopic?: IsTopic;
   readonly watch?: MatchWatch;
 }
 
-/** A source with more tables than this has its routes worked out again: names from the wire must not fill the memory. */
+/** If a source has more tables than this, routes are worked out again: names from the wire must not fill the memory. */
 const maxRoutes = 10_000;
 
-/** Finds the handler of an event. Registrations come first; the first event closes the list. */
+/** Finds the handler of an event. Registrations come first. After the first event, none is accepted. */
 export class Router {
   readonly #registrations: Registration[] = [];
   readonly #control = new Map<string, Target>();
@@ -51,9 +51,9 @@ export class Router {
   readonly #around: (target: Target) => Target;
   readonly #isTopic: IsTopic;
   readonly #watch: MatchWatch;
-  /** Some pattern may be the name of a topic: then routes depend on the topic, too. */
+  /** Some pattern may be the name of a topic. Then routes depend on the topic, too. */
   #asksTopics = false;
-  // Neighbours in a topic are nearly always of one table: comparing names with the last one's saves building a map key an event.
+  // Neighbouring events nearly always have the same table. Comparing names with those of the last event saves a map key for each event.
   #lastTable: TableName | undefined;
   #lastTopic = "";
   #lastRoute: Route | undefined;
@@ -170,7 +170,7 @@ export class Router {
     return route;
   }
 
-  /** The first event of this table and operation: its way is found out, and told to the watch. */
+  /** The first event of this table and operation: its route is worked out, and the watch hears of it. */
   #meet(table: TableName | null, slot: TableSlot, event: CdcEvent): Target | FilterReason {
     if (!tableSlots.includes(slot)) {
       return unknownOperation(slot);
@@ -194,7 +194,7 @@ export class Router {
   }
 }
 
-/** Our own decoder gives no such event, one of the user's may. */
+/** Our own decoder gives no such event, but one of the user's may. */
 function unknownOperation(op: unknown): never {
   throw new TypeError(`expected a change to have the op create, update, delete or read, found ${typeof op === "string" ? op : typeof op}`);
 }
@@ -207,7 +207,7 @@ function targetsOf(text: string, handlers: TableHandlers): Map<TableSlot, Target
   for (const [name, handler] of Object.entries(handlers)) {
     const known = name === "batch" || (tableSlots as readonly string[]).includes(name);
     if (!known || (handler !== undefined && typeof handler !== "function")) {
-      const problem = known ? "is not a function" : `is unknown: there are ${tableSlots.join(", ")} and batch`;
+      const problem = known ? "is not a function" : `is unknown: the handlers are ${tableSlots.join(", ")} and batch`;
       throw new ConsumerError("invalid-handler", `on(${JSON.stringify(text)}): handler ${JSON.stringify(name)} ${problem}`);
     }
   }

@@ -19,22 +19,22 @@ export type StandardResult<Output> =
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
 
 /**
- * What the rows and keys of a table are checked with before a handler sees them. What a validator gives takes the place of what it was
- * given, so that defaults and transformations count. An event that does not pass halts the consumer, as one that does not decode would.
+ * What the rows and keys of a table are checked with before a handler sees them. The result of a validator replaces what it was given, so
+ * that defaults and transformations count. An event that does not pass halts the consumer, in the same way as one that does not decode.
  */
 export interface RowChecks<Row = unknown, Key = unknown> {
   /** Checks `after` and `before` of changes, and `row`. A before image that has only some of the columns is not checked. */
   readonly row?: StandardSchema<Row>;
-  /** Checks keys, also those that are null: what a handler then gets is what the validator gives. */
+  /** Checks keys, null keys as well: a handler then gets the result of the validator. */
   readonly key?: StandardSchema<Key>;
 }
 
-/** Checks with a validator of keys: no event reaches the handlers whose key is null, unless the validator takes it. */
+/** Checks with a validator of keys: no event with a null key reaches the handlers, unless the validator accepts it. */
 export interface KeyChecks<Row = unknown, Key = unknown> extends RowChecks<Row, Key> {
   readonly key: StandardSchema<Key>;
 }
 
-/** The checks, or null where there are none. Throws a `ConsumerError` where a validator is no Standard Schema. */
+/** The checks. Null if there are none. Throws a `ConsumerError` if a validator is no Standard Schema. */
 export function resolveRowChecks(pattern: string, checks: RowChecks | undefined): RowChecks | null {
   if (checks === undefined) {
     return null;
@@ -45,7 +45,7 @@ export function resolveRowChecks(pattern: string, checks: RowChecks | undefined)
     const isStandard =
       typeof standard === "object" && standard !== null && "validate" in standard && typeof standard.validate === "function";
     if (!isKnown || (schema !== undefined && !isStandard)) {
-      const problem = isKnown ? 'is no Standard Schema: it has no "~standard".validate' : "is unknown: there are row and key";
+      const problem = isKnown ? 'is no Standard Schema: it has no "~standard".validate' : "is unknown: the checks are row and key";
       throw new ConsumerError("invalid-handler", `on(${JSON.stringify(pattern)}): validator ${JSON.stringify(name)} ${problem}`);
     }
   }
@@ -55,9 +55,9 @@ export function resolveRowChecks(pattern: string, checks: RowChecks | undefined)
 type Part = "after" | "before" | "row" | "key";
 type Checked = Record<Part, unknown>;
 
-/** The target, with its events checked first. It is as synchronous as the validators and the handler are. */
+/** The target, with its events checked first. It is synchronous if the validators and the handler are. */
 export function checkedTarget(target: Target, checks: RowChecks, pattern: string): Target {
-  // A handler that is tried again gets the event as it was checked: a validator is not given what it has made itself.
+  // A retry gets the event as it was checked: a validator must not get its own result.
   const checked = new WeakSet<CdcEvent>();
   const check = (event: CdcEvent): void | Promise<void> => {
     if (checked.has(event)) {
@@ -84,7 +84,7 @@ export function checkedTarget(target: Target, checks: RowChecks, pattern: string
   };
 }
 
-/** What is to be awaited of all of them, or nothing. Where one throws, the promises of those before it are not left alone. */
+/** What is to be awaited of all of them, or nothing. If one throws, the promises of those before it are still handled. */
 function allOf<T>(items: readonly T[], check: (item: T) => void | Promise<void>): void | Promise<void> {
   const pending: Promise<void>[] = [];
   try {
@@ -101,7 +101,7 @@ function allOf<T>(items: readonly T[], check: (item: T) => void | Promise<void>)
   return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined);
 }
 
-/** All parts are validated before one of them is replaced: an event is as it came, or as its validators gave it. */
+/** All parts are validated before one is replaced: an event is either as it came, or as its validators gave it. */
 function checkEvent(event: CdcEvent, checks: RowChecks, pattern: string): void | Promise<void> {
   const taken: (() => void)[] = [];
   const judge = (part: Part, result: unknown): void => {
@@ -130,7 +130,7 @@ function partsOf(event: CdcEvent, { row, key }: RowChecks): [Part, StandardSchem
     if (after !== null) {
       parts.push(["after", row]);
     }
-    // A key is all that is left of a deleted row where the table's replica identity is the key.
+    // If the table's replica identity is the key, a deleted row has nothing but its key.
     if (before !== null && (after === null ? !isKeyOnly(before, event.key) : Object.keys(before).length === Object.keys(after).length)) {
       parts.push(["before", row]);
     }
@@ -143,7 +143,7 @@ function isKeyOnly(before: object, key: unknown): boolean {
   return Object.keys(before).every((name) => names.includes(name) || (before as Record<string, unknown>)[name] === null);
 }
 
-/** What a validator gives for the part. The event is this handler's alone: its part is replaced in place. */
+/** The validator's result for the part. The event belongs to this handler alone, so the part is replaced in place. */
 function valueOf(event: CdcEvent, part: Part, result: unknown, pattern: string): unknown {
   if (typeof result !== "object" || result === null || !("value" in result || "issues" in result)) {
     throw new TypeError(`expected the validator of ${part} of ${JSON.stringify(pattern)} to give { value } or { issues }`);

@@ -4,7 +4,7 @@ import { ConsumerError } from "../errors.ts";
 /** Which tables a handler takes. */
 export type TablePattern =
   | { readonly kind: "any" }
-  /** A table by its name or the end of it (`orders`, `inventory.orders`, `shop.inventory.orders`), or by the name of its topic. */
+  /** A table by its name or the end of its name (`orders`, `inventory.orders`, `shop.inventory.orders`), or by the name of its topic. */
   | { readonly kind: "named"; readonly text: string; readonly parts: number; readonly mayBeTopic: boolean };
 
 /** Whether a text is the name of a topic that is subscribed to. */
@@ -13,7 +13,7 @@ export type IsTopic = (text: string) => boolean;
 const maxParts = 3;
 
 /**
- * Reads `"*"`, the name of a table or an end of it (`"orders"`, `"inventory.orders"`, `"shop.inventory.orders"`), or the name of a topic.
+ * Reads `"*"`, the name of a table or the end of one (`"orders"`, `"inventory.orders"`, `"shop.inventory.orders"`), or the name of a topic.
  * Throws a `ConsumerError` for anything else.
  */
 export function parseTablePattern(text: string, isTopic: IsTopic = () => false): TablePattern {
@@ -43,12 +43,12 @@ export function tablePath({ database, schema, name }: TableName): string {
   return `${database === undefined ? "" : `${database}.`}${schema === undefined ? "" : `${schema}.`}${name}`;
 }
 
-/** Whether the text is the path or an end of it, whole parts alone. */
+/** Whether the text is the whole path or the end of it. Only whole parts count. */
 export function isEndOf(text: string, path: string): boolean {
   return path === text || path.endsWith(`.${text}`);
 }
 
-/** Patterns that say more come first: whole names and topics, then longer ends before shorter ones, then `"*"`. */
+/** More specific patterns come first: whole names and topics, then longer ends before shorter ones, then `"*"`. */
 export function compareScope(a: TablePattern, b: TablePattern): number {
   return scopeOf(a) - scopeOf(b);
 }

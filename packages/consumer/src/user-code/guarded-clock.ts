@@ -3,8 +3,8 @@ import type { UserFunctions } from "./user-functions.ts";
 import { pendingOf } from "./user-value.ts";
 
 /**
- * The user's clock, or the process' own from the first time on that the user's throws or gives no number: the consumer is halted then, and
- * needs a clock to stop by.
+ * The user's clock. If it throws or gives no number, the process' own clock takes over from then on: the consumer halts, and needs a clock
+ * for its stop.
  */
 export function guardedClock(clock: Clock, functions: UserFunctions): Clock {
   return clock === systemClock ? clock : new GuardedClock(clock, functions);
@@ -36,11 +36,11 @@ class GuardedClock implements Clock {
       }
     };
     let isAsking = true;
-    // A clock that calls at once would call whoever asked before it knows how to take the call back.
+    // If a clock called at once, its caller could not cancel the call yet.
     const due = (): void => (isAsking ? queueMicrotask(callOnce) : callOnce());
     let takeBack = this.#ask("after", (clock) => clock.after(delayMs, due));
     if (typeof takeBack !== "function") {
-      this.#failed("after", "it returned no function that takes the call back");
+      this.#failed("after", "it returned no function that cancels the call");
       takeBack = systemClock.after(delayMs, due);
     }
     isAsking = false;
@@ -92,7 +92,7 @@ class GuardedClock implements Clock {
   }
 }
 
-/** The user's source of chance, or the language's own from the first time on that it throws or gives no number from 0 to below 1. */
+/** The user's source of random numbers. If it throws or gives no number from 0 to below 1, the language's own takes over from then on. */
 export function guardedRandom(random: () => number, functions: UserFunctions): () => number {
   if (random === Math.random) {
     return random;

@@ -2,7 +2,7 @@ import type { CdcEvent, Decoder, RecordCursor, SchemaSource } from "@cdckit/deco
 import { callUser } from "./user-functions.ts";
 import { pendingOf, readText } from "./user-value.ts";
 
-/** A decoder of the user's: what it gives is events, or a promise of them that is the language's own, or it throws. */
+/** A decoder of the user's. Its results are events, or a promise of the language's own, or it throws. */
 export function guardedDecoder(decoder: Decoder): Decoder {
   return {
     decode: (record) => decoder.decode(record),
@@ -18,10 +18,10 @@ function eventsOf(decoded: unknown): readonly CdcEvent[] {
   if (!Array.isArray(decoded)) {
     throw new TypeError(`expected an array of events from decodeAt(), found ${decoded === null ? "null" : typeof decoded}`);
   }
-  return decoded as readonly CdcEvent[]; // what they hold is asked where it is used
+  return decoded as readonly CdcEvent[]; // their contents are checked by who uses them
 }
 
-/** A schema source of the user's. One whose `peek` throws halts the consumer: no schema could ever be had from it. */
+/** A schema source of the user's. If its `peek` throws, the consumer halts: it could never get a schema from it. */
 export function guardedSource(source: SchemaSource): SchemaSource {
   const host = readText(source, "host");
   return {

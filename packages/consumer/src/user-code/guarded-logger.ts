@@ -1,7 +1,7 @@
 import type { Logger } from "../observe/logger.ts";
 import type { UserFunctions } from "./user-functions.ts";
 
-/** The logger, with what it throws or rejects with contained. */
+/** The logger. What it throws or rejects with goes no further. */
 export function guardedLogger(logger: Logger, functions: UserFunctions): Logger {
   const guarded =
     (level: keyof Logger): Logger["info"] =>

@@ -10,7 +10,7 @@ export interface GuardedSinkParts {
   readonly fail: (error: Error) => void;
 }
 
-/** A sink of the user's: its methods give promises that are the language's own, and what it claims is offsets. */
+/** A sink of the user's. Its methods return promises of the language's own, and its claim gives offsets. */
 export function guardedSink(sink: Sink, { logger, fail }: GuardedSinkParts): Sink {
   const { name } = sink;
   const host = readText(sink, "host");
@@ -20,7 +20,7 @@ export function guardedSink(sink: Sink, { logger, fail }: GuardedSinkParts): Sin
     ...(host === undefined ? {} : { host }),
     claim: async (groupId, assignments) => checkpointsOf(name, await sink.claim(groupId, assignments)),
     apply: async (batch) => sink.apply(batch),
-    // It is told in the middle of decoding, where a failure would be the record's: it is the sink's.
+    // This is called during decoding. Without this, a failure of the sink would count as the record's.
     ...(schemaSeen === undefined
       ? {}
       : {
@@ -44,7 +44,7 @@ export function guardedSink(sink: Sink, { logger, fail }: GuardedSinkParts): Sin
       try {
         await sink.close();
       } catch (error) {
-        // Everything that it has applied is applied; how run() ends is decided by then.
+        // Everything that it has applied stays applied, and how run() ends is decided by then.
         logger.warn({ err: error, sink: name }, "a sink could not be closed");
       }
     },
@@ -58,7 +58,7 @@ function checkpointsOf(name: string, given: unknown): readonly OffsetCommit[] {
   return given as readonly OffsetCommit[]; // an assignment that is not its own is not looked up
 }
 
-/** What a function of `pipe` gave, as records; throws where it is something else, before any of them is written. */
+/** What a function of `pipe` gave, as records. If it gave something else, this throws before any of them is written. */
 export function outgoingRecords(given: unknown): readonly OutgoingRecord[] {
   if (!Array.isArray(given)) {
     throw new TypeError(`expected an array of records from the function of pipe(), found ${given === null ? "null" : typeof given}`);

@@ -3,7 +3,7 @@ import { ConsumerError } from "../errors.ts";
 import { causeText } from "../observe/cause-text.ts";
 import { pendingOf } from "./user-value.ts";
 
-/** Calls a function of the user's that must not throw. Throws a `ConsumerError` that names it where it does. */
+/** Calls a function of the user's that must not throw. If it does, throws a `ConsumerError` that names it. */
 export function callUser<T>(what: string, call: () => T, at?: RecordCoordinates): T {
   try {
     return call();
@@ -15,22 +15,23 @@ export function callUser<T>(what: string, call: () => T, at?: RecordCoordinates)
 /** The error that says that a function of the user's did what it must not do. */
 export function callbackFailed(what: string, found: string, cause?: unknown, at?: RecordCoordinates): ConsumerError {
   const place = at === undefined ? "" : ` at ${at.topic}[${at.partition}] offset ${at.offset}`;
-  return new ConsumerError("callback-failed", `${what} must not fail, and did${place}: ${found}; mend it, the cause is what it threw`, {
+  return new ConsumerError("callback-failed", `${what} must not fail, and did${place}: ${found}; correct it, the cause is what it threw`, {
     cause,
     ...(at === undefined ? {} : { at }),
   });
 }
 
 /**
- * The functions of the options that are called all the time. One that others depend on (a clock, `random`) halts the consumer when it
- * fails; one that only looks on (a logger, telemetry) never does: its failures are counted, and told by `health()`.
+ * The functions of the options that are called all the time. If a function fails that others depend on (a clock, `random`), the consumer
+ * halts. If a function fails that only observes (a logger, telemetry), nothing stops: its failures are counted, and `health()` reports
+ * them.
  */
 export class UserFunctions {
   readonly #lookersOn = new Map<string, { count: number; last: string }>();
   #failure: ConsumerError | null = null;
   #onFailure: (error: Error) => void = () => {};
 
-  /** Calls when a function has failed that others depend on. */
+  /** Registers what is called after a function has failed that others depend on. */
   onFailure(call: (error: Error) => void): void {
     this.#onFailure = call;
   }
@@ -40,12 +41,12 @@ export class UserFunctions {
     if (this.#failure === null) {
       const failure = callbackFailed(what, found, cause);
       this.#failure = failure;
-      // Not in this turn: whoever has asked for the time may be in the middle of a change of state.
+      // Not in this turn: whoever asked for the time may be in the middle of a change of state.
       queueMicrotask(() => this.#onFailure(failure));
     }
   }
 
-  /** Calls a function that only looks on. Undefined where it threw; a promise that it gives is not waited for. */
+  /** Calls a function that only observes. Undefined if it threw. A promise that it gives is not waited for. */
   lookOn<T>(what: string, call: () => T): T | undefined {
     try {
       const result = call();
@@ -57,7 +58,7 @@ export class UserFunctions {
     }
   }
 
-  /** The failures of functions that only look on, in words. */
+  /** The failures of functions that only observe, in words. */
   get reasons(): readonly string[] {
     return [...this.#lookersOn].map(
       ([what, { count, last }]) => `${what} failed ${count} times, which stops nothing; the last time: ${last}`,

@@ -4,7 +4,7 @@
  */
 import { types } from "node:util";
 
-/** The member of that name; undefined where there is none, or where it cannot be read. */
+/** The member of that name. Undefined if there is none, or if it cannot be read. */
 export function readMember(value: unknown, name: PropertyKey): unknown {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") {
     return undefined;
@@ -16,7 +16,7 @@ export function readMember(value: unknown, name: PropertyKey): unknown {
   }
 }
 
-/** The member of that name where it is a text that is not empty. */
+/** The member of that name, if it is a text that is not empty. */
 export function readText(value: unknown, name: PropertyKey): string | undefined {
   const member = readMember(value, name);
   return typeof member === "string" && member !== "" ? member : undefined;
@@ -40,18 +40,18 @@ export function textOf(value: unknown): string {
   }
 }
 
-/** The name of an error's class, or the type of what is no error. */
+/** The name of an error's class, or the type of a value that is no error. */
 export function nameOf(value: unknown): string {
   return isError(value) ? (readText(value, "name") ?? "Error") : typeof value;
 }
 
-/** Its `code`, where that is a text or a number. */
+/** Its `code`, if that is a text or a number. */
 export function codeOf(value: unknown): string | number | undefined {
   const code = readMember(value, "code");
   return typeof code === "string" || typeof code === "number" ? code : undefined;
 }
 
-/** An error whose message can be read: the value itself where it is one, else one with the value as its cause. */
+/** An error whose message can be read: the value itself if it is one, otherwise an error with the value as its cause. */
 export function toError(value: unknown): Error {
   return isError(value) && typeof readMember(value, "message") === "string" ? value : new Error(textOf(value), { cause: value });
 }
@@ -59,8 +59,8 @@ export function toError(value: unknown): Error {
 const nativeThen = Promise.prototype.then;
 
 /**
- * What a function returned, where it is to be awaited; null where it is not. The promise is the language's own, whatever was returned: it
- * settles once, and neither reading nor calling its `then` throws.
+ * What a function returned, if it is to be awaited. Null if not. The promise is the language's own, whatever was returned: it settles once,
+ * and neither reading nor calling its `then` throws.
  */
 export function pendingOf(returned: unknown): Promise<unknown> | null {
   if ((typeof returned !== "object" || returned === null) && typeof returned !== "function") {
