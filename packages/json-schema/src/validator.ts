@@ -150,7 +150,7 @@ class Budget {
     if (this.#left < 0) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a value that its JSON Schema can be checked against in ${this.#perByte} ns for each byte of the message, found that its alternatives or patterns take longer: simplify them, raise limits.maxWeightPerByte, or set validation to "off"`,
+        `expected a value that its JSON Schema can be checked against in ${this.#perByte} ns for each byte of the message, found that its alternatives or patterns take longer: simplify them, raise limits.maxCostPerByte, or set validation to "off"`,
       );
     }
   };
