@@ -46,6 +46,7 @@ export const roomTables = {
       "schema-source": [],
       "json-schema-validator": [], // the port of @cdckit/json-schema
       "bind-methods": [],
+      "bounded-map": [],
       "set-property": [], // the one way to set a property whose name came from bytes
       options: ["errors", "json-schema-validator:types"],
       event: ["record:types", "schema-source:types"],
@@ -53,7 +54,16 @@ export const roomTables = {
       "schema-seen": ["encoding/type:types", "event:types", "schema-source:types"], // what a schema listener is told
       position: ["event:types"], // where a change stands in its source
       values: ["errors", "options", "set-property"],
-      encoding: ["values", "errors", "options", "set-property", "schema-source:types", "event:types", "json-schema-validator:types"],
+      encoding: [
+        "bounded-map",
+        "values",
+        "errors",
+        "options",
+        "set-property",
+        "schema-source:types",
+        "event:types",
+        "json-schema-validator:types",
+      ],
       framing: ["errors", "record", "options:types", "schema-source:types", "event:types"],
       envelope: [
         "event",
@@ -80,6 +90,8 @@ export const roomTables = {
         "position",
       ],
       detect: [
+        "bind-methods",
+        "bounded-map",
         "explanation:types",
         "schema-seen:types",
         "stream",
@@ -96,6 +108,7 @@ export const roomTables = {
       ],
       decoder: [
         "bind-methods",
+        "bounded-map",
         "json-schema-validator:types",
         "explanation:types",
         "schema-seen:types",

@@ -1,10 +1,11 @@
 import type { Explanation } from "./explanation.ts";
-import { BoundedMap } from "./detect/bounded-map.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import { Engine } from "./detect/engine.ts";
-import { explainCandidates } from "./detect/explain.ts";
+import { explainCandidates } from "./detect/explain/explain.ts";
 import { type Formats, formatsWith } from "./detect/formats.ts";
-import { type Failures, load, type Pending } from "./detect/pending.ts";
-import type { HintedFormat } from "./detect/side-route.ts";
+import { type Failures, isPending, load, type Pending } from "./detect/pending.ts";
+import type { RecordReading } from "./detect/record-reading.ts";
+import type { HintedFormat } from "./detect/route.ts";
 import { type ResolvedHints, TopicDecoder } from "./detect/topic-decoder.ts";
 import { type DecodeError, isDecodeError, isError, thrownText } from "./errors.ts";
 import type { CdcEvent, EncodingName } from "./event.ts";
@@ -198,11 +199,11 @@ class DetectingDecoder implements Decoder {
     const { topic } = cursor.batch;
     const decoder = this.#last !== null && this.#lastTopic === topic ? this.#last : this.#decoderFor(topic);
     try {
-      const events = decoder.read(cursor, null);
-      if (events === null) {
-        return this.#whenLoaded(decoder, decoder.pending, positionOf(cursor)).then((loaded) => this.#learned(loaded));
+      const read = decoder.read(cursor);
+      if (isPending(read)) {
+        return this.#whenLoaded(decoder, read, positionOf(cursor)).then(({ events }) => this.#learned(events));
       }
-      return this.#learner === null ? events : this.#learned(events);
+      return this.#learner === null ? read : this.#learned(read);
     } catch (error) {
       throw located(error, cursor);
     }
@@ -220,8 +221,12 @@ class DetectingDecoder implements Decoder {
     const decoder = new TopicDecoder(this.#engine, record.topic, this.#hintsFor(record.topic));
     const cursor = new SingleRecordBatch(record);
     try {
-      const events = await (decoder.read(cursor, null) ?? this.#whenLoaded(decoder, decoder.pending, cursor));
-      const { routes, learned } = decoder;
+      const first = decoder.readSlowPath(cursor, null);
+      const { events, reading } = isPending(first.outcome)
+        ? await this.#whenLoaded(decoder, first.outcome, cursor)
+        : { events: first.outcome, reading: first };
+      const routes = { key: reading.keyRoute, value: reading.valueRoute };
+      const { learned } = decoder;
       return { candidates: explainCandidates(record, this.#engine, { events, routes, learned, error: null }), error: null };
     } catch (thrown) {
       const error = located(thrown, cursor);
@@ -230,19 +235,19 @@ class DetectingDecoder implements Decoder {
   }
 
   /** Loads what the record waits for until it can be read. The cursor is a copy: the driver's may have moved on. */
-  async #whenLoaded(decoder: TopicDecoder, first: Pending | null, cursor: RecordCursor): Promise<readonly CdcEvent[]> {
+  async #whenLoaded(decoder: TopicDecoder, first: Pending, cursor: RecordCursor): Promise<Loaded> {
     const failed = new Map<SchemaId, DecodeError>();
-    for (let pending = first; pending !== null; pending = decoder.pending) {
+    for (let pending = first; ; ) {
       const failure = await load(this.#engine, pending);
       if (failure !== null) {
         failed.set(pending.id, failure);
       }
-      const events = readAfterLoad(decoder, cursor, failed);
-      if (events !== null) {
-        return events;
+      const reading = readAfterLoad(decoder, cursor, failed);
+      if (!isPending(reading.outcome)) {
+        return { events: reading.outcome, reading };
       }
+      pending = reading.outcome;
     }
-    throw new TypeError("a record waits for nothing: read() returned null without saying what for");
   }
 
   #decoderFor(topic: string): TopicDecoder {
@@ -268,6 +273,12 @@ class DetectingDecoder implements Decoder {
       value: hintedFormat(topic, "value", hints),
     };
   }
+}
+
+/** A record that had to wait, with its events. */
+interface Loaded {
+  readonly events: readonly CdcEvent[];
+  readonly reading: RecordReading;
 }
 
 function columnsOf(hints: TopicHints | undefined): readonly (readonly [string, Semantic])[] {
@@ -306,9 +317,9 @@ function hintedFormat(topic: string, side: "key" | "value", hints: TopicHints = 
   };
 }
 
-function readAfterLoad(decoder: TopicDecoder, cursor: RecordCursor, failed: Failures): readonly CdcEvent[] | null {
+function readAfterLoad(decoder: TopicDecoder, cursor: RecordCursor, failed: Failures): RecordReading {
   try {
-    return decoder.read(cursor, failed);
+    return decoder.readSlowPath(cursor, failed);
   } catch (error) {
     throw located(error, cursor);
   }

@@ -13,17 +13,19 @@ import type { EncodingName } from "../event.ts";
 import type { ResolvedLimits, ResolvedValidation, ResolvedValueOptions } from "../options.ts";
 import type { SchemaListener } from "../schema-seen.ts";
 import type { SchemaSource, SchemaType } from "../schema-source.ts";
-import type { SemanticsSources } from "./column-semantics.ts";
-import type { Formats } from "./formats.ts";
+import type { Framing } from "../framing/framing.ts";
+import type { AllFormats } from "./formats.ts";
+import { FramingOrder } from "./framing-order.ts";
+import type { SemanticsSources } from "./semantics/column-semantics.ts";
 
 export interface EngineOptions {
   readonly values: ResolvedValueOptions;
   readonly limits: ResolvedLimits;
   readonly schemas: SchemaSource | null;
-  readonly formats: Formats;
+  readonly formats: AllFormats;
   readonly validation: ResolvedValidation | null;
   readonly onSchema: SchemaListener | null;
-  readonly learn: SemanticsSources;
+  readonly learn: Pick<SemanticsSources, "keys" | "schemaChanges">;
 }
 
 /** What all topics of one decoder share. */
@@ -31,7 +33,12 @@ export class Engine {
   readonly values: ResolvedValueOptions;
   readonly limits: ResolvedLimits;
   readonly schemas: SchemaSource | null;
-  readonly formats: Formats;
+  readonly formats: AllFormats;
+  readonly framingOrder: FramingOrder;
+  /** Of messages that nothing frames. */
+  readonly noFraming: Framing;
+  /** Of values that are no envelope's. */
+  readonly noEnvelope: EnvelopeFormat;
   readonly validation: ResolvedValidation | null;
   readonly onSchema: SchemaListener | null;
   readonly learn: SemanticsSources;
@@ -44,6 +51,7 @@ export class Engine {
   readonly codeGeneration: boolean;
   /** JSON text inside of a value, without rounding its numbers. */
   readonly parseJson: (text: string) => unknown;
+  readonly #envelopes: ReadonlyMap<string, EnvelopeFormat>;
   #lastBytes: Uint8Array | null = null;
   #lastBuffer: Buffer = Buffer.alloc(0);
 
@@ -52,12 +60,16 @@ export class Engine {
     this.limits = limits;
     this.schemas = schemas;
     this.formats = formats;
+    this.framingOrder = new FramingOrder(formats);
+    this.noFraming = formats.framings.at(-1) as Framing; // the last ones of both lists are built in
+    this.noEnvelope = formats.envelopes.at(-1) as EnvelopeFormat;
+    this.#envelopes = new Map(formats.envelopes.toReversed().map((envelope) => [envelope.name, envelope]));
     this.envelopeHeaders = new Set(formats.envelopes.flatMap(({ headerNames }) => headerNames ?? []));
     this.parse = { maxDepth: limits.maxDepth, texts: this.texts };
     this.codeGeneration = codeGenerationAllowed();
     this.validation = validation;
     this.onSchema = onSchema;
-    this.learn = learn;
+    this.learn = { ...learn, holdFor: (event) => this.#envelopes.get(event.envelope)?.sharesSemantics?.(event) === true };
     this.parseJson = convertContext(this.compileOptions(readEverything), this.parse).parseJson;
   }
 
@@ -85,7 +97,7 @@ export class Engine {
   /** The envelope that a value of this shape is in. */
   envelopeFor(shape: Shape): EnvelopeFormat {
     const { envelopes } = this.formats;
-    const found = envelopes.find((envelope) => envelope.recognise(shape) !== null) ?? (envelopes.at(-1) as EnvelopeFormat);
+    const found = envelopes.find((envelope) => envelope.recognise(shape) !== null) ?? this.noEnvelope;
     return keepingExtra(found, shape);
   }
 

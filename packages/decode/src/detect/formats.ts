@@ -2,12 +2,15 @@ import { avro } from "../encoding/avro/encoding.ts";
 import { avroJson } from "../encoding/avro-json/encoding.ts";
 import { canalProtobuf } from "../encoding/canal-protobuf/encoding.ts";
 import { cbor } from "../encoding/cbor/encoding.ts";
-import { registeredConnectJson } from "../encoding/connect-json/encoding.ts";
+import { connectJson, registeredConnectJson } from "../encoding/connect-json/encoding.ts";
+import { json } from "../encoding/json/encoding.ts";
 import { jsonSchema } from "../encoding/json-schema/encoding.ts";
 import { kafkaPrimitives } from "../encoding/kafka-primitive/encoding.ts";
 import { messagePack } from "../encoding/msgpack/encoding.ts";
 import { protobuf } from "../encoding/protobuf/encoding.ts";
+import { bytes, text } from "../encoding/raw/encoding.ts";
 import type { PlainEncoding, SchemaEncoding } from "../encoding/schema-encoding.ts";
+import type { TextEncoding } from "../encoding/text-encoding.ts";
 import { canal } from "../envelope/canal/envelope.ts";
 import { cloudevents } from "../envelope/cloudevents/envelope.ts";
 import { cockroachdb } from "../envelope/cockroachdb/envelope.ts";
@@ -25,10 +28,10 @@ import { outbox } from "../envelope/outbox/envelope.ts";
 import { qlik } from "../envelope/qlik/envelope.ts";
 import { ticdcAvro } from "../envelope/ticdc-avro/envelope.ts";
 import { ticdcCanalJson } from "../envelope/ticdc-canal-json/envelope.ts";
-import { ticdcOpen } from "../envelope/ticdc-open/envelope.ts";
+import { ticdcOpenIn } from "../envelope/ticdc-open/envelope.ts";
 import { ticdcSimple } from "../envelope/ticdc-simple/envelope.ts";
 import { wal2json } from "../envelope/wal2json/envelope.ts";
-import { apicurio, apicurioHeader, apicurioJson, apicurioWith } from "../framing/apicurio/recognise.ts";
+import { apicurio, apicurioHeaderWith, apicurioJson, apicurioWith } from "../framing/apicurio/recognise.ts";
 import { azure, azureHeader } from "../framing/azure/recognise.ts";
 import { buf } from "../framing/buf/recognise.ts";
 import { confluentGuid, confluentGuidHeader } from "../framing/confluent-guid/recognise.ts";
@@ -38,7 +41,8 @@ import { singleObject } from "../framing/single-object/recognise.ts";
 import { confluent } from "../framing/confluent/recognise.ts";
 import type { Framing } from "../framing/framing.ts";
 import { none as noFraming } from "../framing/none/recognise.ts";
-import { ticdc } from "../framing/ticdc/recognise.ts";
+import { ticdc, ticdcMaxwell } from "../framing/ticdc/recognise.ts";
+import type { CdcEvent } from "../event.ts";
 import type { ApicurioIdSpace } from "../options.ts";
 
 /** Every format that a decoder knows, layer by layer, most specific first. */
@@ -53,9 +57,17 @@ export interface Formats {
   readonly envelopes: readonly EnvelopeFormat[];
 }
 
+/** The same, with what detection falls back to. */
+export interface AllFormats extends Formats {
+  /** What tells itself by its text. */
+  readonly textEncodings: readonly TextEncoding[];
+  /** What keys are that are nothing else. */
+  readonly raw: { readonly text: PlainEncoding; readonly bytes: PlainEncoding };
+}
+
 const framings: readonly Framing[] = [
   confluentGuidHeader,
-  apicurioHeader,
+  apicurioHeaderWith(avroJson.name),
   azureHeader,
   buf,
   ocf,
@@ -63,6 +75,7 @@ const framings: readonly Framing[] = [
   glue,
   confluentGuid,
   ticdc,
+  ticdcMaxwell,
   apicurio,
   apicurioJson,
   azure,
@@ -80,7 +93,7 @@ const envelopes: readonly EnvelopeFormat[] = [
   debezium,
   cloudevents,
   ticdcCanalJson,
-  ticdcOpen,
+  ticdcOpenIn(ticdc.name),
   ticdcSimple,
   ticdcAvro,
   maxwell,
@@ -96,18 +109,23 @@ const envelopes: readonly EnvelopeFormat[] = [
   noEnvelope,
 ];
 
-/** Apicurio's in place of the one above, where that is hinted. */
-const apicurioByContent: Framing = apicurioWith("contentId");
+/** Encodings that tell themselves, most specific first. */
+const textEncodings: readonly TextEncoding[] = [connectJson, json];
 
-/** Whether a framing is one of those above, of which it is known what they begin with. */
-export function isBuiltInFraming(framing: Framing): boolean {
-  return framings.includes(framing) || framing === apicurioByContent;
+/** The envelopes that Debezium's converters write decimals in as base64 and times as numbers. Others write what a reader expects. */
+const debeziumEnvelopes: readonly EnvelopeFormat[] = [debezium, flattened, cloudevents];
+
+/** Whether an event's values came without types, as Debezium's converters write them. */
+export function isUntypedOfDebezium({ encoding, envelope }: CdcEvent): boolean {
+  return encoding === json.name && debeziumEnvelopes.some(({ name }) => name === envelope);
 }
 
 /** The built-in formats, with the user's own before them. */
-export function formatsWith(own: Partial<Formats> = {}, apicurioIds: ApicurioIdSpace = "globalId"): Formats {
-  const builtIn = apicurioIds === "globalId" ? framings : framings.map((framing) => (framing === apicurio ? apicurioByContent : framing));
+export function formatsWith(own: Partial<Formats> = {}, apicurioIds: ApicurioIdSpace = "globalId"): AllFormats {
+  const builtIn = framings.map((framing) => (framing === apicurio ? apicurioWith(apicurioIds) : framing));
   return {
+    textEncodings,
+    raw: { text, bytes },
     framings: [...(own.framings ?? []), ...builtIn],
     schemaEncodings: [...(own.schemaEncodings ?? []), ...schemaEncodings],
     plainEncodings: [...(own.plainEncodings ?? []), ...plainEncodings],

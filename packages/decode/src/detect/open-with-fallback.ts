@@ -3,7 +3,7 @@ import { keepingExtra, originalOf } from "../envelope/extra.ts";
 import type { Origin } from "../envelope/origin.ts";
 import type { CdcEvent } from "../event.ts";
 import type { EnvelopeOverride } from "./side-decoder-cache.ts";
-import type { SideRoute } from "./side-route.ts";
+import type { SideRoute } from "./route.ts";
 
 /** Reads the same value again, as another envelope wants it. */
 export type ReadWithOverride = (override: EnvelopeOverride) => unknown;

@@ -1,5 +1,6 @@
 import type { SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { DecodeError, type DecodeErrorCode, isError, thrownCode, thrownText } from "../errors.ts";
+import type { CdcEvent } from "../event.ts";
 import type { SchemaId, SchemaLoadFailure } from "../schema-source.ts";
 import type { Engine } from "./engine.ts";
 
@@ -11,8 +12,12 @@ export type Pending =
 /** What was waited for in vain, with the error that each ends in. */
 export type Failures = ReadonlyMap<SchemaId, DecodeError>;
 
-/** Returned instead of a value while something is pending. */
-export const pendingValue: unique symbol = Symbol("pending value");
+/** What reading a record comes to: its events, or what must be loaded first. */
+export type Outcome = readonly CdcEvent[] | Pending;
+
+export function isPending(outcome: Outcome): outcome is Pending {
+  return !Array.isArray(outcome);
+}
 
 export function pendingEncoding(encoding: SchemaEncoding): Pending {
   return { kind: "encoding", id: `the reader of ${encoding.schemaType} schemas`, encoding };

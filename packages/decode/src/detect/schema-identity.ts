@@ -2,6 +2,7 @@ import { unescapedName } from "../encoding/escaped-name.ts";
 import { DecodeError } from "../errors.ts";
 import type { TableName } from "../event.ts";
 import type { SchemaId } from "../schema-source.ts";
+import type { SideRoute } from "./route.ts";
 
 /**
  * Schema ids of two registries, or of two number spaces of one, collide: Apicurio's converters write global ids by default while its
@@ -37,6 +38,25 @@ export function belongsToTable(namespace: string, table: TableName): boolean {
  */
 function adjusted(name: string): string {
   return unescapedName(name).replace(/[^A-Za-z0-9_.]/g, "_");
+}
+
+/** Whether a key's schema is the topic's, or the one of the table that the value was found to belong to. */
+export function isOfSchema({ schemaId, namespaceToCheck }: SideRoute, value: SideRoute): boolean {
+  return schemaId === null || namespaceToCheck === null || debeziumNamespace(value.typeName) === namespaceToCheck;
+}
+
+export function keyError({ schemaId, typeName }: SideRoute, value: SideRoute, topic: string): DecodeError {
+  const belongs = `the key of a message whose value is ${value.typeName ?? "of no schema"}, on topic ${topic}`;
+  return identityError(schemaId ?? "", typeName, belongs);
+}
+
+export function ruleSetError(id: SchemaId, cause: DecodeError): DecodeError {
+  return new DecodeError(
+    "unsupported-format",
+    `expected bytes that schema id ${id} fits, found others (${cause.code}): the registry keeps rules beside that schema by which producers ` +
+      "change what they write, encryption above all, and these rules are not undone here. Undo them before decoding",
+    { cause },
+  );
 }
 
 /** The error that names both ways to read the id. */

@@ -1,5 +1,4 @@
-import type { NamesOf } from "../encoding/json/learn.ts";
-import { isJsonObject } from "../encoding/json/parse.ts";
+import type { Outline } from "../encoding/opening.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { Shape } from "../envelope/envelope.ts";
 
@@ -16,8 +15,13 @@ export function emptyShape({ topic, headerNames }: ShapeScope): Shape {
   return { topic, headerNames, typeName: null, fields: null, fieldsOf: noFields, isText: false };
 }
 
-/** The shape of all values of a type. */
-export function shapeOfType(type: Type, scope: ShapeScope): Shape {
+/** The shape of all values of an outline. */
+export function shapeOf(outline: Outline, scope: ShapeScope): Shape {
+  // What is inside of the fields of a value without a type says nothing of the next value that has the same: it is read as this one was.
+  return outline.type === null ? { ...emptyShape(scope), fields: outline.names, isText: outline.isText } : shapeOfType(outline.type, scope);
+}
+
+function shapeOfType(type: Type, scope: ShapeScope): Shape {
   const record = withoutNull(type);
   if (record.kind === "union") {
     return { ...emptyShape(scope), choices: record.branches.flatMap((branch) => (branch.kind === "record" ? (branch.name ?? []) : [])) };
@@ -36,13 +40,4 @@ export function shapeOfType(type: Type, scope: ShapeScope): Shape {
 function namesOfType(type: Type | undefined): readonly string[] | null {
   const record = type === undefined ? undefined : withoutNull(type);
   return record?.kind === "record" ? record.fields.map(({ name }) => name) : null;
-}
-
-/** The shape of a value without a type. */
-export function shapeOfValue(value: unknown, scope: ShapeScope, namesOf: NamesOf = Object.keys): Shape {
-  if (!isJsonObject(value)) {
-    return { ...emptyShape(scope), isText: typeof value === "string" };
-  }
-  // What is inside of its fields says nothing of the next value that has the same: it is read as this one was.
-  return { ...emptyShape(scope), fields: namesOf(value) };
 }

@@ -1,9 +1,9 @@
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
 import type { Framing } from "../framing/framing.ts";
-import { BoundedMap } from "./bounded-map.ts";
+import { BoundedMap } from "../bounded-map.ts";
 import type { Engine } from "./engine.ts";
+import type { SideScope } from "./route.ts";
 import { SideDecoder } from "./side-decoder.ts";
-import type { SideScope } from "./side-route.ts";
 
 /** An envelope to read for, and whether with its plan or with none. */
 export interface EnvelopeOverride {

@@ -43,6 +43,9 @@ export interface DeferredField {
 
 export const readEverything: ReadPlan = Object.freeze({ defer: null, skip: [], rows: [] });
 
+/** The semantics of columns by their names, for values whose encoding leaves them out. */
+export type ColumnHints = ReadonlyMap<string, Semantic>;
+
 export interface CompileOptions {
   readonly values: ResolvedValueOptions;
   readonly limits: ResolvedLimits;
@@ -86,7 +89,7 @@ export interface CompileOptions {
    * Meanings of the columns of rows by their names, for encodings whose schemas lose them (Protobuf).
    * @default none: what the schema states alone
    */
-  readonly columns?: ReadonlyMap<string, Semantic>;
+  readonly columns?: ColumnHints;
 }
 
 /** Counts what the JSON texts inside of one message cost. Throws a `DecodeError` where that is more than a message may. */

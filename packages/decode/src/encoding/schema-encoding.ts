@@ -8,6 +8,16 @@ import type { Type } from "./type.ts";
 export interface SchemaEncoding {
   readonly name: EncodingName;
   readonly schemaType: SchemaType;
+  /**
+   * Whether its schemas leave out what columns mean, so that hints and what was learned are used.
+   * @default false
+   */
+  readonly losesSemantics?: boolean;
+  /**
+   * Whether a value that is null is a tombstone.
+   * @default false: it is a value like any other
+   */
+  readonly nullIsTombstone?: boolean;
   /** Whether `parse` may be called: false until `load` has brought what it needs. Absent if nothing is needed. */
   isLoaded?(): boolean;
   load?(): Promise<void>;
@@ -47,10 +57,15 @@ export interface ParsedSchema {
 export interface PlainEncoding {
   readonly name: EncodingName;
   /**
-   * The type of all of its values, where it has but one.
+   * The type of all of its values, if it has but one. Null: a value stays what \`parse\` makes of it, and is no row.
    * @default none: each value is of its own
    */
-  readonly type?: Type;
+  readonly type?: Type | null;
+  /**
+   * What \`explain\` says of a message that was read so although nobody named the encoding.
+   * @default none: it is read only if it is named
+   */
+  readonly evidence?: string;
   /**
    * All of the bytes as one plain value: objects, arrays, strings, numbers, bigints (integers that a double cannot hold), booleans, null,
    * and Buffers for bytes. Throws a `DecodeError`.

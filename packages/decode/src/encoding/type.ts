@@ -72,6 +72,12 @@ export function withoutNull(type: Type): Type {
   return rest.length === 1 && rest[0] !== undefined ? rest[0] : type;
 }
 
+/** The name of the record that a type is, or null if it is none or has no name. */
+export function recordName(type: Type): string | null {
+  const record = withoutNull(type);
+  return record.kind === "record" ? record.name : null;
+}
+
 /** A field whose schema may state, in its parameters, the column that it comes from. */
 export function fieldOf(name: string, type: Type, parameters: unknown): Field {
   const source = propagatedColumn(parameters);

@@ -1,6 +1,6 @@
 import type { Origin } from "./origin.ts";
 import type { ReadPlan } from "../encoding/reader.ts";
-import type { CdcEvent, EncodingName, EnvelopeName, FramingName, TableName } from "../event.ts";
+import type { CdcEvent, ChangeEvent, EncodingName, EnvelopeName, FramingName, RowEvent, TableName } from "../event.ts";
 import type { BinaryHandling, ResolvedLimits, ResolvedValueOptions } from "../options.ts";
 import type { SchemaId } from "../schema-source.ts";
 import type { Semantic } from "../values/conversion.ts";
@@ -83,6 +83,21 @@ export interface EnvelopeFormat {
    * for the inner shape) and handed to `open`; null where this value has none.
    */
   inner?(value: unknown): Uint8Array | null;
+  /**
+   * The framing that the key must have if the value has it, because the key then says what the value is.
+   * @default none: keys and values are read by themselves
+   */
+  readonly pairedFraming?: FramingName;
+  /**
+   * The table that a value names in its own words, before it is opened; null if it names none. One object for as long as it stays the same.
+   * @default none
+   */
+  tableIn?(value: unknown): TableName | null;
+  /**
+   * Whether what Debezium says of a table's columns (in a key's schema, in a schema change) is true of an event's rows.
+   * @default false: another system's rows are written in its own ways
+   */
+  sharesSemantics?(event: ChangeEvent | RowEvent): boolean;
   /**
    * The events of one decoded value, which was read with the plan; null where its values show that it is not this envelope after all: the
    * next one that recognises itself is asked then.

@@ -33,6 +33,28 @@ export interface Framing {
    * those that only known-bad writers make (reversed indexes, none at all).
    */
   choices?(bytes: Uint8Array, start: number, end: number, isTolerant: boolean): readonly MessageChoice[];
+  /**
+   * What its messages begin with: it is asked for those alone, and the fast path takes those that begin in another way.
+   * @default unknown: it is asked for every message, and no message takes the fast path
+   */
+  readonly prefixes?: readonly Buffer[];
+  /**
+   * The bytes that all messages begin with which name this schema and whose payload begins with \`choice\` (no bytes, if the schema has but
+   * one message), if these hold one value each: the fast path compares no more of them. Null if further bytes may mean something else. A
+   * framing that has this is asked before those that have not.
+   */
+  prefixOf?(schemaId: SchemaId, choice: Buffer): Buffer | null;
+  /**
+   * Whether its messages are several texts, one behind the other, so that each begins like a message of one: it is asked after the first
+   * text was read, and more followed it.
+   * @default false
+   */
+  readonly packsTexts?: boolean;
+  /**
+   * Whether its serializers leave out the length of an Avro value that is all bytes.
+   * @default false
+   */
+  readonly writesBareBytes?: boolean;
 }
 
 /** A message without its frame. */
@@ -47,7 +69,7 @@ export interface Frame {
   readonly message?: MessageSelector;
   /**
    * Whether others may well write the same mark: then a message whose schema no source knows is read as if it were not there.
-   * @default false
+   * @default false for what headers announce. Of bytes: true for keys, which may be any bytes, and for what begins with a brace
    */
   readonly isAmbiguous?: boolean;
   /** The payload, in the message's own bytes or in unpacked ones; several where one record holds many. */

@@ -4,7 +4,7 @@ import { bytesOf, type WrittenBytes } from "@cdckit/testkit";
 import { isDecodeError } from "../errors.ts";
 import type { RecordHeaders } from "../record.ts";
 import type { Frame, Framing, Message, Side } from "./framing.ts";
-import { apicurio, apicurioHeader, apicurioJson } from "./apicurio/recognise.ts";
+import { apicurio, apicurioHeaderWith, apicurioJson } from "./apicurio/recognise.ts";
 import { azure, azureHeader } from "./azure/recognise.ts";
 import { buf } from "./buf/recognise.ts";
 import { confluent } from "./confluent/recognise.ts";
@@ -13,12 +13,12 @@ import { glue } from "./glue/recognise.ts";
 import { none } from "./none/recognise.ts";
 import { ocf } from "./ocf/recognise.ts";
 import { singleObject } from "./single-object/recognise.ts";
-import { ticdc } from "./ticdc/recognise.ts";
+import { ticdc, ticdcMaxwell } from "./ticdc/recognise.ts";
 
 /** In the order of asking: headers, exact marks, and then what needs a registry to confirm it. */
 export const framings: readonly Framing[] = [
   confluentGuidHeader,
-  apicurioHeader,
+  apicurioHeaderWith("avro-json"),
   azureHeader,
   buf,
   ocf,
@@ -26,6 +26,7 @@ export const framings: readonly Framing[] = [
   glue,
   azure,
   ticdc,
+  ticdcMaxwell,
   apicurio,
   confluentGuid,
   apicurioJson,

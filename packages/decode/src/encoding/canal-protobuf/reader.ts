@@ -103,7 +103,7 @@ function checkCost(cost: number, byteLength: number, { maxCostPerByte }: Resolve
 function readersFor(limits: ResolvedLimits): Readers {
   let readers = readersByLimits.get(limits);
   if (readers === undefined) {
-    const parsed = protobuf.parse({ id: "canal", schemaType: "PROTOBUF", schema: canalSchema }, limitDefaults); // the user bounds messages
+    const parsed = protobuf.parse({ id: "canal.protocol", schemaType: "PROTOBUF", schema: canalSchema }, limitDefaults); // the user bounds messages
     const options: CompileOptions = { values: valueDefaults, limits, plan: readEverything, codeGeneration: codeGenerationAllowed() };
     const maxCostPerByte = Math.ceil(limits.maxCostPerByte * storedShare);
     const ofEntries = { ...options, limits: { ...limits, maxCostPerByte }, minMeteredBytes: minStoredBytes };

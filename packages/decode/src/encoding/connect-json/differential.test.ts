@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { isDecodeError } from "../../errors.ts";
 import { resolveLimits, resolveValueOptions, type ValueOptions } from "../../options.ts";
 import { parseJson } from "../json/parse.ts";
-import { JsonReader, fastReadMiss } from "../json/reader.ts";
+import { fastPathMiss } from "../fast-path.ts";
+import { JsonReader } from "../json/reader.ts";
 import { Deferred, type ReadPlan, readEverything } from "../reader.ts";
 import { parseConnectSchema } from "./schema.ts";
 
@@ -144,7 +145,7 @@ const optionSets: readonly ValueOptions[] = [
 function readerFor(schema: object, plan: ReadPlan, values: ValueOptions, codeGeneration = true): JsonReader {
   const limits = resolveLimits();
   const type = parseConnectSchema(schema, "the schema", limits.maxDepth);
-  return new JsonReader("connect-json", type, { values: resolveValueOptions(values), limits, plan, codeGeneration });
+  return new JsonReader("connect-json", type, { values: resolveValueOptions(values), limits, plan, codeGeneration, isRanged: true });
 }
 
 function parsed(text: string): unknown {
@@ -193,7 +194,7 @@ describe.each([
           slowly,
         );
         const readFast = readerFor(schema, plan, values).readFast(bytes, start, end);
-        if (readFast !== fastReadMiss) {
+        if (readFast !== fastPathMiss) {
           expectSame({ value: withoutDeferred(readFast) }, slowly);
         }
       }),
@@ -224,7 +225,7 @@ test("the fast path is taken for what converters write, not only allowed", () =>
     200,
   );
   for (const { schema, text } of readFast) {
-    expect(readerFor(schema, readEverything, {}).readFast(Buffer.from(text), 0, Buffer.byteLength(text)), text).not.toBe(fastReadMiss);
+    expect(readerFor(schema, readEverything, {}).readFast(Buffer.from(text), 0, Buffer.byteLength(text)), text).not.toBe(fastPathMiss);
   }
 });
 

@@ -1,13 +1,34 @@
 import { DecodeError } from "../../errors.ts";
 import { parseJson } from "../json/parse.ts";
 import { JsonReader } from "../json/reader.ts";
+import type { CompileOptions } from "../reader.ts";
 import type { SchemaEncoding } from "../schema-encoding.ts";
+import type { TextEncoding } from "../text-encoding.ts";
+import type { Type } from "../type.ts";
+import { isConnectMessage } from "./message.ts";
 import { checkSchemaCost, parseConnectSchema } from "./schema.ts";
+
+/** JSON that carries its Connect schema, as JsonConverter writes it. */
+export const connectJson: TextEncoding = {
+  name: "connect-json",
+  holds: isConnectMessage,
+  evidence: {
+    won: () => "exactly the fields schema and payload, and a Connect schema",
+    absent: "not exactly the fields schema and payload",
+    misfit: "its payload does not fit its schema",
+  },
+};
+
+/** Reads payloads of a Connect schema: an integer that its type cannot hold is an error. */
+export function connectReader(type: Type, options: CompileOptions): JsonReader {
+  return new JsonReader(connectJson.name, type, { ...options, isRanged: true });
+}
 
 /** The payload half of connect-json alone, whose schema half is in a registry (Apicurio's ExtJsonConverter). */
 export const registeredConnectJson: SchemaEncoding = {
-  name: "connect-json",
+  name: connectJson.name,
   schemaType: "KCONNECT",
+  nullIsTombstone: true,
   parse: ({ schema }, limits) => {
     if (schema.length > limits.maxSchemaChars) {
       throw new DecodeError(
@@ -19,6 +40,6 @@ export const registeredConnectJson: SchemaEncoding = {
     const text = parseJson(bytes, 0, bytes.length, { maxDepth: limits.maxDepth, texts: null });
     checkSchemaCost(text, schema.length, limits);
     const type = parseConnectSchema(text, "the schema", limits.maxDepth);
-    return { typeOf: () => type, compile: (_, options) => new JsonReader("connect-json", type, options) };
+    return { typeOf: () => type, compile: (_, options) => connectReader(type, options) };
   },
 };

@@ -1,7 +1,7 @@
 import type { ResolvedLimits, ResolvedValueOptions } from "../../options.ts";
 import { isJsonObject, NumberText, parseJson } from "../json/parse.ts";
-import { JsonReader } from "../json/reader.ts";
 import { readEverything } from "../reader.ts";
+import { connectReader } from "./encoding.ts";
 import { checkSchemaCost, hasConnectType, isConnectSchema, parseConnectSchema } from "./schema.ts";
 
 /**
@@ -21,7 +21,7 @@ export function readHeaderJson(bytes: Uint8Array, values: ResolvedValueOptions, 
   // Such headers are few: their schema is understood anew for each.
   checkSchemaCost(schema, bytes.length, limits);
   const type = parseConnectSchema(schema, "the schema of a header", maxDepth);
-  return new JsonReader("connect-json", type, { values, limits, plan: readEverything, codeGeneration: false }).convert(payload);
+  return connectReader(type, { values, limits, plan: readEverything, codeGeneration: false }).convert(payload);
 }
 
 function withDoubles(value: unknown): unknown {

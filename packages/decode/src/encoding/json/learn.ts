@@ -1,13 +1,9 @@
-import type { Semantic } from "../../values/conversion.ts";
-import type { ReadPlan } from "../reader.ts";
+import type { ColumnHints, ReadPlan } from "../reader.ts";
 import type { Field, RecordType, Type } from "../type.ts";
 import { isJsonObject } from "./parse.ts";
 
 /** The names of an object; how they are remembered is the caller's affair. */
 export type NamesOf = (object: Record<string, unknown>) => readonly string[];
-
-/** The meaning of a column by its name, where the user has stated it. */
-export type ColumnHints = ReadonlyMap<string, Semantic>;
 
 /**
  * The type of a JSON object as its text shows it: its property names, in their order, and JSON's own types behind them. Producers write

@@ -6,15 +6,13 @@ import { TextCache } from "../text-cache.ts";
 import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
 import type { CompileBudget } from "../compile-budget.ts";
+import { fastPathMiss } from "../fast-path.ts";
 import { type Convert, type ConvertContext, compileAny, compileColumn, compileConvert, mismatch, recordConvert } from "./convert.ts";
 import { JsonCursor, missed } from "./cursor.ts";
 import { countFields, generateFastReader, type FastReader } from "./generate.ts";
 import { isJsonObject, type ParseOptions, parseJson } from "./parse.ts";
 import { repeatedCost } from "./repeated-cost.ts";
 import { checkJsonCost, type ExtraCost, minMeteredBytes } from "./cost.ts";
-
-/** What a quick read returns where the text is not as expected. */
-export const fastReadMiss: unique symbol = Symbol("not quick");
 
 const noBytes = new Uint8Array(0);
 const fullCredit = 256;
@@ -46,13 +44,14 @@ export class JsonReader implements PayloadReader {
   // A topic whose text never is as expected should not pay for trying: misses use the credit up, hits restore it.
   #credit = fullCredit;
 
-  constructor(encoding: EncodingName, type: Type, options: CompileOptions) {
+  /** `isRanged`: whether an integer beyond the range of its type is an error. */
+  constructor(encoding: EncodingName, type: Type, options: CompileOptions & { readonly isRanged?: boolean }) {
     this.encoding = encoding;
     this.type = type;
     this.#limits = options.limits;
     const texts = options.texts ?? new TextCache();
     this.#parse = { maxDepth: options.limits.maxDepth, texts };
-    const context = convertContext(options, this.#parse, encoding === "connect-json");
+    const context = convertContext(options, this.#parse, options.isRanged);
     this.#context = context;
     this.#compile = (chosen) => compileTop(type, options.plan, chosen);
     this.#cursor = new JsonCursor(noBytes, texts);
@@ -79,19 +78,19 @@ export class JsonReader implements PayloadReader {
   /** The same for a part of a message that is metered already. */
   readPart(bytes: Uint8Array, start: number, end: number): unknown {
     const value = this.readFast(bytes, start, end);
-    return value === fastReadMiss ? this.convert(parseJson(bytes, start, end, this.#parse)) : value;
+    return value === fastPathMiss ? this.convert(parseJson(bytes, start, end, this.#parse)) : value;
   }
 
-  /** The value if the text is as expected to the last byte, else {@link fastReadMiss}. Never throws on malformed text. */
+  /** The value if the text is as expected to the last byte, else {@link fastPathMiss}. Never throws on malformed text. */
   readFast(bytes: Uint8Array, start: number, end: number): unknown {
     if (this.#fast === undefined) {
       if (this.#budget?.take(this.#fields, end - start) === false) {
-        return fastReadMiss;
+        return fastPathMiss;
       }
       this.#fast = this.#generate();
     }
     if (this.#fast === null) {
-      return fastReadMiss;
+      return fastPathMiss;
     }
     const cursor = this.#cursor;
     cursor.bytes = bytes;
@@ -107,7 +106,7 @@ export class JsonReader implements PayloadReader {
     if (this.#credit <= 0) {
       this.#fast = null;
     }
-    return fastReadMiss;
+    return fastPathMiss;
   }
 
   /** What a parsed value becomes: the slow way, for a value that was parsed already. */

@@ -10,6 +10,7 @@ import { ProtobufSchema } from "./schema.ts";
 export const protobuf: SchemaEncoding = {
   name: "protobuf",
   schemaType: "PROTOBUF",
+  losesSemantics: true,
   parse: (registered, limits): ParsedSchema => {
     const schema = new ProtobufSchema(registered, limits);
     return {

@@ -5,6 +5,9 @@ import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import type { CloudEvent } from "./attributes.ts";
 
+/** What its source blocks call the connector. */
+export const deltaforgeConnector = "deltaforge";
+
 /**
  * The change of DeltaForge's event: `deltaforge/<name>/<db.table>`, and the operation in the data or at the end of the type. Null for
  * other events, and for those whose content is not in them: a statement has the letter of a snapshot's read, and no row.
@@ -18,7 +21,7 @@ export function openDeltaforgeEvent({ source, type, data, attributes }: CloudEve
     return null;
   }
   const tsMs = millisOf(attributes["time"]);
-  const block = { connector: "deltaforge", name, db: container, table: tableName, snapshot: op === "r" ? "true" : "false" };
+  const block = { connector: deltaforgeConnector, name, db: container, table: tableName, snapshot: op === "r" ? "true" : "false" };
   const change = { before: images["before"], after: images["after"], source: { ...block, ...(tsMs === null ? {} : { ts_ms: tsMs }) } };
   return openDeltaforgeChange(op, change, tableOf(container, tableName), origin)?.[0] ?? null;
 }

@@ -9,7 +9,7 @@ import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { binaryEvent, type CloudEvent, structuredEvent } from "./attributes.ts";
 import { type DebeziumAttributes, debeziumAttributes, isDebeziumAttribute } from "./debezium-source.ts";
-import { openDeltaforgeEvent } from "./deltaforge-source.ts";
+import { deltaforgeConnector, openDeltaforgeEvent } from "./deltaforge-source.ts";
 import { innerMessage } from "./inner.ts";
 import { isStructured, mandatoryHeaders, recogniseCloudEvent } from "./recognise.ts";
 
@@ -19,6 +19,8 @@ export const cloudevents: EnvelopeFormat = {
   headerNames: mandatoryHeaders,
   recognise: recogniseCloudEvent,
   planFor: ({ fields }) => (isStructured(fields) ? readEverything : { defer: null, skip: [], rows: ["before", "after"] }),
+  // They are Debezium's if it is not another system that wrote them.
+  sharesSemantics: (event) => event.kind === "change" && event.source.connector !== deltaforgeConnector,
   inner: innerMessage,
   open,
 };

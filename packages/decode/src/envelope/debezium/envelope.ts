@@ -6,7 +6,7 @@ import type { Origin } from "../origin.ts";
 import { bigintOrNull, isBlock, numberOrNull, scalarText } from "../source.ts";
 import { type Change, openChange } from "./change.ts";
 import { openMongodbChange } from "./mongodb.ts";
-import { changePlan, type SourceHead, tableOf } from "./plan.ts";
+import { changePlan, type SourceHead, tableInValue, tableOf } from "./plan.ts";
 import { isNamedEnvelope, membersOfRecord, recogniseDebezium } from "./recognise.ts";
 import { isSourceBlock } from "./source-evidence.ts";
 import { openTidbPayload } from "./tidb.ts";
@@ -23,6 +23,8 @@ export const debezium: EnvelopeFormat = {
     return recognised?.record === "change" && recognised.isPayload !== true ? changePlan(isNamedEnvelope(shape)) : readEverything;
   },
   membersOf: membersOfRecord,
+  tableIn: tableInValue,
+  sharesSemantics: () => true,
   open,
   openUnprojected,
 };

@@ -77,6 +77,13 @@ export function headOfSource(source: unknown): SourceHead | null {
     : null;
 }
 
+/** The table that a value's deferred source block names; null if there is none, or it names none. */
+export function tableInValue(value: unknown): TableName | null {
+  const source = isBlock(value) ? value["source"] : undefined;
+  const table = source instanceof Deferred ? (source.peeked as SourceHead).table : null; // the plan's own head
+  return table?.name === "" ? null : table;
+}
+
 /** The table that a source block names; the topic's, where it names none. */
 export function tableOf({ table }: SourceHead, { topicTable }: EnvelopeScope): TableName {
   return table.name === "" && topicTable !== null ? topicTable : table;

@@ -14,8 +14,8 @@ export function openDeltaforgeChange(op: string, change: Change, table: TableNam
   if (table.schema === messageSchema) {
     return [new LogicalMessage({ ...change, message: { prefix: table.name, content: Buffer.from(jsonOf(after)) } }, origin)];
   }
-  const isAvro = origin.route.encoding === "avro";
-  return openChange(op, change, deltaforgeRow(before, isAvro), deltaforgeRow(after, isAvro), table, origin);
+  const isTyped = origin.route.schemaId !== null;
+  return openChange(op, change, deltaforgeRow(before, isTyped), deltaforgeRow(after, isTyped), table, origin);
 }
 
 /** A message's content is JSON, and was read with the event around it. */

@@ -1,7 +1,7 @@
 import { readEverything } from "../../encoding/reader.ts";
 import type { CdcEvent, TableName } from "../../event.ts";
 import { SchemaChange, UnknownValue } from "../control-events.ts";
-import { changePlan, headOfSource, tableOf } from "../debezium/plan.ts";
+import { changePlan, headOfSource, tableInValue, tableOf } from "../debezium/plan.ts";
 import { isSourceBlock } from "../debezium/source-evidence.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
 import { extraOf } from "../extra.ts";
@@ -18,6 +18,7 @@ export const deltaforge: EnvelopeFormat = {
   recognise: recogniseDeltaforge,
   planFor: ({ fields }) => (isWrapped(fields) ? readEverything : changePlan(false)),
   membersOf: ({ fields }) => (isWrapped(fields) ? new Set(fields) : members),
+  tableIn: tableInValue,
   open,
   openUnprojected,
 };

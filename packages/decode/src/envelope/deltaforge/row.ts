@@ -3,7 +3,7 @@ import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { isBlock } from "../source.ts";
 
-/** PostgreSQL's column that was not sent, for it did not change: `{"_unchanged":true}`, in typed columns of Avro as that text. */
+/** PostgreSQL's column that was not sent, for it did not change: `{"_unchanged":true}`, in columns that a registered schema types (Avro) as that text. */
 const unchangedText = '{"_unchanged":true}';
 const unchangedBytes: Buffer = Buffer.from(unchangedText);
 
@@ -11,13 +11,13 @@ const unchangedBytes: Buffer = Buffer.from(unchangedText);
  * The row with its columns out of DeltaForge's wrappers: bytes come as `{"_base64":"..."}`, MySQL's own form of JSON as
  * `{"_base64_json":"..."}`. What is no row is handed back as it is.
  */
-export function deltaforgeRow(image: unknown, isAvro: boolean): unknown {
+export function deltaforgeRow(image: unknown, isTyped: boolean): unknown {
   if (!isBlock(image)) {
     return image;
   }
   let row: Columns | null = null;
   for (const name of Object.keys(image)) {
-    const value = unwrapped(image[name], isAvro);
+    const value = unwrapped(image[name], isTyped);
     if (value !== undefined) {
       row ??= { ...image };
       setProperty(row, name, value);
@@ -27,8 +27,8 @@ export function deltaforgeRow(image: unknown, isAvro: boolean): unknown {
 }
 
 /** What is in a column's wrapper; undefined where it has none. */
-function unwrapped(column: unknown, isAvro: boolean): unknown {
-  if (isAvro && (column === unchangedText || (Buffer.isBuffer(column) && column.equals(unchangedBytes)))) {
+function unwrapped(column: unknown, isTyped: boolean): unknown {
+  if (isTyped && (column === unchangedText || (Buffer.isBuffer(column) && column.equals(unchangedBytes)))) {
     return UNAVAILABLE;
   }
   if (!isBlock(column) || Buffer.isBuffer(column) || Object.keys(column).length !== 1) {

@@ -15,6 +15,7 @@ export const flattened: EnvelopeFormat = {
   headerNames: markerNames,
   recognise: recogniseFlattened,
   planFor: () => ({ defer: null, skip: [], rows: "self" }),
+  sharesSemantics: () => true,
   isMetaColumn: (name, names) => metaField(name, prefixOf(names)) !== null,
   open,
 };

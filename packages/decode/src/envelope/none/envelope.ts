@@ -10,6 +10,7 @@ export const none: EnvelopeFormat = {
   name: "none",
   recognise: recogniseRow,
   planFor: () => ({ defer: null, skip: [], rows: "self" }),
+  sharesSemantics: () => true,
   open,
 };
 

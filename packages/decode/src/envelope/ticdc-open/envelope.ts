@@ -1,5 +1,5 @@
 import { readEverything } from "../../encoding/reader.ts";
-import type { CdcEvent } from "../../event.ts";
+import type { CdcEvent, FramingName } from "../../event.ts";
 import { EnvelopedChange } from "../change-event.ts";
 import { SchemaChange, Truncate, UnknownValue, Watermark } from "../control-events.ts";
 import type { EnvelopeFormat } from "../envelope.ts";
@@ -17,12 +17,15 @@ type Block = Readonly<Record<string, unknown>>;
  * TiCDC's open protocol. The document in the key says of which event the document in the value is; both come out of the framing of that
  * name, one by one.
  */
-export const ticdcOpen: EnvelopeFormat = {
-  name: "ticdc-open",
-  recognise: recogniseTicdcOpen,
-  planFor: () => ({ ...readEverything, numbers: "exact" }),
-  open,
-};
+export function ticdcOpenIn(framing: FramingName): EnvelopeFormat {
+  return {
+    name: "ticdc-open",
+    recognise: recogniseTicdcOpen,
+    planFor: () => ({ ...readEverything, numbers: "exact" }),
+    pairedFraming: framing,
+    open: (value, origin) => (origin.route.framing === framing && isBlock(value) ? open(value, origin) : null),
+  };
+}
 
 const rowMessage = 1;
 const ddlMessage = 2;
@@ -34,11 +37,8 @@ const truncateTable = 11;
 /** Of the document in the key, which is no key of a row. */
 const keyMembers: ReadonlySet<string> = new Set(["ts", "scm", "tbl", "t", "rid", "ptn", "ohk", "ccl"]);
 
-function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
-  const { key, route } = origin;
-  if (route.framing !== "ticdc" || !isBlock(value)) {
-    return null;
-  }
+function open(value: Block, origin: Origin): readonly CdcEvent[] {
+  const { key } = origin;
   const commit = isBlock(key) ? tsoOf(key["ts"]) : null;
   if (!isBlock(key) || commit === null) {
     return [new UnknownValue(value, origin)]; // a key that another producer replaced

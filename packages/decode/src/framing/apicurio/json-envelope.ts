@@ -1,4 +1,4 @@
-const idKey: Buffer = Buffer.from('{"schemaId":');
+export const idKey: Buffer = Buffer.from('{"schemaId":');
 const payloadKey: Buffer = Buffer.from(',"payload":');
 const maxDigits = 19;
 

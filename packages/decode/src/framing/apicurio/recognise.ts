@@ -1,15 +1,17 @@
 import { DecodeError } from "../../errors.ts";
+import type { EncodingName } from "../../event.ts";
 import type { ApicurioIdSpace } from "../../options.ts";
 import type { RecordHeaders } from "../../record.ts";
 import type { RegisteredSchema, SchemaId } from "../../schema-source.ts";
 import type { Frame, Framing, Message, Side } from "../framing.ts";
 import { inlineSchema } from "../inline-schema.ts";
 import { lastHeader, lastHeaderText } from "../last-header.ts";
-import { jsonEnvelopeId, jsonPayloadStart } from "./json-envelope.ts";
+import { idKey, jsonEnvelopeId, jsonPayloadStart } from "./json-envelope.ts";
 import { messageChoices, typeRef } from "./type-ref.ts";
 
 /** Magic byte and an id of eight bytes. */
 const longFrameLength = 9;
+const longFramePrefix: Buffer = Buffer.alloc(5);
 
 /**
  * Apicurio's ids of eight bytes: `00 | id: int64, big-endian | payload`. Taken where the first four bytes of the id are zero, as its
@@ -28,22 +30,28 @@ export function apicurioWith(longIds: ApicurioIdSpace): Framing {
       payloads: [{ bytes, start: start + longFrameLength, end, count: 1 }],
     }),
     choices: messageChoices,
+    prefixes: [longFramePrefix],
   };
 }
 
 export const apicurio: Framing = apicurioWith("globalId");
 
-/** Apicurio's ids in headers, and schemas shipped in one: the message is the payload, behind the name of its type where it is Protobuf. */
-export const apicurioHeader: Framing = {
-  name: "apicurio",
-  headerNames: sidesOf("globalId", "contentId", "contentHash", "artifactId", "schema"),
-  recognise: ({ headers, side }) => {
-    const name = namingHeader(headers, side);
-    return name === null ? null : `header ${name}`;
-  },
-  open: openHeaders,
-  choices: messageChoices,
-};
+/**
+ * Apicurio's ids in headers, and schemas shipped in one: the message is the payload, after the name of its type if it is Protobuf.
+ * `jsonEncoding`: what values are written in if a header says that Avro is written as JSON.
+ */
+export function apicurioHeaderWith(jsonEncoding: EncodingName): Framing {
+  return {
+    name: "apicurio",
+    headerNames: sidesOf("globalId", "contentId", "contentHash", "artifactId", "schema"),
+    recognise: ({ headers, side }) => {
+      const name = namingHeader(headers, side);
+      return name === null ? null : `header ${name}`;
+    },
+    open: (message) => openHeaders(message, jsonEncoding),
+    choices: messageChoices,
+  };
+}
 
 /**
  * Apicurio's ExtJsonConverter: `{"schemaId":<content id>,"payload":<JSON>}`, whose schema is Kafka Connect's. A row of a user may look the
@@ -60,6 +68,7 @@ export const apicurioJson: Framing = {
     schemaId: `contentId:${jsonEnvelopeId(bytes, start, end)}`,
     payloads: [{ bytes, start: jsonPayloadStart(bytes, start, end), end: end - 1, count: 1 }],
   }),
+  prefixes: [idKey],
 };
 
 function longIdEvidence(bytes: Buffer, start: number, end: number): string | null {
@@ -82,7 +91,7 @@ function namingHeader(headers: RecordHeaders, side: Side): string | null {
   return found ?? (shippedSchema(headers, side) === null ? null : `${prefix}schema`);
 }
 
-function openHeaders({ bytes, start, end, headers, side }: Message): Frame {
+function openHeaders({ bytes, start, end, headers, side }: Message, jsonEncoding: EncodingName): Frame {
   const schema = shippedSchema(headers, side);
   const schemaId = schema === null ? idInHeaders(headers, `apicurio.${side}.`) : null;
   const isJson = lastHeaderText(headers, `apicurio.${side}.encoding`) === "JSON";
@@ -90,7 +99,7 @@ function openHeaders({ bytes, start, end, headers, side }: Message): Frame {
   return {
     schemaId,
     ...(schema === null ? {} : { schema }),
-    ...(isJson ? { encoding: "avro-json" } : {}),
+    ...(isJson ? { encoding: jsonEncoding } : {}),
     // Where the payload names its type as well, its choices say so, and how long the name is.
     ...(type === null || typeRef(bytes, start, end) !== null ? {} : { message: { kind: "name", name: type } }),
     payloads: [{ bytes, start, end, count: 1 }],

@@ -37,6 +37,7 @@ export const azure: Framing = {
     const { id, length } = prefixEvidence(message) ?? { id: "", length: 0 };
     return frame(id, { bytes, start: start + length, end, count: 1 });
   },
+  prefixes: [Buffer.from(String.fromCharCode(contentTypeLength) + contentTypePrefix), Buffer.of(idLength), Buffer.alloc(zeros)],
 };
 
 interface Named {

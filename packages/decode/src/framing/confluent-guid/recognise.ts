@@ -21,6 +21,7 @@ export const confluentGuidHeader: Framing = {
   headerNames: [headerNames.key, headerNames.value],
   recognise: (message) => (headerOf(message) === null ? null : `header ${headerNames[message.side]}`),
   open: openHeader,
+  writesBareBytes: true,
 };
 
 /** The same before the payload: `01 | GUID: 16 bytes | message indexes, where the schema is Protobuf | payload`. */
@@ -33,6 +34,8 @@ export const confluentGuid: Framing = {
     payloads: [{ bytes, start: start + guidFrameLength, end, count: 1 }],
   }),
   ...(confluent.choices === undefined ? {} : { choices: confluent.choices }),
+  prefixes: [Buffer.of(magicByte)],
+  writesBareBytes: true,
 };
 
 function headerOf({ headers, side }: Message): Buffer | null {

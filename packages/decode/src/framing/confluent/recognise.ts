@@ -2,6 +2,9 @@ import type { Framing } from "../framing.ts";
 import { confluentChoices, type IndexTolerance } from "./message-indexes.ts";
 
 const magicByte = 0;
+/** A plain long, a UUID: such keys may begin like a frame. */
+const plainKeyLengths: readonly number[] = [8, 16];
+const firstOfTypeName = 0x0a;
 /** Magic byte and id. */
 export const frameLength = 5;
 
@@ -16,17 +19,27 @@ export const confluent: Framing = {
     const id = confluentId(bytes, start, end);
     return id === 0 ? null : `byte 0 is 00, then the id ${id}`;
   },
-  open: ({ bytes, start, end }) => ({
+  open: ({ side, bytes, start, end }) => ({
     schemaId: confluentId(bytes, start, end),
     payloads: [{ bytes, start: start + frameLength, end, count: 1 }],
+    isAmbiguous: side === "key" && plainKeyLengths.includes(end - start),
   }),
+  prefixes: [Buffer.of(magicByte)],
+  prefixOf: (schemaId, choice) =>
+    typeof schemaId === "number" && !mayNameType(choice) ? Buffer.concat([confluentPrefix(schemaId), choice]) : null,
+  writesBareBytes: true,
   choices: (bytes, start, end, isTolerant) => confluentChoices(bytes, start, end, isTolerant ? everyTolerance : {}),
 };
 
 const everyTolerance: IndexTolerance = { reversed: true, missing: true, unsigned: true };
 
+/** Whether further bytes behind the same ones may make them Apicurio's name of a type. */
+function mayNameType(choice: Buffer): boolean {
+  return choice.length > 1 && choice[1] === firstOfTypeName;
+}
+
 /** What a message begins with whose schema has this id. */
-export function confluentPrefix(id: number): Buffer {
+function confluentPrefix(id: number): Buffer {
   const prefix = Buffer.alloc(frameLength, magicByte);
   prefix.writeInt32BE(id, 1);
   return prefix;

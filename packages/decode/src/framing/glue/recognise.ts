@@ -22,6 +22,7 @@ export const glue: Framing = {
     return isGlue ? `bytes 03 0${compression}, then the schema version ${uuidAt(bytes, start + 2)}` : null;
   },
   open,
+  prefixes: [Buffer.of(versionByte, plainByte), Buffer.of(versionByte, zlibByte)],
   choices: sortedIndex,
 };
 

@@ -20,6 +20,7 @@ export const ocf: Framing = {
       ? "bytes 4F 62 6A 01, an Avro container file"
       : null,
   open,
+  prefixes: [magic],
 };
 
 function open({ bytes, start, end, maxBytes }: Message): Frame {

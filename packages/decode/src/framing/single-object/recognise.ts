@@ -1,5 +1,6 @@
 import type { Framing } from "../framing.ts";
 
+const magic: Buffer = Buffer.of(0xc3, 0x01);
 const frameLength = 10;
 
 /**
@@ -10,13 +11,14 @@ export const singleObject: Framing = {
   name: "single-object",
   headerNames: [],
   recognise: ({ bytes, start, end }) =>
-    end - start >= frameLength && bytes[start] === 0xc3 && bytes[start + 1] === 0x01
+    end - start >= frameLength && bytes[start] === magic[0] && bytes[start + 1] === magic[1]
       ? `bytes C3 01, then the fingerprint ${fingerprintAt(bytes, start + 2)}`
       : null,
   open: ({ bytes, start, end }) => ({
     schemaId: `fingerprint:${fingerprintAt(bytes, start + 2)}`,
     payloads: [{ bytes, start: start + frameLength, end, count: 1 }],
   }),
+  prefixes: [magic],
 };
 
 /** The fingerprint as a number's digits, so the last byte first. */

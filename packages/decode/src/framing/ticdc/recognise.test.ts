@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Message, Side } from "../framing.ts";
-import { ticdc } from "./recognise.ts";
+import { ticdc, ticdcMaxwell } from "./recognise.ts";
 
 function message(side: Side, hex: string): Message {
   const bytes = Buffer.from(hex.replaceAll(" ", ""), "hex");
@@ -32,7 +32,7 @@ describe("TiCDC's open protocol", () => {
   test("rows of its Maxwell protocol stand one behind the other", () => {
     const rows = ['{"database":"a","data":{"x":"}\\"{"}}', '{"database":"b"}', '{"database":"c"}'];
     const { bytes, ...rest } = message("value", Buffer.from(rows.join("")).toString("hex"));
-    const { payloads } = ticdc.open({ bytes, ...rest });
+    const { payloads } = ticdcMaxwell.open({ bytes, ...rest });
     expect(payloads.map(({ start, end }) => bytes.toString("utf8", start, end))).toEqual(rows);
   });
 
@@ -58,5 +58,6 @@ describe("TiCDC's open protocol", () => {
     ["rows of Maxwell's and something else", "value", Buffer.from('{"database":"a"}{"database":"b"}x').toString("hex")],
   ])("%s is not it", (_, side, hex) => {
     expect(ticdc.recognise(message(side, hex))).toBeNull();
+    expect(ticdcMaxwell.recognise(message(side, hex))).toBeNull();
   });
 });

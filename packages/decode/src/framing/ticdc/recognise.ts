@@ -1,39 +1,5 @@
 import { DecodeError } from "../../errors.ts";
-import type { Framing, Message, Payload } from "../framing.ts";
-
-/**
- * TiCDC's open protocol, which packs documents: `(length: uint64, big-endian | JSON)*`, with the version (1, as a uint64) before them on the
- * key side. Key and value have as many documents as each other; an event without a value has an empty one. And its Maxwell protocol, which
- * packs rows without any length: `JSON*`, behind a key that is the version alone.
- */
-export const ticdc: Framing = {
-  name: "ticdc",
-  headerNames: [],
-  recognise: (message) => {
-    if (payloadsOf(message) === null) {
-      return null;
-    }
-    if (message.side === "value" && message.bytes[message.start] === openBrace) {
-      return "Maxwell's JSON objects one behind the other, to the end of the message";
-    }
-    const lengths = "lengths in eight bytes each that lead from JSON object to JSON object and end with the message";
-    return message.side === "key" ? `version 1 in eight bytes, then ${lengths}` : lengths;
-  },
-  open: (message) => {
-    const payloads = payloadsOf(message);
-    if (payloads === null) {
-      throw new DecodeError("malformed", "expected TiCDC's documents behind their lengths, found lengths that lead elsewhere");
-    }
-    const max = Math.max(maxInShort, Math.floor((message.end - message.start) / minAverage));
-    if (payloads.length > max) {
-      throw new DecodeError(
-        "limit-exceeded",
-        `expected at most ${max} documents in a TiCDC message of this length, found ${payloads.length}`,
-      );
-    }
-    return { schemaId: null, payloads };
-  },
-};
+import type { Frame, Framing, Message, Payload } from "../framing.ts";
 
 /** TiCDC's `max-batch-size` is 16 unless somebody raises it. Each document may be of a shape of its own, which costs more than its bytes say. */
 const maxInShort = 2_048;
@@ -45,18 +11,57 @@ const closeBrace = 0x7d;
 const quote = 0x22;
 const backslash = 0x5c;
 
+const maxwellStart = Buffer.from('{"database":');
+
 /** What stands for an event without a value, so that it is read and opened like the others. */
 const emptyDocument = Buffer.from("{}");
+
+/**
+ * TiCDC's open protocol, which packs documents: `(length: uint64, big-endian | JSON)*`, with the version (1, as a uint64) before them on the
+ * key side. Key and value have as many documents as each other; an event without a value has an empty one.
+ */
+export const ticdc: Framing = {
+  name: "ticdc",
+  headerNames: [],
+  recognise: (message) => {
+    const lengths = "lengths in eight bytes each that lead from JSON object to JSON object and end with the message";
+    const evidence = message.side === "key" ? `version 1 in eight bytes, then ${lengths}` : lengths;
+    return openDocuments(message) === null ? null : evidence;
+  },
+  open: (message) => frameOf(openDocuments(message), message),
+  prefixes: [Buffer.alloc(lengthBytes / 2)],
+};
+
+/** TiCDC's Maxwell protocol, which packs rows without any length: `JSON*`, behind a key that is the version alone. */
+export const ticdcMaxwell: Framing = {
+  name: ticdc.name,
+  headerNames: [],
+  recognise: (message) =>
+    maxwellDocuments(message) === null ? null : "Maxwell's JSON objects one behind the other, to the end of the message",
+  open: (message) => frameOf(maxwellDocuments(message), message),
+  prefixes: [maxwellStart],
+  packsTexts: true,
+};
+
+function frameOf(payloads: readonly Payload[] | null, { start, end }: Message): Frame {
+  if (payloads === null) {
+    throw new DecodeError("malformed", "expected TiCDC's documents behind their lengths, found lengths that lead elsewhere");
+  }
+  const max = Math.max(maxInShort, Math.floor((end - start) / minAverage));
+  if (payloads.length > max) {
+    throw new DecodeError(
+      "limit-exceeded",
+      `expected at most ${max} documents in a TiCDC message of this length, found ${payloads.length}`,
+    );
+  }
+  return { schemaId: null, payloads };
+}
 
 /**
  * The documents, or null where the bytes are no such message. Lengths that add up exactly are no coincidence; an event without a value is
  * alone in its message.
  */
-function payloadsOf(message: Message): readonly Payload[] | null {
-  const { side, bytes, start, end } = message;
-  if (side === "value" && bytes[start] === openBrace) {
-    return maxwellDocuments(message);
-  }
+function openDocuments({ side, bytes, start, end }: Message): readonly Payload[] | null {
   const first = side === "key" ? behindVersion(bytes, start, end) : start;
   if (side === "value" && end - start === lengthBytes && lengthAt(bytes, start) === 0) {
     return [{ bytes: emptyDocument, start: 0, end: emptyDocument.length, count: 1 }];
@@ -78,7 +83,10 @@ function payloadsOf(message: Message): readonly Payload[] | null {
  * The rows that TiCDC's Maxwell protocol packs, with nothing between them; null where there are not several. Each begins with the name that
  * its encoder writes first.
  */
-function maxwellDocuments({ bytes, start, end }: Message): readonly Payload[] | null {
+function maxwellDocuments({ side, bytes, start, end }: Message): readonly Payload[] | null {
+  if (side === "key") {
+    return null;
+  }
   const payloads: Payload[] = [];
   for (let at = start; at < end; ) {
     const documentEnd = standsAt(bytes, at, end) ? endOfObject(bytes, at, end) : null;
@@ -90,8 +98,6 @@ function maxwellDocuments({ bytes, start, end }: Message): readonly Payload[] | 
   }
   return payloads.length < 2 ? null : payloads;
 }
-
-const maxwellStart = Buffer.from('{"database":');
 
 function standsAt(bytes: Buffer, at: number, end: number): boolean {
   return end - at > maxwellStart.length && bytes.compare(maxwellStart, 0, maxwellStart.length, at, at + maxwellStart.length) === 0;

@@ -1,13 +1,12 @@
-import { keyColumnsOf } from "../envelope/debezium/router-key.ts";
-import { none } from "../envelope/none/envelope.ts";
-import { resolveLimits, resolveValueOptions } from "../options.ts";
-import type { RegisteredSchema } from "../schema-source.ts";
-import type { SchemaSeen } from "../schema-seen.ts";
-import { Engine } from "./engine.ts";
-import { type Formats, formatsWith } from "./formats.ts";
-import { load, pendingEncoding } from "./pending.ts";
-import { rowTypeOf } from "./row-type.ts";
-import { shapeOfType } from "./shape.ts";
+import { resolveLimits, resolveValueOptions } from "../../options.ts";
+import type { RegisteredSchema } from "../../schema-source.ts";
+import type { SchemaSeen } from "../../schema-seen.ts";
+import { Engine } from "../engine.ts";
+import { type Formats, formatsWith } from "../formats.ts";
+import { SideOpening } from "../openings.ts";
+import { load, pendingEncoding } from "../pending.ts";
+import { noHints } from "../route.ts";
+import { ColumnSemantics } from "../semantics/column-semantics.ts";
 
 /** What a registered schema says of a topic's keys or values, without any message. Throws, as a rejection, the `DecodeError` of a schema that cannot be used. */
 export async function describeSchema(
@@ -29,8 +28,16 @@ export async function describeSchema(
   if (type === null) {
     throw failure ?? new TypeError("a schema without any message");
   }
-  const shape = shapeOfType(type, { topic, headerNames: [] });
-  const envelopeFormat = side === "key" ? none : engine.envelopeFor(shape);
-  const row = side === "key" ? keyColumnsOf(type) : rowTypeOf(type, envelopeFormat.planFor(shape), envelopeFormat);
+  const scope = {
+    topic,
+    side,
+    headerNames: [],
+    announced: [],
+    inside: null,
+    semantics: new ColumnSemantics(),
+    hinted: noHints,
+    trustsSchemas: true,
+  };
+  const { envelopeFormat, row } = new SideOpening(engine, scope, { type });
   return { topic, side, schemaId: registered.id, encoding: encoding.name, envelope: envelopeFormat.name, type, row };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createDecoder, type Decoder, type DecoderOptions } from "../decoder.ts";
-import type { CdcEvent, ChangeEvent, RowEvent } from "../event.ts";
-import { SchemaChangeLearner } from "../stream/learned-columns.ts";
-import type { SchemaSeen } from "../schema-seen.ts";
+import { createDecoder, type Decoder, type DecoderOptions } from "../../decoder.ts";
+import type { CdcEvent, ChangeEvent, RowEvent } from "../../event.ts";
+import { SchemaChangeLearner } from "../../stream/learned-columns.ts";
+import type { SchemaSeen } from "../../schema-seen.ts";
 
 const day = { field: "day", type: "int32", name: "io.debezium.time.Date" };
 const typedKey = JSON.stringify({ schema: { type: "struct", fields: [day] }, payload: { day: 19_782 } });

@@ -1,13 +1,15 @@
-import type { ColumnHints } from "../encoding/json/learn.ts";
-import type { Type } from "../encoding/type.ts";
-import type { CdcEvent, ChangeEvent, EnvelopeName, RowEvent, TableName } from "../event.ts";
-import { type LearnedColumns, learnedFromKey, type SchemaChangeLearner } from "../stream/learned-columns.ts";
-import type { SideRoute } from "./side-route.ts";
+import type { ColumnHints } from "../../encoding/reader.ts";
+import type { Type } from "../../encoding/type.ts";
+import type { CdcEvent, ChangeEvent, RowEvent, TableName } from "../../event.ts";
+import { type LearnedColumns, learnedFromKey, type SchemaChangeLearner } from "../../stream/learned-columns.ts";
+import type { SideRoute } from "../route.ts";
 
 /** What meanings are learned from, beside what the user has hinted. */
 export interface SemanticsSources {
   readonly keys: boolean;
   readonly schemaChanges: SchemaChangeLearner | null;
+  /** Whether they hold for the rows of an event: what Debezium says of a column is wrong of another system's. */
+  readonly holdFor: (event: ChangeEvent | RowEvent) => boolean;
 }
 
 /** Columns by what their meanings were learned from. */
@@ -19,8 +21,7 @@ export interface LearnedNames {
 const nothing: ColumnHints = new Map();
 const noNames: LearnedNames = { ofKey: [], ofTable: [] };
 
-/** The envelopes whose rows are written as Debezium's schemas say: what it says of a column is wrong of another system's. */
-const taught: ReadonlySet<EnvelopeName> = new Set<EnvelopeName>(["debezium", "flattened", "none"]);
+const nowhere: SemanticsSources = { keys: false, schemaChanges: null, holdFor: () => false };
 
 /**
  * The meanings that the columns of a topic's values are read with, where their encoding carries none: what the user has hinted, and what
@@ -40,7 +41,7 @@ export class ColumnSemantics {
   readonly #merged = new WeakMap<LearnedColumns, WeakMap<LearnedColumns, ColumnHints>>();
   readonly #names = new WeakMap<ColumnHints, LearnedNames>();
 
-  constructor(hinted: ColumnHints = nothing, sources: SemanticsSources = { keys: false, schemaChanges: null }) {
+  constructor(hinted: ColumnHints = nothing, sources: SemanticsSources = nowhere) {
     this.columns = hinted;
     this.hinted = hinted;
     this.#sources = sources;
@@ -62,7 +63,7 @@ export class ColumnSemantics {
    * or the last one was no change and read without what its key teaches.
    */
   mayChange(keyType: Type | null, route: SideRoute): boolean {
-    return losesSemantics(route) && (this.#learnsOfTables || (!this.areLearned && this.#learnedFrom(keyType).size > 0));
+    return route.losesSemantics && (this.#learnsOfTables || (!this.areLearned && this.#learnedFrom(keyType).size > 0));
   }
 
   /** Whether the next value is read with more than the user has hinted. */
@@ -77,11 +78,11 @@ export class ColumnSemantics {
 
   /** What a record should be read with, now that it was: its events name its table. */
   wantedFor(events: readonly CdcEvent[], keyType: Type | null, route: SideRoute): ColumnHints {
-    if (!losesSemantics(route)) {
+    if (!route.losesSemantics) {
       return this.columns; // nothing was read with them, and the next record may well want them
     }
     const event = events[0];
-    if (event === undefined || (event.kind !== "change" && event.kind !== "row") || !isTaught(event)) {
+    if (event === undefined || (event.kind !== "change" && event.kind !== "row") || !this.#sources.holdFor(event)) {
       return this.hinted;
     }
     return this.#merge(this.#learnedFrom(keyType), this.#learnedOf(event.table));
@@ -127,15 +128,4 @@ export class ColumnSemantics {
     }
     return columns;
   }
-}
-
-/** CloudEvents are Debezium's where it is not another system that wrote them. */
-function isTaught(event: ChangeEvent | RowEvent): boolean {
-  const isDebeziums = event.envelope === "cloudevents" && event.kind === "change" && event.source.connector !== "deltaforge";
-  return isDebeziums || taught.has(event.envelope);
-}
-
-/** Whether the encoding of a value leaves out what its columns mean. */
-export function losesSemantics({ schemaId, encoding, type }: SideRoute): boolean {
-  return encoding === "protobuf" || (schemaId === null && type === null);
 }

@@ -1,5 +1,5 @@
-import type { FastPath } from "./fast-path.ts";
-import type { SideRoute } from "./side-route.ts";
+import type { SideRoute } from "../route.ts";
+import type { FastPath } from "./compile.ts";
 
 /** How a record's key and value were read. */
 export interface RoutePair {
@@ -7,16 +7,16 @@ export interface RoutePair {
   readonly value: SideRoute;
   /** Whether such a record is one value with nothing inside, whose sides need not be checked against each other. */
   readonly isSimple: boolean;
-  /** The fast path for others like it, null where there is none; undefined before so many have come that it was worth making. */
+  /** The fast path for others like it, null if there is none; undefined before so many have come that it was worth compiling. */
   fastPath: FastPath | null | undefined;
 }
 
-/** Making a fast path takes as long as this many records of the shortest. */
+/** Compiling a fast path takes as long as reading this many of the smallest records. */
 const recordsBeforeFastPath = 64;
 
 /** The pairs of routes that the records of one topic are read by. What is told of a pair is told once for all records that come in it. */
-export class RoutePairs {
-  /** The way that is tried first: for as long as records come as the last ones did. */
+export class RouteHistory {
+  /** The fast path that is tried first, for as long as records come as the last ones did. */
   fastPath: FastPath | null = null;
   readonly #isSimple: (key: SideRoute, value: SideRoute) => boolean;
   readonly #compileFor: (pair: RoutePair) => FastPath | null;
@@ -34,7 +34,7 @@ export class RoutePairs {
   /** The pair of one more record, which took the slow path. */
   see(key: SideRoute, value: SideRoute): RoutePair {
     const last = this.#last;
-    // A record that the fast path did not take, although it is read as the last ones were, begins a new row: others may come like it.
+    // A record that the fast path missed, although it is read as the last ones were, begins a new row: others may come like it.
     if (last === null || last.key !== key || last.value !== value || this.fastPath !== null) {
       return this.#turnTo(this.#pairOf(key, value));
     }

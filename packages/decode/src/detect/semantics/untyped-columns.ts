@@ -1,7 +1,8 @@
-import type { CdcEvent, Columns, EnvelopeName } from "../event.ts";
-import type { Semantic } from "../values/conversion.ts";
-import { resolveBounds } from "./bounds.ts";
-import { bindMethods } from "../bind-methods.ts";
+import { bindMethods } from "../../bind-methods.ts";
+import type { CdcEvent, Columns } from "../../event.ts";
+import { resolveBounds } from "../../stream/bounds.ts";
+import type { Semantic } from "../../values/conversion.ts";
+import { isUntypedOfDebezium } from "../formats.ts";
 
 /** What the values of a column look like although nothing says so. */
 export type UntypedKind = "decimal or bytes in base64" | "milliseconds" | "microseconds" | "nanoseconds" | "days";
@@ -45,9 +46,6 @@ interface Candidate {
   readonly isShown: boolean;
   readonly samples: number;
 }
-
-/** Envelopes of Debezium, whose converters write decimals as base64 and times as numbers. Others write what a reader expects. */
-const debeziumEnvelopes: readonly EnvelopeName[] = ["debezium", "flattened", "cloudevents"];
 
 const minSamples = 2;
 const [from, to] = [Date.UTC(1990), Date.UTC(2100)];
@@ -131,7 +129,7 @@ const hints: Readonly<Record<UntypedKind, Semantic>> = {
 };
 
 function rowOf(event: CdcEvent): Columns | null {
-  if (event.encoding !== "json" || !debeziumEnvelopes.includes(event.envelope)) {
+  if (!isUntypedOfDebezium(event)) {
     return null;
   }
   if (event.kind === "change") {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createDecoder, type DecoderOptions } from "../decoder.ts";
-import { isDecodeError } from "../errors.ts";
-import type { KafkaRecord } from "../record.ts";
-import type { RegisteredSchema, SchemaSource } from "../schema-source.ts";
+import { createDecoder, type DecoderOptions } from "../../decoder.ts";
+import { isDecodeError } from "../../errors.ts";
+import type { KafkaRecord } from "../../record.ts";
+import type { RegisteredSchema, SchemaSource } from "../../schema-source.ts";
 
 /** Records that begin as many before did take a fast path: what they mean must be what a decoder says that sees them first. */
 

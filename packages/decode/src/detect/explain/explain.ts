@@ -1,15 +1,14 @@
-import { skipByteOrderMark } from "../encoding/json/byte-order-mark.ts";
-import { parseJson } from "../encoding/json/parse.ts";
-import { none } from "../envelope/none/envelope.ts";
-import type { CdcEvent } from "../event.ts";
-import type { Candidate } from "../explanation.ts";
-import type { Message, Side } from "../framing/framing.ts";
-import type { KafkaRecord } from "../record.ts";
-import type { LearnedNames } from "./column-semantics.ts";
-import { isConnectMessage } from "./connect-json-decoder.ts";
-import type { Engine } from "./engine.ts";
-import { emptyShape, shapeOfValue } from "./shape.ts";
-import type { SideRoute } from "./side-route.ts";
+import { skipByteOrderMark } from "../../encoding/json/byte-order-mark.ts";
+import { isJsonObject, parseJson } from "../../encoding/json/parse.ts";
+import type { TextEncoding } from "../../encoding/text-encoding.ts";
+import type { CdcEvent } from "../../event.ts";
+import type { Candidate } from "../../explanation.ts";
+import type { Message, Side } from "../../framing/framing.ts";
+import type { KafkaRecord } from "../../record.ts";
+import type { Engine } from "../engine.ts";
+import type { SideRoute } from "../route.ts";
+import { emptyShape, shapeOf } from "../shape.ts";
+import type { LearnedNames } from "../semantics/column-semantics.ts";
 
 /** What decoding the record ended in: its events and the routes of its two sides, or an error. */
 export type Outcome =
@@ -40,7 +39,7 @@ function explainSide(record: KafkaRecord, side: Side, engine: Engine, outcome: O
   const message: Message = { side, bytes, start: 0, end: bytes.length, headers: record.headers, maxBytes: engine.limits.maxMessageBytes };
   const route = outcome.error === null ? outcome.routes[side] : null;
   const framings = explainFramings(message, engine, route);
-  const framing = framings.find(({ won }) => won)?.name ?? "none";
+  const framing = framings.find(({ won }) => won)?.name ?? engine.noFraming.name;
   const candidates = [...framings, ...explainEncodings(message, engine, route, framing, outcome)];
   return side === "key" ? candidates : [...candidates, ...explainEnvelopes(record, message, engine, route, outcome)];
 }
@@ -53,7 +52,7 @@ function explainFramings(message: Message, engine: Engine, route: SideRoute | nu
   );
   const winner = route?.framing ?? verdicts.find(({ evidence }) => evidence !== null)?.name;
   const said = { without: "its mark is not there", declined: "what it names does not read the message" };
-  return judged(message.side, "framing", verdicts, winner, said, route?.declined);
+  return judged(message.side, "framing", verdicts, winner, said, route?.declined ?? null);
 }
 
 interface Verdict {
@@ -69,7 +68,7 @@ function judged(
   verdicts: readonly Verdict[],
   winner: string | undefined,
   said: { readonly without: string; readonly declined: string },
-  declined?: SideRoute["declined"],
+  declined: SideRoute["declined"] = null,
 ): Candidate[] {
   const place = verdicts.findIndex(({ name }) => name === winner);
   return verdicts.map(({ name, evidence }, i): Candidate => {
@@ -91,8 +90,8 @@ function explainEncodings(
   framing: string,
   outcome: Outcome,
 ): Candidate[] {
-  const { schemaEncodings, plainEncodings } = engine.formats;
-  const names = new Set([...schemaEncodings.map(({ name }) => name), "connect-json", "json", ...plainEncodings.map(({ name }) => name)]);
+  const { schemaEncodings, textEncodings, plainEncodings } = engine.formats;
+  const names = new Set([...schemaEncodings, ...textEncodings, ...plainEncodings].map(({ name }) => name));
   if (route !== null) {
     names.add(route.encoding);
   }
@@ -104,7 +103,7 @@ function explainEncodings(
       name,
       won,
       evidence: won
-        ? whyWon(route, bytes) + (side === "value" ? learnedIn(outcome) : "")
+        ? whyWon(route, bytes, engine) + (side === "value" ? learnedIn(outcome) : "")
         : whyLost(name, bytes, engine, route, framing, outcome.error),
     };
   });
@@ -125,49 +124,45 @@ function learnedIn(outcome: Outcome): string {
   return reported([ofKey, "the key's schema"]) + reported([ofTable, "a schema change of the table"]);
 }
 
-function whyWon({ framing, encoding, schemaId, typeName, hasRuleSet = false }: SideRoute, bytes: Buffer): string {
+function whyWon({ framing, encoding, schemaId, typeName, hasRuleSet }: SideRoute, bytes: Buffer, { formats, noFraming }: Engine): string {
   if (schemaId !== null) {
     const named = typeName === null ? "" : ` (${typeName})`;
-    const behind = framing === "none" ? "" : `, behind the ${framing} frame`;
-    const rules = hasRuleSet ? "; the registry keeps rules beside it, by which producers may have encrypted fields" : "";
-    return `schema id ${schemaId}${named} consumes all payload bytes of ${bytes.length}${behind}${rules}`;
+    const behind = framing === noFraming.name ? "" : `, behind the ${framing} frame`;
+    const ruled = hasRuleSet ? "; the registry keeps rules beside it, by which producers may have encrypted fields" : "";
+    return `schema id ${schemaId}${named} consumes all payload bytes of ${bytes.length}${behind}${ruled}`;
   }
-  switch (encoding) {
-    case "connect-json":
-      return "exactly the fields schema and payload, and a Connect schema";
-    case "json":
-      return `all ${bytes.length} bytes are one JSON value`;
-    case "text":
-      return "neither framed nor JSON as JSON is written, and valid UTF-8";
-    case "bytes":
-      return "neither framed nor JSON, and not UTF-8";
-    case "avro":
-      return `the ${framing} frame carries its schema, and holds no value`;
-    default:
-      return "stated for this topic, and all bytes are one value";
+  const text = formats.textEncodings.find(({ name }) => name === encoding);
+  const raw = [formats.raw.text, formats.raw.bytes].find(({ name }) => name === encoding);
+  if (text !== undefined || raw?.evidence !== undefined) {
+    return text?.evidence.won(bytes.length) ?? raw?.evidence ?? "";
   }
+  return framing === noFraming.name
+    ? "stated for this topic, and all bytes are one value"
+    : `the ${framing} frame carries its schema, and holds no value`;
 }
 
 function whyLost(name: string, bytes: Buffer, engine: Engine, route: SideRoute | null, framing: string, error: Error | null): string {
-  if (name === "json" || name === "connect-json") {
-    return route === null || route.schemaId === null ? whyNotJson(name, bytes, engine) : `the payload is ${route.encoding}`;
+  const text = engine.formats.textEncodings.find((encoding) => encoding.name === name);
+  if (text !== undefined) {
+    return route === null || route.schemaId === null ? whyNotText(text, bytes, engine) : `the payload is ${route.encoding}`;
   }
   if (engine.formats.plainEncodings.some((encoding) => encoding.name === name)) {
-    return "read only where it is hinted for the topic";
+    return "read only where it is stated for the topic";
   }
-  if (framing === "none") {
+  if (framing === engine.noFraming.name) {
     return "no framing names a schema";
   }
   return route === null ? (error?.message ?? "the message did not decode") : `the payload is ${route.encoding}`;
 }
 
-function whyNotJson(name: string, bytes: Buffer, engine: Engine): string {
+function whyNotText(encoding: TextEncoding, bytes: Buffer, { formats: { textEncodings }, parse }: Engine): string {
   try {
-    const value = parseJson(bytes, skipByteOrderMark(bytes, 0, bytes.length), bytes.length, engine.parse);
-    if (name === "json") {
-      return isConnectMessage(value) ? "connect-json is more specific" : "the payload is JSON, yet does not decode as it should";
+    const parsed = parseJson(bytes, skipByteOrderMark(bytes, 0, bytes.length), bytes.length, parse);
+    const written = textEncodings.find((one) => one.holds(parsed)) ?? encoding;
+    if (written === encoding) {
+      return encoding.evidence.misfit;
     }
-    return isConnectMessage(value) ? "its payload does not fit its schema" : "not exactly the fields schema and payload";
+    return textEncodings.indexOf(written) < textEncodings.indexOf(encoding) ? `${written.name} is more specific` : encoding.evidence.absent;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -179,7 +174,7 @@ function explainEnvelopes(record: KafkaRecord, { bytes }: Message, engine: Engin
   // By its values an envelope may decline what it was recognised by: then the events say which one took it.
   const opened = outcome.error === null ? outcome.events[0]?.envelope : undefined;
   // Of a value that does not decode, its fields may say what it would have been; that they say nothing does not make it a row.
-  const seen = verdicts.find(({ name, evidence }) => evidence !== null && name !== none.name)?.name;
+  const seen = verdicts.find(({ name, evidence }) => evidence !== null && name !== engine.noEnvelope.name)?.name;
   const declined = outcome.error === null ? "its values say otherwise" : "the message does not decode";
   return judged("value", "envelope", verdicts, opened ?? route?.envelope ?? seen, { without: "its fields are not there", declined });
 }
@@ -188,7 +183,8 @@ function explainEnvelopes(record: KafkaRecord, { bytes }: Message, engine: Engin
 function shapeOfText(record: KafkaRecord, bytes: Buffer, engine: Engine): SideRoute["shape"] {
   const scope = { topic: record.topic, headerNames: record.headers.map(([name]) => name) };
   try {
-    return shapeOfValue(parseJson(bytes, 0, bytes.length, engine.parse), scope);
+    const parsed = parseJson(bytes, 0, bytes.length, engine.parse);
+    return shapeOf({ type: null, names: isJsonObject(parsed) ? Object.keys(parsed) : null, isText: typeof parsed === "string" }, scope);
   } catch {
     return emptyShape(scope); // no JSON: its fields are not known
   }

@@ -1,8 +1,8 @@
 import { fromBundle } from "@cdckit/registry";
 import { bundledRecordings, loadRecording } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
-import { createDecoder } from "../decoder.ts";
-import type { CdcEvent } from "../event.ts";
+import { createDecoder } from "../../decoder.ts";
+import type { CdcEvent } from "../../event.ts";
 import { UntypedColumns } from "./untyped-columns.ts";
 
 async function suspicionsOf(name: string): Promise<Readonly<Record<string, string>>> {

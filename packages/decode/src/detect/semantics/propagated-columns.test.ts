@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { createDecoder } from "../decoder.ts";
-import { type Type, withoutNull } from "../encoding/type.ts";
-import type { CdcEvent } from "../event.ts";
-import type { RegisteredSchema } from "../schema-source.ts";
-import { diffTypes } from "../stream/type-difference.ts";
-import { describeSchema } from "./describe-schema.ts";
+import { createDecoder } from "../../decoder.ts";
+import { type Type, withoutNull } from "../../encoding/type.ts";
+import type { CdcEvent } from "../../event.ts";
+import type { RegisteredSchema } from "../../schema-source.ts";
+import { diffTypes } from "../../stream/type-difference.ts";
+import { describeSchema } from "../explain/describe-schema.ts";
 
 /** As Debezium's `column.propagate.source.type` notes them: texts, on columns whose values need no meaning too. */
 const parameters = {

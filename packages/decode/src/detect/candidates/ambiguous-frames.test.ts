@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createDecoder, type DecoderOptions } from "../decoder.ts";
-import { isDecodeError } from "../errors.ts";
-import type { CdcEvent, RowEvent } from "../event.ts";
-import type { KafkaRecord, RecordHeaders } from "../record.ts";
-import type { RegisteredSchema, SchemaId, SchemaSource } from "../schema-source.ts";
+import { createDecoder, type DecoderOptions } from "../../decoder.ts";
+import { isDecodeError } from "../../errors.ts";
+import type { CdcEvent, RowEvent } from "../../event.ts";
+import type { KafkaRecord, RecordHeaders } from "../../record.ts";
+import type { RegisteredSchema, SchemaId, SchemaSource } from "../../schema-source.ts";
 
 const md5 = "0123456789abcdef0123456789abcdef";
 const schemaIdHeader: RecordHeaders = [["schemaId", Buffer.from(md5)]];

@@ -1,5 +1,5 @@
-import { type ReadPlan, readEverything } from "../../encoding/reader.ts";
-import { type Type, withoutNull } from "../../encoding/type.ts";
+import { type ReadPlan, readEverything } from "../encoding/reader.ts";
+import { type Type, withoutNull } from "../encoding/type.ts";
 
 /**
  * What Debezium's ByLogicalTableRouter, and the router that followed it, add to keys where the rows of several tables, or of several

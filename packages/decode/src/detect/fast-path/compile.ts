@@ -1,27 +1,27 @@
-import { generate } from "../encoding/codegen.ts";
-import { beginsWith } from "../encoding/same-bytes.ts";
-import type { EnvelopeScope } from "../envelope/envelope.ts";
-import { Origin } from "../envelope/origin.ts";
-import type { CdcEvent } from "../event.ts";
-import type { Side } from "../framing/framing.ts";
-import type { RecordCursor } from "../record.ts";
-import { type FastPathMatch, fastPathMiss } from "./fast-path-match.ts";
-import type { ColumnSemantics } from "./column-semantics.ts";
-import type { Engine } from "./engine.ts";
-import type { SideRoute } from "./side-route.ts";
+import { generate } from "../../encoding/codegen.ts";
+import { type FastPathMatch, fastPathMiss } from "../../encoding/fast-path.ts";
+import { beginsWith } from "../../encoding/same-bytes.ts";
+import type { EnvelopeScope } from "../../envelope/envelope.ts";
+import { Origin } from "../../envelope/origin.ts";
+import type { CdcEvent } from "../../event.ts";
+import type { Side } from "../../framing/framing.ts";
+import type { RecordCursor } from "../../record.ts";
+import type { Engine } from "../engine.ts";
+import type { SideRoute } from "../route.ts";
+import type { ColumnSemantics } from "../semantics/column-semantics.ts";
 
 /**
  * The fast path for records of one topic whose key and value begin as those of a record that took the slow path: nothing else of them is
- * looked at. Returns the record's events, or null where it needs the slow path. Throws the `DecodeError` that it would end in there.
+ * looked at. Returns the record's events, or {@link fastPathMiss} if it needs the slow path. Throws the `DecodeError` that it would end in there.
  */
-export type FastPath = (cursor: RecordCursor) => readonly CdcEvent[] | null;
+export type FastPath = (cursor: RecordCursor) => readonly CdcEvent[] | typeof fastPathMiss;
 
 /** What one topic's fast path is made of. */
 export interface FastPathParts {
   readonly engine: Engine;
   readonly scope: EnvelopeScope;
-  /** `"none"`: of records without keys. */
-  readonly key: FastPathMatch | "none";
+  /** Null: of records without keys. */
+  readonly key: FastPathMatch | null;
   readonly value: FastPathMatch;
   /** How its values are read. */
   readonly route: SideRoute;
@@ -33,7 +33,7 @@ let serial = 0;
 
 /**
  * Generated, so that each topic has its own: V8 puts only a function in its place that a call has always led to, and calls that topics (or
- * key and value) share cost a tenth of decoding. Null where code may not be generated; all records take the slow path then.
+ * key and value) share cost a tenth of decoding. Null if code may not be generated; all records take the slow path then.
  */
 export function compileFastPath({ engine, scope, key, value, route, semantics }: FastPathParts): FastPath | null {
   if (!engine.codeGeneration) {
@@ -60,28 +60,31 @@ export function compileFastPath({ engine, scope, key, value, route, semantics }:
 }
 
 /** Functions of one text share what V8 learns of their calls: a number of its own makes the text another one. */
-function source(nth: number, key: FastPathMatch | "none", value: FastPathMatch): string {
+function source(nth: number, key: FastPathMatch | null, value: FastPathMatch): string {
   return `
-const keyReader = key.reader, keyPrefix = key.prefix, valueReader = value.reader, valuePrefix = value.prefix, columns = value.columns;
-return function compileFastPath(cursor) { // ${nth}
+const keyReader = key?.reader, keyPrefix = key?.prefix, valueReader = value.reader, valuePrefix = value.prefix, columns = value.columns;
+return function fastPath(cursor) { // ${nth}
   const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor;
   if (
     valueBytes === null ||
     valueEnd - valueStart > maxMessageBytes ||
     !semantics.are(columns) ||
     !(${begins("value", value.prefix)}) ||
-    ${key === "none" ? "keyBytes !== null" : `keyBytes === null || keyEnd - keyStart > maxMessageBytes || !(${begins("key", key.prefix)})`}
+    ${key === null ? "keyBytes !== null" : `keyBytes === null || keyEnd - keyStart > maxMessageBytes || !(${begins("key", key.prefix)})`}
   ) {
-    return null;
+    return fastPathMiss;
   }
   embeddedJsonBudget.begin();
-  const k = ${key === "none" ? "null" : `keyReader.read(engine.buffer(keyBytes), keyStart + ${key.prefix.length}, keyEnd)`};
+  const k = ${key === null ? "null" : `keyReader.read(engine.buffer(keyBytes), keyStart + ${key.prefix.length}, keyEnd)`};
   if (k === fastPathMiss) {
-    return null;
+    return fastPathMiss;
   }
   embeddedJsonBudget.begin();
   const v = valueReader.read(engine.buffer(valueBytes), valueStart + ${value.prefix.length}, valueEnd);
-  return v === fastPathMiss || v === null ? null : envelopeFormat.open(v, new Origin(k, route, scope, cursor.batch, cursor.record));
+  if (v === fastPathMiss || v === null) {
+    return fastPathMiss;
+  }
+  return envelopeFormat.open(v, new Origin(k, route, scope, cursor.batch, cursor.record)) ?? fastPathMiss;
 };`;
 }
 

@@ -1,0 +1,68 @@
+import { JsonReader } from "../../encoding/json/reader.ts";
+import { readEverything } from "../../encoding/reader.ts";
+import type { PlainEncoding } from "../../encoding/schema-encoding.ts";
+import { DecodeError } from "../../errors.ts";
+import type { EncodingName } from "../../event.ts";
+import type { Engine } from "../engine.ts";
+import { rawRoute } from "../route.ts";
+import type { NamedSchema } from "../schema-reader.ts";
+import type { SideMessage } from "../side-message.ts";
+import type { SideTools } from "../side-tools.ts";
+import type { Candidate } from "./candidate.ts";
+
+/** Messages of a topic whose format the user has hinted, because nothing in the bytes tells it; null if there is no hint that decides it. */
+export function hinted(side: SideTools): Candidate | null {
+  const { engine, schemas, scope } = side;
+  const { encoding, schemaId, schema, message } = scope.hinted;
+  const id = schema?.id ?? schemaId;
+  if (id === null) {
+    return encoding === null ? null : withoutSchema(side, encoding);
+  }
+  const named: NamedSchema = {
+    framing: engine.noFraming,
+    id,
+    schema: schema ?? undefined,
+    encoding: encoding ?? undefined,
+    message: message ?? undefined,
+  };
+  return { read: (whole) => schemas.read(named, whole, whole.failed) };
+}
+
+function withoutSchema(side: SideTools, name: EncodingName): Candidate {
+  const { engine, text, result } = side;
+  if (engine.formats.textEncodings.some((encoding) => encoding.name === name)) {
+    return {
+      read: ({ bytes, start, end }) => {
+        text.read(bytes, start, end);
+        return result;
+      },
+    };
+  }
+  const encoding = plainEncoding(engine, name);
+  const parse = ({ bytes, start, end }: SideMessage): unknown => encoding.parse(bytes, start, end, engine.limits);
+  if (encoding.type === undefined) {
+    return {
+      read: (message) => {
+        text.readParsed(name, parse(message));
+        return result;
+      },
+    };
+  }
+  // A value that is no row: what its type becomes by the options for values, and nothing else.
+  const route = rawRoute(engine, name);
+  const reader = encoding.type === null ? null : new JsonReader(name, encoding.type, engine.compileOptions(readEverything));
+  return { read: (message) => result.one(reader === null ? parse(message) : reader.convert(parse(message)), route) };
+}
+
+function plainEncoding({ formats }: Engine, name: EncodingName): PlainEncoding {
+  const all = [formats.raw.text, formats.raw.bytes, ...formats.plainEncodings];
+  const found = all.find((encoding) => encoding.name === name);
+  if (found === undefined) {
+    const known = [...formats.textEncodings, ...all].map((encoding) => encoding.name).join(", ");
+    throw new DecodeError(
+      "unsupported-format",
+      `expected an encoding that needs no schema (${known}) in topics[topic], found ${name}: state a schema or schemaId beside it`,
+    );
+  }
+  return found;
+}

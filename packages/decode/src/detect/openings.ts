@@ -1,0 +1,103 @@
+import type { Opening, Openings, Outline, ReadAs } from "../encoding/opening.ts";
+import type { ReadPlan } from "../encoding/reader.ts";
+import { recordName, type Type } from "../encoding/type.ts";
+import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
+import { keyColumnsOf, keyPlan } from "../envelope/key-plan.ts";
+import type { FramingName } from "../event.ts";
+import type { SchemaId } from "../schema-source.ts";
+import type { Engine } from "./engine.ts";
+import type { SideRoute, SideScope } from "./route.ts";
+import { rowTypeOf } from "./row-type.ts";
+import { shapeOf } from "./shape.ts";
+
+/** What the reader of registered schemas knows of messages beside how they are read. */
+export interface NamedAs {
+  readonly framing: FramingName;
+  readonly schemaId: SchemaId;
+  readonly hasRuleSet: boolean;
+  readonly namespaceToCheck: string | null;
+  readonly losesSemantics: boolean;
+}
+
+/** Finds the envelope of one side's values, and makes the routes that they are read by. */
+export class SideOpenings implements Openings<SideRoute> {
+  readonly #engine: Engine;
+  readonly #scope: SideScope;
+
+  constructor(engine: Engine, scope: SideScope) {
+    this.#engine = engine;
+    this.#scope = scope;
+  }
+
+  openingFor(outline: Outline): SideOpening {
+    return new SideOpening(this.#engine, this.#scope, outline);
+  }
+}
+
+/** How the values of one schema or shape are opened. */
+export class SideOpening implements Opening<SideRoute> {
+  readonly shape: Shape;
+  readonly envelopeFormat: EnvelopeFormat;
+  readonly plan: ReadPlan;
+  readonly #engine: Engine;
+  readonly #scope: SideScope;
+  readonly #type: Type | null;
+
+  constructor(engine: Engine, scope: SideScope, outline: Outline) {
+    this.#engine = engine;
+    this.#scope = scope;
+    this.#type = outline.type;
+    this.shape = shapeOf(outline, scope);
+    const isKey = scope.side === "key";
+    this.envelopeFormat = isKey ? engine.noEnvelope : (scope.inside ?? engine.envelopeFor(this.shape));
+    this.plan = isKey ? keyPlan : this.envelopeFormat.planFor(this.shape);
+  }
+
+  /** The type of the rows in the values: of the key itself for keys; null if there are none. */
+  get row(): Type | null {
+    const type = this.#type;
+    return type === null ? null : this.#scope.side === "key" ? keyColumnsOf(type) : rowTypeOf(type, this.plan, this.envelopeFormat);
+  }
+
+  /** The route of messages that carry all that reading them takes. A schema that they carry is told to the listener. */
+  routeOf(read: ReadAs): SideRoute {
+    const type = this.#type;
+    if (type !== null) {
+      this.tell(read.encoding, null);
+    }
+    return this.#route(read, null);
+  }
+
+  /** The route of messages that name a schema. */
+  routeNamed(read: ReadAs, named: NamedAs): SideRoute {
+    return this.#route(read, named);
+  }
+
+  /** Tells the listener of the schema. A message inside of another one is nothing new to it. */
+  tell(encoding: string, schemaId: SchemaId | null): void {
+    const { topic, side, inside } = this.#scope;
+    if (this.#type !== null && inside === null) {
+      this.#engine.onSchema?.({ topic, side, schemaId, encoding, envelope: this.envelopeFormat.name, type: this.#type, row: this.row });
+    }
+  }
+
+  #route({ encoding, fastPath, nullIsTombstone }: ReadAs, named: NamedAs | null): SideRoute {
+    const type = this.#type;
+    return {
+      framing: named?.framing ?? this.#engine.noFraming.name,
+      encoding,
+      envelope: this.envelopeFormat.name,
+      schemaId: named?.schemaId ?? null,
+      envelopeFormat: this.envelopeFormat,
+      fastPath,
+      shape: this.shape,
+      hasRuleSet: named?.hasRuleSet ?? false,
+      declined: null,
+      type,
+      typeName: type === null ? null : recordName(type),
+      namespaceToCheck: named?.namespaceToCheck ?? null,
+      losesSemantics: named?.losesSemantics ?? type === null,
+      nullIsTombstone,
+    };
+  }
+}

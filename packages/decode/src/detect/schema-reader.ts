@@ -1,0 +1,266 @@
+import { type FastPathMatch, orFastPathMiss } from "../encoding/fast-path.ts";
+import type { ColumnHints, PayloadReader } from "../encoding/reader.ts";
+import type { ParsedSchema, SchemaEncoding } from "../encoding/schema-encoding.ts";
+import { recordName, type Type, withoutNull } from "../encoding/type.ts";
+import { DecodeError } from "../errors.ts";
+import type { EncodingName, FramingName } from "../event.ts";
+import { type Framing, hasMessages, type MessageChoice, type Payload } from "../framing/framing.ts";
+import type { MessageSelector, RegisteredSchema, SchemaId } from "../schema-source.ts";
+import { learnedFromSource } from "../stream/learned-columns.ts";
+import { BoundedMap } from "../bounded-map.ts";
+import { checkedReader } from "./checked-reader.ts";
+import { isSole, noSuchMessage, type Possible, possibleOf, readChosen } from "./chosen-message.ts";
+import type { Engine } from "./engine.ts";
+import type { SideOpening, SideOpenings } from "./openings.ts";
+import { type Failures, type Pending, pendingEncoding } from "./pending.ts";
+import { belongsToTopic, debeziumNamespace } from "./schema-identity.ts";
+import type { SideRoute, SideScope } from "./route.ts";
+import type { SideResult } from "./side-result.ts";
+
+/** What is known of a payload's schema before it is read. */
+export interface NamedSchema {
+  readonly framing: Framing;
+  readonly id: SchemaId;
+  /** The schema itself, if the message or the user carries it. */
+  readonly schema?: RegisteredSchema | undefined;
+  readonly encoding?: EncodingName | undefined;
+  readonly message?: MessageSelector | undefined;
+}
+
+/** How one message of a schema is read. */
+interface MessageReader {
+  readonly reader: PayloadReader;
+  readonly route: SideRoute;
+}
+
+/** A schema, understood, and how those of its messages that were seen are read. */
+interface KnownSchema {
+  readonly id: SchemaId;
+  readonly encoding: SchemaEncoding;
+  readonly parsed: ParsedSchema;
+  readonly hasRuleSet: boolean;
+  /** By what columns are read with, then by how the framing and the payload choose the message. */
+  readonly readers: BoundedMap<ColumnHints | null, BoundedMap<string, MessageReader>>;
+  /** What the listener was told of: the same keys. */
+  readonly told: BoundedMap<string, true>;
+  /** What the first bytes of payloads may choose among its messages. */
+  readonly possible: BoundedMap<string, Possible>;
+}
+
+/** How a payload says which message of its schema it is. */
+interface Chosen {
+  readonly framing: Framing;
+  /** The framing that writes choices like this, if it is another one. */
+  readonly framedBy: FramingName;
+  readonly message: MessageSelector | null;
+  /** The first bytes of the payload, which choose the message. */
+  readonly choice: Buffer;
+  /** Whether these bytes can choose no other message. */
+  readonly isCertain: boolean;
+}
+
+/** How many tables of one topic are read with semantics of their own at a time. */
+const maxColumnHints = 16;
+
+const noChoice: Buffer = Buffer.alloc(0);
+
+/** Reads one side of a topic whose messages name their schema. One reader is compiled for each schema and message. */
+export class SchemaReader {
+  readonly #engine: Engine;
+  readonly #scope: SideScope;
+  readonly #openings: SideOpenings;
+  readonly #result: SideResult;
+  readonly #known: BoundedMap<SchemaId, KnownSchema>;
+
+  constructor(engine: Engine, scope: SideScope, { openings, result }: { readonly openings: SideOpenings; readonly result: SideResult }) {
+    this.#engine = engine;
+    this.#scope = scope;
+    this.#openings = openings;
+    this.#result = result;
+    this.#known = new BoundedMap(engine.limits.maxSchemas);
+  }
+
+  /** One value, or an array of them if the payload holds not just one. Pending if the schema must be loaded first. */
+  read(named: NamedSchema, payload: Payload, failed: Failures | null): SideResult {
+    const known = this.#known.get(keyOf(named)) ?? this.#understand(named, failed);
+    if (known === null) {
+      return this.#result;
+    }
+    const { framing, message } = named;
+    if (message === undefined && framing.choices !== undefined && hasMessages(known.encoding.schemaType)) {
+      const choices = framing.choices(payload.bytes, payload.start, payload.end, this.#scope.hinted.isTolerant);
+      if (choices.length > 0) {
+        return this.#readChosen(known, framing, { payload, choices });
+      }
+    }
+    const chosen = { framing, framedBy: framing.name, message: message ?? null, choice: noChoice, isCertain: true };
+    const { reader, route } = this.#readerFor(known, chosen);
+    const { bytes, start, end, count } = payload;
+    return this.#result.one(count === 1 ? reader.read(bytes, start, end) : readSequence(reader, payload), route);
+  }
+
+  #readChosen(
+    known: KnownSchema,
+    framing: Framing,
+    { payload, choices }: { readonly payload: Payload; readonly choices: readonly MessageChoice[] },
+  ): SideResult {
+    const { bytes, start, end } = payload;
+    const possible = this.#possible(known, choices);
+    if (possible.choices.length === 0) {
+      throw noSuchMessage(known.id);
+    }
+    const isCertain = isSole(possible);
+    const fits = ({ message, length }: MessageChoice): boolean => known.parsed.fits?.(message, bytes, start + length, end) === true;
+    const value = readChosen(possible, fits, ({ message, length, framing: framedBy = framing.name }) => {
+      const chosen = { framing, framedBy, message, choice: bytes.subarray(start, start + length), isCertain };
+      const { reader, route } = this.#readerFor(known, chosen);
+      const read = reader.read(bytes, start + length, end);
+      this.#result.route = route;
+      return read;
+    });
+    return this.#result.one(value, this.#result.route);
+  }
+
+  #possible({ parsed, possible }: KnownSchema, choices: readonly MessageChoice[]): Possible {
+    const key = JSON.stringify(choices);
+    const cached = possible.get(key) ?? possibleOf(parsed, choices, this.#scope.hinted.countsMapEntries);
+    possible.set(key, cached);
+    return cached;
+  }
+
+  /** The schema; null if something must be loaded first, which the result then says. */
+  #understand(named: NamedSchema, failed: Failures | null): KnownSchema | null {
+    const { id, schema, encoding: announced } = named;
+    const { schemas, limits } = this.#engine;
+    if (schema === undefined && schemas === null) {
+      throw new DecodeError(
+        "schema-source-missing",
+        `expected a registry that knows schema id ${id}, found none: pass registry: { url } to createConsumer, or schemas to createDecoder (createRegistry or fromBundle of @cdckit/registry)`,
+      );
+    }
+    const registered = schema ?? schemas?.peek(id);
+    if (registered === undefined) {
+      return this.#wait({ kind: "schema", id }, failed);
+    }
+    const encoding = this.#engine.schemaEncoding(registered.schemaType, announced);
+    if (encoding.isLoaded?.() === false) {
+      return this.#wait(pendingEncoding(encoding), failed);
+    }
+    const known: KnownSchema = {
+      id,
+      encoding,
+      parsed: encoding.parse(registered, limits, this.#scope.hinted),
+      hasRuleSet: registered.hasRuleSet === true,
+      readers: new BoundedMap(maxColumnHints),
+      told: new BoundedMap(limits.maxSchemas),
+      possible: new BoundedMap(limits.maxSchemas),
+    };
+    this.#known.set(keyOf(named), known);
+    return known;
+  }
+
+  #wait(pending: Pending, failed: Failures | null): null {
+    const failure = failed?.get(pending.id);
+    if (failure !== undefined) {
+      throw failure;
+    }
+    this.#result.wait(pending);
+    return null;
+  }
+
+  #readerFor(known: KnownSchema, chosen: Chosen): MessageReader {
+    const { framedBy, message, choice, isCertain } = chosen;
+    const key = `${framedBy} ${message === null ? choice.toString("latin1") : JSON.stringify(message)} ${choice.length} ${isCertain}`;
+    const columns = known.encoding.losesSemantics === true ? this.#scope.semantics.columns : null;
+    let readers = known.readers.get(columns);
+    if (readers === undefined) {
+      readers = new BoundedMap(this.#engine.limits.maxSchemas);
+      known.readers.set(columns, readers);
+    }
+    let reader = readers.get(key);
+    if (reader === undefined) {
+      const { opening, ...compiled } = this.#compile(known, chosen, columns);
+      reader = compiled;
+      readers.set(key, reader);
+      if (known.told.get(key) === undefined) {
+        known.told.set(key, true); // a schema that is read again with other semantics is nothing new
+        opening.tell(reader.route.encoding, known.id);
+      }
+    }
+    return reader;
+  }
+
+  #compile(known: KnownSchema, chosen: Chosen, columns: ColumnHints | null): MessageReader & { readonly opening: SideOpening } {
+    const { topic, inside, trustsSchemas } = this.#scope;
+    const type = known.parsed.typeOf(chosen.message);
+    if (type === null) {
+      throw noSuchMessage(known.id);
+    }
+    const opening = this.#openings.openingFor({ type });
+    const namespace = debeziumNamespace(opening.shape.typeName);
+    const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
+    const { id: schemaId, hasRuleSet } = known;
+    const named = {
+      framing: chosen.framedBy,
+      schemaId,
+      hasRuleSet,
+      namespaceToCheck: isKnown ? null : namespace,
+      losesSemantics: columns !== null,
+    };
+    const bare = known.parsed.compile(chosen.message, {
+      ...this.#engine.compileOptions(opening.plan),
+      bareBytes: chosen.framing.writesBareBytes === true,
+      ...(columns === null ? {} : { columns: withSource(columns, type, opening) }),
+    });
+    const reader = checkedReader(bare, { ...named, typeName: opening.shape.typeName, opening, scope: this.#scope });
+    const fastPath = this.#fastPathOf(chosen, schemaId, { reader, columns });
+    const { nullIsTombstone = false } = known.encoding;
+    return { reader, route: opening.routeNamed({ encoding: reader.encoding, fastPath, nullIsTombstone }, named), opening };
+  }
+
+  /** What the framing's prefix, and the payload's first bytes if they choose the message, tell for certain. */
+  #fastPathOf(
+    { framing, framedBy, choice, isCertain }: Chosen,
+    schemaId: SchemaId,
+    { reader, columns }: Pick<FastPathMatch, "reader" | "columns">,
+  ): FastPathMatch | null {
+    const mayTell = isCertain && framedBy === framing.name && !this.#scope.hinted.isTolerant;
+    const prefix = mayTell ? (framing.prefixOf?.(schemaId, choice) ?? null) : null;
+    if (prefix === null) {
+      return null;
+    }
+    // Another choice may fit, and what was learned may be contradicted.
+    const isGuess = choice.length > 1 || (columns !== null && columns !== this.#scope.semantics.hinted);
+    const read = orFastPathMiss((bytes, start, end) => reader.read(bytes, start, end));
+    return { prefix, columns, reader: isGuess ? { read } : reader };
+  }
+}
+
+/** What a schema is known by: messages of one schema may be written in two encodings. */
+function keyOf({ id, encoding }: NamedSchema): SchemaId {
+  return encoding === undefined ? id : `${encoding} ${id}`;
+}
+
+/** What is known of columns, and, of others, what the database's own types say that the schema carries along. */
+function withSource(columns: ColumnHints, type: Type, { row }: SideOpening): ColumnHints {
+  const learned = row === null ? null : learnedFromSource(row, connectorOf(type));
+  return learned === null || learned.size === 0 ? columns : new Map([...learned, ...columns]);
+}
+
+/** The connector that names the source block after itself: `io.debezium.connector.mysql.Source`. */
+function connectorOf(type: Type): string {
+  const record = withoutNull(type);
+  const source = record.kind === "record" ? record.fields.find(({ name }) => name === "source") : undefined;
+  const name = source === undefined ? null : recordName(source.type);
+  return /\bio\.debezium\.connector\.(\w+)\.Source$/.exec(name ?? "")?.[1] ?? "";
+}
+
+function readSequence(reader: PayloadReader, { bytes, start, end, count }: Payload): readonly unknown[] {
+  if (reader.readSequence === undefined) {
+    throw new DecodeError(
+      "unsupported-format",
+      `expected one ${reader.encoding} value a message, found several, which it cannot be told apart in`,
+    );
+  }
+  return reader.readSequence(bytes, start, end, count);
+}

@@ -1,0 +1,155 @@
+import { Tombstone } from "../envelope/control-events.ts";
+import type { EnvelopeFormat, EnvelopeScope, Route } from "../envelope/envelope.ts";
+import { checkEventCost } from "../envelope/event-count.ts";
+import { originalOf } from "../envelope/extra.ts";
+import { Origin } from "../envelope/origin.ts";
+import { DecodeError } from "../errors.ts";
+import type { CdcEvent } from "../event.ts";
+import type { Engine } from "./engine.ts";
+import { openWithFallback } from "./open-with-fallback.ts";
+import { isPending, type Outcome } from "./pending.ts";
+import type { RecordReading } from "./record-reading.ts";
+import { noHints, type SideRoute, type SideScope } from "./route.ts";
+import { isOfSchema, keyError } from "./schema-identity.ts";
+import { SideDecoder } from "./side-decoder.ts";
+import type { EnvelopeOverride } from "./side-decoder-cache.ts";
+import { SideMessage } from "./side-message.ts";
+import { SeveralValues } from "./side-result.ts";
+
+/** Reads the value of a record again, for another envelope than the one that its shape is in. */
+export type ReadWithOverride = (override: EnvelopeOverride, reading: RecordReading) => unknown;
+
+/** Makes events of the values of one topic. */
+export class ValueOpener {
+  readonly #engine: Engine;
+  readonly #scope: EnvelopeScope;
+  readonly #readWithOverride: ReadWithOverride;
+  readonly #side: Pick<SideScope, "semantics" | "trustsSchemas">;
+  /** Reads messages inside of values; made when the first is met. */
+  #inner: { readonly decoder: SideDecoder; readonly inside: EnvelopeFormat } | null = null;
+
+  constructor(
+    engine: Engine,
+    scope: EnvelopeScope,
+    side: Pick<SideScope, "semantics" | "trustsSchemas">,
+    readWithOverride: ReadWithOverride,
+  ) {
+    this.#engine = engine;
+    this.#scope = scope;
+    this.#side = side;
+    this.#readWithOverride = readWithOverride;
+  }
+
+  tombstones({ key, keyRoute, cursor }: RecordReading): readonly CdcEvent[] {
+    const route = { framing: keyRoute.framing, encoding: keyRoute.encoding, envelope: this.#engine.noEnvelope.name, schemaId: null };
+    return valuesOf(key).map((one) => new Tombstone(this.#origin(one, route, cursor)));
+  }
+
+  /** Whether a record whose sides are read so is one value with nothing inside, whose sides need not be checked against each other. */
+  isSimple(key: SideRoute, value: SideRoute): boolean {
+    return value.envelopeFormat.inner === undefined && isOfSchema(key, value) && isPaired(key, value);
+  }
+
+  /** The events of a value that {@link isSimple}, and of which there is one. */
+  openSimple(reading: RecordReading, value: unknown): readonly CdcEvent[] {
+    const { key, valueRoute, cursor } = reading;
+    const origin = this.#origin(key, valueRoute, cursor);
+    return valueRoute.envelopeFormat.open(value, origin) ?? this.#openWithFallback(reading, origin, null);
+  }
+
+  /** The events of any value, or what must be loaded first for what is inside of it. */
+  open(reading: RecordReading, value: unknown): Outcome {
+    const { key, keyRoute, valueRoute } = reading;
+    if (!isOfSchema(keyRoute, valueRoute)) {
+      throw keyError(keyRoute, valueRoute, this.#scope.topic);
+    }
+    if (!isPaired(keyRoute, valueRoute)) {
+      throw unpaired(valueRoute);
+    }
+    return value instanceof SeveralValues || key instanceof SeveralValues
+      ? this.#openEach(reading, value)
+      : this.#openOne(reading, { key, value, nth: null });
+  }
+
+  #openOne(reading: RecordReading, { key, value, nth }: KeyedValue): Outcome {
+    const { valueRoute: route, cursor } = reading;
+    if (value === null && route.nullIsTombstone) {
+      return [new Tombstone(this.#origin(key, { ...route, envelope: this.#engine.noEnvelope.name }, cursor))]; // null is in no envelope
+    }
+    const origin = this.#origin(key, route, cursor);
+    const inside = route.envelopeFormat.inner?.(value) ?? null;
+    if (inside === null) {
+      return route.envelopeFormat.open(value, origin) ?? this.#openWithFallback(reading, origin, nth);
+    }
+    const { limits } = this.#engine;
+    const span = { bytes: this.#engine.buffer(inside), start: 0, end: inside.length };
+    const result = this.#innerDecoder(originalOf(route.envelopeFormat)).read(
+      new SideMessage("value", span, limits.maxMessageBytes, reading),
+    );
+    if (result.pending !== null) {
+      return result.pending;
+    }
+    reading.rowRoute = result.route;
+    return route.envelopeFormat.open(value, origin, result.take()) ?? this.#openWithFallback(reading, origin, nth);
+  }
+
+  #openWithFallback(reading: RecordReading, origin: Origin, nth: number | null): readonly CdcEvent[] {
+    return openWithFallback(origin, reading.valueRoute, this.#engine.formats.envelopes, (override) => {
+      const value = this.#readWithOverride(override, reading);
+      return value instanceof SeveralValues && nth !== null ? value.values[nth] : value;
+    });
+  }
+
+  /** Several values of one record, each with its own key if the key has as many. */
+  #openEach(reading: RecordReading, several: unknown): Outcome {
+    const events: CdcEvent[] = [];
+    const keys = valuesOf(reading.key);
+    const values = valuesOf(several);
+    checkEventCost(values.length, several instanceof SeveralValues ? several.byteLength : 0, this.#engine.limits);
+    for (const [nth, value] of values.entries()) {
+      const key = keys.length === values.length ? keys[nth] : (keys[0] ?? null);
+      const opened = this.#openOne(reading, { key, value, nth });
+      if (isPending(opened)) {
+        return opened;
+      }
+      events.push(...opened);
+    }
+    return events;
+  }
+
+  #innerDecoder(inside: EnvelopeFormat): SideDecoder {
+    if (this.#inner?.inside !== inside) {
+      const place = { topic: this.#scope.topic, side: "value", headerNames: [], announced: [], inside, hinted: noHints } as const;
+      this.#inner = { inside, decoder: new SideDecoder(this.#engine, { ...place, ...this.#side }) };
+    }
+    return this.#inner.decoder;
+  }
+
+  #origin(key: unknown, route: Route, { batch, record }: RecordReading["cursor"]): Origin {
+    return new Origin(key, route, this.#scope, batch, record);
+  }
+}
+
+interface KeyedValue {
+  readonly key: unknown;
+  readonly value: unknown;
+  /** Which of a record's several values it is; null if it is the only one. */
+  readonly nth: number | null;
+}
+
+function valuesOf(side: unknown): readonly unknown[] {
+  return side instanceof SeveralValues ? side.values : [side];
+}
+
+/** Whether the key is in the framing that the value's envelope wants it in. */
+function isPaired(key: SideRoute, { envelopeFormat, framing }: SideRoute): boolean {
+  const { pairedFraming } = envelopeFormat;
+  return pairedFraming === undefined || framing !== pairedFraming || key.framing === pairedFraming;
+}
+
+function unpaired({ envelope, framing }: SideRoute): DecodeError {
+  return new DecodeError(
+    "unknown-format",
+    `expected a key in the framing ${framing} before a value of the envelope ${envelope}, found another key`,
+  );
+}

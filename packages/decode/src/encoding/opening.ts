@@ -1,0 +1,54 @@
+import type { EncodingName } from "../event.ts";
+import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
+import type { FastPathMatch } from "./fast-path.ts";
+import type { ColumnHints, CompileOptions, ReadPlan } from "./reader.ts";
+import type { TextCache } from "./text-cache.ts";
+import type { Type } from "./type.ts";
+
+/** What is known of values before they are read: the type that their messages state, or the outermost names of the first one. */
+export type Outline = { readonly type: Type } | { readonly type: null; readonly names: readonly string[] | null; readonly isText: boolean };
+
+/** How the values of one outline are opened, as far as their reader has to know it. `Route` is whatever the opener wants back with each value. */
+export interface Opening<Route> {
+  readonly plan: ReadPlan;
+  /** The route of the messages that are read so. Called once. */
+  routeOf(read: ReadAs): Route;
+}
+
+/** How the messages of one outline are read. */
+export interface ReadAs {
+  readonly encoding: EncodingName;
+  readonly fastPath: FastPathMatch | null;
+  /** Whether a null is a tombstone. A null in an encoding without schemas is a value like any other. */
+  readonly nullIsTombstone: boolean;
+}
+
+/** The port through which an encoding asks how values are opened. */
+export interface Openings<Route> {
+  openingFor(outline: Outline): Opening<Route>;
+}
+
+/** What the last message was read to. There is one such object for each side of a topic, and decoders fill it in. */
+export interface Reading<Route> {
+  value: unknown;
+  route: Route;
+}
+
+/** What the decoders of one side need to read messages that describe themselves. */
+export interface TextScope<Route> {
+  readonly settings: TextSettings;
+  readonly openings: Openings<Route>;
+  readonly reading: Reading<Route>;
+  /** What columns are read with. Another object means other semantics. */
+  readonly semantics: { readonly columns: ColumnHints };
+  /** Whether the messages stand inside of others. */
+  readonly isEmbedded: boolean;
+}
+
+/** What all decoders share. */
+export interface TextSettings {
+  readonly limits: ResolvedLimits;
+  readonly values: ResolvedValueOptions;
+  readonly texts: TextCache;
+  compileOptions(plan: ReadPlan): CompileOptions;
+}
