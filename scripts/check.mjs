@@ -14,6 +14,7 @@ setUp();
 
 // After setUp: what follows may need installed packages.
 const { checkDependencies } = await import("./dependencies.mjs");
+const { checkFormatNames } = await import("./format-names.mjs");
 const { checkFormatTables } = await import("./format-tables.mjs");
 const { checkLinks } = await import("./links.mjs");
 const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mjs");
@@ -49,6 +50,7 @@ const checks = [
   { name: "format", of: "format", judge: () => run("biome", ["format", "--colors=off", "--reporter=summary", "."]) },
   { name: "rooms", of: "who imports whom", judge: () => checkRooms(repositoryRoot).join("\n") },
   { name: "words", of: "words of names", judge: () => checkWords(repositoryRoot).join("\n") },
+  { name: "format-names", of: "names of formats", judge: () => checkFormatNames(repositoryRoot).join("\n") },
   { name: "dependencies", of: "dependencies and their reasons", judge: () => checkDependencies(repositoryRoot).join("\n") },
   { name: "commands", of: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
   { name: "paths", of: "paths of documents", judge: () => checkPaths(repositoryRoot).join("\n") },

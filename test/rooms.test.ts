@@ -30,9 +30,9 @@ afterEach(() => {
   touched.clear();
 });
 
-/** What the room check says of the copy, one complaint a line. */
-function complaints(): readonly string[] {
-  const { stdout, stderr } = spawnSync(process.execPath, [join(root, "scripts/rooms.mjs"), copy], { encoding: "utf8" });
+/** What a check says of the copy, one complaint a line. */
+function complaints(script = "rooms.mjs"): readonly string[] {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(root, "scripts", script), copy], { encoding: "utf8" });
   return [...stdout.split("\n"), ...stderr.split("\n")].filter((line) => line !== "");
 }
 
@@ -168,5 +168,48 @@ describe("the room check", () => {
     const code = `// import "@cdckit/consumer"\n/**\n * import { a } from "@cdckit/consumer";\n */\nexport const planted = 'import "x"';`;
     plant("packages/decode/src/errors.ts", code);
     expect(complaints()).toEqual([]);
+  });
+});
+
+describe("the format name check", () => {
+  const said = (): readonly string[] => complaints("format-names.mjs");
+
+  test("finds nothing against the repository as it is", () => {
+    expect(said()).toEqual([]);
+  });
+
+  const planted: readonly (readonly [title: string, file: string, code: string, sentence: string])[] = [
+    ["a framing's name in detection", "detect/route.ts", `export const planted = "confluent";`, `names the format "confluent"`],
+    ["an envelope's name in another layer", "framing/glue/recognise.ts", `const planted = "ticdc-open";`, `names the format "ticdc-open"`],
+    ["an encoding's name in an envelope", "envelope/maxwell/envelope.ts", `const planted = 'avro-json';`, `names the format "avro-json"`],
+    ["a name in the decoder", "decoder.ts", "const planted = `json`;", `names the format "json"`],
+    [
+      "a word of other vocabularies that is meant as a format",
+      "envelope/origin.ts",
+      `const planted = (route: { encoding: string }) => route.encoding === "json";`,
+      `names the format "json"`,
+    ],
+    ["a word that a case of formats compares", "envelope/origin.ts", `const planted = { framing: "none" };`, `names the format "none"`],
+    ["detection that imports a format past the list", "detect/route.ts", `import "../framing/glue/recognise.ts";`, "imports framing/glue"],
+  ];
+  for (const [title, file, code, sentence] of planted) {
+    test(`sees ${title}`, () => {
+      plant(`packages/decode/src/${file}`, code);
+      expect(said()).toEqual([expect.stringMatching(`^packages/decode/src/${file}:\\d+: `)]);
+      expect(said().join()).toContain(sentence);
+    });
+  }
+
+  test("leaves alone what a format says of itself, comments, and words that mean something else", () => {
+    plant("packages/decode/src/framing/confluent/recognise.ts", `const planted = "confluent";`);
+    plant("packages/decode/src/detect/route.ts", `// "confluent" is a name\n/* so is "avro" */`);
+    plant("packages/decode/src/values/conversion.ts", `const planted = { sql: "json", connector: "mongodb" };`);
+    expect(said()).toEqual([]);
+  });
+
+  test("sees the name of a format that is new", () => {
+    plant("packages/decode/src/framing/made-up/recognise.ts", `export const madeUp = {\n  name: "made-up",\n};`);
+    plant("packages/decode/src/detect/route.ts", `const planted = "made-up";`);
+    expect(said()).toEqual([expect.stringContaining(`names the format "made-up"`)]);
   });
 });

@@ -59,11 +59,11 @@ export class SideOpening implements Opening<SideRoute> {
     return type === null ? null : this.#scope.side === "key" ? keyColumnsOf(type) : rowTypeOf(type, this.plan, this.envelopeFormat);
   }
 
-  /** The route of messages that carry all that reading them takes. A schema that they carry is told to the listener. */
+  /** The route of messages that carry all that reading them takes. A schema that they carry is reported to the listener. */
   routeOf(read: ReadAs): SideRoute {
     const type = this.#type;
     if (type !== null) {
-      this.tell(read.encoding, null);
+      this.report(read.encoding, null);
     }
     return this.#route(read, null);
   }
@@ -73,8 +73,8 @@ export class SideOpening implements Opening<SideRoute> {
     return this.#route(read, named);
   }
 
-  /** Tells the listener of the schema. A message inside of another one is nothing new to it. */
-  tell(encoding: string, schemaId: SchemaId | null): void {
+  /** Reports the schema to the listener. A message inside of another one is nothing new to it. */
+  report(encoding: string, schemaId: SchemaId | null): void {
     const { topic, side, inside } = this.#scope;
     if (this.#type !== null && inside === null) {
       this.#engine.onSchema?.({ topic, side, schemaId, encoding, envelope: this.envelopeFormat.name, type: this.#type, row: this.row });

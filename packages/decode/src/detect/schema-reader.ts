@@ -41,8 +41,8 @@ interface KnownSchema {
   readonly hasRuleSet: boolean;
   /** By what columns are read with, then by how the framing and the payload choose the message. */
   readonly readers: BoundedMap<ColumnHints | null, BoundedMap<string, MessageReader>>;
-  /** What the listener was told of: the same keys. */
-  readonly told: BoundedMap<string, true>;
+  /** What was reported to the listener: the same keys. */
+  readonly reported: BoundedMap<string, true>;
   /** What the first bytes of payloads may choose among its messages. */
   readonly possible: BoundedMap<string, Possible>;
 }
@@ -152,7 +152,7 @@ export class SchemaReader {
       parsed: encoding.parse(registered, limits, this.#scope.hinted),
       hasRuleSet: registered.hasRuleSet === true,
       readers: new BoundedMap(maxColumnHints),
-      told: new BoundedMap(limits.maxSchemas),
+      reported: new BoundedMap(limits.maxSchemas),
       possible: new BoundedMap(limits.maxSchemas),
     };
     this.#known.set(keyOf(named), known);
@@ -182,9 +182,9 @@ export class SchemaReader {
       const { opening, ...compiled } = this.#compile(known, chosen, columns);
       reader = compiled;
       readers.set(key, reader);
-      if (known.told.get(key) === undefined) {
-        known.told.set(key, true); // a schema that is read again with other semantics is nothing new
-        opening.tell(reader.route.encoding, known.id);
+      if (known.reported.get(key) === undefined) {
+        known.reported.set(key, true); // a schema that is read again with other semantics is nothing new
+        opening.report(reader.route.encoding, known.id);
       }
     }
     return reader;

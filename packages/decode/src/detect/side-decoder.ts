@@ -32,11 +32,11 @@ export class SideDecoder {
   constructor(engine: Engine, scope: SideScope) {
     this.#side = toolsFor(engine, scope);
     this.#maxBytes = engine.limits.maxMessageBytes;
-    const told = [announced(this.#side), hinted(this.#side)];
-    const isHinted = told[1] !== null;
+    const named = [announced(this.#side), hinted(this.#side)];
+    const isHinted = named[1] !== null;
     const byBytes = isHinted ? [] : [prefixed(this.#side), jsonText(this.#side), scope.side === "key" ? rawKey(this.#side) : null];
-    this.#candidates = [...told, ...byBytes].filter((candidate) => candidate !== null);
-    this.#bytesDecide = told.every((candidate) => candidate === null);
+    this.#candidates = [...named, ...byBytes].filter((candidate) => candidate !== null);
+    this.#bytesDecide = named.every((candidate) => candidate === null);
   }
 
   /** The decoder's one result, filled in anew. Throws a `DecodeError`. */
