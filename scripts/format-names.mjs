@@ -17,7 +17,7 @@ const source = "packages/decode/src";
 const lists = new Set(["detect/formats.ts", "event.ts"]);
 /** The files in which a format says its name. */
 const formatFiles = new Set(["recognise.ts", "encoding.ts", "envelope.ts"]);
-const statedName = /\bname: "(?<name>[\w-]+)"|\bprimitive\("(?<primitive>\w+)"/g;
+const declaredName = /\bname: "(?<name>[\w-]+)"|\bprimitive\("(?<primitive>\w+)"/g;
 
 /**
  * Names that are words of other vocabularies too: types of SQL, of Connect and of Protobuf, connectors, and plain English. They are a
@@ -55,7 +55,7 @@ function readFormats(folder) {
   const formats = new Map();
   for (const own of formatFolders(folder)) {
     for (const file of readdirSync(join(folder, own)).filter((name) => formatFiles.has(name))) {
-      for (const { groups } of readFileSync(join(folder, own, file), "utf8").matchAll(statedName)) {
+      for (const { groups } of readFileSync(join(folder, own, file), "utf8").matchAll(declaredName)) {
         const name = groups?.["name"] ?? groups?.["primitive"] ?? "";
         formats.set(name, (formats.get(name) ?? new Set()).add(own));
       }
