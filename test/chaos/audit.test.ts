@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type Disturbance, type Handled, hearingMs, judge, parseAudit, uncovered } from "./audit.ts";
+import { type Assigned, type Disturbance, type Handled, judge, parseAudit, sessionMs, uncovered, zombies } from "./audit.ts";
 
 const lineMs = 100;
-const produced = Array.from({ length: 400 }, (_, i) => ({ partition: 0, offset: BigInt(i), key: String(i % 4), atMs: 0 }));
+const produced = Array.from({ length: 400 }, (_, i): Handled => handledAt(BigInt(i), String(i % 4)));
 const kill = (line: number, committed: bigint): Disturbance => ({
   what: "kill",
   line,
@@ -12,7 +12,7 @@ const kill = (line: number, committed: bigint): Disturbance => ({
 });
 
 function violationsOf(handled: readonly Handled[], ...disturbances: Disturbance[]): readonly string[] {
-  const timed = handled.map((record, line) => ({ ...record, atMs: line * lineMs }));
+  const timed = handled.map((record, line) => ({ ...record, atMs: line * lineMs, startedMs: line * lineMs }));
   return judge(produced, timed, disturbances).violations;
 }
 
@@ -44,12 +44,18 @@ describe("the oracle", () => {
       /0:200 was handled again/,
     ],
     [
+      "records that come again after a freeze, although nothing of them was under way in it",
+      [...produced.slice(0, 300), ...produced.slice(250)],
+      [{ ...kill(298, 150n), what: "freeze" }],
+      /key 3: 0:251 came after 299, and nothing had happened/,
+    ],
+    [
       "records that come again long after the last thing that happened",
       [...produced.slice(0, 300), ...produced.slice(250)],
-      [kill(300 - hearingMs / lineMs - 8, 150n)],
+      [kill(300 - sessionMs / lineMs - 8, 150n)],
       /key 2: 0:250 came after 298, and nothing had happened/,
     ],
-    ["a record that nobody wrote", [...produced, { partition: 1, offset: 0n, key: "x", atMs: 0 }], [], /1:0 was handled and never written/],
+    ["a record that nobody wrote", [...produced, { ...handledAt(0n, "x"), partition: 1 }], [], /1:0 was handled and never written/],
   ])("sees %s", (_name, handled, disturbances, message) => {
     expect(violationsOf(handled, ...disturbances).join("\n")).toMatch(message);
   });
@@ -60,13 +66,42 @@ describe("the oracle", () => {
     expect(uncovered(new Map([[0, 3n]]), handled)).toEqual(["0 is committed to 3, and 1 is not handled"]);
   });
 
+  describe("of a process whose partitions are another's", () => {
+    const assigned: readonly Assigned[] = [
+      { pid: 1, atMs: 0, partitions: [0, 1] },
+      { pid: 2, atMs: 500, partitions: [0] },
+    ];
+    const started = (pid: number, ...times: readonly number[]): readonly Handled[] =>
+      times.map((startedMs, turn) => ({ ...handledAt(BigInt(turn), "a"), pid, turn, startedMs, atMs: 1_000 }));
+
+    test("accepts what was under way: handlers that were called before, and those of one turn", () => {
+      expect(zombies(started(1, 100, 500), assigned)).toEqual([]);
+      expect(zombies([...started(1, 600), ...started(1, 600)], assigned)).toEqual([]);
+      expect(zombies(started(2, 600, 700), assigned)).toEqual([]);
+    });
+
+    test("sees what it starts then", () => {
+      expect(zombies(started(1, 100, 600, 700), assigned)).toEqual([
+        expect.stringMatching(/process 1 started 2 records in 2 turns, from 0:1 on/),
+      ]);
+    });
+
+    test("accepts what it starts when they are its own again", () => {
+      expect(zombies(started(1, 600, 700), [...assigned, { pid: 1, atMs: 600, partitions: [0] }])).toEqual([]);
+    });
+  });
+
   test("leaves a line that was not written to its end", () => {
-    expect(parseAudit("0 1 a 17\n0 2 b 18\n0 3")).toEqual([
-      { partition: 0, offset: 1n, key: "a", atMs: 17 },
-      { partition: 0, offset: 2n, key: "b", atMs: 18 },
+    expect(parseAudit("0 1 a 17 4 1 16\n0 2 b 18 4 2 17\n0 3")).toEqual([
+      { partition: 0, offset: 1n, key: "a", atMs: 17, pid: 4, turn: 1, startedMs: 16 },
+      { partition: 0, offset: 2n, key: "b", atMs: 18, pid: 4, turn: 2, startedMs: 17 },
     ]);
   });
 });
+
+function handledAt(offset: bigint, key: string): Handled {
+  return { partition: 0, offset, key, atMs: 0, pid: 1, turn: 0, startedMs: 0 };
+}
 
 function swapped(records: readonly Handled[], a: number, b: number): readonly Handled[] {
   const copy = [...records];

@@ -6,6 +6,18 @@ export interface Handled {
   readonly key: string;
   /** By the machine's clock, which all members share. */
   readonly atMs: number;
+  /** The process that handled it. */
+  readonly pid: number;
+  /** The turn of that process' event loop in which the handler was called, and when that turn called its first one. */
+  readonly turn: number;
+  readonly startedMs: number;
+}
+
+/** A member was told that these partitions are its own from now on. */
+export interface Assigned {
+  readonly pid: number;
+  readonly atMs: number;
+  readonly partitions: readonly number[];
 }
 
 /** A moment in which something was killed, stopped or cut: what comes after it may come again. */
@@ -38,8 +50,9 @@ export function parseAudit(text: string): readonly Handled[] {
     .split("\n")
     .slice(0, -1)
     .map((line) => {
-      const [partition = "", offset = "", key = "", atMs = ""] = line.split(" ");
-      return { partition: Number(partition), offset: BigInt(offset), key, atMs: Number(atMs) };
+      const [partition = "", offset = "", key = "", ...numbers] = line.split(" ");
+      const [atMs = 0, pid = 0, turn = 0, startedMs = 0] = numbers.map(Number);
+      return { partition: Number(partition), offset: BigInt(offset), key, atMs, pid, turn, startedMs };
     });
 }
 
@@ -83,13 +96,48 @@ export function judge(produced: readonly Produced[], handled: readonly Handled[]
 }
 
 /**
- * A member that the group has given up goes on with what it has in memory until it hears of it, beside the new owner: for as long as its
- * session and a rebalance take, and something for a busy machine. That is not promised away: its commits are refused, and no more.
+ * For as long as its session, a member that no request of reaches the group goes on with what it has in memory, and rightly: the group keeps
+ * its partitions for it. What that session did not commit comes again when it is over.
  */
-export const hearingMs = 10_000;
+export const sessionMs = 3_000;
 
-function mayPartMembers({ sinceMs, untilMs }: Disturbance, last: Handled, record: Handled): boolean {
-  return sinceMs <= record.atMs && untilMs >= last.atMs - hearingMs;
+/** After this long without a disturbance, nothing that comes again has an excuse. A process that was frozen gets none beyond the freeze. */
+function mayPartMembers({ what, sinceMs, untilMs }: Disturbance, last: Handled, record: Handled): boolean {
+  return sinceMs <= record.atMs && untilMs >= last.startedMs - (what === "freeze" ? 0 : sessionMs);
+}
+
+/**
+ * Members that go on with a partition that is another one's: what they start after the group has assigned it to that one. What is under way
+ * at that moment has no other end: handlers that were called, and those of the same turn of the event loop.
+ */
+export function zombies(handled: readonly Handled[], assigned: readonly Assigned[]): readonly string[] {
+  const owners = new Map<number, Assigned[]>();
+  for (const one of [...assigned].sort((a, b) => a.atMs - b.atMs)) {
+    for (const partition of one.partitions) {
+      const before = owners.get(partition) ?? [];
+      before.push(one);
+      owners.set(partition, before);
+    }
+  }
+  const late = new Map<Assigned, Handled[]>();
+  for (const record of handled) {
+    const told = owners.get(record.partition) ?? [];
+    const own = told.findLast(({ pid, atMs }) => pid === record.pid && atMs <= record.startedMs);
+    const isOthers = told.some(({ pid, atMs }) => pid !== record.pid && own !== undefined && atMs > own.atMs && atMs < record.startedMs);
+    if (own !== undefined && isOthers) {
+      late.set(own, [...(late.get(own) ?? []), record]);
+    }
+  }
+  return [...late].flatMap(([own, records]) => {
+    const turns = new Set(records.map(({ turn }) => turn));
+    const first = records[0];
+    return turns.size < 2 || first === undefined
+      ? []
+      : [
+          `process ${own.pid} started ${records.length} records in ${turns.size} turns, from ${placeOf(first)} on, ` +
+            "after their partitions had been assigned to another member",
+        ];
+  });
 }
 
 /** Lines may be written between a signal and the moment in which it is noted down. */

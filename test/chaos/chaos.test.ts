@@ -40,6 +40,8 @@ test.skipIf(skipReason !== null)(
     expect(report.violations.slice(0, 20)).toEqual([]);
     // A run in which the faults hit nothing would prove nothing.
     expect(report.killsMidWork).toBeGreaterThanOrEqual(minKills * 0.3);
+    expect(report.freezesOutlasted).toBeGreaterThan(0);
+    expect(report.holdsBesideOthers).toBeGreaterThan(0);
   },
 );
 

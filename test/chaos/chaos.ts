@@ -1,18 +1,15 @@
 /** Real processes on a real Kafka, disturbed by a seed; the oracle is what they have written down. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import process from "node:process";
 import { setTimeout as pass } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import avsc from "avsc";
-import { type Admin, Kafka, logLevel, type Message, type Producer } from "kafkajs";
+import type { ChildProcess } from "node:child_process";
 import type { RunningKafka } from "../../scripts/stack/kafka.mjs";
-import { SmallRegistry } from "./small-registry.ts";
 import { Random } from "../fuzz/random.ts";
-import { type Disturbance, hearingMs, judge, parseAudit, placeOf, type Produced, uncovered, type Verdict } from "./audit.ts";
+import { type Disturbance, type Handled, judge, placeOf, type Produced, sessionMs, uncovered, type Verdict, zombies } from "./audit.ts";
+import { Members } from "./members.ts";
 import { startProxiedKafka } from "./proxied-kafka.ts";
+import { groupId, RowWriter, rowType, topic } from "./row-writer.ts";
+import { SmallRegistry } from "./small-registry.ts";
 import type { TcpProxy } from "./tcp-proxy.ts";
+import { Trials } from "./trials.ts";
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -22,6 +19,10 @@ export interface ChaosOptions {
   readonly log?: (line: string) => void;
   /** Options of the consumers under test, over the defaults. */
   readonly consumer?: Readonly<Record<string, unknown>>;
+  /** Of a round; all that there are without it. */
+  readonly faults?: readonly Fault[];
+  /** The name of a bug that is planted into the members. */
+  readonly bug?: string;
 }
 
 export interface ChaosReport extends Verdict {
@@ -30,11 +31,11 @@ export interface ChaosReport extends Verdict {
   readonly disturbances: Readonly<Record<string, number>>;
   /** Of the kills, how many hit with work in flight that was not committed. */
   readonly killsMidWork: number;
+  /** Of the freezes, how many the group did not wait for: others had the partitions when the process went on. */
+  readonly freezesOutlasted: number;
+  /** Of the records that were held, how many were held at a member that had other partitions to go on with. */
+  readonly holdsBesideOthers: number;
 }
-
-const partitions = 4;
-const keys = 40;
-const memberScript = fileURLToPath(new URL("./member.mjs", import.meta.url));
 
 /** Of a stop: twice the consumer's own deadline, for work in flight and then for the driver, and something for a busy machine. */
 const deadlineMs = 15_000;
@@ -52,23 +53,15 @@ const faults = [
   "freeze",
   "cut",
   "black-hole",
-  "swallow",
+  "dead connections",
+  "hold",
   "storm",
   "slow",
   "broker-crash",
   "restart",
 ] as const;
 
-type Fault = (typeof faults)[number];
-
-const rowType = avsc.Type.forSchema({
-  type: "record",
-  name: "Row",
-  fields: [
-    { name: "id", type: "int" },
-    { name: "n", type: "int" },
-  ],
-});
+export type Fault = (typeof faults)[number];
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { dir, kafka, proxy, stop } = await startProxiedKafka();
@@ -86,95 +79,102 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 class Scene {
   readonly #options: ChaosOptions;
   readonly #random: Random;
-  readonly #audit: string;
   readonly #kafka: RunningKafka;
   readonly #proxy: TcpProxy;
   readonly #registry: SmallRegistry;
-  readonly #client: Kafka;
-  readonly #members: ChildProcess[] = [];
-  /** What each member has last said. */
-  readonly #words = new WeakMap<ChildProcess, string>();
-  readonly #produced: Produced[] = [];
+  readonly #writer: RowWriter;
+  readonly #members: Members;
+  readonly #trials: Trials;
   readonly #disturbances: Disturbance[] = [];
   readonly #counts: Record<string, number> = {};
   readonly #violations: string[] = [];
-  #producer: Producer | null = null;
+  /** What is handled, up to a line of the audit. */
+  readonly #places = new Set<string>();
+  #checkedLines = 0;
+  #produced: readonly Produced[] = [];
   #kills = 0;
   #killsMidWork = 0;
-  #isProducing = true;
+  #freezesOutlasted = 0;
 
   constructor(dir: string, kafka: RunningKafka, proxy: TcpProxy, registry: SmallRegistry, options: ChaosOptions) {
     this.#registry = registry;
     this.#options = options;
     this.#random = new Random(options.seed);
-    this.#audit = join(dir, "audit.txt");
-    writeFileSync(this.#audit, "");
     this.#kafka = kafka;
     this.#proxy = proxy;
-    this.#client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 3, initialRetryTime: 100 } });
+    this.#writer = new RowWriter(kafka.brokers, options.seed + 1);
+    this.#members = new Members({
+      dir,
+      config: {
+        brokers: `127.0.0.1:${proxy.port}`,
+        topic,
+        groupId,
+        registry: { url: registry.url, timeoutMs: 1_000 },
+        failure: { retry: { attempts: 10_000, initialDelayMs: 50, maxDelayMs: 200 } },
+        health: { stuckAfterMs: 5_000, lagIntervalMs: 500 },
+        delayMs: 2,
+        ...(options.bug !== undefined && { bug: options.bug }),
+        ...options.consumer,
+      },
+      log: (line) => options.log?.(line),
+      gaveUp: () => this.#gaveUp(),
+    });
+    const violate = (violation: string): void => void this.#violations.push(violation);
+    this.#trials = new Trials({ members: this.#members, writer: this.#writer, proxy, registry, random: this.#random, violate });
   }
 
   async play(): Promise<ChaosReport> {
-    await this.#ask((admin) => admin.createTopics({ topics: [{ topic: "rows", numPartitions: partitions }], waitForLeaders: true }));
-    const producing = this.#produce();
-    producing.catch(() => {}); // awaited below
-    this.#join();
-    this.#join();
+    await this.#writer.createTopic();
+    const writing = this.#writer.writeUntilStopped();
+    writing.catch(() => {}); // awaited below
+    this.#members.join();
+    this.#members.join();
     const endAt = performance.now() + this.#options.minutes * 60_000;
     await this.#untilHandled(200);
-    for (let round = this.#random.shuffled(faults); performance.now() < endAt || this.#kills < (this.#options.minKills ?? 0); ) {
+    const wanted = this.#options.faults ?? faults;
+    for (let round = this.#random.shuffled(wanted); performance.now() < endAt || this.#kills < (this.#options.minKills ?? 0); ) {
       if (round.length === 0) {
-        round = this.#random.shuffled(faults);
-        await pass(hearingMs + 2_000); // what comes again after this has no excuse
+        round = this.#random.shuffled(wanted);
+        await pass(sessionMs + 2_000); // what comes again after this has no excuse
       }
       const fault = round.pop() as Fault;
-      this.#options.log?.(`${fault} at ${this.#lines().length} handled`);
+      this.#options.log?.(`${fault} at ${this.#members.handled().length} handled`);
       await this.#disturb(fault);
       await this.#checkCommits();
       await pass(this.#random.below(600));
     }
-    this.#isProducing = false;
-    await producing;
+    this.#writer.stop();
+    await writing;
+    this.#produced = await this.#writer.readBack();
     this.#options.log?.(`quiet: ${this.#produced.length} written`);
     await this.#quiet();
     this.#options.log?.("stopping");
-    await this.#stopAll();
-    const verdict = judge(this.#produced, this.#lines(), this.#disturbances);
+    for (const member of [...this.#members.running]) {
+      await this.#leave(member);
+    }
+    return this.#report();
+  }
+
+  close(): void {
+    this.#writer.stop();
+    this.#members.close();
+  }
+
+  async #report(): Promise<ChaosReport> {
+    const handled = this.#members.handled();
+    const assigned = this.#members.words().filter(({ kind }) => kind === "assigned");
+    const verdict = judge(this.#produced, handled, this.#disturbances);
     await this.#checkCommits();
     return {
       ...verdict,
-      violations: [...this.#violations, ...verdict.violations],
+      violations: [...this.#violations, ...zombies(handled, assigned), ...verdict.violations],
       seed: this.#options.seed,
       produced: this.#produced.length,
       disturbances: this.#counts,
       killsMidWork: this.#killsMidWork,
+      freezesOutlasted: this.#freezesOutlasted,
+      holdsBesideOthers: this.#trials.holdsBesideOthers,
     };
-  }
-
-  close(): void {
-    this.#isProducing = false;
-    for (const member of this.#members) {
-      member.kill("SIGKILL");
-    }
-  }
-
-  /** The broker is away at times: whoever asks it waits, and asks again. */
-  async #ask<T>(what: (admin: Admin) => Promise<T>): Promise<T> {
-    const giveUpAt = performance.now() + 60_000;
-    for (;;) {
-      const admin = this.#client.admin();
-      try {
-        await admin.connect();
-        return await what(admin);
-      } catch (error) {
-        if (performance.now() > giveUpAt) {
-          throw error;
-        }
-        await pass(200);
-      } finally {
-        await admin.disconnect().catch(() => {});
-      }
-    }
   }
 
   async #disturb(fault: Fault): Promise<void> {
@@ -189,21 +189,26 @@ class Scene {
       case "slow":
         return this.#slowDown();
       case "cut":
-        return this.#cutFor(() => this.#proxy.cut(), 300 + this.#random.below(2_500));
+        return this.#cutWhile(() => this.#shortly(() => this.#proxy.cut(), 300 + this.#random.below(2_500)));
       case "black-hole":
-        return this.#cutFor(() => this.#proxy.swallow(), 1_000 + this.#random.below(4_000));
-      case "swallow":
-        // Nothing heals them: members must notice, and connect anew.
-        return this.#cutFor(() => this.#proxy.swallowOld(), 12_000);
+        return this.#cutWhile(() => this.#shortly(() => this.#proxy.swallow(), 1_000 + this.#random.below(4_000)));
+      case "dead connections":
+        return this.#cutWhile(() => this.#trials.killConnections());
+      case "hold":
+        return this.#trials.hold();
       case "storm":
         return this.#storm();
       case "broker-crash":
         return this.#crashBroker();
       case "restart":
         // A clean stop leaves nothing to come again: it is no disturbance.
-        await this.#leave(this.#random.pick(this.#members));
-        this.#join();
+        await this.#leave(this.#anyMember());
+        this.#members.join();
     }
+  }
+
+  #anyMember(): ChildProcess {
+    return this.#random.pick(this.#members.running);
   }
 
   async #crashBroker(): Promise<void> {
@@ -211,19 +216,15 @@ class Scene {
     await this.#kafka.crash();
     await pass(this.#random.below(500));
     await this.#kafka.startAgain();
-    await this.#note("broker-crash", this.#lines().length, sinceMs);
+    await this.#note("broker-crash", this.#lineCount(), sinceMs);
   }
 
   async #kill(): Promise<void> {
     const sinceMs = Date.now();
-    const member = this.#random.pick(this.#members);
-    this.#forget(member);
-    const ended = endOf(member);
-    member.kill("SIGKILL");
+    await this.#members.kill(this.#anyMember());
     this.#kills++;
-    await ended;
-    const lines = this.#lines();
-    this.#join();
+    const lines = [...this.#members.handled()]; // by now
+    this.#members.join();
     const { committed } = await this.#note("kill", lines.length, sinceMs);
     this.#killsMidWork += lines.some(({ partition, offset }) => offset >= (committed.get(partition) ?? 0n)) ? 1 : 0;
   }
@@ -238,7 +239,12 @@ class Scene {
 
   /** Its handlers take far longer for a while. */
   async #slowDown(): Promise<void> {
-    this.#random.pick(this.#members).kill("SIGUSR2");
+    // Of one that does not run its code yet, the signal would be the end.
+    const running = new Set(this.#members.words().map(({ pid }) => pid));
+    const able = this.#members.running.filter(({ pid }) => pid !== undefined && running.has(pid));
+    if (able.length > 0) {
+      this.#random.pick(able).kill("SIGUSR2");
+    }
     await pass(1_500);
   }
 
@@ -246,170 +252,66 @@ class Scene {
   async #storm(): Promise<void> {
     const sinceMs = Date.now();
     for (let i = 0; i < 4; i++) {
-      const member = this.#join();
+      const member = this.#members.join();
       await pass(300 + this.#random.below(700));
       await this.#leave(member);
     }
-    await this.#note("storm", this.#lines().length, sinceMs);
+    await this.#note("storm", this.#lineCount(), sinceMs);
   }
 
   /** Longer than its session: when it goes on, its partitions belong to others. */
   async #freeze(): Promise<void> {
-    const member = this.#random.pick(this.#members);
+    const member = this.#anyMember();
     const sinceMs = Date.now();
     member.kill("SIGSTOP");
-    await this.#note("freeze", this.#lines().length, sinceMs);
-    await pass(3_500 + this.#random.below(1_500));
+    await this.#note("freeze", this.#lineCount(), sinceMs);
+    await pass(sessionMs + 500 + this.#random.below(1_500));
+    const taken = this.#members.words().filter(({ kind, atMs, pid }) => kind === "assigned" && atMs > sinceMs && pid !== member.pid);
+    this.#freezesOutlasted += taken.some((word) => word.partitions.length > 0) ? 1 : 0;
     member.kill("SIGCONT");
-    await this.#note("freeze", this.#lines().length, sinceMs);
+    await this.#note("freeze", this.#lineCount(), sinceMs);
   }
 
-  async #cutFor(cut: () => void, forMs: number): Promise<void> {
-    const sinceMs = Date.now();
+  async #shortly(cut: () => void, forMs: number): Promise<void> {
     cut();
-    await this.#note("cut", this.#lines().length, sinceMs);
     await pass(forMs);
     this.#proxy.heal();
-    await this.#note("cut", this.#lines().length, sinceMs);
+  }
+
+  async #cutWhile(cut: () => Promise<void>): Promise<void> {
+    const sinceMs = Date.now();
+    await this.#note("cut", this.#lineCount(), sinceMs);
+    await cut();
+    await this.#note("cut", this.#lineCount(), sinceMs);
   }
 
   async #note(what: string, line: number, sinceMs: number): Promise<Disturbance> {
     const untilMs = Date.now();
-    const disturbance = { what, line, sinceMs, untilMs, committed: await this.#committed() };
+    const disturbance = { what, line, sinceMs, untilMs, committed: await this.#writer.committed() };
     this.#disturbances.push(disturbance);
     return disturbance;
   }
 
-  async #produce(): Promise<void> {
-    const random = new Random(this.#options.seed + 1);
-    let id = 0;
-    while (this.#isProducing) {
-      const messages = Array.from({ length: 1 + random.below(60) }, () => {
-        const key = random.below(keys);
-        const value = Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), rowType.toBuffer({ id: key, n: id++ })]);
-        return { partition: key % partitions, key: JSON.stringify({ id: key }), value };
-      });
-      await this.#write(messages);
-      await pass(40);
-    }
-    await this.#readBack();
-  }
-
-  /** Until it is there, perhaps twice: what counts is what the log holds. */
-  async #write(messages: Message[]): Promise<void> {
-    while (this.#isProducing) {
-      this.#producer ??= this.#client.producer();
-      try {
-        await this.#producer.connect();
-        await this.#producer.send({ topic: "rows", messages, acks: -1 });
-        return;
-      } catch {
-        await this.#producer.disconnect().catch(() => {});
-        this.#producer = null;
-        await pass(200);
-      }
-    }
-  }
-
-  /** What is in the log is the truth, not what the producer thinks. */
-  async #readBack(): Promise<void> {
-    const consumer = new Kafka({ brokers: [this.#kafka.brokers], logLevel: logLevel.NOTHING }).consumer({ groupId: "truth" });
-    await this.#producer?.disconnect();
-    const ends = new Map(
-      (await this.#ask((admin) => admin.fetchTopicOffsets("rows"))).map(({ partition, high }) => [partition, BigInt(high)]),
-    );
-    let missing = [...ends.values()].reduce((sum, end) => sum + end, 0n);
-    await consumer.connect();
-    await consumer.subscribe({ topics: ["rows"], fromBeginning: true });
-    await new Promise<void>((resolve, reject) => {
-      const eachMessage = async ({
-        partition,
-        message,
-      }: {
-        partition: number;
-        message: { offset: string; key: Buffer | null };
-      }): Promise<void> => {
-        const { id } = JSON.parse(String(message.key)) as { id: number };
-        this.#produced.push({ partition, offset: BigInt(message.offset), key: String(id) });
-        missing--;
-        if (missing === 0n) {
-          resolve();
-        }
-      };
-      consumer.run({ autoCommit: false, eachMessage }).catch(reject);
-    });
-    await consumer.disconnect();
-  }
-
-  #join(): ChildProcess {
-    const member = spawn(
-      process.execPath,
-      [
-        memberScript,
-        JSON.stringify({
-          brokers: `127.0.0.1:${this.#proxy.port}`,
-          topic: "rows",
-          groupId: "chaos",
-          audit: this.#audit,
-          registry: { url: this.#registry.url, timeoutMs: 1_000 },
-          delayMs: 2,
-          ...this.#options.consumer,
-        }),
-      ],
-      { stdio: ["ignore", "ignore", "pipe"] },
-    );
-    member.stderr?.on("data", (text: Buffer) => {
-      this.#words.set(member, String(text).trimEnd());
-      this.#options.log?.(`member ${member.pid}: ${String(text).trimEnd()}`);
-    });
-    // One that gave up by itself (a broker that was away too long) is replaced, as an orchestrator would.
-    member.once("exit", (code) => {
-      if (this.#forget(member) && this.#isProducing) {
-        this.#options.log?.(`a member ended by itself with ${code}`);
-        this.#counts["gave up"] = (this.#counts["gave up"] ?? 0) + 1;
-        // What it had handled out of order comes again.
-        this.#note("gave up", this.#lines().length, Date.now()).catch(() => {});
-        this.#join();
-      }
-    });
-    this.#members.push(member);
-    return member;
+  /** What it had handled out of order comes again. */
+  #gaveUp(): void {
+    this.#counts["gave up"] = (this.#counts["gave up"] ?? 0) + 1;
+    this.#note("gave up", this.#lineCount(), Date.now()).catch(() => {});
   }
 
   async #leave(member: ChildProcess): Promise<void> {
-    if (!this.#forget(member)) {
-      return;
-    }
     const sinceMs = Date.now();
-    const ended = endOf(member).then(() => true);
-    member.kill("SIGTERM");
-    if (!(await Promise.race([ended, pass(deadlineMs, false, { ref: false })]))) {
-      this.#violations.push(`a member was not gone ${deadlineMs} ms after SIGTERM; it said: ${this.#words.get(member) ?? "nothing"}`);
-      member.kill("SIGKILL");
-      await ended;
-      await this.#note("stuck", this.#lines().length, sinceMs);
-    }
-  }
-
-  #forget(member: ChildProcess): boolean {
-    const at = this.#members.indexOf(member);
-    if (at !== -1) {
-      this.#members.splice(at, 1);
-    }
-    return at !== -1;
-  }
-
-  async #stopAll(): Promise<void> {
-    while (this.#members[0] !== undefined) {
-      await this.#leave(this.#members[0]);
+    const words = await this.#members.leave(member, deadlineMs);
+    if (words !== null) {
+      this.#violations.push(`a member was not gone ${deadlineMs} ms after SIGTERM; it said: ${words}`);
+      await this.#note("stuck", this.#lineCount(), sinceMs);
     }
   }
 
   async #untilHandled(count: number): Promise<void> {
     const giveUpAt = performance.now() + 60_000;
-    while (this.#lines().length < count) {
+    while (this.#lineCount() < count) {
       if (performance.now() > giveUpAt) {
-        throw new Error(`only ${this.#lines().length} of ${count} records were handled within a minute`);
+        throw new Error(`only ${this.#lineCount()} of ${count} records were handled within a minute`);
       }
       await pass(50);
     }
@@ -417,20 +319,20 @@ class Scene {
 
   /** After the last fault all must be handled and committed, without any help. */
   async #quiet(): Promise<void> {
-    if (this.#members.length < 2) {
-      this.#join();
+    if (this.#members.running.length < 2) {
+      this.#members.join();
     }
     let reached = -1n;
     let movedAt = performance.now();
     for (;;) {
-      const committed = await this.#committed();
-      const ends = await this.#ask((admin) => admin.fetchTopicOffsets("rows"));
-      if (ends.every(({ partition, high }) => (committed.get(partition) ?? 0n) === BigInt(high))) {
+      const committed = await this.#writer.committed();
+      const ends = await this.#writer.ends();
+      const behind = [...ends].filter(([partition, end]) => (committed.get(partition) ?? 0n) < end);
+      if (behind.length === 0) {
         return;
       }
       // A slow machine may be far behind by now. What counts is that it goes on, in each partition.
-      const behind = ends.filter(({ partition, high }) => (committed.get(partition) ?? 0n) < BigInt(high));
-      const min = behind.map(({ partition }) => committed.get(partition) ?? 0n).reduce((a, b) => (a < b ? a : b));
+      const min = behind.map(([partition]) => committed.get(partition) ?? 0n).reduce((a, b) => (a < b ? a : b));
       if (min !== reached) {
         reached = min;
         movedAt = performance.now();
@@ -444,25 +346,15 @@ class Scene {
   }
 
   async #checkCommits(): Promise<void> {
-    const committed = await this.#committed();
-    const handled = new Set(this.#lines().map(placeOf)); // read after: what is committed was handled before
-    this.#violations.push(...uncovered(committed, handled).slice(0, 3));
+    const committed = await this.#writer.committed();
+    const handled = this.#members.handled(); // read after: what is committed was handled before
+    for (; this.#checkedLines < handled.length; this.#checkedLines++) {
+      this.#places.add(placeOf(handled[this.#checkedLines] as Handled));
+    }
+    this.#violations.push(...uncovered(committed, this.#places).slice(0, 3));
   }
 
-  async #committed(): Promise<ReadonlyMap<number, bigint>> {
-    const [topic] = await this.#ask((admin) => admin.fetchOffsets({ groupId: "chaos", topics: ["rows"] }));
-    return new Map(
-      (topic?.partitions ?? []).filter(({ offset }) => offset !== "-1").map(({ partition, offset }) => [partition, BigInt(offset)]),
-    );
+  #lineCount(): number {
+    return this.#members.handled().length;
   }
-
-  #lines(): ReturnType<typeof parseAudit> {
-    return parseAudit(readFileSync(this.#audit, "utf8"));
-  }
-}
-
-function endOf(child: ChildProcess): Promise<void> {
-  return child.exitCode !== null || child.signalCode !== null
-    ? Promise.resolve()
-    : new Promise((resolve) => child.once("exit", () => resolve()));
 }

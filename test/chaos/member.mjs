@@ -1,39 +1,76 @@
 /**
  * A service as users write one, that says in a file what it has handled. Written with one system call an event: what a killed process had
- * written is there, and what it had not is not.
+ * written is there, and what it had not is not. A second file says what it knows of itself: its partitions, and its health.
  */
-import { openSync, writeSync } from "node:fs";
+import { channel } from "node:diagnostics_channel";
+import { openSync, readFileSync, writeSync } from "node:fs";
 import process from "node:process";
 import { createConsumer } from "@cdckit/consumer";
-import { kafkajs } from "@cdckit/kafkajs";
+import { driverWith } from "./planted-bugs.mjs";
 
-const { brokers, topic, groupId, audit, delayMs, ...options } = JSON.parse(process.argv[2] ?? "{}");
+const { brokers, topic, groupId, audit, words, held, bug, delayMs, ...options } = JSON.parse(process.argv[2] ?? "{}");
 const file = openSync(audit, "a");
+const wordsFile = words === undefined ? null : openSync(words, "a");
 
+const tuning = {
+  maxWaitMs: 100,
+  sessionTimeoutMs: 3_000,
+  heartbeatIntervalMs: 300,
+  rebalanceTimeoutMs: 5_000,
+  maxBytesPerPartition: 16_384,
+};
 const consumer = createConsumer({
   logger: false,
-  driver: kafkajs({
-    brokers: [brokers],
-    maxWaitMs: 100,
-    sessionTimeoutMs: 3_000,
-    heartbeatIntervalMs: 300,
-    rebalanceTimeoutMs: 5_000,
-    requestTimeout: 6_000,
-    maxBytesPerPartition: 16_384,
-  }),
+  driver: driverWith(bug, { brokers: [brokers], requestTimeout: 6_000 }, tuning),
   groupId,
   topics: [topic],
   shutdownTimeoutMs: 5_000,
   ...options,
 });
+
+function say(word) {
+  if (wordsFile !== null) {
+    writeSync(wordsFile, `${JSON.stringify({ pid: process.pid, atMs: Date.now(), ...word })}\n`);
+  }
+}
+for (const kind of ["assigned", "revoked"]) {
+  channel(`cdckit:consumer:${kind}`).subscribe(({ assignments }) => {
+    say({ kind, partitions: assignments.map(({ partition }) => partition) });
+  });
+}
+if (wordsFile !== null) {
+  setInterval(() => {
+    const { live, ready, reasons, counts, assigned } = consumer.health();
+    say({ kind: "health", live, ready, reasons, reconnects: counts.reconnects, partitions: assigned.map(({ partition }) => partition) });
+  }, 250).unref();
+}
+
+/** The turn of the event loop that a handler was called in: those of one turn have one number and one time. */
+let turn = null;
+let turns = 0;
+function turnNow() {
+  if (turn === null) {
+    turn = { number: ++turns, startedMs: Date.now() };
+    setImmediate(() => {
+      turn = null;
+    });
+  }
+  return turn;
+}
+
 let slowUntilMs = 0;
 process.on("SIGUSR2", () => {
   slowUntilMs = Date.now() + 2_000;
 });
 consumer.on("*", async ({ key, record: { partition, offset } }) => {
+  const { number, startedMs } = turnNow();
+  if (held !== undefined && readFileSync(held, "latin1") === String(key.id)) {
+    say({ kind: "held", partitions: [partition] });
+    throw Object.assign(new Error("what it needs is away"), { code: "ECONNREFUSED" });
+  }
   // Not the same for all: neighbours overtake each other where nothing holds them.
   await new Promise((resolve) => setTimeout(resolve, Date.now() < slowUntilMs ? 250 : Number(offset % 3n) * delayMs));
-  writeSync(file, `${partition} ${offset} ${key.id} ${Date.now()}\n`);
+  writeSync(file, `${partition} ${offset} ${key.id} ${Date.now()} ${process.pid} ${number} ${startedMs}\n`);
 });
 // One that is still there long after it was told to go says why.
 process.once("SIGTERM", () => {

@@ -22,6 +22,8 @@ export interface PipeReport {
 export interface PipeChaosOptions {
   readonly seed: number;
   readonly seconds: number;
+  /** The name of a bug that is planted into the members. */
+  readonly bug?: string;
   readonly log?: (line: string) => void;
 }
 
@@ -234,7 +236,7 @@ class PipeScene {
   }
 
   #join(): void {
-    const config = JSON.stringify({ brokers: this.#kafka.brokers, audit: this.#audit });
+    const config = JSON.stringify({ brokers: this.#kafka.brokers, audit: this.#audit, bug: this.#options.bug });
     const member = spawn(process.execPath, [memberScript, config], { stdio: ["ignore", "ignore", "pipe"] });
     member.stderr?.on("data", (text: Buffer) => this.#options.log?.(`member ${member.pid}: ${String(text).trimEnd()}`));
     // One that gives up by itself is replaced, as an orchestrator would.

@@ -27,6 +27,8 @@ export interface RecreatedChaosOptions {
   readonly seed: number;
   /** Options of the consumers under test. */
   readonly consumer?: Readonly<Record<string, unknown>>;
+  /** The name of a bug that is planted into the members. */
+  readonly bug?: string;
   readonly log?: (line: string) => void;
 }
 
@@ -261,7 +263,7 @@ class RecreatedScene {
 
   #join(lostRange: Member["lostRange"]): void {
     const options = { failure: { lostRange }, delivery: { commitIntervalMs: 20 }, ...this.#options.consumer };
-    const config = JSON.stringify({ brokers: this.#brokers, audit: this.#audit, ...options });
+    const config = JSON.stringify({ brokers: this.#brokers, audit: this.#audit, bug: this.#options.bug, ...options });
     const child = spawn(process.execPath, [memberScript, config], { stdio: ["ignore", "ignore", "pipe"] });
     const member: Member = { child, lostRange, words: "" };
     child.stderr?.on("data", (text: Buffer) => {

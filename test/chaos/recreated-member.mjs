@@ -2,22 +2,22 @@
 import { openSync, writeSync } from "node:fs";
 import process from "node:process";
 import { createConsumer } from "@cdckit/consumer";
-import { kafkajs } from "@cdckit/kafkajs";
+import { driverWith } from "./planted-bugs.mjs";
 
-const { brokers, audit, ...options } = JSON.parse(process.argv[2] ?? "{}");
+const { brokers, audit, bug, ...options } = JSON.parse(process.argv[2] ?? "{}");
 const file = openSync(audit, "a");
+
+const tuning = {
+  maxWaitMs: 100,
+  sessionTimeoutMs: 3_000,
+  heartbeatIntervalMs: 300,
+  rebalanceTimeoutMs: 5_000,
+  maxBytesPerPartition: 16_384,
+};
 
 const consumer = createConsumer({
   logger: false,
-  driver: kafkajs({
-    brokers: [brokers],
-    maxWaitMs: 100,
-    sessionTimeoutMs: 3_000,
-    heartbeatIntervalMs: 300,
-    rebalanceTimeoutMs: 5_000,
-    requestTimeout: 6_000,
-    maxBytesPerPartition: 16_384,
-  }),
+  driver: driverWith(bug, { brokers: [brokers], requestTimeout: 6_000 }, tuning),
   groupId: "recreated",
   topics: ["rows"],
   shutdownTimeoutMs: 5_000,

@@ -1,24 +1,17 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A registry of one schema that can be out of order in the ways that registries are. */
+/** A registry of one schema under many ids, which can be out of order in the ways that registries are. */
 export class SmallRegistry {
   readonly #server: Server;
   #state: "up" | "refuses" | "hangs" | "limits" = "up";
+  #lastId = 1;
+  /** The id that is not answered for. */
+  #withheld: number | null = null;
+  #isMissed = false;
 
   private constructor(schema: string) {
-    this.#server = createServer((request, response) => {
-      if (this.#state === "hangs") {
-        return; // the client's own patience ends it
-      }
-      if (this.#state !== "up") {
-        response.writeHead(this.#state === "limits" ? 429 : 503).end();
-        return;
-      }
-      const isKnown = request.url?.split("?")[0] === "/schemas/ids/1";
-      response.writeHead(isKnown ? 200 : 404, { "content-type": "application/json" });
-      response.end(JSON.stringify(isKnown ? { schema } : { error_code: 40403, message: "Schema not found" }));
-    });
+    this.#server = createServer((request, response) => this.#answer(request, response, schema));
   }
 
   static async listen(schema: string): Promise<SmallRegistry> {
@@ -37,10 +30,39 @@ export class SmallRegistry {
 
   heal(): void {
     this.#state = "up";
+    this.#withheld = null;
+  }
+
+  /** A new id, which is not answered for until the registry is healed; the others are. */
+  withhold(): number {
+    this.#withheld = ++this.#lastId;
+    this.#isMissed = false;
+    return this.#lastId;
+  }
+
+  /** Somebody has asked for the id that is withheld. */
+  get isMissed(): boolean {
+    return this.#isMissed;
   }
 
   close(): void {
     this.#server.close();
     this.#server.closeAllConnections();
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse, schema: string): void {
+    const id = Number(/^\/schemas\/ids\/(\d+)/.exec(request.url ?? "")?.[1] ?? 0);
+    const isWithheld = id !== 0 && id === this.#withheld;
+    this.#isMissed ||= isWithheld;
+    if (this.#state === "hangs" || isWithheld) {
+      return; // the client's own patience ends it
+    }
+    if (this.#state !== "up") {
+      response.writeHead(this.#state === "limits" ? 429 : 503).end();
+      return;
+    }
+    const isKnown = id >= 1 && id <= this.#lastId;
+    response.writeHead(isKnown ? 200 : 404, { "content-type": "application/json" });
+    response.end(JSON.stringify(isKnown ? { schema } : { error_code: 40403, message: "Schema not found" }));
   }
 }

@@ -9,6 +9,8 @@ export class TcpProxy {
   #state: "open" | "cut" | "black-hole" = "open";
   #swallowsFetches = false;
   readonly #swallowed = new Set<Socket>();
+  /** Swallowed for good. */
+  readonly #dead = new Set<Socket>();
 
   private constructor(server: Server, targetPort: number, speaksKafka: boolean) {
     this.#server = server;
@@ -56,6 +58,15 @@ export class TcpProxy {
     }
   }
 
+  /** The same for ever: what lies on them stays swallowed after {@link heal} too. */
+  swallowOldForEver(): void {
+    for (const socket of this.#sockets) {
+      this.#dead.add(socket);
+      this.#swallowed.add(socket);
+      socket.pause();
+    }
+  }
+
   /** Fetches get no answer; heartbeats, metadata and commits do. */
   swallowFetches(): void {
     this.#swallowsFetches = true;
@@ -66,7 +77,11 @@ export class TcpProxy {
     this.#swallowsFetches = false;
     this.#swallowed.clear();
     for (const socket of this.#sockets) {
-      socket.resume();
+      if (this.#dead.has(socket)) {
+        this.#swallowed.add(socket);
+      } else {
+        socket.resume();
+      }
     }
   }
 
@@ -102,6 +117,7 @@ export class TcpProxy {
     from.once("close", () => {
       this.#sockets.delete(from);
       this.#swallowed.delete(from);
+      this.#dead.delete(from);
       to.destroy();
     });
   }

@@ -1,0 +1,177 @@
+/** Faults that members must go on in, with what must be seen meanwhile. */
+import { setTimeout as pass } from "node:timers/promises";
+import type { Random } from "../fuzz/random.ts";
+import type { Members, Word } from "./members.ts";
+import { keys, partitions, type RowWriter } from "./row-writer.ts";
+import type { SmallRegistry } from "./small-registry.ts";
+import type { TcpProxy } from "./tcp-proxy.ts";
+
+export interface TrialParts {
+  readonly members: Members;
+  readonly writer: RowWriter;
+  readonly proxy: TcpProxy;
+  readonly registry: SmallRegistry;
+  readonly random: Random;
+  readonly violate: (violation: string) => void;
+}
+
+/** Of a member's driver. */
+const requestTimeoutMs = 6_000;
+/** What is promised of connections that died without a word. */
+const replacedWithinMs = requestTimeoutMs + 15_000;
+/** For whatever happened before to be over: a session, a rebalance, kafkajs' own retries, and something for a busy machine. */
+const calmWithinMs = 60_000;
+/** Longer than a member's health takes to call for another one. */
+const holdMs = 8_000;
+const moveWithinMs = 30_000;
+/** So many records more are a partition that goes on: more than lay in memory. */
+const enough = 100;
+
+export class Trials {
+  readonly #parts: TrialParts;
+  /** Trials in which the member that waited had a second partition, which had to go on. */
+  #holdsBesideOthers = 0;
+
+  constructor(parts: TrialParts) {
+    this.#parts = parts;
+  }
+
+  get holdsBesideOthers(): number {
+    return this.#holdsBesideOthers;
+  }
+
+  /** One record waits for its handler or its schema: the other partitions go on, and nobody asks for a new process. */
+  async hold(): Promise<void> {
+    const { members, writer, registry, random } = this.#parts;
+    await this.#calm("before a record was held");
+    const key = random.below(keys);
+    const isSchema = random.chance(0.5);
+    const startedMs = Date.now();
+    if (isSchema) {
+      writer.writeWith(key, registry.withhold());
+    } else {
+      members.hold(key);
+    }
+    const isReached = (): boolean => (isSchema ? registry.isMissed : this.#holderSince(startedMs) !== null);
+    if (await until(isReached, calmWithinMs)) {
+      await this.#goOnBeside(key % partitions, isSchema ? "its schema" : "its handler");
+    } else {
+      this.#parts.violate(`a record of key ${key} was not reached within ${calmWithinMs} ms, and nothing was disturbed`);
+    }
+    registry.heal();
+    members.hold(null);
+  }
+
+  /** What lies on the connections that there are is swallowed for good; new ones work. */
+  async killConnections(): Promise<void> {
+    const { members, writer, proxy } = this.#parts;
+    await this.#catchUp();
+    const before = members.healths().filter((word) => word.partitions.length > 0);
+    proxy.swallowOldForEver();
+    const startedMs = Date.now();
+    const ends = await writer.ends();
+    if (!(await until(() => this.#notAt(ends).length === 0, replacedWithinMs - (Date.now() - startedMs)))) {
+      const reasons = members.healths().map((word) => `${word.pid}: ${word.reasons?.join("; ") || "all is well"}`);
+      this.#parts.violate(
+        `not every partition was at work ${replacedWithinMs} ms after connections had died; health said ${reasons.join(", ")}`,
+      );
+      proxy.heal();
+      return;
+    }
+    for (const { pid, reconnects = 0 } of before) {
+      const isCounted = (): boolean => members.healths().every((word) => word.pid !== pid || (word.reconnects ?? 0) > reconnects);
+      if (!(await until(isCounted, requestTimeoutMs))) {
+        this.#parts.violate(`process ${pid} has counted no connection as replaced`);
+      }
+    }
+  }
+
+  /** Each partition moves, until nothing is left of what there was to handle: a member that is behind cannot be told from one that stands still. */
+  async #catchUp(): Promise<void> {
+    const ends = await this.#parts.writer.ends();
+    while (this.#notAt(ends).length > 0) {
+      const still = await this.#stillAfter(calmWithinMs, this.#notAt(ends), 1);
+      if (still.length > 0 && this.#notAt(ends).length > 0) {
+        this.#parts.violate(`before connections died, partitions ${still.join(", ")} did not move for ${calmWithinMs} ms`);
+        return;
+      }
+    }
+  }
+
+  /** The partitions whose record at this offset, or a later one, is not handled. */
+  #notAt(offsets: ReadonlyMap<number, bigint>): readonly number[] {
+    const reached = new Set<number>();
+    for (const { partition, offset } of this.#parts.members.handled()) {
+      if (offset >= (offsets.get(partition) ?? 0n)) {
+        reached.add(partition);
+      }
+    }
+    return all.filter((partition) => !reached.has(partition));
+  }
+
+  /** Each partition moves. */
+  async #calm(when: string): Promise<void> {
+    const still = await this.#stillAfter(calmWithinMs, all, 1);
+    if (still.length > 0) {
+      this.#parts.violate(`${when}, partitions ${still.join(", ")} did not move for ${calmWithinMs} ms`);
+    }
+  }
+
+  async #goOnBeside(partition: number, what: string): Promise<void> {
+    const { members } = this.#parts;
+    const others = all.filter((other) => other !== partition);
+    const startedMs = Date.now();
+    const holder = this.#ownerOf(partition);
+    this.#holdsBesideOthers += (holder?.partitions.length ?? 0) > 1 ? 1 : 0;
+    for (const part of ["begins to wait", "has waited for long"]) {
+      const still = await this.#stillAfter(moveWithinMs, others, enough);
+      if (still.length > 0) {
+        this.#parts.violate(
+          `a record of partition ${partition} ${part} for ${what}, and partitions ${still.join(", ")} did not go on for ${moveWithinMs} ms`,
+        );
+        break;
+      }
+      await pass(Math.max(0, startedMs + holdMs - Date.now()));
+    }
+    const words = members.words().filter(({ pid, atMs, kind }) => kind === "health" && pid === holder?.pid && atMs > startedMs);
+    const dead = words.find(({ live }) => live === false);
+    if (dead !== undefined) {
+      this.#parts.violate(`health called for a new process while a record waited for ${what}: ${dead.reasons?.join("; ")}`);
+    }
+    const isTold = words.some(({ reasons = [] }) => reasons.some((reason) => reason.includes(`rows[${partition}]`)));
+    if (!isTold) {
+      this.#parts.violate(`health did not tell of a record of partition ${partition} that waited for ${what}`);
+    }
+  }
+
+  /** The partitions that have not handled so many records within this time. */
+  async #stillAfter(withinMs: number, wanted: readonly number[], count: number): Promise<readonly number[]> {
+    const fromLine = this.#parts.members.handled().length;
+    let still = wanted;
+    await until(() => {
+      const handled = this.#parts.members.handled().slice(fromLine);
+      still = wanted.filter((partition) => handled.filter((one) => one.partition === partition).length < count);
+      return still.length === 0;
+    }, withinMs);
+    return still;
+  }
+
+  #holderSince(sinceMs: number): Word | null {
+    return this.#parts.members.words().find(({ kind, atMs }) => kind === "held" && atMs >= sinceMs) ?? null;
+  }
+
+  #ownerOf(partition: number): Word | null {
+    return this.#parts.members.healths().find((word) => word.partitions.includes(partition)) ?? null;
+  }
+}
+
+const all: readonly number[] = Array.from({ length: partitions }, (_, partition) => partition);
+
+async function until(isSo: () => boolean, withinMs: number): Promise<boolean> {
+  for (const giveUpAt = performance.now() + withinMs; !isSo(); await pass(100)) {
+    if (performance.now() > giveUpAt) {
+      return false;
+    }
+  }
+  return true;
+}
