@@ -51,7 +51,7 @@ const planted: readonly Planted[] = [
 ];
 
 describe.skipIf(skipReason !== null)("a bug that the consumer has had is found by the chaos", () => {
-  test.each(planted)("$bug", { timeout: 400_000, meta }, async ({ bug, says, run }, { task }) => {
+  test.for(planted)("$bug", { timeout: 400_000, meta }, async ({ bug, says, run }, { task }) => {
     const violations = await run(bug).then(
       (report) => report.violations,
       (error: unknown) => [error instanceof Error ? error.message : String(error)],
