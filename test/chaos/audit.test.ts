@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Assigned, type Disturbance, type Handled, judge, parseAudit, sessionMs, uncovered, zombies } from "./audit.ts";
+import { type Assigned, type Disturbance, expulsions, type Handled, judge, parseAudit, sessionMs, uncovered, zombies } from "./audit.ts";
 
 const lineMs = 100;
 const produced = Array.from({ length: 400 }, (_, i): Handled => handledAt(BigInt(i), String(i % 4)));
@@ -11,9 +11,13 @@ const kill = (line: number, committed: bigint): Disturbance => ({
   committed: new Map([[0, committed]]),
 });
 
-function violationsOf(handled: readonly Handled[], ...disturbances: Disturbance[]): readonly string[] {
+function violationsOf(
+  handled: readonly Handled[],
+  disturbances: readonly Disturbance[] = [],
+  expelledAtMs: readonly number[] = [],
+): readonly string[] {
   const timed = handled.map((record, line) => ({ ...record, atMs: line * lineMs, startedMs: line * lineMs }));
-  return judge(produced, timed, disturbances).violations;
+  return judge(produced, timed, disturbances, expelledAtMs).violations;
 }
 
 describe("the oracle", () => {
@@ -22,7 +26,7 @@ describe("the oracle", () => {
   });
 
   test("accepts what came again behind what a kill had left committed", () => {
-    expect(violationsOf([...produced.slice(0, 300), ...produced.slice(250)], kill(300, 250n))).toEqual([]);
+    expect(violationsOf([...produced.slice(0, 300), ...produced.slice(250)], [kill(300, 250n)])).toEqual([]);
   });
 
   // Each is a bug that a consumer could have.
@@ -57,7 +61,18 @@ describe("the oracle", () => {
     ],
     ["a record that nobody wrote", [...produced, { ...handledAt(0n, "x"), partition: 1 }], [], /1:0 was handled and never written/],
   ])("sees %s", (_name, handled, disturbances, message) => {
-    expect(violationsOf(handled, ...disturbances).join("\n")).toMatch(message);
+    expect(violationsOf(handled, disturbances).join("\n")).toMatch(message);
+  });
+
+  test("accepts what comes again after the broker has taken a member out of the group, and no more", () => {
+    const again = [...produced.slice(0, 300), ...produced.slice(250)];
+    const log = (line: number): string =>
+      `${new Date(line * lineMs).toISOString()} executor INFO Member m-1 in group g has failed, removing it from the group. (GroupMetadataManager)\n`;
+    expect(violationsOf(again, [kill(200, 150n)], expulsions(log(300), "g"))).toEqual([]);
+    expect(violationsOf(again, [kill(200, 150n)], expulsions(log(290), "g")).join("\n")).toMatch(
+      /0:250 came after 298, and nothing had happened since a kill, which had been over for 9800 ms/,
+    );
+    expect(violationsOf(again, [kill(200, 150n)], expulsions(log(300), "another"))).not.toEqual([]);
   });
 
   test("sees a commit above a record that is not handled", () => {

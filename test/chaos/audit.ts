@@ -57,7 +57,12 @@ export function parseAudit(text: string): readonly Handled[] {
 }
 
 /** Sets, orders and windows, never counts: a duplicate must not make up for a loss. */
-export function judge(produced: readonly Produced[], handled: readonly Handled[], disturbances: readonly Disturbance[]): Verdict {
+export function judge(
+  produced: readonly Produced[],
+  handled: readonly Handled[],
+  disturbances: readonly Disturbance[],
+  expelledAtMs: readonly number[] = [],
+): Verdict {
   const violations: string[] = [];
   const times = new Map<string, number>();
   const lastOfKey = new Map<string, Handled>();
@@ -74,8 +79,13 @@ export function judge(produced: readonly Produced[], handled: readonly Handled[]
       violations.push(`key ${record.key}: ${id} was handled first after ${highest.get(record.key)}`);
     }
     const last = lastOfKey.get(record.key);
-    if (last !== undefined && record.offset <= last.offset && !disturbances.some((one) => mayPartMembers(one, last, record))) {
-      violations.push(`key ${record.key}: ${id} came after ${last.offset}, and nothing had happened`);
+    if (last !== undefined && record.offset <= last.offset) {
+      const isExcused =
+        disturbances.some((one) => mayPartMembers(one, last, record)) ||
+        expelledAtMs.some((atMs) => last.startedMs <= atMs && atMs <= record.atMs);
+      if (!isExcused) {
+        violations.push(`key ${record.key}: ${id} came after ${last.offset}, and nothing had happened${sinceThen(disturbances, last)}`);
+      }
     }
     lastOfKey.set(record.key, record);
     const seen = highest.get(record.key) ?? -1n;
@@ -104,6 +114,21 @@ export const sessionMs = 3_000;
 /** After this long without a disturbance, nothing that comes again has an excuse. A process that was frozen gets none beyond the freeze. */
 function mayPartMembers({ what, sinceMs, untilMs }: Disturbance, last: Handled, record: Handled): boolean {
   return sinceMs <= record.atMs && untilMs >= last.startedMs - (what === "freeze" ? 0 : sessionMs);
+}
+
+function sinceThen(disturbances: readonly Disturbance[], { startedMs }: Handled): string {
+  const before = disturbances.findLast(({ sinceMs }) => sinceMs <= startedMs);
+  return before === undefined ? "" : ` since a ${before.what}, which had been over for ${startedMs - before.untilMs} ms`;
+}
+
+/** When a broker has taken members out of the group because their session was over, as its own log tells: a busy machine does that too. */
+export function expulsions(brokerLog: string, groupId: string): readonly number[] {
+  return brokerLog
+    .split("\n")
+    .filter(
+      (line) => line.includes(` in group ${groupId} has failed, removing it`) || line.includes(`Group ${groupId} removed dynamic members`),
+    )
+    .map((line) => Date.parse(line.slice(0, line.indexOf(" "))));
 }
 
 /**

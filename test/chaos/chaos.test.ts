@@ -82,10 +82,10 @@ test.skipIf(noBroker !== null)(
   },
 );
 
-function summaryOf({ produced, handled, duplicates, disturbances, killsMidWork }: ChaosReport): string {
+function summaryOf({ produced, handled, duplicates, disturbances, killsMidWork, expulsions }: ChaosReport): string {
   const faults = Object.entries(disturbances).map(([name, count]) => `${count} ${name}`);
   return (
     `chaos with seed ${seed}, concurrency ${concurrency}: ${produced} records written, ${handled} handled, ${duplicates} of them again; ` +
-    `${faults.join(", ")}; ${killsMidWork} kills hit work in flight`
+    `${faults.join(", ")}; ${killsMidWork} kills hit work in flight, and the broker took ${expulsions} members out`
   );
 }

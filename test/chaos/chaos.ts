@@ -1,9 +1,22 @@
 /** Real processes on a real Kafka, disturbed by a seed; the oracle is what they have written down. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import type { ChildProcess } from "node:child_process";
 import type { RunningKafka } from "../../scripts/stack/kafka.mjs";
 import { Random } from "../fuzz/random.ts";
-import { type Disturbance, type Handled, judge, placeOf, type Produced, sessionMs, uncovered, type Verdict, zombies } from "./audit.ts";
+import {
+  type Disturbance,
+  expulsions,
+  type Handled,
+  judge,
+  placeOf,
+  type Produced,
+  sessionMs,
+  uncovered,
+  type Verdict,
+  zombies,
+} from "./audit.ts";
 import { Members } from "./members.ts";
 import { startProxiedKafka } from "./proxied-kafka.ts";
 import { groupId, RowWriter, rowType, topic } from "./row-writer.ts";
@@ -31,6 +44,8 @@ export interface ChaosReport extends Verdict {
   readonly disturbances: Readonly<Record<string, number>>;
   /** Of the kills, how many hit with work in flight that was not committed. */
   readonly killsMidWork: number;
+  /** How often the broker took a member out of the group. */
+  readonly expulsions: number;
   /** Of the freezes, how many the group did not wait for: others had the partitions when the process went on. */
   readonly freezesOutlasted: number;
   /** Of the records that were held, how many were held at a member that had other partitions to go on with. */
@@ -77,6 +92,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 }
 
 class Scene {
+  readonly #dir: string;
   readonly #options: ChaosOptions;
   readonly #random: Random;
   readonly #kafka: RunningKafka;
@@ -97,6 +113,7 @@ class Scene {
   #freezesOutlasted = 0;
 
   constructor(dir: string, kafka: RunningKafka, proxy: TcpProxy, registry: SmallRegistry, options: ChaosOptions) {
+    this.#dir = dir;
     this.#registry = registry;
     this.#options = options;
     this.#random = new Random(options.seed);
@@ -163,7 +180,8 @@ class Scene {
   async #report(): Promise<ChaosReport> {
     const handled = this.#members.handled();
     const assigned = this.#members.words().filter(({ kind }) => kind === "assigned");
-    const verdict = judge(this.#produced, handled, this.#disturbances);
+    const expelledAtMs = expulsions(readFileSync(join(this.#dir, "kafka.log"), "utf8"), groupId);
+    const verdict = judge(this.#produced, handled, this.#disturbances, expelledAtMs);
     await this.#checkCommits();
     return {
       ...verdict,
@@ -172,6 +190,7 @@ class Scene {
       produced: this.#produced.length,
       disturbances: this.#counts,
       killsMidWork: this.#killsMidWork,
+      expulsions: expelledAtMs.length,
       freezesOutlasted: this.#freezesOutlasted,
       holdsBesideOthers: this.#trials.holdsBesideOthers,
     };
