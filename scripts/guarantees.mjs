@@ -102,6 +102,7 @@ const promises = [
     text: "Once a partition is revoked or lost, its former owner hands nothing on, writes nothing and commits nothing; nor does a member that the group has not acknowledged within its session, or whose commit it has refused.",
     proofs: [
       simulation,
+      chaos,
       pipeChaos,
       [`${consumer}/consumer-lease.test.ts`, "a partition that the group has given away meanwhile never goes on"],
       [`${consumer}/consumer-lease.test.ts`, "nothing is handed on to the reader of a stream before it does"],
@@ -114,6 +115,7 @@ const promises = [
     id: "P6",
     text: "A client that keeps its membership and does not fetch is told of by health() within a minute, and so are brokers that cannot be reached. Connections to Kafka or PostgreSQL that swallow what is sent on them are replaced. What is waited for or tried again is told of within 5 seconds, and between attempts: what, where, since when and why.",
     proofs: [
+      chaos,
       [
         `${consumer}/observe/waits.test.ts`,
         "a failed attempt is shown at once, with what, where, since when and why, and stays shown between the attempts",
@@ -187,6 +189,7 @@ const promises = [
     text: "A record that cannot be handled holds up no other key for ever, and no other partition at all, and does not vanish: it halts the consumer, or becomes a dead letter in its own bytes under Kafka Connect's headers. What is not its fault never makes it one. A dead letter has a timestamp of its own, so that retention does not delete it by the age of its record.",
     proofs: [
       simulation,
+      chaos,
       userCode,
       ["test/integration/independent-partitions.test.ts", "a handler that is tried again"],
       ["test/integration/independent-partitions.test.ts", "a schema that the registry does not answer"],

@@ -146,8 +146,8 @@ class Scene {
     writing.catch(() => {}); // awaited below
     this.#members.join();
     this.#members.join();
-    const endAt = performance.now() + this.#options.minutes * 60_000;
     await this.#untilHandled(200);
+    const endAt = performance.now() + this.#options.minutes * 60_000;
     const wanted = this.#options.faults ?? faults;
     for (let round = this.#random.shuffled(wanted); performance.now() < endAt || this.#kills < (this.#options.minKills ?? 0); ) {
       if (round.length === 0) {
