@@ -2,7 +2,7 @@
 import { setTimeout as pass } from "node:timers/promises";
 import type { Random } from "../fuzz/random.ts";
 import type { Members, Word } from "./members.ts";
-import { keys, partitions, type RowWriter } from "./row-writer.ts";
+import { keys, partitions, type RowWriter, topic } from "./row-writer.ts";
 import type { SmallRegistry } from "./small-registry.ts";
 import type { TcpProxy } from "./tcp-proxy.ts";
 
@@ -118,11 +118,9 @@ export class Trials {
   }
 
   async #goOnBeside(partition: number, what: string): Promise<void> {
-    const { members } = this.#parts;
     const others = all.filter((other) => other !== partition);
     const startedMs = Date.now();
-    const holder = this.#ownerOf(partition);
-    this.#holdsBesideOthers += (holder?.partitions.length ?? 0) > 1 ? 1 : 0;
+    this.#holdsBesideOthers += (this.#ownerOf(partition)?.partitions.length ?? 0) > 1 ? 1 : 0;
     for (const part of ["begins to wait", "has waited for long"]) {
       const still = await this.#stillAfter(moveWithinMs, others, enough);
       if (still.length > 0) {
@@ -133,14 +131,22 @@ export class Trials {
       }
       await pass(Math.max(0, startedMs + holdMs - Date.now()));
     }
-    const words = members.words().filter(({ pid, atMs, kind }) => kind === "health" && pid === holder?.pid && atMs > startedMs);
-    const dead = words.find(({ live }) => live === false);
+    this.#judgeHealth(partition, what, startedMs);
+  }
+
+  /** Whoever had the partition meanwhile was to be kept, and told what it waited for. */
+  #judgeHealth(partition: number, what: string, sinceMs: number): void {
+    const said = this.#parts.members
+      .words()
+      .filter((word) => word.kind === "health" && word.atMs > sinceMs && word.partitions.includes(partition));
+    const dead = said.find(({ live }) => live === false);
     if (dead !== undefined) {
       this.#parts.violate(`health called for a new process while a record waited for ${what}: ${dead.reasons?.join("; ")}`);
     }
-    const isTold = words.some(({ reasons = [] }) => reasons.some((reason) => reason.includes(`rows[${partition}]`)));
-    if (!isTold) {
-      this.#parts.violate(`health did not tell of a record of partition ${partition} that waited for ${what}`);
+    const reasons = new Set(said.flatMap((word) => word.reasons ?? []));
+    if (![...reasons].some((reason) => reason.includes(`${topic}[${partition}]`))) {
+      const others = [...reasons].slice(0, 5).join("; ") || "nothing";
+      this.#parts.violate(`health did not tell of a record of partition ${partition} that waited for ${what}; it told of ${others}`);
     }
   }
 
