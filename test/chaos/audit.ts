@@ -146,9 +146,11 @@ export function zombies(handled: readonly Handled[], assigned: readonly Assigned
   }
   const late = new Map<Assigned, Handled[]>();
   for (const record of handled) {
-    const told = owners.get(record.partition) ?? [];
-    const own = told.findLast(({ pid, atMs }) => pid === record.pid && atMs <= record.startedMs);
-    const isOthers = told.some(({ pid, atMs }) => pid !== record.pid && own !== undefined && atMs > own.atMs && atMs < record.startedMs);
+    const reported = owners.get(record.partition) ?? [];
+    const own = reported.findLast(({ pid, atMs }) => pid === record.pid && atMs <= record.startedMs);
+    const isOthers = reported.some(
+      ({ pid, atMs }) => pid !== record.pid && own !== undefined && atMs > own.atMs && atMs < record.startedMs,
+    );
     if (own !== undefined && isOthers) {
       late.set(own, [...(late.get(own) ?? []), record]);
     }

@@ -21,7 +21,7 @@ function inLine(driver, tampered) {
         assigned: (assignments) => sink.assigned(assignments),
         revoked: (assignments, how) => sink.revoked(assignments, how),
         batch: (batch) => sink.batch(batch),
-        passedOver: (assignment, lost, goesOnAt) => sink.passedOver(assignment, lost, goesOnAt),
+        skipped: (assignment, lost, resumeOffset) => sink.skipped(assignment, lost, resumeOffset),
         waiting: (wait) => sink.waiting(wait),
         reconnected: (why) => sink.reconnected(why),
         acknowledged: (validForMs) => sink.acknowledged(validForMs),
