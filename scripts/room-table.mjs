@@ -44,6 +44,7 @@ export const roomTables = {
       errors: [],
       record: [],
       "schema-source": [],
+      tiers: [], // what benchmarks turn off
       "json-schema-validator": [], // the port of @cdckit/json-schema
       "bind-methods": [],
       "bounded-map": [],
@@ -92,6 +93,7 @@ export const roomTables = {
       detect: [
         "bind-methods",
         "bounded-map",
+        "tiers",
         "explanation:types",
         "schema-seen:types",
         "stream",

@@ -9,8 +9,9 @@ import { runLayers } from "./suites/layers.ts";
 import { runRuntime } from "./suites/runtime.ts";
 import { runSink } from "./suites/sink.ts";
 import { runSoak } from "./suites/soak.ts";
+import { runTiers } from "./suites/tiers.ts";
 
-const usage = `usage: npm run bench -- [decode|layers|runtime|heap|sink|consume|flow|soak]... [options]
+const usage = `usage: npm run bench -- [decode|layers|tiers|runtime|heap|sink|consume|flow|soak]... [options]
   --rounds N     rounds per contender (default 15)
   --round-ms N   shortest time of one round in milliseconds (default 150)
   --messages N   messages of the heap suite (default 1000000) and of each pass of runtime and consume (200000), and of sink (10000)
@@ -43,6 +44,7 @@ const suites: Readonly<Record<string, (options: SuiteOptions) => Promise<SuiteOu
   consume: runConsume,
   flow: runFlow,
   soak: runSoak,
+  tiers: runTiers,
 };
 
 /** What runs when nothing is named: the suites that need no stack. */

@@ -11,6 +11,7 @@ import { keepingExtra } from "../envelope/extra.ts";
 import { DecodeError } from "../errors.ts";
 import type { EncodingName } from "../event.ts";
 import type { ResolvedLimits, ResolvedValidation, ResolvedValueOptions } from "../options.ts";
+import { chosenTiers, type Tiers } from "../tiers.ts";
 import type { SchemaListener } from "../schema-seen.ts";
 import type { SchemaSource, SchemaType } from "../schema-source.ts";
 import type { Framing } from "../framing/framing.ts";
@@ -44,7 +45,8 @@ export class Engine {
   readonly learn: SemanticsSources;
   /** Every header name that some envelope is recognised by. */
   readonly envelopeHeaders: ReadonlySet<string>;
-  readonly texts: TextCache = new TextCache();
+  readonly tiers: Tiers = chosenTiers();
+  readonly texts: TextCache = new TextCache(this.tiers.textCache);
   /** Of the message that is being read. */
   readonly embeddedJsonBudget: EmbeddedJsonCost = new EmbeddedJsonCost();
   readonly parse: ParseOptions;
@@ -89,7 +91,8 @@ export class Engine {
   }
 
   compileOptions(plan: ReadPlan): CompileOptions {
-    const { limits, codeGeneration, texts, embeddedJsonBudget } = this;
+    const { limits, texts, embeddedJsonBudget } = this;
+    const codeGeneration = this.codeGeneration && this.tiers.generatedReaders;
     const values = plan.numbers === undefined ? this.values : { ...this.values, numbers: plan.numbers };
     return { values, limits, plan, codeGeneration, texts, embeddedJsonBudget, validation: this.validation };
   }

@@ -13,11 +13,19 @@ const maxScannedBytes = 96;
 /**
  * ASCII texts that were read before. Columns repeat their values (states, codes, names), and comparing bytes with remembered ones is
  * several times cheaper than asking the runtime for a new string. Direct-mapped and of fixed size: a text that collides replaces the other.
+ * `npm run bench -- tiers`, "textCache", pays for it.
  */
 export class TextCache {
+  /** The longest text that is remembered; -1 if none is. */
+  readonly maxBytes: number;
   readonly texts: string[] = new Array<string>(slotCount).fill("");
   /** The bytes of each text, at its slot's place; comparing them beats asking the string for its characters. */
   readonly bytes: Uint8Array = new Uint8Array(slotCount * maxCachedBytes);
+
+  /** `isOn`: false in the benchmark alone that says what the cache is worth. */
+  constructor(isOn: boolean = true) {
+    this.maxBytes = isOn ? maxCachedBytes : -1;
+  }
 }
 
 /** The text of these bytes; an error where they are not UTF-8. */
@@ -28,7 +36,7 @@ export function readText(cache: TextCache, b: Uint8Array, start: number, end: nu
 /** The text of bytes that are known to be ASCII. */
 export function asciiText(cache: TextCache, b: Uint8Array, start: number, end: number): string {
   const length = end - start;
-  if (length <= maxCachedBytes) {
+  if (length <= cache.maxBytes) {
     return cachedText(cache, b, start, end) ?? "";
   }
   return (length === uuidLength ? uuidText(b, start) : null) ?? latin1(b, start, end);
@@ -37,7 +45,7 @@ export function asciiText(cache: TextCache, b: Uint8Array, start: number, end: n
 /** The text of these bytes if it is short enough to be worth remembering. */
 function cachedText(cache: TextCache, b: Uint8Array, start: number, end: number): string | null {
   const length = end - start;
-  if (length > maxCachedBytes) {
+  if (length > cache.maxBytes) {
     return null;
   }
   if (length < 2) {

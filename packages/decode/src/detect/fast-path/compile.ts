@@ -33,10 +33,11 @@ let serial = 0;
 
 /**
  * Generated, so that each topic has its own: V8 puts only a function in its place that a call has always led to, and calls that topics (or
- * key and value) share cost a tenth of decoding. Null if code may not be generated; all records take the slow path then.
+ * key and value) share cost a tenth of decoding. `npm run bench -- tiers`, "fastPath", pays for it. Null if code may not be generated; all
+ * records take the slow path then.
  */
 export function compileFastPath({ engine, scope, key, value, route, semantics }: FastPathParts): FastPath | null {
-  if (!engine.codeGeneration) {
+  if (!engine.codeGeneration || !engine.tiers.fastPath) {
     return null;
   }
   serial++;

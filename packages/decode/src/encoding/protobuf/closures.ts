@@ -1,6 +1,7 @@
 /**
  * The reader as closures: where code must not be generated, and for messages whose fields do not come in the order of their numbers. It is
- * the obvious twin of `generate.ts`; a differential test holds the two equal.
+ * the obvious twin of `generate.ts`; a differential test holds the two equal, and `npm run bench -- tiers` says what it costs
+ * ("generatedReaders").
  */
 import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
