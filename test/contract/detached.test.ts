@@ -9,9 +9,9 @@ import {
   TransactionAssembler,
 } from "@cdckit/decode";
 import { KafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
-import { postgres } from "@cdckit/postgres";
-import { createRegistry } from "@cdckit/registry";
-import { inOrderScheduler, memory, MemoryBroker, MemoryBrokerError, recordOf, virtualClock } from "@cdckit/testkit";
+import { postgres, PostgresRefusal, PostgresSinkError } from "@cdckit/postgres";
+import { createRegistry, RegistryError } from "@cdckit/registry";
+import { inOrderScheduler, memory, MemoryBroker, MemoryBrokerError, RecordingError, recordOf, virtualClock } from "@cdckit/testkit";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { expect, test } from "vitest";
 
@@ -113,3 +113,36 @@ test("every public method works without its object", () => {
   const { health } = createConsumer({ driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] });
   expect(health().phase).toBe("idle");
 });
+
+test("every public error class has a JSON form with its name, code and message", async () => {
+  const doors = await Promise.all(packages.map((name) => import(name) as Promise<Readonly<Record<string, unknown>>>));
+  const classes = new Set(doors.flatMap((door) => Object.values(door).filter(isErrorClass)));
+  expect([...classes].map(({ name }) => name).toSorted()).toEqual(Object.keys(publicErrors).toSorted());
+  for (const error of Object.values(publicErrors)) {
+    const json = JSON.parse(JSON.stringify([error])) as readonly Record<string, unknown>[];
+    expect(json[0]).toMatchObject({ name: error.constructor.name, code: error.code, message: error.message });
+    expect(json[0]).not.toHaveProperty("cause");
+  }
+});
+
+const packages = [
+  ...["consumer", "decode", "json-schema", "kafkajs", "postgres", "registry", "testkit"].map((name) => `@cdckit/${name}`),
+  "cdc-bench",
+  "cdckit",
+];
+
+/** One of each, with what it may hold that JSON has no value for. */
+const publicErrors: Readonly<Record<string, Error & { readonly code: string }>> = {
+  ConsumerError: new ConsumerError("handler-failed", "x", { at, cause: 1n }),
+  DecodeError: new DecodeError("malformed", "x", { at, cause: 1n }),
+  KafkaJsDriverError: new KafkaJsDriverError("offset-out-of-range", "x", { lost, cause: 1n }),
+  MemoryBrokerError: new MemoryBrokerError("offset-out-of-range", "x", lost),
+  PostgresRefusal: new PostgresRefusal({ table: "orders", message: "secret" }, "23505"),
+  PostgresSinkError: new PostgresSinkError("rejected", "x", { cause: 1n }),
+  RecordingError: new RecordingError("malformed-line", "f", "x", { line: 2, cause: 1n }),
+  RegistryError: new RegistryError("not-found", "x", { id: 7, url: "http://127.0.0.1:1", status: 404, cause: 1n }),
+};
+
+function isErrorClass(value: unknown): value is { readonly name: string } {
+  return typeof value === "function" && value.prototype instanceof Error;
+}

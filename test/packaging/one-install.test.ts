@@ -10,11 +10,11 @@ const forFormatAuthors = [
   ..."MessageChoice MessageSelector Origin ParsedSchema Payload PayloadReader PlainEncoding PlainRow ReadPlan RecordBytes".split(" "),
   ..."RecordObjectsWalk ResolvedLimits ResolvedValueOptions Route SchemaEncoding Shape Side UnknownValue".split(" "),
   ..."defaultModes fingerprintId learnedFromKey learnedFromSource nativeSemantic readEverything schemasByFingerprint".split(" "),
-  ..."sourcePositions withoutNull".split(" "),
+  ..."sourcePositions withoutNull ResolvedValidation".split(" "),
 ];
 
-/** Registry and consumer both have this name, and so do `Clock`, `RetryOptions` and `systemClock`, which are the registry's here. */
-const namedTwice = ["BreakerOptions"];
+/** For authors of validators: a service takes that of `@cdckit/json-schema`. */
+const forValidatorAuthors = "JsonSchemaDocuments JsonSchemaPlace JsonSchemaValidator JsonSchemaValidatorOptions ValidateJson".split(" ");
 
 function publicNames(name: string): string[] {
   const index = readFileSync(join(packages, name, "src", "index.ts"), "utf8");
@@ -22,9 +22,19 @@ function publicNames(name: string): string[] {
 }
 
 describe("cdckit", () => {
+  test("has names that mean one thing: no two of its packages have one in common", () => {
+    const owners = new Map<string, string[]>();
+    for (const name of ["decode", "registry", "consumer", "kafkajs"]) {
+      for (const text of publicNames(name)) {
+        owners.set(text, [...(owners.get(text) ?? []), name]);
+      }
+    }
+    expect([...owners].filter(([text, packagesOfName]) => text !== "" && packagesOfName.length > 1)).toEqual([]);
+  });
+
   for (const name of ["decode", "registry", "consumer", "kafkajs"]) {
     test(`has every public name of @cdckit/${name} that a service needs`, () => {
-      const exported = [...publicNames("cdckit"), ...forFormatAuthors, ...namedTwice];
+      const exported = [...publicNames("cdckit"), ...forFormatAuthors, ...forValidatorAuthors];
       expect(publicNames(name).filter((text) => text !== "" && !exported.includes(text))).toEqual([]);
     });
   }

@@ -8,6 +8,7 @@ export {
   createDecoder,
   headerNamesEqual,
   isDecodeError,
+  semanticTypes,
 } from "@cdckit/decode";
 export type {
   ApicurioIdSpace,
@@ -143,11 +144,9 @@ export {
   fromConfluentClient,
   fromKafkaJsRegistry,
   isRegistryError,
-  systemClock,
 } from "@cdckit/registry";
 export type {
   AdapterOptions,
-  Clock,
   ConfluentClient,
   ConfluentClientOptions,
   ConfluentSchemaInfo,
@@ -156,12 +155,14 @@ export type {
   ReferencePlace,
   Registry,
   RegistryAuth,
+  RegistryBreakerOptions,
+  RegistryClock,
   RegistryDialect,
   RegistryErrorOptions,
   RegistryOptions,
   RegistryPing,
+  RegistryRetryOptions,
   RegistryStats,
-  RetryOptions,
   SchemaCacheOptions,
   SubjectVersion,
   UnresolvedSchema,
@@ -175,11 +176,14 @@ export {
   isConsumerError,
   redriveOf,
   silentLogger,
+  systemClock,
 } from "@cdckit/consumer";
 export type {
   AnyChangeEvent,
   AnyHandler,
   BatchOptions,
+  BreakerOptions,
+  Clock,
   Compression,
   Consumer,
   ConsumerErrorCode,
@@ -224,6 +228,7 @@ export type {
   PrometheusRegistry,
   ReadEvent,
   RecreatedTopic,
+  RetryOptions,
   RowChecks,
   Sink,
   SinkBatch,

@@ -108,9 +108,7 @@ describe("health during a stall", () => {
     const clock = virtualClock();
     const broker = new MemoryBroker({ rows: 1 }, { clock });
     broker.append("rows", { value: new Uint8Array([0, 0, 0, 0, 7, 2]) });
-    const monotonicMs = (): number => clock.nowMs();
-    const after = (delayMs: number, run: () => void): (() => void) => clock.after(delayMs, run);
-    const registry = { url, clock: { monotonicMs, wallMs: () => clock.wallMs(), after } };
+    const registry = { url, clock };
     const consumer = createConsumer({ driver: memory({ broker }), groupId: "g", topics: ["rows"], signals: false, clock, registry });
     consumer.on("*", () => {});
     await stall({ clock, broker, consumer }, new RegExp(`^schema 7 \\(${url}\\) is waited for since`));

@@ -218,7 +218,7 @@ class DetectingDecoder implements Decoder {
   }
 
   async explain(record: KafkaRecord): Promise<Explanation> {
-    const decoder = new TopicDecoder(this.#engine, record.topic, this.#hintsFor(record.topic));
+    const decoder = new TopicDecoder(this.#engine, record.topic, this.#hintsFor(record.topic), false);
     const cursor = new SingleRecordBatch(record);
     try {
       const first = decoder.readSlowPath(cursor, null);

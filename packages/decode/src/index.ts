@@ -87,6 +87,7 @@ export { UntypedColumns } from "./detect/semantics/untyped-columns.ts";
 export type { UntypedColumn, UntypedColumnsOptions, UntypedKind } from "./detect/semantics/untyped-columns.ts";
 export { defaultModes } from "./values/native-column.ts";
 export type { ConnectorModes, NativeColumn } from "./values/native-column.ts";
+export { semanticTypes } from "./values/known-semantic.ts";
 export { nativeSemantic } from "./values/native-semantic.ts";
 // What only several events together tell.
 export type { AssembledItem, AssembledTransaction, MissingEvents, TransactionalEvent } from "./stream/assembled-item.ts";

@@ -53,6 +53,12 @@ export class PostgresSinkError extends Error {
     this.retriable = retriable[code];
     Object.defineProperty(this, brand, { value: true });
   }
+
+  /** Its name, code and message, and whether the sink tries again. */
+  toJSON(): object {
+    const { name, code, message, retriable: isRetriable } = this;
+    return { name, code, message, retriable: isRetriable };
+  }
 }
 
 /** Whether a value is a {@link PostgresSinkError}, also one of another copy of this package. */
@@ -78,6 +84,12 @@ export class PostgresRefusal extends Error {
     super(`PostgreSQL answered with SQLSTATE ${code}; its log has the sentence`);
     this.code = code;
     this.about = Object.freeze(Object.fromEntries(safeFields.map((name) => [name, error[name]]).filter(([, value]) => isText(value))));
+  }
+
+  /** Its name, code and message, and what it is about. */
+  toJSON(): object {
+    const { name, code, message, about } = this;
+    return { name, code, message, about };
   }
 }
 

@@ -1,11 +1,11 @@
-import type { SchemaId, SchemaType } from "@cdckit/decode";
+import type { ApicurioIdSpace, SchemaId, SchemaType } from "@cdckit/decode";
 import { isRegistryError, RegistryError, unusableAnswer } from "./errors.ts";
 import { isTransient } from "./http-status.ts";
 import type { Question } from "./http.ts";
 import { quoted } from "./quoted.ts";
 import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
 import { isObject, type ReferencePlace, readSchemaType, type UnresolvedSchema } from "./schema-answer.ts";
-import { type ApicurioIdSpace, apicurioIdOf, isNumericId, unusableId } from "./schema-id.ts";
+import { apicurioIdOf, isNumericId, unusableId } from "./schema-id.ts";
 import { sniffSchemaType } from "./sniff-schema-type.ts";
 
 /** Where an Apicurio reference leads: `subject` is group and artifact, each percent-encoded, as paths have them. */

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { RegistryClock } from "./clock.ts";
 
 export interface BreakerBounds {
   readonly failures: number;
@@ -11,13 +11,13 @@ export interface BreakerBounds {
  */
 export class Breaker {
   readonly #bounds: BreakerBounds;
-  readonly #clock: Clock;
+  readonly #clock: RegistryClock;
   readonly #random: () => number;
   #failures = 0;
   #closedUntilMs = 0;
   #isTrying = false;
 
-  constructor(bounds: BreakerBounds, clock: Clock, random: () => number) {
+  constructor(bounds: BreakerBounds, clock: RegistryClock, random: () => number) {
     this.#bounds = bounds;
     this.#clock = clock;
     this.#random = random;
@@ -28,7 +28,7 @@ export class Breaker {
     if (this.#failures < this.#bounds.failures) {
       return 0;
     }
-    const waitMs = this.#closedUntilMs - this.#clock.monotonicMs();
+    const waitMs = this.#closedUntilMs - this.#clock.nowMs();
     if (waitMs > 0 || this.#isTrying) {
       return Math.max(1, Math.ceil(waitMs));
     }
@@ -45,7 +45,7 @@ export class Breaker {
     this.#failures++;
     this.#isTrying = false;
     // Up to a quarter longer, never shorter: consumers that failed together must not come back together.
-    this.#closedUntilMs = this.#clock.monotonicMs() + this.#bounds.coolDownMs * (1 + this.#random() / 4);
+    this.#closedUntilMs = this.#clock.nowMs() + this.#bounds.coolDownMs * (1 + this.#random() / 4);
   }
 
   /** The request had no outcome: it was given up, not answered. */

@@ -1,5 +1,5 @@
 import type { RegisteredSchema, SchemaId, SchemaSource } from "@cdckit/decode";
-import type { Clock } from "./clock.ts";
+import type { RegistryClock } from "./clock.ts";
 import { isRegistryError } from "./errors.ts";
 import { MissingIds } from "./missing-ids.ts";
 import type { SchemaCacheOptions } from "./options.ts";
@@ -9,7 +9,7 @@ import { bindMethods } from "./bind-methods.ts";
 
 export interface CachingSourceOptions {
   readonly cache: Readonly<Required<SchemaCacheOptions>>;
-  readonly clock: Clock;
+  readonly clock: RegistryClock;
   readonly random: () => number;
   readonly fetchSchema: (id: SchemaId) => Promise<RegisteredSchema>;
 }

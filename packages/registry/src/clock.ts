@@ -1,15 +1,15 @@
-/** The time that the client lives by; tests hand over their own. */
-export interface Clock {
+/** The time that the client lives by; tests hand over their own. A consumer's `Clock` is one, too. */
+export interface RegistryClock {
   /** Milliseconds that only ever grow, whatever happens to the system's clock: cache lifetimes are measured with them. */
-  monotonicMs(): number;
+  nowMs(): number;
   /** Milliseconds since the epoch. */
   wallMs(): number;
   /** Runs a function once, later. Returns its cancellation. */
   after(delayMs: number, run: () => void): () => void;
 }
 
-export const systemClock: Clock = Object.freeze({
-  monotonicMs: () => performance.now(),
+export const systemClock: RegistryClock = Object.freeze({
+  nowMs: () => performance.now(),
   wallMs: () => Date.now(),
   after: (delayMs: number, run: () => void) => {
     const timer = setTimeout(run, delayMs);
@@ -18,7 +18,7 @@ export const systemClock: Clock = Object.freeze({
 });
 
 /** Resolves after the delay, or rejects with the signal's reason as soon as it aborts. */
-export function wait(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+export function wait(clock: RegistryClock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const onAbort = (): void => {

@@ -1,7 +1,7 @@
-import type { Clock } from "./clock.ts";
+import type { RegistryClock } from "./clock.ts";
 
 export interface Deadline {
-  readonly clock: Clock;
+  readonly clock: RegistryClock;
   readonly timeoutMs: number;
   /** Ends the task early, with its reason. */
   readonly closed?: AbortSignal;

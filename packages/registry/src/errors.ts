@@ -55,6 +55,12 @@ export class RegistryError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
+  /** Its name, code and message, and what is known of the schema, the registry and its answer. */
+  toJSON(): object {
+    const { name, code, message, retriable, id, url, status, retryAfterMs } = this;
+    return { name, code, message, retriable, id, url, status, retryAfterMs };
+  }
+
   /** Whether asking again later can succeed. */
   get retriable(): boolean {
     return retriableByCode[this.code];

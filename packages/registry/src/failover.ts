@@ -1,11 +1,11 @@
 import { Breaker, type BreakerBounds } from "./breaker.ts";
-import type { Clock } from "./clock.ts";
+import type { RegistryClock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isRegistryError, RegistryError } from "./errors.ts";
 
 export interface FailoverTools {
   readonly breaker: BreakerBounds;
-  readonly clock: Clock;
+  readonly clock: RegistryClock;
   readonly random: () => number;
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { RegistryClock } from "./clock.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { isRegistryError, RegistryError } from "./errors.ts";
@@ -11,7 +11,7 @@ export interface HttpLimits {
   readonly maxBodyBytes: number;
   readonly userAgent: string;
   readonly fetch: typeof globalThis.fetch;
-  readonly clock: Clock;
+  readonly clock: RegistryClock;
 }
 
 /** What the registry is asked. */

@@ -1,11 +1,10 @@
 // Schemas over HTTP.
 export { createRegistry } from "./registry.ts";
 export type { Registry, RegistryStats } from "./registry.ts";
-export type { BreakerOptions, RegistryOptions, RetryOptions, SchemaCacheOptions } from "./options.ts";
+export type { RegistryBreakerOptions, RegistryOptions, RegistryRetryOptions, SchemaCacheOptions } from "./options.ts";
 export type { RegistryAuth } from "./endpoint.ts";
 export type { RegistryPing } from "./ping.ts";
 export type { RegistryDialect } from "./dialect.ts";
-export type { ApicurioIdSpace } from "./schema-id.ts";
 export type { SubjectVersion } from "./registry-api.ts";
 export type { ReferenceLink, ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
 
@@ -22,5 +21,4 @@ export { isRegistryError, RegistryError } from "./errors.ts";
 export type { RegistryErrorOptions } from "./errors.ts";
 
 // For tests that own the time.
-export { systemClock } from "./clock.ts";
-export type { Clock } from "./clock.ts";
+export type { RegistryClock } from "./clock.ts";

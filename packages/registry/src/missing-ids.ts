@@ -1,11 +1,11 @@
 import type { SchemaId } from "@cdckit/decode";
-import type { Clock } from "./clock.ts";
+import type { RegistryClock } from "./clock.ts";
 import type { RegistryError } from "./errors.ts";
 
 export interface MissingIdsOptions {
   readonly maxIds: number;
   readonly ttlMs: number;
-  readonly clock: Clock;
+  readonly clock: RegistryClock;
   readonly random: () => number;
 }
 
@@ -32,7 +32,7 @@ export class MissingIds {
 
   get(id: SchemaId): RegistryError | undefined {
     const missing = this.#missing.get(id);
-    if (missing === undefined || this.#options.clock.monotonicMs() < missing.untilMs) {
+    if (missing === undefined || this.#options.clock.nowMs() < missing.untilMs) {
       return missing?.error;
     }
     this.#missing.delete(id);
@@ -46,7 +46,7 @@ export class MissingIds {
       this.#missing.delete(first as SchemaId); // the map is not empty: maxIds is at least 1
     }
     // Up to a quarter longer, never shorter: consumers that started together must not come back together.
-    const untilMs = clock.monotonicMs() + ttlMs * (1 + random() / 4);
+    const untilMs = clock.nowMs() + ttlMs * (1 + random() / 4);
     this.#missing.set(id, { error, untilMs });
   }
 }

@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from "./clock.ts";
+import type { ApicurioIdSpace } from "@cdckit/decode";
+import { type RegistryClock, systemClock } from "./clock.ts";
 import { type RegistryDialect, resolveDialect } from "./dialect.ts";
 import { Endpoint, isHeaderValue, type RegistryAuth } from "./endpoint.ts";
-import type { ApicurioIdSpace } from "./schema-id.ts";
 
 export interface RegistryOptions {
   /**
@@ -32,8 +32,8 @@ export interface RegistryOptions {
    */
   readonly timeoutMs?: number;
   readonly cache?: SchemaCacheOptions;
-  readonly retry?: RetryOptions;
-  readonly breaker?: BreakerOptions;
+  readonly retry?: RegistryRetryOptions;
+  readonly breaker?: RegistryBreakerOptions;
   /**
    * Requests under way at once.
    * @default 8
@@ -54,7 +54,7 @@ export interface RegistryOptions {
   /** @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch;
   /** @default the system's clock */
-  readonly clock?: Clock;
+  readonly clock?: RegistryClock;
   /** @default Math.random */
   readonly random?: () => number;
 }
@@ -71,7 +71,7 @@ export interface SchemaCacheOptions {
   readonly notFoundTtlMs?: number;
 }
 
-export interface RetryOptions {
+export interface RegistryRetryOptions {
   /**
    * How often a question is asked, of every url in turn, before it fails.
    * @default 3
@@ -90,7 +90,7 @@ export interface RetryOptions {
 }
 
 /** When an address that does not answer is left alone. */
-export interface BreakerOptions {
+export interface RegistryBreakerOptions {
   /**
    * Requests in a row without an answer, of whatever schemas, after which none is sent for a while.
    * @default 10
@@ -122,7 +122,7 @@ export interface AdapterOptions {
    */
   readonly maxReferences?: number;
   /** @default the system's clock */
-  readonly clock?: Clock;
+  readonly clock?: RegistryClock;
   /** @default Math.random */
   readonly random?: () => number;
 }
@@ -133,14 +133,14 @@ export interface ResolvedRegistryOptions {
   readonly numericIds: ApicurioIdSpace;
   readonly timeoutMs: number;
   readonly cache: Readonly<Required<SchemaCacheOptions>>;
-  readonly retry: Readonly<Required<RetryOptions>>;
-  readonly breaker: Readonly<Required<BreakerOptions>>;
+  readonly retry: Readonly<Required<RegistryRetryOptions>>;
+  readonly breaker: Readonly<Required<RegistryBreakerOptions>>;
   readonly concurrency: number;
   readonly maxBodyBytes: number;
   readonly maxReferences: number;
   readonly userAgent: string;
   readonly fetch: typeof globalThis.fetch;
-  readonly clock: Clock;
+  readonly clock: RegistryClock;
   readonly random: () => number;
 }
 
@@ -155,7 +155,7 @@ const cacheDefaults: Readonly<Required<SchemaCacheOptions>> = Object.freeze({
   notFoundTtlMs: 10_000,
 });
 
-const retryDefaults: Readonly<Required<RetryOptions>> = Object.freeze({ attempts: 3, baseDelayMs: 200, maxDelayMs: 10_000 });
+const retryDefaults: Readonly<Required<RegistryRetryOptions>> = Object.freeze({ attempts: 3, baseDelayMs: 200, maxDelayMs: 10_000 });
 
 // Longer delays overflow the runtime's timers, which then fire at once.
 const maxTimerMs = 2_147_483_647;
@@ -202,7 +202,7 @@ function resolveCacheOptions(cache: SchemaCacheOptions = {}): Readonly<Required<
   return resolved;
 }
 
-function resolveRetryOptions(retry: RetryOptions = {}): Readonly<Required<RetryOptions>> {
+function resolveRetryOptions(retry: RegistryRetryOptions = {}): Readonly<Required<RegistryRetryOptions>> {
   const resolved = Object.freeze({ ...retryDefaults, ...retry });
   requireInteger("retry.attempts", resolved.attempts, 1);
   requireInteger("retry.baseDelayMs", resolved.baseDelayMs, 0, maxTimerMs);
@@ -214,7 +214,10 @@ function resolveRetryOptions(retry: RetryOptions = {}): Readonly<Required<RetryO
   return resolved;
 }
 
-function resolveBreakerOptions({ failures = 10, coolDownMs = 5_000 }: BreakerOptions = {}): Readonly<Required<BreakerOptions>> {
+function resolveBreakerOptions({
+  failures = 10,
+  coolDownMs = 5_000,
+}: RegistryBreakerOptions = {}): Readonly<Required<RegistryBreakerOptions>> {
   return Object.freeze({
     failures: requireInteger("breaker.failures", failures, 1),
     coolDownMs: requireInteger("breaker.coolDownMs", coolDownMs, 0, maxTimerMs),

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { expect, onTestFinished } from "vitest";
-import type { Clock } from "./clock.ts";
+import type { RegistryClock } from "./clock.ts";
 import { isRegistryError, type RegistryError } from "./errors.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
@@ -70,7 +70,7 @@ export function json(response: ServerResponse, status: number, body: unknown, he
  * Time as tests own it. A pause passes at once and is written down; a request's deadline, told by its length, passes when the test says
  * so.
  */
-export class TestClock implements Clock {
+export class TestClock implements RegistryClock {
   readonly pauses: number[] = [];
   /** Whether pauses pass by themselves. */
   holdsPauses = false;
@@ -87,7 +87,7 @@ export class TestClock implements Clock {
     return this.#deadlines.size;
   }
 
-  monotonicMs(): number {
+  nowMs(): number {
     return this.#nowMs;
   }
 

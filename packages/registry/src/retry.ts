@@ -1,4 +1,4 @@
-import { type Clock, wait } from "./clock.ts";
+import { type RegistryClock, wait } from "./clock.ts";
 import { isRegistryError, type RegistryError } from "./errors.ts";
 
 export interface RetryPolicy {
@@ -8,7 +8,7 @@ export interface RetryPolicy {
 }
 
 export interface RetryTools {
-  readonly clock: Clock;
+  readonly clock: RegistryClock;
   readonly random: () => number;
   readonly closed: AbortSignal;
   readonly onRetry: () => void;

@@ -1,12 +1,9 @@
-import type { SchemaId } from "@cdckit/decode";
+import type { ApicurioIdSpace, SchemaId } from "@cdckit/decode";
 import { RegistryError } from "./errors.ts";
 import { quoted } from "./quoted.ts";
 
 const guid = /^(?:guid:)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 const apicurioId = /^(contentId|globalId):([0-9]{1,19})$/;
-
-/** What Apicurio counts from 1 on: contents, and versions of artifacts. The same number means different things in each. */
-export type ApicurioIdSpace = "contentId" | "globalId";
 
 /** Whether an id is a number as the Confluent API gives them. */
 export function isNumericId(id: unknown): id is number {

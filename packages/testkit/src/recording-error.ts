@@ -31,6 +31,12 @@ export class RecordingError extends Error {
     this.line = options.line;
     Object.defineProperty(this, brand, { value: true });
   }
+
+  /** Its name, code and message, and its place in the file. */
+  toJSON(): object {
+    const { name, code, message, file, line } = this;
+    return { name, code, message, file, line };
+  }
 }
 
 /** Whether a value is a {@link RecordingError}, also one of another copy of this package. */

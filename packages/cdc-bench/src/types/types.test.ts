@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { type CdcEvent, createDecoder, UNAVAILABLE } from "@cdckit/decode";
+import { type CdcEvent, columnHintsOf, createDecoder, semanticTypes, type Type, UNAVAILABLE } from "@cdckit/decode";
 import { fromBundle } from "@cdckit/registry";
 import { bundledRecordings, loadRecording } from "@cdckit/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -183,5 +183,39 @@ describe("types of values", () => {
       "  readonly c: unknown;",
       "  readonly d: boolean | null;",
     ]);
+  });
+});
+
+describe("a hint", () => {
+  const semanticOf = (name: string): { readonly name: string; readonly parameters: Readonly<Record<string, string>> } => ({
+    name,
+    parameters: { scale: "2", allowed: "a,b" },
+  });
+
+  test.each(semanticTypes)("of the type %s has a TypeScript type, however its values were sent", (name) => {
+    const semantic = semanticOf(name);
+    const sent: readonly Type[] = [
+      { kind: "boolean", semantic },
+      { kind: "double", semantic },
+    ];
+    const [one, other] = sent.map((type) => valueType(type, values));
+    expect(other).toBe(one);
+  });
+
+  test.each(semanticTypes)("of the type %s is written, and taken by a decoder", (name) => {
+    const fields = [{ name: "c", type: { kind: "string", semantic: semanticOf(name) } as const }];
+    const columns = columnHintsOf({ kind: "record", name: null, fields });
+    expect(columns).toHaveProperty("c");
+    expect(() => createDecoder({ topics: { t: { columns } } })).not.toThrow();
+  });
+
+  test("is not written for a type that no decoder knows", () => {
+    const own = { kind: "string", semantic: semanticOf("shop.Sku") } as const;
+    const decimal = { kind: "string", semantic: { name: "org.apache.kafka.connect.data.Decimal", parameters: {} } } as const;
+    const fields = [
+      { name: "sku", type: own },
+      { name: "price", type: decimal },
+    ];
+    expect(columnHintsOf({ kind: "record", name: null, fields })).toEqual({});
   });
 });

@@ -101,6 +101,9 @@ function semanticType({ name, parameters }: Semantic, choices: ValueChoices): st
   switch (name) {
     case "io.debezium.data.Json":
       return choices.json === "text" ? "string" : "unknown";
+    case "io.debezium.time.MicroDuration":
+    case "io.debezium.time.NanoDuration":
+    case "tidb.bigint":
     case "tidb.bigint unsigned":
       return int64Types[choices.int64];
     case "io.debezium.data.Bits":
@@ -149,6 +152,16 @@ const others: ReadonlyMap<string, string> = new Map([
   ["avro.duration", "string"],
   ["tidb.bit(1)", "boolean"],
   ["tidb.bytes", "Buffer"],
+  ["bytes", "Buffer"],
+  ["tidb.int", "number"],
+  ["tidb.float", "number"],
+  ["tidb.double", "number"],
+  ["io.debezium.time.Year", "number"],
+  ["io.debezium.data.Uuid", "string"],
+  ["io.debezium.data.Xml", "string"],
+  ["io.debezium.data.Ltree", "string"],
+  ["io.debezium.data.Tsvector", "string"],
+  ["io.debezium.data.TiDBVectorFloat32", "string"],
 ]);
 
 /** Whether a database may store a column's value outside of its row. */

@@ -52,7 +52,8 @@ export class TopicDecoder {
   /** Made once: what closes over a record's parts would keep them for every record. */
   readonly #reread = (reading: RecordReading): Outcome => this.#readValue(reading);
 
-  constructor(engine: Engine, topic: string, hints: ResolvedHints) {
+  /** `mayLearn`: false to look at a record, so that no later one is read by what it says. */
+  constructor(engine: Engine, topic: string, hints: ResolvedHints, mayLearn: boolean = true) {
     this.#engine = engine;
     this.#hints = hints;
     const { values, limits, parseJson } = engine;
@@ -60,7 +61,7 @@ export class TopicDecoder {
     const memory = engine.learn.schemaChanges;
     const addCost = (cost: number): void => engine.embeddedJsonBudget.addCost(cost, limits);
     const topicTable = hints.table ?? tableOfTopic(topic);
-    this.#scope = Object.freeze({ topic, topicTable, values, limits, parseJson, binaryHandling, columns, memory, addCost });
+    this.#scope = Object.freeze({ topic, topicTable, values, limits, parseJson, binaryHandling, columns, memory, mayLearn, addCost });
     this.#noRoute = rawRoute(engine, engine.formats.raw.bytes.name);
     const semantics = new ColumnSemantics(hints.columns, engine.learn);
     this.#semantics = semantics;

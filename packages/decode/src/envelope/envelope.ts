@@ -49,6 +49,8 @@ export interface EnvelopeScope {
    * kept for that object, and as long as it lives. Null where he has not: a record is then what its own bytes say.
    */
   readonly memory: object | null;
+  /** Whether what a record says may be kept in `memory`: `explain()` reads it, and keeps nothing. */
+  readonly mayLearn: boolean;
   /** JSON text inside of a value (a document in a column), without rounding its numbers. Throws a `DecodeError`. */
   readonly parseJson: (text: string) => unknown;
   /** Counts what looking at a column's type costs, in nanoseconds or so. Throws a `DecodeError` where that is more than a message may. */

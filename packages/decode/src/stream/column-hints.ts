@@ -1,5 +1,6 @@
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { Semantic } from "../values/conversion.ts";
+import { wrongWithSemantic } from "../values/known-semantic.ts";
 import { defaultModes, type ConnectorModes, type NativeColumn } from "../values/native-column.ts";
 import { nativeSemantic } from "../values/native-semantic.ts";
 
@@ -13,10 +14,15 @@ export function columnHintsOf(row: Type): ColumnHintTexts {
   return Object.fromEntries(
     fields.flatMap(({ name, type: column }): [string, string | Semantic][] => {
       const type = withoutNull(column);
-      const semantic = type.semantic ?? (type.kind === "bytes" ? { name: "bytes", parameters: {} } : undefined);
+      const semantic = hintable(type.semantic) ?? (type.kind === "bytes" ? { name: "bytes", parameters: {} } : undefined);
       return semantic === undefined ? [] : [[name, hintText(semantic)]];
     }),
   );
+}
+
+/** Schemas may name types of their own: a decoder refuses hints that it does not know. */
+function hintable(semantic: Semantic | undefined): Semantic | undefined {
+  return semantic === undefined || wrongWithSemantic(semantic) === null ? semantic : undefined;
 }
 
 /** The same from the columns of a database's table, for a connector with these modes. */

@@ -16,12 +16,13 @@ const unconverted: readonly string[] = [
   "io.debezium.data.TiDBVectorFloat32",
 ];
 
+/** The names of the types that a hint may give a column, and that a schema's column may have: what all else is, its value says itself. */
+export const semanticTypes: readonly string[] = Object.freeze([...convertedSemantics, ...unconverted]);
+
 /** What is wrong with a type that a user has stated for a column, as a sentence; null if nothing. */
 export function wrongWithSemantic({ name, parameters }: Semantic): string | null {
-  if (!convertedSemantics.has(name) && !unconverted.includes(name)) {
-    const near = [...convertedSemantics, ...unconverted].find(
-      (known) => endOf(known) === endOf(name) || endOf(known).startsWith(endOf(name)),
-    );
+  if (!semanticTypes.includes(name)) {
+    const near = semanticTypes.find((known) => endOf(known) === endOf(name) || endOf(known).startsWith(endOf(name)));
     const meant = near === undefined ? "such as io.debezium.time.MicroTimestamp" : `did you mean ${JSON.stringify(near)}?`;
     return `expected the name of a semantic type, found ${JSON.stringify(name)}: ${meant}`;
   }

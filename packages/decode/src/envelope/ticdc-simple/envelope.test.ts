@@ -1,6 +1,7 @@
 import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "../../decoder.ts";
+import type { KafkaRecord } from "../../record.ts";
 import { SchemaChangeLearner } from "../../stream/learned-columns.ts";
 
 const version = 447_984_074_911;
@@ -55,6 +56,17 @@ test("with a learner, a row behind its schema message has its types and its key,
   expect(rowOf({ learn }, insert)).toEqual({ key: null, after: asText });
   expect(rowOf({ learn }, bootstrap, insert)).toEqual({ key: { id: 7 }, after: typed });
   expect(rowOf({ learn, values: { decimal: "number" } }, insert)).toEqual({ key: { id: 7 }, after: { ...typed, price: 12.3 } });
+});
+
+test("explain() of a schema message teaches nothing, and explains a row as it would be decoded", async () => {
+  const learn = { schemaChanges: new SchemaChangeLearner() };
+  const { decode, explain } = createDecoder({ learn });
+  const [schema, row] = [bootstrap, insert].map((message) => recordOf(JSON.stringify(message), { topic: "simple" }));
+  expect((await explain(schema as KafkaRecord)).error).toBe(null);
+  expect(rowOf({ learn }, insert)).toEqual({ key: null, after: asText });
+  await decode(schema as KafkaRecord);
+  expect((await explain(row as KafkaRecord)).error).toBe(null);
+  expect(rowOf({ learn }, insert)).toEqual({ key: { id: 7 }, after: typed });
 });
 
 test("hints say what columns mean, before and after the schema message, with a learner or without", () => {

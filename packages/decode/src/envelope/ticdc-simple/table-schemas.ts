@@ -53,8 +53,14 @@ function costOf({ columns }: TableSchema): number {
 const schemasByMemory = new WeakMap<object, TableSchemas>();
 
 /** Remembers the schema that a BOOTSTRAP or a DDL carries, where the user has given something to remember it. */
-export function learnSchema(schema: unknown, { memory, topic }: EnvelopeScope): void {
-  if (memory === null || !isBlock(schema) || !Array.isArray(schema["columns"]) || schema["columns"].length > maxColumnsOfTable) {
+export function learnSchema(schema: unknown, { memory, mayLearn, topic }: EnvelopeScope): void {
+  if (
+    memory === null ||
+    !mayLearn ||
+    !isBlock(schema) ||
+    !Array.isArray(schema["columns"]) ||
+    schema["columns"].length > maxColumnsOfTable
+  ) {
     return;
   }
   let schemas = schemasByMemory.get(memory);
