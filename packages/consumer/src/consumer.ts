@@ -295,7 +295,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     if (sink !== undefined) {
       throw new ConsumerError(
         "seek-refused",
-        `the sink ${JSON.stringify(sink.name)} goes on from its own checkpoint, wherever the partition is moved: it would skip what it has applied, and miss the records in between; stop, set its checkpoint, and start again`,
+        `the sink ${JSON.stringify(sink.name)} goes on from its own checkpoint, even if the partition is moved: it would skip what it has applied, and miss the records in between; stop, set its checkpoint, and start again`,
       );
     }
     await this.#engine.seek({ topic, partition, offset: offsetOf("seek() offset", offset) });

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Resolves with whether `work` settled within the time. A rejection counts as settled: whoever started the work reports it. */
+/** Resolves with whether `work` settled within the time. A rejection counts as settled: the code that started the work reports it. */
 export async function settledWithin(work: Promise<unknown>, timeoutMs: number, clock: Clock): Promise<boolean> {
   let takeBack = (): void => {};
   const late = new Promise<false>((resolve) => {

@@ -229,7 +229,8 @@ export class ConsumerEngine implements DriverSink {
   async revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
     this.#options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
     publish("revoked", () => ({ groupId: this.#options.groupId, assignments, how }));
-    // A batch that waited for the connection may come during the drain.
+    // Announced before the drain. Otherwise: the drain ends, a batch that waited for the connection is taken, its records are handled here, and
+    // after the last commit the next owner handles them again.
     this.#ledgers.announceRelease(assignments);
     const drained = Promise.all([
       this.#dispatcher?.drain(how === "lost" || this.lease.isOver ? "fence" : "finish", assignments),
@@ -355,7 +356,7 @@ export class ConsumerEngine implements DriverSink {
       case "closing":
         this.#connected.open();
         this.#closing.open();
-        // If nothing was drained before (a stop while connecting, or a forced stop), whoever waits for the dispatcher is released here.
+        // If nothing was drained before (a stop while connecting, or a forced stop), all who wait for the dispatcher are released here.
         void this.#dispatcher?.drain("fence");
         void this.#close();
         return;
@@ -387,7 +388,7 @@ export class ConsumerEngine implements DriverSink {
       const session = await connectPatiently({ ...this.#options, connect, waiting: joining, over: this.#closing.opened });
       this.#session = session ?? undefined;
       if (session === null || this.phase !== "connecting") {
-        return; // nobody waits for the session any more: it is closed by who decided that, and no timer may begin
+        return; // nobody waits for the session any more: #close closes it, and no timer may start
       }
       refuseWhatItCannot(session, this.#options, this.#needsTransactions);
       this.#committer.start(session, delivery.commitIntervalMs);

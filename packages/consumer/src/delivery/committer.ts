@@ -18,7 +18,10 @@ export interface CommitterParts {
   readonly checkpoint: () => void;
 }
 
-/** Commits what is handled, at an interval and when asked to. Only one commit is under way at a time, so that none overtakes another. */
+/**
+ * Commits what is handled, at an interval and when asked to. Only one commit is under way at a time. Two at once could overtake each other:
+ * offsets 5 and 9 are sent, the broker takes 9 first, and the group is back at 5.
+ */
 export class Committer {
   readonly #parts: CommitterParts;
   #session: DriverSession | undefined;
@@ -60,7 +63,7 @@ export class Committer {
         this.#parts.ledgers.markCommitted(offsets);
       }
     });
-    this.#inProgress = done.catch(ignore); // whoever asked for it gets the error
+    this.#inProgress = done.catch(ignore); // the caller gets the error
     return done;
   }
 

@@ -86,7 +86,7 @@ export class ConcurrentDispatcher implements Dispatcher {
 
   async #forgetIdle(run: ConcurrentPartitionRunner): Promise<void> {
     await run.idle();
-    // Fenced: whoever waits for records that were not read would wait in vain, and a client that waits never joins the group again.
+    // It is fenced now. Otherwise the driver would wait for records that are never read, and a client that waits never joins the group again.
     run.finished();
     this.#runs.delete(run.assignment);
     this.#madeRoom();

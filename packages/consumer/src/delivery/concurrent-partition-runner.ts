@@ -145,7 +145,7 @@ export class ConcurrentPartitionRunner implements LaneOwner {
         return;
       }
     } catch (error) {
-      this.halt(toError(error)); // what it calls does not throw: it would be our own mistake, and must not leave a partition that stands still
+      this.halt(toError(error)); // what it calls does not throw: this is our own mistake, and the partition must not stop in silence
     }
     this.#flushIfNothingMoreComes();
     this.#onChange.wake();

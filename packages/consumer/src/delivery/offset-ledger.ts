@@ -53,7 +53,7 @@ export class OffsetLedger {
     return span;
   }
 
-  /** The partition goes on at `offset`, after what is in flight. The group has to be told even if no record comes there for a long time. */
+  /** The partition goes on at `offset`, after what is in flight. It is committed even if no record comes there for a long time. */
   continueAt(offset: bigint): void {
     this.settle(this.take(), offset);
   }

@@ -2,8 +2,8 @@ import type { PartitionLife } from "./partition-life.ts";
 import type { Turn } from "./turn.ts";
 
 /**
- * Repeats a step until it has nothing more to do. A step may call handlers, and a handler may call back into the loop: the loop is never
- * entered twice. It pauses when timers and sockets need the event loop, and when the group has to acknowledge this member first.
+ * Repeats a step until it has nothing more to do. A step may call a handler, and the handler may end the partition or cause another call
+ * of the loop: the loop is never entered twice. It pauses when timers and sockets need the event loop, and when the group has to acknowledge this member first.
  */
 export class PumpLoop {
   readonly #life: PartitionLife;
@@ -25,7 +25,7 @@ export class PumpLoop {
     return this.#state === "paused";
   }
 
-  /** Repeats the step. False if the loop runs already, or pauses: then whoever runs it goes on. Throws what a step throws. */
+  /** Repeats the step. False if the loop is running already, or pauses: then it continues by itself. Throws what a step throws. */
   run(): boolean {
     if (this.#state !== "idle") {
       return false;

@@ -23,7 +23,7 @@ export class SerialBatchRunner {
   readonly #records: SerialRecords;
   readonly #groups: SerialGroups;
   #phase: SerialPhase;
-  /** Where the partition goes on after the batch: in front of its end if the run was ended earlier. */
+  /** Where the partition goes on after the batch. Lower than the batch's end if the run was ended earlier. */
   #endsAt: bigint;
   #outcome: "settled" | "halted" | null = null;
 
@@ -59,7 +59,7 @@ export class SerialBatchRunner {
     }
   }
 
-  /** Ends the run where it stands. */
+  /** Ends the run at this point. */
   halt(): void {
     this.checkpoint();
     this.#outcome ??= "halted";
@@ -78,7 +78,7 @@ export class SerialBatchRunner {
     }
   }
 
-  /** The record in hand, and who has it. */
+  /** The record in hand, and whether the decoder or a handler has it. */
   atWork(): Iterable<WorkInHand> {
     return this.#phase.atWork();
   }
@@ -133,7 +133,7 @@ export class SerialBatchRunner {
     return pending;
   }
 
-  /** Sees to it that the next step goes on from what failed, or ends the run. Null if there is nothing to wait for. */
+  /** Prepares the next attempt of what failed, or ends the run. Null if there is nothing to wait for. */
   #recover(error: unknown): Promise<void> | null {
     const { recovery } = this.#parts;
     const phase = this.#phase;

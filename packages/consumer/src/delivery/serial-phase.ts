@@ -12,7 +12,7 @@ export interface FailedAttempt {
 export interface SerialPhase {
   /**
    * Goes on until something must be awaited. Null if nothing more can be done: everything is, or the partition reads nothing more. If it
-   * throws, or what it returned rejects, the phase stands at what failed.
+   * throws, or what it returned rejects, what failed is the current record or group of the phase.
    */
   advance(): PromiseLike<unknown> | null;
   failureOf(error: unknown): FailedAttempt;

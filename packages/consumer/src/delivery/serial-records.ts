@@ -13,11 +13,11 @@ import { Turn } from "./turn.ts";
 
 const noEvents: readonly CdcEvent[] = [];
 
-/** Where the work on the records of a batch stands. */
+/** What was done last with the records of a batch. */
 type Status =
-  /** In front of the first record. */
+  /** Nothing was read yet. */
   | "start"
-  /** The record's key is parked: the record is being written behind the dead letter of its key. */
+  /** The record's key is parked: the record is being written to the dead letters, too. */
   | "parking"
   /** The record is to be decoded, for the first time or again. */
   | "undecoded"
@@ -242,7 +242,7 @@ export class SerialRecords implements SerialPhase {
         this.#status = "handling";
       }
     });
-    // No handler is at work: whoever ends the run need not wait for a registry that is slow or down.
+    // No handler is at work: the end of the run need not wait for a registry that is slow or down.
     return reading.orClosed(known);
   }
 }

@@ -11,7 +11,7 @@ import type { HeldPartition } from "./partition-ledgers.ts";
 import { type StreamBatch, StreamReader, type StreamRecord } from "./stream-reader.ts";
 import { Wakeup } from "./wakeup.ts";
 
-/** One event of a stream, and the word that it is handled. */
+/** One event of a stream, and the function that says that it is handled. */
 export interface Delivery<Event = CdcEvent> {
   readonly event: Event;
   /** This event is handled. Its offset is committed when everything before it in its partition is done too. A second call does nothing. */
@@ -153,7 +153,7 @@ export class StreamDispatcher implements Dispatcher {
     this.#released(taken);
   }
 
-  /** Nothing more of the batch is handed out: it was all, or its partition goes and the rest comes again to whoever holds it next. */
+  /** Nothing more of the batch is handed out. Either that was all, or its partition goes and the rest comes again to the next owner. */
   #unqueue(taken: StreamBatch): void {
     taken.queued = false;
     taken.fence.close();

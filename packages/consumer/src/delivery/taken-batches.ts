@@ -82,7 +82,7 @@ export class TakenBatches implements RecordOwner {
     }
   }
 
-  /** They come again, to whoever holds the partition next: from here on none of them counts. */
+  /** Forgets all batches: they come again, to the next owner of the partition. */
   drop(): void {
     this.#all.clear();
     this.#unread.length = 0;

@@ -1,4 +1,4 @@
-/** Wakes whoever waits, again and again. After each wake-up, the waiting code checks its own condition again. */
+/** Wakes all code that waits, any number of times. After each wake-up, the waiting code checks its own condition again. */
 export class Wakeup {
   #waiters: (() => void)[] = [];
 

@@ -33,12 +33,12 @@ type FailureDecision =
   | { readonly kind: "set-aside" }
   | { readonly kind: "halt"; readonly error: Error };
 
-/** Work on a record that failed, and the four ways in which it can go on. Exactly one of them is called. */
+/** Work on a record that failed, and the four ways in which it can continue. Exactly one of them is called. */
 export interface FailedWork<Outcome> {
   readonly failure: Failure;
   readonly tries: Tries;
   readonly fence: Fence;
-  /** Nothing of the partition starts any more: the record comes again, to whoever holds the partition next. */
+  /** Nothing of the partition starts any more: the record comes again, to the next owner of the partition. */
   readonly giveUp: () => Outcome;
   readonly retryAfter: (delayMs: number) => Outcome;
   /** No further attempt: a dead letter is to be written through {@link Recovery.setAside}, now or when it is the record's turn. */
@@ -61,7 +61,7 @@ export class Recovery {
     return deadLetters !== null && deadLetters.parkedKeys.count > 0;
   }
 
-  /** The offset behind which the record is parked, or undefined. */
+  /** The offset of the earlier dead letter that the record must follow, or undefined. */
   parkedBehind(place: RecordPlace): bigint | undefined {
     return this.#parts.deadLetters?.parkedKeys.behind(place);
   }

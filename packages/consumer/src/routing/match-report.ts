@@ -13,7 +13,7 @@ export interface MatchReportParts {
 }
 
 /**
- * Nothing is reported before this time has passed, or this many records were read: the next record may be the one that a handler waits for.
+ * Nothing is reported before this time has passed, or this many records were read: the next record may be for that handler.
  */
 const graceMs = 5_000;
 const graceRecords = 1_000;

@@ -41,7 +41,7 @@ export class UserFunctions {
     if (this.#failure === null) {
       const failure = callbackFailed(what, found, cause);
       this.#failure = failure;
-      // Not in this turn: whoever asked for the time may be in the middle of a change of state.
+      // Not in this turn: the code that asked for the time may be in the middle of a change of state.
       queueMicrotask(() => this.#onFailure(failure));
     }
   }
