@@ -2,8 +2,8 @@ import { PartCount, type ProtoFile } from "./file.ts";
 import { parseProtoText } from "./text.ts";
 
 /**
- * The messages that schemas may use without bringing them: Google's well-known and common types, and Confluent's. As their authors publish
- * them, without comments and options.
+ * The messages that every schema may use without an import from the registry: Google's well-known and common types, and Confluent's. They
+ * are as their authors publish them, without comments and options.
  */
 export function builtInFiles(): readonly ProtoFile[] {
   parsed ??= texts.map((text) => parseProtoText(text, new PartCount()));

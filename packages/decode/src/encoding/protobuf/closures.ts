@@ -1,7 +1,7 @@
 /**
- * The reader as closures: where code must not be generated, and for messages whose fields do not come in the order of their numbers. It is
- * the obvious twin of `generate.ts`; a differential test holds the two equal, and `npm run bench -- tiers` says what it costs
- * ("generatedReaders").
+ * The reader made of closures. It is used if code generation is off, and for messages whose fields do not come in the order of their
+ * numbers. It is the simple twin of `generate.ts`: a differential test holds that both give the same, and
+ * `npm run bench -- tiers` measures how much slower it is ("generatedReaders").
  */
 import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
@@ -32,25 +32,25 @@ import { addCost, addConversionCost, costBudget, costOf } from "./cost.ts";
 import { type Apply, choose, type Oneof, oneofsOf, type Target, type FieldReader, FieldTable } from "./field-table.ts";
 import { canBePacked, wireOf } from "./wires.ts";
 
-/** Reads a payload in place, and accepts only one that fills its bytes. */
+/** Reads a payload in place. The payload must end exactly at `end`. */
 export type ReadPayload = (bytes: Uint8Array, start: number, end: number) => unknown;
 
 /** Reads the message from `p` to `e`. `d` is how deep it is nested. */
 export type ReadMessage = (b: Uint8Array, p: number, e: number, d: number) => unknown;
 
-/** Reads the fields from `p` to `e`, in whatever order, into the object of the message that begins at `start`. */
+/** Reads the fields from `p` to `e`, in any order, into the object of the message that begins at `start`. */
 export type ReadRest = (target: Target, b: Uint8Array, start: number, p: number, e: number, d: number) => void;
 
-/** Reads one value at `p`, and leaves the position behind it in `Cursor.p`. */
+/** Reads one value at `p`, and sets `Cursor.p` to the position after it. */
 type Read = (b: Uint8Array, p: number, e: number, d: number) => unknown;
 
-/** The reader of these steps, as closures. */
+/** Makes a reader of these instructions, as closures. */
 export function closureReader(root: MessageInstruction, at: Cursor): ReadPayload {
   const compiler = new ClosureCompiler(at);
   return whole(compiler.message(root), at, 1);
 }
 
-/** A reader of one payload, which has its own budgets: a conversion may read another message on the way. */
+/** Makes a reader of one payload. It saves and restores the cursor's budget, because a conversion may read another message on the way. */
 export function whole(read: ReadMessage, at: Cursor, depth: number): ReadPayload {
   return (b, start, end) => {
     const { cost, maxCost, keys } = at;
@@ -88,7 +88,7 @@ export class ClosureCompiler {
     return read;
   }
 
-  /** Woven when the first message comes that needs it: most never do, and messages may hold themselves. */
+  /** Compiled when the first message needs it. Most messages never do, and a message may contain itself. */
   rest(instruction: MessageInstruction): ReadRest {
     const known = this.#rests.get(instruction);
     if (known !== undefined) {
@@ -103,7 +103,7 @@ export class ClosureCompiler {
     return rest;
   }
 
-  /** A message read late, with a few of its texts read at once. */
+  /** A message that is deferred, with a few of its texts read at once. */
   deferred(instruction: DeferInstruction): ReadMessage {
     const at = this.#at;
     const part = whole(this.message(instruction.message), at, 2);
@@ -118,7 +118,7 @@ export class ClosureCompiler {
     };
   }
 
-  /** What a map's value is in pairs that have none; null where the pair's own reader knows. */
+  /** Reads the value of a map's pair that has no value; null if the pair's own reader gives it. */
   emptyValue({ instruction }: FieldInstruction): EmptyValue {
     const value = instruction.kind === "message" ? instruction.message.fields.find(({ number }) => number === 2)?.instruction : undefined;
     return value?.kind === "message" ? (d) => this.message(value.message)(noBytes, 0, 0, d) : null;
@@ -157,7 +157,10 @@ export class ClosureCompiler {
     return (b, p, e, d) => this.#readAny(special.find, b, p, e, d);
   }
 
-  /** A message of which only its name says what it is: `{ typeUrl, value }`, the value as bytes where nobody knows it. */
+  /**
+   * Reads a `google.protobuf.Any`: `{ typeUrl, value }`. The value stays bytes if the schema does not have the message that `typeUrl`
+   * names.
+   */
   #readAny(find: (fullName: string) => MessageInstruction | null, b: Uint8Array, p: number, e: number, d: number): unknown {
     const at = this.#at;
     if (d > at.maxDepth) {
@@ -197,7 +200,7 @@ export class ClosureCompiler {
       const chosen = oneofs.size > 0 ? new Map<Oneof, FieldInstruction>() : null;
       let position = p;
       while (position < e) {
-        const byte = b[position]!; // below the end
+        const byte = b[position]!; // position < e
         let tag = byte;
         if (byte < 0x80 && byte > 7) {
           position++;
@@ -206,7 +209,7 @@ export class ClosureCompiler {
           position = at.p;
         }
         const reader = readers.find(tag >>> 3);
-        // A value on the wire as this field's cannot be is a field that the schema does not know.
+        // If the wire type does not fit the field, the field counts as unknown, as in Google's own parsers.
         if (reader === undefined || ((tag & 7) !== reader.wire && (tag & 7) !== reader.packedWire)) {
           position = skipField(at, b, position, e, tag);
           continue;
@@ -246,7 +249,7 @@ export class ClosureCompiler {
     };
   }
 
-  /** How a message's further parts are read: into the object of the first one where that is still the message as it was read. */
+  /** How the second part of a message is read: into the object of the first part, if that object still holds all that was read. */
   #merge(field: FieldInstruction): FieldReader["merge"] {
     const { name, cardinality, instruction } = field;
     if (cardinality !== "single" || instruction.kind !== "message") {
@@ -285,7 +288,7 @@ export class ClosureCompiler {
     if (instruction.kind === "message") {
       const content = this.#content(field);
       return this.#bounded(instruction.isGroup, (target, b, p, e, d) => {
-        (target[name] as unknown[]).push(content(b, p, e, d)); // a list since the object was made
+        (target[name] as unknown[]).push(content(b, p, e, d)); // initialOf made it a list
       });
     }
     const read = this.#read(instruction);
@@ -293,7 +296,7 @@ export class ClosureCompiler {
     const packable = canBePacked(field);
     const packed = packedReader(instruction);
     return (target, b, p, e, tag, d) => {
-      const items = target[name] as unknown[]; // a list since the object was made
+      const items = target[name] as unknown[]; // initialOf made it a list
       const isPacked = packable && (tag & 7) === wire.length;
       const end = isPacked ? readEnd(at, b, p, e) : e;
       let position = isPacked ? at.p : p;
@@ -324,7 +327,7 @@ export class ClosureCompiler {
     });
   }
 
-  /** A message between its length and its end, or a group between its tags; `use` gets its content and how deep that is nested. */
+  /** Finds the content of a message (after its length) or of a group (between its tags), and passes it to `use` with its depth. */
   #bounded(isGroup: boolean, use: (target: Target, b: Uint8Array, p: number, e: number, d: number) => void): Apply {
     const at = this.#at;
     if (isGroup) {
@@ -342,7 +345,7 @@ export class ClosureCompiler {
     };
   }
 
-  /** The content of a message field, from its start to its end. */
+  /** Reads the content of a message field, from its start to its end. */
   #content({ instruction, use }: FieldInstruction): ReadMessage {
     if (use !== "read" && use !== "skip") {
       return this.deferred(use);
@@ -351,7 +354,7 @@ export class ClosureCompiler {
       throw new TypeError("only messages have content");
     }
     const { message } = instruction;
-    let read: ReadMessage | null = null; // woven late: the message may hold itself
+    let read: ReadMessage | null = null; // compiled late, because the message may contain itself
     return (b, p, e, d) => {
       read ??= this.message(message);
       return read(b, p, e, d);
@@ -429,7 +432,7 @@ export class ClosureCompiler {
     };
   }
 
-  /** Reads, then converts. The position is set again: the conversion may have read another message. */
+  /** Reads, then converts. The position is set again afterwards, because the conversion may have read another message. */
   #then<T>(convert: ((value: T) => unknown) | null, read: (b: Uint8Array, p: number, e: number) => T): Read {
     const at = this.#at;
     if (convert === null) {

@@ -2,7 +2,7 @@ import type { Cursor } from "./cursor.ts";
 import type { FieldInstruction, ReadInstruction } from "./read-instructions.ts";
 import { addPairCost, costOf } from "./cost.ts";
 
-/** What a field is before any of it was read. Required ones are undefined until then. */
+/** The value of a field before any of it was read. Required fields are undefined until then. */
 export function initialOf({ cardinality, instruction, absent, isRequired }: FieldInstruction): unknown {
   if (cardinality === "repeated") {
     return [];
@@ -13,32 +13,32 @@ export function initialOf({ cardinality, instruction, absent, isRequired }: Fiel
   return isRequired ? undefined : absent;
 }
 
-/** Whether a map's keys are texts: it is an object without prototype then, the one that hides no key. */
+/** Whether a map's keys are texts. Such a map is an object without prototype, so that no key hides behind an inherited property. */
 export function hasTextKeys(instruction: ReadInstruction): boolean {
   return instruction.kind === "message" && instruction.message.fields.find(({ number }) => number === 1)?.instruction.kind === "string";
 }
 
-/** The message that a map's value is where its pair has none. `d` is how deep it is nested. */
+/** Reads the value of a map's pair that has none, if that value is a message. `d` is the depth. */
 export type EmptyValue = ((d: number) => unknown) | null;
 
-/** Adds the pair that a map's entry is. */
+/** Adds one pair to a map. */
 export function addPair(at: Cursor, map: unknown, entry: unknown, empty: EmptyValue, d: number): void {
-  const { key, value } = entry as { key: unknown; value: unknown }; // what a map's message reads as
+  const { key, value } = entry as { key: unknown; value: unknown }; // the message of a map's pair has these two fields
   addPairCost(at, key);
   const content = value === null && empty !== null ? empty(d) : value;
   if (map instanceof Map) {
     map.set(key, content);
   } else {
-    (map as Record<string, unknown>)[key as string] = content; // an object without prototype: its keys are texts
+    (map as Record<string, unknown>)[key as string] = content; // hasTextKeys: such a map is an object without prototype
   }
 }
 
-/** What an item of a list costs beyond its place in it: what its bytes do not pay for. */
+/** The cost of an item of a list beyond its slot in the list, which its bytes do not pay for. */
 export function itemCost(instruction: ReadInstruction): number {
   switch (instruction.kind) {
     case "message":
     case "bool":
-    case "bytes": // metered where they are made
+    case "bytes": // takeBytes adds their cost
       return 0;
     case "string":
     case "enum":

@@ -1,13 +1,15 @@
 /**
- * What values cost, counted while they are read. Two bytes can stand for an empty message, a map or a timestamp, which take a hundred times
- * what the bytes took; no message that says something consists of them. Numbers and short texts are not counted: their bytes pay for them.
+ * Counts what values cost while they are read. Two bytes can stand for an empty message, a map or a timestamp, which take a hundred times
+ * as long to make as the bytes took to read. Real messages do not consist of such values alone. Numbers and short texts are not counted:
+ * their bytes pay for them.
  *
- * A cost is about a nanosecond of a reader, its garbage counted in; a message may spend `limits.maxCostPerByte` for each of its bytes.
+ * One unit of cost is about a nanosecond of a reader, garbage collection included. A message may cost `limits.maxCostPerByte` for each of
+ * its bytes.
  */
 import { DecodeError } from "../../errors.ts";
 import type { Cursor } from "./cursor.ts";
 
-/** What things cost. A place of a wide object costs more: such objects do not fit where the runtime makes small ones. */
+/** What each thing costs. A slot of a wide object costs more, because the runtime keeps such objects in a slower form. */
 export const costOf = {
   object: 110,
   slot: 20,
@@ -18,46 +20,46 @@ export const costOf = {
   buffer: 300,
   text: 250,
   any: 1_000,
-  /** A further part of a message, which the closures read. */
+  /** Another part of a message that came in several parts. The closures read it. */
   part: 330,
   converted: 60,
 } as const;
 
-/** Objects of more places than this are made slowly, and slowly filled. */
+/** Objects with more slots than this are slow to make and slow to fill. */
 const maxNarrow = 48;
-/** Setting a field of an object of a thousand. */
+/** The cost of setting a field in an object of a thousand fields. */
 const wideFieldCost = 420;
 const wideFields = 512;
 
-/** What an object costs, whatever is in it. */
+/** The cost of making an object, before any field is set. */
 export function objectCost(slots: number): number {
   return costOf.object + Math.min(slots, maxNarrow) * costOf.slot + Math.max(0, slots - maxNarrow) * costOf.wideSlot;
 }
 
-/** What each field costs that is set in an object. */
+/** The cost of each field that is set in an object. */
 export function setCost(slots: number): number {
   return Math.round(wideFieldCost * Math.max(0, Math.min(1, (slots - maxNarrow) / wideFields)));
 }
 
-/** A key of a map, as text, that its message did not have before: the runtime remembers each. */
+/** The cost of a text key that no map of this message had before: the runtime interns each one. */
 const keyCost = 1_300;
-/** Keys that one message's maps repeat. */
+/** At most so many keys are remembered per message. */
 const maxKeys = 1_024;
-/** A byte that is looked at a second time. */
+/** The cost of a byte that is read a second time. */
 const rereadCost = 16;
-/** A byte of a long decimal, two or three digits. */
+/** The cost of a byte of a long decimal, which is two or three digits. */
 const digitsCost = 105;
-/** A decimal of fewer bytes costs what any does. */
+/** Decimals up to this length all cost the same. */
 const maxShortBytes = 32;
-/** A message of fewer bytes may cost what one of these may. */
+/** A shorter message has the budget of a message of this length. */
 export const minMeteredBytes = 1_048_576;
 
-/** What a message of this length may cost. */
+/** The budget of a message of this length. */
 export function costBudget(at: Cursor, length: number): number {
   return at.maxCostPerByte * Math.max(length, at.minMeteredBytes);
 }
 
-/** Takes what something costs from the message's budget. */
+/** Takes a cost from the message's budget. */
 export function addCost(at: Cursor, cost: number): void {
   at.cost += cost;
   if (at.cost > at.maxCost) {
@@ -65,17 +67,17 @@ export function addCost(at: Cursor, cost: number): void {
   }
 }
 
-/** Bytes that are looked at once more: groups in groups, and messages that come in parts. */
+/** The cost of bytes that are read once more: groups in groups, and messages that come in parts. */
 export function addRereadCost(at: Cursor, bytes: number): void {
   addCost(at, bytes * rereadCost);
 }
 
-/** A value made of bytes by some computation, which takes longer for each byte the more there are. */
+/** The cost of a value that is computed from bytes. A long decimal costs more for each byte. */
 export function addConversionCost(at: Cursor, bytes: number): void {
   addCost(at, costOf.text + (bytes > maxShortBytes ? bytes * digitsCost : 0));
 }
 
-/** A pair of a map. Maps repeat their keys, and what is known costs little. */
+/** The cost of a map's pair. Maps repeat their keys, and a key that was seen before costs little. */
 export function addPairCost(at: Cursor, key: unknown): void {
   addCost(at, costOf.pair);
   if (typeof key !== "string") {
@@ -94,8 +96,8 @@ export function addPairCost(at: Cursor, key: unknown): void {
 export function tooCostly(at: Cursor): DecodeError {
   return new DecodeError(
     "limit-exceeded",
-    `expected a Protobuf message whose values cost at most ${at.maxCostPerByte} ns for each of its bytes, found more: messages, maps and ` +
-      "byte strings of next to no bytes, or parts that must be read over and over; raise limits.maxCostPerByte if this message may, or " +
-      "see whether it was written with another schema",
+    `expected a Protobuf message whose values cost at most ${at.maxCostPerByte} ns for each of its bytes, found a higher cost: messages, maps and ` +
+      "byte strings that are (almost) empty, or parts that are read repeatedly; raise limits.maxCostPerByte if the message is valid, or " +
+      "check whether it was written with another schema",
   );
 }

@@ -1,8 +1,9 @@
 /**
- * The primitives of Protobuf's binary encoding, for generated readers and for closures alike.
+ * The primitives of Protobuf's binary encoding, for generated readers and for closures.
  *
- * Each takes the position `p` and the end `e` of what may be read, and never reads at or beyond `e`. What gives a value leaves the
- * position behind it in `Cursor.p`, where the caller takes it before it calls anything else: a conversion may decode another message.
+ * Each function gets the position `p` and the end `e` of what it may read, and never reads at or after `e`. A function that returns a value
+ * leaves the position after it in `Cursor.p`. The caller must take that position before it calls anything: a conversion may decode another
+ * message with the same cursor.
  */
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
@@ -11,12 +12,12 @@ import { minMeteredBytes, addCost, addRereadCost, costOf } from "./cost.ts";
 
 /** What the functions of one reader share. */
 export class Cursor {
-  /** Behind the value that was read last. */
+  /** The position after the value that was read last. */
   p = 0;
-  /** What this message costs so far, and may cost. */
+  /** The cost of this message so far. Its limit is `maxCost`. */
   cost = 0;
   maxCost = 0;
-  /** The texts that are keys in this message's maps: those that were met first. */
+  /** The first text keys that this message's maps had. See `addPairCost`. */
   keys: Set<string> | null = null;
   readonly maxDepth: number;
   readonly maxCostPerByte: number;
@@ -33,12 +34,12 @@ export class Cursor {
   }
 }
 
-/** How a value stands on the wire: the low three bits of its tag. */
+/** The wire types: the low three bits of a tag. */
 export const wire = { varint: 0, eight: 1, length: 2, groupStart: 3, groupEnd: 4, four: 5 } as const;
 
-// A position below `e` is inside the bytes, so the element reads below are never undefined.
+// Positions are checked against `e` before each `b[p]!` below, so those elements are never undefined.
 
-/** The longest varint that is no error. */
+/** The length of the longest varint that is valid. */
 const maxVarintBytes = 10;
 
 /** A field's number and wire type. */
@@ -57,7 +58,7 @@ export function readTag(at: Cursor, b: Uint8Array, p: number, e: number): number
       at.p = p;
       tag >>>= 0;
       if (tag < 8) {
-        throw malformed("a field of the number 0");
+        throw malformed("a field with the number 0");
       }
       return tag;
     }
@@ -65,7 +66,7 @@ export function readTag(at: Cursor, b: Uint8Array, p: number, e: number): number
   throw malformed("a tag of more than 32 bits");
 }
 
-/** The number of the field that comes next: a glance, before anything is read. 0 where the bytes break off. */
+/** The number of the next field, without moving the position. 0 if the bytes end before the tag does. */
 export function peekNumber(b: Uint8Array, p: number, e: number): number {
   let tag = 0;
   for (let shift = 0; shift < 35 && p < e; shift += 7) {
@@ -92,7 +93,7 @@ export function readInt32(at: Cursor, b: Uint8Array, p: number, e: number): numb
       return bits;
     }
   }
-  at.p = skipVarintRest(b, p, e, maxVarintBytes - 5); // a negative one is written as 64 bits
+  at.p = skipVarintRest(b, p, e, maxVarintBytes - 5); // a negative int32 is written as a varint of 64 bits
   return bits;
 }
 
@@ -116,11 +117,14 @@ export function readBool(at: Cursor, b: Uint8Array, p: number, e: number): boole
   return false;
 }
 
-/** Below this, 25 bits, the high half leaves a magnitude that a double holds exactly beside the 28 bits of the low half. */
+/**
+ * A varint is read as `high * 2**28 + low`, with 28 bits in `low`. If `high` is below 2**25, the sum is below 2**53, so a double holds it
+ * exactly.
+ */
 const safeHigh = 0x200_0000;
 const halfRange = 0x1000_0000;
 
-/** A varint of 64 bits, two's complement: a number where that is exact, a bigint else. */
+/** A varint of 64 bits in two's complement. The result is a number if a double holds it exactly, otherwise a bigint. */
 export function readInt64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
   const positive = readSafe(at, b, p, e);
   if (positive >= 0) {
@@ -142,7 +146,10 @@ export function readUint64(at: Cursor, b: Uint8Array, p: number, e: number): num
   return high >= 0 && high < safeWord ? high * wordRange + low : BigInt.asUintN(64, bigSigned(low, high));
 }
 
-/** Zig-zag. */
+/**
+ * A varint of 64 bits in zig-zag: the lowest bit is the sign. A negative value was written as `-2 * value - 1`, so it is read as `-(bits +
+ * 1) / 2`.
+ */
 export function readSint64(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
   const bits = readSafe(at, b, p, e);
   if (bits >= 0) {
@@ -156,7 +163,11 @@ export function readSint64(at: Cursor, b: Uint8Array, p: number, e: number): num
   return isSafe(value) ? value : bigSigned(low, high);
 }
 
-/** A varint that a double holds, or -1 with nothing read where it is longer. Written out: timestamps are six bytes each. */
+/**
+ * Reads a varint that a double holds exactly, or returns -1 and reads nothing if it is longer. The steps are written out instead of a loop:
+ * the timestamps of CDC events are six bytes each. Seven bits a byte go into `low` (four bytes, 28 bits), the next ones into `high`,
+ * because bit operations take 32 bits. Eight bytes must be there, so that no step has to check for the end.
+ */
 function readSafe(at: Cursor, b: Uint8Array, p: number, e: number): number {
   if (e - p < 8) {
     return readSafeWatched(at, b, p, e);
@@ -216,7 +227,7 @@ function readSafeHigh(at: Cursor, b: Uint8Array, p: number, low: number): number
   return high * halfRange + low;
 }
 
-/** The same near the end, watching for it at every byte. */
+/** Reads the same varint near the end of the message, and checks for the end at every byte. */
 function readSafeWatched(at: Cursor, b: Uint8Array, p: number, e: number): number {
   let value = 0;
   let scale = 1;
@@ -236,14 +247,21 @@ function readSafeWatched(at: Cursor, b: Uint8Array, p: number, e: number): numbe
 }
 
 const wordRange = 0x1_0000_0000;
-/** Below this, 21 bits, a high word leaves a number that a double holds exactly. */
+/** A number of 64 bits is `high * 2**32 + low`. If `high` is below 2**21, a double holds the number exactly. */
 const safeWord = 0x20_0000;
 
-/** The words of the varint that was read last: the low one without a sign, the high one with its own. */
+/**
+ * The words of the varint that `readLongest` read last: `low` is unsigned, `high` is signed. One object for all, so that none is allocated.
+ */
 const longest = { low: 0, high: 0 };
 const wide = new DataView(new ArrayBuffer(8));
 
-/** A varint of more than 49 bits into `longest`, watching for the end at every byte. */
+/**
+ * Reads a varint of up to 64 bits into `longest`, and checks for the end at every byte. JavaScript shifts 32 bits at most, so the ten
+ * groups of seven bits go into three words: bytes 0-3 into `low` (28 bits), bytes 4-7 into `middle` (28), bytes 8-9 into `high` (8). Then
+ * the low 4 bits of `middle` complete the low 32 bits, and the rest of it and `high` make the high 32 bits. The tenth byte may hold one bit
+ * only.
+ */
 function readLongest(at: Cursor, b: Uint8Array, p: number, e: number): void {
   let low = 0;
   let middle = 0;
@@ -272,7 +290,7 @@ function readLongest(at: Cursor, b: Uint8Array, p: number, e: number): void {
   throw malformed("a varint of more than 64 bits");
 }
 
-/** One bigint, where shifts and additions would make five. */
+/** Makes one bigint. Shifts and additions of bigints would make five. */
 function bigSigned(low: number, high: number): bigint {
   wide.setUint32(0, low, true);
   wide.setInt32(4, high, true);
@@ -333,16 +351,16 @@ export function readDouble(at: Cursor, b: Uint8Array, p: number, e: number): num
   return at.scratchView.getFloat64(0, true);
 }
 
-/** The end of what a length announces, which is there. Its start is left in `Cursor.p`. */
+/** The end of the content whose length stands at `p`. All of the content is there. Its start is left in `Cursor.p`. */
 export function readEnd(at: Cursor, b: Uint8Array, p: number, e: number): number {
   const length = readUint64(at, b, p, e);
   if (length > e - at.p) {
     throw truncated();
   }
-  return at.p + (length as number); // not above a number
+  return at.p + (length as number); // a length that is not above `e - at.p` is a number, not a bigint
 }
 
-/** The position behind a varint of at most 64 bits. */
+/** The position after a varint of at most 64 bits. */
 export function skipVarint(b: Uint8Array, p: number, e: number): number {
   return skipVarintRest(b, p, e, maxVarintBytes);
 }
@@ -360,7 +378,7 @@ function skipVarintRest(b: Uint8Array, p: number, e: number, max: number): numbe
   throw malformed("a varint of more than 64 bits");
 }
 
-/** The position behind a field's value; `tag` was read before it. */
+/** The position after a field's value, whose tag `tag` was read before. */
 export function skipField(at: Cursor, b: Uint8Array, p: number, e: number, tag: number): number {
   switch (tag & 7) {
     case wire.varint:
@@ -375,7 +393,7 @@ export function skipField(at: Cursor, b: Uint8Array, p: number, e: number, tag: 
     case wire.four:
       return skipBytes(p, e, 4);
     case wire.groupEnd:
-      throw malformed("the end of a group that does not begin there");
+      throw malformed("the end of a group that did not begin");
     default:
       throw malformed("a wire type that does not exist");
   }
@@ -388,7 +406,7 @@ function skipBytes(p: number, e: number, count: number): number {
   return p + count;
 }
 
-/** Where the content of the group ends that begins at `p`; the position behind its end tag is left in `Cursor.p`. */
+/** The end of the content of the group that begins at `p`. The position after its end tag is left in `Cursor.p`. */
 export function groupEnd(at: Cursor, b: Uint8Array, p: number, e: number, startTag: number): number {
   const open = [startTag];
   const from = p;
@@ -404,7 +422,7 @@ export function groupEnd(at: Cursor, b: Uint8Array, p: number, e: number, startT
     } else if ((tag & 7) !== wire.groupEnd) {
       p = skipField(at, b, p, e, tag);
     } else if (open.pop() !== tag - 1) {
-      throw malformed("the end of another group than the one that began last");
+      throw malformed("the end of a group that is not the innermost one");
     } else if (open.length === 0) {
       addRereadCost(at, end - from);
       at.p = p;
@@ -413,9 +431,9 @@ export function groupEnd(at: Cursor, b: Uint8Array, p: number, e: number, startT
   }
 }
 
-const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
+const noBytes = Buffer.alloc(0); // shared: an empty Buffer has no bytes that a caller could change
 
-/** A Buffer of its own, metered. */
+/** Copies bytes into a Buffer of their own, and adds the cost of that. */
 export function takeBytes(at: Cursor, b: Uint8Array, start: number, end: number): Buffer {
   const length = end - start;
   if (length === 0) {
@@ -434,11 +452,17 @@ export function takeBytes(at: Cursor, b: Uint8Array, start: number, end: number)
 }
 
 export function truncated(): DecodeError {
-  return new DecodeError("truncated", "expected more bytes of the Protobuf message; was it cut, or written with another schema?");
+  return new DecodeError(
+    "truncated",
+    "expected more bytes of the Protobuf message, found its end; check whether it was cut, or written with another schema",
+  );
 }
 
 export function malformed(found: string): DecodeError {
-  return new DecodeError("malformed", `found ${found} in the Protobuf message; was it written with another schema?`);
+  return new DecodeError(
+    "malformed",
+    `expected a valid Protobuf message, found ${found}; check whether it was written with another schema`,
+  );
 }
 
 export function missingField(): DecodeError {
@@ -446,5 +470,8 @@ export function missingField(): DecodeError {
 }
 
 export function tooDeep(at: Cursor): DecodeError {
-  return new DecodeError("limit-exceeded", `messages are nested deeper than ${at.maxDepth}; raise limits.maxDepth if they should be`);
+  return new DecodeError(
+    "limit-exceeded",
+    `expected messages nested at most ${at.maxDepth} deep, found deeper ones; raise limits.maxDepth if they are valid`,
+  );
 }

@@ -4,8 +4,8 @@ import type { ConvertMessage } from "./well-known.ts";
 import type { Message } from "./messages.ts";
 
 /**
- * Debezium's structs by what is left of them: Confluent's converter drops the names of scalars' meanings, and names a struct's message by
- * the last part of its name. Only with just these fields is it one.
+ * Debezium's structs as Confluent's converter leaves them: it drops the semantic names of scalars, and names a struct's message by the last
+ * part of the struct's name. A message counts as a struct only if it has exactly these fields.
  */
 const structs: ReadonlyMap<string, readonly [name: string, fields: readonly string[]]> = new Map([
   ["VariableScaleDecimal", ["io.debezium.data.VariableScaleDecimal", ["scale", "value"]]],

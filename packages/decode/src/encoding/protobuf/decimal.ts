@@ -8,11 +8,14 @@ import { decimalName } from "./well-known.ts";
 
 type ConvertUnscaled = (bytes: Uint8Array, start: number, end: number, at: Cursor) => unknown;
 
-/** `bytes value = 1; uint32 precision = 2; int32 scale = 3`: no object and no Buffer on the way, as rows have several. */
+/**
+ * `bytes value = 1; uint32 precision = 2; int32 scale = 3`. It is read without an object and a Buffer in between, because rows have several
+ * decimals.
+ */
 const valueTag = 0x0a;
 const scaleTag = 0x18;
 const noBytes = new Uint8Array(0);
-/** Scales that are remembered: a table's columns have a few, a message made to cost has all. */
+/** At most so many scales are remembered. A table's columns have a few; a hostile message may have all of them. */
 const maxScales = 32;
 const furtherScaleCost = 750;
 

@@ -15,14 +15,14 @@ import { TextCache, readText } from "../text-cache.ts";
 import { unescapeText } from "./tokens.ts";
 
 /**
- * A file as its descriptor: the bytes of a `google.protobuf.FileDescriptorProto`, which some registries give (as base64) instead of text.
- * Numbers of fields are those of `google/protobuf/descriptor.proto`.
+ * Parses a file's descriptor: the bytes of a `google.protobuf.FileDescriptorProto`, which some registries give (as base64) in place of the
+ * text. The numbers of its fields are those of `google/protobuf/descriptor.proto`.
  */
 export function parseDescriptor(bytes: Uint8Array, count: PartCount): ProtoFile {
   const file = new Fields(bytes, count);
   const syntax = file.text(12) ?? "proto2";
   if (syntax !== "proto2" && syntax !== "proto3" && syntax !== "editions") {
-    throw invalidProto("its descriptor states another syntax than proto2, proto3 and editions");
+    throw invalidProto("expected a descriptor of proto2, proto3 or editions, found another syntax");
   }
   return {
     package: file.text(2) ?? "",
@@ -55,7 +55,7 @@ const labels: readonly ProtoField["label"][] = [null, "optional", "required", "r
 const groupType = 10;
 const bytesType = 12;
 const types: ReadonlyMap<number, string> = new Map(
-  // biome-ignore format: in the order of their numbers
+  // biome-ignore format: the index is the type's number
   ["double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string", "", "", "bytes", "uint32", "", "sfixed32",
     "sfixed64", "sint32", "sint64"].map((name, i) => [i + 1, name]),
 );
@@ -65,7 +65,7 @@ function fieldOf(field: Fields): ProtoField {
   const type = field.number(5) ?? 0;
   const scalar = types.get(type) ?? "";
   const options = field.part(8);
-  const isOptional = field.number(17) === 1; // proto3: in a oneof of its own, which nobody wrote
+  const isOptional = field.number(17) === 1; // proto3_optional: protoc puts such a field into a oneof of its own
   const declared = field.text(7);
   return {
     name: field.text(1) ?? "",

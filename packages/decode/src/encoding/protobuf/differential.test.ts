@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { outcomeOf, peerType, plain, readBoth, twins } from "./twins.contract.ts";
 
-/** A field's type with values that fit it, as protobufjs' `fromObject` takes them. */
+/** A field's type, and values that fit it in the form that protobufjs' `fromObject` takes. */
 interface Kind {
   readonly type: string;
   readonly value: fc.Arbitrary<unknown>;
@@ -75,7 +75,7 @@ const message = fc
 
 const asOurs = { longs: String, enums: String, bytes: Buffer, defaults: true } as const;
 
-test("what protobufjs writes, both readers read back as protobufjs does", () => {
+test("both readers read what protobufjs writes as protobufjs reads it", () => {
   fc.assert(
     fc.property(message, ({ schema, value }) => {
       const type = peerType(schema, "M");
@@ -86,7 +86,7 @@ test("what protobufjs writes, both readers read back as protobufjs does", () => 
   );
 });
 
-test("whatever happens to the bytes, both readers say the same", () => {
+test("both readers give the same result for mutated bytes", () => {
   const kind = fc.constantFrom("set", "cut", "insert", "repeat", "append", "append");
   const change = fc.record({ at: fc.nat(), byte: fc.nat({ max: 255 }), kind });
   let decoded = 0;
@@ -117,10 +117,10 @@ test("whatever happens to the bytes, both readers say the same", () => {
       }
     }),
   );
-  expect(decoded / inputs).toBeGreaterThan(0.2); // a test of refusals alone would show little
+  expect(decoded / inputs).toBeGreaterThan(0.2); // a test that mostly compares errors would show little
 });
 
-test("deferring and skipping change what is read, never whether the whole is", () => {
+test("deferring and skipping change what is read, and never whether the message is accepted", () => {
   fc.assert(
     fc.property(message, fc.integer({ min: 1, max: 40 }), ({ schema, value }, number) => {
       const type = peerType(schema, "M");

@@ -6,7 +6,7 @@ import { isDecodeError } from "../../errors.ts";
 import type { CdcEvent } from "../../event.ts";
 import { field, joined, plain, proto3, twins, valueOf } from "./twins.contract.ts";
 
-/** What Google's serializer wrote (`scripts/vectors/write_protobuf_edges.py`), and what its json_format says that it means. */
+/** What Google's serializer wrote (`scripts/vectors/write_protobuf_edges.py`), and what its json_format reads it as. */
 interface Vector {
   readonly name: string;
   readonly schema: string;
@@ -23,7 +23,7 @@ function lines<Line>(name: string): readonly Line[] {
     .map((line) => JSON.parse(line) as Line); // one object a line
 }
 
-/** Both sides without what is null, bytes as base64, and durations as ISO 8601 has them. */
+/** Both sides without nulls, with bytes as base64 and durations in ISO 8601. */
 function comparable(value: unknown): unknown {
   if (value instanceof Uint8Array) {
     return Buffer.from(value).toString("base64");
@@ -37,14 +37,14 @@ function comparable(value: unknown): unknown {
   if (typeof value !== "object" || value === null) {
     return value;
   }
-  // json_format leaves an extension out that is not there; ours has the columns of its type, as of every field.
+  // json_format leaves out an extension that is absent. Our type has a column for it, as for every field.
   const isAbsent = (name: string, part: unknown): boolean =>
     part === null || (name.startsWith("[") && Array.isArray(part) && part.length === 0);
   const entries = Object.entries(value).filter(([name, part]) => !isAbsent(name, part));
   return Object.fromEntries(entries.map(([name, part]) => [name, comparable(part)]));
 }
 
-describe("edges of the format, as Google's library means them", () => {
+describe("edge cases of the format are read as Google's library reads them", () => {
   for (const { name, schema, descriptor, message, value, json } of lines<Vector & { readonly descriptor: string }>("edges")) {
     test(name, () => {
       for (const text of [schema, descriptor]) {
@@ -55,7 +55,7 @@ describe("edges of the format, as Google's library means them", () => {
   }
 });
 
-test("entries as Connect's converter names them are a map", () => {
+test("a repeated message with the name that Connect's converter gives to map entries is a map", () => {
   const schema = proto3("repeated ConnectDefault2Entry m = 1; message ConnectDefault2Entry { string key = 1; int32 value = 2; }");
   const bytes = joined(field(1, joined(field(1, "a"), field(2, 1))), field(1, joined(field(1, "b"), field(2, 2))));
   expect(valueOf(twins(schema), bytes)).toEqual({ m: { __proto__: null, a: 1, b: 2 } });
@@ -69,7 +69,7 @@ async function decoded(schema: string, value: Buffer, messageIndexes?: "map-entr
     ...(messageIndexes === undefined ? {} : { topics: { t: { value: { messageIndexes } } } }),
   });
   const record = recordOf(value);
-  const [event] = [...(await decoder.decode(record)), ...(await decoder.decode(record))].slice(-1); // the second comes the fast path
+  const [event] = [...(await decoder.decode(record)), ...(await decoder.decode(record))].slice(-1); // the second one takes the fast path
   if (event === undefined) {
     throw new Error("no event");
   }
@@ -80,14 +80,14 @@ function rowOf(event: CdcEvent): unknown {
   return event.kind === "row" ? event.row : null;
 }
 
-/** The same message as Java's and JavaScript's serializers write it, which do not count the messages of maps. */
+/** The same message as Java's and JavaScript's serializers write it. They do not count the messages of maps. */
 function leftOut(value: Buffer): Buffer {
   const copy = Buffer.from(value);
   copy[7] = (copy[7] ?? 0) - 2; // 00, the id, the count of two, 00, then the second index in zig-zag
   return copy;
 }
 
-describe("the index of a message behind the maps of the message around it", () => {
+describe("the index of a message that is declared after the maps of the same scope", () => {
   for (const { name, schema, value, json } of maps) {
     const bytes = Buffer.from(value, "base64");
     test(`${name}, counted as Python's serializer does`, async () => {
@@ -99,8 +99,8 @@ describe("the index of a message behind the maps of the message around it", () =
     });
   }
 
-  test("is told by the bytes where a registry has put the maps of the text in front", async () => {
-    // As Python's descriptor has them: A, the map, B, another map. Confluent's registry writes fields first.
+  test("is found from the bytes if a registry moved the maps to the front of the text", async () => {
+    // Python's descriptor has this order: A, the map, B, another map. Confluent's registry writes fields first.
     const text = proto3(
       "map<string, string> x = 1; map<string, string> y = 2; message A { int64 id = 1; } message B { string note = 1; bool done = 2; }",
     );
@@ -113,7 +113,7 @@ describe("the index of a message behind the maps of the message around it", () =
   );
   const sameKind = joined(Buffer.from([0, 0, 0, 0, 1, 4, 0, 2]), field(1, 77), field(2, "hello"));
 
-  test("is told where the bytes fit both messages, and settled by the topic's hint", async () => {
+  test("is reported as ambiguous if the bytes fit both messages, and chosen by the topic's hint", async () => {
     const error: unknown = await decoded(twoSimilar, sameKind).catch((thrown: unknown) => thrown);
     expect(isDecodeError(error) && error.code).toBe("schema-mismatch");
     expect(String(error)).toMatch(/messageIndexes/);
@@ -122,7 +122,7 @@ describe("the index of a message behind the maps of the message around it", () =
   });
 });
 
-/** json_format writes 64 bits as text; ours are numbers. */
+/** json_format writes integers of 64 bits as text; ours are numbers. */
 function numbers(json: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const wide = Object.entries(json).filter(([name]) => name === "id" || name === "cents");
   return Object.fromEntries(wide.map(([name, value]) => [name, Number(value)]));

@@ -6,7 +6,7 @@ import { fits } from "./fits.ts";
 import { compileProtobufReader } from "./reader.ts";
 import { ProtobufSchema } from "./schema.ts";
 
-/** Protobuf, proto2 and proto3 and editions, by the `.proto` text or the descriptor that a registry has. */
+/** Protobuf (proto2, proto3 and editions), read with the `.proto` text or the descriptor that a registry keeps. */
 export const protobuf: SchemaEncoding = {
   name: "protobuf",
   schemaType: "PROTOBUF",
@@ -21,7 +21,7 @@ export const protobuf: SchemaEncoding = {
       compile: (selected, options) => {
         const message = schema.select(selected);
         if (message === null) {
-          throw invalidProto("it has no such message");
+          throw invalidProto("it lacks the message that the record names; check whether the record was written with it");
         }
         const findMessage = (fullName: string) => schema.message(fullName);
         return compileProtobufReader(message, schema.typeOf(message), { ...options, findMessage });

@@ -1,26 +1,29 @@
-/** How the fields of a message are found and read where they may come in any order. */
+/** Finds and reads the fields of a message if they may come in any order. */
 import { setProperty } from "../../set-property.ts";
 import type { FieldInstruction, MessageInstruction } from "./read-instructions.ts";
 
 export type Target = Record<string, unknown>;
-/** Reads one field behind its tag into the object, and gives the position behind it. */
+/** Reads one field after its tag into the object, and returns the position after the field. */
 export type Apply = (target: Target, b: Uint8Array, p: number, e: number, tag: number, d: number) => number;
 
-/** How one field is read where it may come at any time. */
+/** How one field is read if it may come at any place in the message. */
 export interface FieldReader {
   readonly field: FieldInstruction;
-  /** -1 where the field is skipped. */
+  /** -1 if the field is skipped. */
   readonly wire: number;
-  /** The wire type of many values behind one length; -1 where there is none. */
+  /** The wire type of many values after one length (packed); -1 if the field cannot be packed. */
   readonly packedWire: number;
   readonly oneof: Oneof | null;
-  /** What is done with a further part of a message: nothing merges, the bytes of all parts do, or this reads it into what is there. */
+  /**
+   * What a second value of a message field does: it replaces the first ("never"), the bytes of all parts are joined and read as one
+   * ("joined"), or this function reads it into the object that is there.
+   */
   readonly merge: "never" | "joined" | Apply;
   readonly cost: number;
   readonly apply: Apply;
 }
 
-/** The fields of which a message has one. */
+/** The fields of one oneof. A message has at most one of them. */
 export type Oneof = readonly FieldInstruction[];
 
 export function oneofsOf({ fields }: MessageInstruction): ReadonlyMap<number, Oneof> {
@@ -35,7 +38,7 @@ export function oneofsOf({ fields }: MessageInstruction): ReadonlyMap<number, On
   return oneofs;
 }
 
-/** Fields of higher numbers are looked for in a map. */
+/** Fields with higher numbers are looked up in a map. */
 const maxInTable = 2_048;
 
 export class FieldTable {
@@ -60,7 +63,10 @@ export class FieldTable {
   }
 }
 
-/** A oneof's field takes the place of the one before it; of any other, where none was seen yet here. */
+/**
+ * Sets the other fields of a oneof to null when one of them comes. If this loop has not seen a field of the oneof, generated code may have
+ * set any of them, so all are set to null.
+ */
 export function choose(target: Target, field: FieldInstruction, oneof: Oneof, chosen: Map<Oneof, FieldInstruction>): void {
   const before = chosen.get(oneof);
   if (before === field) {

@@ -1,8 +1,8 @@
 import { DecodeError } from "../../errors.ts";
 
 /**
- * One `.proto` file as it is written: names are not resolved yet. Its text and its descriptor (`FileDescriptorProto`) are two spellings of
- * this. Every name is data and may hold anything.
+ * One `.proto` file as it is written: names are not resolved yet. The parser of texts and the parser of descriptors (`FileDescriptorProto`)
+ * both make this. Names come from schemas and may hold anything: they are only data.
  */
 export interface ProtoFile {
   readonly package: string;
@@ -13,9 +13,9 @@ export interface ProtoFile {
   readonly extensions: readonly ProtoExtension[];
 }
 
-/** A field that another message is given. Those of options are among them: their messages are in no schema. */
+/** A field that a file adds to another message. Extensions of options are among them, although no schema has the messages of options. */
 export interface ProtoExtension {
-  /** The reference to the message. */
+  /** The reference to the message that is extended. */
   readonly extended: string;
   readonly field: ProtoField;
 }
@@ -26,9 +26,12 @@ export interface ProtoMessage {
   readonly fields: readonly ProtoField[];
   readonly messages: readonly ProtoMessage[];
   readonly enums: readonly ProtoEnum[];
-  /** Declared inside of this message, for whichever. */
+  /** Extensions that are declared inside of this message. They may extend any message. */
   readonly extensions: readonly ProtoExtension[];
-  /** What a map field makes: the message of its pairs, of which the field has many. It stands where the field is declared. */
+  /**
+   * Whether a map field made this message: it is the message of the map's pairs, and the field is repeated. It stands at the place of its
+   * field.
+   */
   readonly isMapEntry: boolean;
   readonly features: Features;
 }
@@ -40,9 +43,9 @@ export interface ProtoField {
   /** A scalar's name or a reference to a message or an enum. */
   readonly type: string;
   readonly isGroup: boolean;
-  /** Tells the oneofs of a message apart; -1 outside of one. */
+  /** The number of the field's oneof in its message; -1 if it is in none. */
   readonly oneof: number;
-  /** The default that is stated, as one character a byte. */
+  /** The default that the schema declares, with one character for each byte. */
   readonly default: string | null;
   readonly features: Features;
   /** Confluent's own notes on a field: `(confluent.field_meta).params`. */
@@ -54,16 +57,19 @@ export interface ProtoEnum {
   readonly values: readonly { readonly name: string; readonly number: number }[];
 }
 
-/** What editions let a file, a message and a field choose. */
+/** The features that editions let a file, a message and a field choose. */
 export interface Features {
   readonly presence?: string;
   readonly encoding?: string;
 }
 
-/** Deepest nesting of messages, and of option values, in a file. */
+/** How deep messages and option values may be nested in a file. */
 export const maxNesting = 64;
 
-/** Counts messages, fields, enums and their values over a schema and its references. A message counts as ten: 10,000 at most. */
+/**
+ * Counts the messages, fields, enums and enum values of a schema and its references. A message counts as ten, so there are 10,000 messages
+ * at most.
+ */
 export class PartCount {
   #parts = 0;
 
@@ -86,12 +92,12 @@ export class PartCount {
 const maxParts = 100_000;
 const partsOfMessage = 10;
 
-/** The error of a schema that cannot be used. */
+/** The error for a schema that cannot be used. */
 export function invalidProto(detail: string): DecodeError {
   return new DecodeError("schema-invalid", `the Protobuf schema cannot be used: ${detail}`);
 }
 
-/** A name in an error: quoted, and cut where it is long. */
+/** A name as an error shows it: in quotes, and cut if it is long. */
 export function shownName(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }

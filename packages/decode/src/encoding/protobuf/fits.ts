@@ -5,16 +5,16 @@ import type { FieldType, Message, MessageField } from "./messages.ts";
 import { addCost, costBudget } from "./cost.ts";
 import { wireOfKind } from "./wires.ts";
 
-/** What a field costs to look at, and a value among others behind one length. */
+/** The cost of checking a field, and of checking one value of a packed list. */
 const fieldCost = 30;
 const packedCost = 4;
-/** A payload may be tried as this many messages, which share what reading it once may cost. */
+/** A payload may be tried as this many messages. Together they may cost as much as reading the payload once. */
 const maxTries = 8;
 
 /**
- * Whether a serializer of this message can have written all of the bytes: each field is the message's own and on the wire as its type is,
- * single ones come once, numbers are in their range, texts are UTF-8. Most bytes can be read as many messages, because fields that a
- * message does not know are skipped; few fit two of them. Throws a `DecodeError` of code `limit-exceeded` alone.
+ * Whether a serializer of this message can have written all of the bytes: each field belongs to the message and has the wire type of its
+ * type, single fields come once, numbers are in their range, texts are UTF-8. Most bytes can be read as many messages, because a reader
+ * skips the fields that a message does not have; few bytes fit two messages. Throws only a `DecodeError` with the code `limit-exceeded`.
  */
 export function fits(message: Message, at: Cursor, bytes: Uint8Array, start: number, end: number): boolean {
   at.cost = 0;
@@ -29,7 +29,7 @@ export function fits(message: Message, at: Cursor, bytes: Uint8Array, start: num
   }
 }
 
-/** Not a position. */
+/** The result of a check that failed. It is no valid position. */
 const misfit = -1;
 
 class Check {
@@ -42,7 +42,7 @@ class Check {
     this.#bytes = bytes;
   }
 
-  /** The end of the message, or of the group that ends with this tag; {@link misfit} where something does not fit. */
+  /** The end of the message, or of the group that ends with the tag `endTag`; {@link misfit} if something does not fit. */
   message(message: Message, p: number, e: number, endTag: number, depth: number): number {
     if (depth > this.#at.maxDepth) {
       throw tooDeep(this.#at);
@@ -95,7 +95,7 @@ class Check {
       return misfit;
     }
     if (isGroup) {
-      return this.message(message, p, e, tag + 1, depth + 1); // the end of a group is its start, but for the last bit
+      return this.message(message, p, e, tag + 1, depth + 1); // the end tag of a group is its start tag plus one: wire type 4 after 3
     }
     const end = readEnd(this.#at, this.#bytes, p, e);
     return this.message(message, this.#at.p, end, 0, depth + 1);
@@ -124,7 +124,7 @@ class Check {
   }
 }
 
-/** Whether a serializer can write this field now: single ones come once, and of a oneof one alone. */
+/** Whether a serializer can write this field now: a single field comes once, and only one field of a oneof comes. */
 function isNew(field: MessageField, seen: Set<MessageField | number>): boolean {
   if (field.cardinality !== "single") {
     return true;
@@ -139,10 +139,10 @@ function is64Bits({ kind }: FieldType): boolean {
   return kind === "int64" || kind === "uint64" || kind === "sint64";
 }
 
-/** The least of 64 bits that are a negative number of 32. */
+/** The lowest 64 bits of a negative int32: negative numbers are extended to 64 bits. */
 const minNegative = 2n ** 64n - 2n ** 31n;
 
-/** Whether the type's serializer can have written a varint of these bits: a negative int32 is written as 64. */
+/** Whether a serializer of the type can have written a varint of these bits. It writes a negative int32 as 64 bits. */
 function isInRange({ kind }: FieldType, bits: number | bigint): boolean {
   switch (kind) {
     case "bool":

@@ -1,7 +1,8 @@
 /**
- * Emits a reader's source: one function a message, which expects the fields in the order of their numbers, as serializers write them, and
- * begins again with what comes in another order. Where that brings nothing further (fields that nobody knows, messages in parts), the
- * closures go on. Values from schemas are scope constants or pass through `quote`; the rest is our own templates.
+ * Generates a reader's source, with one function for each message. The function expects the fields in the order of their numbers, as
+ * serializers write them. If fields are left over, a second function reads the same fields again in a loop, as long as each round gets
+ * further. What it cannot read (unknown fields, messages in several parts) is left to the closures. Values from schemas are scope constants
+ * or pass through `quote`; the rest is our own templates.
  */
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { generate, property, quote } from "../codegen.ts";
@@ -15,15 +16,15 @@ import type { FieldInstruction, IntegerName, MessageInstruction, ReadInstruction
 import { addCost, addConversionCost } from "./cost.ts";
 import { canBePacked, tagOf, wireOf } from "./wires.ts";
 
-/** The reader of these steps, as generated code. */
+/** Makes a reader of these instructions, as generated code. */
 export function generateReader(root: MessageInstruction, at: Cursor): ReadPayload {
   return whole(new Emitter(at).reader(root), at, 1);
 }
 
-/** Functions of more fields than this are not optimised well: they are emitted in parts. */
+/** The runtime does not optimise functions with more fields than this well, so they are generated in parts. */
 const fieldsPerFunction = 48;
 
-/** The fields of a oneof that are read by generated code. */
+/** A oneof with more fields than this is read by the closures. */
 const maxInOneof = 32;
 
 const readers: Readonly<Record<IntegerName, string>> = {
@@ -55,12 +56,12 @@ class Emitter {
   reader(root: MessageInstruction): ReadMessage {
     const name = this.#message(root);
     for (let instruction = this.#waiting.pop(); instruction !== undefined; instruction = this.#waiting.pop()) {
-      this.#functions.push(this.#readMessage(this.#message(instruction), instruction)); // not by recursion: messages may reach through many others
+      this.#functions.push(this.#readMessage(this.#message(instruction), instruction)); // not by recursion: a long chain of messages would overflow the stack
     }
     return generate(`${this.#functions.join("\n")}\nreturn ${name};`, this.#scope) as ReadMessage; // the source returns one
   }
 
-  /** The name of a message's function, which is emitted in its turn. */
+  /** The name of the function of a message. The function itself is generated later. */
   #message(instruction: MessageInstruction): string {
     if (instruction.special !== null) {
       return this.#constant(this.#compiler.message(instruction));
@@ -92,7 +93,10 @@ const o=${this.#literal(fields, (field) => places.get(field) ?? "")};
 if(p!==e)p=${name}_(o,b,p,e,d);${this.#close(message)}`;
   }
 
-  /** The same fields again, into the object, for as long as that brings any. A function of its own: the first round must not be a loop. */
+  /**
+   * A function that reads the same fields again, into the object, as long as each round gets further. It is a function of its own, so that
+   * the first round, which is enough for most messages, is no loop.
+   */
   #furtherFields(name: string, message: MessageInstruction, ordered: readonly FieldInstruction[]): string {
     const reads = ordered.map((field) => this.#readField(field, message, ({ name: target }) => `o[${quote(target)}]`));
     return `function ${name}_(o,b,p,e,d){let c=0,n=0;
@@ -119,7 +123,9 @@ return p;}
     return Array.from({ length: Math.ceil(fields.length / fieldsPerFunction) }, (_, i) => `${name}_${i}`);
   }
 
-  /** Most messages of many fields have few of them: parts that the next field is behind are skipped at a glance. */
+  /**
+   * Most messages with many fields have few of them set. A part is skipped if the number of the next field is higher than all of its own.
+   */
   #chunkCalls(name: string, fields: readonly FieldInstruction[]): string {
     const calls = this.#chunkNames(name, fields).map((part, i) => {
       const last = fields[Math.min(fields.length, (i + 1) * fieldsPerFunction) - 1];
@@ -128,7 +134,10 @@ return p;}
     return calls.join("\n");
   }
 
-  /** The object first, with its shape, then its fields, some a function. What comes in another order is left to the closures at once. */
+  /**
+   * The functions of a message with many fields: each reads some of the fields into the object, which has its final shape already. Fields
+   * in another order are left to the closures at once.
+   */
   #wideParts(name: string, message: MessageInstruction, ordered: readonly FieldInstruction[]): string {
     const parts = this.#chunkNames(name, ordered).map((part, i) => {
       const fields = ordered.slice(i * fieldsPerFunction, (i + 1) * fieldsPerFunction);
@@ -158,7 +167,7 @@ return p;}`;
   #readField(field: FieldInstruction, message: MessageInstruction, placeOf: (field: FieldInstruction) => string): string {
     const wireType = wireOf(field.instruction);
     if (field.use === "skip") {
-      const skip = `p=skipField(at,b,p,e,${wireType});`; // that it is no group's end is all that the number would say
+      const skip = `p=skipField(at,b,p,e,${wireType});`; // skipField needs the number only at the end of a group, and this is none
       return wireType === primitives.wire.groupStart ? "" : this.#when(tagOf(field, wireType), "while", skip);
     }
     const target = placeOf(field);
@@ -172,16 +181,16 @@ return p;}`;
     }
     const others = field.oneof < 0 ? [] : message.fields.filter(({ oneof, use }) => oneof === field.oneof && use !== "skip");
     if (others.length > maxInOneof) {
-      return ""; // each takes out all the others: that much code is left to the closures
+      return ""; // each field must clear all others: too much code to generate
     }
     const clear = others.flatMap((other) => (other === field ? [] : [`${placeOf(other)}=null;`])).join("");
     const tag = tagOf(field, wireType);
-    const start = message.setCost === 0 ? clear : `at.cost+=${message.setCost};${clear}`; // metered with the whole message
+    const start = message.setCost === 0 ? clear : `at.cost+=${message.setCost};${clear}`; // not checked here: the next addCost of the message checks it
     if (field.instruction.kind !== "message") {
       return this.#when(tag, "if", start + this.#read(field.instruction, target, "e"));
     }
     const content = this.#readContent(field, "p", (value) => `${target}=${value};`);
-    return this.#when(tag, "if", start + content, `${target}==null`); // a further part is merged by the closures
+    return this.#when(tag, "if", start + content, `${target}==null`); // the closures merge a second part
   }
 
   #readRepeated(field: FieldInstruction, target: string): string {
@@ -206,7 +215,10 @@ return p;}`;
     return `${this.#when(tagOf(field, primitives.wire.length), "while", packed)}${single}`;
   }
 
-  /** Runs statements where (or while) this tag comes next, with `p` behind it. */
+  /**
+   * Runs the statements if (or while) this tag comes next, with `p` after the tag. The tag's bytes are compared with constants, so that the
+   * tag is never decoded.
+   */
   #when(tag: number, keyword: "if" | "while", statements: string, condition?: string): string {
     const bytes: number[] = [];
     for (let rest = tag; ; rest = rest >>> 7) {
@@ -221,7 +233,7 @@ return p;}`;
     return `${keyword}(${all.join("&&")}){p+=${bytes.length};${statements}}`;
   }
 
-  /** Statements that read a message of a field and move `p` behind it. */
+  /** Statements that read the content of a message field and move `p` to its end. */
   #readContent(field: FieldInstruction, position: string, use: (content: string) => string): string {
     const { instruction } = field;
     if (instruction.kind !== "message") {
@@ -237,7 +249,7 @@ return p;}`;
     return `${length("e")}const m=n;${use(`${read}(b,${position},m,d+1)`)}p=m;`;
   }
 
-  /** Statements that read a value into `target` and move `p`. */
+  /** Statements that read a value into `target` and move `p` to its end. */
   #read(instruction: Exclude<ReadInstruction, { kind: "message" }>, target: string, end: string): string {
     switch (instruction.kind) {
       case "bool":
@@ -295,7 +307,7 @@ return p;}`;
     return convert === null ? value : `${this.#constant(convert)}(${value})`;
   }
 
-  /** The name by which the source calls a value. */
+  /** The name of a value in the generated source. */
   #constant(value: unknown): string {
     const known = this.#constants.get(value);
     if (known !== undefined) {
@@ -308,12 +320,12 @@ return p;}`;
   }
 }
 
-/** A varint into `target`: one byte in line, more by the function. */
+/** Reads a varint into `target`: one byte inline, longer ones by a call. */
 function varint(target: string, read: string, end: string, short = "c"): string {
   return `if(p<${end}&&(c=b[p])<128){p++;${target}=${short};}else{${target}=${read}(at,b,p,${end});p=at.p;}`;
 }
 
-/** The end of what a length announces into `n`, with `p` at its start. */
+/** Reads a length: `n` is then the end of the content, and `p` its start. */
 function length(end: string): string {
   return `if(p<${end}&&(c=b[p])<128){n=++p+c;if(n>${end})throw truncated();}else{n=readEnd(at,b,p,${end});p=at.p;}`;
 }

@@ -10,7 +10,7 @@ const schema = proto3(
   "message N { int32 x = 1; }",
 );
 
-describe("bytes that are no message", () => {
+describe("bytes that are not a valid message", () => {
   const cases: readonly (readonly [string, Buffer, string])[] = [
     ["the field number 0", hex("00 01"), "malformed"],
     ["the field number 0, its tag padded", hex("80 00 01"), "malformed"],
@@ -44,7 +44,7 @@ describe("bytes that are no message", () => {
   ];
   const readers = twins(schema);
   for (const [name, bytes, code] of cases) {
-    test(`${name} at the start, and behind other fields: ${code}`, () => {
+    test(`${name} at the start, and after other fields: ${code}`, () => {
       expect(readBoth(readers, bytes)).toEqual({ code });
       expect(readBoth(readers, joined(field(99, 1), bytes))).toEqual({ code });
       expect(readBoth(readers, field(12, bytes))).toEqual({ code });
@@ -68,20 +68,20 @@ describe("bytes that are no message", () => {
 });
 
 describe("depth", () => {
-  test("messages nest as deep as the limit, and no deeper", () => {
+  test("messages may be nested as deep as the limit, and no deeper", () => {
     const nested = (depth: number): Buffer => (depth === 1 ? field(1, 1) : field(12, nested(depth - 1)));
     expect(readBoth(twins(schema, { limits: { maxDepth: 5 } }), nested(5))).toHaveProperty("value");
     expect(readBoth(twins(schema, { limits: { maxDepth: 5 } }), nested(6))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("unknown groups count, however many", () => {
+  test("nested unknown groups count towards the depth limit", () => {
     expect(readBoth(twins(schema), Buffer.alloc(1_000_000, hex("a3 06")))).toEqual({ code: "limit-exceeded" });
     const deep = (depth: number): Buffer => (depth === 0 ? Buffer.alloc(0) : group(100, deep(depth - 1)));
     expect(readBoth(twins(schema), deep(64))).toHaveProperty("value");
     expect(readBoth(twins(schema), deep(65))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("an Any in an Any counts, and so do JSON's lists", () => {
+  test("an Any in an Any and a list in a JSON value count towards the depth limit", () => {
     const any = (depth: number): Buffer =>
       joined(field(1, "t/google.protobuf.Any"), depth === 0 ? Buffer.alloc(0) : field(2, any(depth - 1)));
     expect(readBoth(twins(proto3("google.protobuf.Any a = 1;")), field(1, any(100)))).toEqual({ code: "limit-exceeded" });
@@ -90,7 +90,7 @@ describe("depth", () => {
   });
 });
 
-describe("messages made to cost", () => {
+describe("messages that cost much more than their bytes", () => {
   const mib = 2 ** 20;
   const fill = (part: Buffer): Buffer => Buffer.alloc(Math.floor(mib / part.length) * part.length, part);
   const wide = proto3(`repeated W w = 1;`, `message W { ${Array.from({ length: 1_000 }, (_, i) => `int32 f${i} = ${i + 1};`).join(" ")} }`);
@@ -98,7 +98,7 @@ describe("messages made to cost", () => {
   const everyWide = proto3(Array.from({ length: 1_000 }, (_, i) => `int32 f${i} = ${i + 1};`).join(" "));
   const thousand = Array.from({ length: 1_000 }, (_, i) => field(i + 1, 1));
   const two = "message N { int32 x = 1; int32 y = 2; }";
-  /** Pairs of these keys, until there are so many bytes. */
+  /** Repeats pairs of these keys up to this many bytes. */
   const keyed = (key: (i: number) => string, min: number): Buffer => {
     const pairs: Buffer[] = [];
     for (let bytes = 0; bytes < min; bytes += pairs.at(-1)?.length ?? 0) {
@@ -113,7 +113,7 @@ describe("messages made to cost", () => {
   const nestedGroups = (depth: number, content: Buffer): Buffer =>
     depth === 0 ? content : group(1, field(2, nestedGroups(depth - 1, content)));
 
-  /** What both make of it, without a look into a value of a million parts. */
+  /** The result of both readers, without a look into a value of a million parts. */
   const verdicts = (readers: Twins, bytes: Buffer): readonly string[] =>
     readers.map((reader) => {
       const outcome = outcomeOf(() => reader.read(bytes, 0, bytes.length));
@@ -133,7 +133,7 @@ describe("messages made to cost", () => {
       fill(field(1, Buffer.alloc(0))),
     ],
     ["a thousand fields backwards, hundreds of times", twins(wide), fill(field(1, joined(...[...thousand].reverse())))],
-    ["pairs, each of another key", twins(proto3("map<string, int32> a = 1;")), keyed((i) => i.toString(36), 2 ** 20)],
+    ["pairs with a different key each", twins(proto3("map<string, int32> a = 1;")), keyed((i) => i.toString(36), 2 ** 20)],
     ["timestamps of nothing", twins(proto3("repeated google.protobuf.Timestamp a = 1;")), fill(field(1, Buffer.alloc(0)))],
     [
       "decimals of a thousand digits",
@@ -143,14 +143,14 @@ describe("messages made to cost", () => {
     ["JSON's objects of nothing", twins(proto3("repeated google.protobuf.Struct a = 1;")), fill(field(1, Buffer.alloc(0)))],
   ];
   for (const [name, readers, bytes] of refused) {
-    test(`${name} are too many`, () => {
+    test(`${name} are refused for their cost`, () => {
       expect(verdicts(readers, bytes)).toEqual(["limit-exceeded", "limit-exceeded"]);
     });
   }
 
   const taken: readonly (readonly [string, Twins, Buffer])[] = [
     ["messages of two small fields", twins(proto3("repeated N w = 1;", two)), fill(field(1, joined(field(1, 1), field(2, 1))))],
-    ["a message whose thousand fields are all set, in whatever order", twins(everyWide), joined(...[...thousand].reverse())],
+    ["a message whose thousand fields are all set, in reverse order", twins(everyWide), joined(...[...thousand].reverse())],
     ["fifty such messages", twins(wide), joined(...Array.from({ length: 50 }, () => field(1, joined(...thousand))))],
     ["four thousand maps of the same ten keys", twins(maps), Buffer.concat(new Array<Buffer>(4_000).fill(field(1, tenLabels)))],
     ["a map of twenty thousand keys", twins(proto3("map<string, int32> a = 1;")), keyed((i) => `customer-${i}`, 400_000)],
@@ -174,14 +174,14 @@ describe("messages made to cost", () => {
     });
   }
 
-  test("parts of parts are joined within bounds", () => {
+  test("joining nested parts stays within the cost budget", () => {
     const split = (depth: number): Buffer =>
       depth === 0 ? fill(field(1, 1)) : joined(field(12, split(depth - 1)), field(12, field(1, 2)));
     expect(valueOf(twins(schema), split(2))).toMatchObject({ self: { self: { a: 2 } } });
     expect(verdicts(twins(schema), split(20))).toEqual(["read", "read"]);
   });
 
-  test("parts that must be read as one are joined within bounds", () => {
+  test("joining parts that must be read as one stays within the cost budget", () => {
     const list = (depth: number): Buffer => (depth === 0 ? fill(field(4, 1)) : joined(field(6, value(depth)), field(6, value(1))));
     const value = (depth: number): Buffer => field(1, list(depth - 1));
     const readers = twins(proto3("google.protobuf.Value a = 1;"));
@@ -189,7 +189,7 @@ describe("messages made to cost", () => {
     expect(verdicts(readers, field(1, list(20)))).toEqual(["limit-exceeded", "limit-exceeded"]);
   });
 
-  test("what a message may cost is the user's to raise, and the error says how", () => {
+  test("the user can raise the cost limit, and the error says how", () => {
     const bytes = fill(field(1, Buffer.alloc(0)));
     const schemaOfTwo = proto3("repeated N w = 1;", two);
     const [reader] = twins(schemaOfTwo);
@@ -198,6 +198,6 @@ describe("messages made to cost", () => {
   });
 });
 
-test("lengths say nothing of what is not there: no list is made for a count alone", () => {
+test("a length alone allocates nothing: its bytes must be there", () => {
   expect(readBoth(twins(schema), joined(varint(5 * 8 + 2), varint(2 ** 40)))).toEqual({ code: "truncated" });
 });

@@ -3,8 +3,8 @@ import type { MessageInstruction } from "./read-instructions.ts";
 const known = new WeakMap<MessageInstruction, boolean>();
 
 /**
- * Whether a message is just its fields, and the messages in them are: what its first part became then still holds all that the part said.
- * A time, a wrapped number or a document does not, wherever in it that stands.
+ * Whether the object of a message still holds all that its bytes said, so that a second part can be read into it. It does not if the
+ * message, or a message inside of it, became something else: a time, a wrapped number, a JSON document.
  */
 export function isMadeOfFields(message: MessageInstruction): boolean {
   const answer = known.get(message);
@@ -16,7 +16,7 @@ export function isMadeOfFields(message: MessageInstruction): boolean {
   const lost = new Set(others);
   for (const instruction of lost) {
     for (const outer of around.get(instruction) ?? []) {
-      lost.add(outer); // a set is walked to the end that it has by then
+      lost.add(outer); // the loop also visits what is added here
     }
   }
   for (const instruction of around.keys()) {
@@ -25,7 +25,9 @@ export function isMadeOfFields(message: MessageInstruction): boolean {
   return !lost.has(message);
 }
 
-/** All messages that one is made of, itself among them, each with those that it stands in. Once for all of them: they may be many. */
+/**
+ * All messages inside of this one and itself, each with the messages that contain it. Found once for all of them, because they may be many.
+ */
 function messagesAround(message: MessageInstruction): ReadonlyMap<MessageInstruction, readonly MessageInstruction[]> {
   const around = new Map<MessageInstruction, MessageInstruction[]>([[message, []]]);
   for (const [outer] of around) {

@@ -1,6 +1,6 @@
 /**
- * A message field that comes twice is one message in two parts: the parts' bytes side by side are the whole message's bytes. Nobody writes
- * that today, and it must be read right all the same.
+ * Protobuf allows a message field to come in several parts: their bytes in sequence are the bytes of the whole message. No serializer
+ * writes that today, but the specification requires parsers to read it.
  */
 import { type Cursor, groupEnd, readEnd, readTag, skipField, wire } from "./cursor.ts";
 import { isMadeOfFields } from "./made-of-fields.ts";
@@ -8,10 +8,10 @@ import type { FieldInstruction } from "./read-instructions.ts";
 import { addRereadCost } from "./cost.ts";
 import { wireOf } from "./wires.ts";
 
-/** Longer parts are worth a call that copies them. */
+/** Longer parts are copied by one call, which is faster from this length on. */
 const maxCopiedSingly = 32;
 
-/** Whether a further part is read into the object of the first: nothing was made of that yet. */
+/** Whether a second part is read into the object of the first, because that object is made of the message's fields alone. */
 export function mergesInPlace({ cardinality, instruction, use }: FieldInstruction): boolean {
   if (cardinality !== "single" || instruction.kind !== "message" || use !== "read") {
     return false;
@@ -19,7 +19,7 @@ export function mergesInPlace({ cardinality, instruction, use }: FieldInstructio
   return isMadeOfFields(instruction.message);
 }
 
-/** The message fields of the message from `p` to `e` that come in several parts and must be read as one, each joined. */
+/** Finds the message fields from `p` to `e` that come in several parts and must be read as one, and joins their parts. */
 export function joinParts(
   at: Cursor,
   b: Uint8Array,
@@ -28,7 +28,7 @@ export function joinParts(
   fields: ReadonlyMap<number, FieldInstruction>,
 ): ReadonlyMap<FieldInstruction, Uint8Array> {
   addRereadCost(at, e - p);
-  const parts = new Map<FieldInstruction, number[]>(); // of each the starts and ends, in turn
+  const parts = new Map<FieldInstruction, number[]>(); // for each field: start, end, start, end, ...
   const inOneof = new Map<number, FieldInstruction>();
   let position = p;
   while (position < e) {
@@ -41,7 +41,7 @@ export function joinParts(
       continue;
     }
     if (field.oneof >= 0 && inOneof.get(field.oneof) !== field) {
-      parts.delete(inOneof.get(field.oneof) ?? field); // another field of the oneof takes it out
+      parts.delete(inOneof.get(field.oneof) ?? field); // a later field of the oneof replaces the earlier one
       inOneof.set(field.oneof, field);
     }
     if (field.instruction.kind === "message" && !mergesInPlace(field)) {
@@ -53,7 +53,7 @@ export function joinParts(
   return new Map([...parts].filter(([, { length }]) => length > 2).map(([field, found]) => [field, joined(at, b, found)]));
 }
 
-/** Where the content of a message or a group stands, which was skipped just now. */
+/** The start and the end of the content of a message or a group that was just skipped. */
 function contentOf(at: Cursor, b: Uint8Array, p: number, behind: number, tag: number): [start: number, end: number] {
   if ((tag & 7) === wire.groupStart) {
     return [p, groupEnd(at, b, p, behind, tag)];

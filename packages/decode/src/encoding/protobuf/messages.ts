@@ -3,12 +3,12 @@ import { invalidProto, type ProtoEnum, type ProtoField, type ProtoMessage, shown
 import { join, type Named, type Names, type Place } from "./names.ts";
 import { textOfBytes } from "./tokens.ts";
 
-/** A message with all names resolved. Messages may hold themselves. */
+/** A message with all names resolved. A message may contain itself. */
 export interface Message {
   readonly fullName: string;
   /** In the order of their declaration. */
   readonly fields: readonly MessageField[];
-  /** Whether it is one that every schema may use without bringing it. */
+  /** Whether the message is one that every schema may use without bringing it. */
   readonly isBuiltIn: boolean;
 }
 
@@ -42,12 +42,12 @@ export interface MessageField {
   /** Whether an absent value differs from the type's zero. */
   readonly hasPresence: boolean;
   readonly isRequired: boolean;
-  /** Tells the oneofs of its message apart; -1 outside of one. */
+  /** The number of the field's oneof in its message; -1 if it is in none. */
   readonly oneof: number;
-  /** What an absent value is, where that is not null: a number, a bigint, a text, a boolean, bytes. Undefined where it is. */
+  /** The value of an absent field if that is not null: a number, a bigint, a text, a boolean, bytes. Undefined if it is null. */
   readonly absent: unknown;
   readonly semantic: Semantic | null;
-  /** What the field's writer noted beside. */
+  /** What the writer of the schema noted on the field. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -72,7 +72,7 @@ const scalarTypes: ReadonlyMap<string, FieldType> = new Map(scalarNames.map((kin
 
 const maxFieldNumber = 2 ** 29 - 1;
 
-/** Resolves messages, each once, with all that they can reach. */
+/** Resolves messages, each once, together with all that they refer to. */
 export class Resolver {
   readonly #names: Names;
   readonly #messages = new Map<ProtoMessage, Message>();
@@ -85,7 +85,7 @@ export class Resolver {
 
   message(named: Named & { readonly kind: "message" }): Message {
     const message = this.#shell(named);
-    // Not by recursion: messages may reach each other through a hundred thousand names.
+    // Not by recursion: a chain of a hundred thousand messages would overflow the stack.
     for (let fill = this.#waiting.pop(); fill !== undefined; fill = this.#waiting.pop()) {
       fill();
     }
@@ -97,12 +97,12 @@ export class Resolver {
     if (known !== undefined) {
       return known;
     }
-    const fields: MessageField[] = []; // filled later: the message may hold itself
+    const fields: MessageField[] = []; // filled later, because the message may contain itself
     const message: Message = { fullName, fields, isBuiltIn: place.isBuiltIn };
     this.#messages.set(node, message);
     this.#waiting.push(() => {
       checkFields(node, fullName);
-      const inside: Place = node.isMapEntry ? { ...place, syntax: "proto3" } : place; // an absent half is a zero, whatever the file says
+      const inside: Place = node.isMapEntry ? { ...place, syntax: "proto3" } : place; // an absent key or value is the type's zero in every syntax
       for (const field of node.fields) {
         fields.push(this.#field(field, fullName, inside));
       }
@@ -111,7 +111,7 @@ export class Resolver {
     return message;
   }
 
-  /** A file that comes twice declares its extensions twice: the first of a number is meant. */
+  /** Adds the extensions of a message. A file that comes twice declares its extensions twice: the first one of a number counts. */
   #extend(fields: MessageField[], node: ProtoMessage): void {
     const numbers = new Set(fields.map(({ number }) => number));
     for (const { scope, field, place } of this.#names.extensionsOf(node)) {
@@ -123,7 +123,7 @@ export class Resolver {
     }
   }
 
-  /** Named as Google's JSON does. It always tells absent from zero. */
+  /** An extension as a field. Its name is that of Google's JSON mapping, and absent always differs from zero. */
   #extension(field: ProtoField, scope: string, place: Place): MessageField {
     const own: ProtoField = { ...field, label: field.label ?? "optional" };
     return { ...this.#field(own, scope, place), name: `[${join(scope, field.name)}]` };
@@ -134,7 +134,7 @@ export class Resolver {
     const encoding = field.features.encoding ?? place.features.encoding;
     const scalar = scalarTypes.get(field.type);
     const named = scalar === undefined ? this.#names.find(field.type, scope) : null;
-    const isEntry = isMapEntry(named); // always behind its length, whatever the file says
+    const isEntry = isMapEntry(named); // the pairs of a map are never groups, even if the file chooses DELIMITED
     const type = scalar ?? this.#type(this.#names.find(field.type, scope), field.isGroup || (isDelimited(place, encoding) && !isEntry));
     const isRequired = field.label === "required" || (place.syntax === "editions" && presence === "LEGACY_REQUIRED");
     const isSingle = field.label !== "repeated";
@@ -164,7 +164,7 @@ export class Resolver {
     const names = new Map<number, string>();
     for (const { name, number } of named.enum.values) {
       if (!names.has(number)) {
-        names.set(number, name); // of aliases, the first
+        names.set(number, name); // the first name of a number: the others are aliases
       }
     }
     const type: FieldType = { kind: "enum", symbols: named.enum.values.map(({ name }) => name), names };
@@ -184,7 +184,7 @@ function checkFields(node: ProtoMessage, fullName: string): void {
     const { name, number } = field;
     checkNumber(field, fullName);
     if (names.has(name) || numbers.has(number)) {
-      throw invalidProto(`${shownName(fullName)} has two fields of the name ${shownName(name)} or the number ${number}`);
+      throw invalidProto(`${shownName(fullName)} has two fields with the name ${shownName(name)} or the number ${number}`);
     }
     names.add(name);
     numbers.add(number);
@@ -193,14 +193,19 @@ function checkFields(node: ProtoMessage, fullName: string): void {
 
 function checkNumber({ name, number }: ProtoField, fullName: string): void {
   if (!Number.isInteger(number) || number < 1 || number > maxFieldNumber) {
-    throw invalidProto(`field ${shownName(name)} of ${shownName(fullName)} has a number that no field may have`);
+    throw invalidProto(
+      `field ${shownName(name)} of ${shownName(fullName)} has a number that is not allowed; field numbers are integers from 1 to ${maxFieldNumber}`,
+    );
   }
 }
 
-/** Connect has no names for most maps, and its converter counts them. A message that somebody else has named so keeps its doubles. */
+/**
+ * Confluent's converter counts Connect's maps that have no name. A message with any other name
+ * may be a list of pairs in which keys repeat, so it stays a list.
+ */
 const namedByConverter = /^ConnectDefault\d+Entry$/;
 
-/** Confluent's converter writes Connect's maps as repeated messages that no option calls a map's, and reads them back by their names. */
+/** Confluent's converter writes Connect's maps as repeated messages without the option `map_entry`, and knows them by their names. */
 function looksLikeMapEntry({ name, fields }: ProtoMessage): boolean {
   return (
     namedByConverter.test(name) &&
@@ -222,7 +227,7 @@ function hasOwnPresence(field: ProtoField, { syntax }: Place, presence: string |
   return syntax === "proto2" || field.label === "optional";
 }
 
-/** A field without presence is its type's zero where it is absent, one with a stated default is that, any other is null. */
+/** The value of an absent field: the type's zero if the field has no presence, the default if the schema declares one, otherwise null. */
 function absentValue(field: ProtoField, type: FieldType, hasPresence: boolean): unknown {
   if (type.kind === "message" || (hasPresence && field.default === null)) {
     return undefined;
@@ -255,7 +260,7 @@ function floatOf(text: string, kind: "double" | "float"): number {
 function integerOf(text: string): number | bigint {
   const digits = /^(-?)(0x[0-9a-f]{1,16}|\d{1,20})$/i.exec(text);
   if (digits === null) {
-    throw invalidProto(`${shownName(text)} is not the default of an integer`);
+    throw invalidProto(`expected an integer as a default, found ${shownName(text)}`);
   }
   const [, sign, magnitude = ""] = digits;
   const isOctal = /^0[0-7]+$/.test(magnitude);
@@ -263,7 +268,7 @@ function integerOf(text: string): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }
 
-/** What the field means, where its writer noted Connect's name of it. */
+/** What the field means, if the schema names its Connect type. */
 function semanticOf({ params }: ProtoField): Semantic | null {
   const name = params.get("connect.name");
   if (name === undefined) {

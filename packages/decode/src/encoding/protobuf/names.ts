@@ -1,11 +1,11 @@
 import { type Features, invalidProto, type ProtoEnum, type ProtoField, type ProtoFile, type ProtoMessage, shownName } from "./file.ts";
 
-/** What a full name stands for. */
+/** What a full name refers to. */
 export type Named =
   | { readonly kind: "message"; readonly fullName: string; readonly message: ProtoMessage; readonly place: Place }
   | { readonly kind: "enum"; readonly fullName: string; readonly enum: ProtoEnum };
 
-/** What declarations inherit of the file and the messages around them. */
+/** What a declaration inherits from its file and from the messages around it. */
 export interface Place {
   readonly syntax: ProtoFile["syntax"];
   readonly features: Features;
@@ -13,15 +13,15 @@ export interface Place {
   readonly isBuiltIn: boolean;
 }
 
-/** A field that a message is given from outside. */
+/** A field that is added to a message from outside. */
 export interface Extension {
-  /** Where it is declared: its full name and the references in it go from there. */
+  /** The scope of the declaration: its full name and its references start there. */
   readonly scope: string;
   readonly field: ProtoField;
   readonly place: Place;
 }
 
-/** All messages and enums of a schema's files by their full names. Where two files define one, the first file's is meant. */
+/** All messages and enums of a schema's files by their full names. If two files define the same name, the first one counts. */
 export class Names {
   readonly #named = new Map<string, Named>();
   readonly #declared: (Extension & { readonly extended: string })[] = [];
@@ -37,18 +37,18 @@ export class Names {
     return this.#named.get(fullName);
   }
 
-  /** A reference, as it is written inside `scope`: looked up there, then further and further outside. */
+  /** Resolves a reference that stands inside of `scope`: it is looked up in `scope`, then in each scope around it. */
   find(reference: string, scope: string): Named {
     return this.#lookUp(reference, scope) ?? unknown(reference);
   }
 
-  /** The fields that all files give a message, in the order of their declaration. Asked when all files were added. */
+  /** The fields that all files add to a message, in the order of their declaration. Only valid after all files were added. */
   extensionsOf(message: ProtoMessage): readonly Extension[] {
     this.#extensions ??= this.#assigned();
     return this.#extensions.get(message) ?? [];
   }
 
-  /** Those of messages that are in no file (the options of descriptors) are left out. */
+  /** Extensions of messages that are in no file (the options of descriptors) are left out. */
   #assigned(): Map<ProtoMessage, Extension[]> {
     const extensions = new Map<ProtoMessage, Extension[]>();
     for (const extension of this.#declared) {
@@ -99,7 +99,7 @@ export class Names {
   #define(named: Named, known: ReadonlySet<string>): void {
     const { fullName } = named;
     if (known.has(fullName)) {
-      return; // an earlier file's
+      return; // an earlier file defines it, and the first definition counts
     }
     if (this.#named.has(fullName)) {
       throw invalidProto(`it defines ${shownName(fullName)} twice`);

@@ -1,7 +1,7 @@
 import { type Features, invalidProto, maxNesting } from "./file.ts";
 import { textOfBytes, type Tokens } from "./tokens.ts";
 
-/** The value of an option. Texts are as their string says, one character a byte. */
+/** The value of an option. A text has one character for each byte. */
 export type OptionValue =
   | { readonly kind: "word" | "text"; readonly text: string }
   | { readonly kind: "list"; readonly items: readonly OptionValue[] }
@@ -13,20 +13,20 @@ export interface Option {
   readonly value: OptionValue;
 }
 
-/** `name = value`, with what leads up to it taken already. */
+/** Parses `name = value`. The keyword before it is taken already. */
 export function parseOption(tokens: Tokens): Option {
   let name = "";
   while (!tokens.accept("=")) {
     const { kind, text } = tokens.next();
     if (kind !== "word" && text !== "(" && text !== ")" && text !== ".") {
-      throw tokens.unexpected('"=" behind the name of an option');
+      throw tokens.unexpected('"=" after the name of an option');
     }
     name += text;
   }
   return { name: name.replace("(.", "("), value: parseValue(tokens, 0) };
 }
 
-/** `[a = 1, b = 2]` behind a field, or nothing. */
+/** Parses `[a = 1, b = 2]` after a field, if it is there. */
 export function parseFieldOptions(tokens: Tokens): readonly Option[] {
   if (!tokens.accept("[")) {
     return noOptions;
@@ -39,7 +39,7 @@ export function parseFieldOptions(tokens: Tokens): readonly Option[] {
   return options;
 }
 
-// One of each for all that have none: a schema may have a hundred thousand fields.
+// Shared by all fields without options: a schema may have a hundred thousand fields.
 const noOptions: readonly Option[] = [];
 const noFeatures: Features = {};
 const noParams: ReadonlyMap<string, string> = new Map();
@@ -102,13 +102,13 @@ function parseEntryName(tokens: Tokens): string {
   return name;
 }
 
-/** What an option's value says, where it is a single one. */
+/** The value of an option, if it is a single one. */
 export function textOf(options: readonly Option[], name: string): string | null {
   const value = options.find((option) => option.name === name)?.value;
   return value?.kind === "word" || value?.kind === "text" ? value.text : null;
 }
 
-/** Those features that reading depends on, in either spelling. */
+/** The features that change how bytes are read, in either of their spellings. */
 export function featuresOf(options: readonly Option[]): Features {
   if (!options.some(({ name }) => name.startsWith("features"))) {
     return noFeatures;
@@ -130,7 +130,7 @@ export function featuresOf(options: readonly Option[]): Features {
 
 const metaName = "(confluent.field_meta)";
 
-/** The `params` of `(confluent.field_meta)`, in whichever way they are spelled. */
+/** The `params` of `(confluent.field_meta)`, in any of their spellings. */
 export function paramsOf(options: readonly Option[]): ReadonlyMap<string, string> {
   if (!options.some(({ name }) => name.startsWith(metaName))) {
     return noParams;

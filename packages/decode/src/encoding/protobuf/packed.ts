@@ -1,14 +1,14 @@
 /**
- * Lists of numbers behind one length. One function a kind, for all readers: a list is a loop, and a loop in code that was generated for one
- * schema is slow until the runtime has compiled it.
+ * Packed lists: numbers after one length. There is one function for each kind, which all readers share: a list is a loop, and a loop in
+ * code that was generated for one schema is slow until the runtime has compiled it.
  */
 import { type Cursor, readBool, readInt32, readInt64, readSint32, readSint64, readUint32, readUint64 } from "./cursor.ts";
 import type { ReadInstruction } from "./read-instructions.ts";
 
-/** Reads the values from `p` to `e` into the list, and gives the position behind them. */
+/** Reads the values from `p` to `e` into the list, and returns the position after them. */
 export type ReadPacked = (at: Cursor, items: unknown[], b: Uint8Array, p: number, e: number) => number;
 
-/** The function that reads packed values of this step; null where each is converted, or of a fixed size. */
+/** The function that reads packed values of this instruction; null if each value is converted, or has a fixed size. */
 export function packedReader(instruction: ReadInstruction): ReadPacked | null {
   switch (instruction.kind) {
     case "int32":
@@ -32,10 +32,13 @@ export function packedReader(instruction: ReadInstruction): ReadPacked | null {
   }
 }
 
-/** Shorter lists grow as they fill. */
+/** Shorter lists grow while they are filled. */
 const minCounted = 64;
 
-/** Makes room for the varints from `p` to `e`, and says where the first goes: a list that grows is copied again and again. */
+/**
+ * Makes room for the varints from `p` to `e`, and returns the index of the first one. Without it the list grows and is copied many times.
+ * Each varint ends with a byte below 0x80, so counting those bytes counts the varints.
+ */
 function makeRoom(items: unknown[], b: Uint8Array, p: number, e: number): number {
   const { length } = items;
   if (e - p < minCounted) {
@@ -123,7 +126,7 @@ function packedBool(at: Cursor, items: unknown[], b: Uint8Array, p: number, e: n
   return p;
 }
 
-/** Lists repeat a few symbols: the last one is at hand. */
+/** Lists repeat a few symbols, so the last one is remembered. */
 function packedEnum(names: ReadonlyMap<number, string>): ReadPacked {
   return (at, items, b, p, e) => {
     let last = 0;

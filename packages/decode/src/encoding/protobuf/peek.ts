@@ -3,8 +3,8 @@ import { type Cursor, readEnd, readTag, skipField, wire } from "./cursor.ts";
 import type { DeferInstruction } from "./read-instructions.ts";
 
 /**
- * Looks into a message for a few of its texts and gives what they resolve to, the same while they are the same. Its other texts must be
- * UTF-8: it is read late.
+ * Reads a few texts of a deferred message and returns what they resolve to. While the texts stay the same, the result is the same object.
+ * The other texts of the message are checked for UTF-8 here, because the message is read later.
  */
 export function peekReader(
   at: Cursor,
@@ -17,7 +17,7 @@ export function peekReader(
     }
   }
   for (const number of texts) {
-    places.set(tagOfText(number), peek.length); // behind all that are kept
+    places.set(tagOfText(number), peek.length); // the index after those of the peeked fields: checked, not kept
   }
   const memos = peek.map(() => new TextMemo());
   let known: readonly (string | null | undefined)[] | null = null;

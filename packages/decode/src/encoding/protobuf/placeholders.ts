@@ -7,7 +7,7 @@ export type { PlaceholderBytes } from "../../values/unavailable.ts";
 
 type Finish = (row: Record<string, unknown>) => void;
 
-/** How Debezium's placeholder of an unchanged TOAST column is recognised in columns. */
+/** Recognises Debezium's placeholder of an unchanged TOAST column. */
 export class Placeholders {
   readonly text: PlaceholderBytes;
   readonly bytes: PlaceholderBytes;
@@ -19,7 +19,7 @@ export class Placeholders {
     this.text = this.#tests.textBytes;
   }
 
-  /** What is done to a list or a map of a row when all of it is there, or null. */
+  /** What is done with a list or a map of a row after all of it was read, or null. */
   finish({ name, cardinality, type }: MessageField, convert: NonNullable<Conversion["array"]> | null): Finish | null {
     if (cardinality === "map") {
       const { map } = this.#tests;
@@ -34,7 +34,7 @@ export class Placeholders {
     }
     const { array } = this.#tests;
     return (row) => {
-      const items = row[name] as readonly unknown[]; // a repeated field's value is a list
+      const items = row[name] as readonly unknown[]; // the value of a repeated field is a list
       if (array(items)) {
         setProperty(row, name, UNAVAILABLE);
       } else if (convert !== null) {

@@ -1,6 +1,6 @@
 /**
- * What reading a message means, decided once per schema: which conversion each value takes, which columns know the placeholder of an
- * unchanged TOAST column, what is skipped, what is deferred. Generated code and closures are two renderings of this.
+ * Decides once per schema how a message is read: which conversion each value takes, which columns can hold the placeholder of an unchanged
+ * TOAST column, which fields are skipped, which are deferred. Generated code and closures both carry out these instructions.
  */
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedValueOptions } from "../../options.ts";
@@ -18,7 +18,7 @@ import { anyName, conversionOf, decimalName, isJson, isWrapper, timestampName } 
 
 export type IntegerName = Exclude<ScalarName, "double" | "float" | "bool" | "string" | "bytes">;
 
-/** Reads one value. */
+/** How one value is read. */
 export type ReadInstruction =
   | { readonly kind: IntegerName; readonly number: Convert<number>; readonly bigint: Convert<bigint> }
   | { readonly kind: "float" | "double"; readonly convert: Convert<number> }
@@ -28,7 +28,7 @@ export type ReadInstruction =
   | { readonly kind: "bytes"; readonly convert: ConvertBytes; readonly placeholder: PlaceholderBytes | null }
   | { readonly kind: "message"; readonly message: MessageInstruction; readonly isGroup: boolean };
 
-/** Null where the value is handed on as it is. */
+/** Null if the value needs no conversion. */
 type Convert<T> = ((value: T) => unknown) | null;
 type ConvertBytes = ((bytes: Uint8Array, start: number, end: number) => unknown) | null;
 type Columns = Readonly<Record<string, unknown>>;
@@ -37,19 +37,19 @@ export interface MessageInstruction {
   /** In the order of their declaration, which is that of the result's properties. */
   readonly fields: readonly FieldInstruction[];
   readonly convert: Convert<Columns>;
-  /** Looks at the lists and maps of a row when all of them are there. */
+  /** Looks at the lists and maps of a row after all of them were read. */
   readonly finish: ((row: Record<string, unknown>) => void) | null;
-  /** What the object costs, whatever is in it. */
+  /** The cost of the object, before any field is set. */
   readonly cost: number;
-  /** What each single field costs beside that, where it is there. */
+  /** The additional cost of each single field that is set. */
   readonly setCost: number;
-  /** A message that is not read field by field. */
+  /** How the message is read if not field by field. */
   readonly special: Special | null;
 }
 
 export type Special =
   | { readonly kind: "in-place"; readonly read: ReadInPlace }
-  /** Any message, by its name; null where the schema has none of it. */
+  /** A message of any type: `find` looks it up by name, and returns null if the schema does not have it. */
   | { readonly kind: "any"; readonly find: (fullName: string) => MessageInstruction | null };
 
 /** Reads a message from `p` to `e` into one value. */
@@ -60,7 +60,7 @@ export interface FieldInstruction {
   readonly number: number;
   readonly instruction: ReadInstruction;
   readonly cardinality: MessageField["cardinality"];
-  /** What a single value is where the message has none. */
+  /** The value of a single field that the message does not have. */
   readonly absent: unknown;
   readonly isRequired: boolean;
   readonly oneof: number;
@@ -69,35 +69,35 @@ export interface FieldInstruction {
 
 export interface DeferInstruction {
   readonly message: MessageInstruction;
-  /** For each peeked name, the number of the string field that has it, or -1. */
+  /** For each peeked name, the number of the string field with that name, or -1. */
   readonly peek: readonly number[];
-  /** What each is where the message has none: undefined where there is no such field. */
+  /** For each peeked name, its value if the message does not have it; undefined if there is no such field. */
   readonly absent: readonly (string | null | undefined)[];
   readonly resolve: DeferredField["resolve"];
-  /** The numbers of the other fields that are text. */
+  /** The numbers of the other text fields. */
   readonly texts: readonly number[];
-  /** Whether nothing in it can fail that moving over it, with a look at its texts, has not seen. Else it is read at once. */
+  /** Whether skipping over the message and checking its texts finds every error that reading it would. If not, it is read at once. */
   readonly isJudged: boolean;
 }
 
 export interface InstructionOptions {
   readonly values: ResolvedValueOptions;
   readonly plan: ReadPlan;
-  /** Meanings of a row's columns by name, where their schema states none. */
+  /** The semantics of a row's columns by name, for columns whose schema declares none. */
   readonly columns: ReadonlyMap<string, Semantic>;
-  /** Reads the JSON document in a column, exactly. */
+  /** Reads the JSON document in a column without rounding a number. */
   readonly parseJson: (text: string) => unknown;
-  /** The message of a full name. */
+  /** Finds a message by its full name. */
   readonly findMessage: (fullName: string) => Message | null;
 }
 
-/** Fields of all messages, each counted once for every way in which it is read. */
+/** Limits the fields of all messages together. Each field counts once for every way in which it is read. */
 const maxFields = 400_000;
 
-/** How the values of a message are wanted: converted, as a row with columns, or raw for the conversion of the message around them. */
+/** How the values of a message are read: converted, as a row with columns, or raw for the conversion of the message around them. */
 type Use = "value" | "row" | "raw";
 
-/** The steps that read a payload of this message. */
+/** The instructions that read a payload of this message. */
 export function planInstructions(message: Message, options: InstructionOptions): MessageInstruction {
   return new Planner(options).root(message);
 }
@@ -114,7 +114,7 @@ class Planner {
     this.#placeholders = new Placeholders(options.values.unavailablePlaceholder);
   }
 
-  /** The message at the top: the only one that the plan speaks of. */
+  /** The message at the top. The plan (`rows`, `skip`, `defer`) names only fields of this message. */
   root(message: Message): MessageInstruction {
     const { rows, skip, defer } = this.#options.plan;
     if (this.#isSpecial(message)) {
@@ -135,7 +135,7 @@ class Planner {
   }
 
   #planned(instruction: MessageInstruction): MessageInstruction {
-    // Not by recursion: messages may reach each other through a hundred thousand names.
+    // Not by recursion: a chain of a hundred thousand messages would overflow the stack.
     for (let fill = this.#waiting.pop(); fill !== undefined; fill = this.#waiting.pop()) {
       fill();
     }
@@ -171,7 +171,7 @@ class Planner {
     return this.#filled(message, convert === null ? use : "raw", convert);
   }
 
-  /** A message that is there for its one field to be absent: what the column means, the field means. */
+  /** A message with one field, which exists so that the field can be absent. The column's semantics are those of the field. */
   #wrapper(field: MessageField, conversion: Conversion | null, use: Use, isColumn: boolean): MessageInstruction {
     const instruction = this.#instruction(field.type, conversion, { use, inside: use, isColumn });
     return instructionOf([{ ...field, instruction, absent: absentValue(field, instruction), use: "read" }], ({ value }) => value, null);
@@ -182,13 +182,13 @@ class Planner {
     return message === null ? null : this.#planned(this.#message(message, "value"));
   }
 
-  /** A message whose fields are planned later, for it may hold itself. */
+  /** A message whose fields are planned later, because it may contain itself. */
   #filled(message: Message, inside: Use, convert: Convert<Columns>): MessageInstruction {
     this.#fields += message.fields.length;
     if (this.#fields > maxFields) {
       throw new DecodeError(
         "schema-invalid",
-        `the Protobuf schema uses its messages in so many ways that they have more than ${maxFields} fields`,
+        `expected at most ${maxFields} fields, each counted once for every way in which the Protobuf schema uses its message, found more`,
       );
     }
     const fields: FieldInstruction[] = [];
@@ -202,7 +202,7 @@ class Planner {
     return instruction;
   }
 
-  /** `use` is that of the message around it, `inside` that of the message that it may be. */
+  /** `use` is how the message around the field is read, `inside` how the field's own message is read. */
   #field(field: MessageField, use: Use, inside: Use): FieldInstruction {
     const conversion = this.#conversion(field, use);
     const isColumn = use === "row" && field.cardinality === "single";
@@ -252,7 +252,7 @@ class Planner {
     return { kind, number: conversion?.int ?? number, bigint: conversion?.bigint ?? bigint };
   }
 
-  /** What the field's own schema says of its meaning, else what the user says of the column. */
+  /** The field's semantics in its schema come first, then those that the user hinted for the column. */
   #conversion({ name, semantic }: MessageField, use: Use): Conversion | null {
     const { columns, values, parseJson } = this.#options;
     const declared = use === "row" ? (semantic ?? columns.get(name)) : semantic;
@@ -277,7 +277,7 @@ class Planner {
     };
   }
 
-  /** Whether a field is a scalar that is handed on as it is. */
+  /** Whether a field is a scalar without conversion. */
   #isScalar(field: MessageField): boolean {
     const { type, cardinality, isRequired } = field;
     return type.kind !== "message" && cardinality === "single" && !isRequired && this.#conversion(field, "value") === null;
@@ -317,7 +317,7 @@ function instructionOf(
   return { fields, convert, finish, cost: objectCost(planned.length) + parts, setCost: setCost(planned.length), special: null };
 }
 
-/** What is converted is dropped soon; what it becomes is most often a text. */
+/** The cost of a converted message. The object that is converted is garbage soon after; the result is most often a text. */
 function convertedCost(message: Message, cost: number): number {
   if (!isJson(message)) {
     return cost + costOf.text;
@@ -325,7 +325,7 @@ function convertedCost(message: Message, cost: number): number {
   return message.fields.every(({ cardinality }) => cardinality === "single") ? costOf.object : cost;
 }
 
-/** The absent value as a sent one would come out; null where the column's meaning has no place for it. */
+/** The absent value, converted like a value that was sent; null if the column's semantics do not allow it. */
 function absentValue(field: MessageField, instruction: ReadInstruction): unknown {
   const { absent } = field;
   if (absent === undefined || field.cardinality !== "single") {
@@ -334,7 +334,7 @@ function absentValue(field: MessageField, instruction: ReadInstruction): unknown
   try {
     return convertAbsent(absent, instruction);
   } catch {
-    return null; // an empty text is no date, no bytes are no decimal
+    return null; // an empty text is no date, and empty bytes are no decimal
   }
 }
 

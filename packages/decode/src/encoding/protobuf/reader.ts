@@ -9,15 +9,15 @@ import { generateReader } from "./generate.ts";
 import type { Message } from "./messages.ts";
 import { type MessageInstruction, planInstructions } from "./read-instructions.ts";
 
-/** Schemas of more fields than this are read by closures: generating and compiling their code costs more than it saves. */
+/** Schemas with more fields than this are read by closures, because generating and compiling their code costs more than it saves. */
 const maxGeneratedFields = 5_000;
 
 export interface ProtobufReaderOptions extends CompileOptions {
-  /** The message of a full name, for those that only their bytes name. */
+  /** Finds a message by its full name, for a `google.protobuf.Any`. */
   readonly findMessage: (fullName: string) => Message | null;
 }
 
-/** The reader of payloads of one message. */
+/** Makes the reader of payloads of one message. */
 export function compileProtobufReader(message: Message, type: Type, options: ProtobufReaderOptions): PayloadReader {
   return { encoding: "protobuf", type, read: compileRead(message, options) };
 }
@@ -35,14 +35,14 @@ function countFields(root: MessageInstruction): number {
     fields += message.fields.length;
     for (const { instruction } of message.fields) {
       if (instruction.kind === "message") {
-        seen.add(instruction.message); // a set is walked to the end that it has by then
+        seen.add(instruction.message); // the loop also visits what is added here
       }
     }
   }
   return fields;
 }
 
-/** Made when the first document is read: few schemas have any, and most users take them as text. */
+/** Made when the first document is read: few schemas have documents, and most users take them as text. */
 function jsonParser(options: CompileOptions): (text: string) => unknown {
   let context: ConvertContext | undefined;
   return (text) => {

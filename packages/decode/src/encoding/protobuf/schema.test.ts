@@ -14,7 +14,7 @@ function path(...indexes: number[]): MessageSelector {
   return { kind: "path", path: indexes };
 }
 
-/** The code and the words of the error that a schema is. */
+/** The code and the message of a schema's error. */
 function refusal(schema: string, references: readonly SchemaReference[] = [], maxSchemaChars = 4_194_304): string {
   try {
     const parsed = protobuf.parse({ id: 1, schemaType: "PROTOBUF", schema, references }, resolveLimits({ maxSchemaChars }));
@@ -34,12 +34,12 @@ describe("which message", () => {
     enum E { Z = 0; }
     message A {}`;
 
-  test("null is the first one", () => {
+  test("null selects the first message", () => {
     expect(nameOf(nested, null)).toBe("p.q.B");
     expect(nameOf('syntax = "proto3";', null)).toBeNull();
   });
 
-  test("a path leads through messages alone: neither enums nor what maps make count", () => {
+  test("a path counts messages only, not enums and map entries", () => {
     expect(nameOf(nested, path(1))).toBe("p.q.A");
     expect(nameOf(nested, path(0, 0, 0))).toBe("p.q.B.A.D");
     expect(nameOf(nested, path(0, 1))).toBe("p.q.B.C");
@@ -48,11 +48,11 @@ describe("which message", () => {
     expect(nameOf(nested, path())).toBeNull();
   });
 
-  test("a path may count what maps make, where their field stands", () => {
+  test("a path may count map entries at the place of their field", () => {
     expect(nameOf(nested, { kind: "path", path: [0, 2], mapEntries: true })).toBe("p.q.B.C");
   });
 
-  test("a full name, of a reference too", () => {
+  test("a full name selects a message, also in a reference", () => {
     const references = [{ name: "r.proto", schema: 'syntax = "proto3"; package r; message R {}' }];
     expect(nameOf(nested, { kind: "name", name: "p.q.B.C" })).toBe("p.q.B.C");
     expect(nameOf(nested, { kind: "name", name: "r.R" }, references)).toBe("r.R");
@@ -61,7 +61,7 @@ describe("which message", () => {
     expect(nameOf(nested, { kind: "name", name: "__proto__" })).toBeNull();
   });
 
-  test("a place among all names in order, as Glue counts", () => {
+  test("an index counts all names in alphabetical order, as Glue does", () => {
     const glue = `syntax = "proto3"; message B { message C {} message A { message D {} } }`;
     const names = [0, 1, 2, 3, 4].map((index) => nameOf(glue, { kind: "sorted", index }));
     expect(names).toEqual(["B", "B.A", "B.A.D", "B.C", null]);
@@ -71,7 +71,7 @@ describe("which message", () => {
 });
 
 describe("names", () => {
-  test("a reference is looked up inside first, then further and further outside", () => {
+  test("a name is looked up in its own scope first, then in each scope around it", () => {
     const schema = `syntax = "proto3"; package a.b; message T { int32 outer = 1; } message M { T x = 1; .a.b.T y = 2; a.b.T z = 3; b.T w = 4; message T { int32 inner = 1; } }`;
     expect(valueOf(twins(schema, { message: path(1) }), joined(...[1, 2, 3, 4].map((number) => field(number, field(1, 5)))))).toEqual({
       x: { inner: 5 },
@@ -81,7 +81,7 @@ describe("names", () => {
     });
   });
 
-  test("references define what the schema imports, and may import each other in circles", () => {
+  test("references define the imports of a schema, and may import each other in circles", () => {
     const schema = 'syntax = "proto3"; import "a.proto"; message M { p.A a = 1; }';
     const references = [
       { name: "a.proto", schema: 'syntax = "proto3"; package p; import "b.proto"; message A { B b = 1; }' },
@@ -90,7 +90,7 @@ describe("names", () => {
     expect(valueOf(twins(schema, { references }), field(1, field(1, field(2, 0))))).toEqual({ a: { b: { a: null, e: "X" } } });
   });
 
-  test("Google's files mean the same where the registry brings them", () => {
+  test("Google's files mean the same if the registry brings them", () => {
     const references = [
       {
         name: "google/protobuf/timestamp.proto",
@@ -101,7 +101,7 @@ describe("names", () => {
     expect(valueOf(twins(schema, { references }), field(1, field(1, 1)))).toEqual({ a: "1970-01-01T00:00:01Z" });
   });
 
-  test("whatever they are, they are data", () => {
+  test("names from a text are only data", () => {
     const schema = proto3(
       "int32 __proto__ = 1; int32 constructor = 2; int32 toString = 3; prototype hasOwnProperty = 4; map<string, int32> valueOf = 5;",
       "message prototype { int32 __proto__ = 1; }",
@@ -115,7 +115,7 @@ describe("names", () => {
     }
   });
 
-  test("a descriptor's may be code, and stay data", () => {
+  test("names from a descriptor may look like code, and are only data", () => {
     const name = '"];globalThis.hacked=1;//\u2028`${1}';
     const fieldProto = joined(field(1, name), field(3, 1), field(4, 1), field(5, 5));
     const text = field(7, '"+(globalThis.hacked=1)+"');
@@ -126,7 +126,7 @@ describe("names", () => {
   });
 });
 
-test("all that a text may hold beside its messages is skipped", () => {
+test("everything in a text that does not change how messages are read is skipped", () => {
   const schema = `// a comment
     syntax = 'proto3' ; /* another
     one */ package p;
@@ -141,7 +141,7 @@ test("all that a text may hold beside its messages is skipped", () => {
 });
 
 describe("descriptors in base64", () => {
-  test("they say the same as texts", () => {
+  test("they mean the same as texts", () => {
     const map = joined(
       field(1, "MEntry"),
       field(2, joined(field(1, "key"), field(3, 1), field(4, 1), field(5, 9))),
@@ -184,18 +184,18 @@ describe("schemas that are refused", () => {
     ["two fields of a number", proto3("int32 a = 1; int32 b = 1;"), /two fields/],
     ["two fields of a name", proto3("int32 a = 1; int32 a = 2;"), /two fields/],
     ["two messages of a name", 'syntax = "proto3"; message A {} message A {}', /defines "A" twice/],
-    ["the field number 0", proto3("int32 a = 0;"), /number that no field may have/],
-    ["a field number beyond the largest", proto3("int32 a = 536870912;"), /number that no field may have/],
-    ["a field number that is none", proto3("int32 a = 1.5;"), /number that no field may have/],
-    ["an unknown syntax", 'syntax = "proto4"; message M {}', /neither proto2 nor proto3/],
-    ["a text that breaks off", "message M { int32 a", /found the end/],
-    ["a comment that does not end", "message M {} /*", /comment does not end/],
-    ["messages in messages without end", "message M {".repeat(1_000), /deeper than 64/],
+    ["the field number 0", proto3("int32 a = 0;"), /number that is not allowed/],
+    ["a field number beyond the largest", proto3("int32 a = 536870912;"), /number that is not allowed/],
+    ["a field number that is none", proto3("int32 a = 1.5;"), /number that is not allowed/],
+    ["an unknown syntax", 'syntax = "proto4"; message M {}', /expected the syntax "proto2" or "proto3", found "proto4"/],
+    ["a text that ends early", "message M { int32 a", /found the end/],
+    ["a comment that does not end", "message M {} /*", /expected the end of a comment/],
+    ["messages nested too deep", "message M {".repeat(1_000), /deeper than 64/],
     ["options in options without end", `option a = ${"{ a: ".repeat(1_000)}`, /deeper than 64/],
-    ["a default that is none", "message M { optional int32 a = 1 [default = x]; }", /not the default of an integer/],
+    ["a default of the wrong type", "message M { optional int32 a = 1 [default = x]; }", /expected an integer as a default, found "x"/],
     ["base64 of something else", Buffer.from("something").toString("base64"), /FileDescriptorProto/],
     ["fields without end", proto3(Array.from({ length: 100_001 }, (_, i) => `int32 f${i}=${i + 1};`).join("")), /100000 fields/],
-    ["messages without end", Array.from({ length: 10_001 }, (_, i) => `message M${i} {}`).join("\n"), /more than 10000 messages/],
+    ["too many messages", Array.from({ length: 10_001 }, (_, i) => `message M${i} {}`).join("\n"), /more than 10000 messages/],
   ];
   for (const [name, schema, words] of cases) {
     test(name, () => {
@@ -204,12 +204,12 @@ describe("schemas that are refused", () => {
     });
   }
 
-  test("a text that is longer than the limit, its references counted", () => {
+  test("a text and references that are together longer than the limit", () => {
     expect(refusal("message M {}", [{ name: "r.proto", schema: "message R {}" }], 20)).toMatch(/maxSchemaChars/);
   });
 });
 
-test("a chain of as many messages as a schema may have costs no stack", () => {
+test("a chain of the maximum number of messages does not overflow the stack", () => {
   const count = 9_000;
   const messages = Array.from({ length: count }, (_, i) => `message M${i} { ${i + 1 < count ? `M${i + 1}` : "int32"} a = 1; }`).join("\n");
   const readers = twins(`syntax = "proto3"; ${messages}`);

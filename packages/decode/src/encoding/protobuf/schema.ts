@@ -9,7 +9,7 @@ import { join, Names } from "./names.ts";
 import { parseProtoText } from "./text.ts";
 import { TypeBuilder } from "./types.ts";
 
-/** A `.proto` file with all that it refers to. */
+/** A `.proto` file with all files that it imports. */
 export class ProtobufSchema {
   readonly #file: ProtoFile;
   readonly #names: Names;
@@ -34,18 +34,18 @@ export class ProtobufSchema {
     this.#resolver = new Resolver(this.#names);
   }
 
-  /** The message of one file that a selector chooses, or null where there is none. */
+  /** The message of a file that a selector chooses, or null if there is none. */
   select(selected: MessageSelector | null): Message | null {
     const fullName = this.#selectedName(selected ?? { kind: "path", path: [0] });
     return fullName === null ? null : this.message(fullName);
   }
 
-  /** What a path may mean where nobody knows which of the maps around its messages were counted before them, all or none or some. */
+  /** The messages that a path may mean if it is unknown how many map entries its writer counted before each message: all, none or some. */
   readingsOf(selected: MessageSelector): readonly MessageSelector[] {
     return selected.kind === "path" ? pathReadings(this.#file, selected.path).map((name) => ({ kind: "name", name })) : [];
   }
 
-  /** The message of a full name, in any file. */
+  /** The message with this full name, in any file. */
   message(fullName: string): Message | null {
     const named = this.#names.get(fullName);
     return named?.kind === "message" ? this.#resolver.message(named) : null;
@@ -66,13 +66,13 @@ export class ProtobufSchema {
     }
   }
 
-  /** A name may leave the file's package out: Apicurio's serializer does. */
+  /** Adds the file's package to a name that lacks it: Apicurio's serializer leaves it out. */
   #fullName(name: string): string {
     return this.#names.get(name)?.kind === "message" ? name : join(this.#file.package, name);
   }
 }
 
-/** Google's and Confluent's own files mean what ours mean, also where a registry brings them. */
+/** Whether the file is one of Google's or Confluent's own. Our built-in copy of it counts, even if the registry brings another one. */
 function isBuiltInFile(name: string): boolean {
   return /^(?:google\/(?:protobuf|type)|confluent)\//.test(name);
 }
@@ -82,31 +82,31 @@ function parseFile(schema: string, count: PartCount): ProtoFile {
     return looksLikeBase64(schema) ? parseDescriptor(Buffer.from(schema, "base64"), count) : parseProtoText(schema, count);
   } catch (error) {
     if (error instanceof RangeError) {
-      throw invalidProto("its text is longer or deeper than can be read");
+      throw invalidProto("its text is too long or nested too deep to be parsed");
     }
     throw asSchemaInvalid(error);
   }
 }
 
-/** A descriptor that breaks off is a bad schema, not a bad message. */
+/** An error inside a descriptor means a bad schema, not a bad message. */
 function asSchemaInvalid(error: unknown): unknown {
   const isOwn = error instanceof Error && "code" in error && error.code !== "schema-invalid";
-  return isOwn ? invalidProto("it is the base64 text of something else than a FileDescriptorProto") : error;
+  return isOwn ? invalidProto("expected the base64 text of a FileDescriptorProto, found other bytes") : error;
 }
 
-/** Base64 has no blanks and no signs; no `.proto` text of any use goes without them. */
+/** Base64 has no blanks and no punctuation except `+/=`. A `.proto` text of any use has both. */
 function looksLikeBase64(schema: string): boolean {
   return schema.length > 0 && schema.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(schema);
 }
 
-/** The message at a path of places among messages. */
+/** The message at a path of indexes, each among the messages of one scope. */
 function pathName(file: ProtoFile, { path, mapEntries = false }: MessageSelector & { readonly kind: "path" }): string | null {
   let scope = file.package;
   let messages: readonly ProtoMessage[] = file.messages;
   for (const index of path) {
     const message = messages.filter(({ isMapEntry }) => mapEntries || !isMapEntry)[index];
     if (message === undefined || message.isMapEntry) {
-      return null; // nobody writes a map's pair as a message
+      return null; // no serializer writes a map's pair as a message
     }
     scope = join(scope, message.name);
     messages = message.messages;
@@ -114,7 +114,7 @@ function pathName(file: ProtoFile, { path, mapEntries = false }: MessageSelector
   return path.length === 0 ? null : scope;
 }
 
-/** Longer lists of readings are cut: each is tried. */
+/** At most so many readings of a path are tried. */
 const maxReadings = 6;
 
 function pathReadings(file: ProtoFile, path: readonly number[]): readonly string[] {
@@ -132,7 +132,7 @@ function pathReadings(file: ProtoFile, path: readonly number[]): readonly string
   return inner.length === 0 ? [] : found.map(({ name }) => name);
 }
 
-/** The full names of all of a file's messages, those that maps make among them: Glue counts what descriptors hold. */
+/** The full names of all messages of a file, map entries included: Glue counts the messages of the descriptor. */
 function allNames(file: ProtoFile): string[] {
   const names: string[] = [];
   const add = (scope: string, messages: readonly ProtoMessage[]): void => {

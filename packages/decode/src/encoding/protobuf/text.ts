@@ -12,7 +12,7 @@ import {
 import { featuresOf, type Option, paramsOf, parseFieldOptions, parseOption, textOf } from "./options.ts";
 import { textOfBytes, Tokens } from "./tokens.ts";
 
-/** A `.proto` text. Services and reserved names say nothing about how messages are read, and are skipped. */
+/** Parses a `.proto` text. Services and reserved names do not change how messages are read, and are skipped. */
 export function parseProtoText(text: string, count: PartCount): ProtoFile {
   return new Parser(text, count).file();
 }
@@ -43,7 +43,7 @@ class Parser {
         packageName = tokens.take("word");
         tokens.expect(";");
       } else if (tokens.accept("import")) {
-        this.#skipStatement(); // names are looked up in all files that are at hand
+        this.#skipStatement(); // an import: names are looked up in all files that the registry gave
       } else if (!this.#declaration(body, 0)) {
         throw tokens.unexpected("a message, an enum or another declaration");
       }
@@ -57,12 +57,12 @@ class Parser {
     const name = textOfBytes(this.#tokens.take("text"));
     this.#tokens.expect(";");
     if (name !== "proto2" && name !== "proto3") {
-      throw invalidProto(`its syntax is ${shownName(name)}, which is neither proto2 nor proto3`);
+      throw invalidProto(`expected the syntax "proto2" or "proto3", found ${shownName(name)}`);
     }
     return name;
   }
 
-  /** What files and messages may both hold. False where something else follows. */
+  /** Parses a declaration that both files and messages may hold. False if something other than a declaration follows. */
   #declaration(body: Body, nesting: number): boolean {
     const tokens = this.#tokens;
     if (tokens.accept(";")) {
@@ -123,7 +123,7 @@ class Parser {
     };
   }
 
-  /** Fields of another message; the message that a group makes belongs where this stands. */
+  /** Parses `extend`. The message of a group in it belongs to the scope in which `extend` stands. */
   #extend(body: Body, nesting: number): void {
     const tokens = this.#tokens;
     const extended = tokens.take("word");
@@ -172,7 +172,7 @@ class Parser {
     body.fields.push(fieldOf({ name, number, label, type, isGroup: false, oneof }, options));
   }
 
-  /** A map is pairs, each a message, as descriptors say it. */
+  /** Parses a map field. It becomes a repeated field of a message for the pairs, as in descriptors. */
   #map(body: Body): void {
     const tokens = this.#tokens;
     const key = tokens.take("word");
@@ -202,7 +202,7 @@ class Parser {
     return null;
   }
 
-  /** A field and its message in one: `optional group Name = 1 { ... }`. */
+  /** Parses a group, which is a field and its message at once: `optional group Name = 1 { ... }`. */
   #group(body: Body, label: ProtoField["label"], oneof: number, nesting: number): void {
     const type = this.#tokens.take("word");
     const number = this.#number();
@@ -268,7 +268,7 @@ class Parser {
   }
 }
 
-/** Decimal, `0x` and hexadecimal, or 0 and octal; NaN where it is no number. */
+/** Parses an integer: decimal, hexadecimal after `0x`, or octal after `0`. NaN if it is none. */
 function numberOf(text: string): number {
   return /^0[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number(text);
 }

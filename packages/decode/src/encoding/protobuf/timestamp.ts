@@ -7,12 +7,12 @@ import type { ReadInPlace } from "./read-instructions.ts";
 import { addCost, costOf } from "./cost.ts";
 import { timestampName } from "./well-known.ts";
 
-/** `int64 seconds = 1; int32 nanos = 2`: no object on the way, as rows have several. */
+/** `int64 seconds = 1; int32 nanos = 2`. It is read without an object in between, because rows have several timestamps. */
 const secondsTag = 0x08;
 const nanosTag = 0x10;
 const maxNanos = 999_999_999;
 
-/** Reads a `google.protobuf.Timestamp`: an instant. */
+/** Makes the reader of a `google.protobuf.Timestamp`, which becomes an instant. */
 export function timestampReader(options: ResolvedValueOptions): ReadInPlace {
   const render = instantRenderer(options);
   return (at, b, p, e) => {
@@ -32,7 +32,7 @@ export function timestampReader(options: ResolvedValueOptions): ReadInPlace {
       }
     }
     if (typeof seconds !== "number" || nanos < 0 || nanos > maxNanos) {
-      throw valueInvalid(timestampName, `seconds that a double holds and nanos from 0 to ${maxNanos}`, "others");
+      throw valueInvalid(timestampName, `seconds that a double holds and nanos from 0 to ${maxNanos}`, "values out of this range");
     }
     addCost(at, costOf.text);
     const days = Math.floor(seconds / secondsPerDay);

@@ -1,6 +1,9 @@
 import { invalidProto } from "./file.ts";
 
-/** A word (a name, dotted or not), a number, the content of a string as one character a byte, one sign, or the end of the text. */
+/**
+ * A word (a name, with or without dots), a number, the content of a string with one character for each byte, a sign, or the end of the
+ * text.
+ */
 export interface Token {
   readonly kind: "word" | "number" | "text" | "sign" | "end";
   readonly text: string;
@@ -20,7 +23,7 @@ const slash = 0x2f;
 const firstBeyondAscii = 0x80;
 const endToken: Token = { kind: "end", text: "" };
 
-/** The tokens of a `.proto` text, one after another. */
+/** Splits a `.proto` text into tokens. */
 export class Tokens {
   readonly #text: string;
   #position = 0;
@@ -30,7 +33,7 @@ export class Tokens {
     this.#text = text;
   }
 
-  /** The next token, which stays the next one. */
+  /** The next token, without taking it. */
   peek(): Token {
     this.#next ??= this.#read();
     return this.#next;
@@ -65,7 +68,7 @@ export class Tokens {
     return this.next().text;
   }
 
-  /** The error of a text that goes on otherwise than it should. */
+  /** The error for a token that cannot stand here. */
   unexpected(expected: string): Error {
     const line = this.#text.slice(0, this.#position).split("\n").length;
     const { kind, text } = this.peek();
@@ -102,7 +105,7 @@ export class Tokens {
 
   #lastGroup = "";
 
-  /** Strings side by side are one. */
+  /** Strings side by side are one string. */
   #restOfText(): string {
     const parts = [unescapeText(this.#lastGroup)];
     for (;;) {
@@ -117,10 +120,10 @@ export class Tokens {
   #skipBlanks(): void {
     const code = this.#text.charCodeAt(this.#position);
     if (code > blank && code !== slash && code < firstBeyondAscii) {
-      return; // most often
+      return; // the most frequent case
     }
     while (this.#match(space) !== null || this.#match(lineComment) !== null || this.#skipBlockComment()) {
-      // whatever is left of it
+      // each call skips one run of blanks, or one comment
     }
   }
 
@@ -130,7 +133,7 @@ export class Tokens {
     }
     const end = this.#text.indexOf("*/", this.#position + 2);
     if (end < 0) {
-      throw invalidProto("a comment does not end");
+      throw invalidProto("expected the end of a comment, found the end of the text");
     }
     this.#position = end + 2;
     return true;
@@ -167,7 +170,7 @@ const named: ReadonlyMap<string, string> = new Map([
   ["v", "\v"],
 ]);
 
-/** C's escapes taken out of a string: one character a byte, other characters as their UTF-8. */
+/** Resolves C's escapes in a string. The result has one character for each byte; characters outside of ASCII become their UTF-8. */
 export function unescapeText(text: string): string {
   const bytes = Buffer.from(text, "utf8").toString("latin1");
   return bytes.replace(escapes, (_, hex?: string, octal?: string, short?: string, long?: string, single?: string) => {
@@ -183,7 +186,7 @@ export function unescapeText(text: string): string {
   });
 }
 
-/** The text whose UTF-8 these characters are, one a byte. */
+/** Decodes UTF-8 whose bytes are the characters of this string. */
 export function textOfBytes(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
 }

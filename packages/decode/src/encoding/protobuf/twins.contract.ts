@@ -1,4 +1,6 @@
-/** What the tests of this folder share: both readers of a message, a writer by hand, and protobufjs as the third opinion. */
+/**
+ * Shared by the tests of this folder: both readers of a message, an encoder for hand-made bytes, and protobufjs as an independent reader.
+ */
 import protobufjs from "protobufjs";
 import { expect } from "vitest";
 import { isDecodeError } from "../../errors.ts";
@@ -24,7 +26,7 @@ export function parseProto(schema: string, references: readonly SchemaReference[
   return protobuf.parse({ id: 1, schemaType: "PROTOBUF", schema, references }, resolveLimits());
 }
 
-/** One message's reader as generated code, and as closures. */
+/** The two readers of one message: generated code and closures. */
 export function twins(schema: string, options: TwinOptions = {}): Twins {
   const { values, limits, plan = readEverything, columns = new Map(), message = null, references = [] } = options;
   const parsed = parseProto(schema, references);
@@ -38,7 +40,7 @@ export function twins(schema: string, options: TwinOptions = {}): Twins {
   return [parsed.compile(message, compile), parsed.compile(message, { ...compile, codeGeneration: false })];
 }
 
-/** What a reader makes of bytes: a value, or the code of its error. Anything but a DecodeError fails the test. */
+/** The result of a reader: a value, or the code of its error. An error other than a DecodeError fails the test. */
 export type Outcome = { readonly value: unknown } | { readonly code: string };
 
 export function outcomeOf(read: () => unknown): Outcome {
@@ -52,7 +54,7 @@ export function outcomeOf(read: () => unknown): Outcome {
   }
 }
 
-/** What both twins make of bytes, which must be the same. The bytes stand between others, which must not be looked at. */
+/** The result of both readers, which must be the same. Other bytes stand before and after the payload; the readers must not read them. */
 export function readBoth(readers: Twins, bytes: Uint8Array): Outcome {
   const batch = Buffer.concat([Buffer.alloc(7, 0x08), bytes, Buffer.alloc(40, 0x08)]);
   const [generated, closures] = readers;
@@ -64,7 +66,7 @@ export function readBoth(readers: Twins, bytes: Uint8Array): Outcome {
   return outcome;
 }
 
-/** The value that both twins read. */
+/** The value that both readers give. */
 export function valueOf(readers: Twins, bytes: Uint8Array): unknown {
   const outcome = readBoth(readers, bytes);
   expect(outcome).toHaveProperty("value");
@@ -86,12 +88,12 @@ export function varint(value: bigint | number): Buffer {
   return Buffer.from([...bytes, Number(bits)]);
 }
 
-/** A field of a varint, or of bytes behind their length. */
+/** The bytes of a field: a varint, or bytes after their length. */
 export function field(number: number, value: bigint | number | Uint8Array | string): Buffer {
   if (typeof value === "number" || typeof value === "bigint") {
     return Buffer.concat([varint(number * 8), varint(value)]);
   }
-  const bytes = Buffer.from(value as Uint8Array); // a text's UTF-8 too
+  const bytes = Buffer.from(value as Uint8Array); // a text becomes its UTF-8
   return Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
 }
 
@@ -103,12 +105,12 @@ export function joined(...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The same message's type of protobufjs. */
+/** The same message as a type of protobufjs. */
 export function peerType(schema: string, name: string): protobufjs.Type {
   return protobufjs.parse(schema, new protobufjs.Root(), { keepCase: true }).root.lookupType(name);
 }
 
-/** A value as protobufjs would give it: plain objects all through, and without what is null. */
+/** A value in protobufjs' form: plain objects on every level, and without nulls. */
 export function plain(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map(plain);

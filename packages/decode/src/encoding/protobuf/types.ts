@@ -3,7 +3,7 @@ import { type Field, fieldOf, type PrimitiveType, type RecordType, type Type } f
 import type { FieldType, Message, MessageField, ScalarName } from "./messages.ts";
 import { isTimeOrDecimal, isWrapper } from "./well-known.ts";
 
-/** Makes the types of messages, the same one for the same message: a message that holds itself has a type that holds itself. */
+/** Makes the types of messages, one for each message. The type of a message that contains itself contains itself. */
 export class TypeBuilder {
   readonly #records = new Map<Message, RecordType>();
   readonly #waiting: (() => void)[] = [];
@@ -21,7 +21,7 @@ export class TypeBuilder {
     return special ?? this.#record(message);
   }
 
-  /** What Google's own messages become that are no records to those who use them. */
+  /** The types of Google's own messages that users do not see as records. */
   #special(message: Message): Type | null {
     if (isWrapper(message) && message.fields[0] !== undefined) {
       return this.#single(message.fields[0], null);
@@ -52,7 +52,7 @@ export class TypeBuilder {
     if (known !== undefined) {
       return known;
     }
-    const fields: Field[] = []; // filled later: the message may hold itself
+    const fields: Field[] = []; // filled later, because the message may contain itself
     const semantic: Semantic = { name: message.fullName, parameters: {} };
     const record: RecordType = { kind: "record", name: message.fullName, fields, ...(isTimeOrDecimal(message) ? { semantic } : {}) };
     this.#records.set(message, record);

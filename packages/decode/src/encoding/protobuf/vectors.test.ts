@@ -4,7 +4,7 @@ import { confluentChoices } from "../../framing/confluent/message-indexes.ts";
 import type { MessageSelector, RegisteredSchema } from "../../schema-source.ts";
 import { type Twins, parseProto, plain, twins, valueOf } from "./twins.contract.ts";
 
-/** A message that Confluent's serializer wrote (`scripts/vectors/write_protobuf.py`), and what Google's json_format says that it means. */
+/** A message that Confluent's serializer wrote (`scripts/vectors/write_protobuf.py`), and what Google's json_format reads it as. */
 interface Vector {
   readonly name: string;
   readonly schemaId: number;
@@ -32,7 +32,7 @@ function schemaOf(id: number): RegisteredSchema {
   return schema;
 }
 
-/** The first choice that the schema has, as the decoder takes it. */
+/** The first of the selected messages that the schema has, as the decoder chooses it. */
 function chosen({ schema, references }: RegisteredSchema, bytes: Buffer): { message: MessageSelector; payload: Buffer } {
   const parsed = parseProto(schema, references);
   for (const { message, length } of confluentChoices(bytes, 5, bytes.length)) {
@@ -47,7 +47,7 @@ function readersOf({ schema, references = [] }: RegisteredSchema, message: Messa
   return twins(schema, { message, references, values: { int64: "string" } });
 }
 
-/** What json_format says, in the words of our values. */
+/** What json_format gives, in the form of our values. */
 function meaning(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => meaning(item));
@@ -96,7 +96,7 @@ function decimalText(unscaled: Buffer, scale: number): string {
   return `${value < 0n ? "-" : ""}${text.slice(0, text.length - scale)}.${text.slice(text.length - scale)}`;
 }
 
-/** Our values as JSON can say them. */
+/** Our values in the form of JSON. */
 function sayable(value: unknown): unknown {
   return JSON.parse(JSON.stringify(plain(value))) as unknown;
 }
@@ -121,7 +121,7 @@ describe("messages that Confluent's serializer wrote", () => {
         const { message: selected, payload } = chosen(schema, bytes);
         expect(parseProto(schema.schema, schema.references).typeOf(selected)).toMatchObject({ name: message });
         const read = valueOf(readersOf(schema, selected), payload);
-        // Null means absent to json_format, but for a value of JSON; a field with a stated default is that default.
+        // json_format omits null, except in google.protobuf.Value; an absent field with a declared default has that default.
         const { extra, ...rest } = withBase64(plain(read)) as Record<string, unknown>;
         const { extra: expectedExtra, ...expected } = meaning(json) as Record<string, unknown>;
         expect(rest).toEqual(message === "Old" ? withDefaults(expected) : expected);
@@ -131,7 +131,7 @@ describe("messages that Confluent's serializer wrote", () => {
   }
 });
 
-/** json_format leaves absent fields with presence out, whatever their default. */
+/** json_format leaves absent fields with presence out, even if they have a default. */
 function withDefaults(json: Record<string, unknown>): Record<string, unknown> {
   const many = (json["many"] as readonly Record<string, unknown>[]).map((group) => ({ b: "\u00e9", ...group }));
   return { absent: "-9223372036854775808", ...json, many };

@@ -5,14 +5,14 @@ import { fractionText } from "../../values/digits.ts";
 import { valueInvalid } from "../../values/value-invalid.ts";
 import type { Message } from "./messages.ts";
 
-/** What a message that has a meaning of its own becomes, from its fields read raw. */
+/** Makes the value of a well-known message out of its raw fields. */
 export type ConvertMessage = (value: Readonly<Record<string, unknown>>) => unknown;
 
 const wrappers: ReadonlySet<string> = new Set(
   ["Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"].map((name) => `google.protobuf.${name}Value`),
 );
 
-/** Whether a message is there for its one field to be absent. */
+/** Whether a message has one field and exists so that the field can be absent. */
 export function isWrapper(message: Message): boolean {
   return message.isBuiltIn && wrappers.has(message.fullName);
 }
@@ -29,12 +29,12 @@ const plains: ReadonlyMap<string, ConvertMessage> = new Map<string, ConvertMessa
   ["google.protobuf.Value", valueOf],
 ]);
 
-/** Whether a message is a value of JSON, or one of its parts: what it becomes does not depend on what it is wanted for. */
+/** Whether a message is a JSON value or a part of one. Such a message is read the same way everywhere. */
 export function isJson(message: Message): boolean {
   return message.isBuiltIn && plains.has(message.fullName);
 }
 
-/** Whether a message is a time or a decimal: one value to those who use it. */
+/** Whether a message is a time or a decimal: users see one value, not fields. */
 export function isTimeOrDecimal(message: Message): boolean {
   return message.isBuiltIn && (times.has(message.fullName) || message.fullName === decimalName || message.fullName === timestampName);
 }
@@ -59,7 +59,7 @@ function valueOf(kinds: Readonly<Record<string, unknown>>): unknown {
 
 const maxNanos = 999_999_999;
 
-/** `PT90.5S`, as JSON writes `90.5s`: seconds alone, because minutes and hours were not sent. */
+/** `PT90.5S`, which Google's JSON writes as `90.5s`. It has seconds only, because the message has no minutes and hours. */
 function duration(value: Readonly<Record<string, unknown>>): string {
   const name = "google.protobuf.Duration";
   const seconds = integer(name, value, "seconds", -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
@@ -71,7 +71,7 @@ function duration(value: Readonly<Record<string, unknown>>): string {
   return `PT${sign}${Math.abs(seconds)}${fractionText(Math.abs(nanos), 9)}S`;
 }
 
-/** Fields of 0 stand for what is not known: those dates stay text in every mode. */
+/** A field of 0 means that the part is unknown. Such dates stay text in every mode. */
 function date(options: ResolvedValueOptions): ConvertMessage {
   const name = "google.type.Date";
   const render = dateRenderer(options);

@@ -7,7 +7,7 @@ export function wireOf(instruction: ReadInstruction): number {
   return instruction.kind === "message" && instruction.isGroup ? wire.groupStart : wireOfKind(instruction.kind);
 }
 
-/** The wire type of values of a kind; of a message that is no group. */
+/** The wire type of values of a kind. A message here is one with a length, not a group. */
 export function wireOfKind(kind: ReadInstruction["kind"] | FieldType["kind"]): number {
   switch (kind) {
     case "double":
@@ -27,12 +27,12 @@ export function wireOfKind(kind: ReadInstruction["kind"] | FieldType["kind"]): n
   }
 }
 
-/** Whether a repeated field's values may stand together behind one length. */
+/** Whether the values of a repeated field may be packed: many values after one length. */
 export function canBePacked({ cardinality, instruction }: FieldInstruction): boolean {
   return cardinality === "repeated" && instruction.kind !== "string" && instruction.kind !== "bytes" && instruction.kind !== "message";
 }
 
-/** The tag of a field whose value stands on the wire like this. */
+/** The tag of a field whose value has this wire type. */
 export function tagOf(field: FieldInstruction, wireType: number): number {
   return ((field.number << 3) | wireType) >>> 0;
 }
