@@ -200,8 +200,8 @@ function checkNumber({ name, number }: ProtoField, fullName: string): void {
 }
 
 /**
- * Confluent's converter counts Connect's maps that have no name. A message with any other name
- * may be a list of pairs in which keys repeat, so it stays a list.
+ * Confluent's converter counts Connect's maps that have no name. A message with any other name may be a list of pairs in which keys repeat,
+ * so it stays a list.
  */
 const namedByConverter = /^ConnectDefault\d+Entry$/;
 
