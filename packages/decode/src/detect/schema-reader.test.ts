@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder } from "../decoder.ts";
 import { isDecodeError } from "../errors.ts";
@@ -10,14 +11,13 @@ function sourceOf(hasRuleSet: boolean): SchemaSource {
   return { peek: (id) => ({ id, schemaType: "AVRO", schema, hasRuleSet }), load: () => expect.unreachable() };
 }
 
-function recordOf(payload: string): KafkaRecord {
-  const value = Buffer.from(`0000000001${payload}`, "hex");
-  return { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
+function framedRecord(payload: string): KafkaRecord {
+  return recordOf({ hex: `0000000001${payload}` });
 }
 
 function codeOf(payload: string, hasRuleSet: boolean): unknown {
   try {
-    void createDecoder({ schemas: sourceOf(hasRuleSet) }).decode(recordOf(payload));
+    void createDecoder({ schemas: sourceOf(hasRuleSet) }).decode(framedRecord(payload));
     return null;
   } catch (error) {
     return isDecodeError(error) ? [error.code, isDecodeError(error.cause) ? error.cause.code : null] : error;
@@ -36,7 +36,7 @@ test.each([
 });
 
 test("a payload that fits its schema in spite of rules is read, and explain tells of them", async () => {
-  const { candidates } = await createDecoder({ schemas: sourceOf(true) }).explain(recordOf("046869"));
+  const { candidates } = await createDecoder({ schemas: sourceOf(true) }).explain(framedRecord("046869"));
   const won = candidates.find(({ layer, won }) => layer === "encoding" && won);
   expect(won?.evidence).toContain("keeps rules beside it");
 });

@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder } from "../decoder.ts";
 import { isDecodeError } from "../errors.ts";
@@ -10,7 +11,7 @@ const deleted: RecordHeaders = [["__deleted", Buffer.from("true")]];
 
 function decodeAll(decoder: ReturnType<typeof createDecoder>, values: readonly [Buffer | string, RecordHeaders][]): CdcEvent[] {
   return values.flatMap(([value, headers]) => {
-    const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value: Buffer.from(value as Buffer), headers };
+    const record = recordOf(Buffer.from(value as Buffer), { headers });
     return decoder.decode(record) as CdcEvent[];
   });
 }
@@ -56,7 +57,7 @@ test.each([
   ["order-7", "text"],
   [Buffer.from([0xff, 0x01]), "bytes"],
 ])("explain names the encoding of a raw key (%#)", async (key, encoding) => {
-  const record = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: Buffer.from(key as Buffer), value: null, headers: [] };
+  const record = recordOf(null, { key: Buffer.from(key as Buffer) });
   const { candidates } = await createDecoder().explain(record);
   expect(candidates.filter(({ layer, won }) => layer === "encoding" && won).map(({ name }) => name)).toEqual([encoding]);
   expect(createDecoder().decode(record)).toMatchObject([{ encoding }]);

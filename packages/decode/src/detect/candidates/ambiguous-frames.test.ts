@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "../../decoder.ts";
@@ -25,10 +26,6 @@ function sourceOf(failure: Failure, known: readonly SchemaId[] = []): SchemaSour
   };
 }
 
-function recordOf({ key = null, value, headers = [] }: { key?: Buffer | null; value: string; headers?: RecordHeaders }): KafkaRecord {
-  return { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key, value: Buffer.from(value), headers };
-}
-
 async function decode(record: KafkaRecord, options: DecoderOptions): Promise<unknown> {
   try {
     return (await createDecoder(options).decode(record))[0];
@@ -44,7 +41,7 @@ const longIdLike = Buffer.from("0000000000000000ff00000000000000aa", "hex").suba
 const glueId = "glue:01020304-0506-0708-090a-0b0c0d0e0f10";
 
 describe("a header schemaId that is the user's own", () => {
-  const row = recordOf({ value: '{"id":1}', headers: schemaIdHeader });
+  const row = recordOf('{"id":1}', { headers: schemaIdHeader });
 
   test("beside JSON leaves the JSON what it is, where no source knows the id", async () => {
     const event = await decode(row, { schemas: sourceOf("not-found-for-certain") });
@@ -68,12 +65,12 @@ describe("a header schemaId that is the user's own", () => {
   });
 
   test("beside bytes that are nothing else stays the error that its schema is not found", async () => {
-    const record = recordOf({ value: '{"id":1}x', headers: schemaIdHeader });
+    const record = recordOf('{"id":1}x', { headers: schemaIdHeader });
     expect(await decode(record, { schemas: sourceOf("not-found-for-certain") })).toBe("schema-not-found");
   });
 
   test("waits for the schema that the bytes themselves name, and tells where that cannot be had", async () => {
-    const framed: KafkaRecord = { ...recordOf({ value: "", headers: schemaIdHeader }), value: Buffer.from([0, 0, 0, 0, 7, 2]) };
+    const framed: KafkaRecord = recordOf({ hex: "000000000702" }, { headers: schemaIdHeader });
     expect(await decode(framed, { schemas: sourceOf("not-found-for-certain", [7]) })).toMatchObject({ framing: "confluent", schemaId: 7 });
     const down: SchemaSource = {
       peek: () => undefined,
@@ -89,7 +86,7 @@ describe("a key of the user's own bytes that begin like a frame", () => {
     ["confluent-guid", guidLike],
     ["apicurio", longIdLike],
   ])("of %s is bytes where its schema certainly does not exist, and explain tells why", async (framing, key) => {
-    const record = recordOf({ key, value: "{}" });
+    const record = recordOf("{}", { key });
     expect(await decode(record, { schemas: sourceOf("not-found-for-certain") })).toMatchObject({ key });
     const { candidates } = await createDecoder({ schemas: sourceOf("not-found-for-certain") }).explain(record);
     const verdict = candidates.find(({ side, layer, name }) => side === "key" && layer === "framing" && name === framing);
@@ -102,7 +99,7 @@ describe("a key of the user's own bytes that begin like a frame", () => {
   test("stays bytes after a schema has confirmed that framing: nothing depends on what was read before", async () => {
     const decoder = createDecoder({ schemas: sourceOf("not-found-for-certain", [2, glueId]) });
     const keyOf = async (hex: string): Promise<unknown> => {
-      const events = (await decoder.decode(recordOf({ key: Buffer.from(hex, "hex"), value: "{}" }))) as CdcEvent[];
+      const events = (await decoder.decode(recordOf("{}", { key: { hex } }))) as CdcEvent[];
       return events[0]?.key;
     };
     for (const [plain, framed] of [
@@ -121,7 +118,7 @@ test("a used decoder reads a key as a fresh one does, or ends in the same error"
   const used = createDecoder({ schemas });
   const outcomeOf = async (decoder: ReturnType<typeof createDecoder>, key: Uint8Array): Promise<unknown> => {
     try {
-      const [event] = (await decoder.decode(recordOf({ key: Buffer.from(key), value: "{}" }))) as CdcEvent[];
+      const [event] = (await decoder.decode(recordOf("{}", { key }))) as CdcEvent[];
       return event?.key;
     } catch (error) {
       return isDecodeError(error) ? error.code : error;

@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "../../decoder.ts";
 import { isDecodeError } from "../../errors.ts";
@@ -56,7 +57,7 @@ async function decodeAll(records: readonly Sides[], options: DecoderOptions = {}
   const decoder = createDecoder({ schemas, ...options });
   const outcomes: unknown[] = [];
   for (const record of records) {
-    outcomes.push(await outcomeOf(() => decoder.decode(recordOf(record))));
+    outcomes.push(await outcomeOf(() => decoder.decode(recordOfSides(record))));
   }
   return outcomes;
 }
@@ -72,10 +73,10 @@ async function outcomeOf(decode: () => unknown): Promise<unknown> {
   }
 }
 
-function recordOf([key, value]: Sides): KafkaRecord {
+function recordOfSides([key, value]: Sides): KafkaRecord {
   const bytes = (side: string | null): Buffer | null =>
     side === null ? null : /^[0-9a-f]+$/.test(side) ? Buffer.from(side, "hex") : Buffer.from(side);
-  return { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: bytes(key), value: bytes(value), headers: [] };
+  return recordOf(bytes(value), { key: bytes(key) });
 }
 
 const key = "000000000102";
@@ -161,12 +162,12 @@ test("what the documents inside of a value cost is no cost of the next record's 
 
 test("headers that announce another framing lead past the fast path", async () => {
   const announced: KafkaRecord = {
-    ...recordOf(fastPathMatch),
+    ...recordOfSides(fastPathMatch),
     headers: [["apicurio.value.globalId", Buffer.from("0000000000000003", "hex")]],
   };
   const decoder = createDecoder({ schemas });
   for (let i = 0; i < enough; i++) {
-    await decoder.decode(recordOf(fastPathMatch));
+    await decoder.decode(recordOfSides(fastPathMatch));
   }
   const warm = await outcomeOf(() => decoder.decode(announced));
   expect(warm).toEqual(await outcomeOf(() => createDecoder({ schemas }).decode(announced)));

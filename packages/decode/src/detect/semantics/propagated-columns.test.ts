@@ -1,3 +1,4 @@
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { createDecoder } from "../../decoder.ts";
 import { type Type, withoutNull } from "../../encoding/type.ts";
@@ -76,7 +77,7 @@ describe("columns whose types the connector propagates", () => {
     const seen: unknown[] = [];
     const decoder = createDecoder({ onSchema: ({ row }) => seen.push(sourcesOf(row)) });
     const value = Buffer.from(JSON.stringify({ schema: connect, payload: { email: null, price: "AA==", other: "" } }));
-    void decoder.decode({ topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] });
+    void decoder.decode(recordOf(value));
     expect(seen).toEqual([{ email: column, price: { typeName: "DECIMAL", length: 10, scale: 2 }, other: null }]);
   });
 
@@ -100,6 +101,6 @@ test("a date of Protobuf, which has no name for it, is one by its type in the da
   const registered = { schemaType: "PROTOBUF" as const, schema, references: [{ name: "source.proto", schema: source }] };
   const decoder = createDecoder({ schemas: { peek: (id) => ({ id, ...registered }), load: () => expect.unreachable() } });
   const value = Buffer.from([0, 0, 0, 0, 1, 0, 0x0a, 4, 0x08, 0xc6, 0x9a, 0x01, 0x12, 3, 0x0a, 1, 0x74, 0x1a, 1, 0x63]);
-  const events = decoder.decode({ topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] }) as CdcEvent[];
+  const events = decoder.decode(recordOf(value)) as CdcEvent[];
   expect(events[0]).toMatchObject({ kind: "change", after: { day: "2024-02-29" } });
 });
