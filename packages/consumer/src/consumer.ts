@@ -154,7 +154,7 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     this.#router = new Router({ around: (target) => observer.around(target), isTopic, watch });
     const engine = new ConsumerEngine(options, this.#counters, this.#waits);
     this.#engine = engine;
-    this.#matches = new MatchReport({ ...options, watch, topics: () => [...engine.topics], records: () => this.#counters.records });
+    this.#matches = new MatchReport({ ...options, watch, topics: () => [...engine.events.topics], records: () => this.#counters.records });
     engine.addNotes(() => this.#matches.reasons);
     const { prometheus } = options.telemetry;
     if (prometheus !== undefined) {
@@ -353,8 +353,8 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       fail: (error) => engine.fail(error),
     });
     engine.startAt((assignments) => claims.startAt(assignments));
-    engine.beforeRelease(() => claims.settled());
-    engine.onRelease((assignments) => claims.release(assignments));
+    engine.events.beforeRelease(() => claims.settled());
+    engine.events.onRelease((assignments) => claims.release(assignments));
     return claims;
   }
 
@@ -396,6 +396,6 @@ function recoveryOf(
     return new Recovery({ ...parts, deadLetters: null });
   }
   const deadLetters = new DeadLetters({ ...parts, topic, send: (records) => engine.send(records) });
-  engine.onRelease((assignments) => deadLetters.parkedKeys.release(assignments));
+  engine.events.onRelease((assignments) => deadLetters.parkedKeys.release(assignments));
   return new Recovery({ ...parts, deadLetters });
 }

@@ -1,0 +1,183 @@
+import type { Committer } from "./delivery/committer.ts";
+import type { Dispatcher } from "./delivery/dispatcher.ts";
+import type { Lease } from "./delivery/lease.ts";
+import type { PartitionHolds } from "./delivery/partition-holds.ts";
+import type { PartitionLedgers } from "./delivery/partition-ledgers.ts";
+import type { DriverSink, FetchedBatch, LostRange, PartitionAssignment } from "./driver.ts";
+import { ConsumerError } from "./errors.ts";
+import type { Phase } from "./lifecycle.ts";
+import { lossText, lostOffsetCount } from "./lost-range.ts";
+import { publish } from "./observe/channels.ts";
+import type { Counters } from "./observe/counters.ts";
+import type { OpenWait, WaitFor, Waits } from "./observe/waits.ts";
+import type { ResolvedConsumerOptions } from "./options.ts";
+import { toError } from "./user-code/user-value.ts";
+
+export interface DriverEventsParts {
+  readonly options: ResolvedConsumerOptions;
+  readonly counters: Counters;
+  readonly waits: Waits;
+  readonly lease: Lease;
+  readonly ledgers: PartitionLedgers;
+  readonly holds: PartitionHolds;
+  readonly committer: Committer;
+  readonly phase: () => Phase;
+  /** Undefined before the start. */
+  readonly dispatcher: () => Dispatcher | undefined;
+  /** Resolves when the consumer is connected, or will not be. */
+  readonly connected: Promise<void>;
+  /** Resolves when nothing is waited for any more. */
+  readonly closing: Promise<void>;
+  /** Resolves with true if the drain ends before its deadline. */
+  readonly drainedInTime: (drained: Promise<unknown>) => Promise<boolean>;
+  readonly settledInTime: (work: Promise<unknown>) => Promise<boolean>;
+  readonly progress: () => void;
+  /** Halts the consumer. */
+  readonly fail: (error: Error) => void;
+}
+
+/** Does what the driver's events ask for: takes its batches, and takes over and gives up partitions. */
+export class DriverEvents implements DriverSink {
+  readonly #parts: DriverEventsParts;
+  /** Topics of which a partition was ever assigned. */
+  readonly topics: Set<string> = new Set();
+  readonly #onRelease: ((assignments: readonly PartitionAssignment[]) => void)[] = [];
+  readonly #beforeRelease: (() => Promise<void>)[] = [];
+  #lastLoss: string | null = null;
+
+  constructor(parts: DriverEventsParts) {
+    this.#parts = parts;
+  }
+
+  /** The last range that was skipped, in words. Null if none was. */
+  get lastLoss(): string | null {
+    return this.#lastLoss;
+  }
+
+  /** Registers what is called when partitions are not held any more. */
+  onRelease(call: (assignments: readonly PartitionAssignment[]) => void): void {
+    this.#onRelease.push(call);
+  }
+
+  /** Registers what must resolve before partitions are given up. The deadline ends that wait. */
+  beforeRelease(wait: () => Promise<void>): void {
+    this.#beforeRelease.push(wait);
+  }
+
+  assigned(assignments: readonly PartitionAssignment[]): void {
+    const { options, ledgers, holds } = this.#parts;
+    assignments.forEach(({ topic }) => this.topics.add(topic));
+    ledgers.assign(assignments);
+    holds.assigned(assignments);
+    options.logger.info({ partitions: assignments.map(describe) }, "partitions assigned");
+    publish("assigned", () => ({ groupId: options.groupId, assignments }));
+  }
+
+  async revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
+    const { options, ledgers, lease, committer, dispatcher, drainedInTime, settledInTime } = this.#parts;
+    options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
+    publish("revoked", () => ({ groupId: options.groupId, assignments, how }));
+    // Announced before the drain. Otherwise: the drain ends, a batch that waited for the connection is taken, its records are handled here, and
+    // after the last commit the next owner handles them again.
+    ledgers.announceRelease(assignments);
+    const drained = Promise.all([
+      dispatcher()?.drain(how === "lost" || lease.isOver ? "fence" : "finish", assignments),
+      this.readyToRelease(),
+    ]);
+    if (how === "revoked") {
+      // At once, because not every client waits: kafkajs joins again while it still handles the answer of its heartbeat.
+      void committer.commit();
+      if (!(await drainedInTime(drained))) {
+        options.logger.warn(
+          { partitions: assignments.map(describe) },
+          "partitions were given up with events in flight; those events come again",
+        );
+      }
+      await settledInTime(committer.commit());
+    }
+    void dispatcher()?.drain("fence", assignments);
+    this.release(assignments);
+  }
+
+  batch(batch: FetchedBatch): Promise<void> | undefined {
+    const { phase, connected, closing, ledgers, progress } = this.#parts;
+    if (phase() === "connecting") {
+      return connected.then(() => this.batch(batch));
+    }
+    if (phase() !== "running") {
+      // Not taken. The driver is held here until it is closed. Otherwise it would hand the same records over again and again.
+      return closing;
+    }
+    const held = ledgers.of(batch);
+    const dispatcher = this.#parts.dispatcher();
+    if (held === undefined || held.isGoing || dispatcher === undefined) {
+      return undefined;
+    }
+    held.highWatermark = batch.highWatermark;
+    progress();
+    try {
+      return dispatcher.take(batch, held);
+    } catch (error) {
+      this.failed(error); // no dispatcher throws: this is our own mistake, and the driver must not believe that the batch is taken
+      return closing;
+    }
+  }
+
+  skipped(assignment: PartitionAssignment, lost: LostRange, resumeOffset: bigint): void {
+    const {
+      ledgers,
+      counters,
+      options: { logger, groupId, failure },
+    } = this.#parts;
+    ledgers.continueAt(assignment, resumeOffset);
+    this.#lastLoss = `${lossText(lost, resumeOffset)}, because failure.lostRange is ${JSON.stringify(failure.lostRange)}`;
+    counters.lostOffsets += lostOffsetCount(lost, resumeOffset);
+    counters.recreated += lost.recreated === undefined ? 0 : 1;
+    logger.error({ ...lost, resumeOffset }, this.#lastLoss);
+    publish("lost-range", () => ({ groupId, lost, resumeOffset }));
+  }
+
+  acknowledged(validForMs: number): void {
+    this.#parts.lease.extend(validForMs);
+  }
+
+  waiting(wait: WaitFor): OpenWait {
+    return this.#parts.waits.open(wait);
+  }
+
+  reconnected(why: string): void {
+    const { counters, options } = this.#parts;
+    counters.reconnects++;
+    options.logger.warn({ why }, "connections did not answer and are replaced");
+  }
+
+  failed(error: unknown): void {
+    const { fail, options, dispatcher } = this.#parts;
+    const readable = toError(error);
+    fail(readable === error ? readable : new ConsumerError("driver-failed", `the ${options.driver.name} driver failed`, { cause: error }));
+    // A drain that is under way ends here. If the lease ran out, the drain would wait until its deadline for an acknowledgement that never
+    // comes.
+    void dispatcher()?.drain("fence");
+  }
+
+  /** Resolves when nothing keeps partitions from being given up. */
+  async readyToRelease(): Promise<void> {
+    await Promise.all(this.#beforeRelease.map((wait) => wait()));
+  }
+
+  /** From here on nothing of the partitions is committed. */
+  release(assignments: readonly PartitionAssignment[]): void {
+    const { ledgers, waits } = this.#parts;
+    ledgers.release(assignments);
+    for (const assignment of assignments) {
+      waits.endOf(assignment);
+    }
+    for (const call of this.#onRelease) {
+      call(assignments);
+    }
+  }
+}
+
+function describe({ topic, partition, epoch }: PartitionAssignment): string {
+  return `${topic}[${partition}]@${epoch}`;
+}
