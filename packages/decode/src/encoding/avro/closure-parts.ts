@@ -1,14 +1,14 @@
-/** What the closures of `closures.ts` have in common, whether they read or skip. */
+/** Parts that the closures of `closures.ts` share, for reading and for skipping. */
 import { setProperty } from "../../set-property.ts";
 import { addCost, addEntriesCost, closeBlock, countZeroBytes, type Cursor, malformed, openBlock, tooDeep, truncated } from "./cursor.ts";
 import type { Costs } from "./cost.ts";
 import type { CollectionInstruction, MismatchInstruction, RecordInstruction } from "./read-instructions.ts";
 import { countsItself, type SizeBounds } from "./size-bounds.ts";
 
-/** Moves over the value at `p`, and leaves the position behind it in `Cursor.p`. `d` is how deep the value is nested. */
+/** Moves over the value at `p`, and leaves the position after it in `Cursor.p`. `d` is the depth of the value. */
 export type Closure = (b: Uint8Array, p: number, e: number, d: number) => unknown;
 
-/** Moves over an item; `i` is its place among all items, `count` how many its block has. */
+/** Moves over an item. `i` is its index among all items, `count` the number of items in its block. */
 export type ItemClosure = (b: Uint8Array, p: number, e: number, d: number, i: number, count: number) => void;
 
 /** Walks the blocks of a collection. */
@@ -16,10 +16,10 @@ export type Blocks = (b: Uint8Array, p: number, e: number, d: number, item: Item
 
 export type Columns = Record<string, unknown>;
 
-/** Moves over a field, and puts what is read of it into the record. Nothing is put into a record that is skipped. */
+/** Moves over a field. If the record is read, the field's value is put into it. */
 export type FieldClosure = (target: Columns, b: Uint8Array, p: number, e: number, d: number) => void;
 
-/** What is known of a schema's sizes and costs. */
+/** The size bounds and the costs of a schema. */
 export interface Bounds {
   readonly sizeBounds: SizeBounds;
   readonly costs: Costs;
@@ -52,7 +52,7 @@ export function walkBlocks(instruction: CollectionInstruction, at: Cursor, { siz
   };
 }
 
-/** Opens a record or a collection: it counts as a level, and its parts of no bytes count. */
+/** Enters a record or a collection: checks its depth, and counts its parts that take no bytes. */
 export function enter(at: Cursor, depth: number, zeroByteCount: number): void {
   if (depth > at.maxDepth) {
     throw tooDeep(at);
@@ -62,14 +62,14 @@ export function enter(at: Cursor, depth: number, zeroByteCount: number): void {
   }
 }
 
-/** Reads no value of the writer's that the reader's schema has no place for. */
+/** Fails if the writer's schema writes a value that the reader's schema does not accept. */
 export function refuse({ error }: MismatchInstruction): () => never {
   return () => {
     throw error();
   };
 }
 
-/** A branch of a union that a message can read more than once costs what it holds. */
+/** Adds the cost of a union's branch, if one message can read the union more than once. */
 export function addBranchCost(at: Cursor, costs: readonly number[] | null, branch: number): void {
   if (costs !== null) {
     addCost(at, costs[branch] ?? 0);
@@ -81,9 +81,9 @@ export type Pairs = (b: Uint8Array, p: number, e: number, d: number, keep: (name
 
 export function readObject(pairs: Pairs): Closure {
   return (b, p, e, d) => {
-    const object = Object.create(null) as Record<string, unknown>; // the one prototype that hides no key
+    const object = Object.create(null) as Record<string, unknown>; // without prototype, so that no key meets an inherited property
     pairs(b, p, e, d, (name, content) => {
-      object[name as string] = content; // its keys are strings
+      object[name as string] = content; // a map's keys are strings here
     });
     return object;
   };
@@ -97,7 +97,7 @@ export function readMap(pairs: Pairs): Closure {
   };
 }
 
-/** What the fields of a skipped record are handed. They leave it as it is. */
+/** Given to the fields of a skipped record, which do not change it. */
 export const skippedRecord: Columns = Object.freeze({});
 
 /** Makes the objects of a record: with the defaults of the reader's own schema, and in its order. */
@@ -106,7 +106,7 @@ export function emptyRecords(record: RecordInstruction): () => Columns {
   return () => {
     const target: Columns = {};
     for (const name of order) {
-      setProperty(target, name, defaults.get(name)?.make()); // the others are read into their places
+      setProperty(target, name, defaults.get(name)?.make()); // fields without a default here are read later
     }
     return target;
   };
@@ -118,13 +118,13 @@ export function readBoolean(at: Cursor, b: Uint8Array, p: number, e: number): bo
   }
   const byte = b[p];
   if (byte !== 0 && byte !== 1) {
-    throw malformed("a boolean other than 0 and 1");
+    throw malformed("a boolean that is neither 0 nor 1");
   }
   at.p = p + 1;
   return byte === 1;
 }
 
-/** Where the reader's own schema has an order and defaults, the names that a record's object has, in that order. */
+/** The names that a record's object has, in their order, if the reader's own schema has an order and defaults. */
 function placesOf({ fields, resolution }: RecordInstruction): NonNullable<RecordInstruction["resolution"]> {
   if (resolution === undefined) {
     return { order: [], defaults: new Map() };

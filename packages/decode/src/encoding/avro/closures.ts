@@ -1,6 +1,6 @@
 /**
- * The reader where code must not be generated: one closure a step. It is the obvious twin of `generate.ts`; a differential test holds the
- * two equal, and `npm run bench -- tiers` says what it costs ("generatedReaders").
+ * The reader made of closures, one for each instruction. It is used if code generation is off. It is the simple twin of `generate.ts`: a
+ * differential test holds that both give the same, and `npm run bench -- tiers` measures how much slower it is ("generatedReaders").
  */
 import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
@@ -54,7 +54,7 @@ import type {
 import { measureSizes } from "./size-bounds.ts";
 import { readText, TextMemo } from "../text-cache.ts";
 
-/** The reader of these steps, as closures. */
+/** Makes a reader of these instructions, as closures. */
 export function closureReader(root: ReadInstruction, at: Cursor): PayloadReads {
   const compiler = new ClosureCompiler(root, at);
   return { read: compiler.whole(root, 1), readSequence: compiler.sequence(root) };
@@ -62,7 +62,7 @@ export function closureReader(root: ReadInstruction, at: Cursor): PayloadReads {
 
 type NumberInstruction = Extract<ReadInstruction, { kind: "int" | "long" | "float" | "double" }>;
 
-/** The fields that were peeked, in the order in which they were asked for. */
+/** The values of the peeked fields, in the order of the names that were asked for. */
 type Peeked = (string | null | undefined)[];
 
 class ClosureCompiler {
@@ -97,7 +97,10 @@ class ClosureCompiler {
       });
   }
 
-  /** Reads with a message's budgets, to the end of its bytes; a conversion may read another message on the way. */
+  /**
+   * Runs a read with the budgets of one message, and saves and restores those of the message around it: a conversion may read another
+   * message on the way.
+   */
   #budgeted<Value>(start: number, end: number, read: () => Value): Value {
     const at = this.#at;
     const { zeroByteItems, cost, maxCost } = at;
@@ -118,8 +121,8 @@ class ClosureCompiler {
   }
 
   /**
-   * Reads a value, or skips it: all is checked then that reading checks, but the content. Both are one traversal, so that a message is within
-   * its bounds or not, whoever reads it.
+   * Reads a value or skips it. Skipping checks the same things as reading, except the content of texts. Reading and skipping are one
+   * traversal, so that they always agree on whether a message is within its bounds.
    */
   #value(instruction: ReadInstruction, isRead: boolean): Closure {
     const at = this.#at;
@@ -180,7 +183,7 @@ class ClosureCompiler {
     }
   }
 
-  /** A closure of a function that returns the position behind a value. */
+  /** A closure of a function that returns the position after a value. */
   #moved(skip: (b: Uint8Array, p: number, e: number) => number): Closure {
     const at = this.#at;
     return (b, p, e) => {
@@ -188,7 +191,7 @@ class ClosureCompiler {
     };
   }
 
-  /** Reads, then converts. The position is set again: the conversion may have read another message. */
+  /** Reads, then converts. The position is set again afterwards, because the conversion may have read another message. */
   #then<T>(convert: ((value: T) => unknown) | null, read: (b: Uint8Array, p: number, e: number, d: number) => T): Closure {
     const at = this.#at;
     if (convert === null) {
@@ -210,7 +213,7 @@ class ClosureCompiler {
       number === null && bigint === null
         ? null
         : (value) => {
-            const convert = (typeof value === "number" ? number : bigint) as ((value: number | bigint) => unknown) | null; // its own kind
+            const convert = (typeof value === "number" ? number : bigint) as ((value: number | bigint) => unknown) | null; // the conversion of this kind
             return convert === null ? value : convert(value);
           },
       read,
@@ -268,7 +271,7 @@ class ClosureCompiler {
     const fields: FieldClosure[] = [];
     const walk = this.#walkFields(record, fields, isRead ? emptyRecords(record) : null);
     const closure = isRead ? this.#then(record.convert, walk) : walk;
-    compiled.set(record, closure); // before the fields: they may hold the record
+    compiled.set(record, closure); // before the fields, because they may contain the record
     fields.push(...record.fields.map((field) => this.#field(field, isRead)));
     return closure;
   }
@@ -362,7 +365,7 @@ class ClosureCompiler {
       }
       const peekText = this.#peekText(field.instruction);
       return (_target, b, p, e, d) => {
-        peeked[place] = peekText(b, p, e, d) as string | null; // it reads texts and nulls
+        peeked[place] = peekText(b, p, e, d) as string | null; // peekText reads texts and nulls
       };
     });
     return this.#walkFields(record, fields, null);

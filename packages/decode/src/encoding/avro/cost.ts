@@ -1,41 +1,45 @@
 /**
- * What values cost, told before they are read. A byte can stand for an object, a timestamp's text or a map, which take a hundred times
- * what the byte took; no message that says something consists of them. What is read once a message is bounded by its schema; what stands
- * in arrays and maps, or repeats by a record that holds itself, is metered against the message's length (`limits.maxCostPerByte`).
+ * What values cost, computed from the schema before they are read. One byte can stand for an object, a timestamp's text or a map, which
+ * take a hundred times as long to make as the byte took to read. Real messages do not consist of such values alone. A value that is read
+ * once per message is bounded by its schema. A value in an array or a map, or in a record that contains itself, is limited by the length of
+ * the message (`limits.maxCostPerByte`).
  *
- * A cost is about a nanosecond of a reader that was compiled for this message alone, its garbage counted in.
+ * One unit of cost is about a nanosecond of a reader that is compiled for this schema alone, garbage collection included.
  */
 import { partsOf } from "./size-bounds.ts";
 import type { CollectionInstruction, RecordInstruction, ReadInstruction } from "./read-instructions.ts";
 
 export interface Costs {
-  /** What every item of a collection costs, whatever it holds. */
+  /** The cost of every item of a collection, before the content that varies. */
   readonly item: (collection: CollectionInstruction) => number;
-  /** What each branch of a union adds to that; null where nothing is metered: the union is read once a message. */
+  /** The additional cost of each branch of a union; null if the union is read once per message and costs nothing. */
   readonly branches: (union: UnionInstruction) => readonly number[] | null;
-  /** Whether its bytes cost by their length too: something is made of them, and one message can hold it more than once. */
+  /** Whether long bytes cost by their length too: a conversion makes something of them, and one message can hold several of them. */
   readonly isLong: (instruction: BytesInstruction) => boolean;
 }
 
 export type UnionInstruction = Extract<ReadInstruction, { kind: "union" }>;
 export type BytesInstruction = Extract<ReadInstruction, { kind: "bytes" | "fixed" }>;
 
-/** An item's place in its array. */
+/** An item's slot in its array. */
 const slotCost = 14;
-/** An entry of a map: its key is made, looked for and kept. */
+/** An entry of a map: its key is decoded, looked up and stored. */
 const entryCost = 200;
-/** Collections cost their blocks too (`blockCost`): each has two, or one where it is empty. */
+/** The blocks of a collection cost too (`blockCost`): it has two, or one if it is empty. */
 const arrayCost = 30;
 const mapCost = 520;
 const recordCost = 80;
 const fieldCost = 12;
-/** An object of the runtime that is larger than most, whatever bytes it shows. */
+/** A Buffer is a larger object than most, whatever its length. */
 const bufferCost = 240;
 const textCost = 210;
-/** What conversions make of a value: text, most often; of text they may make lists. */
+/** What conversions add. Most of them make a text, and some make lists of a text. */
 const converted = { int: 130, long: 300, float: 150, double: 150, enum: 400, string: 400, bytes: 700, fixed: 700, record: 150, array: 150 };
 
-/** Meters all that can be reached from the root, in one order, so that every reader of these steps has the same bounds. */
+/**
+ * Computes the costs of all that can be reached from the root, in one order, so that all readers of these instructions have the same
+ * bounds.
+ */
 export function planCosts(root: ReadInstruction): Costs {
   const repeated = repeatedInstructions(root);
   const known = new Map<RecordInstruction, number>();
@@ -47,7 +51,7 @@ export function planCosts(root: ReadInstruction): Costs {
     if (cached !== undefined) {
       return cached;
     }
-    known.set(instruction, 0); // met again inside itself, with nothing between: no message has one
+    known.set(instruction, 0); // a record directly inside itself: it has no finite value
     const defaults = [...(instruction.resolution?.defaults.values() ?? [])].reduce((sum, { cost }) => sum + fieldCost + cost, 0);
     const cost = instruction.fields.reduce((sum, field) => sum + fieldCost + costOf(field.instruction), ownCost(instruction) + defaults);
     known.set(instruction, cost);
@@ -69,7 +73,7 @@ function ownCost(instruction: ReadInstruction): number {
     case "boolean":
     case "mismatch":
     case "union":
-      return 0; // a union is metered by its branch
+      return 0; // the cost of a union is that of its branch
     case "map":
       return mapCost;
     case "bytes":
@@ -89,7 +93,7 @@ function plainCost(kind: keyof typeof converted): number {
     case "string":
       return textCost;
     default:
-      return 0; // a number, or a symbol that is at hand
+      return 0; // a number, or a symbol that exists already
   }
 }
 
@@ -97,7 +101,7 @@ function isConverted(instruction: Exclude<ReadInstruction, { kind: "null" | "boo
   return instruction.kind === "long" ? instruction.number !== null || instruction.bigint !== null : instruction.convert !== null;
 }
 
-/** The steps that one message can read more than once. */
+/** The instructions that one message can carry out more than once: those in arrays and maps, and in records that contain themselves. */
 function repeatedInstructions(root: ReadInstruction): ReadonlySet<ReadInstruction> {
   const repeated = new Set<ReadInstruction>();
   const inside = new Set<ReadInstruction>();
@@ -110,7 +114,7 @@ function repeatedInstructions(root: ReadInstruction): ReadonlySet<ReadInstructio
   };
   const visit = (instruction: ReadInstruction): void => {
     if (inside.has(instruction)) {
-      repeat(instruction); // it holds itself
+      repeat(instruction); // it contains itself
     }
     if (seen.has(instruction)) {
       return;

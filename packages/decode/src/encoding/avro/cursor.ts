@@ -1,8 +1,9 @@
 /**
- * The primitives of Avro's binary encoding, for generated readers and for closures alike.
+ * The primitives of Avro's binary encoding, for generated readers and for closures.
  *
- * Each takes the position `p` and the end `e` of what may be read, and never reads at or beyond `e`. What gives a value leaves the
- * position behind it in `Cursor.p`, where the caller takes it before it calls anything else: a conversion may decode another message.
+ * Each function gets the position `p` and the end `e` of what it may read, and never reads at or after `e`. A function that returns a value
+ * leaves the position after it in `Cursor.p`. The caller must take that position before it calls anything: a conversion may decode another
+ * message with the same cursor.
  */
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
@@ -10,13 +11,13 @@ import type { TextCache } from "../text-cache.ts";
 
 /** What the functions of one reader share. */
 export class Cursor {
-  /** Behind the value that was read last. */
+  /** The position after the value that was read last. */
   p = 0;
-  /** Where the block that was opened last must end, or -1 where it does not say. */
+  /** The position at which the block that was opened last must end, or -1 if the block does not state its size. */
   blockEnd = -1;
-  /** Values of no bytes in this message so far. */
+  /** How many values without bytes this message had so far. */
   zeroByteItems = 0;
-  /** What the items of collections cost in this message so far, and may cost. */
+  /** The cost of the collections' items in this message so far. Its limit is `maxCost`. */
   cost = 0;
   maxCost = 0;
   readonly maxZeroByteItems: number;
@@ -34,7 +35,7 @@ export class Cursor {
   }
 }
 
-// A position below `e` is inside the bytes, so the element reads below are never undefined.
+// Positions are checked against `e` before each `b[p]!` below, so those elements are never undefined.
 
 /** A zig-zag varint of at most 32 bits. */
 export function readInt(at: Cursor, b: Uint8Array, p: number, e: number): number {
@@ -62,12 +63,16 @@ export function readInt(at: Cursor, b: Uint8Array, p: number, e: number): number
   return (bits >>> 1) ^ -(bits & 1);
 }
 
-/** A zig-zag varint of at most 64 bits: a number where that is exact, a bigint else. */
+/**
+ * A zig-zag varint of at most 64 bits. The result is a number if a double holds it exactly, otherwise a bigint. The steps are written out
+ * instead of a loop, because timestamps are eight bytes each. Seven bits a byte go into `low` (four bytes, 28 bits), the next four bytes
+ * into `high`, because bit operations take 32 bits; `zigZag` joins the halves in a double. Ten bytes must be there, so that no step has to
+ * check for the end.
+ */
 export function readLong(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
   if (e - p < maxVarintBytes) {
     return readLongWatched(at, b, p, e);
   }
-  // 28 bits a half: shifts stay in 32-bit integers, and the halves meet in a double. Written out, as timestamps are eight bytes each.
   let byte = b[p]!;
   let low = byte & 0x7f;
   if (byte < 0x80) {
@@ -123,10 +128,10 @@ function readHighHalf(at: Cursor, b: Uint8Array, p: number, e: number, low: numb
   return readLongest(at, b, p + 4, e, low, high);
 }
 
-/** The longest varint that is no error. */
+/** The length of the longest varint that is valid. */
 const maxVarintBytes = 10;
 
-/** The same near the end, watching for it at every byte. */
+/** Reads the same varint near the end of the message, and checks for the end at every byte. */
 function readLongWatched(at: Cursor, b: Uint8Array, p: number, e: number): number | bigint {
   let low = 0;
   let high = 0;
@@ -148,7 +153,10 @@ function readLongWatched(at: Cursor, b: Uint8Array, p: number, e: number): numbe
   return readLongest(at, b, p, e, low, high);
 }
 
-/** Below this, the high half leaves a magnitude that a double holds exactly: 27 bits of the low half, 26 of this. */
+/**
+ * The magnitude is `high * 2**27` plus the upper 27 bits of `low`; the lowest bit of `low` is the sign. If `high` is below 2**26, the
+ * magnitude is below 2**53, so a double holds it exactly.
+ */
 const safeHigh = 0x400_0000;
 
 function zigZag(low: number, high: number): number | bigint {
@@ -180,13 +188,13 @@ function readLongest(at: Cursor, b: Uint8Array, p: number, e: number, low: numbe
 
 function exactLong(low: number, high: number, top: number): number | bigint {
   if (top === 0 && high < safeHigh) {
-    return zigZag(low, high); // padded with bytes that say nothing
+    return zigZag(low, high); // a small value with more bytes than it needs
   }
   const bits = (BigInt(top) << 56n) | (BigInt(high) << 28n) | BigInt(low);
   return (bits & 1n) === 0n ? bits >> 1n : -(bits >> 1n) - 1n;
 }
 
-/** The position behind a varint of at most 32 bits. */
+/** The position after a varint of at most 32 bits. */
 export function skipInt(b: Uint8Array, p: number, e: number): number {
   for (let length = 1; length <= 5; length++) {
     if (p >= e) {
@@ -201,7 +209,8 @@ export function skipInt(b: Uint8Array, p: number, e: number): number {
 }
 
 /**
- * The position behind a varint of at most 64 bits. Bytes are looked at together: a bit that all of them have says that none is the last.
+ * The position after a varint of at most 64 bits. Four bytes are tested at once: if the high bit is set in all of them, the varint ends
+ * after them.
  */
 export function skipLong(b: Uint8Array, p: number, e: number): number {
   if (e - p < 8) {
@@ -216,7 +225,7 @@ export function skipLong(b: Uint8Array, p: number, e: number): number {
   return skipLongWatched(b, p + 8, e, maxVarintBytes - 8);
 }
 
-/** The same near the end, watching for it at every byte; `max` of them are left. */
+/** Skips the same varint near the end of the message, and checks for the end at every byte. At most `max` bytes may follow. */
 function skipLongWatched(b: Uint8Array, p: number, e: number, max: number): number {
   for (let left = max; left > 0; left--) {
     if (p >= e) {
@@ -230,7 +239,7 @@ function skipLongWatched(b: Uint8Array, p: number, e: number, max: number): numb
   throw malformed("a long of more than 64 bits");
 }
 
-/** The length of a string or of bytes, which are there. */
+/** The length of a string or of bytes, all of which are there. */
 export function readLength(at: Cursor, b: Uint8Array, p: number, e: number): number {
   const length = readLong(at, b, p, e);
   if (length < 0) {
@@ -239,28 +248,29 @@ export function readLength(at: Cursor, b: Uint8Array, p: number, e: number): num
   if (length > e - at.p) {
     throw truncated();
   }
-  return length as number; // not above a number
+  return length as number; // a length that is not above `e - at.p` is a number, not a bigint
 }
 
-/** Which branch of a union, or which symbol of an enum. */
+/** The index of a union's branch or of an enum's symbol. */
 export function readIndex(at: Cursor, b: Uint8Array, p: number, e: number, count: number): number {
   const index = readLong(at, b, p, e);
   if (index < 0 || index >= count) {
     throw malformed(`a branch or symbol other than the ${count} of the schema`);
   }
-  return index as number; // below a number
+  return index as number; // an index below `count` is a number, not a bigint
 }
 
 /**
- * Opens a block of an array or a map: how many items follow, 0 behind the last. `minBytes` is the least that an item takes; where that is
- * nothing, the items are bounded by what the message has left of its budget. `cost` is what each of them costs at least.
+ * Opens a block of an array or a map and returns how many items it has; 0 ends the collection. `minBytes` is the fewest bytes that an item
+ * takes. If that is 0, the bytes do not limit the count, so the message's budget of items without bytes does. `cost` is the minimum cost of
+ * an item. The count is checked before any item is read, so that a few bytes cannot announce a billion items.
  */
 export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBytes: number, cost: number): number {
   let count = readLong(at, b, p, e);
   let position = at.p;
   at.blockEnd = -1;
   if (count < 0) {
-    count = -count; // of a bigint too: it has no least value that cannot be negated
+    count = -count; // safe for -2**63 too: it is a bigint, which does not overflow
     const size = readLength(at, b, position, e);
     position = at.p;
     at.blockEnd = position + size;
@@ -272,12 +282,12 @@ export function openBlock(at: Cursor, b: Uint8Array, p: number, e: number, minBy
   } else if (count > at.maxZeroByteItems - at.zeroByteItems) {
     throw tooManyItems(at);
   }
-  const known = count as number; // bounded by one
+  const known = count as number; // the checks above bound it by a number
   addCost(at, blockCost + known * cost);
   return known;
 }
 
-/** Meters the values of a message that holds several, before the first is read. */
+/** Adds the cost of the values of a message that holds several, before the first one is read. */
 export function openSequence(at: Cursor, length: number, count: number, minBytes: number): void {
   if (count * minBytes > length) {
     throw truncated();
@@ -288,17 +298,17 @@ export function openSequence(at: Cursor, length: number, count: number, minBytes
   addCost(at, count * rowCost);
 }
 
-/** A row's object, its place in the list, and the event that it becomes. What is in its columns is as wide as its schema. */
+/** A row's object, its slot in the list and the event that it becomes. What is in its columns is bounded by its schema. */
 const rowCost = 200;
 
-/** Checks that a block that stated its size had it. */
+/** Checks that a block has the size that it states. */
 export function closeBlock(blockEnd: number, p: number): void {
   if (blockEnd >= 0 && blockEnd !== p) {
-    throw malformed("a block of another size than it states");
+    throw malformed("a block that does not have the size that it states");
   }
 }
 
-/** How many items the first block has, or -1 where it has many: a glance, before anything is read. */
+/** How many items the first block has, without moving the position; -1 if the count takes more than one byte. */
 export function peekCount(b: Uint8Array, p: number, e: number): number {
   let bits = 0;
   for (let shift = 0; shift < 28 && p < e; shift += 7) {
@@ -311,7 +321,7 @@ export function peekCount(b: Uint8Array, p: number, e: number): number {
   return -1;
 }
 
-/** Takes values of no bytes from the message's budget. */
+/** Takes values without bytes from the message's budget. */
 export function countZeroBytes(at: Cursor, count: number): void {
   at.zeroByteItems += count;
   if (at.zeroByteItems > at.maxZeroByteItems) {
@@ -319,27 +329,27 @@ export function countZeroBytes(at: Cursor, count: number): void {
   }
 }
 
-/** What the items of a message of `length` bytes may cost. */
+/** The cost budget of a message of `length` bytes. */
 export function costBudget(at: Cursor, length: number): number {
   return at.maxCostPerByte * Math.max(length, minMeteredBytes);
 }
 
 const minMeteredBytes = 1_048_576;
 
-/** Takes what values cost from the message's budget. */
+/** Takes a cost from the message's budget. */
 export function addCost(at: Cursor, cost: number): void {
   at.cost += cost;
   if (at.cost > at.maxCost) {
     throw new DecodeError(
       "limit-exceeded",
-      `the arrays and maps of the message cost more than ${at.maxCostPerByte} ns for each of its bytes: they hold more values of next to no bytes than any message should; was it written with another schema? Raise limits.maxCostPerByte if not`,
+      `expected an Avro message whose arrays and maps cost at most ${at.maxCostPerByte} ns for each of its bytes, found a higher cost: too many values that are (almost) empty; raise limits.maxCostPerByte if the message is valid, or check whether it was written with another schema`,
     );
   }
 }
 
 /**
- * Takes what long bytes cost beyond the usual where something is made of them. Making a decimal's text takes longer with the square of its
- * length, up to the longest that is read; all else takes less.
+ * Adds the additional cost of long bytes that are converted. The time to make a decimal's text grows with the square of its length, up to
+ * the longest decimal that is read. All other conversions take less.
  */
 export function addLongCost(at: Cursor, length: number): void {
   if (length > shortBytes) {
@@ -352,12 +362,12 @@ const shortBytes = 64;
 const maxDecimalBytes = 416;
 const squareCost = 0.2;
 
-/** What it takes to open a block, metered as its items are. */
+/** The cost of opening a block. It is counted like that of the items. */
 const blockCost = 90;
 
 /**
- * Takes what the entries of a block of a map cost beyond the usual, behind `before` others. Few maps have thousands of keys: those are kept
- * in a table that grows, and each key in one of the whole runtime.
+ * Adds the additional cost of a block of a map's entries after `before` others. An object with thousands of keys is stored in a hash table
+ * that must grow, and the runtime interns each key.
  */
 export function addEntriesCost(at: Cursor, before: number, count: number): void {
   if (before + count > manyEntries) {
@@ -368,12 +378,12 @@ export function addEntriesCost(at: Cursor, before: number, count: number): void 
 const manyEntries = 1_000;
 const manyEntriesCost = 1_100;
 
-/** A first block's items, whose number is known. */
+/** A list for the items of a first block, whose count is known. */
 export function listOf(count: number): unknown[] {
   return count > maxPlaces ? [] : new Array<unknown>(count);
 }
 
-/** Lists of more items grow with them: the runtime keeps very large ones that start empty in a slow table. */
+/** Longer lists grow while they are filled: the runtime stores a very long list that is created with its length in a slow table. */
 const maxPlaces = 4_194_304;
 
 export function readFloat(at: Cursor, b: Uint8Array, p: number): number {
@@ -393,9 +403,9 @@ export function readDouble(at: Cursor, b: Uint8Array, p: number): number {
   return at.scratchView.getFloat64(0, true);
 }
 
-const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
+const noBytes = Buffer.alloc(0); // shared: an empty Buffer has no bytes that a caller could change
 
-/** A Buffer of its own. */
+/** Copies bytes into a Buffer of their own. */
 export function copyBytes(b: Uint8Array, start: number, end: number): Buffer {
   const length = end - start;
   if (length === 0) {
@@ -412,7 +422,7 @@ export function copyBytes(b: Uint8Array, start: number, end: number): Buffer {
   return copy;
 }
 
-/** Whether these bytes are those: a length that differs is the cheap and usual answer. */
+/** Whether the bytes are the expected ones. The length is compared first: it differs most often. */
 export function sameBytes(expected: Uint8Array, b: Uint8Array, start: number, end: number): boolean {
   if (end - start !== expected.length) {
     return false;
@@ -426,24 +436,36 @@ export function sameBytes(expected: Uint8Array, b: Uint8Array, start: number, en
 }
 
 export function truncated(): DecodeError {
-  return new DecodeError("truncated", "expected more bytes of the Avro value; was the message cut, or written with another schema?");
+  return new DecodeError(
+    "truncated",
+    "expected more bytes of the Avro value, found its end; check whether the message was cut, or written with another schema",
+  );
 }
 
 export function trailing(): DecodeError {
-  return new DecodeError("trailing-bytes", "the Avro value ends before its bytes do; was the message written with another schema?");
+  return new DecodeError(
+    "trailing-bytes",
+    "expected the end of the bytes after the Avro value, found more; check whether the message was written with another schema",
+  );
 }
 
 export function malformed(found: string): DecodeError {
-  return new DecodeError("malformed", `found ${found} in the Avro value; was the message written with another schema?`);
+  return new DecodeError(
+    "malformed",
+    `expected a valid Avro value, found ${found}; check whether the message was written with another schema`,
+  );
 }
 
 export function tooDeep(at: Cursor): DecodeError {
-  return new DecodeError("limit-exceeded", `values are nested deeper than ${at.maxDepth}; raise limits.maxDepth if they should be`);
+  return new DecodeError(
+    "limit-exceeded",
+    `expected values nested at most ${at.maxDepth} deep, found deeper ones; raise limits.maxDepth if they are valid`,
+  );
 }
 
 function tooManyItems(at: Cursor): DecodeError {
   return new DecodeError(
     "limit-exceeded",
-    `the message has more than ${at.maxZeroByteItems} items of no bytes; raise limits.maxZeroByteItems if it should have`,
+    `expected at most ${at.maxZeroByteItems} items without bytes in a message, found more; raise limits.maxZeroByteItems if they are valid`,
   );
 }

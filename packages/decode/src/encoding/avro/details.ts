@@ -1,19 +1,19 @@
 /**
- * What an Avro schema says of its types that reading by the writer's schema does not ask for: names, aliases, defaults. Kept beside the
- * types, for those who read by another schema, or Avro written as JSON.
+ * Names, aliases and defaults of an Avro schema. Reading by the writer's schema does not need them, so they are kept beside the types, for
+ * schema resolution and for Avro's JSON encoding.
  */
 import type { Field, Type } from "../type.ts";
 
 export interface NamedDetails {
   readonly fullName: string;
   readonly aliases: readonly string[];
-  /** The symbol that stands for those that an enum does not have. */
+  /** The symbol that an unknown symbol becomes. */
   readonly defaultSymbol: string | null;
 }
 
 export interface FieldDetails {
   readonly aliases: readonly string[];
-  /** As JSON; null where the field has none. */
+  /** The default as JSON; null if the field has none. */
   readonly defaultValue: { readonly json: unknown } | null;
 }
 
@@ -21,7 +21,7 @@ const named = new WeakMap<object, NamedDetails>();
 const fields = new WeakMap<Field, FieldDetails>();
 const noFieldDetails: FieldDetails = { aliases: [], defaultValue: null };
 
-/** Of a record, an enum or a fixed; null of every other type. */
+/** The details of a record, an enum or a fixed; null for every other type. */
 export function detailsOf(type: Type): NamedDetails | null {
   return named.get(identityOf(type)) ?? null;
 }
@@ -38,15 +38,15 @@ export function setFieldDetails(field: Field, details: FieldDetails): void {
   fields.set(field, details);
 }
 
-/** The name by which Avro's JSON encoding tells a branch of a union from the others. */
+/** The name of a union's branch in Avro's JSON encoding. */
 export function branchName(type: Type): string {
   if (type.kind === "map") {
-    return type.keys === null ? "map" : "array"; // Connect's map of other keys is an array of pairs
+    return type.keys === null ? "map" : "array"; // Connect writes a map with other keys as an array of pairs
   }
   return detailsOf(type)?.fullName ?? type.kind;
 }
 
-/** Types that differ in their parameters alone share their fields, and their symbols. */
+/** Types that differ only in their parameters share their fields and symbols. */
 function identityOf(type: Type): object {
   switch (type.kind) {
     case "record":

@@ -5,14 +5,14 @@ import { Deferred, type ReadPlan } from "../reader.ts";
 import { longs, named, sample } from "./samples.contract.ts";
 import { avroType, avscTypeOf, type Outcome, outcomeOf, plain, readBoth, twins } from "./twins.contract.ts";
 
-test("what avsc writes, both readers read back as avsc does", () => {
+test("both readers read what avsc writes as avsc reads it", () => {
   fc.assert(
     fc.property(sample, (drawn) => {
       const { schema, value } = named(drawn);
       const avsc = avscTypeOf(schema);
       const payload = avsc.toBuffer(value);
       const outcome = readBoth(twins(avroType(schema), { values: { int64: "bigint" } }), payload);
-      // At the top, bytes are written without their length.
+      // At the top of a payload, bytes are written without their length.
       const expected = schema === "bytes" ? payload : avsc.fromBuffer(payload);
       expect(plain((outcome as { value: unknown }).value)).toEqual(plain(expected));
     }),
@@ -20,7 +20,7 @@ test("what avsc writes, both readers read back as avsc does", () => {
   );
 });
 
-test("an int64 is a number where that is exact, and a bigint beyond", () => {
+test("an int64 is a number if that is exact, and a bigint if not", () => {
   const readers = twins(avroType({ type: "record", name: "R", fields: [{ name: "id", type: "long" }] }));
   const avsc = avscTypeOf({ type: "record", name: "R", fields: [{ name: "id", type: "long" }] });
   fc.assert(
@@ -32,7 +32,7 @@ test("an int64 is a number where that is exact, and a bigint beyond", () => {
   );
 });
 
-test("cut or changed bytes end alike in both readers, whether a field is read, skipped or deferred", () => {
+test("both readers give the same result for cut or changed bytes, if a field is read, skipped or deferred", () => {
   fc.assert(
     fc.property(fc.array(sample, { minLength: 1, maxLength: 4 }), fc.nat(), fc.nat({ max: 255 }), (samples, place, byte) => {
       const { schema, value } = named({
@@ -41,7 +41,7 @@ test("cut or changed bytes end alike in both readers, whether a field is read, s
       });
       const payload = avscTypeOf(schema).toBuffer(value);
       const changed = Buffer.from(payload);
-      changed[place % (payload.length + 1)] = byte; // at the end it changes nothing
+      changed[place % (payload.length + 1)] = byte; // a byte at the end changes nothing
       const type = avroType(schema);
       for (const bytesToRead of [payload, changed, payload.subarray(0, place % (payload.length + 1))]) {
         const whole = readBoth(twins(type), bytesToRead);
@@ -56,7 +56,7 @@ test("cut or changed bytes end alike in both readers, whether a field is read, s
   );
 });
 
-/** Text that is not UTF-8 hides what comes after it; skipping does not look at content. */
+/** Text that is not UTF-8 hides the errors after it, because skipping does not look at the content of texts. */
 function contentIsGood(outcome: Outcome): boolean {
   return "value" in outcome || outcome.code !== "invalid-utf8";
 }

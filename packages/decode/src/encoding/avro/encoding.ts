@@ -6,7 +6,7 @@ import type { Type } from "../type.ts";
 import { compileAvroReader } from "./reader.ts";
 import { parseAvroSchema } from "./schema.ts";
 
-/** Avro's binary encoding, read with its writer's schema, as a value of the reader's where there is one. */
+/** Avro's binary encoding, read with the writer's schema, and resolved to the reader's schema if there is one. */
 export const avro: SchemaEncoding = {
   name: "avro",
   schemaType: "AVRO",
@@ -23,6 +23,6 @@ function parseReaderSchema({ id, schema, references }: RegisteredSchema, limits:
   try {
     return parseAvroSchema(schema, references ?? [], limits, unescapesNames);
   } catch (error) {
-    throw isDecodeError(error) ? new DecodeError(error.code, `${error.detail} (${id}, which values are wanted in)`) : error;
+    throw isDecodeError(error) ? new DecodeError(error.code, `${error.detail} (in the reader schema ${id})`) : error;
   }
 }

@@ -4,7 +4,7 @@ import { readEverything } from "../reader.ts";
 import { avro } from "./encoding.ts";
 import { canonicalForm, fingerprintId, schemasByFingerprint } from "./fingerprint.ts";
 
-/** Schema, canonical form, fingerprint as Java prints it: of share/test/data/schema-tests.txt in apache/avro. */
+/** Schema, canonical form, and the fingerprint as Java prints it. From share/test/data/schema-tests.txt in apache/avro. */
 const vectors: readonly (readonly [schema: string, canonical: string, fingerprint: bigint])[] = [
   ['"null"', '"null"', 7195948357588979594n],
   ['{"type":"boolean"}', '"boolean"', -6970731678124411036n],
@@ -62,7 +62,7 @@ describe("the parsing canonical form", () => {
     expect(fingerprintId(schema)).toBe(`fingerprint:${BigInt.asUintN(64, fingerprint).toString(16).padStart(16, "0")}`);
   });
 
-  test("writes a type of another text out where it is named first, and by name after that", () => {
+  test("writes out a type of another text at its first name, and uses its name after that", () => {
     const schema = '{"type":"record","name":"R","namespace":"n","fields":[{"name":"a","type":"F"},{"name":"b","type":"n.F"}]}';
     const references = [{ name: "n.F", schema: '{"type":"fixed","name":"F","namespace":"n","size":2}' }];
     const fixed = '{"name":"n.F","type":"fixed","size":2}';
@@ -97,7 +97,7 @@ describe("schemas by fingerprint", () => {
     await expect(source.load(1)).rejects.toMatchObject({ code: "not-found" });
   });
 
-  test("bytes at the top have their length behind such a frame, and not behind Confluent's", () => {
+  test("a payload of bytes has its length after a single-object frame, and none after Confluent's", () => {
     const parsed = avro.parse({ id: 1, schemaType: "AVRO", schema: '"bytes"' }, resolveLimits());
     const options = { values: resolveValueOptions(), limits: resolveLimits(), plan: readEverything };
     for (const codeGeneration of [true, false]) {

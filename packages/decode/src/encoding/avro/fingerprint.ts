@@ -2,11 +2,11 @@ import { DecodeError } from "../../errors.ts";
 import type { SchemaId, SchemaReference, SchemaSource } from "../../schema-source.ts";
 
 /**
- * Avro's Parsing Canonical Form and its CRC-64: how a single-object message names its schema.
+ * Avro's Parsing Canonical Form and its CRC-64, by which a single-object message names its schema.
  * https://avro.apache.org/docs/1.12.0/specification/#parsing-canonical-form-for-schemas
  */
 
-/** Schemas that the user has, found by their fingerprints: a source for single-object messages. */
+/** A schema source for single-object messages: the user's own schemas, found by their fingerprints. */
 export function schemasByFingerprint(schemas: readonly string[]): SchemaSource {
   const known = new Map(schemas.map((schema) => [fingerprintId(schema), schema]));
   const peek: SchemaSource["peek"] = (id) => {
@@ -16,13 +16,18 @@ export function schemasByFingerprint(schemas: readonly string[]): SchemaSource {
   const load: SchemaSource["load"] = (id) => {
     const found = peek(id);
     return found === undefined
-      ? Promise.reject(Object.assign(new Error(`none of the ${known.size} schemas has ${id}`), { code: "not-found" }))
+      ? Promise.reject(
+          Object.assign(
+            new Error(`expected a schema with the id ${id}, found none among the ${known.size} schemas; add the writer's schema`),
+            { code: "not-found" },
+          ),
+        )
       : Promise.resolve(found);
   };
   return { peek, load };
 }
 
-/** The id by which a single-object message asks for this schema: `fingerprint:` and 16 hex digits. */
+/** The id under which a single-object message looks this schema up: `fingerprint:` and 16 hex digits. */
 export function fingerprintId(schema: string, references: readonly SchemaReference[] = []): SchemaId {
   const crc = crc64(Buffer.from(canonicalForm(schema, references)));
   return `fingerprint:${crc.toString(16).padStart(16, "0")}`;
@@ -47,7 +52,7 @@ function crc64(bytes: Uint8Array): bigint {
   return crc;
 }
 
-/** The schema without what does not change how bytes are read, spelled in the one way. */
+/** The schema in Parsing Canonical Form: without everything that does not change how bytes are read, in one spelling. */
 export function canonicalForm(schema: string, references: readonly SchemaReference[] = []): string {
   const scope: Scope = { namespace: "", nesting: 0, defined: new Set(), referenced: new Map() };
   for (const reference of references) {
@@ -59,9 +64,9 @@ export function canonicalForm(schema: string, references: readonly SchemaReferen
 interface Scope {
   readonly namespace: string;
   readonly nesting: number;
-  /** Full names that stand in the form already. */
+  /** Full names that the form defines already. */
   readonly defined: Set<string>;
-  /** Types of other texts, which are written out where they are named first. */
+  /** Types of other schema texts. Each is written out at the place that names it first. */
   readonly referenced: Map<string, unknown>;
 }
 
@@ -158,7 +163,7 @@ function listOf(node: Node, property: string): readonly unknown[] {
   return list;
 }
 
-/** A name or a symbol. `String` of an object asks the object, whose names came from bytes: `{"toString":1}` throws. */
+/** A name or a symbol. It is not converted with `String`, because an object from a schema can make that throw: `{"toString":1}`. */
 function text(value: unknown): string {
   if (typeof value !== "string") {
     throw invalid("a name or a symbol is not text");

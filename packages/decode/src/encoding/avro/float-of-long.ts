@@ -1,9 +1,9 @@
-/** Bits of a float's significand. */
+/** The number of bits in a float's significand. */
 const significandBits = 24;
 
 /**
- * A long as the nearest float, ties to even, as Java's cast has it. By way of a double it would be rounded twice, and what the first
- * rounding makes a tie may end in another float.
+ * Rounds a long to the nearest float, ties to even, as Java's cast does. `Math.fround(Number(value))` would round twice: if the first
+ * rounding makes a tie, the second can end in another float.
  */
 export function floatOfLong(value: number | bigint): number {
   if (typeof value === "number") {

@@ -1,6 +1,6 @@
 /**
- * Emits a reader's source: one function a record, an array and a map, everything else in line with the position in a local variable.
- * Values from schemas are scope constants or pass through `quote`; the rest is our own templates.
+ * Generates a reader's source: one function for each record, array and map, and everything else inline with the position in a local
+ * variable. Values from schemas are scope constants or pass through `quote`; the rest is our own templates.
  */
 import { type PlaceholderBytes, UNAVAILABLE } from "../../values/unavailable.ts";
 import { generate, property, quote } from "../codegen.ts";
@@ -21,24 +21,24 @@ import type {
 } from "./read-instructions.ts";
 import { readText, TextMemo } from "../text-cache.ts";
 
-/** Reads a payload in place, and accepts only one that fills its bytes. */
+/** Reads a payload in place. The payload must end exactly at `end`. */
 export type ReadPayload = (bytes: Uint8Array, start: number, end: number) => unknown;
 
 export interface PayloadReads {
   readonly read: ReadPayload;
-  /** So many values, one after another, that fill the bytes together. */
+  /** Reads `count` values, one after another. They must fill the bytes together. */
   readonly readSequence: (bytes: Uint8Array, start: number, end: number, count: number) => readonly unknown[];
 }
 
-/** The reader of these steps, as generated code. */
+/** Makes a reader of these instructions, as generated code. */
 export function generateReader(root: ReadInstruction, at: Cursor): PayloadReads {
   return new Emitter(root, at).reader(root);
 }
 
-/** The keys of a map, unless its type says more. */
+/** The keys of a map, unless its type declares others. */
 const stringKeys: ReadInstruction = { kind: "string", convert: null, placeholder: null };
 
-/** Functions of more fields than this are not optimised well: they are emitted in parts. */
+/** The runtime does not optimise functions with more fields than this well, so they are generated in parts. */
 const fieldsPerFunction = 48;
 
 class Emitter {
@@ -49,7 +49,7 @@ class Emitter {
   readonly #sizeBounds: SizeBounds;
   readonly #costs: Costs;
   readonly #countsDepth: boolean;
-  /** Whether anything emitted so far takes from a message's budgets. */
+  /** Whether any generated code so far uses the message's budgets. */
   #hasBudget = false;
   #serial = 0;
 
@@ -64,10 +64,10 @@ class Emitter {
     const read = this.#whole(root, "1");
     const readSequence = this.#sequence(root);
     const source = `${this.#functions.join("\n")}\nreturn {read:${read},readSequence:${readSequence}};`;
-    return generate(source, this.#scope) as PayloadReads; // the source returns them
+    return generate(source, this.#scope) as PayloadReads; // the source returns these two functions
   }
 
-  /** A function of (b, p, e) that reads one value, which must fill its bytes. */
+  /** A function of (b, p, e) that reads one value. The value must fill the bytes. */
   #whole(instruction: ReadInstruction, depth: string): string {
     const body = `${this.#value(instruction, "v", depth)}\nif(p!==e)throw trailing();\nreturn v;`;
     return `function(b,p,e){let c=0,n=0,v;${this.#hasBudget ? budgeted(body) : body}}`;
@@ -85,8 +85,9 @@ return o;`;
   }
 
   /**
-   * Statements that move `p` behind a value. They read it into `target`, or skip it if that is null: all is checked then that reading checks,
-   * but the content. Reading and skipping are one traversal, so that a message is within its bounds or not, whoever reads it.
+   * Statements that move `p` to the end of a value. They read it into `target`, or skip it if `target` is null. Skipping checks the same
+   * things as reading, except the content of texts. Reading and skipping are one traversal, so that they always agree on whether a message
+   * is within its bounds.
    */
   #value(instruction: ReadInstruction, target: string | null, depth: string): string {
     const assign = (value: () => string): string => (target === null ? "" : `${target}=${value()};`);
@@ -94,7 +95,7 @@ return o;`;
       case "null":
         return assign(() => "null");
       case "boolean":
-        return `if(p>=e)throw truncated();c=b[p++];if(c>1)throw malformed("a boolean other than 0 and 1");${assign(() => "c===1")}`;
+        return `if(p>=e)throw truncated();c=b[p++];if(c>1)throw malformed("a boolean that is neither 0 nor 1");${assign(() => "c===1")}`;
       case "int":
         return target === null ? "p=skipInt(b,p,e);" : varint("c", "readInt") + assign(() => this.#converted(instruction.convert, "c"));
       case "long":
@@ -204,7 +205,9 @@ return o;`;
     return `${this.#open(name)}${locals}${this.#zeroByteCount(record)}\n${fields.join("\n")}\n${isRead ? this.#made(record, literal()) : "return p;"}}`;
   }
 
-  /** In parts, some fields a function. If it is read, the object comes first, with its shape. */
+  /**
+   * Reads a record in parts, each a function with some of the fields. If the record is read, its object is made first, in its final shape.
+   */
   #wideRecord(name: string, record: RecordInstruction, isRead: boolean): string {
     const [target, locals] = isRead ? ["o,", "c=0,n=0,v"] : ["", "c=0,n=0"];
     const calls = chunks(record.fields).map((part, i) => {
@@ -222,7 +225,7 @@ return o;`;
     return `const r=${this.#converted(convert, value)};at.p=p;return r;`;
   }
 
-  /** The properties of a record's object, in the order in which its schema names them. */
+  /** The properties of a record's object, in the order of its schema. */
   #literal({ fields, resolution }: RecordInstruction, valueOf: (field: FieldInstruction) => string): string {
     const values = new Map(fields.filter((field) => field.use !== "skip").map((field) => [field.name, valueOf(field)]));
     for (const [name, { make }] of resolution?.defaults ?? []) {
@@ -245,11 +248,14 @@ return o;`;
     }
     const call = `${target}=${this.#deferred(record, defer)}(b,p,e,d+1);p=at.p;`;
     return instruction.kind === "union"
-      ? this.#branches(instruction, (branch) => (branch === record ? call : `${target}=null;`)) // the other one is null
+      ? this.#branches(instruction, (branch) => (branch === record ? call : `${target}=null;`)) // the other branch is null
       : call;
   }
 
-  /** A function that peeks into a value, skips it, and hands it out as a `Deferred`. */
+  /**
+   * A function that peeks into a value, skips it, and returns it as a `Deferred`. While the peeked texts stay the same, the result of
+   * `resolve` is reused from the record before.
+   */
   #deferred(instruction: ReadInstruction, defer: DeferInstruction): string {
     return this.#named("defer", instruction, (name) => {
       const part = `${name}_part`;
@@ -343,7 +349,10 @@ closeBlock(blockEnd,p);
     return this.#countsDepth ? `,${depth}` : "";
   }
 
-  /** The name of a function that is emitted once for `owner`; taken before its body is emitted, which may call it. */
+  /**
+   * The name of a function that is generated once for `owner`. The name is taken before the body is generated, because the body may call
+   * it.
+   */
   #named(purpose: string, owner: unknown, emit: (name: string) => string): string {
     const names = this.#names.get(purpose) ?? new Map<unknown, string>();
     this.#names.set(purpose, names);
@@ -357,7 +366,7 @@ closeBlock(blockEnd,p);
     return name;
   }
 
-  /** The name by which the source calls a value. */
+  /** The name of a value in the generated source. */
   #constant(value: unknown): string {
     const known = this.#constants.get(value);
     if (known !== undefined) {
@@ -370,23 +379,26 @@ closeBlock(blockEnd,p);
   }
 }
 
-/** Statements with a message's budgets around them; a conversion may read another message on the way. */
+/**
+ * Statements that run with the budgets of one message. The budgets of the message around it are saved and restored, because a conversion
+ * may read another message on the way.
+ */
 function budgeted(body: string): string {
   return `const zeros=at.zeroByteItems,cost=at.cost,max=at.maxCost;at.zeroByteItems=at.cost=0;at.maxCost=costBudget(at,e-p);
 try{${body}}finally{at.zeroByteItems=zeros;at.cost=cost;at.maxCost=max;}`;
 }
 
-/** A varint into `target`: one byte in line, more by the function. */
+/** Reads a varint into `target`: one byte inline, longer ones by a call. */
 function varint(target: string, read: "readInt" | "readLong"): string {
   return `if(p<e&&(c=b[p])<128){p++;${target}=(c>>>1)^-(c&1);}else{${target}=${read}(at,b,p,e);p=at.p;}`;
 }
 
-/** The end of what a length announces into `n`, with `p` at its start. */
+/** Reads a length: `n` is then the end of the content, and `p` its start. */
 function length(): string {
   return `if(p<e&&(c=b[p])<128&&(c&1)===0){p++;n=p+(c>>>1);if(n>e)throw truncated();}else{n=readLength(at,b,p,e);p=at.p;n+=p;}`;
 }
 
-/** A branch or symbol into `c`. */
+/** Reads the index of a branch or a symbol into `c`. A byte below `2 * count` without the lowest bit is such an index in zig-zag. */
 function index(count: number): string {
   return `if(p<e&&(c=b[p])<${Math.min(128, count * 2)}&&(c&1)===0){p++;c>>>=1;}else{c=readIndex(at,b,p,e,${count});p=at.p;}`;
 }
@@ -395,7 +407,7 @@ function oneOf(value: string, numbers: readonly number[]): string {
   return numbers.map((number) => `${value}===${number}`).join("||");
 }
 
-/** Bytes of a size that the schema tells, with statements that use them. */
+/** Bytes whose size the schema declares, with statements that use them. */
 function fixedSize(size: number, use: string): string {
   return `if(e-p<${size})throw truncated();${use}p+=${size};`;
 }

@@ -13,7 +13,7 @@ const record = (fields: Record<string, unknown>, name = "R"): unknown => ({
 const arrayOf = (items: unknown): unknown => ({ type: "array", items });
 const mapOf = (values: unknown): unknown => ({ type: "map", values });
 
-/** Reads with both twins, then once more behind a field that is skipped, which must be as strict. */
+/** Reads with both twins, then again after a field that is skipped. Skipping must be as strict. */
 function attack(schema: unknown, payload: Buffer): unknown {
   const outcome = readBoth(twins(avroType(schema)), payload);
   const skipping: ReadPlan = { defer: null, skip: ["attacked"], rows: [] };
@@ -22,7 +22,7 @@ function attack(schema: unknown, payload: Buffer): unknown {
   return outcome;
 }
 
-describe("items of no bytes", () => {
+describe("items without bytes", () => {
   test.each([
     ["null", "null"],
     ["an empty record", record({}, "Empty")],
@@ -45,16 +45,16 @@ describe("items of no bytes", () => {
     expect(attack(record(fields), payload)).toEqual({ code: "limit-exceeded" });
   });
 
-  test("many blocks of one array count together", () => {
+  test("all blocks of one array count together", () => {
     const blocks = Array.from({ length: 3 }, () => long(30_000));
     expect(attack(arrayOf("null"), Buffer.concat([...blocks, zero]))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("blocks that state their size, 0 bytes, count too", () => {
+  test("blocks that state a size of 0 bytes count too", () => {
     expect(attack(arrayOf("null"), Buffer.concat([long(-70_000), long(0), zero]))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("the budget is a message's: the next one has all of it again", () => {
+  test("the budget is per message: the next message has the full budget", () => {
     const [generated, closures] = twins(avroType(arrayOf("null")));
     const payload = Buffer.concat([long(60_000), zero]);
     const tooMany = Buffer.concat([long(70_000), zero]);
@@ -87,7 +87,7 @@ describe("items of no bytes", () => {
   });
 });
 
-describe("objects for next to no bytes", () => {
+describe("objects that cost much more than their bytes", () => {
   const date = { type: "int", logicalType: "date" };
 
   test.each<[string, unknown]>([
@@ -105,7 +105,7 @@ describe("objects for next to no bytes", () => {
     expect(attack(arrayOf(items), Buffer.concat([long(1_000_000), Buffer.alloc(1_000_001)]))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("decimals of a thousand digits cost by their length: 2,500 end at the limit, 1,000 are read", () => {
+  test("decimals of a thousand digits cost by their length: 2,500 exceed the limit, 1,000 are read", () => {
     const decimal = { type: "bytes", logicalType: "decimal", precision: 1_000, scale: 2 };
     const list = (count: number): Buffer =>
       Buffer.concat([long(count), ...Array.from({ length: count }, () => sized(Buffer.alloc(415, 0x5a))), zero]);
@@ -116,26 +116,26 @@ describe("objects for next to no bytes", () => {
     expect(attack(arrayOf(fixed), sides)).toEqual({ code: "limit-exceeded" });
   });
 
-  test("a branch of a union costs where it is chosen, not where it could be", () => {
+  test("only the branch of a union that is chosen costs", () => {
     const schema = arrayOf(["null", date]);
     const count = 500_000;
     expect(readBoth(twins(avroType(schema)), Buffer.concat([long(count), Buffer.alloc(count), zero]))).toHaveProperty("value");
     expect(attack(schema, Buffer.concat([long(count), Buffer.alloc(count * 2, 2), zero]))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("a tree of records that hold themselves ends at the limit", () => {
+  test("a tree of records that contain themselves exceeds the limit", () => {
     const tree = record({ kids: arrayOf("R") });
     expect(attack(tree, Buffer.concat([long(1_000_000), Buffer.alloc(1_000_001)]))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("half a million blocks of one item end at the limit, 100,000 are read", () => {
+  test("half a million blocks of one item exceed the limit, 100,000 are read", () => {
     const blocks = (count: number): Buffer => Buffer.concat([Buffer.alloc(count * 2, 2), zero]);
     expect(attack(arrayOf("int"), blocks(500_000))).toEqual({ code: "limit-exceeded" });
     const outcome = attack(arrayOf("int"), blocks(100_000)) as { value: unknown[] };
     expect(outcome.value).toHaveLength(100_000);
   });
 
-  test("arrays that each state all of the rest as their count take no more room than the message may", () => {
+  test("arrays that each announce as many items as bytes are left stay within the cost budget", () => {
     let type: unknown = "int";
     for (let i = 0; i < 30; i++) {
       type = arrayOf(type);
@@ -144,7 +144,7 @@ describe("objects for next to no bytes", () => {
     expect(attack(type, Buffer.concat([...counts, Buffer.alloc(1_000_000)]))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("a map of 100,000 keys ends at the limit, 10,000 maps of ten are read", () => {
+  test("a map of 100,000 keys exceeds the limit, 10,000 maps of ten keys are read", () => {
     const entries = (count: number): Buffer =>
       Buffer.concat([long(count), ...Array.from({ length: count }, (_, i) => Buffer.concat([text(`k${i}`), long(i)])), zero]);
     expect(attack(mapOf("int"), entries(100_000))).toEqual({ code: "limit-exceeded" });
@@ -153,13 +153,13 @@ describe("objects for next to no bytes", () => {
     expect(outcome.value).toHaveLength(10_000);
   });
 
-  test("a row of many columns is not metered: it is as wide as its schema", () => {
+  test("a row of many columns has no cost: its schema bounds it", () => {
     const wide = record(Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`c${i}`, date])));
     const [generated, closures] = twins(avroType(wide), { limits: { maxCostPerByte: 1 } });
     expect(readBoth([generated, closures], Buffer.alloc(4_000))).toHaveProperty("value");
   });
 
-  test("those that hold something are read, however many", () => {
+  test("any number of objects with content is read", () => {
     const item = Buffer.concat([long(6), Buffer.from("abcdef")]);
     const payload = Buffer.concat([long(150_000), ...new Array<Buffer>(150_000).fill(item), zero]);
     for (const reader of twins(avroType(arrayOf("bytes")))) {
@@ -179,7 +179,7 @@ describe("counts and lengths", () => {
     expect(attack(arrayOf(items), Buffer.concat([long(count), Buffer.alloc(100)]))).toEqual({ code: "truncated" });
   });
 
-  test("a map's items take a byte for the key even where values take none", () => {
+  test("an item of a map takes a byte for the key, even if its value takes none", () => {
     expect(attack(mapOf("null"), Buffer.concat([long(1_000_000), Buffer.alloc(100)]))).toEqual({ code: "truncated" });
   });
 
@@ -194,7 +194,7 @@ describe("counts and lengths", () => {
     }
   });
 
-  test("a block of a negative count is read where its size is right", () => {
+  test("a block with a negative count is read if its size is right", () => {
     const payload = Buffer.concat([long(-3), long(3), Buffer.from([2, 4, 6]), long(1), long(4), zero]);
     expect(attack(arrayOf("int"), payload)).toEqual({ value: [1, 2, 3, 4] });
     expect(attack(mapOf("int"), Buffer.concat([long(-1), long(3), text("k"), long(1), zero]))).toEqual({
@@ -210,7 +210,7 @@ describe("counts and lengths", () => {
     expect(attack(arrayOf("int"), payload)).toEqual({ code: "malformed" });
   });
 
-  test("a block of a negative size is malformed, one beyond the rest truncated", () => {
+  test("a block with a negative size is malformed, and one larger than the rest is truncated", () => {
     expect(attack(arrayOf("int"), Buffer.concat([long(-1), long(-5), Buffer.from([2]), zero]))).toEqual({ code: "malformed" });
     expect(attack(arrayOf("int"), Buffer.concat([long(-1), long(500), Buffer.from([2]), zero]))).toEqual({ code: "truncated" });
     expect(attack(arrayOf("int"), Buffer.concat([long(-1), long(-(2n ** 63n)), zero]))).toEqual({ code: "malformed" });
@@ -224,7 +224,7 @@ describe("counts and lengths", () => {
     expect(attack(schema, Buffer.concat([long(2n ** 62n), Buffer.alloc(3)]))).toEqual({ code: "truncated" });
   });
 
-  test("a million keys that are one key are counted as pairs, and bounded by the bytes", () => {
+  test("a million pairs with the same key are bounded by their bytes", () => {
     expect(attack(mapOf("null"), Buffer.concat([long(50), Buffer.alloc(50), zero]))).toEqual({
       value: Object.assign(Object.create(null) as object, { "": null }),
     });
@@ -248,7 +248,7 @@ describe("varints", () => {
     expect(attack("long", Buffer.alloc(64, 0x80))).toEqual({ code: "malformed" });
   });
 
-  test("padding that says nothing is read", () => {
+  test("a varint with more bytes than it needs is read", () => {
     expect(attack("long", padded(10, 0))).toEqual({ value: 0 });
     expect(attack(["null", "boolean"], Buffer.from([0x82, 0x00, 0x01]))).toEqual({ value: true });
     expect(attack(record({ s: "string" }), Buffer.from([0x82, 0x00, 0x61]))).toEqual({ value: { s: "a" } });
@@ -296,7 +296,7 @@ describe("text", () => {
     expect(readBoth(twins(avroType("string")), text("a\ufffdb"))).toEqual({ value: "a\ufffdb" });
   });
 
-  test("bytes that look like a remembered Latin-1 text are not taken for it", () => {
+  test("bytes that match the Latin-1 characters of a cached text are not confused with it", () => {
     const readers = twins(avroType("string"));
     expect(readBoth(readers, text("\u00c3\u00a9"))).toEqual({ value: "\u00c3\u00a9" });
     expect(readBoth(readers, text("\u00e9"))).toEqual({ value: "\u00e9" });
@@ -322,7 +322,7 @@ describe("depth", () => {
     expect(attack(tree, payload)).toEqual({ code: "limit-exceeded" });
   });
 
-  test("a record that holds itself without a way out ends at the limit", () => {
+  test("a record that contains itself without an end exceeds the limit", () => {
     const endless = {
       type: "record",
       name: "A",
@@ -334,7 +334,7 @@ describe("depth", () => {
     expect(attack(endless, Buffer.alloc(10))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("a limit below the schema's own nesting is kept", () => {
+  test("a limit below the schema's own nesting is enforced", () => {
     const schema = record({ a: record({ b: arrayOf("int") }, "Inner") });
     const payload = Buffer.concat([long(1), long(5), zero]);
     expect(readBoth(twins(avroType(schema), { limits: { maxDepth: 3 } }), payload)).toEqual({ value: { a: { b: [5] } } });
@@ -359,7 +359,7 @@ describe("names", () => {
     "1",
   ];
 
-  test("a field is an own property under its name, whatever that is", () => {
+  test("a field with any name is an own property", () => {
     const schema = record(Object.fromEntries(wild.map((name) => [name, "int"])));
     const fields = (avroType(schema) as RecordType).fields.map(({ name }) => name);
     const payload = Buffer.concat(fields.map((_, i) => long(i)));
@@ -372,7 +372,7 @@ describe("names", () => {
     }
   });
 
-  test("the same in a record so wide that it is read in parts", () => {
+  test("a field with any name is an own property, in a record that is read in parts", () => {
     const names = [...Array.from({ length: 300 }, (_, i) => `c${i}`), "__proto__", 'x"\u2028`'];
     const schema = { type: "record", name: "Wide", fields: names.map((name) => ({ name, type: ["null", "int"] })) };
     const payload = Buffer.concat(names.map((_, i) => (i % 3 === 0 ? zero : Buffer.concat([long(1), long(i)]))));
@@ -391,7 +391,7 @@ describe("names", () => {
     }
   });
 
-  test("names of types and symbols are data too", () => {
+  test("names of types and symbols are only data", () => {
     for (const name of wild.filter((candidate) => candidate !== "")) {
       const schema = record({ e: { type: "enum", name, symbols: [name] }, r: record({ [name]: ["null", name] }, `${name}2`) });
       expect(readBoth(twins(avroType(schema)), Buffer.from([0, 2, 0]))).toHaveProperty("value.e", name);
@@ -414,7 +414,7 @@ describe("names", () => {
   });
 });
 
-test("a schema of very many columns is read by closures, to the same end", () => {
+test("closures read a schema of very many columns, with the same result", () => {
   const names = Array.from({ length: 6_000 }, (_, i) => `c${i}`);
   const type = avroType({ type: "record", name: "Wide", fields: names.map((name) => ({ name, type: "int" })) });
   const payload = Buffer.concat(names.map((_, i) => long(i)));
@@ -422,7 +422,7 @@ test("a schema of very many columns is read by closures, to the same end", () =>
   expect(Object.values(outcome.value)).toEqual(names.map((_, i) => i));
 });
 
-test("where code generation is off, closures read without asking for it", () => {
+test("closures read if code generation is off, without generating any code", () => {
   const [, closures] = twins(avroType("int"), { limits: resolveLimits() });
   expect(closures.read(long(5), 0, 1)).toBe(5);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { avroType, long, readBoth, text, twins } from "./twins.contract.ts";
 
-/** Of the column of a record: bytes at the top may come without their length. */
+/** The type of a record's column. Bytes at the top may come without their length. */
 function valueOf(schema: unknown, payload: Buffer): unknown {
   const record = { type: "record", name: "W", fields: [{ name: "w", type: schema }] };
   const outcome = readBoth(twins(avroType(record)), payload);
@@ -10,7 +10,7 @@ function valueOf(schema: unknown, payload: Buffer): unknown {
 
 const zigZag = (value: number): Buffer => long(value);
 
-/** What Apache Avro's specification calls invalid, where the underlying type is used. */
+/** Logical types that Apache Avro's specification calls invalid: the underlying type is used. */
 const ignored: readonly (readonly [string, unknown, Buffer, unknown])[] = [
   ["bytes as a decimal without a precision", { type: "bytes", logicalType: "decimal", scale: 2 }, text("ab"), Buffer.from("ab")],
   ["a scale above the precision", { type: "bytes", logicalType: "decimal", precision: 2, scale: 3 }, text("ab"), Buffer.from("ab")],
@@ -26,7 +26,7 @@ const ignored: readonly (readonly [string, unknown, Buffer, unknown])[] = [
   ["a long as a time of milliseconds", { type: "long", logicalType: "time-millis" }, zigZag(20_000), 20_000],
   ["11 bytes as a duration", { type: "fixed", name: "F", size: 11, logicalType: "duration" }, Buffer.alloc(11, 1), Buffer.alloc(11, 1)],
   ["text as a timestamp", { type: "string", logicalType: "timestamp-micros" }, text("x"), "x"],
-]; // biome-ignore format: a line for each
+]; // biome-ignore format: one line per case
 
 describe("a logical type that the specification calls invalid is ignored", () => {
   for (const [name, schema, payload, value] of ignored) {
@@ -43,13 +43,13 @@ const meant: readonly (readonly [string, unknown, Buffer, unknown])[] = [
   ["a date", { type: "int", logicalType: "date" }, zigZag(1), "1970-01-02"],
 ];
 
-describe("a valid one is not", () => {
+describe("a valid logical type is not ignored", () => {
   for (const [name, schema, payload, value] of meant) {
     test(name, () => {
       expect(valueOf(schema, payload)).toEqual(value);
     });
   }
-  test("Connect's own name goes before the rules of Avro's", () => {
+  test("a name of Connect's own takes precedence over Avro's rules", () => {
     const schema = {
       type: "bytes",
       logicalType: "decimal",
@@ -60,7 +60,7 @@ describe("a valid one is not", () => {
   });
 });
 
-describe("plain Avro knows no infinity", () => {
+describe("plain Avro has no infinity for times", () => {
   test.each([-2_147_472_692, -2_147_472_691, -622_191_234, -625_821_272])("the date %i", (days) => {
     expect(String(valueOf({ type: "int", logicalType: "date" }, zigZag(days)))).toMatch(/^-\d+-\d\d-\d\d$/);
     expect(String(valueOf({ type: "int", "connect.name": "io.debezium.time.Date" }, zigZag(days)))).toMatch(/infinity$/);

@@ -1,6 +1,6 @@
 import type { Type } from "../type.ts";
 
-/** What of a node its logical type is told by. */
+/** The properties of a node that decide whether its logical type is valid. */
 interface Declared {
   readonly precision: unknown;
   readonly scale: unknown;
@@ -9,13 +9,13 @@ interface Declared {
 const prefix = "avro.";
 
 /**
- * Whether a logical type may stand on a type as it is stated there. "Language implementations must ignore unknown logical types when
- * reading, and should use the underlying Avro type. If a logical type is invalid, for example a decimal with scale greater than its
- * precision, then implementations should ignore the logical type" (https://avro.apache.org/docs/1.12.0/specification/#logical-types).
+ * Whether a logical type is valid on this type. "Language implementations must ignore unknown logical types when reading, and should use
+ * the underlying Avro type. If a logical type is invalid, for example a decimal with scale greater than its precision, then implementations
+ * should ignore the logical type" (https://avro.apache.org/docs/1.12.0/specification/#logical-types).
  */
 export function isValidLogicalType(semanticName: string, type: Type, declared: Declared): boolean {
   if (!semanticName.startsWith(prefix)) {
-    return true; // Connect's own name of it
+    return true; // a name of Connect's own: Avro's rules do not apply
   }
   switch (semanticName.slice(prefix.length)) {
     case "decimal":
@@ -38,7 +38,7 @@ export function isValidLogicalType(semanticName: string, type: Type, declared: D
     case "duration":
       return type.kind === "fixed" && type.size === 12;
     default:
-      return true; // means nothing to us either
+      return true; // unknown names have no conversion, so they change nothing
   }
 }
 

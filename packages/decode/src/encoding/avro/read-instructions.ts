@@ -1,6 +1,6 @@
 /**
- * What reading a type means, decided once per schema: which conversion each value takes, which columns know the placeholder of an
- * unchanged TOAST column, what is skipped, what is deferred. Generated code and closures are two renderings of this.
+ * Decides once per schema how a type is read: which conversion each value takes, which columns can hold the placeholder of an unchanged
+ * TOAST column, which fields are skipped, which are deferred. Generated code and closures both carry out these instructions.
  */
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedValueOptions } from "../../options.ts";
@@ -27,7 +27,7 @@ type Kind<K extends Type["kind"]> = Type & { readonly kind: K };
 type ScalarType = Kind<"int" | "long" | "float" | "double" | "string" | "bytes" | "fixed" | "enum">;
 type ArrayType = Extract<Type, { kind: "array" }>;
 
-/** Null where the value is handed on as it is. */
+/** Null if the value needs no conversion. */
 type Convert<T> = ((value: T) => unknown) | null;
 type ConvertBytes = ((bytes: Uint8Array, start: number, end: number) => unknown) | null;
 
@@ -40,7 +40,7 @@ export interface ArrayInstruction {
 
 export interface MapInstruction {
   readonly kind: "map";
-  /** Null where keys are strings. */
+  /** Null if the keys are strings. */
   readonly keys: ReadInstruction | null;
   readonly values: ReadInstruction;
   readonly placeholder: PlaceholderInstruction | null;
@@ -48,7 +48,7 @@ export interface MapInstruction {
 
 export type CollectionInstruction = ArrayInstruction | MapInstruction;
 
-/** A collection that may be the placeholder: where it has as many items as one has, it is read raw and looked at. */
+/** A collection that may be the placeholder. If it has as many items as a placeholder, it is read raw and compared. */
 export interface PlaceholderInstruction {
   readonly raw: CollectionInstruction;
   readonly counts: readonly number[];
@@ -60,18 +60,18 @@ export interface RecordInstruction {
   /** In the order of their bytes. */
   readonly fields: readonly FieldInstruction[];
   readonly convert: Convert<Readonly<Record<string, unknown>>>;
-  /** What the reader's own schema has besides, and the order in which it names its fields; absent where there is none. */
+  /** The defaults of the reader's own schema, and the order of its fields; absent if there is no such schema. */
   readonly resolution?: { readonly defaults: ReadonlyMap<string, DefaultValue>; readonly order: readonly string[] };
 }
 
 /** The value of a field that only the reader's own schema has. */
 export interface DefaultValue {
   readonly make: () => unknown;
-  /** What making it costs, as bytes that are read are metered. */
+  /** The cost of making the value, in the same units as that of values that are read. */
   readonly cost: number;
 }
 
-/** A value that the reader's own schema has no place for: an error, once one arrives. */
+/** A value that the reader's own schema does not accept. Reading it is an error. */
 export interface MismatchInstruction {
   readonly kind: "mismatch";
   readonly error: () => DecodeError;
@@ -84,14 +84,14 @@ export interface FieldInstruction {
 }
 
 export interface DeferInstruction {
-  /** The record that is read late, or null where the field is none: then all of its value is. */
+  /** The record that is deferred; null if the field is no record, and its whole value is deferred. */
   readonly record: RecordInstruction | null;
-  /** For each peeked name, the field of the record that has it, or -1. */
+  /** For each peeked name, the index of the record's field with that name, or -1. */
   readonly peek: readonly number[];
   readonly resolve: DeferredField["resolve"];
   /**
-   * Whether nothing in it can fail that moving over it has not seen, but for text that is not UTF-8: to look at it costs 5% of decoding, and
-   * whoever reads it late is told of which record it is. Else it is read at once.
+   * Whether skipping the value finds every error that reading it would, except text that is not UTF-8. Checking texts would cost 5% of
+   * decoding, and an error in a late read names its record anyway. If not, the value is read at once.
    */
   readonly isJudged: boolean;
 }
@@ -99,23 +99,23 @@ export interface DeferInstruction {
 export interface InstructionOptions {
   readonly values: ResolvedValueOptions;
   readonly plan: ReadPlan;
-  /** Reads the JSON document in a column, exactly. */
+  /** Reads the JSON document in a column without rounding a number. */
   readonly parseJson: (text: string) => unknown;
 }
 
-/** Fields of all records, each counted once for every way in which it is read. */
+/** Limits the fields of all records together. Each field counts once for every way in which it is read. */
 const maxFields = 400_000;
 
-/** How the values of a type are wanted: converted, as a column of a row, or raw for the conversion of the struct around them. */
+/** How the values of a type are read: converted, as a column of a row, or raw for the conversion of the struct around them. */
 export type Use = "value" | "row" | "column" | "raw";
 
-/** The steps that read a schema's payload. */
+/** The instructions that read a schema's payload. */
 export function planInstructions(type: Type, options: InstructionOptions): ReadInstruction {
   const planner = new Planner(options);
   return type.kind === "record" ? planner.root(type) : planner.instruction(type, options.plan.rows === "self" ? "row" : "value");
 }
 
-/** Plans how values of a type are read. */
+/** Plans how the values of a type are read. */
 export class Planner {
   readonly #options: InstructionOptions;
   readonly #placeholderLength: number;
@@ -140,11 +140,11 @@ export class Planner {
     this.#textPlaceholder = this.#unavailable.textBytes;
   }
 
-  /** The record at the top: the only one that the plan speaks of. */
+  /** The record at the top. The plan (`rows`, `skip`, `defer`) names only fields of this record. */
   root(type: RecordType): ReadInstruction {
     const { rows } = this.#options.plan;
     if (this.#conversion(type, "value")?.struct !== undefined) {
-      return this.instruction(type, "value"); // one value, and no fields to plan for
+      return this.instruction(type, "value"); // a conversion makes one value of the record, so there are no fields to plan
     }
     const fields = type.fields.map((field): FieldInstruction => {
       const instruction = this.instruction(field.type, topFieldUse(field.name, rows));
@@ -161,7 +161,10 @@ export class Planner {
       case "union":
         return { kind: "union", branches: type.branches.map((branch) => this.instruction(branch, use)) };
       case "any":
-        throw new DecodeError("schema-invalid", "the Avro encoding cannot carry values of no stated type");
+        throw new DecodeError(
+          "schema-invalid",
+          "expected a type that Avro can write, found a value of any type; declare its type in the schema",
+        );
       case "record":
         return this.#record(type, use);
       case "array":
@@ -169,7 +172,7 @@ export class Planner {
       case "map":
         return this.#map(type, use);
       default:
-        return this.#scalar(type as ScalarType, use); // what the cases above left
+        return this.#scalar(type as ScalarType, use); // the cases above handle all other kinds
     }
   }
 
@@ -209,7 +212,7 @@ export class Planner {
     }
     const convert = this.#conversion(type, use)?.struct ?? null;
     const inside = insideUse(use, convert !== null);
-    const fields: FieldInstruction[] = []; // filled below: the record may hold itself
+    const fields: FieldInstruction[] = []; // filled below, because the record may contain itself
     const instruction: RecordInstruction = { kind: "record", fields, convert };
     this.#records[use].set(type, instruction);
     this.count(type.fields.length);
@@ -250,13 +253,13 @@ export class Planner {
       : conversionFor(type.semantic, this.#options.values, this.#options.parseJson);
   }
 
-  /** Counts fields that are planned: a short schema can name a long record often. */
+  /** Counts the fields that are planned, because a short schema can name a long record often. */
   count(fields: number): void {
     this.#fields += fields;
     if (this.#fields > maxFields) {
       throw new DecodeError(
         "schema-invalid",
-        `the Avro schema uses its records in so many ways that they have more than ${maxFields} fields`,
+        `expected at most ${maxFields} fields, each counted once for every way in which the Avro schema uses its record, found more`,
       );
     }
   }
@@ -276,7 +279,7 @@ export class Planner {
   }
 }
 
-/** Whether a field is a scalar that is handed on as it is. */
+/** Whether a field is a scalar without conversion. */
 function isScalar({ instruction, use }: FieldInstruction): boolean {
   return use === "read" && isPlain(instruction);
 }
@@ -306,7 +309,7 @@ function isPlain(instruction: ReadInstruction): boolean {
   }
 }
 
-/** How a top-level field is wanted. */
+/** How a top-level field is read. */
 export function topFieldUse(name: string, rows: ReadPlan["rows"]): Use {
   if (rows === "self") {
     return "column";
@@ -314,12 +317,12 @@ export function topFieldUse(name: string, rows: ReadPlan["rows"]): Use {
   return rows.includes(name) ? "row" : "value";
 }
 
-/** How what is inside of a value is wanted, for a conversion of the whole or for itself. */
+/** How the parts of a value are read: raw if the whole value is converted, otherwise for themselves. */
 export function insideUse(use: Use, isConverted: boolean): Use {
   return isConverted || use === "raw" ? "raw" : use === "row" ? "column" : "value";
 }
 
-/** Text, or null. */
+/** Whether the value is text, or text or null. */
 function isText(instruction: ReadInstruction): boolean {
   const branches = instruction.kind === "union" ? instruction.branches : [instruction];
   return branches.some(({ kind }) => kind === "string") && branches.every(({ kind }) => kind === "string" || kind === "null");

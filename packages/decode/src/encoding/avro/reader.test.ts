@@ -23,14 +23,14 @@ describe("the shapes of values", () => {
     expect(valueOf(record({ id: "int" }), Buffer.from([0x02]))).toStrictEqual({ id: 1 });
   });
 
-  test("bytes at the top are all of the payload, without a length", () => {
+  test("a payload of bytes has no length", () => {
     expect(valueOf("bytes", Buffer.from([1, 2, 3]))).toStrictEqual(Buffer.from([1, 2, 3]));
     expect(valueOf("bytes", Buffer.alloc(0))).toStrictEqual(Buffer.alloc(0));
     expect(valueOf({ type: "bytes", logicalType: "decimal", precision: 5, scale: 2 }, Buffer.from([0x30, 0x39]))).toBe("123.45");
     expect(valueOf("string", text("ab"))).toBe("ab");
   });
 
-  test("a Buffer is a copy: the batch may be overwritten", () => {
+  test("a Buffer is a copy, because the batch may be overwritten", () => {
     for (const length of [3, 300]) {
       const payload = sized(Buffer.alloc(length, 7));
       for (const reader of twins(avroType(record({ b: "bytes" })))) {
@@ -49,13 +49,13 @@ describe("the shapes of values", () => {
     }
   });
 
-  test("a union is unwrapped in either order, and of many branches", () => {
+  test("a union is unwrapped with null first or last, and with many branches", () => {
     expect(valueOf(["null", "int"], Buffer.from([0]))).toBe(null);
     expect(valueOf(["int", "null"], Buffer.from([0, 8]))).toBe(4);
     expect(valueOf(["null", "int", "string", record({ a: "boolean" })], Buffer.from([6, 1]))).toStrictEqual({ a: true });
   });
 
-  test("a map of string keys is an object without prototype, of other keys a Map", () => {
+  test("a map with string keys is an object without prototype, with other keys a Map", () => {
     expect(valueOf({ type: "map", values: "int" }, Buffer.concat([long(1), text("a"), long(5), zero]))).toStrictEqual(bare({ a: 5 }));
     const entry = {
       type: "record",
@@ -76,7 +76,7 @@ describe("the shapes of values", () => {
     );
   });
 
-  test("a float is what a float32 holds", () => {
+  test("a float has the precision of 32 bits", () => {
     const float = Buffer.alloc(4);
     float.writeFloatLE(0.1);
     expect(valueOf("float", float)).toBe(Math.fround(0.1));
@@ -95,7 +95,7 @@ describe("the shapes of values", () => {
 });
 
 describe("meanings", () => {
-  test("each column is converted by its own", () => {
+  test("each column is converted by its own semantics", () => {
     const schema = record({
       amount: meant("bytes", "org.apache.kafka.connect.data.Decimal", { scale: "2" }),
       at: ["null", meant("long", "io.debezium.time.MicroTimestamp")],
@@ -134,7 +134,7 @@ describe("meanings", () => {
     expect(valueOf(schema, payload, { values: { json: "parse" } })).toStrictEqual({ ...expected, doc: { a: 9007199254740993n } });
   });
 
-  test("a struct that means one value is given its fields raw, whatever the options say of others", () => {
+  test("the conversion of a struct gets its fields raw, regardless of the options", () => {
     const schema = record({
       v: {
         type: "record",
@@ -152,7 +152,7 @@ describe("meanings", () => {
     expect(valueOf(schema, payload, { values: { int64: "string" } })).toStrictEqual({ v: "12.345", w: "-1" });
   });
 
-  test("an error of a conversion is a DecodeError, and the reader reads on", () => {
+  test("an error of a conversion is a DecodeError, and the reader can be used again", () => {
     const schema = record({ amount: meant("bytes", "org.apache.kafka.connect.data.Decimal", { scale: "2" }) });
     const readers = twins(avroType(schema));
     expect(readBoth(readers, zero)).toEqual({ code: "value-invalid" });
@@ -196,7 +196,7 @@ describe("the plan", () => {
   const sourceBytes = (db: string, lsn: number): Buffer =>
     Buffer.concat([text("3.5"), text(db), Buffer.from([0, 0]), text("orders"), Buffer.from([2]), long(lsn)]);
 
-  test("a deferred field is peeked into at once and read later, and what was resolved is kept while the peeked texts stay", () => {
+  test("a deferred field is peeked into at once and read later, and the result of resolve is reused while the peeked texts stay the same", () => {
     for (const index of [0, 1]) {
       const calls: unknown[] = [];
       const resolve = (peeked: readonly unknown[]): unknown => {
@@ -223,7 +223,7 @@ describe("the plan", () => {
     }
   });
 
-  test("an optional deferred field is null where it is null, and one that is no record is deferred whole", () => {
+  test("an optional deferred field can be null, and one that is no record is deferred as a whole", () => {
     const resolve = (peeked: readonly unknown[]): unknown => peeked;
     const plan: ReadPlan = { defer: { field: "f", peek: ["db"], resolve }, skip: [], rows: [] };
     for (const reader of twins(avroType(record({ f: ["null", source] })), { plan })) {
@@ -242,11 +242,11 @@ describe("the plan", () => {
     }
   });
 
-  test("content of a deferred part that is bad is told when it is read, each time; its extent at once", () => {
+  test("bad content of a deferred part fails on each read, and its length is checked at once", () => {
     const plan: ReadPlan = { defer: { field: "source", peek: ["db"], resolve: () => null }, skip: [], rows: [] };
     for (const reader of twins(avroType(record({ source })), { plan })) {
       const payload = sourceBytes("shop", 1);
-      payload[1] = 0xff; // in the version
+      payload[1] = 0xff; // a byte of the version
       const part = (reader.read(payload, 0, payload.length) as { source: Deferred }).source;
       expect(outcomeOf(() => part.value)).toEqual({ code: "invalid-utf8" });
       expect(outcomeOf(() => part.value)).toEqual({ code: "invalid-utf8" });
@@ -254,7 +254,7 @@ describe("the plan", () => {
     }
   });
 
-  test("where the payload is the row, its fields can be skipped too", () => {
+  test("fields can be skipped also if the payload is the row", () => {
     const plan: ReadPlan = { defer: null, skip: ["__lsn"], rows: "self" };
     const payload = Buffer.concat([long(1), long(2), text("__debezium_unavailable_value")]);
     expect(valueOf(record({ id: "int", __lsn: "long", doc: "string" }), payload, { plan })).toStrictEqual({ id: 1, doc: UNAVAILABLE });
@@ -267,7 +267,7 @@ describe("the plan", () => {
   });
 });
 
-describe("columns that did not change", () => {
+describe("unchanged TOAST columns", () => {
   const placeholder = "__debezium_unavailable_value";
   const ph = Buffer.from(placeholder);
   const block = (...items: Buffer[]): Buffer => Buffer.concat([long(items.length), ...items, zero]);
@@ -307,7 +307,7 @@ describe("columns that did not change", () => {
     expect(value.value?.["after"]).toStrictEqual({ id: 1, c: UNAVAILABLE });
   });
 
-  test("values of the same length or count are themselves", () => {
+  test("values with the length or count of the placeholder stay themselves", () => {
     const row = record({
       s: "string",
       b: "bytes",

@@ -10,10 +10,10 @@ import { generateReader, type PayloadReads, type ReadPayload } from "./generate.
 import { planSchemaResolution } from "./schema-resolution.ts";
 import { planInstructions, type ReadInstruction } from "./read-instructions.ts";
 
-/** Schemas of more steps than this are read by closures: generating and compiling their code costs more than it saves. */
+/** Schemas with more instructions than this are read by closures, because generating and compiling their code costs more than it saves. */
 const maxGeneratedInstructions = 5_000;
 
-/** The reader of payloads that a schema of this type wrote, as values of the type that is wanted. */
+/** The reader of payloads that a schema of the type `type` wrote, as values of the type `wanted`. */
 export function compileAvroReader(type: Type, options: CompileOptions, wanted: Type = type): PayloadReader {
   const instructions = { ...options, parseJson: jsonParser(options) };
   const root = wanted === type ? planInstructions(type, instructions) : planSchemaResolution(type, wanted, instructions);
@@ -22,13 +22,13 @@ export function compileAvroReader(type: Type, options: CompileOptions, wanted: T
   return { encoding: "avro", type: wanted, read: readBare ?? reads.read, readSequence: reads.readSequence };
 }
 
-/** Reads bytes without their length. */
+/** Reads a payload that is only bytes: Confluent's serializer writes them without a length. */
 function bareReader(root: ReadInstruction, { texts = new TextCache() }: CompileOptions): ReadPayload | null {
   switch (root.kind) {
     case "bytes":
       return root.convert ?? copyBytes;
     case "string": {
-      const { convert } = root; // the schema that values are wanted in has text
+      const { convert } = root; // the reader's schema declares text
       return (bytes, start, end) => {
         const text = readText(texts, bytes, start, end);
         return convert === null ? text : convert(text);
@@ -44,7 +44,7 @@ function compileReads(root: ReadInstruction, options: CompileOptions): PayloadRe
   return options.codeGeneration && countInstructions(root) <= maxGeneratedInstructions ? generateReader(root, at) : closureReader(root, at);
 }
 
-/** Made when the first document is read: few schemas have any, and most users take them as text. */
+/** Made when the first document is read: few schemas have documents, and most users take them as text. */
 function jsonParser(options: CompileOptions): (text: string) => unknown {
   let context: ConvertContext | undefined;
   return (text) => {

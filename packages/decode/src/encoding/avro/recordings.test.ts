@@ -25,7 +25,7 @@ describe.each(["postgres-debezium-3.5", "salesorderdetail"])("recorded Avro: %s"
   const ids = [...new Set(payloads.map(({ schemaId }) => schemaId))];
   const schemaOf = (id: number): string => schemas.get(id) ?? "";
 
-  test("there are payloads, and every one has its schema", () => {
+  test("there are payloads, and each has its schema", () => {
     expect(payloads.length).toBeGreaterThan(90);
     expect(ids.every((id) => schemas.has(id))).toBe(true);
   });
@@ -42,7 +42,7 @@ describe.each(["postgres-debezium-3.5", "salesorderdetail"])("recorded Avro: %s"
     }
   });
 
-  test("both readers convert, skip and defer alike, and a deferred part is what reading it at once gives", () => {
+  test("both readers convert, skip and defer with the same result, and a deferred part gives what reading it at once gives", () => {
     for (const id of ids) {
       const type = parseAvroSchema(schemaOf(id), [], resolveLimits());
       const [generated, closures] = twins(type, { plan: envelopePlan });
@@ -78,7 +78,7 @@ describe.each(["postgres-debezium-3.5", "salesorderdetail"])("recorded Avro: %s"
     }
   });
 
-  test("whatever bit is flipped, both readers end alike: in a value or in a DecodeError", () => {
+  test("both readers give the same value or the same DecodeError for every flipped bit", () => {
     for (const id of ids) {
       const readers = twins(parseAvroSchema(schemaOf(id), [], resolveLimits()), { plan: envelopePlan });
       for (const { payload } of payloads.filter(({ schemaId }) => schemaId === id).slice(0, 3)) {
@@ -101,7 +101,7 @@ function withoutDeferred(value: unknown): unknown {
   return source instanceof Deferred ? { ...(value as object), source: outcomeOf(() => source.value), peeked: source.peeked } : value;
 }
 
-/** What the field must be after `withoutDeferred`, by a reader that defers nothing. */
+/** The expected value of a field after `withoutDeferred`, from a reader that defers nothing. */
 function expectedSource(whole: Record<string, unknown>, read: unknown): unknown {
   return (read as { source?: unknown }).source instanceof Deferred ? { value: whole["source"] } : whole["source"];
 }

@@ -1,7 +1,7 @@
-/** Schemas with values that fit them, of every kind of type. */
+/** Schemas of every kind of type, with values that fit them. */
 import fc from "fast-check";
 
-/** A schema with a value that fits it. Names are numbered where they are used, so that no two types share one. */
+/** A schema with a value that fits it. Names get a number when the schema is used, so that no two types share one. */
 export interface Sample {
   readonly schema: unknown;
   readonly value: unknown;
@@ -56,7 +56,7 @@ const drawn = fc.letrec<{ sample: Sample; record: Sample }>((tie) => ({
 
 export const sample: fc.Arbitrary<Sample> = drawn.sample;
 
-/** The same schema, with names of their own for its types. */
+/** The same schema with names of its own for its types. */
 export function named({ schema, value }: Sample): Sample {
   let count = 0;
   const numbered = JSON.parse(JSON.stringify(schema), (_, part: unknown) => {

@@ -19,7 +19,7 @@ const record = (...fields: unknown[]): unknown => ({ type: "record", name: "R", 
 const outer = (type: unknown): unknown => ({ type: "record", name: "Outer", fields: [{ name: "w", type }] });
 const field = (name: string, type: unknown, more: object = {}): object => ({ name, type, ...more });
 
-/** What a reader may want of a writer's field. */
+/** What a reader schema may declare for a field of the writer's. */
 type Change = "keep" | "drop" | "alias" | "optional" | "promote";
 
 const promotions: Readonly<Record<string, readonly string[]>> = {
@@ -51,7 +51,7 @@ function isBeyondAvsc(drawn: readonly [Sample, Change] | undefined): boolean {
   return typeof value === "bigint" && BigInt.asIntN(50, value) !== value;
 }
 
-/** Integers of both kinds, and floats of both, alike: avsc gives a promoted int as it was. */
+/** Makes integers of both kinds equal, and floats of both: avsc returns a promoted int unchanged. */
 function sameKind(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(plain(value), (_, part: unknown) =>
@@ -60,7 +60,7 @@ function sameKind(value: unknown): unknown {
   );
 }
 
-describe("reading by another schema", () => {
+describe("schema resolution", () => {
   const changes = fc.constantFrom<Change>("keep", "drop", "alias", "optional", "promote");
 
   test("gives what avsc's resolvers give", () => {
@@ -200,11 +200,11 @@ describe("reading by another schema", () => {
     expect(project(from, to, long(0))).toHaveProperty("value");
   });
 
-  test("a default that does not fit its type is the schema's error", () => {
+  test("a default that does not fit its type is schema-invalid", () => {
     expect(() => project(record(), record(field("a", "int", { default: "x" })), Buffer.alloc(0))).toThrow(/^\[schema-invalid\]/);
   });
 
-  test("a default that could be changed is made again for each value", () => {
+  test("a mutable default is made again for each value", () => {
     const list = record(field("a", { type: "array", items: "int" }, { default: [] }));
     for (const codeGeneration of [true, false]) {
       const reader = compile(record(), list, readEverything, codeGeneration);
@@ -213,7 +213,7 @@ describe("reading by another schema", () => {
     }
   });
 
-  test("of many columns, all have their place", () => {
+  test("all columns of a wide record are read into their places", () => {
     const columns = Array.from({ length: 120 }, (_, i) => field(`c${i}`, "int"));
     const wanted = [...columns.toReversed(), field("more", "int", { default: 7 })];
     const outcome = project(record(...columns), record(...wanted), Buffer.from(columns.map((_, i) => (i * 2) & 0x7f))) as {
@@ -223,26 +223,26 @@ describe("reading by another schema", () => {
     expect(outcome.value).toMatchObject({ c0: 0, c5: 5, c63: 63, c119: 55, more: 7 });
   });
 
-  test("bytes without their length are text, where that is wanted, and text with its length is bytes", () => {
+  test("a payload of bytes is read as text if the reader's schema declares text, and text as bytes", () => {
     expect(project("bytes", "string", Buffer.from("é"))).toEqual({ value: "é" });
     expect(project("bytes", ["null", "bytes"], Buffer.from("a"))).toEqual({ value: Buffer.from("a") });
     expect(project("string", "bytes", text("a"))).toEqual({ value: Buffer.from("a") });
   });
 
-  test("a record that turns out to be none, where it holds itself, is an error wherever it arrives", () => {
+  test("a record that cannot be resolved is an error at every place that contains it", () => {
     const tree = (leaf: unknown, ...more: unknown[]): unknown => ({
       type: "record",
       name: "A",
       fields: [field("b", ["null", { type: "record", name: "B", fields: [field("a", ["null", "A"])] }]), field("leaf", leaf), ...more],
     });
     const [from, to] = ["string", "int"].map((leaf) => record(field("u", ["null", tree(leaf)]), field("b", ["null", "B"])));
-    const start = Buffer.from([0, 2]); // no u; a b ...
+    const start = Buffer.from([0, 2]); // `u` is null, then `b` ...
     expect(project(from, to, Buffer.concat([start, Buffer.from([0])]))).toEqual({ value: { u: null, b: { a: null } } });
     expect(project(from, to, Buffer.concat([start, Buffer.from([2, 0, 0])]))).toEqual({ code: "schema-mismatch" });
     expect(project(from, to, Buffer.from([2]))).toEqual({ code: "schema-mismatch" });
   });
 
-  test("circles of records that meet each other in thousands of ways end in a typed error", () => {
+  test("cycles of records that pair up in thousands of ways end in a typed error", () => {
     const circle = (count: number): unknown => {
       const names = Array.from({ length: count }, (_, i) => `n${i}.R`);
       return names.reduceRight<unknown>((inside, name) => ({ type: "record", name, fields: [field("next", ["null", inside])] }), names[0]);
@@ -251,7 +251,7 @@ describe("reading by another schema", () => {
     expect(project(outer(circle(29)), outer(circle(29)), Buffer.from([0]))).toHaveProperty("value");
   });
 
-  test("defaults that are made again cost as what is read does", () => {
+  test("defaults that are made again cost as much as values that are read", () => {
     const added = field("m", { type: "array", items: { type: "map", values: "int" } }, { default: [{}, {}, {}] });
     const items = (...fields: unknown[]): unknown => record(field("r", { type: "array", items: { type: "record", name: "I", fields } }));
     const payload = (count: number): Buffer => Buffer.concat([long(count), Buffer.alloc(count), Buffer.from([0])]);
@@ -262,7 +262,7 @@ describe("reading by another schema", () => {
     expect(project(none, only, Buffer.concat([long(60_000), Buffer.from([0])]))).toEqual({ code: "limit-exceeded" });
   });
 
-  test("cut or changed bytes end alike in both readers", () => {
+  test("both readers give the same result for cut or changed bytes", () => {
     fc.assert(
       fc.property(sample, changes, fc.uint8Array({ minLength: 1, maxLength: 4 }), fc.nat(), (drawn, change, patch, place) => {
         const { schema, value } = named({
@@ -288,7 +288,7 @@ describe("reading by another schema", () => {
     );
   });
 
-  test("what is deferred is peeked at under the reader's names", () => {
+  test("a deferred field is peeked into under the reader's names", () => {
     const source = (...fields: unknown[]): unknown => ({ type: "record", name: "Source", fields });
     const writer = record(field("source", source(field("lsn", "long"), field("relation", "string"))), field("op", "string"));
     const reader = record(
@@ -309,7 +309,7 @@ describe("reading by another schema", () => {
 });
 
 describe("a long as a float is rounded once", () => {
-  // Of `(float) x` in Java 17.
+  // From `(float) x` in Java 17.
   const casts: readonly (readonly [bigint, number])[] = [
     [1_152_921_573_326_323_713n, 1_152_921_642_045_800_448],
     [-1_152_921_573_326_323_713n, -1_152_921_642_045_800_448],

@@ -1,5 +1,5 @@
 /**
- * Reads what one schema wrote as another one wants it: Avro's schema resolution, decided once for both.
+ * Avro's schema resolution: reads what one schema wrote as a value of another schema. It is planned once for each pair of schemas.
  * https://avro.apache.org/docs/1.12.0/specification/#schema-resolution
  */
 import { DecodeError, isDecodeError } from "../../errors.ts";
@@ -28,7 +28,10 @@ export interface SchemaResolutionOptions extends InstructionOptions {
   readonly limits: ResolvedLimits;
 }
 
-/** The steps that read a `writer`'s payload as a value of `reader`. Throws a `DecodeError` of code `schema-mismatch` where none can be. */
+/**
+ * The instructions that read a payload of `writer` as a value of `reader`. Throws a `DecodeError` with the code `schema-mismatch` if no
+ * value of the writer's can be read as one of the reader's.
+ */
 export function planSchemaResolution(writer: Type, reader: Type, options: SchemaResolutionOptions): ReadInstruction {
   const projector = new SchemaResolver(options);
   return writer.kind === "record" && reader.kind === "record"
@@ -36,10 +39,10 @@ export function planSchemaResolution(writer: Type, reader: Type, options: Schema
     : projector.instruction(writer, reader, options.plan.rows === "self" ? "row" : "value");
 }
 
-/** Most records of both schemas inside of each other. */
+/** How many records of both schemas may be nested in each other. */
 const maxNesting = 160;
 
-/** What a byte of a default costs at most, where the default is read again for each value: it can be an empty map. */
+/** A default that is read again for each value costs this much for each of its bytes: a byte can be an empty map. */
 const defaultCost = 400;
 
 type Kind<K extends Type["kind"]> = Type & { readonly kind: K };
@@ -47,7 +50,10 @@ type Kind<K extends Type["kind"]> = Type & { readonly kind: K };
 class SchemaResolver {
   readonly #options: SchemaResolutionOptions;
   readonly #planner: Planner;
-  /** By the fields of the writer's record, those of the reader's, and how they are wanted: records may hold themselves. */
+  /**
+   * Instructions by the fields of the writer's record, the reader's record and the use. They are kept because records may contain
+   * themselves.
+   */
   readonly #records = new Map<unknown, Map<unknown, Map<Use, RecordInstruction | MismatchInstruction>>>();
   #depth = 0;
 
@@ -56,9 +62,9 @@ class SchemaResolver {
     this.#planner = new Planner(options);
   }
 
-  /** The record at the top: the only one that the plan speaks of. */
+  /** The record at the top. The plan (`rows`, `skip`, `defer`) names only fields of this record. */
   root(writer: RecordType, reader: RecordType): ReadInstruction {
-    const whole = this.#planner.instruction(reader, "value") as RecordInstruction; // of a record
+    const whole = this.#planner.instruction(reader, "value") as RecordInstruction; // the instruction of a record type
     if (whole.convert !== null) {
       return this.instruction(writer, reader, "value");
     }
@@ -74,12 +80,12 @@ class SchemaResolver {
       return this.#intoUnion(writer, reader.branches, use);
     }
     if (isScaled(writer) && isScaled(reader) && scaleOf(writer) !== scaleOf(reader)) {
-      throw mismatch(`a decimal of scale ${scaleOf(writer)}`, `one of scale ${scaleOf(reader)}`);
+      throw mismatch(`a decimal with scale ${scaleOf(writer)}`, `one with scale ${scaleOf(reader)}`);
     }
     return writer.kind === reader.kind ? this.#sameKind(writer, reader, use) : this.#promoted(writer, reader, use);
   }
 
-  /** What a writer's branch cannot become is an error where it arrives, and none while it does not. */
+  /** A branch of the writer's that the reader does not accept is an error only if a value of that branch arrives. */
   #branch(writer: Type, reader: Type, use: Use): ReadInstruction {
     try {
       return this.instruction(writer, reader, use);
@@ -88,7 +94,7 @@ class SchemaResolver {
     }
   }
 
-  /** The first branch that is of the writer's own type, else the first that it can be promoted to. */
+  /** Chooses the first branch of the writer's own type. If there is none, the first branch that the type can be promoted to. */
   #intoUnion(writer: Type, branches: readonly Type[], use: Use): ReadInstruction {
     const ofSameKind = branches.filter((branch) => branch.kind === writer.kind);
     for (const branch of [...ofSameKind, ...branches.filter((other) => other.kind !== writer.kind)]) {
@@ -135,10 +141,10 @@ class SchemaResolver {
       return planned;
     }
     this.#planner.count(writer.fields.length + reader.fields.length);
-    const { convert } = this.#planner.instruction(reader, use) as RecordInstruction; // of a record
+    const { convert } = this.#planner.instruction(reader, use) as RecordInstruction; // the instruction of a record type
     const inside = insideUse(use, convert !== null);
     const instruction = { kind: "record", fields: [] as FieldInstruction[], convert } as const;
-    known.set(use, instruction); // before its fields: they may hold the record
+    known.set(use, instruction); // before its fields, because they may contain the record
     try {
       const useOf = (): Use => inside;
       return Object.assign(
@@ -146,15 +152,18 @@ class SchemaResolver {
         this.#inside(() => this.#recordInstruction(writer, reader, convert, useOf, false)),
       );
     } catch (error) {
-      Object.assign(instruction, mismatchInstruction(error)); // what was planned inside of it may hold it still
+      Object.assign(instruction, mismatchInstruction(error)); // instructions planned inside of it may still refer to it
       throw error;
     }
   }
 
-  /** Records of two schemas that hold themselves, in circles of different lengths, meet each other in all ways that there are. */
+  /** Limits the depth. If records of both schemas contain themselves in cycles of different lengths, all pairs of them are planned. */
   #inside<Planned>(plan: () => Planned): Planned {
     if (++this.#depth > maxNesting) {
-      throw new DecodeError("schema-invalid", `the two Avro schemas together nest deeper than ${maxNesting} records`);
+      throw new DecodeError(
+        "schema-invalid",
+        `expected records of the two Avro schemas nested at most ${maxNesting} deep, found deeper ones`,
+      );
     }
     try {
       return plan();
@@ -187,7 +196,7 @@ class SchemaResolver {
     return { kind: "record", fields, convert, resolution: { defaults, order: reader.fields.map((field) => field.name) } };
   }
 
-  /** Makes the value of a field that the writer does not have; each time anew where it could be changed. */
+  /** Makes the value of a field that the writer does not have. A value that users could change is made again each time. */
   #default(field: Field, use: Use): DefaultValue {
     const bytes = defaultBytes(field);
     if (bytes === null) {
@@ -222,10 +231,10 @@ class SchemaResolver {
     return { kind: "map", keys, values: this.instruction(writer.values, reader.values, inside), placeholder };
   }
 
-  /** A symbol that the reader does not have is its default, or an error where it arrives. */
+  /** A symbol that the reader does not have becomes the reader's default. Without a default it is an error if it arrives. */
   #enum(writer: Kind<"enum">, reader: Kind<"enum">, use: Use): ReadInstruction {
     expectSameName(writer, reader);
-    const own = this.#planner.instruction(reader, use) as Extract<ReadInstruction, { kind: "enum" }>; // of an enum
+    const own = this.#planner.instruction(reader, use) as Extract<ReadInstruction, { kind: "enum" }>; // the instruction of an enum type
     const known = new Set(reader.symbols);
     const fallback = detailsOf(reader)?.defaultSymbol ?? null;
     const symbols = writer.symbols.map((symbol) => (known.has(symbol) ? symbol : (fallback ?? symbol)));
@@ -234,14 +243,17 @@ class SchemaResolver {
     }
     const convert = (symbol: string): unknown => {
       if (!known.has(symbol)) {
-        throw mismatch("a symbol of the writer's enum alone", "one that the reader's has too, or a default there");
+        throw mismatch(
+          "a symbol that only the writer's enum has",
+          "a symbol that the reader's enum has too, or a default in the reader's enum",
+        );
       }
       return own.convert === null ? symbol : own.convert(symbol);
     };
     return { ...own, symbols, convert };
   }
 
-  /** Integers become wider ones and floating-point ones, text becomes bytes and the other way round. */
+  /** Integers are promoted to wider integers and to floating-point numbers, text to bytes and bytes to text. */
   #promoted(writer: Type, reader: Type, use: Use): ReadInstruction {
     const own = this.#planner.instruction(reader, use);
     const promotion = `${writer.kind} to ${own.kind}`;
@@ -264,13 +276,13 @@ class SchemaResolver {
       }
     }
     if (promotion === "string to bytes" || promotion === "bytes to string") {
-      return own; // both have their length, then their bytes
+      return own; // both are written as a length and bytes
     }
     throw mismatch(describe(writer), describe(reader));
   }
 }
 
-/** The reader's field for each of the writer's that it wants: of the same name, else one that has that name for an alias. */
+/** The reader's field for each field of the writer's that the reader has, by its name or by an alias. */
 function matchFields(writer: RecordType, reader: RecordType): ReadonlyMap<Field, Field> {
   const byName = new Map(writer.fields.map((field) => [field.name, field]));
   const matches = new Map<Field, Field>();
@@ -284,7 +296,7 @@ function matchFields(writer: RecordType, reader: RecordType): ReadonlyMap<Field,
   return matches;
 }
 
-/** The step that ends in this error each time a value arrives. */
+/** The instruction that throws this error each time a value arrives. */
 function mismatchInstruction(error: unknown): MismatchInstruction {
   if (!isDecodeError(error) || error.code !== "schema-mismatch") {
     throw error;
@@ -292,7 +304,7 @@ function mismatchInstruction(error: unknown): MismatchInstruction {
   return { kind: "mismatch", error: () => new DecodeError(error.code, error.detail) };
 }
 
-/** Names are compared without their namespaces; the reader's aliases are names of it too. */
+/** Names are compared without their namespaces. Aliases of the reader's type count as its names. */
 function expectSameName(writer: Type, reader: Type): void {
   const [written, wanted] = [detailsOf(writer), detailsOf(reader)];
   const names = wanted === null ? [] : [wanted.fullName, ...wanted.aliases];
@@ -323,6 +335,6 @@ function describe(type: Type): string {
 function mismatch(written: string, wanted: string): DecodeError {
   return new DecodeError(
     "schema-mismatch",
-    `the reader's Avro schema does not fit the writer's: found ${written}, wanted ${wanted}; look at the schema that you read this topic by`,
+    `the reader's Avro schema does not fit the writer's: expected ${wanted}, found ${written}; check the reader schema that you chose for this topic`,
   );
 }

@@ -26,7 +26,7 @@ describe("Connect's conventions", () => {
     }
   });
 
-  test("parameters that are no scalars state nothing, whatever they are called", () => {
+  test("parameters that are not scalars are ignored, under any name", () => {
     const type = { type: "int", "connect.name": "c", "connect.parameters": { scale: "2", bad: { toString: 1 }, none: null } };
     const parsed = parseAvroSchema(JSON.stringify(record("R", { a: type })), [], limits);
     expect(field(parsed, "a")).toEqual({ kind: "int", semantic: { name: "c", parameters: { scale: "2" } } });
@@ -39,7 +39,7 @@ describe("Connect's conventions", () => {
     expect(before?.branches[1]).toBe(after?.branches[1]);
   });
 
-  test("connect.name and connect.parameters are the meaning", () => {
+  test("connect.name and connect.parameters give the semantics", () => {
     const type = avroType({
       type: "long",
       "connect.version": 1,
@@ -52,7 +52,7 @@ describe("Connect's conventions", () => {
     });
   });
 
-  test("a logicalType is the meaning where there is no connect.name", () => {
+  test("a logicalType gives the semantics if there is no connect.name", () => {
     expect(avroType({ type: "bytes", logicalType: "decimal", scale: 2, precision: 9 })).toEqual({
       kind: "bytes",
       semantic: { name: "avro.decimal", parameters: { scale: "2", precision: "9" } },
@@ -80,12 +80,12 @@ describe("Connect's conventions", () => {
     expect(type.semantic).toEqual({ name: "org.apache.kafka.connect.data.Decimal", parameters: { scale } });
   });
 
-  test("a decimal that states its scale only as a property still has it", () => {
+  test("a decimal keeps a scale that is declared only as a property", () => {
     const type = avroType({ type: "bytes", scale: 3, "connect.name": "org.apache.kafka.connect.data.Decimal" });
     expect(type.semantic?.parameters).toEqual({ scale: "3" });
   });
 
-  test("parameters on a field go before those of its type, also through an optional one", () => {
+  test("parameters on a field take precedence over those of its type, also if it is optional", () => {
     const decimal = record(
       "V",
       { scale: "int", value: "bytes" },
@@ -110,7 +110,7 @@ describe("Connect's conventions", () => {
       optional?.kind === "union" ? optional.branches[1]?.semantic : optional?.semantic;
     expect(meaning(a)).toEqual({ name: "io.debezium.data.VariableScaleDecimal", parameters: { of: "first" } });
     expect(meaning(b)).toEqual({ name: "io.debezium.data.VariableScaleDecimal", parameters: { of: "second" } });
-    // What the first place said of its column says nothing about this one.
+    // The parameters of the first place do not apply to this column.
     expect(meaning(c)).toEqual({ name: "io.debezium.data.VariableScaleDecimal", parameters: {} });
   });
 
@@ -125,7 +125,7 @@ describe("Connect's conventions", () => {
 });
 
 describe("names", () => {
-  test("a name stands in the namespace around it, unless it has dots or says otherwise", () => {
+  test("a name is in the namespace around it, unless it has dots or a namespace of its own", () => {
     const type = avroType(
       record(
         "Outer",
@@ -147,7 +147,7 @@ describe("names", () => {
     expect(d?.fields[1]?.type).toHaveProperty("branches.1", d);
   });
 
-  test("references are there by their names, those of references too", () => {
+  test("types of references are found by their names, also those of their own references", () => {
     const references = [
       { name: "geo.City", schema: JSON.stringify(record("geo.City", { name: "string" })) },
       { name: "alias", schema: JSON.stringify(record("geo.Address", { city: "City" })) },
@@ -161,7 +161,7 @@ describe("names", () => {
     expect(field(field(type, "home") as Type, "city")).toBe(field(type, "born"));
   });
 
-  test("a schema may be one bare name", () => {
+  test("a schema may be a bare name", () => {
     expect(parseAvroSchema('"string"', [], limits)).toEqual({ kind: "string" });
     expect(parseAvroSchema(" string ", [], limits)).toEqual({ kind: "string" });
     expect(avroType({ type: { type: "long", "connect.name": "x" } })).toEqual({ kind: "long", semantic: { name: "x", parameters: {} } });
@@ -175,7 +175,7 @@ describe("names", () => {
   });
 });
 
-describe("what is no Avro schema ends in schema-invalid", () => {
+describe("a text that is no Avro schema is schema-invalid", () => {
   let deepText = '"int"';
   for (let i = 0; i < 5_000; i++) {
     deepText = `{"type":"array","items":${deepText}}`;
@@ -231,14 +231,14 @@ describe("what is no Avro schema ends in schema-invalid", () => {
     }
   });
 
-  test("text that is too long, all references together", () => {
+  test("text and references that are together too long", () => {
     const small = resolveLimits({ maxSchemaChars: 100 });
     const reference = { name: "F", schema: '{"type":"fixed","name":"F","size":1}' };
     expect(parseAvroSchema('"F"', [reference], small).kind).toBe("fixed");
     expect(() => parseAvroSchema(`"F"${" ".repeat(70)}`, [reference], small)).toThrow(/limits\.maxSchemaChars/);
   });
 
-  test("a short text cannot make a reader without bound: fields are counted for each way in which they are read", () => {
+  test("a short text cannot make an unbounded reader: fields are counted for each way in which they are read", () => {
     expect(() => twins(avroType(copies))).toThrow(/\[schema-invalid\]/);
   });
 });

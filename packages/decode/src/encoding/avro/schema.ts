@@ -8,16 +8,16 @@ import { type Field, fieldOf, type PrimitiveKind, type RecordType, type Type } f
 import { detailsOf, setDetails, setFieldDetails } from "./details.ts";
 import { isValidLogicalType } from "./logical-type.ts";
 
-/** Deepest nesting of types in a schema text. */
+/** How deep types may be nested in a schema text. */
 const maxNesting = 64;
-/** Fields, union branches and enum symbols of all texts together. A field counts as five, so that there are 20,000 at most. */
+/** Limits the fields, union branches and enum symbols of all texts together. A field counts as five, so there are 20,000 at most. */
 const maxParts = 100_000;
 const partsOfField = 5;
 
 /**
- * The type that an Avro schema describes. `references` are the schemas that it calls by name, each one's own references before it. Every
- * name in a schema is data: nothing of it is looked up in anything but maps. `unescapesNames`: fields are named by what `_uXXXX` in their
- * names stands for.
+ * The type that an Avro schema describes. `references` are the schemas that it refers to by name, each one after its own references. Names
+ * in a schema are only data: they are looked up in maps, never as properties. If `unescapesNames` is true, `_uXXXX` in the names of fields
+ * is replaced by its character.
  */
 export function parseAvroSchema(
   text: string,
@@ -43,12 +43,12 @@ export function parseAvroSchema(
   return parseText(text, names);
 }
 
-/** What the texts have named so far. */
+/** The names that the texts have declared so far. */
 interface Names {
   readonly types: Map<string, Type>;
-  /** How deep the types nest that a type holds, through their names too. */
+  /** How deep each type is nested, through the types that it names. */
   readonly heights: Map<unknown, number>;
-  /** Records that are the pairs of a map, as Connect writes maps whose keys are no strings. */
+  /** Records that are pairs of a map: Connect writes maps whose keys are not strings as arrays of pairs. */
   readonly mapEntries: Set<unknown>;
   parts: number;
   chars: number;
@@ -56,7 +56,7 @@ interface Names {
   readonly unescapes: boolean;
 }
 
-/** Where in a text a node stands. */
+/** The surroundings of a node in the text. */
 interface Place {
   readonly names: Names;
   readonly namespace: string;
@@ -79,7 +79,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The engine's message quotes the text. A bare name is legal where it is written without quotes: Java writes `"string"` so.
+    // The error does not contain the engine's message, which quotes the text. Java writes a bare name without quotes.
     if (primitives.has(text.trim())) {
       return text.trim();
     }
@@ -109,7 +109,10 @@ function parseNode(node: unknown, place: Place): Type {
   return parseObject(node, place);
 }
 
-/** Names let a short text nest deep; whatever walks types later may recurse. A record inside itself ends the walk. */
+/**
+ * Limits the depth of types, because names let a short text nest deep and code that walks types may recurse. The walk stops at a record
+ * that contains itself.
+ */
 function boundHeight(type: Type, { heights }: Names): void {
   if (heights.has(identityOf(type))) {
     return;
@@ -121,7 +124,7 @@ function boundHeight(type: Type, { heights }: Names): void {
   heights.set(identityOf(type), height);
 }
 
-/** Records that differ in their parameters alone share their fields. */
+/** Records that differ only in their parameters share their fields. */
 function identityOf(type: Type): unknown {
   return type.kind === "record" ? type.fields : type;
 }
@@ -144,7 +147,7 @@ function partsOf(type: Type): readonly Type[] {
 function parseObject(node: Node, place: Place): Type {
   const kind = node["type"];
   if (typeof kind !== "string") {
-    return withSemantic(parseType(kind, deeper(place)), node); // {"type": {"type": "long"}}
+    return withSemantic(parseType(kind, deeper(place)), node); // as in {"type": {"type": "long"}}
   }
   switch (kind) {
     case "record":
@@ -165,7 +168,7 @@ function parseObject(node: Node, place: Place): Type {
 
 function primitiveOrNamed(name: string, place: Place, node: Node): Type {
   if (primitives.has(name)) {
-    return withSemantic({ kind: name as PrimitiveKind }, node); // it is one: the set was just asked
+    return withSemantic({ kind: name as PrimitiveKind }, node); // the set contains it, so it is one
   }
   const known = find(name, place);
   const own = parametersOf(node);
@@ -187,7 +190,7 @@ function parseUnion(nodes: readonly unknown[], place: Place): Type {
   }
   const branches = nodes.map((node) => parseType(node, deeper(place)));
   if (branches.some((branch) => branch.kind === "union")) {
-    throw invalid("a union stands directly in a union");
+    throw invalid("a union is directly inside of a union");
   }
   return { kind: "union", branches };
 }
@@ -200,7 +203,7 @@ function parseRecord(node: Node, place: Place): Type {
   }
   countParts(place.names, nodes.length * partsOfField);
   const semantic = semanticOf(node);
-  const fields: Field[] = []; // filled below: the record may name itself in its fields
+  const fields: Field[] = []; // filled below, because a field may name the record
   const connectName = node["connect.name"];
   const name = typeof connectName === "string" ? connectName : fullName;
   const record: RecordType = semantic === null ? { kind: "record", name, fields } : { kind: "record", name, fields, semantic };
@@ -221,7 +224,7 @@ function parseRecord(node: Node, place: Place): Type {
   return record;
 }
 
-/** What converters call the pairs of a map: Confluent's and Apicurio's, and Glue's. */
+/** The names that converters give to the pairs of a map: Confluent's and Apicurio's converter, and Glue's. */
 const mapEntryNames: ReadonlySet<string> = new Set([
   "io.confluent.connect.avro.MapEntry",
   "com.amazonaws.services.schemaregistry.kafkaconnect.avrodata.MapEntry",
@@ -234,7 +237,7 @@ function parseField(node: unknown, place: Place): Field {
   }
   const name = place.names.unescapes ? unescapedName(written) : written;
   const type = parseType(node["type"], place);
-  const parameters = parametersOf(node); // of the field: the converter puts them there where its type was defined elsewhere
+  const parameters = parametersOf(node); // parameters of the field: the converter writes them there if the type was defined elsewhere
   const field = fieldOf(
     name,
     parameters === null ? type : withParameters(type, parameters),
@@ -324,11 +327,11 @@ function countParts(names: Names, count: number): void {
   }
 }
 
-/** `connect.name` says what a value means; a plain Avro schema says it by `logicalType`, TiCDC's by a parameter. */
+/** The semantics of a value: in `connect.name`, in plain Avro in `logicalType`, and in TiCDC's Avro in a parameter. */
 function semanticOf(node: Node): Semantic | null {
   const name = node["connect.name"];
   if (typeof name === "string") {
-    // The scale of a decimal is also a property of its own; the one in the parameters is right where Avro's rules would refuse it.
+    // The scale of a decimal is a property of its own too. The one in the parameters is right, even if Avro's rules would refuse it.
     const scale = name === "org.apache.kafka.connect.data.Decimal" ? scalars(node, ["scale"]) : {};
     return { name, parameters: { ...scale, ...parametersOf(node) } };
   }
@@ -343,7 +346,7 @@ function scalars(node: Node, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.filter((name) => typeof node[name] === "number").map((name) => [name, String(node[name])]));
 }
 
-/** Connect's parameters are texts; anything else than a scalar states nothing. */
+/** Connect's parameters are texts. A parameter that is not a scalar is ignored. */
 function parametersOf(node: Node): Record<string, string> | null {
   const parameters = node["connect.parameters"];
   return isNode(parameters)
@@ -355,7 +358,7 @@ function parametersOf(node: Node): Record<string, string> | null {
     : null;
 }
 
-/** The parameters of a field's type, or of the branch of an optional one that has some: also where they go with no name. */
+/** The parameters of a field's type, or of the branch of an optional type that has some. They count even without a name. */
 function declaredParameters(type: unknown): Record<string, string> | null {
   if (Array.isArray(type)) {
     return type.map((branch: unknown) => (isNode(branch) ? parametersOf(branch) : null)).find((declared) => declared !== null) ?? null;
@@ -374,7 +377,7 @@ function declaredBy(node: Node): { readonly precision: unknown; readonly scale: 
   return { precision: node["precision"], scale: node["scale"] };
 }
 
-/** The type with other parameters; of a union, its branches that mean something. */
+/** The type with other parameters. For a union, the branches that have semantics. */
 function withParameters(type: Type, parameters: Record<string, string>): Type {
   if (type.kind === "union") {
     return { kind: "union", branches: type.branches.map((branch) => withParameters(branch, parameters)) };
@@ -385,14 +388,14 @@ function withParameters(type: Type, parameters: Record<string, string>): Type {
   const own = { ...type, semantic: { name: type.semantic.name, parameters } };
   const details = detailsOf(type);
   if (details !== null) {
-    setDetails(own, details); // the same type, at another place
+    setDetails(own, details); // the details belong to the copy too
   }
   return own;
 }
 
 /**
- * A struct that is named a second time. Converters remember structs by name alone, so the parameters that the first place stated say
- * nothing about this one.
+ * A struct that is named a second time. Converters know structs by name alone, so the parameters that the schema declares at the first
+ * place do not apply here.
  */
 function withoutForeignParameters(type: Type): Type {
   const declared = type.kind === "record" && type.semantic !== undefined && Object.keys(type.semantic.parameters).length > 0;
@@ -412,5 +415,5 @@ function tooDeep(): DecodeError {
 }
 
 function invalid(detail: string): DecodeError {
-  return new DecodeError("schema-invalid", `cannot use the Avro schema: ${detail}; look at what the registry holds under its id`);
+  return new DecodeError("schema-invalid", `cannot use the Avro schema: ${detail}; check the schema that the registry has under this id`);
 }

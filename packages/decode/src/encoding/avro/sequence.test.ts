@@ -37,7 +37,7 @@ function readAll(schema: unknown, bytes: Buffer, count: number, limits = {}): Re
 }
 
 describe("values one after another", () => {
-  test("are read as each alone, to the last byte", () => {
+  test("are read like single values, to the last byte", () => {
     const writer = AvscType.forSchema(row as never, { wrapUnions: true });
     fc.assert(
       fc.property(rows, (values) => {
@@ -48,7 +48,7 @@ describe("values one after another", () => {
     );
   });
 
-  test("a value fewer than the bytes hold leaves bytes, a value more wants some", () => {
+  test("a count below the number of values leaves bytes, and a count above it lacks some", () => {
     expect(readAll("int", Buffer.from([2, 4, 6]), 3)).toEqual({ value: [1, 2, 3] });
     expect(readAll("int", Buffer.from([2, 4, 6]), 2)).toEqual({ code: "trailing-bytes" });
     expect(readAll("int", Buffer.from([2, 4, 6]), 4)).toEqual({ code: "truncated" });
@@ -56,13 +56,13 @@ describe("values one after another", () => {
     expect(readAll("int", Buffer.from([2]), 2 ** 53)).toEqual({ code: "truncated" });
   });
 
-  test("of no bytes end at the limit of such items", () => {
+  test("without bytes are limited in number", () => {
     expect(readAll("null", Buffer.alloc(0), 1_000, { maxZeroByteItems: 1_000 })).toEqual({ value: new Array(1_000).fill(null) });
     expect(readAll("null", Buffer.alloc(0), 1_001, { maxZeroByteItems: 1_000 })).toEqual({ code: "limit-exceeded" });
     expect(readAll("null", Buffer.alloc(0), 2 ** 53)).toEqual({ code: "limit-exceeded" });
   });
 
-  test("of a byte each end at the limit of what a message may cost", () => {
+  test("of one byte each are limited by the cost budget", () => {
     expect(readAll("boolean", Buffer.alloc(200_000), 200_000)).toHaveProperty("value");
     expect(readAll("boolean", Buffer.alloc(1_000_000), 1_000_000)).toEqual({ code: "limit-exceeded" });
   });
@@ -74,7 +74,7 @@ describe("values one after another", () => {
     expect(readAll(nulls, Buffer.concat([block, block]), 2, { maxZeroByteItems: 1_000 })).toEqual({ code: "limit-exceeded" });
   });
 
-  test("a deferred part is each value's own", () => {
+  test("each value has its own deferred part", () => {
     const inner = { type: "record", name: "Source", fields: [{ name: "lsn", type: "long" }] };
     const schema = { type: "record", name: "E", fields: [{ name: "source", type: inner }] };
     const plan = { defer: { field: "source", peek: [], resolve: () => null }, skip: [], rows: [] };

@@ -1,17 +1,20 @@
-/** What is known of a reader's steps before any byte is read: how little a value can take, how deep it can nest. */
+/** What is known of instructions before any byte is read: the fewest bytes that a value takes, and how deep it can nest. */
 import type { ResolvedLimits } from "../../options.ts";
 import type { CollectionInstruction, RecordInstruction, ReadInstruction } from "./read-instructions.ts";
 
 export interface SizeBounds {
-  /** The least bytes that a value takes; too small rather than too large where steps are recursive. */
+  /** The fewest bytes that a value takes. If instructions are recursive, the bound may be lower than the true minimum, never higher. */
   readonly minBytes: (instruction: ReadInstruction) => number;
-  /** The least bytes that an item of a collection takes. */
+  /** The fewest bytes that an item of a collection takes. */
   readonly minItemBytes: (collection: CollectionInstruction) => number;
-  /** What reading a record takes from the message's budget: its fields of no bytes, and the record if it takes none itself. */
+  /** How many parts without bytes a record takes from the message's budget: its fields without bytes, and itself if it has no bytes. */
   readonly zeroByteCount: (record: RecordInstruction) => number;
 }
 
-/** Measures all that can be reached from the root, in one order, so that every reader of these steps has the same bounds. */
+/**
+ * Computes the bounds of all that can be reached from the root, in one order, so that all readers of these instructions have the same
+ * bounds.
+ */
 export function measureSizes(root: ReadInstruction): SizeBounds {
   const known = new Map<ReadInstruction, number>();
   const minBytes = (instruction: ReadInstruction): number => {
@@ -19,7 +22,7 @@ export function measureSizes(root: ReadInstruction): SizeBounds {
     if (cached !== undefined) {
       return cached;
     }
-    known.set(instruction, 0); // met again inside itself
+    known.set(instruction, 0); // the lower bound for an instruction inside of itself
     const parts = partsOf(instruction).map(minBytes);
     const bytes = minBytesOf(instruction, parts);
     known.set(instruction, bytes);
@@ -59,7 +62,7 @@ function minBytesOf(instruction: ReadInstruction, parts: readonly number[]): num
   }
 }
 
-/** Whether values can nest deeper than the limit: else depth need not be counted. */
+/** Whether values can be nested deeper than the limit. If not, generated code need not count the depth. */
 export function canExceedDepth(instruction: ReadInstruction, limits: Pick<ResolvedLimits, "maxDepth">): boolean {
   const inside = new Set<ReadInstruction>();
   const heights = new Map<ReadInstruction, number>();
@@ -81,7 +84,7 @@ export function canExceedDepth(instruction: ReadInstruction, limits: Pick<Resolv
   return height(instruction) > limits.maxDepth;
 }
 
-/** The steps directly inside a step. */
+/** The instructions directly inside of an instruction. */
 export function partsOf(instruction: ReadInstruction): readonly ReadInstruction[] {
   switch (instruction.kind) {
     case "record":
@@ -101,17 +104,17 @@ export function partsOf(instruction: ReadInstruction): readonly ReadInstruction[
   }
 }
 
-/** Whether a collection's items of no bytes count themselves: records do. */
+/** Whether the items of a collection count themselves if they take no bytes. Records do. */
 export function countsItself(collection: CollectionInstruction): boolean {
   return (collection.kind === "array" ? collection.items : collection.values).kind === "record";
 }
 
-/** How many steps can be reached from the root. */
+/** How many instructions can be reached from the root. */
 export function countInstructions(root: ReadInstruction): number {
   const seen = new Set<ReadInstruction>([root]);
   for (const instruction of seen) {
     for (const part of partsOf(instruction)) {
-      seen.add(part); // a set is walked to the end that it has by then
+      seen.add(part); // the loop also visits what is added here
     }
   }
   return seen.size;

@@ -1,4 +1,4 @@
-/** What the tests of this folder share: both readers of a schema, a writer by hand, and avsc as the third opinion. */
+/** Shared by the tests of this folder: both readers of a schema, an encoder for hand-made bytes, and avsc as an independent reader. */
 import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { Type as AvscType, types as avscTypes, type Schema } from "avsc";
@@ -16,7 +16,7 @@ export interface TwinOptions {
   readonly plan?: ReadPlan;
 }
 
-/** One schema's reader as generated code, and as closures. */
+/** The two readers of one schema: generated code and closures. */
 export function twins(type: Type, { values, limits, plan = readEverything }: TwinOptions = {}): readonly [PayloadReader, PayloadReader] {
   const options: CompileOptions = { values: resolveValueOptions(values), limits: resolveLimits(limits), plan, codeGeneration: true };
   return [compileAvroReader(type, options), compileAvroReader(type, { ...options, codeGeneration: false })];
@@ -26,7 +26,7 @@ export function avroType(schema: unknown): Type {
   return parseAvroSchema(JSON.stringify(schema), [], resolveLimits());
 }
 
-/** What a reader makes of bytes: a value, or the code of its error. Anything but a DecodeError fails the test. */
+/** The result of a reader: a value, or the code of its error. An error other than a DecodeError fails the test. */
 export type Outcome = { readonly value: unknown } | { readonly code: string };
 
 export function outcomeOf(read: () => unknown): Outcome {
@@ -40,7 +40,7 @@ export function outcomeOf(read: () => unknown): Outcome {
   }
 }
 
-/** What both twins make of bytes, which must be the same. The bytes stand between others, which must not be looked at. */
+/** The result of both readers, which must be the same. Other bytes stand before and after the payload; the readers must not read them. */
 export function readBoth(readers: readonly [PayloadReader, PayloadReader], bytes: Uint8Array): Outcome {
   const batch = Buffer.concat([Buffer.alloc(7, 0x02), bytes, Buffer.alloc(40, 0x02)]);
   const [generated, closures] = readers;
@@ -52,7 +52,7 @@ export function readBoth(readers: readonly [PayloadReader, PayloadReader], bytes
   return outcome;
 }
 
-/** Compares outcomes; the same code a hundred thousand times is not worth a matcher's time. */
+/** Compares two results. Equal codes skip the matcher, which would take too long for a hundred thousand of them. */
 export function expectSameOutcome(one: Outcome, other: Outcome): void {
   if (!("code" in one && "code" in other && one.code === other.code)) {
     expect(one).toStrictEqual(other);
@@ -92,7 +92,7 @@ const bigintLong = avscTypes.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 });
 
-/** The same schema's type of avsc, with bigint longs (also where the schema writes a long as an object). */
+/** The same schema as a type of avsc, with longs as bigint (also if the schema writes a long as an object). */
 export function avscTypeOf(schema: unknown): AvscType {
   return AvscType.forSchema(
     schema as Schema,
@@ -100,7 +100,7 @@ export function avscTypeOf(schema: unknown): AvscType {
       wrapUnions: "never",
       typeHook: (part: unknown) => (part === "long" || (part as { type?: unknown }).type === "long" ? bigintLong : undefined),
     } as never,
-  ); // its types lag behind what it takes
+  ); // avsc's TypeScript types lack this option
 }
 
 const recordings = new URL("../../../../testkit/recordings/", import.meta.url);
@@ -135,7 +135,7 @@ export function recordedAvro(folder: string): { schemas: ReadonlyMap<number, str
   return { schemas, payloads };
 }
 
-/** A value as avsc would give it: plain objects all through, and without the field `__proto__`, which avsc loses. */
+/** A value in avsc's form: plain objects on every level, and without the field `__proto__`, which avsc loses. */
 export function plain(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map(plain);
@@ -150,7 +150,7 @@ export function plain(value: unknown): unknown {
   );
 }
 
-/** The schema without what gives values a meaning, so that they come out as they were sent. */
+/** The schema without semantics, so that values come out as they were sent. */
 export function withoutMeaning(schema: string): unknown {
   return JSON.parse(schema, (name, part: unknown) =>
     ["connect.name", "connect.parameters", "connect.internal.type", "logicalType"].includes(name) ? undefined : part,

@@ -1,18 +1,18 @@
 /**
- * Writes parsed JSON as Avro: messages in Avro's JSON encoding, and the defaults of schemas, which then are read as any value is, with the
- * same meanings and the same bounds.
+ * Writes parsed JSON as Avro's binary encoding: messages in Avro's JSON encoding, and the defaults of schemas. The result is read like any
+ * other value, with the same semantics and the same bounds.
  */
 import { DecodeError, isDecodeError } from "../../errors.ts";
 import { isJsonObject, NumberText } from "../json/parse.ts";
 import type { Field, RecordType, Type, UnionType } from "../type.ts";
 import { branchName, fieldDetailsOf } from "./details.ts";
 
-/** How a union's value is written: with the name of its branch, as in messages, or as a value of one of the branches, as in defaults. */
+/** How a union's value is written in the JSON: with the name of its branch (messages), or as the bare value of a branch (defaults). */
 export type UnionForm = "named" | "bare";
 
 type Write = (value: unknown, out: Writer) => void;
 
-/** A function that writes values of a type; of one value, defaults of fields that it leaves out may take so many bytes. */
+/** A function that writes values of a type. The defaults of the fields that one value leaves out may take `maxDefaultBytes` together. */
 export function compileWriter(type: Type, unions: UnionForm): (value: unknown, maxDefaultBytes: number) => Buffer {
   const write = new WriterClosureCompiler(unions).write(type, "the value");
   return (value, maxDefaultBytes) => {
@@ -22,14 +22,14 @@ export function compileWriter(type: Type, unions: UnionForm): (value: unknown, m
   };
 }
 
-/** Most bytes of one default: records whose fields have defaults can double it at each level. */
+/** The maximum size of one default: records whose fields have defaults can double it on each level. */
 const maxDefaultBytes = 65_536;
-/** Branches of unions that are tried for one default: those of nested unions multiply. */
+/** How many branches of unions are tried for one default. The branches of nested unions multiply. */
 const maxAttempts = 10_000;
-/** The defaults of fields as they are written; null while one is being written. */
+/** The written defaults of fields; null while a default is being written. */
 const defaults = new WeakMap<Field, Buffer | null>();
 
-/** The default of a field in the binary encoding; null where it has none. */
+/** The default of a field in the binary encoding; null if it has none. */
 export function defaultBytes(field: Field): Buffer | null {
   const { defaultValue } = fieldDetailsOf(field);
   const known = defaults.get(field);
@@ -37,7 +37,7 @@ export function defaultBytes(field: Field): Buffer | null {
     return known ?? null;
   }
   if (known === null) {
-    throw new DecodeError("schema-invalid", `the default of the field ${JSON.stringify(field.name)} holds itself`);
+    throw new DecodeError("schema-invalid", `the default of the field ${JSON.stringify(field.name)} contains itself`);
   }
   defaults.set(field, null);
   try {
@@ -73,11 +73,11 @@ class Writer {
     this.#buffer[this.#length++] = value;
   }
 
-  /** Writes what a value may be, or nothing where it is not that: false then. */
+  /** Tries to write a value. If it does not fit, nothing is written, and the result is false. */
   attempt(write: () => void): boolean {
     const start = this.#length;
     if (++this.#attempts > maxAttempts) {
-      throw new DecodeError("schema-invalid", `a default fits its unions in more than ${maxAttempts} ways`);
+      throw new DecodeError("schema-invalid", `expected a default that fits its unions in at most ${maxAttempts} ways, found more`);
     }
     try {
       write();
@@ -118,13 +118,15 @@ class Writer {
     this.#length += bytes.length;
   }
 
-  /** What a value leaves out: a few characters must not stand for many bytes. */
+  /**
+   * Writes the default of a field that the value leaves out. A budget limits it, because a few characters must not stand for many bytes.
+   */
   byDefault(bytes: Uint8Array): void {
     this.#defaultBytesLeft -= bytes.length;
     if (this.#defaultBytesLeft < 0) {
       throw new DecodeError(
         "limit-exceeded",
-        "expected fields that are left out to have short defaults, found more than the message itself is",
+        "expected short defaults for the fields that are left out, found more bytes of defaults than the message has",
       );
     }
     this.raw(bytes);
@@ -240,7 +242,7 @@ class WriterClosureCompiler {
         out.long(names.length);
         for (const name of names) {
           out.sized(utf8(name, where));
-          item((value as Record<string, unknown>)[name], out); // an object: its names were just listed
+          item((value as Record<string, unknown>)[name], out); // Object.keys succeeded above, so it is an object
         }
       }
       out.byte(0);
@@ -253,7 +255,7 @@ class WriterClosureCompiler {
       return known;
     }
     let compiled: Write | null = null;
-    this.#records.set(type.fields, (value, out) => compiled?.(value, out)); // nothing is written before this one is compiled
+    this.#records.set(type.fields, (value, out) => compiled?.(value, out)); // `compiled` is set before anything is written
     compiled = this.#writeFields(
       type.fields.map((field) => [field.name, this.write(field.type, `${where}.${field.name}`), field] as const),
       where,
@@ -261,7 +263,7 @@ class WriterClosureCompiler {
     return compiled;
   }
 
-  /** A field that has a default may be left out: some writers do, though Java's does not. */
+  /** A field with a default may be left out. Java's writer does not do that, some others do. */
   #writeFields(fields: readonly (readonly [name: string, write: Write, field?: Field])[], where: string): Write {
     return (value, out) => {
       if (!isJsonObject(value)) {
@@ -276,7 +278,7 @@ class WriterClosureCompiler {
           out.byDefault((field && defaultBytes(field)) ?? fail("an object with all fields of the record", where));
         }
       }
-      expect(Object.keys(value).length + missing === fields.length, "an object with just the fields of the record", where);
+      expect(Object.keys(value).length + missing === fields.length, "an object with no other fields than those of the record", where);
     };
   }
 
@@ -290,11 +292,11 @@ class WriterClosureCompiler {
         return fail("null, or an object that names a branch of the union", where);
       }
       out.long(index);
-      writes[index]?.(value === null ? null : (value as Record<string, unknown>)[name], out); // not null: an object with that name
+      writes[index]?.(value === null ? null : (value as Record<string, unknown>)[name], out); // an object with that name, as `index` was found by it
     };
   }
 
-  /** A default is of the first branch; newer schemas take any that it fits. */
+  /** A default belongs to the first branch. Newer versions of the specification allow any branch that it fits. */
   #writeBare(type: UnionType, where: string): Write {
     const writes = type.branches.map((branch) => this.write(branch, where));
     return (value, out) => {
@@ -342,13 +344,13 @@ function asText(value: unknown, where: string): string {
   return typeof value === "string" ? value : fail("a string", where);
 }
 
-/** Half of a surrogate pair, which JSON's escapes can write, has no bytes in UTF-8. */
+/** JSON's escapes can write half of a surrogate pair, which UTF-8 cannot encode. */
 function utf8(text: string, where: string): Buffer {
   expect(!/\p{Surrogate}/u.test(text), "text of whole characters", where);
   return Buffer.from(text, "utf8");
 }
 
-/** Each character is a byte: ISO-8859-1. */
+/** Each character is one byte: ISO-8859-1. */
 function asBytes(value: unknown, where: string): Buffer {
   const text = asText(value, where);
   for (let i = 0; i < text.length; i++) {

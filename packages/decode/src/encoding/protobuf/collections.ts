@@ -13,7 +13,7 @@ export function initialOf({ cardinality, instruction, absent, isRequired }: Fiel
   return isRequired ? undefined : absent;
 }
 
-/** Whether a map's keys are texts. Such a map is an object without prototype, so that no key hides behind an inherited property. */
+/** Whether a map's keys are texts. Such a map is an object without prototype, so that no key meets an inherited property. */
 export function hasTextKeys(instruction: ReadInstruction): boolean {
   return instruction.kind === "message" && instruction.message.fields.find(({ number }) => number === 1)?.instruction.kind === "string";
 }
