@@ -221,7 +221,7 @@ const promises = [
   {
     id: "P10",
     text: "Values lose nothing: 64-bit integers, decimals, nanoseconds, bytes.",
-    proofs: [["packages/decode/src/encoding/avro/differential.test.ts", "an int64 is a number where that is exact, and a bigint beyond"]],
+    proofs: [["packages/decode/src/encoding/avro/differential.test.ts", "an int64 is a number if that is exact, and a bigint if not"]],
   },
   {
     id: "P11",
