@@ -191,7 +191,10 @@ class CopyScene {
   }
 
   async #kill(): Promise<void> {
-    const member = this.#random.pick(this.#members);
+    const [member] = this.#random.shuffled(this.#members);
+    if (member === undefined) {
+      throw new Error(`no member is left to kill: ${this.#violations.join("; ")}`);
+    }
     this.#forget(member);
     const [before, produced] = [await this.#applied(), await this.#produced()];
     const ended = endOf(member);
