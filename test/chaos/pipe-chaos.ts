@@ -227,12 +227,19 @@ class PipeScene {
     }
   }
 
-  /** By Kafka's own console consumer: not by a client that could share our mistakes. */
+  /** By Kafka's own console consumer: not by a client that could share our mistakes. On a busy machine it may give up before it has begun. */
   async #readCommitted(): Promise<readonly string[]> {
-    const args = ["--bootstrap-server", this.#kafka.brokers, "--topic", "out", "--from-beginning"];
-    const bounds = ["--isolation-level", "read_committed", "--timeout-ms", "4000"];
-    const { stdout } = await runKafkaTool(this.#kafka, "org.apache.kafka.tools.consumer.ConsoleConsumer", [...args, ...bounds]);
-    return stdout.split("\n").filter((line) => /^\d+:\d+$/.test(line));
+    const args = ["--bootstrap-server", this.#kafka.brokers, "--topic", "out", "--from-beginning", "--isolation-level", "read_committed"];
+    let read: readonly string[] = [];
+    for (const idleMs of [4_000, 20_000, 60_000]) {
+      const tool = "org.apache.kafka.tools.consumer.ConsoleConsumer";
+      const { stdout } = await runKafkaTool(this.#kafka, tool, [...args, "--timeout-ms", String(idleMs)], { deadlineMs: 120_000 });
+      read = stdout.split("\n").filter((line) => /^\d+:\d+$/.test(line));
+      if (read.length >= this.#written) {
+        break;
+      }
+    }
+    return read;
   }
 
   #join(): void {

@@ -15,7 +15,7 @@ const skipReason = found.skip === false ? (isBuilt ? null : "the packages are no
 
 test.skipIf(skipReason !== null)(
   "pipe() writes every record once for readers of what is committed, whoever is killed, frozen or joins",
-  { timeout: seconds * 1_000 + 240_000, meta: skipReason === null ? {} : { skipReason } },
+  { timeout: seconds * 1_000 + 400_000, meta: skipReason === null ? {} : { skipReason } },
   async ({ task }) => {
     const log = process.env["CHAOS_VERBOSE"] === undefined ? {} : { log: (line: string) => console.error(line) };
     const { violations, written, read, faults, handedAfterFreeze } = await runPipeChaos({ seed, seconds, ...log });
