@@ -7,11 +7,11 @@ import type { MessageSelector, SchemaId } from "../schema-source.ts";
 export interface Possible {
   /** Those that the schema has, each once. */
   readonly choices: readonly MessageChoice[];
-  /** Messages that the same bytes may mean beside them; looked at where none of the choices fits. */
+  /** Messages that the same bytes may mean beside them; looked at if none of the choices fits. */
   readonly others: readonly MessageChoice[];
 }
 
-/** The choices that the schema has. `countsMapEntries` is what the user has said of indexes; null where nobody has. */
+/** The choices that the schema has. `countsMapEntries` is what the user has said of indexes; null if nobody has. */
 export function possibleOf(parsed: ParsedSchema, choices: readonly MessageChoice[], countsMapEntries: boolean | null): Possible {
   const found = new Map<string, MessageChoice>();
   const others = new Map<string, MessageChoice>();
@@ -35,8 +35,8 @@ export function isSole({ choices, others }: Possible): boolean {
 }
 
 /**
- * The value of the one choice that fits. Most bytes can be read as any message, because unknown fields are skipped: where several are
- * possible, the one is meant that has all of the fields, and nobody can tell which where several have.
+ * The value of the one choice that fits. Most bytes can be read as any message, because unknown fields are skipped. If several are
+ * possible, the one that has all of the fields is meant. If several have all of them, nobody can tell which is meant.
  */
 export function readChosen(
   possible: Possible,

@@ -104,7 +104,7 @@ export class Engine {
     return keepingExtra(found, shape);
   }
 
-  /** The encoding of messages whose schema is of this type; `announced`: the one that the framing names, where it names one. */
+  /** The encoding of messages whose schema is of this type; `announced`: the one that the framing names, if it names one. */
   schemaEncoding(schemaType: SchemaType, announced: EncodingName | undefined): SchemaEncoding {
     const found = this.formats.schemaEncodings.find(
       (encoding) => encoding.schemaType === schemaType && (announced === undefined || encoding.name === announced),

@@ -49,9 +49,9 @@ import type { ApicurioIdSpace } from "../options.ts";
 export interface Formats {
   /** Asked in this order; the last one always says yes. */
   readonly framings: readonly Framing[];
-  /** By the schema type that a source hands out, or by name where a framing states the encoding itself. */
+  /** By the schema type that a source hands out, or by name if a framing states the encoding itself. */
   readonly schemaEncodings: readonly SchemaEncoding[];
-  /** Read only where the user names them for a topic. */
+  /** Read only if the user names them for a topic. */
   readonly plainEncodings: readonly PlainEncoding[];
   /** The first that recognises a value's shape opens it; the last one always does. */
   readonly envelopes: readonly EnvelopeFormat[];

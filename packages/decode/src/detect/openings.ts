@@ -59,30 +59,12 @@ export class SideOpening implements Opening<SideRoute> {
     return type === null ? null : this.#scope.side === "key" ? keyColumnsOf(type) : rowTypeOf(type, this.plan, this.envelopeFormat);
   }
 
-  /** The route of messages that carry all that reading them takes. A schema that they carry is reported to the listener. */
-  routeOf(read: ReadAs): SideRoute {
+  /** The route of messages that name a schema, or carry all that reading them takes. A schema that they carry is reported to the listener. */
+  routeOf({ encoding, fastPath, nullIsTombstone }: ReadAs, named: NamedAs | null = null): SideRoute {
     const type = this.#type;
-    if (type !== null) {
-      this.report(read.encoding, null);
+    if (named === null) {
+      this.report(encoding, null);
     }
-    return this.#route(read, null);
-  }
-
-  /** The route of messages that name a schema. */
-  routeNamed(read: ReadAs, named: NamedAs): SideRoute {
-    return this.#route(read, named);
-  }
-
-  /** Reports the schema to the listener. A message inside of another one is nothing new to it. */
-  report(encoding: string, schemaId: SchemaId | null): void {
-    const { topic, side, inside } = this.#scope;
-    if (this.#type !== null && inside === null) {
-      this.#engine.onSchema?.({ topic, side, schemaId, encoding, envelope: this.envelopeFormat.name, type: this.#type, row: this.row });
-    }
-  }
-
-  #route({ encoding, fastPath, nullIsTombstone }: ReadAs, named: NamedAs | null): SideRoute {
-    const type = this.#type;
     return {
       framing: named?.framing ?? this.#engine.noFraming.name,
       encoding,
@@ -99,5 +81,13 @@ export class SideOpening implements Opening<SideRoute> {
       losesSemantics: named?.losesSemantics ?? type === null,
       nullIsTombstone,
     };
+  }
+
+  /** Reports the schema to the listener. A message inside of another one is nothing new to it. */
+  report(encoding: string, schemaId: SchemaId | null): void {
+    const { topic, side, inside } = this.#scope;
+    if (this.#type !== null && inside === null) {
+      this.#engine.onSchema?.({ topic, side, schemaId, encoding, envelope: this.envelopeFormat.name, type: this.#type, row: this.row });
+    }
   }
 }

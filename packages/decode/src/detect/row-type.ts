@@ -2,7 +2,7 @@ import type { ReadPlan } from "../encoding/reader.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
 
-/** The type of the rows in values of a type that an envelope reads with this plan; null where it reads none. */
+/** The type of the rows in values of a type that an envelope reads with this plan; null if it reads none. */
 export function rowTypeOf(type: Type, { rows }: ReadPlan, envelopeFormat: EnvelopeFormat): Type | null {
   const record = withoutNull(type);
   if (record.kind !== "record") {

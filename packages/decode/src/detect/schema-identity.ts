@@ -23,7 +23,7 @@ export function belongsToTopic(namespace: string, topic: string): boolean {
 
 /**
  * Whether a namespace ends in the table that the bytes name: topics may be routed to other names. DeltaForge's have the database in front
- * of the table, also where the table is in a schema.
+ * of the table, even if the table is in a schema.
  */
 export function belongsToTable(namespace: string, table: TableName): boolean {
   const name = adjusted(namespace);

@@ -215,7 +215,7 @@ export class SchemaReader {
     const reader = checkedReader(bare, { ...named, typeName: opening.shape.typeName, opening, scope: this.#scope });
     const fastPath = this.#fastPathOf(chosen, schemaId, { reader, columns });
     const { nullIsTombstone = false } = known.encoding;
-    return { reader, route: opening.routeNamed({ encoding: reader.encoding, fastPath, nullIsTombstone }, named), opening };
+    return { reader, route: opening.routeOf({ encoding: reader.encoding, fastPath, nullIsTombstone }, named), opening };
   }
 
   /** What the framing's prefix, and the payload's first bytes if they choose the message, tell for certain. */

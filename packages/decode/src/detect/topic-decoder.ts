@@ -97,7 +97,7 @@ export class TopicDecoder {
     return this.#readSlowPath(new RecordReading(cursor, null, this.#noRoute));
   }
 
-  /** The same without the fast path, and with what was waited for in vain: how the record was read is told beside its outcome. */
+  /** The same without the fast path, and with what was waited for in vain: the reading says how the record was read. */
   readSlowPath(cursor: RecordCursor, failed: Failures | null): RecordReading {
     this.#lookAtHeaders(cursor);
     const reading = new RecordReading(cursor, failed, this.#noRoute);

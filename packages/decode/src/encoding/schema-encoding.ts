@@ -57,12 +57,12 @@ export interface ParsedSchema {
 export interface PlainEncoding {
   readonly name: EncodingName;
   /**
-   * The type of all of its values, if it has but one. Null: a value stays what \`parse\` makes of it, and is no row.
+   * The type of all of its values, if it has but one. Null: a value stays what `parse` makes of it, and is no row.
    * @default none: each value is of its own
    */
   readonly type?: Type | null;
   /**
-   * What \`explain\` says of a message that was read so although nobody named the encoding.
+   * What `explain` says of a message that was read so although nobody named the encoding.
    * @default none: it is read only if it is named
    */
   readonly evidence?: string;

@@ -35,11 +35,11 @@ export interface Framing {
   choices?(bytes: Uint8Array, start: number, end: number, isTolerant: boolean): readonly MessageChoice[];
   /**
    * What its messages begin with: it is asked for those alone, and the fast path takes those that begin in another way.
-   * @default unknown: it is asked for every message, and no message takes the fast path
+   * @default unknown: it is asked for every message, and only messages of framings that are asked before it take the fast path
    */
   readonly prefixes?: readonly Buffer[];
   /**
-   * The bytes that all messages begin with which name this schema and whose payload begins with \`choice\` (no bytes, if the schema has but
+   * The bytes that all messages begin with which name this schema and whose payload begins with `choice` (no bytes, if the schema has but
    * one message), if these hold one value each: the fast path compares no more of them. Null if further bytes may mean something else. A
    * framing that has this is asked before those that have not.
    */

@@ -14,7 +14,7 @@ export interface RoutePair {
 /** Compiling a fast path takes as long as reading this many of the smallest records. */
 const recordsBeforeFastPath = 64;
 
-/** The pairs of routes that the records of one topic are read by. What is told of a pair is told once for all records that come in it. */
+/** The pairs of routes that the records of one topic are read by. What is found out about a pair holds for all records that come in it. */
 export class RouteHistory {
   /** The fast path that is tried first, for as long as records come as the last ones did. */
   fastPath: FastPath | null = null;

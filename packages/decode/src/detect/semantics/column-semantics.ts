@@ -24,7 +24,7 @@ const noNames: LearnedNames = { ofKey: [], ofTable: [] };
 const nowhere: SemanticsSources = { keys: false, schemaChanges: null, holdFor: () => false };
 
 /**
- * The meanings that the columns of a topic's values are read with, where their encoding carries none: what the user has hinted, and what
+ * The semantics that the columns of a topic's values are read with, if their encoding carries none: what the user has hinted, and what
  * was learned of the table that the last record was of. That is a guess: only a record that was read names its table.
  */
 export class ColumnSemantics {
