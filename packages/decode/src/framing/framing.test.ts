@@ -20,7 +20,7 @@ describe.each(files)("%s", (file) => {
       return;
     }
     if (vector.schemaId === undefined) {
-      return; // another suite says what it opens to
+      return; // another suite checks the frame
     }
     const frame = framing.open(message);
     if (vector.chosen !== undefined) {
@@ -44,7 +44,7 @@ describe.each(files)("%s", (file) => {
     }
   });
 
-  test("cut anywhere, a message is recognised and opened without any error but a DecodeError", () => {
+  test("recognising and opening a message that is cut at any byte throws no error but a DecodeError", () => {
     for (const vector of vectors) {
       const bytes = bytesOf(vector.value);
       for (let length = 0; length < bytes.length; length++) {
@@ -53,7 +53,7 @@ describe.each(files)("%s", (file) => {
     }
   });
 
-  test("with any byte changed, a message is recognised and opened without any error but a DecodeError", () => {
+  test("recognising and opening a message with any byte changed throws no error but a DecodeError", () => {
     for (const vector of vectors) {
       const bytes = bytesOf(vector.value);
       for (let at = 0; at < bytes.length; at += 1 + Math.floor(bytes.length / 300)) {
@@ -89,7 +89,7 @@ function outcomes(message: ReturnType<typeof messageOf>): unknown {
   });
 }
 
-/** Every message that a payload may be, with what is then left of it. */
+/** Every message that the payload may choose, each with the rest of the payload. */
 function offers(framing: Framing, { message, payloads }: Frame, isTolerant: boolean): unknown {
   const [{ bytes, start, end } = { bytes: Buffer.alloc(0), start: 0, end: 0 }] = payloads;
   const choices = message === undefined ? framing.choices?.(bytes, start, end, isTolerant) : [{ message, length: 0 }];

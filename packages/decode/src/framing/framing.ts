@@ -4,14 +4,14 @@ import type { MessageSelector, RegisteredSchema, SchemaId, SchemaType } from "..
 
 export type Side = "key" | "value";
 
-/** One side of a record, in place, with the record's headers. */
+/** One side of a record, in the bytes of its batch, with the headers of the record. */
 export interface Message {
   readonly side: Side;
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
   readonly headers: RecordHeaders;
-  /** Most bytes that a compressed payload may unpack to. */
+  /** The most bytes that a compressed payload may unpack to. */
   readonly maxBytes: number;
 }
 
@@ -19,39 +19,42 @@ export interface Message {
 export interface Framing {
   readonly name: FramingName;
   /**
-   * Names of headers that can announce this framing. One that has some is asked before all others, and only where a record has one of them;
-   * one that has none is recognised by the message's first bytes alone.
+   * Names of headers that can announce this framing. A framing with header names is asked before all others, and only if the record has one
+   * of these headers. A framing without header names is recognised by the first bytes of the message alone.
    */
   readonly headerNames: readonly string[];
-  /** What in the bytes or headers says that it is this framing, or null. Never throws. */
+  /** The evidence in the bytes or headers for this framing, or null. Never throws. */
   recognise(message: Message): string | null;
-  /** Takes the frame off. Asked only where the message was recognised; throws a `DecodeError` where the frame is broken. */
+  /** Takes the frame off. Called only if the message was recognised. Throws a `DecodeError` if the frame is broken. */
   open(message: Message): Frame;
   /**
-   * For schemas with several messages (Protobuf), how the payload's first bytes choose one; most likely first. Of those that the
-   * schema has, the one whose message fits the payload is taken; that several do is an error. Absent where the frame's own `message` says it all. `isTolerant`: also
-   * those that only known-bad writers make (reversed indexes, none at all).
+   * How the first bytes of the payload choose a message, if the schema has several messages (Protobuf). The most likely choice comes first.
+   * Choices that the schema does not have are dropped. The choice whose message fits the payload is taken, and it is an error if several
+   * fit. Absent if the frame's own `message` is enough. If `isTolerant` is set, the choices include those that only writers with known bugs
+   * make (reversed indexes, no indexes).
    */
   choices?(bytes: Uint8Array, start: number, end: number, isTolerant: boolean): readonly MessageChoice[];
   /**
-   * What its messages begin with: it is asked for those alone, and the fast path takes those that begin in another way.
-   * @default unknown: it is asked for every message, and only messages of framings that are asked before it take the fast path
+   * The bytes that its messages can begin with. The framing is asked only for messages that begin with them. The fast path takes no message
+   * that begins with them, unless the record's own framing is asked earlier.
+   * @default unknown: the framing is asked for every message, and only messages of framings that are asked before it take
+   * the fast path
    */
   readonly prefixes?: readonly Buffer[];
   /**
-   * The bytes that all messages begin with which name this schema and whose payload begins with `choice` (no bytes, if the schema has but
-   * one message), if these hold one value each: the fast path compares no more of them. Null if further bytes may mean something else. A
-   * framing that has this is asked before those that have not.
+   * The first bytes of all messages that name this schema and whose payload begins with `choice` (no bytes, if the schema has only one
+   * message), if such a message holds one value. The fast path compares only these bytes. Null if the bytes after them can change the
+   * meaning. A framing with this member is asked before those without it.
    */
   prefixOf?(schemaId: SchemaId, choice: Buffer): Buffer | null;
   /**
-   * Whether its messages are several texts, one behind the other, so that each begins like a message of one: it is asked after the first
-   * text was read, and more followed it.
+   * Whether its messages are several texts, one after another. Each message then begins like a message with one text, so the framing is
+   * asked after the first text was read and more text followed it.
    * @default false
    */
   readonly packsTexts?: boolean;
   /**
-   * Whether its serializers leave out the length of an Avro value that is all bytes.
+   * Whether its serializers leave out the length of an Avro value whose whole schema is bytes.
    * @default false
    */
   readonly writesBareBytes?: boolean;
@@ -59,24 +62,25 @@ export interface Framing {
 
 /** A message without its frame. */
 export interface Frame {
-  /** What the schema source is asked for; null where nothing is named, or `schema` is at hand. */
+  /** The id to ask the schema source for; null if the message names no schema, or if `schema` is set. */
   readonly schemaId: SchemaId | null;
-  /** The schema itself, where the message carries it. */
+  /** The schema itself, if the message carries it. */
   readonly schema?: RegisteredSchema;
-  /** What the payload is written in, where the frame states it and the schema's own encoding is not meant (Avro written as JSON). */
+  /** The encoding of the payload, if the frame states one that differs from the schema's own encoding (Avro written as JSON). */
   readonly encoding?: EncodingName;
-  /** Which of the schema's messages it is, where the frame states it. */
+  /** Which of the schema's messages it is, if the frame states that. */
   readonly message?: MessageSelector;
   /**
-   * Whether others may well write the same mark: then a message whose schema no source knows is read as if it were not there.
-   * @default false for what headers announce. Of bytes: true for keys, which may be any bytes, and for what begins with a brace
+   * Whether other producers may write the same mark. If so, a message whose schema no source knows is read as if the mark were not there.
+   * @default false for framings in headers. For framings in bytes: true for keys, which may be any bytes, and for a frame that begins with
+   * a brace
    */
   readonly isAmbiguous?: boolean;
-  /** The payload, in the message's own bytes or in unpacked ones; several where one record holds many. */
+  /** The payload, in the bytes of the message or in unpacked bytes. There are several if one record holds several. */
   readonly payloads: readonly Payload[];
 }
 
-/** Values that stand one after another from `start` to `end`: one, but for an Avro container file's blocks. */
+/** Consecutive values from `start` to `end`: one value, or many in a block of an Avro container file. */
 export interface Payload {
   readonly bytes: Buffer;
   readonly start: number;
@@ -88,11 +92,11 @@ export interface MessageChoice {
   readonly message: MessageSelector;
   /** How many bytes of the payload the choice itself takes. */
   readonly length: number;
-  /** The framing that writes choices like this, where the frame before it cannot tell. */
+  /** The framing that writes choices like this, if the frame before the choice does not tell. */
   readonly framing?: FramingName;
 }
 
-/** The types of schema that hold several messages. */
+/** Whether schemas of this type hold several messages. */
 export function hasMessages(schemaType: SchemaType): boolean {
   return schemaType === "PROTOBUF";
 }

@@ -11,14 +11,14 @@ const glueHead = Buffer.from(`0305${"ab".repeat(16)}`, "hex");
 const schema = Buffer.from('"int"');
 const sync = Buffer.alloc(16, 7);
 
-describe("what a few bytes become is bounded", () => {
+describe("the size that a few bytes unpack to is bounded", () => {
   test("a zip bomb in Glue framing", () => {
     const bomb = Buffer.concat([glueHead, deflateSync(Buffer.alloc(64 * mebibyte), { level: 9 })]);
     expect(bomb.length).toBeLessThan(70_000);
     expect(failureOf(glue, bomb)).toBe("limit-exceeded");
   });
 
-  test("a message may become no larger than messages may be", () => {
+  test("a message may not unpack to more than limits.maxMessageBytes", () => {
     const packed = Buffer.concat([glueHead, deflateSync(Buffer.alloc(2_000, 1))]);
     expect(payloadsOf(glue, packed, 2_000)[0]?.end).toBe(2_000);
     expect(failureOf(glue, packed, 1_999)).toBe("limit-exceeded");
@@ -39,7 +39,7 @@ describe("what a few bytes become is bounded", () => {
   });
 });
 
-describe("a container file that lies", () => {
+describe("a damaged or hostile container file is refused", () => {
   test.each([
     ["a count that is negative", file("null", Buffer.concat([zigZag(-1), zigZag(0), sync])), "malformed"],
     ["a size that is negative", file("null", Buffer.concat([zigZag(1), zigZag(-1), sync])), "malformed"],
@@ -47,21 +47,21 @@ describe("a container file that lies", () => {
     ["a count beyond all integers", file("null", Buffer.concat([Buffer.alloc(10, 0xff), sync])), "truncated"],
     ["another sync marker", file("null", Buffer.concat([zigZag(1), zigZag(1), Buffer.from([2]), Buffer.alloc(16)])), "malformed"],
     ["no schema", Buffer.concat([Buffer.from("Obj\u0001"), zigZag(0), sync]), "malformed"],
-    ["a codec that nobody knows", file("own-codec", block(1, Buffer.from([2]))), "unsupported-format"],
+    ["an unknown codec", file("own-codec", block(1, Buffer.from([2]))), "unsupported-format"],
     ["more meta data than bytes", Buffer.concat([Buffer.from("Obj\u0001"), zigZag(2 ** 40), Buffer.alloc(40)]), "truncated"],
     [
-      "deflate data that goes on",
+      "deflate data with more bytes after it",
       file("deflate", block(1, Buffer.concat([deflateRawSync(Buffer.from([2])), Buffer.from([0])]))),
       "trailing-bytes",
     ],
-    ["a snappy block without checksum", file("snappy", block(1, Buffer.from("010002", "hex"))), "malformed"],
-    ["a snappy block with another checksum", file("snappy", block(1, Buffer.from("01000200000000", "hex"))), "malformed"],
+    ["a snappy block without a checksum", file("snappy", block(1, Buffer.from("010002", "hex"))), "malformed"],
+    ["a snappy block with a wrong checksum", file("snappy", block(1, Buffer.from("01000200000000", "hex"))), "malformed"],
     ["a snappy copy from before the block", file("snappy", block(1, Buffer.from("050101 00000000".replace(" ", ""), "hex"))), "malformed"],
   ])("%s", (_, bytes, code) => {
     expect(failureOf(ocf, bytes)).toBe(code);
   });
 
-  test("a map of meta data in blocks of stated size is read, as the specification has it", () => {
+  test("a metadata map in blocks with stated sizes is read, as the specification allows", () => {
     const entries = Buffer.concat([zigZag(11), Buffer.from("avro.schema"), zigZag(schema.length), schema]);
     const bytes = Buffer.concat([
       Buffer.from("Obj\u0001"),
@@ -76,7 +76,7 @@ describe("a container file that lies", () => {
   });
 });
 
-test("any bytes behind any framing's mark are opened, or end in a DecodeError", () => {
+test("any bytes after any framing's mark are opened or throw a DecodeError", () => {
   const marks = ["", "4f626a01", "c301", "0300", "0305", "00", "01", "0000000000", "2c", "20", "7b22736368656d614964223a35"];
   fc.assert(
     fc.property(fc.constantFrom(...marks), fc.uint8Array({ maxLength: 120 }), fc.constantFrom("key", "value"), (mark, rest, side) => {

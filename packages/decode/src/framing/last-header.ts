@@ -1,6 +1,9 @@
 import type { RecordHeaders } from "../record.ts";
 
-/** The value of the last header of a name, as serializers read it; null where there is none, or where that one has none. */
+/**
+ * The value of the last header with a name, because serializers read the last one. Null if there is no such header, or if its value is
+ * null.
+ */
 export function lastHeader(headers: RecordHeaders, name: string): Buffer | null {
   for (let i = headers.length - 1; i >= 0; i--) {
     const header = headers[i];
@@ -12,7 +15,7 @@ export function lastHeader(headers: RecordHeaders, name: string): Buffer | null 
   return null;
 }
 
-/** The same as text, where it is short: a name or an id, never a document. */
+/** The value of the last header with a name, as text. Null if the value is too long for a name or an id. */
 export function lastHeaderText(headers: RecordHeaders, name: string): string | null {
   const value = lastHeader(headers, name);
   return value === null || value.length > maxTextBytes ? null : value.toString("utf8");

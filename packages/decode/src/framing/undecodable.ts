@@ -7,7 +7,7 @@ interface Signature {
 const decompress = "the producer compressed the value itself, beside Kafka's own compression: decompress it before decoding";
 const setConverter = "set a JSON, Avro or Protobuf converter on the producer";
 
-/** First bytes that name a format which cannot be decoded here. A name in the error is worth more than a guess. */
+/** The first bytes of formats that cannot be decoded here. An error that names the format helps the user more than a wrong guess would. */
 const signatures: readonly Signature[] = [
   { name: "gzip", bytes: [0x1f, 0x8b], advice: decompress },
   { name: "zstd", bytes: [0x28, 0xb5, 0x2f, 0xfd], advice: decompress },
@@ -16,7 +16,7 @@ const signatures: readonly Signature[] = [
   { name: "snappy (framed)", bytes: [0xff, 0x06, 0x00, 0x00, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59], advice: decompress },
   { name: "bzip2", bytes: [0x42, 0x5a, 0x68], advice: decompress },
   { name: "xz", bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], advice: decompress },
-  // Its second byte says how hard it was compressed, and makes the first two a multiple of 31.
+  // The second byte holds the compression level. It also makes the first two bytes a multiple of 31.
   { name: "zlib", bytes: [0x78, 0x01], advice: decompress },
   { name: "zlib", bytes: [0x78, 0x5e], advice: decompress },
   { name: "zlib", bytes: [0x78, 0x9c], advice: decompress },
@@ -27,10 +27,10 @@ const signatures: readonly Signature[] = [
   { name: "Parquet", bytes: [0x50, 0x41, 0x52, 0x31], advice: setConverter },
 ];
 
-/** BSON's length and the zero at its end. */
+/** BSON's length field and its final zero byte. */
 const minBsonBytes = 5;
 
-/** A sentence about what the bytes are, where their beginning names it; null else. */
+/** The format that the first bytes name, with advice for the user; null if they name no known format. */
 export function undecodableFormat(bytes: Buffer, start: number, end: number): string | null {
   for (const { name, bytes: magic, advice } of signatures) {
     if (end - start > magic.length && magic.every((byte, i) => bytes[start + i] === byte)) {

@@ -1,4 +1,4 @@
-/** A number and where what follows it begins. */
+/** A number, and the position after it. */
 export interface Varint {
   readonly value: number;
   readonly next: number;
@@ -7,15 +7,15 @@ export interface Varint {
 const maxVarintBytes = 10;
 
 /**
- * An unsigned varint: seven bits a byte, the lowest first. Null where it does not end within the bytes, or is beyond the integers that a
- * number holds exactly.
+ * An unsigned varint: seven bits in each byte, the lowest bits first. Null if it does not end within the bytes, or if it is larger than the
+ * integers that a number holds exactly.
  */
 export function readVarint(bytes: Uint8Array, at: number, end: number): Varint | null {
   const last = Math.min(end, at + maxVarintBytes);
   let value = 0;
   let scale = 1;
   for (let i = at; i < last; i++) {
-    const byte = bytes[i] as number; // within the bytes, by the loop's bound
+    const byte = bytes[i] as number; // the loop stays within the bytes
     value += (byte & 0x7f) * scale;
     if (byte < 0x80) {
       return value <= Number.MAX_SAFE_INTEGER ? { value, next: i + 1 } : null;

@@ -15,7 +15,7 @@ import { ocf } from "./ocf/recognise.ts";
 import { singleObject } from "./single-object/recognise.ts";
 import { ticdc, ticdcMaxwell } from "./ticdc/recognise.ts";
 
-/** In the order of asking: headers, exact marks, and then what needs a registry to confirm it. */
+/** All framings in the order in which they are asked: headers, exact marks, and then marks that need a registry to confirm them. */
 export const framings: readonly Framing[] = [
   confluentGuidHeader,
   apicurioHeaderWith("avro-json"),
@@ -34,10 +34,10 @@ export const framings: readonly Framing[] = [
   none,
 ];
 
-/** One line of a vector file: one side of a record, and what its framing says. */
+/** One line of a vector file: one side of a record, and the expected result of its framing. */
 export interface FramingVector {
   readonly name: string;
-  /** Where the bytes or the rule come from. */
+  /** The source of the bytes or of the rule. */
   readonly from: string;
   readonly side?: Side;
   readonly headers?: readonly (readonly [string, WrittenBytes | null])[];
@@ -45,20 +45,20 @@ export interface FramingVector {
   readonly framing: string;
   readonly schemaId?: number | string | null;
   readonly payload?: WrittenBytes;
-  /** Where there are several payloads, or one of several values. */
+  /** Set if there are several payloads, or one payload of several values. */
   readonly payloads?: readonly { readonly payload: WrittenBytes; readonly count: number }[];
   readonly schema?: unknown;
   readonly encoding?: string;
   readonly message?: unknown;
-  /** What not every runtime has. */
+  /** A feature that not every runtime has. */
   readonly needs?: "zstd";
-  /** What `choices` makes of the payload. */
+  /** The expected result of `choices` for the payload. */
   readonly choices?: unknown;
-  /** Whether only the tolerant choices have it. */
+  /** Whether only tolerant choices include `chosen`. */
   readonly tolerant?: boolean;
-  /** A message of a Protobuf schema that the frame or its choices must offer, and what is then left of the payload. */
+  /** A message of a Protobuf schema that the frame or its choices must offer, and the rest of the payload after the choice. */
   readonly chosen?: { readonly message: unknown; readonly payload: WrittenBytes };
-  /** The code of the `DecodeError` that opening ends in. */
+  /** The code of the `DecodeError` that `open` throws. */
   readonly error?: string;
 }
 
@@ -71,7 +71,7 @@ export function readFramingVectors(file: string): readonly FramingVector[] {
     .map((line) => JSON.parse(line) as FramingVector);
 }
 
-/** The vector's message in the middle of other bytes, as a fetched batch has it. */
+/** The vector's message between other bytes, as in a fetched batch. */
 export function messageOf(vector: FramingVector, bytes: Buffer = bytesOf(vector.value), maxBytes: number = 67_108_864): Message {
   const neighbours = Buffer.from("7b0c00c3010100000000220000000005", "hex");
   const headers: RecordHeaders = (vector.headers ?? []).map(([name, value]) => [name, value === null ? null : bytesOf(value)]);
@@ -85,14 +85,14 @@ export function messageOf(vector: FramingVector, bytes: Buffer = bytesOf(vector.
   };
 }
 
-/** The framing that takes a message: one that has header names is asked only where one of them is there. */
+/** The framing that recognises a message. A framing with header names is asked only if the message has one of these headers. */
 export function framingOf(message: Message): Framing {
   const names = new Set(message.headers.map(([name]) => name));
   const asked = framings.filter(({ headerNames }) => headerNames.length === 0 || headerNames.some((name) => names.has(name)));
   return asked.find((framing) => framing.recognise(message) !== null) ?? none;
 }
 
-/** A frame as vectors write it. */
+/** A frame in the form that vectors use. */
 export function shown({ schemaId, schema, encoding, message, payloads }: Frame): Record<string, unknown> {
   return {
     schemaId,
@@ -103,18 +103,18 @@ export function shown({ schemaId, schema, encoding, message, payloads }: Frame):
   };
 }
 
-/** Opens a message and asks for what its payloads choose; throws where a payload reaches beyond its bytes. */
+/** Opens a message and asks for the choices of its payloads. Throws if a payload reaches beyond its bytes. */
 export function openAll(framing: Framing, message: Message): void {
   for (const { bytes, start, end } of framing.open(message).payloads) {
     const last = bytes === message.bytes ? message.end : bytes.length;
     if (start < 0 || end < start || end > last) {
-      throw new RangeError(`a payload from ${start} to ${end}, of bytes that end at ${last}`);
+      throw new RangeError(`expected a payload within its bytes, which end at ${last}, found one from ${start} to ${end}`);
     }
     framing.choices?.(bytes, start, end, true);
   }
 }
 
-/** The code of the `DecodeError` that a function throws; null where it throws none. Anything else that it throws is a bug. */
+/** The code of the `DecodeError` that a function throws; null if it throws none. Any other error is a bug and is thrown on. */
 export function codeOf(run: () => unknown): string | null {
   try {
     run();

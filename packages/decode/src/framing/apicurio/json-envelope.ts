@@ -6,7 +6,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
 
-/** The id of `{"schemaId":N,"payload":P}`, written without white space and with no other field; null for any other text. */
+/** The id of `{"schemaId":N,"payload":P}` if the text has no white space around these names and no other field; null for any other text. */
 export function jsonEnvelopeId(bytes: Buffer, start: number, end: number): string | null {
   const at = jsonPayloadStart(bytes, start, end);
   if (at === 0 || bytes[end - 1] !== 0x7d || valueEnd(bytes, at, end) !== end - 1) {
@@ -15,7 +15,7 @@ export function jsonEnvelopeId(bytes: Buffer, start: number, end: number): strin
   return bytes.toString("latin1", start + idKey.length, at - payloadKey.length);
 }
 
-/** Where the payload begins, or 0 where the text does not begin so. */
+/** Where the payload begins, or 0 if the text does not begin with `{"schemaId":N,"payload":`. */
 export function jsonPayloadStart(bytes: Buffer, start: number, end: number): number {
   if (!standsAt(bytes, start, end, idKey)) {
     return 0;
@@ -28,7 +28,7 @@ export function jsonPayloadStart(bytes: Buffer, start: number, end: number): num
   return at > digits && bytes[digits] !== 0x30 && standsAt(bytes, at, end, payloadKey) ? at + payloadKey.length : 0;
 }
 
-/** One past the value at `p`, found by its brackets: whether it is JSON is for its parser to say. */
+/** The position after the value at `p`, found by counting brackets. This does not check the JSON: the parser of the payload does. */
 function valueEnd(bytes: Buffer, p: number, end: number): number {
   let depth = 0;
   for (; p < end; p++) {
@@ -49,7 +49,7 @@ function valueEnd(bytes: Buffer, p: number, end: number): number {
   return end;
 }
 
-/** Where the quote stands that closes the string. */
+/** The position of the quote that closes the string. */
 function stringEnd(bytes: Buffer, p: number, end: number): number {
   while (p < end && bytes[p] !== quote) {
     p += bytes[p] === backslash ? 2 : 1;

@@ -9,16 +9,16 @@ import { lastHeader, lastHeaderText } from "../last-header.ts";
 import { idKey, jsonEnvelopeId, jsonPayloadStart } from "./json-envelope.ts";
 import { messageChoices, typeRef } from "./type-ref.ts";
 
-/** Magic byte and an id of eight bytes. */
+/** A magic byte and an id of eight bytes. */
 const longFrameLength = 9;
 const longFramePrefix: Buffer = Buffer.alloc(5);
 
 /**
- * Apicurio's ids of eight bytes: `00 | id: int64, big-endian | payload`. Taken where the first four bytes of the id are zero, as its
- * OptimisticFallbackIdHandler takes them; the form with four bytes is Confluent's.
+ * Apicurio's frame with an id of eight bytes: `00 | id: int64, big-endian | payload`. A message is taken only if the first four bytes of
+ * the id are zero, as in Apicurio's OptimisticFallbackIdHandler. The form with an id of four bytes is Confluent's.
  *
- * Nothing says which kind of id it is. Global ids unless said otherwise: version 2 of Apicurio's serializers writes eight bytes and global
- * ids by default, version 3 writes four, and eight only where it is told to.
+ * Nothing in the message says whether the id is a global id or a content id. It is a global id unless the user says otherwise: version 2 of
+ * Apicurio's serializers writes eight bytes and global ids by default, and version 3 writes eight bytes only if it is configured to.
  */
 export function apicurioWith(longIds: ApicurioIdSpace): Framing {
   return {
@@ -37,8 +37,8 @@ export function apicurioWith(longIds: ApicurioIdSpace): Framing {
 export const apicurio: Framing = apicurioWith("globalId");
 
 /**
- * Apicurio's ids in headers, and schemas shipped in one: the message is the payload, after the name of its type if it is Protobuf.
- * `jsonEncoding`: what values are written in if a header says that Avro is written as JSON.
+ * Apicurio's ids in headers, and schemas that a header carries. The message is the payload, after the name of its type if the schema is
+ * Protobuf. `jsonEncoding` is the encoding of values if a header says that Avro is written as JSON.
  */
 export function apicurioHeaderWith(jsonEncoding: EncodingName): Framing {
   return {
@@ -54,8 +54,8 @@ export function apicurioHeaderWith(jsonEncoding: EncodingName): Framing {
 }
 
 /**
- * Apicurio's ExtJsonConverter: `{"schemaId":<content id>,"payload":<JSON>}`, whose schema is Kafka Connect's. A row of a user may look the
- * same; then no registry knows its id.
+ * Apicurio's ExtJsonConverter: `{"schemaId":<content id>,"payload":<JSON>}`, with a schema of Kafka Connect. A user's row may have the same
+ * two fields. In that case no registry knows its id.
  */
 export const apicurioJson: Framing = {
   name: "apicurio",
@@ -76,8 +76,8 @@ function longIdEvidence(bytes: Buffer, start: number, end: number): string | nul
     return null;
   }
   const id = bytes.readUInt32BE(start + 5);
-  // No id is 0: a nil UUID, most likely.
-  return id === 0 ? null : `byte 0 is 00, then the 8-byte id ${id}, where Confluent's ids begin at 1`;
+  // Ids begin at 1. Nine or more zero bytes are most likely a nil UUID.
+  return id === 0 ? null : `byte 0 is 00, then the 8-byte id ${id}; as Confluent's 4-byte id it would be 0, and those begin at 1`;
 }
 
 function sidesOf(...names: readonly string[]): readonly string[] {
@@ -100,13 +100,13 @@ function openHeaders({ bytes, start, end, headers, side }: Message, jsonEncoding
     schemaId,
     ...(schema === null ? {} : { schema }),
     ...(isJson ? { encoding: jsonEncoding } : {}),
-    // Where the payload names its type as well, its choices say so, and how long the name is.
+    // If the payload names its type too, `choices` reads the name there, because only `choices` says how many bytes the name takes.
     ...(type === null || typeRef(bytes, start, end) !== null ? {} : { message: { kind: "name", name: type } }),
     payloads: [{ bytes, start, end, count: 1 }],
   };
 }
 
-/** The schema that a producer ships beside the message (`use-schema-from-headers`), where its type is one that we read. */
+/** The schema that a producer sends in a header (`use-schema-from-headers`). Null if there is none, or if we cannot read its type. */
 function shippedSchema(headers: RecordHeaders, side: Side): RegisteredSchema | null {
   const text = lastHeader(headers, `apicurio.${side}.schema`);
   const schemaType = lastHeaderText(headers, `apicurio.${side}.schemaType`);
@@ -133,7 +133,7 @@ function idInHeaders(headers: RecordHeaders, prefix: string): SchemaId {
   if (artifactId === undefined || version === undefined) {
     throw new DecodeError(
       "unsupported-format",
-      `expected Apicurio's headers to name one version of a schema, found an artifact without a version, whose schema changes: ` +
+      `expected Apicurio's headers to name one version of a schema, found an artifact without a version; ` +
         "set apicurio.registry.use-id=contentId on the serializer",
     );
   }
@@ -144,7 +144,8 @@ function longIn(value: Buffer, name: string): bigint {
   if (value.length !== 8) {
     throw new DecodeError(
       "malformed",
-      `expected header ${name} to hold an id of 8 bytes, found ${value.length}: a client that makes text of headers breaks it, keep them as bytes`,
+      `expected header ${name} to hold an id of 8 bytes, found ${value.length} bytes; ` +
+        "if the Kafka client converts headers to text, configure it to keep them as bytes",
     );
   }
   return value.readBigInt64BE(0);

@@ -1,12 +1,12 @@
 import type { MessageChoice } from "../framing.ts";
 import { readVarint } from "../varint.ts";
 
-/** Tag of field 1, of a wire type that has a length: the only field of Apicurio's `message Ref { string name = 1; }`. */
+/** The tag of field 1 with a length-delimited wire type. It is the only field of Apicurio's `message Ref { string name = 1; }`. */
 const nameTag = 0x0a;
 
 /**
- * The type's name as Apicurio's Protobuf serializer writes it before a message: the length of a `Ref`, and the `Ref`. The name is the
- * message's own, without its package. Null where the bytes are none.
+ * Reads the name of the type that Apicurio's Protobuf serializer writes before a message: the length of a `Ref`, then the `Ref`. The name
+ * is the message's own name without its package. Null if the bytes are not a `Ref`.
  */
 export function typeRef(bytes: Uint8Array, start: number, end: number): MessageChoice | null {
   const ref = readVarint(bytes, start, end);
@@ -24,7 +24,9 @@ export function typeRef(bytes: Uint8Array, start: number, end: number): MessageC
     : null;
 }
 
-/** The type's name, or else the first message of the file: with `send-type-ref` off, nothing is written. */
+/**
+ * The message that the type's name selects, then the first message of the file. The serializer writes no name if `send-type-ref` is off.
+ */
 export function messageChoices(bytes: Uint8Array, start: number, end: number): readonly MessageChoice[] {
   const ref = typeRef(bytes, start, end);
   const first: MessageChoice = { message: { kind: "path", path: [0] }, length: 0 };

@@ -15,7 +15,9 @@ const idLength = 32;
 const zeros = 4;
 const contentTypeLength = contentTypePrefix.length + idLength;
 
-/** Azure's framing in headers. They say nothing of keys: one header of that name serves the whole record. */
+/**
+ * Azure's framing in headers. It is used for values only: the same header serves the whole record, so that it says nothing about the key.
+ */
 export const azureHeader: Framing = {
   name: "azure",
   headerNames: ["content-type", "schemaId"],
@@ -49,7 +51,7 @@ function frame(id: string, payload: Payload): Frame {
   return { schemaId: `azure:${id}`, payloads: [payload] };
 }
 
-/** A header `schemaId` may be anybody's. */
+/** The evidence in the headers. It is ambiguous for `schemaId`, because other producers may use a header of that name. */
 function headerEvidence({ headers, side }: Message): (Named & { readonly isAmbiguous: boolean }) | null {
   if (side === "key") {
     return null;

@@ -2,8 +2,8 @@ import type { Framing, Message } from "../framing.ts";
 import { lastHeaderText } from "../last-header.ts";
 
 /**
- * The Buf Schema Registry: headers name a Protobuf message and the commit of the module that has it, and the message is the payload alone.
- * Whoever reads such topics brings the `.proto` text under the id `buf:<commit>`.
+ * The Buf Schema Registry. Headers name a Protobuf message and the commit of the module that contains it. The message is the payload alone.
+ * To read such topics, the user provides the `.proto` text under the id `buf:<commit>`.
  */
 export const buf: Framing = {
   name: "buf",

@@ -7,14 +7,14 @@ import { lastHeader } from "../last-header.ts";
 import { uuidAt } from "../uuid-at.ts";
 
 const magicByte = 1;
-/** Magic byte and GUID. */
+/** A magic byte and a GUID. */
 const guidFrameLength = 17;
 const headerNames = { key: "__key_schema_id", value: "__value_schema_id" } as const;
 
 /**
- * Confluent's second framing in its usual place: the header `__key_schema_id` or `__value_schema_id` holds
- * `01 | GUID: 16 bytes | message indexes, where the schema is Protobuf`, or the first framing's `00 | id: int32 | message indexes`, and the
- * message is the payload alone. Of several such headers the last counts; one without a value says nothing.
+ * Confluent's second framing, in a header. The header `__key_schema_id` or `__value_schema_id` holds `01 | GUID: 16 bytes | message
+ * indexes, if the schema is Protobuf`, or the first framing's `00 | id: int32 | message indexes`. The message is the payload alone. If
+ * there are several such headers, the last one counts. A header without a value is ignored.
  */
 export const confluentGuidHeader: Framing = {
   name: "confluent-guid",
@@ -24,7 +24,7 @@ export const confluentGuidHeader: Framing = {
   writesBareBytes: true,
 };
 
-/** The same before the payload: `01 | GUID: 16 bytes | message indexes, where the schema is Protobuf | payload`. */
+/** Confluent's second framing, before the payload: `01 | GUID: 16 bytes | message indexes, if the schema is Protobuf | payload`. */
 export const confluentGuid: Framing = {
   name: "confluent-guid",
   headerNames: [],
@@ -47,23 +47,23 @@ function openHeader(message: Message): Frame {
   const header = headerOf(message) ?? Buffer.alloc(0);
   const { schemaId, next } = readHeader(header, headerNames[side]);
   const payloads = [{ bytes, start, end, count: 1 }];
-  // Other types of schema have no indexes.
+  // Only Protobuf schemas have indexes.
   return next === header.length ? { schemaId, payloads } : { schemaId, message: readIndexes(header, next), payloads };
 }
 
-/** All that stands behind the id. */
+/** The message indexes after the id. They take all the bytes that are left. */
 function readIndexes(header: Buffer, at: number): MessageSelector {
   const { path, length } = readMessageIndexes(header, at, header.length);
   if (at + length !== header.length) {
     throw new DecodeError(
       "malformed",
-      "expected the message indexes of a Protobuf schema behind the id in its header, found more than them",
+      "expected only the message indexes of a Protobuf schema after the id in the header, found more bytes; check what wrote the header",
     );
   }
   return { kind: "path", path };
 }
 
-/** The id in a header, and where the message indexes begin. */
+/** The id in a header, and the position of the message indexes after it. */
 function readHeader(header: Buffer, name: string): { readonly schemaId: SchemaId; readonly next: number } {
   if (isGuidFrame(header, 0, header.length)) {
     return { schemaId: guidId(header, 0), next: guidFrameLength };
@@ -72,8 +72,8 @@ function readHeader(header: Buffer, name: string): { readonly schemaId: SchemaId
   if (id === 0) {
     throw new DecodeError(
       "malformed",
-      `expected header ${name} to hold 01 and a GUID of 16 bytes, or 00 and an id of 4 bytes, found ${header.length} bytes that are neither: ` +
-        "a client that makes text of headers breaks it, keep them as bytes",
+      `expected header ${name} to hold 01 and a GUID of 16 bytes, or 00 and an id of 4 bytes, found ${header.length} other bytes; ` +
+        "if the Kafka client converts headers to text, configure it to keep them as bytes",
     );
   }
   return { schemaId: id, next: frameLength };

@@ -7,7 +7,7 @@ function hex(text: string): Buffer {
 }
 
 function choices(text: string, tolerance?: IndexTolerance): unknown {
-  const batch = Buffer.concat([hex("ff ff"), hex(text), hex("00 02 04")]); // what is beside it must not be looked at
+  const batch = Buffer.concat([hex("ff ff"), hex(text), hex("00 02 04")]); // the bytes before and after the payload must not be read
   try {
     return confluentChoices(batch, 2, batch.length - 3, tolerance);
   } catch (error) {
@@ -40,15 +40,15 @@ describe("message indexes as Confluent's serializers write them", () => {
       expect(readMessageIndexes(whole, 0, whole.length)).toEqual({ path: indexes, length: whole.length - 2 });
     });
   }
-  test("a path of one index chooses one message, whatever counts", () => {
+  test("a path of one index chooses one message, with map entries counted or not", () => {
     expect(choices("02 02 08 01")).toEqual([path([1], 2)]);
   });
-  test("a longer path counts map entries in its second try, as Python's and Go's writers do", () => {
+  test("a longer path gives a second choice that counts map entries, as Python's and Go's writers do", () => {
     expect(choices("04 02 00 08 01")).toEqual([path([1, 0], 3), counted([1, 0], 3)]);
   });
 });
 
-describe("message indexes that cannot be", () => {
+describe("invalid message indexes", () => {
   const vectors: readonly (readonly [string, string, string])[] = [
     ["no bytes", "", "truncated"],
     ["a count alone", "04", "truncated"],
@@ -70,25 +70,25 @@ describe("message indexes that cannot be", () => {
   });
 });
 
-describe("other writers", () => {
-  test("Apicurio's name of the type is a choice, and says whose framing it is", () => {
+describe("message indexes of other writers", () => {
+  test("Apicurio's name of the type is a choice that names Apicurio's framing", () => {
     expect(choices("03 0a 01 41 08 01")).toEqual([{ message: { kind: "name", name: "A" }, length: 4, framing: "apicurio" }]);
   });
-  test("bytes that may be both are both, Confluent's first", () => {
+  test("bytes that both forms can read give both choices, Confluent's first", () => {
     expect(choices("04 0a 02 41 42")).toEqual([
       path([5, 1], 3),
       counted([5, 1], 3),
       { message: { kind: "name", name: "AB" }, length: 5, framing: "apicurio" },
     ]);
   });
-  test(".NET's reversed path comes after the right one, where it is allowed", () => {
+  test(".NET's reversed path comes after the right one if it is allowed", () => {
     expect(choices("04 02 00", { reversed: true })).toEqual([path([1, 0], 3), counted([1, 0], 3), path([0, 1], 3), counted([0, 1], 3)]);
   });
-  test("indexes that are missing are the first message, where that is allowed", () => {
+  test("missing indexes choose the first message if that is allowed", () => {
     expect(choices("01 05", { missing: true })).toEqual([path([0], 0)]);
     expect(choices("", { missing: true })).toEqual([path([0], 0)]);
   });
-  test("plain varints are read where that is allowed", () => {
+  test("plain varints are read if that is allowed", () => {
     expect(choices("01 01 08 01", { unsigned: true })).toEqual([path([1], 2)]);
   });
 });

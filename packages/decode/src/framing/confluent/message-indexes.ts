@@ -4,19 +4,19 @@ import type { MessageChoice } from "../framing.ts";
 import { readVarint, readZigZag, type Varint } from "../varint.ts";
 
 /**
- * How a Protobuf payload under Confluent's prefix names its message: `count, index, ...`, zig-zag varints that lead through the file's
- * messages and the messages inside them. The first message is written as the single byte 00.
+ * How a Protobuf payload in Confluent's framing names its message: `count, index, ...`, all zig-zag varints. The indexes are a path through
+ * the messages of the file and the messages inside them. The path to the first message is written as the single byte 00.
  */
 export interface MessageIndexes {
   readonly path: readonly number[];
-  /** How many bytes they take. */
+  /** How many bytes the indexes take. */
   readonly length: number;
 }
 
-/** Writers that do otherwise, to be read too where the user says that there are some. */
+/** Writers that deviate from the format. Their indexes are read too if the user says that a topic has such writers. */
 export interface IndexTolerance {
   /**
-   * confluent-kafka-dotnet up to 2.10 writes the path from its end.
+   * confluent-kafka-dotnet up to 2.10 writes the path in reverse order.
    * @default false
    */
   readonly reversed?: boolean;
@@ -32,18 +32,19 @@ export interface IndexTolerance {
   readonly unsigned?: boolean;
 }
 
-/** Deeper than any messages nest. */
+/** No messages are nested as deeply as this. */
 const maxIndexes = 128;
 const maxIndex = 2 ** 31 - 1;
 
-/** The indexes at `start`; a `DecodeError` where there are none, or none that can be. */
+/** The indexes at `start`. Throws a `DecodeError` if there are no valid indexes. */
 export function readMessageIndexes(bytes: Uint8Array, start: number, end: number): MessageIndexes {
   return readIndexes(bytes, start, end, readZigZag);
 }
 
 /**
- * What the first bytes of a Protobuf payload may choose, most likely first: Confluent's indexes, Apicurio's name of the type (its framing
- * has the same five bytes in front), and what `tolerance` allows. Throws the error of the indexes where nothing is possible.
+ * The messages that the first bytes of a Protobuf payload may choose, most likely first: by Confluent's indexes, by Apicurio's name of the
+ * type (Apicurio's framing can begin with the same five bytes), and by the forms that `tolerance` allows. Throws the error of the indexes
+ * if nothing is possible.
  */
 export function confluentChoices(
   bytes: Uint8Array,
@@ -67,7 +68,10 @@ export function confluentChoices(
   return choices;
 }
 
-/** Inside of a message, some writers count the messages that maps make, and others do not. */
+/**
+ * The path with both ways of counting nested messages: some writers count the messages that Protobuf makes for map fields, and others do
+ * not.
+ */
 function choicesOf({ path, length }: MessageIndexes): readonly MessageChoice[] {
   const choice: MessageChoice = { message: { kind: "path", path }, length };
   return path.length < 2 ? [choice] : [choice, { message: { kind: "path", path, mapEntries: true }, length }];
@@ -117,12 +121,15 @@ function numberAt(bytes: Uint8Array, at: number, end: number, readNumber: ReadNu
 }
 
 function truncated(): DecodeError {
-  return new DecodeError("truncated", "expected the Protobuf message indexes behind the schema id, found the end of the message");
+  return new DecodeError(
+    "truncated",
+    "expected Protobuf message indexes after the schema id, found the end of the message; check whether it was cut",
+  );
 }
 
 function malformed(found: string): DecodeError {
   return new DecodeError(
     "malformed",
-    `expected the Protobuf message indexes behind the schema id, found ${found}; does the writer leave them out?`,
+    `expected Protobuf message indexes after the schema id, found ${found}; check whether the writer leaves them out`,
   );
 }

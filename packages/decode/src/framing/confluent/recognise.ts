@@ -2,15 +2,15 @@ import type { Framing } from "../framing.ts";
 import { confluentChoices, type IndexTolerance } from "./message-indexes.ts";
 
 const magicByte = 0;
-/** A plain long, a UUID: such keys may begin like a frame. */
+/** The lengths of a plain long and of a UUID. Such a key may begin like a frame by chance. */
 const plainKeyLengths: readonly number[] = [8, 16];
 const firstOfTypeName = 0x0a;
-/** Magic byte and id. */
+/** A magic byte and an id. */
 export const frameLength = 5;
 
 /**
- * Confluent's prefix: `00 | id: int32, big-endian | payload`. Ids begin at 1; that the registry knows the id, and that its schema consumes
- * the whole payload, is what confirms it.
+ * Confluent's prefix: `00 | id: int32, big-endian | payload`. Ids begin at 1. The frame is confirmed if the registry knows the id and its
+ * schema reads the payload to its last byte.
  */
 export const confluent: Framing = {
   name: "confluent",
@@ -33,26 +33,26 @@ export const confluent: Framing = {
 
 const everyTolerance: IndexTolerance = { reversed: true, missing: true, unsigned: true };
 
-/** Whether further bytes behind the same ones may make them Apicurio's name of a type. */
+/** Whether these bytes can also be the beginning of Apicurio's name of a type, depending on the bytes after them. */
 function mayNameType(choice: Buffer): boolean {
   return choice.length > 1 && choice[1] === firstOfTypeName;
 }
 
-/** What a message begins with whose schema has this id. */
+/** The first bytes of a message whose schema has this id. */
 function confluentPrefix(id: number): Buffer {
   const prefix = Buffer.alloc(frameLength, magicByte);
   prefix.writeInt32BE(id, 1);
   return prefix;
 }
 
-/** The schema id of a framed message, or 0 where the bytes are not framed. */
+/** The schema id of a framed message, or 0 if the bytes are not framed. */
 export function confluentId(bytes: Uint8Array, start: number, end: number): number {
   if (end - start < frameLength || bytes[start] !== magicByte) {
     return 0;
   }
   const high = bytes[start + 1] as number;
   if (high > 0x7f) {
-    return 0; // a Java int: no id is negative
+    return 0; // the id is a signed Java int, and no id is negative
   }
   return (high << 24) | ((bytes[start + 2] as number) << 16) | ((bytes[start + 3] as number) << 8) | (bytes[start + 4] as number);
 }

@@ -6,12 +6,12 @@ import { readVarint } from "../varint.ts";
 const versionByte = 3;
 const plainByte = 0;
 const zlibByte = 5;
-/** Version byte, compression byte and the schema version's id. */
+/** A version byte, a compression byte and the id of the schema version. */
 const frameLength = 18;
 
 /**
- * AWS Glue's Schema Registry: `03 | compression: 00 none, 05 zlib | schema version id: UUID, 16 bytes | payload`; compression takes all that
- * follows the id. A Protobuf payload begins with the place of its message among the names of all messages of the file, in order.
+ * AWS Glue's Schema Registry: `03 | compression: 00 none, 05 zlib | schema version id: UUID, 16 bytes | payload`. Everything after the id
+ * is compressed. A Protobuf payload begins with an index: the place of its message among the sorted names of all messages of the file.
  */
 export const glue: Framing = {
   name: "glue",
@@ -37,7 +37,7 @@ function open({ bytes, start, end, maxBytes }: Message): Frame {
   return { schemaId, payloads: [{ bytes: unpacked, start: 0, end: unpacked.length, count: 1 }] };
 }
 
-/** A plain varint, whatever the Java documentation says of zig-zag: it is written by `writeUInt32NoTag`. */
+/** The index is a plain varint. The Java documentation says zig-zag, but the serializer writes it with `writeUInt32NoTag`. */
 function sortedIndex(bytes: Uint8Array, start: number, end: number): readonly MessageChoice[] {
   const index = readVarint(bytes, start, end);
   return index === null ? [] : [{ message: { kind: "sorted", index: index.value }, length: index.next - start }];

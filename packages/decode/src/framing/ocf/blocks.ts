@@ -7,7 +7,7 @@ import { unsnappy } from "./snappy.ts";
 const syncLength = 16;
 const maxValues = 2_147_483_647;
 
-/** What stands before the blocks of a container file. */
+/** The header of a container file. */
 export interface FileHeader {
   readonly codec: string;
   readonly sync: Buffer;
@@ -16,8 +16,8 @@ export interface FileHeader {
 }
 
 /**
- * The blocks of a container file: `count: long | size: long | bytes | sync marker` until the end. All of them together unpack to what one
- * message may.
+ * Reads the blocks of a container file: `count: long | size: long | bytes | sync marker` until the end. The limit for unpacked bytes counts
+ * for all blocks together, so that a file cannot unpack to more than one message may.
  */
 export function readBlocks(bytes: Buffer, header: FileHeader, end: number, maxBytes: number): readonly Payload[] {
   const payloads: Payload[] = [];
@@ -30,19 +30,22 @@ export function readBlocks(bytes: Buffer, header: FileHeader, end: number, maxBy
       throw truncated("a block and its sync marker");
     }
     if (!isSync(header.sync, bytes, blockEnd)) {
-      throw new DecodeError("malformed", "expected the sync marker of the container file behind its block, found other bytes");
+      throw new DecodeError(
+        "malformed",
+        "expected the sync marker of the container file after a block, found other bytes; check whether the file is damaged",
+      );
     }
     at = blockEnd + syncLength;
     if (count.value > 0 || size.value > 0 || payloads.length === 0) {
       const payload = unpackBlock(bytes, size.next, blockEnd, count.value, header.codec, room);
       room -= payload.bytes === bytes ? 0 : payload.end;
       payloads.push(payload);
-    } // an empty block is left out: a MiB of them would be 55,000 payloads
+    } // an empty block is left out: a MiB of empty blocks would give 55,000 payloads
   }
   return payloads;
 }
 
-/** Of so few bytes a loop tells it sooner than a call of the runtime's comparison. */
+/** A loop compares 16 bytes faster than a call to `Buffer.compare`. */
 function isSync(sync: Buffer, bytes: Buffer, at: number): boolean {
   for (let i = 0; i < syncLength; i++) {
     if (bytes[at + i] !== sync[i]) {
@@ -74,7 +77,7 @@ function unpackWith(codec: string, packed: Buffer, room: number): Buffer {
     default:
       throw new DecodeError(
         "unsupported-format",
-        `expected an Avro container file of codec null, deflate, snappy or zstandard, found ${/^[a-z0-9]{1,20}$/.test(codec) ? codec : "another"}`,
+        `expected an Avro container file of codec null, deflate, snappy or zstandard, found ${/^[a-z0-9]{1,20}$/.test(codec) ? codec : "another"}; set one of these on the writer`,
       );
   }
 }
@@ -86,11 +89,17 @@ export function longAt(bytes: Buffer, at: number, end: number, what: string): Va
     throw truncated(what);
   }
   if (read.value < 0) {
-    throw new DecodeError("malformed", `expected ${what} of an Avro container file, found a negative number`);
+    throw new DecodeError(
+      "malformed",
+      `expected ${what} of an Avro container file, found a negative number; check whether the file is damaged`,
+    );
   }
   return read;
 }
 
 export function truncated(what: string): DecodeError {
-  return new DecodeError("truncated", `expected ${what} of an Avro container file, found that the bytes end before it does`);
+  return new DecodeError(
+    "truncated",
+    `expected ${what} of an Avro container file, found the end of the bytes; check whether the file was cut`,
+  );
 }

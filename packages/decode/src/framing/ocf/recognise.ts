@@ -9,8 +9,8 @@ const magic: Buffer = Buffer.from("Obj\u0001", "latin1");
 const syncLength = 16;
 
 /**
- * An Avro container file: `4F 62 6A 01 | meta: map of bytes | sync marker: 16 bytes | blocks`. It holds its schema, and any number of values.
- * https://avro.apache.org/docs/1.12.0/specification/#object-container-files
+ * An Avro container file: `4F 62 6A 01 | meta: map of bytes | sync marker: 16 bytes | blocks`. It holds its schema and any number of
+ * values. https://avro.apache.org/docs/1.12.0/specification/#object-container-files
  */
 export const ocf: Framing = {
   name: "ocf",
@@ -26,7 +26,10 @@ export const ocf: Framing = {
 function open({ bytes, start, end, maxBytes }: Message): Frame {
   const { schema, codec, next } = readMeta(bytes, start + magic.length, end);
   if (schema === null || !isUtf8(schema)) {
-    throw new DecodeError("malformed", "expected an Avro container file to hold avro.schema in UTF-8, found none");
+    throw new DecodeError(
+      "malformed",
+      "expected an Avro container file to hold avro.schema in UTF-8, found none; check what wrote the file",
+    );
   }
   if (next + syncLength > end) {
     throw truncated("the sync marker");
@@ -41,7 +44,7 @@ interface Meta {
   readonly next: number;
 }
 
-/** meta => (count: long, entries)* 0, where a negative count stands for its size in bytes as well. */
+/** meta => (count: long, entries)* 0. If the count is negative, the size of the entries in bytes follows it. */
 function readMeta(bytes: Buffer, at: number, end: number): Meta {
   let schema: Buffer | null = null;
   let codec = "null";
@@ -68,7 +71,7 @@ function readMeta(bytes: Buffer, at: number, end: number): Meta {
   }
 }
 
-/** The length of bytes that all stand before the end. */
+/** The length of a name or a value. Throws if the bytes end before the name or value does. */
 function lengthAt(bytes: Buffer, at: number, end: number, what: string): Varint {
   const length = longAt(bytes, at, end, `the length of ${what}`);
   if (length.next + length.value > end) {

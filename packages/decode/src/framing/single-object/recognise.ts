@@ -21,7 +21,7 @@ export const singleObject: Framing = {
   prefixes: [magic],
 };
 
-/** The fingerprint as a number's digits, so the last byte first. */
+/** The fingerprint as hexadecimal digits of a number: the last byte comes first. */
 function fingerprintAt(bytes: Buffer, at: number): string {
   return bytes.readBigUInt64LE(at).toString(16).padStart(16, "0");
 }

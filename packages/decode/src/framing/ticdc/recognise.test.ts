@@ -8,7 +8,7 @@ function message(side: Side, hex: string): Message {
 }
 
 const version = "0000000000000001";
-/** `{}` and `{"a":1}`, each behind its length. */
+/** `{}` and `{"a":1}`, each after its length. */
 const two = "0000000000000002 7b7d 0000000000000007 7b2261223a317d";
 
 /** Layout: https://docs.pingcap.com/tidb/stable/ticdc-open-protocol#message-format */
@@ -22,14 +22,14 @@ describe("TiCDC's open protocol", () => {
     ]);
   });
 
-  test("a value has documents alone, and one without a document reads as an empty object", () => {
+  test("a value has only documents, and a value without a document is read as an empty object", () => {
     const textsOf = (hex: string): string[] =>
       ticdc.open(message("value", hex)).payloads.map(({ bytes, start, end }) => bytes.toString("utf8", start, end));
     expect(textsOf(two)).toEqual(["{}", '{"a":1}']);
     expect(textsOf("0000000000000000")).toEqual(["{}"]);
   });
 
-  test("rows of its Maxwell protocol stand one behind the other", () => {
+  test("rows of its Maxwell protocol are written one after another", () => {
     const rows = ['{"database":"a","data":{"x":"}\\"{"}}', '{"database":"b"}', '{"database":"c"}'];
     const { bytes, ...rest } = message("value", Buffer.from(rows.join("")).toString("hex"));
     const { payloads } = ticdcMaxwell.open({ bytes, ...rest });
@@ -42,21 +42,21 @@ describe("TiCDC's open protocol", () => {
 
   test.each<[string, Side, string]>([
     ["nothing", "value", ""],
-    ["an empty document beside others", "value", `${two} 0000000000000000`],
+    ["an empty document among others", "value", `${two} 0000000000000000`],
     ["zeros", "value", "00".repeat(64)],
     ["a key without documents", "key", version],
     ["a key of another version", "key", `0000000000000002${two}`],
     ["a key that is a long", "key", "000000000000002a"],
     ["a value that is cut", "value", two.slice(0, -2)],
-    ["a byte more", "value", `${two}00`],
-    ["a document that is no object", "value", "0000000000000002 5b5d"],
+    ["one more byte at the end", "value", `${two}00`],
+    ["a document that is not an object", "value", "0000000000000002 5b5d"],
     ["a length of four gigabytes", "value", "0000000100000002 7b7d"],
     ["Confluent's prefix", "value", "0000000002 7b7d"],
     ["plain JSON", "value", "7b7d"],
-    ["one row of Maxwell's", "value", Buffer.from('{"database":"a"}').toString("hex")],
-    ["rows of Maxwell's that are cut", "value", Buffer.from('{"database":"a"}{"database":"b"').toString("hex")],
-    ["rows of Maxwell's and something else", "value", Buffer.from('{"database":"a"}{"database":"b"}x').toString("hex")],
-  ])("%s is not it", (_, side, hex) => {
+    ["one row of Maxwell", "value", Buffer.from('{"database":"a"}').toString("hex")],
+    ["rows of Maxwell that are cut", "value", Buffer.from('{"database":"a"}{"database":"b"').toString("hex")],
+    ["rows of Maxwell and other bytes", "value", Buffer.from('{"database":"a"}{"database":"b"}x').toString("hex")],
+  ])("%s is not recognised", (_, side, hex) => {
     expect(ticdc.recognise(message(side, hex))).toBeNull();
     expect(ticdcMaxwell.recognise(message(side, hex))).toBeNull();
   });

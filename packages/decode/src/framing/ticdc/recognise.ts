@@ -1,9 +1,12 @@
 import { DecodeError } from "../../errors.ts";
 import type { Frame, Framing, Message, Payload } from "../framing.ts";
 
-/** TiCDC's `max-batch-size` is 16 unless somebody raises it. Each document may be of a shape of its own, which costs more than its bytes say. */
+/**
+ * The most documents in a short message. TiCDC's `max-batch-size` is 16 by default, and users may raise it. The limit is needed because
+ * each document may have its own shape, and a new shape costs more than the bytes of the document suggest.
+ */
 const maxInShort = 2_048;
-/** In long messages there may be more, one for so many bytes. */
+/** Longer messages may have more documents: one for so many bytes. */
 const minAverage = 512;
 const lengthBytes = 8;
 const openBrace = 0x7b;
@@ -13,12 +16,12 @@ const backslash = 0x5c;
 
 const maxwellStart = Buffer.from('{"database":');
 
-/** What stands for an event without a value, so that it is read and opened like the others. */
+/** Read in place of an event without a value, so that all events are opened in the same way. */
 const emptyDocument = Buffer.from("{}");
 
 /**
- * TiCDC's open protocol, which packs documents: `(length: uint64, big-endian | JSON)*`, with the version (1, as a uint64) before them on the
- * key side. Key and value have as many documents as each other; an event without a value has an empty one.
+ * TiCDC's open protocol, which packs documents: `(length: uint64, big-endian | JSON)*`. The key begins with the version (1, as a uint64).
+ * Key and value have the same number of documents, and an event without a value has an empty one.
  */
 export const ticdc: Framing = {
   name: "ticdc",
@@ -32,12 +35,12 @@ export const ticdc: Framing = {
   prefixes: [Buffer.alloc(lengthBytes / 2)],
 };
 
-/** TiCDC's Maxwell protocol, which packs rows without any length: `JSON*`, behind a key that is the version alone. */
+/** TiCDC's Maxwell protocol, which packs rows without lengths: `JSON*`. The key is only the version. */
 export const ticdcMaxwell: Framing = {
   name: ticdc.name,
   headerNames: [],
   recognise: (message) =>
-    maxwellDocuments(message) === null ? null : "Maxwell's JSON objects one behind the other, to the end of the message",
+    maxwellDocuments(message) === null ? null : "Maxwell's JSON objects one after another, to the end of the message",
   open: (message) => frameOf(maxwellDocuments(message), message),
   prefixes: [maxwellStart],
   packsTexts: true,
@@ -45,21 +48,24 @@ export const ticdcMaxwell: Framing = {
 
 function frameOf(payloads: readonly Payload[] | null, { start, end }: Message): Frame {
   if (payloads === null) {
-    throw new DecodeError("malformed", "expected TiCDC's documents behind their lengths, found lengths that lead elsewhere");
+    throw new DecodeError(
+      "malformed",
+      "expected TiCDC's documents, each after its length, found lengths that do not fit; check whether the message was cut",
+    );
   }
   const max = Math.max(maxInShort, Math.floor((end - start) / minAverage));
   if (payloads.length > max) {
     throw new DecodeError(
       "limit-exceeded",
-      `expected at most ${max} documents in a TiCDC message of this length, found ${payloads.length}`,
+      `expected at most ${max} documents in a TiCDC message of this length, found ${payloads.length}; lower max-batch-size of the changefeed`,
     );
   }
   return { schemaId: null, payloads };
 }
 
 /**
- * The documents, or null where the bytes are no such message. Lengths that add up exactly are no coincidence; an event without a value is
- * alone in its message.
+ * The documents, or null if the bytes are not such a message. Lengths that add up exactly to the end of the message are not a coincidence.
+ * An event without a value is alone in its message.
  */
 function openDocuments({ side, bytes, start, end }: Message): readonly Payload[] | null {
   const first = side === "key" ? behindVersion(bytes, start, end) : start;
@@ -80,8 +86,8 @@ function openDocuments({ side, bytes, start, end }: Message): readonly Payload[]
 }
 
 /**
- * The rows that TiCDC's Maxwell protocol packs, with nothing between them; null where there are not several. Each begins with the name that
- * its encoder writes first.
+ * The rows that TiCDC's Maxwell protocol packs with nothing between them; null if there are fewer than two. Each row begins with the name
+ * that TiCDC's encoder writes first.
  */
 function maxwellDocuments({ side, bytes, start, end }: Message): readonly Payload[] | null {
   if (side === "key") {
@@ -103,7 +109,7 @@ function standsAt(bytes: Buffer, at: number, end: number): boolean {
   return end - at > maxwellStart.length && bytes.compare(maxwellStart, 0, maxwellStart.length, at, at + maxwellStart.length) === 0;
 }
 
-/** Behind the brace that closes the object; null where none does. Braces inside of strings do not count. */
+/** The position after the brace that closes the object; null if no brace closes it. Braces inside strings do not count. */
 function endOfObject(bytes: Buffer, start: number, end: number): number | null {
   let depth = 0;
   let isString = false;
@@ -123,12 +129,12 @@ function endOfObject(bytes: Buffer, start: number, end: number): number | null {
   return null;
 }
 
-/** Where the documents of a key begin: nowhere, if its version is not 1. */
+/** Where the documents of a key begin: at the end, if its version is not 1, so that no document is found. */
 function behindVersion(bytes: Buffer, start: number, end: number): number {
   return end - start > lengthBytes && lengthAt(bytes, start) === 1 ? start + lengthBytes : end;
 }
 
-/** Null where the length is beyond any message. */
+/** Null if the length is larger than any message can be. */
 function lengthAt(bytes: Buffer, at: number): number | null {
   return bytes.readUInt32BE(at) === 0 ? bytes.readUInt32BE(at + 4) : null;
 }
