@@ -41,7 +41,55 @@ await describeWithKafka("a member of a group on a real broker", (kafka) => {
     expect(sink.revocations).toMatchObject([{ how: "lost" }]);
     await session.close(5_000);
   });
+
+  test("sends a commit once before its first batch, too: a later try could go out in a later generation", async () => {
+    const topic = uniqueName("once");
+    const groupId = uniqueName("group");
+    await createTopics(admin, [{ topic, numPartitions: 1 }]);
+    const { kafka: failing, asked } = clientWithFailingCommits(kafka.brokers, 1);
+    const sink = new ProbeSink();
+    const session = await kafkajs({ kafka: failing }).connect({ groupId, topics: [topic], from: "earliest", logger: silentLogger }, sink);
+    await sink.until(({ held }) => held.length > 0);
+    const commit = (): Promise<void> => session.commit(sink.held.map((assignment) => ({ assignment, offset: 0n })));
+    await expect(commit()).rejects.toThrow("the connection broke");
+    expect(asked()).toBe(1);
+    await commit();
+    const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
+    expect([asked(), offsets?.partitions.map(({ offset }) => offset)]).toEqual([2, ["0"]]);
+    await session.close(5_000);
+  });
 });
+
+/** A client whose next commits fail on their way, as on a connection that breaks. `asked`: how many commits there were. */
+function clientWithFailingCommits(brokers: string, fails: number): { readonly kafka: Kafka; readonly asked: () => number } {
+  const kafka = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING });
+  const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === "private:Kafka:createCluster");
+  const parts = kafka as unknown as Record<symbol, (options: object) => Coordinators>; // its types do not have it
+  const makeCluster = symbol === undefined ? undefined : parts[symbol];
+  if (symbol === undefined || makeCluster === undefined) {
+    throw new Error("expected kafkajs' way to make a cluster");
+  }
+  let asked = 0;
+  parts[symbol] = (options) => {
+    const cluster = makeCluster(options);
+    const find = cluster.findGroupCoordinator.bind(cluster);
+    cluster.findGroupCoordinator = async (request) => {
+      const broker = await find(request);
+      const commit = broker.offsetCommit.bind(broker);
+      broker.offsetCommit = async (offsets) => {
+        asked++;
+        return asked > fails ? commit(offsets) : Promise.reject(Object.assign(new Error("the connection broke"), { retriable: true }));
+      };
+      return broker;
+    };
+    return cluster;
+  };
+  return { kafka, asked: () => asked };
+}
+
+interface Coordinators {
+  findGroupCoordinator(request: unknown): Promise<{ offsetCommit(request: unknown): Promise<unknown> }>;
+}
 
 /** Takes a member out of its group, as the coordinator does with one whose session has run out: Kafka's request LeaveGroup, version 1. */
 function leaveGroup(brokers: string, groupId: string, memberId: string): Promise<void> {

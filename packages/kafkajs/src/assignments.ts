@@ -21,14 +21,19 @@ export interface Held {
   handledTo: bigint | null;
   /** Nothing of it is handed over until it is known where it starts. */
   isStarting: boolean;
+  /** Resolves when that is known, or when nobody needs it any more. Never rejects. */
+  start: Promise<void>;
   /** The consumer wants nothing of it for now. */
   isPaused: boolean;
-  /** A fetch has thrown since the last batch: the topic may be another one by now. */
-  needsRecheck: boolean;
+  /** How many fetches have thrown so far, and how many of those a look at the topic has followed: it may be another topic since. */
+  failedFetches: number;
+  checkedFetches: number;
   /** It is looked at what lies in front of a batch that eachBatch never sees. Never rejects. */
   gapCheck: Promise<void> | undefined;
   /** It is about to be given up: nothing more of it is handed over. */
   isGoing: boolean;
+  /** It was given up, or the session has ended. {@link whileHeld} ends what was still under way about it. */
+  isOver: boolean;
   /** The consumer is not ready for the next batch. Resolves when it is; never rejects. */
   atWork: Promise<void> | undefined;
   /** Batches that were fetched meanwhile. */
@@ -70,7 +75,7 @@ export class Assignments {
     return this.of(assignment.topic, assignment.partition) === assignment;
   }
 
-  /** What is held of it, or undefined where the assignment is over. */
+  /** What is held of it, or undefined if the assignment is over. */
   held(assignment: PartitionAssignment): Held | undefined {
     const held = this.#held.get(keyOf(assignment.topic, assignment.partition));
     return held?.assignment === assignment ? held : undefined;
@@ -94,6 +99,7 @@ export class Assignments {
     return old.map((held) => {
       this.#noteReadBefore(held);
       held.isGoing = true;
+      held.isOver = true;
       held.ahead.length = 0;
       return this.#hold(held.assignment.topic, held.assignment.partition, true);
     });
@@ -102,8 +108,26 @@ export class Assignments {
   clear(): void {
     for (const held of this.#held.values()) {
       this.#noteReadBefore(held);
+      held.isOver = true;
     }
     this.#held.clear();
+  }
+
+  /** The session has failed: nothing more is read. What was handled is still committed. */
+  endReading(): void {
+    for (const held of this.#held.values()) {
+      held.isOver = true;
+    }
+  }
+
+  /** Those of these that are held. */
+  heldOf(assignments: readonly PartitionAssignment[]): readonly Held[] {
+    return assignments.flatMap((assignment) => this.held(assignment) ?? []);
+  }
+
+  /** What the starts of these partitions wait for. */
+  startsOf(offsets: readonly OffsetCommit[]): readonly Promise<void>[] {
+    return this.heldOf(offsets.map(({ assignment }) => assignment)).flatMap(({ isStarting, start }) => (isStarting ? [start] : []));
   }
 
   /** What this member knows of a partition from an assignment before; null if it knows nothing. */
@@ -120,10 +144,13 @@ export class Assignments {
       committedTo: null,
       handledTo: null,
       isStarting,
+      start: Promise.resolve(),
       isPaused: false,
-      needsRecheck: false,
+      failedFetches: 0,
+      checkedFetches: 0,
       gapCheck: undefined,
       isGoing: false,
+      isOver: false,
       atWork: undefined,
       ahead: [],
       isHeld: false,
@@ -146,10 +173,10 @@ export class Assignments {
     return [...this.#held.values()].filter(({ assignment, isStarting, isGoing }) => assignment.topicId !== null && !isStarting && !isGoing);
   }
 
-  /** Before the next batch of any partition, its topic is looked at. */
+  /** A fetch has thrown. Before the next batch of any partition, its topic is looked at. */
   recheckTopic(): void {
     for (const held of this.#held.values()) {
-      held.needsRecheck = true;
+      held.failedFetches++;
     }
   }
 

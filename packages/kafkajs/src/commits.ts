@@ -1,15 +1,14 @@
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
-import type { EachBatchPayload } from "kafkajs";
-import { type Assignments, type KafkaJsOffsets, toKafkaJsOffsets } from "./assignments.ts";
+import { type Assignments, toKafkaJsOffsets } from "./assignments.ts";
+import { KafkaJsDriverError } from "./errors.ts";
 import { isRefusal } from "./heartbeat.ts";
+import type { CommitInGeneration } from "./join-gate.ts";
 import { RequestLine } from "./request-line.ts";
 import type { Transactions } from "./transactions.ts";
 
 export interface CommitParts {
   readonly assignments: Assignments;
   readonly transactions: Transactions;
-  /** Commits in the generation that kafkajs is in. */
-  readonly commitNow: (offsets: KafkaJsOffsets) => Promise<void>;
   /** The group has refused a commit: the partitions are not this member's any more. */
   readonly refused: () => void;
 }
@@ -19,14 +18,8 @@ export class Commits {
   readonly #parts: CommitParts;
   /** One that was asked for later must not be overtaken by an earlier one, or the group would move back. */
   readonly #line: RequestLine = new RequestLine();
-  /**
-   * Commits of the generation that the last batch came in. kafkajs' `commitOffsets` would try again after a failure, and then with the
-   * generation of that later moment: it would commit what was handled before a rebalance over what the new owner has committed. Before the
-   * first batch of a generation no record is handled: a position that was moved by then, or that lies behind control records, is all that
-   * there is to commit, and `commitOffsets` has to do. A batch of an older generation would not: after kafkajs has crashed and started
-   * again, the group refuses its commits.
-   */
-  #commitInGeneration: EachBatchPayload["commitOffsetsIfNecessary"] | undefined;
+  /** Of the last join. What is committed is of assignments that are current, and those are of that join. */
+  #commitInGeneration: CommitInGeneration = () => Promise.reject(notJoined());
   #refusal: Error | null = null;
   /** A batch has come, in this generation or an earlier one. */
   #hasRead = false;
@@ -35,25 +28,31 @@ export class Commits {
     this.#parts = parts;
   }
 
-  /** What the group has refused a commit of this generation with; null where it has refused none. */
+  /** The error with which the group has refused a commit of this generation; null if it has refused none. */
   get refusal(): Error | null {
     return this.#refusal;
   }
 
-  /** A new generation: what was refused before does not count any more, and no batch of it has come. */
-  joined(): void {
-    this.#refusal = null;
-    this.#commitInGeneration = undefined;
+  /** The group has answered a join. From here on commits go out in its generation. */
+  useGeneration(commit: CommitInGeneration): void {
+    this.#commitInGeneration = commit;
   }
 
-  /** A batch has come; from here on commits are of its generation. */
-  useGenerationOf({ commitOffsetsIfNecessary }: EachBatchPayload): void {
-    this.#commitInGeneration = commitOffsetsIfNecessary;
+  /** A new generation was assigned partitions: what was refused before does not count any more. */
+  joined(): void {
+    this.#refusal = null;
+  }
+
+  /** A batch has come. */
+  noteRead(): void {
     this.#hasRead = true;
   }
 
+  /** A partition that is moved while it starts has no topic id yet: its commit waits for the id, or a recreated topic could not be told. */
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
-    return this.#line.send(() => this.#commit(offsets));
+    const starting = this.#parts.assignments.startsOf(offsets);
+    const commit = (): Promise<void> => this.#line.send(() => this.#commit(offsets));
+    return starting.length === 0 ? commit() : Promise.all(starting).then(commit);
   }
 
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
@@ -65,13 +64,15 @@ export class Commits {
   }
 
   /**
-   * A commit of the driver's own, which may move the group back: kafkajs itself commits where an offset is out of range. Nothing is put back
-   * by a member that has read nothing: what told it where it starts tells the next one as well.
+   * A commit of the driver's own, which may move the group back: kafkajs itself commits if an offset is out of range. A member that has read
+   * nothing puts nothing back, because the next one finds what it has found. Neither does one that has lost the partition while the commit
+   * waited for its turn: it would move the new owner's position. `topicId`: what the commit names as its topic.
    */
-  putBack(commit: OffsetCommit): Promise<void> {
+  putBack({ assignment, offset, topicId = assignment.topicId ?? null }: OffsetCommit): Promise<void> {
     return this.#line.send(async () => {
-      if (this.#hasRead) {
-        await this.#send([commit]);
+      if (this.#hasRead && this.#parts.assignments.isCurrent(assignment)) {
+        const written = topicId === assignment.topicId ? assignment : { ...assignment, topicId };
+        await this.#send([{ assignment: written, offset }]);
       }
     });
   }
@@ -87,11 +88,10 @@ export class Commits {
   }
 
   #send(offsets: readonly OffsetCommit[]): Promise<void> {
-    const { commitNow } = this.#parts;
-    return (this.#commitInGeneration ?? commitNow)(toKafkaJsOffsets(offsets));
+    return this.#commitInGeneration(toKafkaJsOffsets(offsets));
   }
 
-  /** Who is refused has lost its partitions, and must not wait for a heartbeat to tell: until then handlers would go on. */
+  /** A member that is refused has lost its partitions. It must not wait for a heartbeat to learn it: until then handlers would go on. */
   #failed(error: unknown, offsets: readonly OffsetCommit[]): never {
     if (isRefusal(error) && offsets.some(({ assignment }) => this.#parts.assignments.isCurrent(assignment))) {
       this.#refusal = error;
@@ -99,4 +99,8 @@ export class Commits {
     }
     throw error;
   }
+}
+
+function notJoined(): KafkaJsDriverError {
+  return new KafkaJsDriverError("client-crashed", "nothing can be committed before the group was joined");
 }

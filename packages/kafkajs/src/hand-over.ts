@@ -59,7 +59,7 @@ export class HandOver {
 
   /** The partition goes on, where it can. */
   #goOn(held: Held): void {
-    while (held.atWork === undefined && !held.isPaused && !held.isGoing && this.#isCurrent(held)) {
+    while (held.atWork === undefined && !held.isPaused && !held.isGoing && !held.isOver) {
       const batch = held.ahead.shift();
       if (batch === undefined) {
         break;
@@ -94,10 +94,6 @@ export class HandOver {
       .all()
       .reduce((bytes, held) => held.ahead.reduce((sum, batch) => sum + batch.byteLength, bytes), 0);
     return ahead === 0 || ahead + byteLength <= this.#parts.maxAheadBytes;
-  }
-
-  #isCurrent(held: Held): boolean {
-    return this.#parts.assignments.held(held.assignment) === held;
   }
 }
 

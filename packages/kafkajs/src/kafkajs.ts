@@ -101,7 +101,10 @@ async function join(
       check.reset();
       await session.beforeJoin(request);
     },
-    joined: (group) => check.joined(group),
+    joined: (group, commit) => {
+      check.joined(group);
+      session.useGeneration(commit);
+    },
   };
   const consumer: Consumer = client.kafka.consumer({
     groupId: subscription.groupId,

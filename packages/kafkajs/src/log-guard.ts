@@ -33,7 +33,7 @@ export async function rangesOf(
  * cannot be seen.
  */
 export async function recreatedOf(
-  brokerOffsets: BrokerOffsets,
+  brokerOffsets: Pick<BrokerOffsets, "committed" | "ends" | "isReplaced">,
   groupId: string,
   { assignment, expected, reached }: Held,
 ): Promise<LostRange | null> {
@@ -54,14 +54,18 @@ export async function recreatedOf(
 }
 
 /**
- * A recreated topic halts this member, and whoever starts next must be told as well. Kafka has dropped the group's commit with the old
- * topic, so the start of the new one is committed under the old one's id: whoever does not know of ids starts there and skips nothing.
+ * A recreated topic halts this member, and the next member must halt too. Kafka has dropped the group's commit with the old topic, so the
+ * start of the new topic is committed under the old one's id. A client that knows nothing of topic ids starts there, and skips nothing.
  */
-export async function holdBack(lost: LostRange | null, commit: (offset: OffsetCommit) => Promise<void>, logger: Logger): Promise<void> {
-  if (lost?.recreated !== undefined) {
+export async function holdBack(
+  assignment: PartitionAssignment,
+  lost: LostRange,
+  commit: (offset: OffsetCommit) => Promise<void>,
+  logger: Logger,
+): Promise<void> {
+  if (lost.recreated !== undefined) {
     const { topic, partition, firstAvailable, recreated } = lost;
-    const assignment = { topic, partition, epoch: 0, topicId: recreated.from };
-    await commit({ assignment, offset: firstAvailable }).catch(() => {
+    await commit({ assignment, offset: firstAvailable, topicId: recreated.from }).catch(() => {
       logger.warn({ topic, partition }, "the start of a recreated topic could not be committed");
     });
   }

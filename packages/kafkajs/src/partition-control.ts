@@ -48,19 +48,6 @@ export class PartitionControl {
     }
   }
 
-  /** Goes on with a partition at another offset, as a new assignment that is told of first; null where the old one is not current. */
-  move(assignment: PartitionAssignment, offset: bigint, assigned: (renewed: PartitionAssignment) => void): PartitionAssignment | null {
-    const held = this.#assignments.held(assignment);
-    const [renewed] = held === undefined || held.isGoing ? [] : this.#assignments.renewSome([held]);
-    if (renewed === undefined) {
-      return null;
-    }
-    renewed.topicId = held?.assignment.topicId ?? null;
-    assigned(renewed);
-    this.start({ assignment: renewed, offset, committed: null, skipped: null });
-    return renewed;
-  }
-
   seek({ topic, partition }: PartitionAssignment, offset: bigint): void {
     this.#consumer.seek({ topic, partition, offset: String(offset) });
   }

@@ -1,30 +1,22 @@
-import { setTimeout as delay } from "node:timers/promises";
-import type { DriverSession, LogRange, LostRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
-import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
-import { Assignments, type Held, type OwnAssignment } from "./assignments.ts";
-import { isLeap, isNext } from "./batch-place.ts";
+import type { DriverSession, LogRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import type { EachBatchPayload } from "kafkajs";
+import { Assignments, type Held } from "./assignments.ts";
 import { Commits } from "./commits.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
-import type { JoinRequest } from "./join-gate.ts";
-import { noteLandmarks } from "./landmarks.ts";
-import { holdBack, missingOf, rangesOf } from "./log-guard.ts";
-import { resumeOffset, lostRangeError } from "./lost-range.ts";
-import { MessageBatch } from "./message-batch.ts";
+import type { CommitInGeneration, JoinRequest } from "./join-gate.ts";
+import { rangesOf } from "./log-guard.ts";
 import { PartitionControl } from "./partition-control.ts";
-import { resolveStarts, type Start } from "./starts.ts";
+import { PartitionReader } from "./partition-reader.ts";
+import { PartitionStarter } from "./partition-starter.ts";
 import { TopicCheck } from "./topic-check.ts";
 import { TopicWatch } from "./topic-watch.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { Transactions } from "./transactions.ts";
 import { Writer } from "./writer.ts";
-
-/** How long a member that has just joined tries to find out where it starts. */
-const startDeadlineMs = 60_000;
-const startPauseMs = 500;
 
 /** A membership in the group. kafkajs' defects that it works around are told where the work-around is. */
 export class KafkaJsSession implements DriverSession {
@@ -36,6 +28,8 @@ export class KafkaJsSession implements DriverSession {
   readonly #writer: Writer;
   readonly #transactions: Transactions;
   readonly #commits: Commits;
+  readonly #starter: PartitionStarter;
+  readonly #reader: PartitionReader;
   readonly #lease: GroupLease;
   readonly #watch: TopicWatch;
   readonly #topicCheck: TopicCheck;
@@ -79,8 +73,6 @@ export class KafkaJsSession implements DriverSession {
     this.#commits = new Commits({
       assignments: this.#assignments,
       transactions: this.#transactions,
-      commitNow: ({ topics }) =>
-        parts.consumer.commitOffsets(topics.flatMap(({ topic, partitions }) => partitions.map((one) => ({ topic, ...one })))),
       refused: () => void this.#givingUp.all("lost"),
     });
     this.#topicCheck = new TopicCheck({
@@ -91,6 +83,17 @@ export class KafkaJsSession implements DriverSession {
       recreated: (held) => this.#renew(held),
       failed: (error) => this.#fail(error),
     });
+    const reading = {
+      brokerOffsets,
+      subscription: parts.subscription,
+      sink: parts.sink,
+      assignments: this.#assignments,
+      control: this.#control,
+      commits: this.#commits,
+      fail: (error: Error): void => this.#fail(error),
+    };
+    this.#starter = new PartitionStarter({ ...reading, brokers: parts.brokers, over: this.#over.signal });
+    this.#reader = new PartitionReader({ ...reading, handOver: this.#handOver, topicCheck: this.#topicCheck });
     this.#watch = new TopicWatch({
       brokerOffsets,
       wanted: parts.subscription.topics,
@@ -122,7 +125,7 @@ export class KafkaJsSession implements DriverSession {
   }
 
   seek(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
-    return this.#isOver ? null : this.#control.move(assignment, offset, (renewed) => this.#parts.sink.assigned([renewed]));
+    return this.#isOver ? null : this.#starter.move(assignment, offset);
   }
 
   send(records: readonly OutgoingRecord[]): Promise<void> {
@@ -181,6 +184,11 @@ export class KafkaJsSession implements DriverSession {
     return this.#givingUp.beforeJoin(request);
   }
 
+  /** The group has answered a join. */
+  useGeneration(commit: CommitInGeneration): void {
+    this.#commits.useGeneration(commit);
+  }
+
   /** The member is on its way out, and not to come back. */
   get isClosing(): boolean {
     return this.#closing !== undefined;
@@ -215,6 +223,7 @@ export class KafkaJsSession implements DriverSession {
   #fail(error: Error): void {
     if (!this.#isOver) {
       this.#hasFailed = true;
+      this.#assignments.endReading();
       this.#stopWatching();
       this.#parts.sink.failed(error);
     }
@@ -233,7 +242,7 @@ export class KafkaJsSession implements DriverSession {
     consumer.on(GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment));
     consumer.on(REBALANCING, () => void this.#givingUp.all("revoked"));
     consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
-    consumer.on(END_BATCH_PROCESS, ({ payload }) => this.#passed(payload));
+    consumer.on(END_BATCH_PROCESS, ({ payload }) => this.#reader.takeEmpty(payload));
     consumer.on(FETCH_START, ({ payload }) => this.#fetches(payload));
     consumer.on(FETCH, ({ payload }) => void this.#fetching.delete(payload.nodeId));
   }
@@ -268,57 +277,7 @@ export class KafkaJsSession implements DriverSession {
     void this.#givingUp.all("lost"); // where nobody asked before the join
     this.#commits.joined();
     this.#lease.extend();
-    this.#assigned(this.#assignments.renew(memberAssignment, true));
-  }
-
-  #assigned(assignments: readonly OwnAssignment[]): void {
-    // In this turn, before kafkajs fetches.
-    for (const assignment of assignments) {
-      this.#control.apply(assignment);
-    }
-    this.#parts.sink.assigned(assignments);
-    if (assignments.length > 0) {
-      void this.#start(assignments);
-    }
-  }
-
-  /** Finds out where the partitions start, and lets them go. */
-  async #start(assignments: readonly OwnAssignment[]): Promise<void> {
-    const { brokerOffsets, subscription, brokers } = this.#parts;
-    for (const deadline = performance.now() + startDeadlineMs; ; ) {
-      try {
-        const { starts, lost, keptBy } = await resolveStarts(brokerOffsets, subscription, assignments, this.#assignments);
-        await holdBack(lost, (commit) => this.#commits.putBack(commit), subscription.logger);
-        this.#startAt(assignments, starts, lost === null ? null : lostRangeError(lost, subscription.groupId, keptBy));
-        return;
-      } catch (error) {
-        if (this.#isOver || !assignments.some((assignment) => this.#assignments.isCurrent(assignment))) {
-          return;
-        }
-        if (performance.now() > deadline) {
-          this.#fail(explainFailure(error, brokers));
-          return;
-        }
-        subscription.logger.warn({ err: error }, "where the partitions start could not be found out; asking again");
-      }
-      await delay(startPauseMs, undefined, { signal: this.#over.signal }).catch(() => {});
-    }
-  }
-
-  #startAt(assignments: readonly PartitionAssignment[], starts: readonly Start[], error: KafkaJsDriverError | null): void {
-    if (this.#isOver || !assignments.some((assignment) => this.#assignments.isCurrent(assignment))) {
-      return;
-    }
-    if (error !== null) {
-      this.#fail(error);
-      return;
-    }
-    for (const start of starts) {
-      if (start.skipped !== null && this.#assignments.isCurrent(start.assignment)) {
-        this.#parts.sink.skipped?.(start.assignment, start.skipped, start.offset);
-      }
-      this.#control.start(start);
-    }
+    this.#starter.begin(this.#assignments.renew(memberAssignment, true));
   }
 
   /** Partitions of a topic that was recreated while they were read: what they go on with is a new assignment. */
@@ -329,7 +288,7 @@ export class KafkaJsSession implements DriverSession {
     const lost = going.map(({ assignment }) => assignment);
     const renewed = this.#assignments.renewSome(going);
     void this.#parts.sink.revoked(lost, "lost");
-    this.#assigned(renewed);
+    this.#starter.begin(renewed);
   }
 
   #crashed(error: Error, restarts: boolean): void {
@@ -349,120 +308,11 @@ export class KafkaJsSession implements DriverSession {
     }
   }
 
-  /** Batches that held nothing but control records and aborted ones, which eachBatch never sees; it sees to the others itself. */
-  #passed({ topic, partition, batchSize, firstOffset, lastOffset, highWatermark }: ConsumerEndBatchProcessEvent["payload"]): void {
-    const assignment = this.#assignments.of(topic, partition);
-    const held = assignment === undefined ? undefined : this.#assignments.held(assignment);
-    if (batchSize > 0 || assignment === undefined || held === undefined || held.isStarting || this.#isOver) {
-      return;
-    }
-    const batch = new MessageBatch({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, assignment);
-    const first = firstOffset === null ? null : BigInt(firstOffset);
-    if (held.gapCheck === undefined && !isLeap(held, first)) {
-      this.#pass(batch, held, first);
-      return;
-    }
-    const gapCheck = (held.gapCheck ?? Promise.resolve())
-      .then(() => this.#passLeap(batch, held, first))
-      .finally(() => {
-        held.gapCheck = held.gapCheck === gapCheck ? undefined : held.gapCheck;
-      });
-    held.gapCheck = gapCheck;
-  }
-
-  #pass(batch: MessageBatch, held: Held, first: bigint | null): void {
-    if (first === null || held.expected === null || first >= held.expected) {
-      held.expected = batch.nextOffset;
-      void this.#handOver.take(batch, held);
-    } // else it was fetched before the last seek
-  }
-
-  /** Compaction leaves gaps, and retention makes kafkajs leap over what it took: only the log tells which it was. It never rejects. */
-  async #passLeap(batch: MessageBatch, held: Held, first: bigint | null): Promise<void> {
-    const { brokerOffsets, subscription } = this.#parts;
-    try {
-      const lost = isLeap(held, first) && !(await this.#topicCheck.isRecreated(held)) ? await missingOf(brokerOffsets, held) : null;
-      if (this.#assignments.held(held.assignment) !== held || this.#isOver) {
-        return;
-      }
-      if (lost === null) {
-        this.#pass(batch, held, first);
-      } else {
-        await this.#lose(held, lost);
-      }
-    } catch (error) {
-      subscription.logger.warn({ err: error }, "what lies in front of a batch could not be found out; it is fetched again");
-    }
-  }
-
   async #eachBatch(payload: EachBatchPayload): Promise<void> {
-    const { batch } = payload;
     if (this.#commits.refusal !== null) {
       throw this.#commits.refusal; // kafkajs joins again
     }
-    const assignment = this.#assignments.of(batch.topic, batch.partition);
-    const held = assignment === undefined ? undefined : this.#assignments.held(assignment);
-    // After a rebalance was announced, kafkajs still hands over the rest of the fetch, and after a seek an outdated one.
-    if (assignment === undefined || held === undefined || held.isStarting || this.#isOver || payload.isStale()) {
-      return;
-    }
-    if ((held.needsRecheck || this.#topicCheck.isDue) && (await this.#topicCheck.isRecreated(held))) {
-      return;
-    }
-    this.#commits.useGenerationOf(payload);
     this.#givingUp.heartbeat = payload.heartbeat;
-    await held.gapCheck;
-    if (this.#assignments.held(assignment) !== held || this.#isOver) {
-      return;
-    }
-    if (!isNext(batch, held)) {
-      await this.#investigate(held);
-      return;
-    }
-    const next = new MessageBatch(batch, assignment);
-    if (this.#handOver.hasRoom(held, next.byteLength)) {
-      // Only here: what was looked into, or left, is fetched again, and would not be missed if it counted as passed.
-      payload.resolveOffset(batch.lastOffset());
-      held.expected = next.nextOffset;
-      noteLandmarks(assignment, batch.messages);
-      await this.#handOver.take(next, held);
-    }
-  }
-
-  /**
-   * A batch that was not fetched where the last one ended. kafkajs answers an offset that is out of range by moving the group to the start
-   * or the end of the log, without an error; the offset that it then asks for tells. Where the log has what is expected, it is a stray.
-   */
-  async #investigate(held: Held): Promise<void> {
-    if (await this.#topicCheck.isRecreated(held)) {
-      return;
-    }
-    const lost = await missingOf(this.#parts.brokerOffsets, held);
-    if (this.#assignments.held(held.assignment) !== held || this.#isOver) {
-      return;
-    }
-    if (lost === null) {
-      this.#control.seek(held.assignment, held.expected ?? 0n);
-    } else {
-      await this.#lose(held, lost);
-    }
-  }
-
-  /** Goes on behind what is gone where the user has chosen to, and ends the session where not. */
-  async #lose(held: Held, lost: LostRange): Promise<void> {
-    const { subscription } = this.#parts;
-    const { assignment } = held;
-    // kafkajs has committed the new position already: without this, the next start would not notice.
-    await this.#commits.putBack({ assignment, offset: held.handledTo ?? 0n }).catch(() => {
-      subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
-    });
-    const position = resumeOffset(lost, subscription.lostRange);
-    if (position === null) {
-      this.#fail(lostRangeError(lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
-    } else if (this.#assignments.held(assignment) === held && !this.#isOver) {
-      held.expected = position;
-      this.#parts.sink.skipped?.(assignment, lost, position);
-      this.#control.seek(assignment, position);
-    }
+    await this.#reader.take(payload);
   }
 }

@@ -10,10 +10,10 @@ export interface Start extends OffsetCommit {
   readonly skipped: LostRange | null;
 }
 
-/** Where each partition starts, or the first that cannot: what is to be read there is not in the log. */
-export interface Starts {
-  readonly starts: readonly Start[];
-  readonly lost: LostRange | null;
+/** A partition that cannot start: what is to be read there is not in the log. */
+export interface LostStart {
+  readonly assignment: OwnAssignment;
+  readonly lost: LostRange;
   /** Who had said that it starts there. */
   readonly keptBy: "group" | "sink";
 }
@@ -29,7 +29,7 @@ export async function resolveStarts(
   { groupId, from, startAt, lostRange, logger }: Subscription,
   assignments: readonly OwnAssignment[],
   held: Pick<Assignments, "readBefore">,
-): Promise<Starts> {
+): Promise<readonly Start[] | LostStart> {
   const topics = [...new Set(assignments.map(({ topic }) => topic))];
   const ids = await brokerOffsets.topicIds(topics);
   for (const assignment of assignments) {
@@ -48,14 +48,18 @@ export async function resolveStarts(
     }
     const known = given.get(assignment) ?? commit ?? outdated(held.readBefore(assignment), assignment) ?? askedFor(from, assignment);
     const lost = known === null ? null : await lostAt(brokerOffsets, assignment, { ...known, landmark: commit?.landmark ?? null }, log);
-    const offset = lost === null ? (known?.offset ?? firstOf(place, log)) : resumeOffset(lost, lostRange);
-    if (offset === null) {
-      return { starts: [], lost, keptBy: given.has(assignment) ? "sink" : "group" };
+    let offset = known?.offset ?? firstOf(place, log);
+    if (lost !== null) {
+      const resumed = resumeOffset(lost, lostRange);
+      if (resumed === null) {
+        return { assignment, lost, keptBy: given.has(assignment) ? "sink" : "group" };
+      }
+      offset = resumed;
     }
     const ownCommit = commit === null || isOfAnotherTopic(commit, assignment) ? null : commit.offset;
     starts.push({ assignment, offset, committed: ownCommit, skipped: lost });
   }
-  return { starts, lost: null, keptBy: "group" };
+  return starts;
 }
 
 function warnWithoutId(logger: Logger, { topic, partition, topicId }: OwnAssignment): void {

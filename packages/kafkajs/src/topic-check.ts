@@ -3,6 +3,7 @@ import type { Assignments, Held } from "./assignments.ts";
 import { recreatedOf } from "./log-guard.ts";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import { lostRangeError } from "./lost-range.ts";
+import type { TopicIdsByName } from "./metadata-request.ts";
 
 /** So old may be what is known of the topics when the next batch comes: a topic is hardly deleted, created and filled again in this time. */
 const minAgeMs = 100;
@@ -13,7 +14,7 @@ const maxAgeMs = 1_000;
 const afterBatchMs = 1_000;
 
 export interface TopicCheckParts {
-  readonly brokerOffsets: BrokerOffsets;
+  readonly brokerOffsets: Pick<BrokerOffsets, "topicIds" | "committed" | "ends" | "isReplaced">;
   readonly groupId: string;
   readonly assignments: Assignments;
   readonly logger: Logger;
@@ -30,7 +31,7 @@ export interface TopicCheckParts {
 export class TopicCheck {
   readonly #parts: TopicCheckParts;
   #dueAtMs = -Infinity;
-  #looking: Promise<void> | undefined;
+  #looking: Promise<TopicIdsByName | null> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
@@ -49,20 +50,47 @@ export class TopicCheck {
     return performance.now() > this.#dueAtMs;
   }
 
-  /** Whether the topic is another one by now: the assignment is over then. */
-  async isRecreated(held: Held): Promise<boolean> {
-    const { brokerOffsets, groupId, assignments, failed } = this.#parts;
-    await this.look();
-    const lost = held.needsRecheck && held.assignment.topicId === null ? await recreatedOf(brokerOffsets, groupId, held) : null;
-    held.needsRecheck = false;
-    if (lost !== null) {
-      failed(lostRangeError(lost, groupId));
+  /**
+   * Looks whether the topic is the one that the partition was read of. If not, the assignment is over, or the session fails. False also if a
+   * fetch has thrown and no look could follow: the batch is left then, and fetched again.
+   */
+  async isSame(held: Held): Promise<boolean> {
+    if (held.failedFetches !== held.checkedFetches) {
+      return await this.#isSameAfterFailure(held);
     }
-    return lost !== null || assignments.held(held.assignment) !== held;
+    // If the brokers do not answer, the batch is handed over all the same: nothing speaks for another topic.
+    await this.look();
+    return !held.isOver;
   }
 
-  /** Looks at all partitions that are held. If the brokers do not answer, a later batch makes it look again. Never rejects. */
-  look(): Promise<void> {
+  async #isSameAfterFailure(held: Held): Promise<boolean> {
+    const { brokerOffsets, groupId, failed } = this.#parts;
+    const { topic, topicId } = held.assignment;
+    // A look that is under way may have been answered before the fetch failed, and tell of the topic that was there then.
+    await this.#looking;
+    const { failedFetches } = held;
+    const ids = await this.look();
+    // Another broker may not know the new topic yet: an answer without the topic says nothing.
+    if (held.isOver || ids === null || (topicId !== null && !ids.has(topic))) {
+      return false;
+    }
+    const lost = topicId === null ? await recreatedOf(brokerOffsets, groupId, held) : null;
+    if (held.isOver) {
+      return false;
+    }
+    if (lost !== null) {
+      failed(lostRangeError(lost, groupId));
+      return false;
+    }
+    held.checkedFetches = failedFetches;
+    return true;
+  }
+
+  /**
+   * Looks at all partitions that are held, and tells what the brokers have answered; null if they have not. A later batch makes it look
+   * again. Never rejects.
+   */
+  look(): Promise<TopicIdsByName | null> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });
@@ -74,19 +102,21 @@ export class TopicCheck {
     clearTimeout(this.#timer);
   }
 
-  async #look(): Promise<void> {
+  async #look(): Promise<TopicIdsByName | null> {
     const { brokerOffsets, assignments, logger, recreated } = this.#parts;
     const known = assignments.identified();
     const askedAtMs = performance.now();
+    let ids: TopicIdsByName | null = null;
     try {
-      const ids = await brokerOffsets.topicIds([...new Set(known.map(({ assignment }) => assignment.topic))]);
-      const others = known.filter(({ assignment }) => {
-        const id = ids.get(assignment.topic);
-        return id !== undefined && id !== assignment.topicId && assignments.isCurrent(assignment);
+      const answered = await brokerOffsets.topicIds([...new Set(known.map(({ assignment }) => assignment.topic))]);
+      const others = known.filter(({ assignment, isOver, isGoing }) => {
+        const id = answered.get(assignment.topic);
+        return id !== undefined && id !== assignment.topicId && !isOver && !isGoing;
       });
       if (others.length > 0 && !this.#isStopped) {
         recreated(others);
       }
+      ids = answered;
     } catch (error) {
       if (!this.#isStopped) {
         logger.warn({ err: error }, "the ids of the topics could not be asked for; they are asked for again with a later batch");
@@ -94,5 +124,6 @@ export class TopicCheck {
     }
     const tookMs = performance.now() - askedAtMs;
     this.#dueAtMs = askedAtMs + Math.min(maxAgeMs, Math.max(minAgeMs, tookMs * ageOfAnswer));
+    return ids;
   }
 }

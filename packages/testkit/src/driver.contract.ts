@@ -1,3 +1,4 @@
+import type { PartitionAssignment } from "@cdckit/consumer";
 import {
   type DriverContractOptions,
   firstOffset,
@@ -218,6 +219,36 @@ const trials: Readonly<Record<string, Trial>> = {
       expect(await harness.committed(groupId, topic, 0)).toEqual(1n);
       await sink.until(({ records }) => records.length >= 3);
       expect(sink.records.map(({ offset }) => offset)).toEqual([1n, 2n, 3n]);
+    } // a client may lack the capability
+    await session.close(5_000);
+  },
+
+  "a partition that is moved while it starts goes on there, and keeps its topic's id": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 1);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, lines(0, 4));
+    const { sink, session } = await join(harness, { topics: [topic], groupId });
+    await sink.until(({ records }) => records.length >= 4);
+    const [first] = sink.held;
+    let moved: PartitionAssignment | null = null;
+    const assigned = sink.assigned.bind(sink);
+    sink.assigned = (assignments): void => {
+      assigned(assignments);
+      const again = assignments.find(({ partition }) => partition === 0);
+      if (moved === null && again !== undefined) {
+        moved = again; // the new assignment is told of before `seek` returns
+        moved = session.seek?.(again, 1n) ?? null;
+      }
+    };
+    await harness.addPartitions(topic, 2);
+    await sink.until(({ held }) => held.length >= 2);
+    const renewed = moved as PartitionAssignment | null;
+    if (renewed !== null) {
+      await session.commit([{ assignment: renewed, offset: 1n }]);
+      expect(await harness.committed(groupId, topic, 0)).toEqual(1n);
+      await sink.until(({ records }) => records.length >= 7);
+      expect(sink.records.slice(4).map(({ offset }) => offset)).toEqual([1n, 2n, 3n]);
+      expect(renewed.topicId ?? null).toEqual(first?.topicId ?? null);
     } // a client may lack the capability
     await session.close(5_000);
   },

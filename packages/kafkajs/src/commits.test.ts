@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { Assignments, type KafkaJsOffsets } from "./assignments.ts";
+import { Commits } from "./commits.ts";
+import type { Transactions } from "./transactions.ts";
+
+function setUp() {
+  const assignments = new Assignments();
+  const transactions = {} as Transactions; // no test here has one
+  const commits = new Commits({ assignments, transactions, refused: () => {} });
+  const sent: string[] = [];
+  const generation =
+    (name: string, answer: () => Promise<void> = () => Promise.resolve()) =>
+    ({ topics }: KafkaJsOffsets) => {
+      const offsets = topics.flatMap(({ partitions }) => partitions.map(({ offset, metadata }) => `${offset} of ${metadata}`));
+      sent.push(`${name}: ${offsets.join()}`);
+      return answer();
+    };
+  return { assignments, commits, sent, generation };
+}
+
+test("what a partition is put back to is not sent any more when the partition has gone before its turn has come", async () => {
+  const { assignments, commits, sent, generation } = setUp();
+  let answer = (): void => {};
+  commits.useGeneration(generation("first", () => new Promise((resolve) => (answer = resolve))));
+  const [assignment] = assignments.renew({ t: [0] }, false);
+  if (assignment === undefined) {
+    throw new Error("expected the partition that was assigned");
+  }
+  commits.noteRead();
+  const committed = commits.commit([{ assignment, offset: 7n }]);
+  const putBack = commits.putBack({ assignment, offset: 3n });
+  commits.useGeneration(generation("second"));
+  assignments.renew({ t: [0] }, false);
+  answer();
+  await Promise.all([committed, putBack]);
+  expect(sent).toEqual(["first: 7 of null"]);
+});
+
+test("the commit of a partition that is still starting waits for its topic's id", async () => {
+  const { assignments, commits, sent, generation } = setUp();
+  commits.useGeneration(generation("first"));
+  const [assignment] = assignments.renew({ t: [0] }, true);
+  const held = assignment === undefined ? undefined : assignments.held(assignment);
+  if (assignment === undefined || held === undefined) {
+    throw new Error("expected the partition that was assigned");
+  }
+  held.start = Promise.resolve().then(() => {
+    assignment.topicId = "A".repeat(22);
+    held.isStarting = false;
+  });
+  await commits.commit([{ assignment, offset: 7n }]);
+  expect(sent).toEqual([`first: 7 of cdckit/1 topic=${"A".repeat(22)}`]);
+});

@@ -1,0 +1,42 @@
+import type { Assigner, Cluster, PartitionAssigner } from "kafkajs";
+import { expect, test } from "vitest";
+import { type CommitInGeneration, joiningAfter, type JoinRequest } from "./join-gate.ts";
+
+/** A coordinator whose every join makes a new generation, and that takes commits while it is connected. */
+function setUp() {
+  const commits: unknown[] = [];
+  const joins: CommitInGeneration[] = [];
+  let generationId = 0;
+  let isConnected = true;
+  const broker = {
+    isConnected: () => isConnected,
+    joinGroup: async (_request: JoinRequest) => ({ memberId: "m", generationId: ++generationId, members: [] }),
+    offsetCommit: async (request: unknown) => void commits.push(request),
+  };
+  const cluster = {
+    findGroupCoordinator: async () => broker,
+    findBroker: async () => {
+      isConnected = true;
+      return broker;
+    },
+  };
+  const assigner: PartitionAssigner = () => ({}) as Assigner; // it is not asked
+  joiningAfter({ before: () => Promise.resolve(), joined: (_group, commit) => void joins.push(commit) }, assigner)({
+    cluster: cluster as unknown as Cluster,
+    groupId: "g",
+    logger: undefined as never,
+  });
+  const join = async (): Promise<void> => void (await (await cluster.findGroupCoordinator()).joinGroup({ groupId: "g", memberId: "" }));
+  return { commits, joins, join, disconnect: () => (isConnected = false) };
+}
+
+test("what a generation has to commit is sent as that generation's, also after the next join and on a new connection", async () => {
+  const { commits, joins, join, disconnect } = setUp();
+  await join();
+  await join();
+  const topics = [{ topic: "t", partitions: [{ partition: 0, offset: "7", metadata: null }] }];
+  await joins[0]?.({ topics });
+  disconnect();
+  await joins[1]?.({ topics });
+  expect(commits).toEqual([1, 2].map((groupGenerationId) => ({ groupId: "g", memberId: "m", groupGenerationId, topics })));
+});

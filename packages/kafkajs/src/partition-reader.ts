@@ -1,0 +1,161 @@
+import type { DriverSink, LostRange, Subscription } from "@cdckit/consumer";
+import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
+import type { Assignments, Held } from "./assignments.ts";
+import { isLeap, isNext } from "./batch-place.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
+import type { Commits } from "./commits.ts";
+import type { HandOver } from "./hand-over.ts";
+import { noteLandmarks } from "./landmarks.ts";
+import { missingOf } from "./log-guard.ts";
+import { lostRangeError, resumeOffset } from "./lost-range.ts";
+import { MessageBatch } from "./message-batch.ts";
+import type { PartitionControl } from "./partition-control.ts";
+import type { TopicCheck } from "./topic-check.ts";
+import { type StillHeld, whileHeld } from "./while-held.ts";
+
+export interface PartitionReaderParts {
+  readonly brokerOffsets: BrokerOffsets;
+  readonly subscription: Subscription;
+  readonly sink: DriverSink;
+  readonly assignments: Assignments;
+  readonly control: PartitionControl;
+  readonly handOver: HandOver;
+  readonly commits: Commits;
+  readonly topicCheck: TopicCheck;
+  readonly fail: (error: Error) => void;
+}
+
+/** A batch that held nothing but control records and records of aborted transactions. */
+export type EmptyBatch = ConsumerEndBatchProcessEvent["payload"];
+
+/** Takes what kafkajs has fetched, and looks into each gap before a batch: kafkajs itself leaps over what retention took. */
+export class PartitionReader {
+  readonly #parts: PartitionReaderParts;
+
+  constructor(parts: PartitionReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** A batch with records. */
+  async take(payload: EachBatchPayload): Promise<void> {
+    const { batch } = payload;
+    const held = this.#held(batch);
+    // After a rebalance was announced, kafkajs still hands over the rest of the fetch, and after a seek an outdated one.
+    if (held !== null && !payload.isStale()) {
+      await whileHeld(held, (still) => this.#take(payload, held, still));
+    }
+  }
+
+  /** A batch without records. `eachBatch` never sees it. */
+  takeEmpty({ topic, partition, batchSize, firstOffset, lastOffset, highWatermark }: EmptyBatch): void {
+    const held = batchSize > 0 ? null : this.#held({ topic, partition });
+    if (held === null) {
+      return;
+    }
+    const batch = new MessageBatch({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, held.assignment);
+    const first = firstOffset === null ? null : BigInt(firstOffset);
+    if (held.gapCheck === undefined && !isLeap(held, first)) {
+      this.#pass(batch, held, first);
+      return;
+    }
+    const gapCheck = (held.gapCheck ?? Promise.resolve())
+      .then(() => this.#passLeap(batch, held, first))
+      .finally(() => {
+        held.gapCheck = held.gapCheck === gapCheck ? undefined : held.gapCheck;
+      });
+    held.gapCheck = gapCheck;
+  }
+
+  #held({ topic, partition }: { readonly topic: string; readonly partition: number }): Held | null {
+    const { assignments } = this.#parts;
+    const assignment = assignments.of(topic, partition);
+    const held = assignment === undefined ? undefined : assignments.held(assignment);
+    return held === undefined || held.isStarting || held.isOver ? null : held;
+  }
+
+  async #take(payload: EachBatchPayload, held: Held, still: StillHeld): Promise<void> {
+    const { topicCheck, handOver, commits } = this.#parts;
+    const { batch } = payload;
+    if ((held.failedFetches !== held.checkedFetches || topicCheck.isDue) && !(await still(topicCheck.isSame(held)))) {
+      return;
+    }
+    commits.noteRead();
+    await still(held.gapCheck);
+    if (!isNext(batch, held)) {
+      await this.#investigate(held, still);
+      return;
+    }
+    const next = new MessageBatch(batch, held.assignment);
+    if (handOver.hasRoom(held, next.byteLength)) {
+      // Only here: what was looked into, or left, is fetched again, and would not be missed if it counted as passed.
+      payload.resolveOffset(batch.lastOffset());
+      held.expected = next.nextOffset;
+      noteLandmarks(held.assignment, batch.messages);
+      await handOver.take(next, held);
+    }
+  }
+
+  #pass(batch: MessageBatch, held: Held, first: bigint | null): void {
+    if (first === null || held.expected === null || first >= held.expected) {
+      held.expected = batch.nextOffset;
+      void this.#parts.handOver.take(batch, held);
+    } // if not, it was fetched before the last seek
+  }
+
+  /** Compaction leaves gaps, and retention makes kafkajs leap over what it took: only the log tells which it was. It never rejects. */
+  async #passLeap(batch: MessageBatch, held: Held, first: bigint | null): Promise<void> {
+    const { brokerOffsets, subscription, topicCheck } = this.#parts;
+    const pass = async (still: StillHeld): Promise<void> => {
+      if (isLeap(held, first)) {
+        if (!(await still(topicCheck.isSame(held)))) {
+          return;
+        }
+        const lost = await still(missingOf(brokerOffsets, held));
+        if (lost !== null) {
+          await this.#lose(held, lost, still);
+          return;
+        }
+      }
+      this.#pass(batch, held, first);
+    };
+    await whileHeld(held, pass).catch((error: unknown) => {
+      subscription.logger.warn({ err: error }, "the gap before a batch could not be looked into; the batch is fetched again");
+    });
+  }
+
+  /**
+   * A batch that was not fetched where the last one ended. kafkajs answers an offset that is out of range by moving the group to the start
+   * or the end of the log, without an error; the offset that it then asks for tells. If the log has what is expected, the batch is a stray.
+   */
+  async #investigate(held: Held, still: StillHeld): Promise<void> {
+    const { brokerOffsets, control, topicCheck } = this.#parts;
+    if (!(await still(topicCheck.isSame(held)))) {
+      return;
+    }
+    const lost = await still(missingOf(brokerOffsets, held));
+    if (lost === null) {
+      control.seek(held.assignment, held.expected ?? 0n);
+    } else {
+      await this.#lose(held, lost, still);
+    }
+  }
+
+  /** Goes on after what is gone if the user has chosen to, and ends the session if not. */
+  async #lose(held: Held, lost: LostRange, still: StillHeld): Promise<void> {
+    const { commits, control, fail, sink, subscription } = this.#parts;
+    const { assignment } = held;
+    // kafkajs has committed the new position already: without this, the next start would not notice.
+    const putBack = commits.putBack({ assignment, offset: held.handledTo ?? 0n }).catch(() => {
+      subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
+    });
+    await still(putBack);
+    const position = resumeOffset(lost, subscription.lostRange);
+    if (position === null) {
+      fail(lostRangeError(lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
+      return;
+    }
+    held.expected = position;
+    sink.skipped?.(assignment, lost, position);
+    control.seek(assignment, position);
+  }
+}

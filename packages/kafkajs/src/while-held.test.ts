@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { Assignments, type Held } from "./assignments.ts";
+import { whileHeld } from "./while-held.ts";
+
+function setUp(): { readonly assignments: Assignments; readonly held: Held } {
+  const assignments = new Assignments();
+  const [held] = assignments.heldOf(assignments.renew({ t: [0] }, false));
+  if (held === undefined) {
+    throw new Error("expected the partition that was assigned");
+  }
+  return { assignments, held };
+}
+
+test.each<[string, (assignments: Assignments, held: Held) => void]>([
+  ["a rebalance has taken the partition", (assignments) => assignments.clear()],
+  ["the partition was assigned anew", (assignments) => void assignments.renew({ t: [0] }, true)],
+  ["a seek has replaced the assignment", (assignments, held) => void assignments.renewSome([held])],
+  ["the session has failed", (assignments) => assignments.endReading()],
+])("nothing follows a wait during which %s", async (_name, happens) => {
+  const { assignments, held } = setUp();
+  const done: string[] = [];
+  await whileHeld(held, async (still) => {
+    done.push(await still(Promise.resolve("before")));
+    const asked = Promise.resolve("after");
+    happens(assignments, held);
+    done.push(await still(asked));
+  });
+  expect(done).toEqual(["before"]);
+});
+
+test("a failure of a step is told, and not taken for its end", async () => {
+  const { held } = setUp();
+  await expect(whileHeld(held, async (still) => void (await still(Promise.reject(new Error("no answer")))))).rejects.toThrow("no answer");
+});
