@@ -3,51 +3,51 @@ import { commitMetadata } from "./commit-metadata.ts";
 import type { Position } from "./lost-range.ts";
 import type { MessageBatch } from "./message-batch.ts";
 
-/** An assignment of this driver: the topic's id is learned when it starts. */
+/** An assignment of this driver. The topic's id becomes known when the partition starts. */
 export interface OwnAssignment extends PartitionAssignment {
   topicId: string | null;
 }
 
-/** A partition that is held, and where kafkajs must go on if it loses nothing. */
+/** A partition that this member holds, and the position at which kafkajs must go on. */
 export interface Held {
   readonly assignment: OwnAssignment;
-  /** The offset that the next fetch must ask for; null before that is known. */
+  /** The offset that the next fetch must ask for; null until it is known. */
   expected: bigint | null;
-  /** The group's commit as far as this member knows: what it found, and what it has committed since; null without any. */
+  /** The group's commit as far as this member knows: the one that it found, or its own since; null if there is none. */
   reached: bigint | null;
-  /** The highest offset that this member has committed since it started there; null before the first. */
+  /** The highest offset that this assignment has committed; null before the first commit. */
   committedTo: bigint | null;
-  /** Where it started, or what the consumer has asked to commit since: the highest that is known to be handled. */
+  /** The highest offset below which everything is known to be handled: the start, or what the consumer has asked to commit since. */
   handledTo: bigint | null;
-  /** Nothing of it is handed over until it is known where it starts. */
+  /** Its start is not known yet. Nothing of it is handed over until then. */
   isStarting: boolean;
-  /** Resolves when that is known, or when nobody needs it any more. Never rejects. */
+  /** Resolves when the start is known, or when nobody needs it any more. Never rejects. */
   start: Promise<void>;
-  /** The consumer wants nothing of it for now. */
+  /** The consumer has paused it. */
   isPaused: boolean;
-  /** How many fetches have thrown so far, and how many of those a look at the topic has followed: it may be another topic since. */
+  /** The number of fetches that have thrown, and how many of them were followed by a check of the topic, which may be another one since. */
   failedFetches: number;
   checkedFetches: number;
-  /** It is looked at what lies in front of a batch that eachBatch never sees. Never rejects. */
+  /** The gap before a batch that `eachBatch` never sees is being checked. Never rejects. */
   gapCheck: Promise<void> | undefined;
   /** It is about to be given up: nothing more of it is handed over. */
   isGoing: boolean;
-  /** It was given up, or the session has ended. {@link whileHeld} ends what was still under way about it. */
+  /** It was given up, or the session has ended. `whileHeld` then ends the work that is under way for it. */
   isOver: boolean;
   /** The consumer is not ready for the next batch. Resolves when it is; never rejects. */
   atWork: Promise<void> | undefined;
-  /** Batches that were fetched meanwhile. */
+  /** Batches that were fetched while the consumer was not ready. */
   readonly ahead: MessageBatch[];
-  /** Nothing more is fetched of it until those are handed over. */
+  /** Nothing more is fetched of it until these batches are handed over. */
   isHeld: boolean;
-  /** Its last batch took longer than kafkajs' loop waits for one. */
+  /** Its last batch took longer than kafkajs' loop waits for a batch. */
   isSlow: boolean;
 }
 
 /** The partitions of the current generation. kafkajs' assignments are eager: a rebalance takes all of them. */
 export class Assignments {
   readonly #held = new Map<string, Held>();
-  /** Where this member stood when it gave a partition up, and in which topic. */
+  /** The position of this member when it gave a partition up, with the id of the topic. */
   readonly #readBefore = new Map<string, Position>();
   #epoch = 0;
 
@@ -59,7 +59,7 @@ export class Assignments {
     return [...this.#held.values()];
   }
 
-  /** Nothing more of what is held is handed over. */
+  /** All partitions are about to be given up. Nothing more of them is handed over. */
   announceRelease(): void {
     for (const held of this.#held.values()) {
       held.isGoing = true;
@@ -81,7 +81,7 @@ export class Assignments {
     return held?.assignment === assignment ? held : undefined;
   }
 
-  /** A new generation: what was held before is not held any more. */
+  /** The assignments of a new generation. Those of the last one are over. */
   renew(memberAssignment: Readonly<Record<string, readonly number[]>>, isStarting: boolean): readonly OwnAssignment[] {
     this.clear();
     this.#epoch++;
@@ -93,7 +93,7 @@ export class Assignments {
     return this.current();
   }
 
-  /** New assignments of partitions that are held, whose topic was recreated. */
+  /** New assignments for partitions that are held, because the topic was recreated or the position was moved. */
   renewSome(old: readonly Held[]): readonly OwnAssignment[] {
     this.#epoch++;
     return old.map((held) => {
@@ -120,17 +120,17 @@ export class Assignments {
     }
   }
 
-  /** Those of these that are held. */
+  /** The held partitions among these. */
   heldOf(assignments: readonly PartitionAssignment[]): readonly Held[] {
     return assignments.flatMap((assignment) => this.held(assignment) ?? []);
   }
 
-  /** What the starts of these partitions wait for. */
+  /** The starts that are under way for these partitions. */
   startsOf(offsets: readonly OffsetCommit[]): readonly Promise<void>[] {
     return this.heldOf(offsets.map(({ assignment }) => assignment)).flatMap(({ isStarting, start }) => (isStarting ? [start] : []));
   }
 
-  /** What this member knows of a partition from an assignment before; null if it knows nothing. */
+  /** The position that this member had in an earlier assignment of the partition, or null. */
   readBefore({ topic, partition }: PartitionAssignment): Position | null {
     return this.#readBefore.get(keyOf(topic, partition)) ?? null;
   }
@@ -166,27 +166,27 @@ export class Assignments {
   }
 
   /**
-   * Those whose topic has an id that is known. Not what is about to be given up: a new assignment of it would outlive its own release, which
-   * ends at once all that is held, and tells the consumer of the old ones only. Its next start looks at the ids.
+   * Partitions whose topic id is known. Partitions that are about to be given up are left out: a new assignment for one would be made during
+   * the release, which ends every assignment but tells the consumer only of the old ones. The next start checks their ids.
    */
   identified(): readonly Held[] {
     return [...this.#held.values()].filter(({ assignment, isStarting, isGoing }) => assignment.topicId !== null && !isStarting && !isGoing);
   }
 
-  /** A fetch has thrown. Before the next batch of any partition, its topic is looked at. */
+  /** A fetch has thrown. The topic of each partition is checked before its next batch is handed over. */
   recheckTopic(): void {
     for (const held of this.#held.values()) {
       held.failedFetches++;
     }
   }
 
-  /** It is of an assignment that is held, and above what that has committed. */
+  /** The assignment is held, and the offset is above its last commit. */
   isAhead({ assignment, offset }: OffsetCommit): boolean {
     const held = this.held(assignment);
     return held !== undefined && (held.committedTo === null || offset > held.committedTo);
   }
 
-  /** These are handled, whether the group has them yet or not: what is put back meanwhile must not fall behind them. */
+  /** These are handled, even if the group does not have them yet. An offset that is put back meanwhile must not be below them. */
   handled(offsets: readonly OffsetCommit[]): void {
     for (const { assignment, offset } of offsets) {
       const held = this.held(assignment);
@@ -222,12 +222,12 @@ interface KafkaJsOffset {
   readonly metadata: string | null;
 }
 
-/** Offsets as kafkajs takes them. */
+/** Offsets in kafkajs' form. */
 export interface KafkaJsOffsets {
   topics: { topic: string; partitions: KafkaJsOffset[] }[];
 }
 
-/** Offsets as kafkajs takes them, each with the id of the topic that it is of. */
+/** Offsets in kafkajs' form, each with the id of its topic as metadata. */
 export function toKafkaJsOffsets(offsets: readonly OffsetCommit[]): KafkaJsOffsets {
   const topics = new Map<string, KafkaJsOffset[]>();
   for (const { assignment, offset } of offsets) {

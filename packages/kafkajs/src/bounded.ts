@@ -1,6 +1,6 @@
 /**
- * What the promise gives; or the given error once so much time has passed, because kafkajs may wait for ever; or the reason of `closed` once
- * that is aborted: a timer that goes on would keep the process alive.
+ * The result of the promise. After the given time it rejects with the given error, because kafkajs may wait for ever. When `closed` is
+ * aborted, it rejects with the reason of `closed`, because a timer that goes on would keep the process alive.
  */
 export async function bounded<T>(work: Promise<T>, deadlineMs: number, late: () => Error, closed?: AbortSignal): Promise<T> {
   let end = (): void => {};
@@ -23,7 +23,7 @@ export async function bounded<T>(work: Promise<T>, deadlineMs: number, late: () 
   }
 }
 
-/** Resolves when the work does or the signal is aborted, whichever comes first. Rejects as the work does. */
+/** Resolves when the work resolves, or when the signal is aborted. Rejects if the work rejects before that. */
 export function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {

@@ -9,7 +9,7 @@ import type { LogEnds, Position } from "./lost-range.ts";
 import type { TopicIdsByName } from "./metadata-request.ts";
 import type { TopicIds } from "./topic-ids.ts";
 
-/** A coordinator that moves, or is loaded for a broker's first group, answers soon; kafkajs' admin asks only once. */
+/** Transient errors of a coordinator that moves or is still loading. kafkajs' admin does not retry them. */
 const coordinatorErrors: ReadonlySet<unknown> = new Set([
   "GROUP_LOAD_IN_PROGRESS",
   "GROUP_COORDINATOR_NOT_AVAILABLE",
@@ -19,7 +19,7 @@ const coordinatorDeadlineMs = 15_000;
 const coordinatorPauseMs = 200;
 const answerDeadlineMs = 20_000;
 
-/** Asks the brokers what they have, on a connection of its own: fetches hold up nothing here, and are not held up. */
+/** Asks the brokers for offsets, topics and members on a connection of its own, so that fetches and questions do not delay each other. */
 export class BrokerOffsets {
   readonly #makeAdmin: () => Admin;
   readonly #topicIds: TopicIds;
@@ -31,12 +31,12 @@ export class BrokerOffsets {
     this.#topicIds = topicIds;
   }
 
-  /** The ids of topics by their names; empty if the brokers tell none. */
+  /** The ids of topics by their names; empty if the brokers have none. */
   topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
     return this.#topicIds.of(topics);
   }
 
-  /** Whether another record stands where the landmark stood; false if that cannot be known. */
+  /** Whether another record stands at the landmark's offset; false if that cannot be known. */
   async isReplaced(topic: string, partition: number, landmark: Landmark): Promise<boolean> {
     return isReplaced(landmark, await this.#topicIds.recordsAt(topic, partition, landmark.offset));
   }
@@ -45,14 +45,14 @@ export class BrokerOffsets {
     return this.#ask((admin) => admin.listTopics());
   }
 
-  /** Does nothing where another member was quicker. What is left out is the brokers' own default. */
+  /** Does nothing if the topic exists by now. What is left out gets the brokers' own default. */
   createTopic(topic: string, { partitions = -1, replicationFactor = -1 }: TopicCreation): Promise<void> {
     return this.#ask(async (admin) => {
       await admin.createTopics({ topics: [{ topic, numPartitions: partitions, replicationFactor }], waitForLeaders: true });
     });
   }
 
-  /** What the group has committed of these topics, partitions without a commit left out. */
+  /** The group's commits in these topics. Partitions without a commit are left out. */
   committed(groupId: string, topics: readonly string[]): Promise<ReadonlyMap<string, Position>> {
     return this.#ask(async (admin) => {
       const answers = await committedOffsets(admin, groupId, topics, this.#closed.signal);
@@ -66,7 +66,7 @@ export class BrokerOffsets {
     });
   }
 
-  /** Where the logs of these topics start and end. */
+  /** The starts and ends of the logs of these topics. */
   ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
     return this.#ask(async (admin) => {
       const answers = await Promise.all(topics.map(async (topic) => ({ topic, partitions: await admin.fetchTopicOffsets(topic) })));
@@ -92,7 +92,7 @@ export class BrokerOffsets {
     });
   }
 
-  /** What the members of a group said of themselves when they joined. */
+  /** The metadata with which the members of a group have joined. */
   members(groupId: string): Promise<readonly Buffer[]> {
     return this.#ask(async (admin) => {
       const { groups } = await admin.describeGroups([groupId]);
@@ -117,7 +117,7 @@ export class BrokerOffsets {
         this.#closed.signal,
       );
     } catch (error) {
-      // kafkajs' admin remembers topics that were there once, and fails ever after.
+      // kafkajs' admin remembers deleted topics, and then fails for ever. A new one is made with the next question.
       if (this.#admin === connected) {
         await this.#letGo();
       }
@@ -134,12 +134,12 @@ export class BrokerOffsets {
   async #letGo(): Promise<void> {
     const connected = this.#admin;
     this.#admin = undefined;
-    // What went wrong before is what is reported.
+    // The first failure is reported, not this one.
     await connected?.then((admin) => admin.disconnect()).catch(() => {});
   }
 }
 
-/** The key of a partition in what `BrokerOffsets` brings. */
+/** The key of a partition in the maps of `BrokerOffsets`. */
 export function placeOf(topic: string, partition: number): string {
   return `${topic}\0${partition}`;
 }

@@ -1,7 +1,7 @@
 import { didYouMean } from "./did-you-mean.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 
-/** kafkajs' options that the driver takes. kafkajs itself ignores what it does not know. */
+/** kafkajs' options that the driver takes. kafkajs itself ignores unknown ones. */
 const connectionOptions = [
   "brokers",
   "ssl",
@@ -15,14 +15,14 @@ const connectionOptions = [
   "retry",
 ] as const;
 const retryOptions = ["maxRetryTime", "initialRetryTime", "factor", "multiplier", "retries", "restartOnFailure"] as const;
-/** kafkajs' options that are the driver's to set. */
+/** kafkajs' options that the driver sets itself, each with the reason. */
 const ownOptions: Readonly<Record<string, string>> = Object.freeze({
   logLevel: "kafkajs' log goes to the consumer's logger, which has a level",
   logCreator: "kafkajs' log goes to the consumer's logger",
-  socketFactory: "the driver makes the sockets, so that it can end them; use kafkajs({ kafka }) with a client of your own",
+  socketFactory: "the driver makes the sockets, so that it can end them; pass kafkajs({ kafka }) with a client of your own",
 });
 
-/** What each mechanism needs, as kafkajs names it. */
+/** What each mechanism needs, by kafkajs' names. */
 const mechanisms: Readonly<Record<string, readonly string[]>> = Object.freeze({
   plain: ["username", "password"],
   "scram-sha-256": ["username", "password"],
@@ -31,7 +31,7 @@ const mechanisms: Readonly<Record<string, readonly string[]>> = Object.freeze({
   oauthbearer: [],
 });
 
-/** Throws where kafkajs would go wrong later, and without a word of why. Never tells what a value is: it may be a secret. */
+/** Throws for values with which kafkajs would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: Readonly<Record<string, unknown>>, tuningOptions: readonly string[]): void {
   checkNames("", connection, connectionOptions, tuningOptions);
   const { brokers, ssl, sasl, retry } = connection;
@@ -39,7 +39,7 @@ export function checkConnection(connection: Readonly<Record<string, unknown>>, t
     checkBrokers(brokers);
   }
   if (ssl !== undefined && typeof ssl !== "boolean" && !isObject(ssl)) {
-    refuse(`ssl must be true, or an object of Node's TLS options, got ${typeof ssl}`);
+    refuse(`expected ssl to be true or an object of Node's TLS options, found ${typeof ssl}`);
   }
   if (isObject(retry)) {
     checkNames("retry.", retry, retryOptions);
@@ -49,7 +49,7 @@ export function checkConnection(connection: Readonly<Record<string, unknown>>, t
   }
 }
 
-/** The addresses, each with a port: kafkajs takes the port of one without for NaN. */
+/** Checks that each address has a port. Without a port, kafkajs would connect to NaN. */
 export function checkBrokers(brokers: unknown): asserts brokers is readonly string[] {
   if (!Array.isArray(brokers) || brokers.length === 0) {
     refuse('kafkajs({ brokers }) expects a list of addresses, such as ["localhost:9092"]');
@@ -77,26 +77,28 @@ function whatIsWrong(broker: unknown): string {
 
 function checkLogin(sasl: unknown): void {
   if (!isObject(sasl)) {
-    refuse(`sasl must be an object with a mechanism, got ${typeof sasl}`);
+    refuse(`expected sasl to be an object with a mechanism, found ${typeof sasl}`);
   }
   const { mechanism, authenticationProvider } = sasl;
   if (typeof authenticationProvider === "function") {
-    return; // a mechanism of the user's own
+    return; // the user's own mechanism
   }
   const known = Object.keys(mechanisms);
   const needed = typeof mechanism === "string" ? mechanisms[mechanism.toLowerCase()] : undefined;
   if (needed === undefined) {
     const near = typeof mechanism === "string" ? didYouMean(mechanism, known) : "";
-    refuse(`sasl.mechanism must be one of ${known.join(", ")}, got ${JSON.stringify(mechanism) ?? "undefined"}${near}`);
+    refuse(`expected sasl.mechanism to be one of ${known.join(", ")}, found ${JSON.stringify(mechanism) ?? "undefined"}${near}`);
   }
   for (const name of needed) {
     if (typeof sasl[name] !== "string" || sasl[name] === "") {
       const found = sasl[name] === "" ? "an empty text" : typeof sasl[name];
-      refuse(`sasl.${name} must be a text that is not empty, got ${found}; is it read from an environment variable that is not set?`);
+      refuse(
+        `expected sasl.${name} to be a text that is not empty, found ${found}; is it read from an environment variable that is not set?`,
+      );
     }
   }
   if (String(mechanism).toLowerCase() === "oauthbearer" && typeof sasl["oauthBearerProvider"] !== "function") {
-    refuse("sasl.oauthBearerProvider must be a function that resolves with { value }, the token");
+    refuse("expected sasl.oauthBearerProvider to be a function that resolves with { value }, the token");
   }
 }
 

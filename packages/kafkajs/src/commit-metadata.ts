@@ -1,18 +1,18 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
 import { type Landmark, landmarkBefore } from "./landmarks.ts";
 
-/** What the driver writes beside a commit. Kafka keeps up to 4,096 bytes of it, and shows it to whoever asks for the group's offsets. */
+/** The forms of the metadata that the driver writes with a commit. Kafka keeps up to 4,096 bytes, and shows them with the group's offsets. */
 const topicText = /^cdckit\/1 topic=([A-Za-z0-9_-]{22})$/;
 const landmarkText = /^cdckit\/1 after=(\d{1,19}):(-?\d{1,19}):(-?\d{1,10})$/;
 
-/** What a commit's metadata tells of the topic that its offset is of. */
+/** What a commit's metadata says about the topic of its offset. */
 export interface CommitOrigin {
   readonly topicId: string | null;
   /** A record before the offset, if no topic id is known. */
   readonly landmark: Landmark | null;
 }
 
-/** A commit's metadata: the id of the topic that the offset is of, or else a record before it. Null, as kafkajs writes it, if there is none. */
+/** A commit's metadata: the id of the topic, or a record before the offset if the id is not known. Null, as kafkajs itself writes, without both. */
 export function commitMetadata(assignment: PartitionAssignment, offset: bigint): string | null {
   const { topicId = null } = assignment;
   if (topicId !== null) {
@@ -22,7 +22,7 @@ export function commitMetadata(assignment: PartitionAssignment, offset: bigint):
   return landmark === null ? null : `cdckit/1 after=${landmark.offset}:${landmark.timestamp}:${landmark.leaderEpoch}`;
 }
 
-/** What a commit's metadata tells; nothing of what other tools have written, and of what is none of ours. */
+/** Reads a commit's metadata. Metadata of other tools says nothing. */
 export function originOf(metadata: string | null | undefined): CommitOrigin {
   const text = metadata ?? "";
   const [, offset, timestamp, leaderEpoch] = landmarkText.exec(text) ?? [];

@@ -9,19 +9,19 @@ import type { Transactions } from "./transactions.ts";
 export interface CommitParts {
   readonly assignments: Assignments;
   readonly transactions: Transactions;
-  /** The group has refused a commit: the partitions are not this member's any more. */
+  /** Called when the group has refused a commit: the partitions are not this member's any more. */
   readonly refused: () => void;
 }
 
-/** Moves the group's offsets, by plain commits and by transactions, and never back. */
+/** Commits offsets, by plain commits and by transactions. No commit of the consumer's moves the group back. */
 export class Commits {
   readonly #parts: CommitParts;
-  /** One that was asked for later must not be overtaken by an earlier one, or the group would move back. */
+  /** Keeps requests in order: if an earlier commit overtook a later one, the group would move back. */
   readonly #line: RequestLine = new RequestLine();
-  /** Of the last join. What is committed is of assignments that are current, and those are of that join. */
+  /** Commits in the generation of the last join. Only current assignments are committed, and those are of that generation. */
   #commitInGeneration: CommitInGeneration = () => Promise.reject(notJoined());
   #refusal: Error | null = null;
-  /** A batch has come, in this generation or an earlier one. */
+  /** A batch has been read, in this generation or an earlier one. */
   #hasRead = false;
 
   constructor(parts: CommitParts) {
@@ -33,22 +33,22 @@ export class Commits {
     return this.#refusal;
   }
 
-  /** The group has answered a join. From here on commits go out in its generation. */
+  /** The group has answered a join. From now on commits are sent in its generation. */
   useGeneration(commit: CommitInGeneration): void {
     this.#commitInGeneration = commit;
   }
 
-  /** A new generation was assigned partitions: what was refused before does not count any more. */
+  /** The partitions of a new generation were assigned. A refusal in the last generation does not count any more. */
   joined(): void {
     this.#refusal = null;
   }
 
-  /** A batch has come. */
+  /** A batch has been read. */
   noteRead(): void {
     this.#hasRead = true;
   }
 
-  /** A partition that is moved while it starts has no topic id yet: its commit waits for the id, or a recreated topic could not be told. */
+  /** A partition that is moved while it starts has no topic id yet. Its commit waits for the id, which later tells a recreated topic. */
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
     const starting = this.#parts.assignments.startsOf(offsets);
     const commit = (): Promise<void> => this.#line.send(() => this.#commit(offsets));
@@ -64,9 +64,9 @@ export class Commits {
   }
 
   /**
-   * A commit of the driver's own, which may move the group back: kafkajs itself commits if an offset is out of range. A member that has read
-   * nothing puts nothing back, because the next one finds what it has found. Neither does one that has lost the partition while the commit
-   * waited for its turn: it would move the new owner's position. `topicId`: what the commit names as its topic.
+   * Commits an offset that may be below the group's, because kafkajs itself commits a new position if an offset is out of range. A member that
+   * has read nothing puts nothing back: the next member finds the same as this one. A member that has lost the partition while the commit
+   * waited puts nothing back either, because that would move the new owner's position. `topicId`: the topic that the commit names.
    */
   putBack({ assignment, offset, topicId = assignment.topicId ?? null }: OffsetCommit): Promise<void> {
     return this.#line.send(async () => {
@@ -102,5 +102,5 @@ export class Commits {
 }
 
 function notJoined(): KafkaJsDriverError {
-  return new KafkaJsDriverError("client-crashed", "nothing can be committed before the group was joined");
+  return new KafkaJsDriverError("client-crashed", "expected a joined group before the first commit");
 }

@@ -3,25 +3,25 @@ import type { KafkaJsDriverErrorCode } from "./errors.ts";
 import { causesOf, type KafkaJsFailure } from "./explain-failure.ts";
 import { type KafkaListener, type Listener, probeListener } from "./probe-listener.ts";
 
-/** How a connection was tried. Of the login, no secret is needed. */
+/** How a connection was tried, without the secrets of the login. */
 export interface ConnectionAttempt {
   readonly brokers: readonly string[];
-  /** Absent where the connection was plain. */
+  /** Absent if the connection was plain. */
   readonly tls?: ConnectionOptions;
-  /** The SASL mechanism; absent where there was no login. */
+  /** The SASL mechanism; absent if there was no login. */
   readonly mechanism?: string;
 }
 
-/** What the settings are called where they are made: what a sentence tells to change. Each is an advice without a subject. */
+/** The names of the settings, as parts of sentences that say what to change. They differ between the driver and command line tools. */
 export interface SettingNames {
-  /** What the addresses of the brokers are called. */
+  /** The setting of the brokers' addresses. */
   readonly brokers: string;
   readonly useTls: string;
   readonly leaveTls: string;
-  /** How the authority is named that signs the brokers' certificates. */
+  /** How to name the authority that signs the brokers' certificates. */
   readonly nameAuthority: string;
   readonly showCertificate: string;
-  /** What the client's own certificate is called. */
+  /** The setting of the client's own certificate. */
   readonly certificate: string;
   readonly logIn: string;
   readonly leaveLogin: string;
@@ -30,11 +30,11 @@ export interface SettingNames {
   readonly rights: string;
 }
 
-/** Why brokers did not let a client in, and what to do about it. */
+/** Why brokers refused a client, and what to do about it. */
 export interface ConnectionDiagnosis {
   readonly code: KafkaJsDriverErrorCode;
   readonly sentence: string;
-  /** False where nothing answered, which may pass. */
+  /** False if nothing answered, because that may be transient. */
   readonly isCertain: boolean;
 }
 
@@ -53,10 +53,10 @@ export const optionNames: SettingNames = Object.freeze({
   rights: "it needs Describe and Read on the topics, and Read on the group",
 });
 
-/** Nobody is there: asking what is wanted there would only take longer. */
+/** Nothing listens there, so that asking the listener would only take time. */
 const nobodyThere = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/;
 
-/** By OpenSSL's code: what is wrong with the certificate that a broker shows. */
+/** What is wrong with a broker's certificate, by OpenSSL's code. */
 const certificateFaults: Readonly<Record<string, (names: SettingNames) => string>> = Object.freeze({
   DEPTH_ZERO_SELF_SIGNED_CERT: byUnknown,
   SELF_SIGNED_CERT_IN_CHAIN: byUnknown,
@@ -75,8 +75,8 @@ function byUnknown({ nameAuthority }: SettingNames): string {
 }
 
 /**
- * Why the brokers did not let us in. Where the client does not say, the brokers are asked what they want: that sends no credential, and takes
- * some seconds at most. Null where nothing can be said that the failure does not say itself. Without a failure the brokers alone are asked.
+ * Why the brokers refused the client. If the client's failure does not say it, the brokers are asked what they want. That sends no credential,
+ * and takes some seconds at most. Null if there is nothing to add to the failure. Without a failure, only the brokers are asked.
  */
 export async function diagnoseConnection(
   attempt: ConnectionAttempt,
@@ -93,7 +93,7 @@ export async function diagnoseConnection(
     return null;
   }
   const found = await askBrokers(attempt, names, closed);
-  // One that lets us in is enough, as long as nothing has failed.
+  // If nothing has failed, one broker that accepts the client is enough.
   return failure === null && found.includes(null) ? null : (found.find((diagnosis) => diagnosis !== null) ?? null);
 }
 
@@ -106,7 +106,7 @@ async function askBrokers(
   return listeners.map((listener, i) => contrast(attempt.brokers[i] ?? "", attempt, listener, names));
 }
 
-/** How what listens there, and what it wants, differ from what was tried; null where they do not. */
+/** How the listener differs from what was tried; null if it does not. */
 function contrast(broker: string, attempt: ConnectionAttempt, listener: Listener, names: SettingNames): ConnectionDiagnosis | null {
   switch (listener.speaks) {
     case "kafka":
@@ -121,7 +121,7 @@ function contrast(broker: string, attempt: ConnectionAttempt, listener: Listener
 }
 
 function silenceOf(broker: string): string {
-  return `${broker} takes connections and answers nothing: is it a Kafka broker, and does a firewall or a proxy in front of it let Kafka's protocol pass?`;
+  return `${broker} accepts connections and answers nothing: is it a Kafka broker, and does a firewall or a proxy in front of it let Kafka's protocol pass?`;
 }
 
 function tlsContrast(broker: string, { tls }: ConnectionAttempt, listener: KafkaListener, names: SettingNames): ConnectionDiagnosis | null {
@@ -178,7 +178,7 @@ function missingRight(chain: readonly KafkaJsFailure[], { rights }: SettingNames
     : { code: "not-authorized", isCertain: true, sentence: `the user may not do this (${what}): ${rights}.` };
 }
 
-/** Refused user or password. A mechanism that is not offered is left to the contrast, which names those that are. */
+/** A refused user or password. A mechanism that the broker does not offer is reported by the comparison, which names the offered ones. */
 function refusedLogin(
   { mechanism }: ConnectionAttempt,
   chain: readonly KafkaJsFailure[],

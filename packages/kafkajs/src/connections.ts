@@ -2,14 +2,14 @@ import type { DriverSink, OpenWait } from "@cdckit/consumer";
 import type { RequestTimeoutEvent } from "kafkajs";
 import { Sockets } from "./sockets.ts";
 
-/** As much of kafkajs' consumers, producers and admins as is listened to. */
+/** The part of kafkajs' consumers, producers and admins that is used here. */
 interface AskingClient {
   readonly events: { readonly REQUEST_TIMEOUT: string };
 }
 
 /**
- * The connections of a client that was made for the driver. Those that are silent are replaced: kafkajs keeps one on which an answer is
- * overdue, and goes on asking there. Those that cannot be made are told of as something that is waited for.
+ * The connections of a client that was made for the driver. Silent connections are replaced, because kafkajs keeps a connection on which an
+ * answer is overdue, and goes on sending requests on it. A connection that cannot be made is reported as a wait.
  */
 export class Connections {
   readonly #sink: Pick<DriverSink, "waiting" | "reconnected">;
@@ -18,14 +18,14 @@ export class Connections {
   #wait: OpenWait | undefined;
   #isEnded = false;
 
-  /** `brokers`: as they appear in messages. */
+  /** `brokers`: their addresses for messages. */
   constructor(sink: Pick<DriverSink, "waiting" | "reconnected">, brokers: string) {
     this.#sink = sink;
     this.#brokers = brokers;
     this.sockets = new Sockets({ failed: (error) => this.#failed(error), answered: () => this.#answered() });
   }
 
-  /** The same client, with its silent connections replaced. */
+  /** The same client. Its silent connections are replaced from now on. */
   watched<Client extends AskingClient>(client: Client): Client {
     const listen = client as unknown as { on(event: string, listener: (event: RequestTimeoutEvent) => void): void };
     listen.on(client.events.REQUEST_TIMEOUT, ({ payload: { broker, apiName, createdAt, sentAt } }) =>
@@ -34,7 +34,7 @@ export class Connections {
     return client;
   }
 
-  /** Ends connections (to one broker, or all) that were open at that moment; kafkajs makes new ones when it asks next. */
+  /** Ends connections (to one broker, or all) that were open at that moment. kafkajs makes new ones with its next request. */
   replace(why: string, openSinceMs: number, broker: string | null = null): void {
     if (this.sockets.replace(openSinceMs, broker) > 0) {
       this.#sink.reconnected?.(why);

@@ -1,4 +1,4 @@
-/** A sentence that names what was probably meant, or an empty text where nothing is near. */
+/** A question that names what was probably meant, or an empty text if no name is similar. */
 export function didYouMean(given: string, known: readonly string[]): string {
   const lower = given.toLowerCase();
   const ranked = known.map((name) => ({ name, distance: editDistance(lower, name.toLowerCase()) })).sort((a, b) => a.distance - b.distance);
@@ -6,7 +6,7 @@ export function didYouMean(given: string, known: readonly string[]): string {
   return nearest !== undefined && nearest.distance <= Math.max(2, Math.floor(given.length / 3)) ? `; did you mean ${nearest.name}?` : "";
 }
 
-/** How many characters must be put in, left out or replaced to make one text of the other. */
+/** The edit distance: how many characters must be inserted, deleted or replaced to turn one text into the other. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

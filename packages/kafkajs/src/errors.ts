@@ -8,9 +8,9 @@ export type KafkaJsDriverErrorCode =
   | "kafkajs-missing"
   /** No broker answered. */
   | "brokers-unreachable"
-  /** What answers there speaks another protocol than was tried: TLS or none, HTTP. */
+  /** The listener speaks another protocol than the one that was tried: TLS or plain, HTTP. */
   | "protocol-mismatch"
-  /** A broker answered, and refused user or certificate; or its own certificate cannot be trusted. */
+  /** A broker refused the user or the certificate, or its own certificate is not trusted. */
   | "authentication-failed"
   /** The user may not do this. */
   | "not-authorized"
@@ -18,19 +18,19 @@ export type KafkaJsDriverErrorCode =
   | "topic-missing"
   /** Members of the group subscribe to different topics, and some partitions are read by nobody. */
   | "subscriptions-differ"
-  /** What the group is to read next is not in the log: records are gone that nobody has handled. See `lost`. */
+  /** The log does not have the group's next offset: records that nobody has handled are gone. See `lost`. */
   | "offset-out-of-range"
-  /** The topic was deleted and created again, and what is to be read next is an offset of the old one. See `lost`. */
+  /** The topic was deleted and created again, and the next offset is one of the old topic. See `lost`. */
   | "topic-recreated"
   /** Records could not be written. Whether some of them were is not known. */
   | "send-failed"
-  /** A transaction could not be ended. Nothing of it is to be seen, unless the message says that this is not known. */
+  /** A transaction failed. Nothing of it is visible, unless the message says that this is not known. */
   | "transaction-failed"
-  /** The partition is another member's, or another member has written and committed meanwhile: nothing was written. */
+  /** Another member holds the partition, or has written and committed meanwhile. Nothing was written. */
   | "fenced"
   /** A compressed batch is damaged, or larger than it may be. */
   | "batch-unreadable"
-  /** kafkajs gave up; what it gave up with is the cause. */
+  /** kafkajs gave up. Its error is the cause. */
   | "client-crashed";
 
 export interface KafkaJsDriverErrorOptions {
@@ -42,13 +42,13 @@ export interface KafkaJsDriverErrorOptions {
 // Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
 const brand = Symbol.for("@cdckit/kafkajs/KafkaJsDriverError");
 
-/** A client that cannot connect, or cannot go on. The message says what is wrong and what to look at; it never holds credentials. */
+/** A client that cannot connect, or cannot go on. The message says what is wrong and what to check. It never holds credentials. */
 export class KafkaJsDriverError extends Error {
   override readonly name = "KafkaJsDriverError";
   readonly code: KafkaJsDriverErrorCode;
   /** With `offset-out-of-range` and `topic-recreated`: what is missing. */
   readonly lost: LostRange | null;
-  /** kafkajs reads this: trying the same again would fail the same way. */
+  /** kafkajs reads this. A retry would fail in the same way. */
   readonly retriable = false;
 
   constructor(code: KafkaJsDriverErrorCode, detail: string, options: KafkaJsDriverErrorOptions = {}) {
@@ -58,7 +58,7 @@ export class KafkaJsDriverError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** Its name, code and message, and what is lost, offsets as text. */
+  /** Its name, code and message, and the lost range with offsets as text. */
   toJSON(): object {
     const { name, code, message, lost } = this;
     const texts = lost === null ? null : Object.fromEntries(Object.entries(lost).map(([member, value]) => [member, jsonValue(value)]));

@@ -1,6 +1,6 @@
 import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 
-/** kafkajs' errors as far as they are looked at. */
+/** The part of kafkajs' errors that is used here. */
 export interface KafkaJsFailure extends Error {
   readonly type?: string;
   readonly code?: string | number;
@@ -21,7 +21,7 @@ const connectionNames: ReadonlySet<string> = new Set([
   "KafkaJSBrokerNotFound",
 ]);
 
-/** What kafkajs failed with, in words that say what to look at. */
+/** kafkajs' failure as an error that says what to check. */
 export function explainFailure(error: unknown, brokers: string): KafkaJsDriverError {
   const chain = causesOf(error);
   const own = chain.find(isKafkaJsDriverError);
@@ -52,7 +52,7 @@ export function explainFailure(error: unknown, brokers: string): KafkaJsDriverEr
   return new KafkaJsDriverError("client-crashed", `kafkajs gave up: ${text}`, { cause: error });
 }
 
-/** The error and what it came from, outermost first. */
+/** The error and its causes, outermost first. */
 export function causesOf(error: unknown): KafkaJsFailure[] {
   const chain: KafkaJsFailure[] = [];
   let next: unknown = error;

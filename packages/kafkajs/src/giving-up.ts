@@ -12,22 +12,22 @@ export interface GivingUpParts {
   readonly over: AbortSignal;
   /** The session is closed, or has failed. */
   readonly isOver: () => boolean;
-  /** A beat was answered: the group waits for this member. */
+  /** A heartbeat was answered: the group waits for this member. */
   readonly kept: () => void;
 }
 
-/** How partitions go: the consumer is asked to let go of them, and kafkajs joins the group again when it has. */
+/** Gives partitions up: the consumer is asked to let go of them, and kafkajs joins the group again after that. */
 export class GivingUp {
   readonly #parts: GivingUpParts;
   #inProgress: { readonly how: "revoked" | "lost"; readonly done: Promise<void> } | undefined;
-  /** Beats in the generation of the last batch; without a batch there is nothing to wait for. */
+  /** Sends a heartbeat in the generation of the last batch. Undefined before the first batch: nothing is in flight then. */
   heartbeat: (() => Promise<void>) | undefined;
 
   constructor(parts: GivingUpParts) {
     this.#parts = parts;
   }
 
-  /** Gives all partitions up. Revoked ones can be committed until the sink is done with them. */
+  /** Gives all partitions up. Offsets of revoked partitions can be committed until the consumer has let go of them. */
   all(how: "revoked" | "lost"): Promise<void> {
     const { assignments, isOver } = this.#parts;
     const going = assignments.current();
@@ -42,10 +42,10 @@ export class GivingUp {
     return done;
   }
 
-  /** Resolves when the group may be joined again: not before the consumer is done with its partitions. */
+  /** Resolves when the consumer has let go of its partitions. The group may be joined again then. */
   async beforeJoin({ memberId }: JoinRequest): Promise<void> {
     const { heartbeatIntervalMs, over, kept } = this.#parts;
-    // Announced as a rebalance, or not at all: the session had run out, or the topics' metadata changed.
+    // No rebalance was announced if the session had expired, or if the metadata of the topics has changed.
     const givenUp = this.all(memberId === "" ? "lost" : "revoked");
     const beat = async (): Promise<void> => this.heartbeat?.();
     await keepBeating(givenUp, beat, heartbeatIntervalMs, { lost: () => void this.all("lost"), kept }, over);

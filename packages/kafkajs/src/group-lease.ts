@@ -1,15 +1,16 @@
-/** Requests with whose answers the coordinator starts the member's session anew. */
+/** Requests whose successful answers restart the member's session at the coordinator. */
 const sessionRequests: ReadonlySet<string> = new Set(["Heartbeat", "SyncGroup"]);
 
 export interface GroupLeaseParts {
   readonly sessionTimeoutMs: number;
-  /** For so long from now on, the group holds this member for one of its own. */
+  /** The group keeps this member for so long from now on. */
   readonly acknowledged: (validForMs: number) => void;
 }
 
 /**
- * When the group has last acknowledged this member. What counts is when the request was sent: a process that was frozen reads an answer
- * that has lain in its socket for minutes, and the session is long over. kafkajs tells the time of a request, and only then what it said.
+ * Knows when the group has last acknowledged this member. The time at which the request was sent counts, not the time of the answer: a process
+ * that was frozen for minutes reads an old answer from its socket after its session has expired. kafkajs first reports that a request was
+ * answered, and after that what the answer was.
  */
 export class GroupLease {
   readonly #parts: GroupLeaseParts;
@@ -19,15 +20,15 @@ export class GroupLease {
     this.#parts = parts;
   }
 
-  /** A request was answered, whatever it said. */
+  /** A request was answered, whatever the answer was. */
   answered({ apiName, duration }: { readonly apiName: string; readonly duration: number }): void {
     if (sessionRequests.has(apiName)) {
-      // From the durations of the wall clock to the monotonic one at once: from here on a change of the wall clock does not matter.
+      // kafkajs measures by the wall clock. Converted to the monotonic clock at once, so that later changes of the wall clock do not matter.
       this.#sentAtMs = performance.now() - Math.max(0, duration);
     }
   }
 
-  /** The last such answer was a yes, or the wish that the member joins again: its session goes on. */
+  /** The last such answer was a success, or asked the member to join again. Its session goes on. */
   extend(): void {
     if (this.#sentAtMs !== null) {
       this.#parts.acknowledged(this.#parts.sessionTimeoutMs - (performance.now() - this.#sentAtMs));

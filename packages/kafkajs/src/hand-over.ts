@@ -7,16 +7,16 @@ export interface HandOverParts {
   readonly sink: DriverSink;
   readonly assignments: Assignments;
   readonly control: PartitionControl;
-  /** How long kafkajs' loop waits for a batch that is not handled. */
+  /** How long kafkajs' loop waits for a batch that is not handled yet. */
   readonly patienceMs: number;
-  /** What may be fetched ahead of batches that are not handled, over all partitions. */
+  /** How many bytes may be fetched ahead of batches that are not handled, over all partitions. */
   readonly maxAheadBytes: number;
 }
 
 /**
- * Hands batches to the consumer, those of a partition one after the other. kafkajs fetches nothing from a broker while any batch of that
- * broker is at work, so its loop waits for one a short while only. Most batches are done by then. One that is not holds up its own
- * partition: one batch more of it is fetched ahead, then the partition is paused, and it goes on when the work has ended.
+ * Hands batches to the consumer, one after the other for each partition. kafkajs fetches nothing from a broker while a batch of that broker is
+ * at work, so its loop waits for each batch only for a short time. Most batches are done by then. A batch that is not done holds up only its
+ * own partition: one more batch is fetched ahead, then the partition is paused, and it is resumed when the work has ended.
  */
 export class HandOver {
   readonly #parts: HandOverParts;
@@ -25,10 +25,10 @@ export class HandOver {
     this.#parts = parts;
   }
 
-  /** Whether a batch of the partition can be taken. What is not taken must not count as read: it is fetched again. */
+  /** Whether a batch of the partition can be taken. A batch that is not taken must not count as read, so that it is fetched again. */
   hasRoom(held: Held, byteLength: number): boolean {
     if (held.isPaused || held.isGoing) {
-      return false; // fetched before that was said
+      return false; // the batch was fetched before the pause
     }
     const hasRoom = held.atWork === undefined || (held.ahead.length === 0 && this.#isBounded(byteLength));
     if (!hasRoom) {
@@ -37,7 +37,7 @@ export class HandOver {
     return hasRoom;
   }
 
-  /** Takes the next batch of the partition. A promise: kafkajs' loop waits so long. */
+  /** Takes the next batch of the partition. kafkajs' loop waits for the returned promise. */
   take(batch: MessageBatch, held: Held): Promise<void> | undefined {
     if (held.atWork === undefined && !held.isPaused) {
       return this.#give(batch, held);
@@ -47,7 +47,7 @@ export class HandOver {
     return undefined;
   }
 
-  /** The consumer wants more of these again. */
+  /** The consumer has resumed these partitions. */
   resume(assignments: readonly PartitionAssignment[]): void {
     for (const assignment of assignments) {
       const held = this.#parts.assignments.held(assignment);
@@ -57,7 +57,7 @@ export class HandOver {
     }
   }
 
-  /** The partition goes on, where it can. */
+  /** Hands over the next batches of the partition if it is free, and resumes its fetches when none is left. */
   #goOn(held: Held): void {
     while (held.atWork === undefined && !held.isPaused && !held.isGoing && !held.isOver) {
       const batch = held.ahead.shift();
@@ -85,7 +85,7 @@ export class HandOver {
       this.#goOn(held);
     });
     held.atWork = work;
-    // Once is enough: the others need not wait again for a partition that takes its time.
+    // kafkajs' loop waits once for a slow partition. Waiting for each of its batches would hold up the other partitions again.
     return held.isSlow ? undefined : settledOrLate(work, patienceMs);
   }
 

@@ -2,8 +2,8 @@ import type { RecordHeaders } from "@cdckit/decode";
 import type { IHeaders } from "kafkajs";
 
 /**
- * kafkajs' header object as a list. kafkajs keeps the order of names (save names that look like numbers, which JavaScript puts first) and
- * gathers repeated names in one array, so the order among different names is lost where names repeat.
+ * kafkajs' header object as a list. kafkajs keeps the order of names, except that JavaScript puts names that look like numbers first. It
+ * collects the values of a repeated name in one array, so the order among different names is lost if names repeat.
  */
 export function toRecordHeaders(headers: IHeaders | undefined): RecordHeaders {
   const list: (readonly [string, Uint8Array | null])[] = [];
@@ -45,7 +45,7 @@ function countValues(values: readonly unknown[]): number {
   return count;
 }
 
-/** For a header called like a property of every object ("constructor"), kafkajs takes that property for a first value. It is none. */
+/** If a header has the name of a property that every object has ("constructor"), kafkajs adds that property as a first value. It is removed. */
 function isHeaderValue(value: unknown): boolean {
   return value === null || typeof value === "string" || value instanceof Uint8Array;
 }

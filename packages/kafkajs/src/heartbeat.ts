@@ -1,36 +1,36 @@
 import { untilAborted } from "./bounded.ts";
 
-/** kafkajs' errors as far as they are looked at. */
+/** The part of kafkajs' errors that is used here. */
 interface ProtocolFailure extends Error {
   readonly type?: string;
 }
 
-/** The coordinator has gone on without this member. */
+/** Errors of a coordinator that has removed this member from the group. */
 const lostTypes: ReadonlySet<string> = new Set(["ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"]);
-/** The coordinator waits for this member to join again, and keeps its session until then. */
+/** The error of a coordinator that waits for this member to join again. It keeps the member's session until then. */
 const rebalanceType = "REBALANCE_IN_PROGRESS";
 
 /**
- * Whether a commit was refused because the partitions are not this member's any more. A commit is taken while a rebalance is prepared; one
- * that is refused with it comes from a generation whose partitions are given out anew.
+ * Whether a commit was refused because the partitions are not this member's any more. The coordinator accepts commits while it prepares a
+ * rebalance. If it refuses one with "rebalance in progress", the partitions of that generation are being assigned again.
  */
 export function isRefusal(error: unknown): error is Error {
   const { type = "" } = error as ProtocolFailure;
   return lostTypes.has(type) || type === rebalanceType;
 }
 
-/** What a beat may be answered with while a rebalance is under way. */
+/** The answers to heartbeats during a rebalance. */
 export interface BeatAnswers {
   /** The member is not in the group any more. */
   readonly lost: () => void;
-  /** The group still waits for the member: its session goes on. */
+  /** The group still waits for the member, and its session goes on. */
   readonly kept: () => void;
 }
 
 /**
- * Waits for `work`, and beats meanwhile: what is handled before the group is joined again must not cost the membership. That a rebalance is
- * under way is no news, but keeps the member's session. Once `over` is aborted, nothing
- * is waited for any more: a handler that never resolves would keep the beats going, and the process alive.
+ * Waits for `work`, and sends heartbeats meanwhile, so that the member is not removed from the group while it finishes its work. The answer
+ * "rebalance in progress" is expected, and keeps the session. After `over` is aborted, nothing is waited for: a handler that never resolves
+ * would keep the heartbeats going, and the process alive.
  */
 export async function keepBeating(
   work: Promise<void>,
@@ -48,10 +48,10 @@ export async function keepBeating(
         lost();
       } else if (type === rebalanceType) {
         kept();
-      } // other failures are left to kafkajs' own next request
+      } // kafkajs' own next request deals with other failures
     }
   };
-  // kafkajs sends no more than one beat an interval, however often it is asked.
+  // kafkajs sends at most one heartbeat for each interval, however often it is asked.
   const timer = setInterval(() => void beat(), Math.max(1, Math.floor(intervalMs / 3)));
   try {
     await untilAborted(work, over);

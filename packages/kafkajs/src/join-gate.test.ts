@@ -21,7 +21,10 @@ function setUp() {
     },
   };
   const assigner: PartitionAssigner = () => ({}) as Assigner; // it is not asked
-  joiningAfter({ before: () => Promise.resolve(), joined: (_group, commit) => void joins.push(commit) }, assigner)({
+  joiningAfter(
+    { before: () => Promise.resolve(), joined: (_group, commit) => void joins.push(commit) },
+    assigner,
+  )({
     cluster: cluster as unknown as Cluster,
     groupId: "g",
     logger: undefined as never,

@@ -1,30 +1,30 @@
 import type { PartitionAssigner } from "kafkajs";
 import type { KafkaJsOffsets } from "./assignments.ts";
 
-/** What is looked at of a request to join. */
+/** The part of a request to join that is used here. */
 export interface JoinRequest {
   readonly groupId: string;
   /** Empty if the group does not know the member any more. */
   readonly memberId: string;
 }
 
-/** What is looked at of the answer. The members are told to the one that leads the group, and to nobody else. */
+/** The part of the answer that is used here. Only the leader of the group gets the list of members. */
 export interface JoinedGroup {
   readonly memberId: string;
   readonly generationId: number;
   readonly members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[];
 }
 
-/** Commits as the member, and in the generation, that one join has made. The group refuses it as soon as it has a newer generation. */
+/** Commits in the generation of one join. The group refuses the commit if it has a newer generation. */
 export type CommitInGeneration = (offsets: KafkaJsOffsets) => Promise<void>;
 
-/** Asked before a join, and told of its answer. */
+/** Calls around each join: `before` delays it, `joined` gets its answer. */
 export interface JoinGate {
   readonly before: (request: JoinRequest) => Promise<void>;
   readonly joined: (group: JoinedGroup, commit: CommitInGeneration) => void;
 }
 
-/** As much of kafkajs' clients of brokers, and of its cluster, as is used. Its types leave both out. */
+/** The parts of kafkajs' broker clients and of its cluster that are used here. Its types leave both out. */
 interface CoordinatorBroker {
   isConnected(): boolean;
   joinGroup(request: JoinRequest): Promise<JoinedGroup>;
@@ -41,11 +41,11 @@ interface CoordinatorCluster {
 }
 
 /**
- * An assigner as the given one, of a consumer that asks `before` each time when it is about to join its group, and joins when that has
- * resolved (or not at all, when it rejects).
+ * The same assigner, for a consumer that calls `before` each time before it joins its group. It joins when `before` has resolved, and does not
+ * join if `before` rejects.
  *
- * kafkajs has no hook for this: it announces a rebalance and joins in the same breath, so that partitions would go with records in flight.
- * But it gives the cluster of the consumer to its assigners, and asks there for the coordinator that it then joins at.
+ * kafkajs has no hook for this. It announces a rebalance and joins at once, so that partitions would be given up with records in flight. But it
+ * passes the consumer's cluster to its assigners, and asks the cluster for the coordinator at which it joins.
  */
 export function joiningAfter(gate: JoinGate, assigner: PartitionAssigner): PartitionAssigner {
   return (config) => {
@@ -74,8 +74,8 @@ function gateJoins(cluster: CoordinatorCluster, { before, joined }: JoinGate): v
 }
 
 /**
- * kafkajs' own `commitOffsets` tries again after a failure, with the generation of that later moment: it would commit what was handled
- * before a rebalance over what the new owner has committed. This one sends its generation's, once.
+ * Sends a commit once, in its own generation. kafkajs' `commitOffsets` tries again after a failure, in the generation of that later moment. If
+ * a rebalance came between, it would overwrite the new owner's commit with the position of the old owner.
  */
 function commitAs(
   cluster: CoordinatorCluster,

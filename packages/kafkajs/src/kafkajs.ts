@@ -17,7 +17,7 @@ import { Connections } from "./connections.ts";
 
 const capabilities: DriverCapabilities = Object.freeze({
   metadataCommit: true,
-  topicIds: true, // of brokers from 2.8 on
+  topicIds: true, // of brokers from Kafka 2.8 on
   cooperative: false,
   awaitsRevoked: true,
   kip848: false,
@@ -27,21 +27,21 @@ const capabilities: DriverCapabilities = Object.freeze({
   offsetResetNone: true,
 });
 
-/** A start that cannot reach anybody must say so soon; a consumer that runs is more patient. */
+/** Few retries, so that a start that cannot reach a broker fails soon. A running consumer has more patience. */
 const preflightRetry = Object.freeze({ retries: 2, initialRetryTime: 200 });
 const preflightRequestTimeoutMs = 10_000;
 /**
- * As patient as kafkajs' own defaults, in smaller steps: nothing takes back the timer of a retry, which keeps a process alive that would end
- * otherwise, and the next attempt waiting long after the brokers are back.
+ * As patient as kafkajs' own defaults, but with shorter pauses. The timer of a retry cannot be cancelled: a long one keeps the process alive
+ * after a stop, and delays the next attempt when the brokers are back.
  */
 const patientRetry = Object.freeze({ initialRetryTime: 300, maxRetryTime: 1_000, retries: 10 });
 
 /**
  * The driver for kafkajs: `kafkajs({ brokers })`, or `kafkajs({ kafka })` with a client of your own. Nothing is connected yet.
  *
- * kafkajs 2.2 keeps a timer of one millisecond on every connection (https://github.com/tulios/kafkajs/issues/1751), which Node 24 remarks
- * upon once a process with a `TimeoutNegativeWarning`. None of kafkajs' options reaches it, and a library has no business in a process'
- * warnings: `node --disable-warning=TimeoutNegativeWarning` keeps it off stderr.
+ * kafkajs 2.2 keeps a timer of one millisecond on every connection (https://github.com/tulios/kafkajs/issues/1751). Node 24 reports it once for
+ * each process with a `TimeoutNegativeWarning`. No option of kafkajs changes it, and a library must not change a process' warnings:
+ * `node --disable-warning=TimeoutNegativeWarning` hides it.
  */
 export function kafkajs(options: KafkaJsOptions): KafkaDriver {
   const resolved = resolveKafkaJsOptions(options);
@@ -52,7 +52,7 @@ export function kafkajs(options: KafkaJsOptions): KafkaDriver {
   });
 }
 
-/** The parts of a client: made for this driver, or the application's. */
+/** The parts of a client that the driver has made, or of the application's client. */
 interface Client {
   readonly kafka: Kafka;
   readonly brokerOffsets: BrokerOffsets;
@@ -60,24 +60,24 @@ interface Client {
   readonly assigner: PartitionAssigner;
   readonly topicsIn: (metadata: Buffer) => readonly string[];
   readonly brokers: string;
-  /** Those of the consumer; null where they are the application's. */
+  /** The connections of the consumer; null if they are the application's. */
   readonly connections: Connections | null;
   readonly destroySockets: () => void;
 }
 
 async function connect(options: ResolvedKafkaJsOptions, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
   const module = await loadKafkaJs();
-  installCodecs(module.CompressionCodecs as unknown as KafkaJsCodecs); // its type leaves out what can be put there
+  installCodecs(module.CompressionCodecs as unknown as KafkaJsCodecs); // its type does not say that codecs can be added
   const client = clientOf(options, subscription, module, sink);
   const { signal } = subscription;
   const giveUp = (): void => {
     client.destroySockets();
-    void client.brokerOffsets.close(); // nobody need wait for its good-bye
+    void client.brokerOffsets.close(); // not awaited: nobody needs its answer
   };
   const diagnosis = new StartDiagnosis(options, client.brokers, signal);
   signal?.addEventListener("abort", giveUp);
   try {
-    signal?.throwIfAborted(); // while kafkajs was loaded
+    signal?.throwIfAborted(); // it may have been aborted while kafkajs was loaded
     const topics = await diagnosis.orRefused(preflight(client.brokerOffsets, subscription));
     return await join(client, options, subscription, topics, sink);
   } catch (error) {
@@ -117,7 +117,7 @@ async function join(
     metadataMaxAge: tuning.metadataMaxAgeMs,
     allowAutoTopicCreation: false,
     partitionAssigners: [joiningAfter(gate, client.assigner)],
-    // A join that is under way when the session is closed fails later, and must not bring the member back.
+    // A join that is under way when the session is closed fails later. It must not bring the member back.
     retry: { restartOnFailure: async () => !session.isClosing },
   });
   client.connections?.watched(consumer);
@@ -144,7 +144,7 @@ async function join(
 
 function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, module: typeof import("kafkajs"), sink: DriverSink): Client {
   const { client } = options;
-  // Named, because kafkajs warns where it chooses for itself.
+  // Without one, kafkajs logs a warning about its default.
   const createPartitioner = module.Partitioners.DefaultPartitioner;
   const assigner = module.PartitionAssigners.roundRobin;
   const topicsIn = (metadata: Buffer): readonly string[] => module.AssignerProtocol.MemberMetadata.decode(metadata)?.topics ?? [];
@@ -164,7 +164,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
   const { brokers } = client.config;
   const names = Array.isArray(brokers) ? brokers.join(", ") : "of the given function";
   const connections = new Connections(sink, names);
-  // What is asked beside the consumer, and tried again by who asks: it says itself what it waits for.
+  // Connections beside the consumer's. Their users retry and report their waits themselves, so only replacements are counted.
   const counted: Pick<DriverSink, "reconnected"> = { reconnected: (why) => sink.reconnected?.(why) };
   const ofBrokerOffsets = new Connections(counted, names);
   const ofProducers = new Set<Connections>();
@@ -186,7 +186,7 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
       new TopicIds(offsetsClient),
     ),
     makeProducer: (producerConfig: ProducerConfig) => {
-      // Sockets of its own: those of a producer that is given up can be ended, and kafkajs then retries in vain.
+      // Each producer has sockets of its own. When it is given up, they are ended, so that kafkajs' retries cannot write anything.
       const own = new Connections(counted, names);
       ofProducers.add(own);
       const kafka = new module.Kafka({ ...patience, brokers: own.sockets.brokersWhileOpen(brokers), socketFactory: own.sockets.factory });
@@ -204,10 +204,10 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
   };
 }
 
-/** Loaded with the first connection, so that whoever uses another client need not install it. */
+/** Loaded with the first connection, so that users of another client need not install kafkajs. */
 async function loadKafkaJs(): Promise<typeof import("kafkajs")> {
   try {
-    // A CommonJS module: Node finds only some of its names by itself (CompressionCodecs not among them), but all are on the default.
+    // kafkajs is a CommonJS module. Node exports only some of its names (not CompressionCodecs), but the default export has all.
     return (await import("kafkajs")).default;
   } catch (error) {
     throw new KafkaJsDriverError("kafkajs-missing", `the package kafkajs cannot be loaded: ${whyNotLoaded(error)}`, { cause: error });

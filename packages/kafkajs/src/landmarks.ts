@@ -1,26 +1,26 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
 
-/** A record that stood in the log: its offset, its timestamp, and the leader epoch in which it was written. */
+/** A record of the log: its offset, its timestamp, and the leader epoch in which it was written. */
 export interface Landmark {
   readonly offset: bigint;
   readonly timestamp: string;
-  /** -1 if the brokers keep none. */
+  /** -1 if the brokers do not keep it. */
   readonly leaderEpoch: number;
 }
 
-/** As much of kafkajs' messages as is looked at. It tells of each what batch it was in, and its types do not. */
+/** The part of kafkajs' messages that is used here. `batchContext` is missing in its types. */
 export interface MessageInBatch {
   readonly offset: string;
   readonly timestamp: string;
   readonly batchContext?: { readonly partitionLeaderEpoch?: number };
 }
 
-/** Of each assignment, where its last batches began and ended, until that is committed. */
+/** The first and last records of each assignment's batches, until they are committed. */
 const noted = new WeakMap<PartitionAssignment, Landmark[]>();
 
 /**
- * Remembers where a batch begins and ends, if the brokers tell no topic ids: a record before a position is then what tells two topics of one
- * name apart. In another topic, one of another time or another leader stands there.
+ * Remembers the first and the last record of a batch if the brokers have no topic ids. A record before a position then tells two topics of one
+ * name apart: in the other topic, the record at that offset has another timestamp or leader epoch.
  */
 export function noteLandmarks(assignment: PartitionAssignment, messages: readonly MessageInBatch[]): void {
   const [first] = messages;
@@ -32,7 +32,7 @@ export function noteLandmarks(assignment: PartitionAssignment, messages: readonl
   }
 }
 
-/** The last landmark before an offset that is committed; those before it are not needed any more. */
+/** The last landmark before an offset that is committed. Earlier ones are forgotten. */
 export function landmarkBefore(assignment: PartitionAssignment, offset: bigint): Landmark | null {
   const all = noted.get(assignment) ?? [];
   const at = all.findLastIndex((landmark) => landmark.offset < offset);
@@ -42,7 +42,7 @@ export function landmarkBefore(assignment: PartitionAssignment, offset: bigint):
   return at < 0 ? null : (all[0] ?? null);
 }
 
-/** Whether another record stands where the landmark stood. One that compaction took tells nothing. */
+/** Whether another record stands at the landmark's offset. If compaction has removed the record, nothing is known: false. */
 export function isReplaced(landmark: Landmark, messages: readonly MessageInBatch[]): boolean {
   const there = messages.find(({ offset }) => BigInt(offset) === landmark.offset);
   if (there === undefined) {

@@ -4,14 +4,14 @@ import { landmarkBefore } from "./landmarks.ts";
 import { type BrokerOffsets, placeOf } from "./broker-offsets.ts";
 import { lostRangeAt } from "./lost-range.ts";
 
-/** What the log lacks where the partition is to go on, or null where it can go on. */
+/** The range that the log lacks at the partition's next offset, or null if the partition can go on. */
 export async function missingOf(brokerOffsets: BrokerOffsets, { assignment, expected }: Held): Promise<LostRange | null> {
   const { topic, partition } = assignment;
   const log = (await brokerOffsets.ends([topic])).get(placeOf(topic, partition));
   return log === undefined || expected === null ? null : lostRangeAt(assignment, { offset: expected, topicId: null }, log);
 }
 
-/** What the brokers have of partitions, and what the group has committed there. */
+/** The ends of the logs, and the group's commits. */
 export async function rangesOf(
   brokerOffsets: BrokerOffsets,
   groupId: string,
@@ -28,9 +28,9 @@ export async function rangesOf(
 }
 
 /**
- * If the topic is another one under the same name: what this member's position does not mean any more, or null. It is asked if no topic id
- * is known. Another record stands where the last one stood. Or Kafka has dropped the commit: it drops the commits of a topic with the topic, so a commit that was there, and is not, tells. If nothing was committed, this
- * cannot be seen.
+ * Finds out without topic ids whether the topic was recreated. If so, returns the lost range of this member's position, otherwise null. There
+ * are two signs. Another record stands at the offset of the last one that was read. Or the group's commit is gone, because Kafka deletes the
+ * commits of a topic with the topic. If nothing was committed, only the first sign can be seen.
  */
 export async function recreatedOf(
   brokerOffsets: Pick<BrokerOffsets, "committed" | "ends" | "isReplaced">,
@@ -54,8 +54,8 @@ export async function recreatedOf(
 }
 
 /**
- * A recreated topic halts this member, and the next member must halt too. Kafka has dropped the group's commit with the old topic, so the
- * start of the new topic is committed under the old one's id. A client that knows nothing of topic ids starts there, and skips nothing.
+ * A recreated topic halts this member, and the next member must halt too. Kafka has deleted the group's commit with the old topic. So the start
+ * of the new topic is committed with the id of the old one. A client without topic ids starts there, and skips nothing.
  */
 export async function holdBack(
   assignment: PartitionAssignment,

@@ -1,12 +1,12 @@
 import type { Logger } from "@cdckit/consumer";
 import type { logCreator, LogEntry } from "kafkajs";
 
-/** kafkajs' log levels; its enum exists only at run time, and kafkajs is loaded late. */
+/** kafkajs' log levels. Its own enum cannot be used here, because kafkajs is loaded later. */
 const levels = { error: 1, warn: 2 } as const;
 
 /**
- * What kafkajs reports as an error and is part of normal work: every rebalance, and the driver's own producers, whose retries are bounded
- * and which are given up when they have failed, so that nothing is taken for a repetition.
+ * Lines that kafkajs logs as errors although they are part of normal work: every rebalance, and the driver's own producers, whose retries are
+ * bounded and which are replaced after a failure.
  */
 const expected = [
   /^Limiting retries for the idempotent producer may invalidate EoS guarantees/,
@@ -17,7 +17,7 @@ const expected = [
 
 const firstGapMs = 5_000;
 const maxGapMs = 60_000;
-/** Different lines that are remembered; beyond that the oldest is forgotten and may be logged again. */
+/** How many different lines are remembered. The oldest is forgotten first, and may then be logged again. */
 const maxRemembered = 100;
 
 interface Repeated {
@@ -27,8 +27,8 @@ interface Repeated {
 }
 
 /**
- * kafkajs' log in the consumer's logger. It logs every retry as an error: here those are warnings, because what the consumer halts on is
- * reported by the consumer. A line that comes again and again is logged with growing gaps, and says how many were left out.
+ * Writes kafkajs' log to the consumer's logger. kafkajs logs every retry as an error. Here retries are warnings, because the consumer reports
+ * the errors that halt it. A line that repeats is logged with growing gaps, and says how many lines were left out.
  */
 export function toLogger(logger: Logger, nowMs: () => number = () => performance.now()): logCreator {
   const seen = new Map<string, Repeated>();
@@ -50,7 +50,7 @@ function isExpected({ log }: LogEntry): boolean {
   return expected.some((pattern) => pattern.test(text));
 }
 
-/** How many such lines were left out since the last one that was logged; null where this one is left out, too. */
+/** How many such lines were left out since the last one that was logged; null if this one is left out, too. */
 function leftOutBefore(seen: Map<string, Repeated>, line: string, nowMs: number): number | null {
   const before = seen.get(line);
   if (before === undefined) {

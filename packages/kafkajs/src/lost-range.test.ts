@@ -5,14 +5,14 @@ const lost = { topic: "orders", partition: 3, firstMissing: 5n, firstAvailable: 
 
 test("a lost range of the group says to set the group's offset", () => {
   expect(lostRangeError(lost, "g").message).toBe(
-    "[offset-out-of-range] orders[3]: the records from 5 to 8 are gone, and group g has not handled them. Decide where to go on, and set the " +
-      'group\'s offset (kafka-consumer-groups --reset-offsets); failure.lostRange "earliest" goes on behind what is gone',
+    "[offset-out-of-range] orders[3]: the records from 5 to 8 are gone, and group g has not handled them. Decide where to continue, and set the " +
+      'group\'s offset (kafka-consumer-groups --reset-offsets); with failure.lostRange "earliest" the consumer continues after the lost records',
   );
 });
 
 test("a lost range of a sink says to set its checkpoint: the group's offset would change nothing", () => {
   const { message } = lostRangeError(lost, "g", "sink");
-  expect(message).toContain("set the sink's checkpoint, where the partition starts whatever the group's offset is");
+  expect(message).toContain("set the sink's checkpoint, because the partition starts there whatever the group's offset is");
   expect(message).not.toContain("reset-offsets");
 });
 
@@ -20,5 +20,5 @@ test("a recreated topic says to set failure.lostRange only if topic ids let the 
   const withIds = lostRangeError({ ...lost, recreated: { from: "old", to: "new" } }, "g").message;
   const withoutIds = lostRangeError({ ...lost, recreated: { from: null, to: null } }, "g").message;
   expect([withIds, withoutIds].map((message) => message.includes("failure.lostRange"))).toEqual([true, false]);
-  expect(withoutIds).toContain("is of the old one. Decide by hand where to go on: set the group's offset");
+  expect(withoutIds).toContain("is one of the old topic. To decide by hand, set the group's offset");
 });

@@ -2,13 +2,13 @@ import type { LostRange, LostRangePolicy, RecreatedTopic } from "@cdckit/consume
 import { KafkaJsDriverError } from "./errors.ts";
 import type { Landmark } from "./landmarks.ts";
 
-/** What the log has at this moment. */
+/** The ends of a log at this moment. */
 export interface LogEnds {
   readonly low: bigint;
   readonly high: bigint;
 }
 
-/** An offset, and the id of the topic that it is of, if that is known. */
+/** An offset, and the id of its topic if that is known. */
 export interface Position {
   readonly offset: bigint;
   readonly topicId: string | null;
@@ -23,12 +23,12 @@ export interface Place {
   readonly topicId?: string | null;
 }
 
-/** Whether a position is of a topic that had this name before. What is not known of either is taken for the same. */
+/** Whether a position belongs to an earlier topic of this name. If one of the two ids is not known, the topics count as the same. */
 export function isOfAnotherTopic(position: Pick<Position, "topicId">, { topicId = null }: Pick<Place, "topicId">): boolean {
   return position.topicId !== null && topicId !== null && position.topicId !== topicId;
 }
 
-/** What is missing at a position, or null where it can be read, or is the end. */
+/** The range that is missing at a position, or null if the position can be read or is the end of the log. */
 export function lostRangeAt(place: Place, position: Position, { low, high }: LogEnds): LostRange | null {
   const { topic, partition, topicId = null } = place;
   const { offset } = position;
@@ -40,8 +40,9 @@ export function lostRangeAt(place: Place, position: Position, { low, high }: Log
 }
 
 /**
- * Where a partition goes on all the same, or null where it must not: nobody has chosen to; or the log ends before the position, and no
- * topic id tells that it is a new one: no range can be told that was lost then, and checkpoints speak of records that are not there any more.
+ * The offset at which a partition resumes after a lost range, or null if it must not resume. It must not if the policy is "halt". Neither may it
+ * if the log ends before the position, unless the topic id shows a new topic: then the lost range is not known, and checkpoints may point to
+ * records that never existed in this log.
  */
 export function resumeOffset({ firstMissing, firstAvailable, end, recreated }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {
   const isKnown = recreated === undefined ? firstMissing <= firstAvailable : recreated.to !== null;
@@ -52,7 +53,7 @@ export function resumeOffset({ firstMissing, firstAvailable, end, recreated }: L
 }
 
 /**
- * The error of a position that the log does not have. `keptBy`: who says where the partition starts; a sink's word counts more than the
+ * The error for a position that the log does not have. `keptBy`: what has given the position. A sink's checkpoint takes precedence over the
  * group's offset.
  */
 export function lostRangeError(lost: LostRange, groupId: string, keptBy: "group" | "sink" = "group"): KafkaJsDriverError {
@@ -63,29 +64,29 @@ export function lostRangeError(lost: LostRange, groupId: string, keptBy: "group"
   const what =
     firstMissing < firstAvailable
       ? `the records from ${firstMissing} to ${firstAvailable - 1n} are gone, and group ${groupId} has not handled them`
-      : `the log ends at ${end}, before offset ${firstMissing} where group ${groupId} goes on: it was truncated, or the topic was deleted and created again`;
-  const choice = firstMissing < firstAvailable ? '; failure.lostRange "earliest" goes on behind what is gone' : "";
+      : `the log ends at ${end}, before offset ${firstMissing} at which group ${groupId} continues: it was truncated, or the topic was deleted and created again`;
+  const choice = firstMissing < firstAvailable ? '; with failure.lostRange "earliest" the consumer continues after the lost records' : "";
   return new KafkaJsDriverError(
     "offset-out-of-range",
-    `${topic}[${partition}]: ${what}. Decide where to go on, and set ${advice[keptBy]}${choice}`,
+    `${topic}[${partition}]: ${what}. Decide where to continue, and set ${advice[keptBy]}${choice}`,
     { lost },
   );
 }
 
 const advice = {
   group: "the group's offset (kafka-consumer-groups --reset-offsets)",
-  sink: "the sink's checkpoint, where the partition starts whatever the group's offset is (in PostgreSQL: next_offset in cdckit_checkpoints)",
+  sink: "the sink's checkpoint, because the partition starts there whatever the group's offset is (in PostgreSQL: next_offset in cdckit_checkpoints)",
 } as const;
 
-/** The error of a topic that is another one under the same name. */
+/** The error for a recreated topic. */
 function recreatedError(lost: LostRange, groupId: string, { from, to }: RecreatedTopic): KafkaJsDriverError {
   const { topic, partition, firstMissing } = lost;
   const ids = to === null ? "" : ` (its id was ${from}, and is ${to})`;
-  // Without topic ids the consumer halts whatever `lostRange` says: advice to set it would lead to the same halt.
-  const choice = to === null ? "Decide" : 'failure.lostRange "earliest" reads the new topic from its start; to decide';
+  // Without topic ids the consumer halts whatever `lostRange` is, so the message must not advise to set it.
+  const choice = to === null ? "" : 'With failure.lostRange "earliest" the consumer reads the new topic from its start. ';
   return new KafkaJsDriverError(
     "topic-recreated",
-    `${topic}[${partition}]: the topic was deleted and created again${ids}, and offset ${firstMissing}, where group ${groupId} or a sink of it goes on, is of the old one. ${choice} by hand where to go on: set the group's offset (kafka-consumer-groups --reset-offsets), and delete the sink's checkpoint of the topic`,
+    `${topic}[${partition}]: the topic was deleted and created again${ids}, and offset ${firstMissing}, the position of group ${groupId} or of one of its sinks, is one of the old topic. ${choice}To decide by hand, set the group's offset (kafka-consumer-groups --reset-offsets), and delete the sink's checkpoint of the topic`,
     { lost },
   );
 }

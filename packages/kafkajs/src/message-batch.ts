@@ -3,10 +3,10 @@ import { type RecordHeaders, RecordObjectsWalk, type RecordWalk } from "@cdckit/
 import type { Batch, KafkaMessage } from "kafkajs";
 import { headerNamesOf, toRecordHeaders } from "./headers.ts";
 
-/** As much of kafkajs' batch as is looked at. */
+/** The part of kafkajs' batch that is used here. */
 export type FetchedMessages = Pick<Batch, "topic" | "partition" | "highWatermark" | "messages" | "lastOffset">;
 
-/** kafkajs' batch seen through the port. kafkajs makes an object a message; nothing is added to that. */
+/** kafkajs' batch as the port's. It reads kafkajs' message objects in place, and makes no objects of its own. */
 export class MessageBatch implements FetchedBatch {
   readonly assignment: PartitionAssignment;
   readonly topic: string;
@@ -23,7 +23,7 @@ export class MessageBatch implements FetchedBatch {
     this.partition = batch.partition;
     this.recordCount = batch.messages.length;
     this.byteLength = bytesOf(batch.messages);
-    // kafkajs' last offset counts control records and aborted messages, which it does not hand out.
+    // kafkajs' last offset includes control records and aborted messages, which it does not return.
     this.nextOffset = BigInt(batch.lastOffset()) + 1n;
     this.highWatermark = BigInt(batch.highWatermark);
     this.#messages = batch.messages;
@@ -60,15 +60,15 @@ export class MessageBatch implements FetchedBatch {
   #at(record: number): KafkaMessage {
     const message = this.#messages[record];
     if (message === undefined) {
-      throw new RangeError(`the batch has ${this.#messages.length} messages, there is none at ${record}`);
+      throw new RangeError(`expected a record of the batch, 0 to ${this.#messages.length - 1}, found ${record}`);
     }
     return message;
   }
 }
 
 /**
- * What kafkajs makes of a message besides its key and value: the object, two views, and numbers as text. Of small messages that is most of
- * what is in memory.
+ * What kafkajs keeps for a message besides its key and value: the object, two views, and numbers as text. For small messages that is most of
+ * the memory.
  */
 const bytesPerMessage = 400;
 

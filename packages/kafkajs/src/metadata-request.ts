@@ -1,7 +1,7 @@
 /**
- * Kafka's Metadata request in the versions that tell topic ids, 10 to 12, as kafkajs' connections send requests: it writes header version 1
- * in front and reads the correlation id off the answer, so that the tag buffer of header version 2 begins the body here, and that of the
- * response header is its first byte. https://kafka.apache.org/protocol#The_Messages_Metadata
+ * Kafka's Metadata request in the versions with topic ids, 10 to 12, for kafkajs' connections. kafkajs writes a header of version 1 before the
+ * body, and reads only the correlation id of the answer's header. So the body here begins with the tag buffer that belongs to a header of
+ * version 2, and the first byte of the answer is the tag buffer of its header. https://kafka.apache.org/protocol#The_Messages_Metadata
  */
 
 const metadataApiKey = 3;
@@ -10,13 +10,13 @@ const newestVersion = 12;
 const clusterOperationsTo = 10;
 const uuidBytes = 16;
 
-/** The versions of a request that a broker takes. */
+/** The versions of a request that a broker supports. */
 export interface VersionRange {
   readonly minVersion: number;
   readonly maxVersion: number;
 }
 
-/** A request as kafkajs' `Connection.send` takes it. */
+/** A request for kafkajs' `Connection.send`. */
 export interface KafkaJsRequest<Answer> {
   readonly request: {
     readonly apiKey: number;
@@ -31,10 +31,10 @@ export interface KafkaJsRequest<Answer> {
   readonly logResponseError: boolean;
 }
 
-/** The ids of topics by their names; topics that there are not, or that the client may not see, are left out. */
+/** The ids of topics by their names. Topics that do not exist, or that the client may not see, are left out. */
 export type TopicIdsByName = ReadonlyMap<string, string>;
 
-/** The request for the ids of these topics, or null if the broker has no version that tells them. */
+/** The request for the ids of these topics, or null if the broker supports no version with topic ids. */
 export function metadataRequest(
   versions: Readonly<Record<number, VersionRange>>,
   topics: readonly string[],
@@ -66,7 +66,7 @@ function requestBody(topics: readonly string[], version: number): Buffer {
     const name = Buffer.from(topic);
     return [noId, uvarint(name.length + 1), name, noTags];
   });
-  // No topic is created by asking for it, and nobody asks what the client may do.
+  // The request must not create topics, and does not ask for the client's rights.
   const flags = Buffer.alloc(version <= clusterOperationsTo ? 3 : 2);
   return Buffer.concat([noTags, uvarint(topics.length + 1), ...names, flags, noTags]);
 }
@@ -110,7 +110,7 @@ function skipPartitions(reader: FlexibleReader): void {
   }
 }
 
-/** Reads what flexible versions are made of. Throws a RangeError where the answer ends early. */
+/** Reads the types of flexible versions. Throws a RangeError if the answer ends early. */
 class FlexibleReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -149,7 +149,7 @@ class FlexibleReader {
     throw new RangeError("a Metadata answer has a length of more than five bytes");
   }
 
-  /** One more than the length stands there; a list that is null has none. */
+  /** Kafka writes the length plus one. Zero is a null list. */
   arrayLength(): number {
     return Math.max(0, this.uvarint() - 1);
   }

@@ -2,52 +2,52 @@ import type { Kafka, KafkaConfig } from "kafkajs";
 import { checkConnection } from "./check-connection.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 
-/** How the group membership is kept, and how much is fetched. Names and meanings are Kafka's. */
+/** Options of the group membership and of fetches. Names and meanings are Kafka's. */
 export interface KafkaJsTuning {
   /**
-   * A member that is not heard of for so long is taken out of the group. Heartbeats go on while handlers run.
+   * The group removes a member that has sent no heartbeat for so long. Heartbeats go on while handlers run.
    * @default 30_000
    */
   readonly sessionTimeoutMs?: number;
   /**
-   * How long members may take to drain and to join again in a rebalance.
+   * How long members may take in a rebalance to drain and to join again.
    * @default 60_000
    */
   readonly rebalanceTimeoutMs?: number;
   /** @default 3_000 */
   readonly heartbeatIntervalMs?: number;
   /**
-   * Most bytes of one partition in a fetch: the size of a batch.
+   * Largest number of bytes of one partition in a fetch: the size of a batch.
    * @default 1_048_576
    */
   readonly maxBytesPerPartition?: number;
   /**
-   * Most bytes of all partitions in a fetch.
+   * Largest number of bytes of all partitions in a fetch.
    * @default 10_485_760
    */
   readonly maxBytes?: number;
   /**
-   * How long the broker waits for new records before it answers a fetch with nothing. A stop may wait as long.
+   * How long the broker waits for new records before it answers a fetch without any. A stop may take as long.
    * @default 500
    */
   readonly maxWaitMs?: number;
   /**
-   * How old the knowledge of topics and partitions may get: so much later, at the most, new ones are found.
+   * How old the metadata of topics and partitions may get. New ones are found after this time at the latest.
    * @default 60_000
    */
   readonly metadataMaxAgeMs?: number;
   /**
-   * How many partitions' batches are handed over side by side. Each keeps its order. A batch that takes longer than `maxWaitMs` does not
-   * count any more: it holds up its own partition only.
+   * How many partitions' batches are handed over at the same time. Each partition keeps its order. A batch that takes longer than `maxWaitMs`
+   * does not count any more, and holds up only its own partition.
    * @default 1
    */
   readonly partitionsConsumedConcurrently?: number;
 }
 
-/** Where the brokers are and how to reach them: kafkajs' own options. Its logs go to the consumer's logger. */
+/** kafkajs' own options for the connection to the brokers. Its log goes to the consumer's logger. */
 export type KafkaJsConnection = Omit<KafkaConfig, "logLevel" | "logCreator" | "socketFactory">;
 
-/** A client that the application has made itself. It keeps its own logger, and its sockets are its own. */
+/** A client that the application has made. It keeps its own logger and its own sockets. */
 export interface OwnKafka {
   readonly kafka: Kafka;
 }
@@ -70,7 +70,7 @@ const tuningDefaults: Required<KafkaJsTuning> = Object.freeze({
   partitionsConsumedConcurrently: 1,
 });
 
-/** Every option present and checked, or a `KafkaJsDriverError` that names the one that is wrong. */
+/** Every option, present and checked. Throws a `KafkaJsDriverError` that names the wrong one. */
 export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsOptions {
   const tuning: Record<string, number> = { ...tuningDefaults };
   const connection: Record<string, unknown> = {};
@@ -80,12 +80,15 @@ export function resolveKafkaJsOptions(options: KafkaJsOptions): ResolvedKafkaJsO
     } else if (Number.isSafeInteger(value) && (value as number) >= 1) {
       tuning[name] = value as number;
     } else if (value !== undefined) {
-      throw new KafkaJsDriverError("invalid-option", `${name} must be a positive integer, got ${String(value)}`);
+      throw new KafkaJsDriverError("invalid-option", `expected ${name} to be a positive integer, found ${String(value)}`);
     }
   }
-  const resolved = tuning as unknown as Required<KafkaJsTuning>; // it started as the defaults
+  const resolved = tuning as unknown as Required<KafkaJsTuning>; // it began as a copy of the defaults
   if (resolved.heartbeatIntervalMs >= resolved.sessionTimeoutMs) {
-    throw new KafkaJsDriverError("invalid-option", "heartbeatIntervalMs must be smaller than sessionTimeoutMs, about a third of it");
+    throw new KafkaJsDriverError(
+      "invalid-option",
+      "expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third",
+    );
   }
   return Object.freeze({ client: resolveClient(connection), tuning: Object.freeze(resolved) });
 }
@@ -94,7 +97,7 @@ function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedK
   const { kafka, ...others } = connection;
   if (kafka === undefined) {
     checkConnection(others, Object.keys(tuningDefaults));
-    return { kind: "made", config: others as unknown as KafkaJsConnection }; // checked
+    return { kind: "made", config: others as unknown as KafkaJsConnection }; // checked above
   }
   const extra = Object.keys(others);
   if (extra.length > 0) {

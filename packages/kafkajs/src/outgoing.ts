@@ -2,7 +2,7 @@ import type { OutgoingRecord } from "@cdckit/consumer";
 import type { IHeaders, Message, RecordMetadata, TopicMessages } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 
-/** Records as kafkajs takes them. */
+/** Records in kafkajs' form. */
 export function toTopicMessages(records: readonly OutgoingRecord[]): TopicMessages[] {
   const topics = new Map<string, Message[]>();
   for (const record of records) {
@@ -13,12 +13,15 @@ export function toTopicMessages(records: readonly OutgoingRecord[]): TopicMessag
   return [...topics].map(([topic, messages]) => ({ topic, messages }));
 }
 
-/** Refuses an answer that leaves a partition out: kafkajs throws records of partitions that it does not know away, without a word. */
+/** Fails if an answer leaves a partition out: kafkajs drops records of partitions that it does not know, without an error. */
 export function checkWritten(records: readonly OutgoingRecord[], written: readonly RecordMetadata[]): void {
   const places = new Set(written.map(({ topicName, partition }) => `${topicName}[${partition}]`));
   const missing = records.find(({ topic, partition }) => partition !== undefined && !places.has(`${topic}[${partition}]`));
   if (missing !== undefined) {
-    throw new KafkaJsDriverError("send-failed", `there is no partition ${missing.topic}[${missing.partition}], as far as kafkajs knows`);
+    throw new KafkaJsDriverError(
+      "send-failed",
+      `kafkajs knows no partition ${missing.topic}[${missing.partition}]: does the partition exist`,
+    );
   }
 }
 
@@ -33,8 +36,8 @@ function toMessage({ key, value, headers, partition, timestamp }: OutgoingRecord
 }
 
 /**
- * kafkajs takes an object: names keep the order in which they first come, save names that look like numbers; the values of a repeated name
- * come together. It cannot write a header without a value: that becomes an empty one.
+ * kafkajs takes headers as an object. Names keep the order in which they first appear, except names that look like numbers. The values of a
+ * repeated name come together. kafkajs cannot write a header without a value, and writes an empty one.
  */
 function toHeaders(headers: OutgoingRecord["headers"]): IHeaders {
   const gathered = new Map<string, Buffer[]>();

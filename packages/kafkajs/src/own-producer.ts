@@ -1,7 +1,7 @@
 import type { Producer, ProducerConfig, RetryOptions } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 
-/** A kafkajs producer, and the end of its sockets where the driver has made them. */
+/** A kafkajs producer. `destroySockets` ends its sockets if the driver has made them. */
 export interface OwnProducer {
   readonly producer: Producer;
   readonly destroySockets: () => void;
@@ -9,14 +9,14 @@ export interface OwnProducer {
 
 export type MakeProducer = (config: ProducerConfig) => OwnProducer;
 
-/** Long enough for a leader to move, and bounded: kafkajs' own default for such a producer is for ever. */
+/** Long enough for a leader to move, and bounded. kafkajs' own default for an idempotent producer is not bounded. */
 export const producerRetry: RetryOptions = Object.freeze({ retries: 9, initialRetryTime: 100, maxRetryTime: 1_000 });
-/** How long a write may take in all; after that its producer is given up. */
+/** How long a write may take in all. After that its producer is given up. */
 export const writeDeadlineMs = 60_000;
-/** How long a producer may take to say good-bye. */
+/** How long a producer may take to disconnect. */
 const goodbyeMs = 2_000;
 
-/** The same producer, connected; where that fails, nothing of it stays. */
+/** The same producer, connected. If that fails, its sockets are ended. */
 export async function connected(own: OwnProducer): Promise<OwnProducer> {
   try {
     await own.producer.connect();
@@ -28,8 +28,8 @@ export async function connected(own: OwnProducer): Promise<OwnProducer> {
 }
 
 /**
- * Gives a producer up. Where a write has failed, the brokers may have it or not: a next write from the same producer would have the same
- * sequence number, and be taken for a repetition and thrown away. A new producer starts anew.
+ * Gives a producer up. If a write has failed, the brokers may have its records or not. The next write of the same producer would get the same
+ * sequence number, and the brokers would drop it as a duplicate. A new producer has new sequence numbers.
  */
 export async function letGo({ producer, destroySockets }: OwnProducer, deadlineMs: number = goodbyeMs): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -47,5 +47,8 @@ export function topicsOf(records: readonly { readonly topic: string }[]): string
 }
 
 export function lateError(code: "send-failed" | "transaction-failed", topics: string): KafkaJsDriverError {
-  return new KafkaJsDriverError(code, `writing to ${topics} did not end within ${writeDeadlineMs} ms; whether it was written is not known`);
+  return new KafkaJsDriverError(
+    code,
+    `writing to ${topics} did not end within ${writeDeadlineMs} ms; it is not known whether the records were written`,
+  );
 }

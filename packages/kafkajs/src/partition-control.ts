@@ -3,7 +3,7 @@ import type { Consumer } from "kafkajs";
 import type { Assignments, Held } from "./assignments.ts";
 import type { Start } from "./starts.ts";
 
-/** What kafkajs fetches of the partitions that are held, and from where. */
+/** Says which partitions kafkajs fetches, and from which offset. */
 export class PartitionControl {
   readonly #consumer: Consumer;
   readonly #assignments: Assignments;
@@ -13,7 +13,7 @@ export class PartitionControl {
     this.#assignments = assignments;
   }
 
-  /** What is not current any more is left out: it must not hold up a new assignment of the same partition. */
+  /** Assignments that are over are left out, because a pause would stop the new assignment of the same partition. */
   setPaused(assignments: readonly PartitionAssignment[], isPaused: boolean): void {
     for (const assignment of assignments) {
       const held = this.#assignments.held(assignment);
@@ -24,7 +24,7 @@ export class PartitionControl {
     }
   }
 
-  /** Stops, or resumes, the fetches of a partition for the driver's own reasons. */
+  /** Stops or resumes the fetches of a partition, apart from pauses by the consumer. */
   hold(held: Held, isHeld: boolean): void {
     if (held.isHeld !== isHeld) {
       held.isHeld = isHeld;
@@ -34,7 +34,7 @@ export class PartitionControl {
     }
   }
 
-  /** Lets a partition go from where it starts. */
+  /** Starts a partition at its offset. */
   start({ assignment, offset, committed }: Start): void {
     const held = this.#assignments.held(assignment);
     if (held !== undefined) {
@@ -52,7 +52,7 @@ export class PartitionControl {
     this.#consumer.seek({ topic, partition, offset: String(offset) });
   }
 
-  /** kafkajs keeps what was paused in an older generation paused, and nobody would resume it: each assignment is told anew. */
+  /** Pauses or resumes a partition in kafkajs. Each new assignment needs it, because kafkajs keeps pauses of older generations. */
   apply(assignment: PartitionAssignment): void {
     const held = this.#assignments.held(assignment);
     const partitions = [{ topic: assignment.topic, partitions: [assignment.partition] }];

@@ -28,7 +28,7 @@ export interface PartitionReaderParts {
 /** A batch that held nothing but control records and records of aborted transactions. */
 export type EmptyBatch = ConsumerEndBatchProcessEvent["payload"];
 
-/** Takes what kafkajs has fetched, and looks into each gap before a batch: kafkajs itself leaps over what retention took. */
+/** Takes what kafkajs has fetched, and checks each gap before a batch: kafkajs itself skips records that retention has deleted. */
 export class PartitionReader {
   readonly #parts: PartitionReaderParts;
 
@@ -40,7 +40,7 @@ export class PartitionReader {
   async take(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
     const held = this.#held(batch);
-    // After a rebalance was announced, kafkajs still hands over the rest of the fetch, and after a seek an outdated one.
+    // After a rebalance is announced, kafkajs still hands over the rest of the fetch. After a seek, it hands over an outdated batch.
     if (held !== null && !payload.isStale()) {
       await whileHeld(held, (still) => this.#take(payload, held, still));
     }
@@ -87,7 +87,7 @@ export class PartitionReader {
     }
     const next = new MessageBatch(batch, held.assignment);
     if (handOver.hasRoom(held, next.byteLength)) {
-      // Only here: what was looked into, or left, is fetched again, and would not be missed if it counted as passed.
+      // Only here, because a batch that was investigated or left must be fetched again. Once resolved, it would not be.
       payload.resolveOffset(batch.lastOffset());
       held.expected = next.nextOffset;
       noteLandmarks(held.assignment, batch.messages);
@@ -99,10 +99,10 @@ export class PartitionReader {
     if (first === null || held.expected === null || first >= held.expected) {
       held.expected = batch.nextOffset;
       void this.#parts.handOver.take(batch, held);
-    } // if not, it was fetched before the last seek
+    } // if not, the batch was fetched before the last seek
   }
 
-  /** Compaction leaves gaps, and retention makes kafkajs leap over what it took: only the log tells which it was. It never rejects. */
+  /** A gap is left by compaction, or by retention. Only the ends of the log tell which of them it was. Never rejects. */
   async #passLeap(batch: MessageBatch, held: Held, first: bigint | null): Promise<void> {
     const { brokerOffsets, subscription, topicCheck } = this.#parts;
     const pass = async (still: StillHeld): Promise<void> => {
@@ -119,13 +119,13 @@ export class PartitionReader {
       this.#pass(batch, held, first);
     };
     await whileHeld(held, pass).catch((error: unknown) => {
-      subscription.logger.warn({ err: error }, "the gap before a batch could not be looked into; the batch is fetched again");
+      subscription.logger.warn({ err: error }, "the gap before a batch could not be checked; the batch is fetched again");
     });
   }
 
   /**
-   * A batch that was not fetched where the last one ended. kafkajs answers an offset that is out of range by moving the group to the start
-   * or the end of the log, without an error; the offset that it then asks for tells. If the log has what is expected, the batch is a stray.
+   * A batch that was not fetched at the end of the last one. If an offset is out of range, kafkajs moves the group to the start or the end of
+   * the log without an error, and the offset of its next fetch shows it. If the log has the expected offset, kafkajs is moved back to it.
    */
   async #investigate(held: Held, still: StillHeld): Promise<void> {
     const { brokerOffsets, control, topicCheck } = this.#parts;
@@ -140,11 +140,11 @@ export class PartitionReader {
     }
   }
 
-  /** Goes on after what is gone if the user has chosen to, and ends the session if not. */
+  /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
   async #lose(held: Held, lost: LostRange, still: StillHeld): Promise<void> {
     const { commits, control, fail, sink, subscription } = this.#parts;
     const { assignment } = held;
-    // kafkajs has committed the new position already: without this, the next start would not notice.
+    // kafkajs has committed its new position already. Without this commit, the next start would not notice the lost range.
     const putBack = commits.putBack({ assignment, offset: held.handledTo ?? 0n }).catch(() => {
       subscription.logger.warn({ ...lost }, "the group's offset could not be put back");
     });

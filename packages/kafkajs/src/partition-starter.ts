@@ -9,7 +9,7 @@ import { lostRangeError } from "./lost-range.ts";
 import type { PartitionControl } from "./partition-control.ts";
 import { type LostStart, resolveStarts, type Start } from "./starts.ts";
 
-/** How long a member that has just joined tries to find out where it starts. */
+/** How long a member tries to find out where its partitions start. */
 const startDeadlineMs = 60_000;
 const startPauseMs = 500;
 
@@ -20,14 +20,14 @@ export interface PartitionStarterParts {
   readonly assignments: Assignments;
   readonly control: PartitionControl;
   readonly commits: Commits;
-  /** As they appear in messages. */
+  /** The brokers' addresses, for messages. */
   readonly brokers: string;
   /** Aborted when the session is closed. */
   readonly over: AbortSignal;
   readonly fail: (error: Error) => void;
 }
 
-/** Starts partitions: tells the consumer of them, finds out where they start, and lets them go. */
+/** Starts partitions: reports them to the consumer, finds out where they start, and lets kafkajs fetch them. */
 export class PartitionStarter {
   readonly #parts: PartitionStarterParts;
 
@@ -38,7 +38,7 @@ export class PartitionStarter {
   /** Partitions that were just assigned. `moveTo`: where they start, whatever is committed. */
   begin(assignments: readonly OwnAssignment[], moveTo: bigint | null = null): void {
     const { control, sink } = this.#parts;
-    // In this turn, before kafkajs fetches.
+    // In this turn, because kafkajs fetches in the next one.
     for (const assignment of assignments) {
       control.apply(assignment);
     }
@@ -58,7 +58,7 @@ export class PartitionStarter {
     }
     const [renewed = null] = assignments.renewSome([held]);
     if (renewed !== null && held.isStarting) {
-      this.begin([renewed], offset); // its topic's id is not known yet, and its commit must have it
+      this.begin([renewed], offset); // the id of its topic is not known yet, and its commit must name it
     } else if (renewed !== null) {
       renewed.topicId = held.assignment.topicId;
       sink.assigned([renewed]);
@@ -72,7 +72,7 @@ export class PartitionStarter {
     const { brokers, over, subscription, fail } = this.#parts;
     await Promise.resolve();
     for (const deadline = performance.now() + startDeadlineMs; ; ) {
-      // Those that were given up or moved meanwhile are left out: a range that is lost there is not this start's any more.
+      // Partitions that were given up or moved meanwhile are left out, so that a range that is lost there does not fail this session.
       const current = this.#current(assignments);
       if (current.length === 0) {
         return;
@@ -96,7 +96,10 @@ export class PartitionStarter {
           fail(explainFailure(error, brokers));
           return;
         }
-        subscription.logger.warn({ err: error }, "the start of the partitions could not be found out; the brokers are asked again");
+        subscription.logger.warn(
+          { err: error },
+          "the offsets at which partitions start could not be found out; the brokers are asked again",
+        );
       }
       await delay(startPauseMs, undefined, { signal: over }).catch(() => {});
     }
@@ -109,7 +112,12 @@ export class PartitionStarter {
   #resolve(assignments: readonly OwnAssignment[], moveTo: bigint | null): Promise<readonly Start[] | LostStart> {
     const { brokerOffsets, subscription } = this.#parts;
     const startAt: Subscription["startAt"] = async (asked) => asked.map((assignment) => ({ assignment, offset: moveTo ?? 0n }));
-    return resolveStarts(brokerOffsets, moveTo === null ? subscription : { ...subscription, startAt }, assignments, this.#parts.assignments);
+    return resolveStarts(
+      brokerOffsets,
+      moveTo === null ? subscription : { ...subscription, startAt },
+      assignments,
+      this.#parts.assignments,
+    );
   }
 
   #startAt(starts: readonly Start[]): void {

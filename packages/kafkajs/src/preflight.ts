@@ -4,21 +4,21 @@ import type { BrokerOffsets } from "./broker-offsets.ts";
 import { resumeOffset, lostRangeAt, lostRangeError } from "./lost-range.ts";
 
 /**
- * Looks before the group is joined, because kafkajs would not say: a missing topic is created or retried for ever, and a committed offset
- * that is not in the log any more is silently moved to the log's start or end. Returns the topics of the subscription by name.
+ * Checks topics and offsets before the group is joined, because kafkajs would not report them: it creates a missing topic or retries for ever,
+ * and silently moves an offset that is not in the log to the log's start or end. Returns the topics of the subscription by name.
  */
 export async function preflight(brokerOffsets: BrokerOffsets, subscription: Subscription): Promise<readonly string[]> {
   const existing = await brokerOffsets.topics();
   const topics = matchTopics(subscription.topics, existing);
   await prepareWritten(brokerOffsets, subscription, existing);
-  // Where something else decides where to start, its word is looked at when it is given.
+  // If `startAt` or a policy decides on the start, its position is checked when the partition starts.
   if (subscription.startAt === undefined) {
     await checkCommittedOffsets(brokerOffsets, subscription, topics);
   }
   return topics;
 }
 
-/** A letter that cannot be written holds up its partition: whether it can is known at the start. */
+/** A dead letter that cannot be written would hold up its partition, so its topic is checked at the start. */
 async function prepareWritten(
   brokerOffsets: BrokerOffsets,
   { writesTo = [], logger }: Subscription,
@@ -28,7 +28,7 @@ async function prepareWritten(
     if (create === null) {
       throw new KafkaJsDriverError(
         "topic-missing",
-        `there is no topic ${topic}, which ${option} names${likeness([topic], existing)}. Create it, or let it be created with failure.createDeadLetterTopic`,
+        `there is no topic ${topic}, which ${option} names${likeness([topic], existing)}. Create it, or set failure.createDeadLetterTopic`,
       );
     }
     await brokerOffsets.createTopic(topic, create);
@@ -36,7 +36,7 @@ async function prepareWritten(
   }
 }
 
-/** The topics that there are now, of those that are wanted. */
+/** The existing topics among the wanted ones. */
 export function wantedTopics(wanted: readonly (string | RegExp)[], existing: readonly string[]): readonly string[] {
   return existing.filter((name) =>
     // search() ignores lastIndex, so a global expression cannot skip every second topic.
@@ -59,7 +59,7 @@ function matchTopics(wanted: readonly (string | RegExp)[], existing: readonly st
   return matched;
 }
 
-/** Names that end alike: a wrong prefix is the usual mistake. */
+/** Topics whose names have the same end, because the usual mistake is a wrong prefix. */
 function likeness(missing: readonly (string | RegExp)[], existing: readonly string[]): string {
   const last = String(missing[0]).split(".").at(-1) ?? "";
   const similar = existing.filter((name) => last !== "" && name.endsWith(last)).slice(0, 3);

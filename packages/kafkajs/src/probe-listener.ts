@@ -4,30 +4,30 @@ import { type ConnectionOptions, connect as connectTls } from "node:tls";
 const deadlineMs = 3_000;
 const correlationId = 0x63646362;
 const illegalSaslState = 34;
-/** An answer is some mechanisms' names. What is longer is no answer of Kafka's, but bytes of another protocol read as a length. */
+/** An answer holds the names of some mechanisms. A larger size means that bytes of another protocol were read as a length. */
 const maxAnswerBytes = 4_096;
 
-/** What a listener of a broker wants of those who connect. */
+/** What a broker's listener requires of clients. */
 export interface KafkaListener {
   readonly speaks: "kafka";
   readonly tls: boolean;
-  /** Whether it ended a TLS connection because of the certificate that was shown, or for want of one. */
+  /** Whether it ended a TLS connection because of the client's certificate, or because there was none. */
   readonly refusesCertificate: boolean;
-  /** The SASL mechanisms that it offers; empty where it wants no login, null where it did not say. */
+  /** The SASL mechanisms that it offers; empty if it requires no login, null if it did not answer. */
   readonly mechanisms: readonly string[] | null;
 }
 
-/** What listens at an address: a broker, a web server, something that takes connections and says nothing, or nothing that answers. */
+/** What listens at an address: a broker, a web server, a listener that accepts connections and stays silent, or none that answers. */
 export type Listener = KafkaListener | { readonly speaks: "http" | "nothing" | "unknown" };
 
 /**
- * Asks a broker what its listener wants, for the client only says that the connection was closed. It is asked for a login that no broker
- * has, and names those that it has. No credential is sent.
+ * Asks a broker what its listener requires, because the client only reports that the connection was closed. The question is a login with an
+ * unknown mechanism, and the broker answers with the mechanisms that it offers. No credential is sent.
  */
 export async function probeListener(broker: string, tls: ConnectionOptions = {}, closed?: AbortSignal): Promise<Listener> {
   const address = addressOf(broker);
   const servername = isIP(address.host) === 0 ? { servername: address.host } : {};
-  // Whom it is that we talk to does not matter: nothing is told, and what is heard only makes a sentence.
+  // The certificate is not verified: no secret is sent, and the answer is used only for a message.
   const options = { ...address, ...servername, ...tls, rejectUnauthorized: false };
   const [plain, secure] = await Promise.all([
     ask((onOpen) => connectPlain(address, onOpen), closed),
@@ -48,10 +48,10 @@ export async function probeListener(broker: string, tls: ConnectionOptions = {},
 
 interface Answer {
   readonly isOpen: boolean;
-  /** It took the connection, and said nothing until the time was up. */
+  /** It accepted the connection, and sent nothing until the time was up. */
   readonly isSilent: boolean;
   readonly isHttp: boolean;
-  /** The alert that ended a TLS connection, as Node names it. */
+  /** Node's name of the alert that ended a TLS connection. */
   readonly alert: string | null;
   readonly mechanisms: readonly string[] | null;
 }
@@ -84,7 +84,7 @@ function ask(open: (onOpen: () => void) => Socket, closed: AbortSignal | undefin
   });
 }
 
-/** A web server answers what it does not understand, and a proxy in front of one. */
+/** A web server, or a proxy in front of one, answers bytes that it does not understand. */
 function isHttp(received: Buffer): boolean {
   return received.toString("latin1", 0, 5) === "HTTP/";
 }
@@ -109,7 +109,7 @@ function int16(value: number): Buffer {
   return bytes;
 }
 
-/** What a whole answer says, or null while it is none. */
+/** The content of a complete answer, or null while it is incomplete. */
 function mechanismsIn(received: Buffer): readonly string[] | null {
   if (received.length < 14 || received.readInt32BE(0) > received.length - 4 || received.readInt32BE(4) !== correlationId) {
     return null;

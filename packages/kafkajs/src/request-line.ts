@@ -1,4 +1,4 @@
-/** One request after the other; what fails does not hold up the next. A request that waits for none starts in the same turn. */
+/** Runs one request after the other. A failed request does not stop the next one. If none is under way, a request starts in the same turn. */
 export class RequestLine {
   #last: Promise<unknown> = Promise.resolve();
   #open = 0;

@@ -4,20 +4,20 @@ import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { ResolvedKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
 
-/** What a session is made of. */
+/** The parts of a session. */
 export interface SessionParts {
   readonly consumer: Consumer;
   readonly subscription: Subscription;
-  /** The topics that there are of those of the subscription. */
+  /** The existing topics of the subscription. */
   readonly topics: readonly string[];
   readonly sink: DriverSink;
   readonly brokerOffsets: BrokerOffsets;
   readonly makeProducer: MakeProducer;
   readonly tuning: ResolvedKafkaJsOptions["tuning"];
-  /** As they appear in messages. */
+  /** The brokers' addresses, for messages. */
   readonly brokers: string;
-  /** Replaces the connections, where the driver has made them. */
+  /** Replaces the connections if the driver has made them. */
   readonly reconnect: (why: string) => void;
-  /** Ends every socket, where the driver has made them. */
+  /** Ends every socket if the driver has made them. */
   readonly destroySockets: () => void;
 }

@@ -18,7 +18,7 @@ import type { SessionParts } from "./session-parts.ts";
 import { Transactions } from "./transactions.ts";
 import { Writer } from "./writer.ts";
 
-/** A membership in the group. kafkajs' defects that it works around are told where the work-around is. */
+/** A membership in the group. Each work-around for a defect of kafkajs has a comment that names the defect. */
 export class KafkaJsSession implements DriverSession {
   readonly #parts: SessionParts;
   readonly #assignments: Assignments = new Assignments();
@@ -33,13 +33,13 @@ export class KafkaJsSession implements DriverSession {
   readonly #lease: GroupLease;
   readonly #watch: TopicWatch;
   readonly #topicCheck: TopicCheck;
-  /** Brokers that a fetch is under way to. */
+  /** Brokers with a fetch under way. */
   readonly #fetching = new Set<number>();
-  /** Aborted when the session is closed: what still waits then keeps neither kafkajs nor the process. */
+  /** Aborted when the session is closed, so that nothing that waits keeps kafkajs or the process alive. */
   readonly #over: AbortController = new AbortController();
-  /** Aborted when the time of the close is up. */
+  /** Aborted when the close has ended, or its deadline has passed. */
   readonly #ended: AbortController = new AbortController();
-  /** kafkajs has crashed, and has not joined again. */
+  /** Open while kafkajs has crashed and has not joined again. */
   #rejoining: OpenWait | undefined;
   #closing: Promise<void> | undefined;
   #hasFailed = false;
@@ -62,7 +62,7 @@ export class KafkaJsSession implements DriverSession {
       sink: parts.sink,
       assignments: this.#assignments,
       control: this.#control,
-      // No shorter than kafkajs takes to look at a partition that is resumed: a slow one would be idle meanwhile.
+      // As long as kafkajs takes to fetch a resumed partition. With less patience, a slow partition would be idle in between.
       patienceMs: Math.min(maxWaitMs, heartbeatIntervalMs),
       maxAheadBytes: maxBytes,
     });
@@ -175,7 +175,7 @@ export class KafkaJsSession implements DriverSession {
     await Promise.race([released, late]);
     clearTimeout(timer);
     this.#ended.abort(new KafkaJsDriverError("client-crashed", "the session was closed before the brokers answered"));
-    // Also where it did disconnect: kafkajs skips a stop while it joins, and would connect again to join.
+    // Even if kafkajs has disconnected: it ignores a stop while it joins, and would connect again.
     destroySockets();
   }
 
@@ -189,7 +189,7 @@ export class KafkaJsSession implements DriverSession {
     this.#commits.useGeneration(commit);
   }
 
-  /** The member is on its way out, and not to come back. */
+  /** The member is leaving the group, and must not join again. */
   get isClosing(): boolean {
     return this.#closing !== undefined;
   }
@@ -200,8 +200,8 @@ export class KafkaJsSession implements DriverSession {
 
   async #consume(topics: readonly string[]): Promise<void> {
     const { consumer, tuning } = this.#parts;
-    // Where to start is said by this session. From the beginning is where kafkajs then moves to when an offset is out of range, and where
-    // it is noticed: from the end, nobody would see it before something new is written.
+    // This session says where partitions start. `fromBeginning` is where kafkajs moves to if an offset is out of range. Such a move is noticed
+    // with the next batch. After a move to the end it would be noticed only when something new is written.
     await consumer.subscribe({ topics: [...topics], fromBeginning: true });
     await consumer.run({
       autoCommit: false,
@@ -211,7 +211,7 @@ export class KafkaJsSession implements DriverSession {
     });
   }
 
-  /** kafkajs takes topics only while it does not run: everything is given up, and the group joined anew. */
+  /** kafkajs accepts new topics only while it is stopped. So all partitions are given up, and the group is joined again. */
   async #widen(topics: readonly string[]): Promise<void> {
     await this.#givingUp.all("revoked");
     if (!this.#isOver) {
@@ -248,8 +248,8 @@ export class KafkaJsSession implements DriverSession {
   }
 
   /**
-   * A fetch that starts while the last one to that broker has not ended: the last one has thrown. kafkajs keeps its positions then, also
-   * where the topic was recreated in the meantime.
+   * If a fetch starts while the last one to the same broker has not ended, the last one has thrown. kafkajs keeps its positions then, even if
+   * the topic was recreated meanwhile.
    */
   #fetches({ nodeId }: { readonly nodeId: number }): void {
     if (this.#fetching.has(nodeId)) {
@@ -266,7 +266,7 @@ export class KafkaJsSession implements DriverSession {
 
   #joined(memberAssignment: Readonly<Record<string, readonly number[]>>): void {
     if (this.isClosing) {
-      // With a client of the application's own, whose sockets are not ours to end, a join may still come through after the stop.
+      // The sockets of the application's own client are not ended by a stop, so a join that was under way may still succeed.
       this.#parts.consumer.disconnect().catch(() => {});
     }
     if (this.#isOver) {
@@ -274,13 +274,13 @@ export class KafkaJsSession implements DriverSession {
     }
     this.#rejoining?.end();
     this.#rejoining = undefined;
-    void this.#givingUp.all("lost"); // where nobody asked before the join
+    void this.#givingUp.all("lost"); // if they were not given up before the join
     this.#commits.joined();
     this.#lease.extend();
     this.#starter.begin(this.#assignments.renew(memberAssignment, true));
   }
 
-  /** Partitions of a topic that was recreated while they were read: what they go on with is a new assignment. */
+  /** The topic of these partitions was recreated while they were read. They go on as new assignments. */
   #renew(going: readonly Held[]): void {
     if (this.#isOver) {
       return;

@@ -6,20 +6,20 @@ import { KafkaJsDriverError } from "./errors.ts";
 const keepAliveDelayMs = 60_000;
 
 export interface SocketListener {
-  /** A socket could not be connected, or broke, and none is left that is of use. */
+  /** A socket could not connect, or broke, and no working socket is left. */
   readonly failed: (error: Error) => void;
   /** A broker has answered on a socket for the first time. */
   readonly answered: () => void;
 }
 
 /**
- * Makes kafkajs' sockets and knows which are open, so that a stop can end them: kafkajs itself may wait for ever, and a member that is
- * stopped while it joins goes on to join.
+ * Makes kafkajs' sockets and knows which are open, so that a stop can end them. kafkajs itself may wait for ever, and a member that is stopped
+ * while it joins would go on to join.
  */
 export class Sockets {
-  /** The open ones, each with its broker and since when it is. */
+  /** The open sockets, each with its broker and the time at which it was opened. */
   readonly #open = new Map<Socket, { readonly broker: string; readonly sinceMs: number }>();
-  /** Those on which a broker has answered. */
+  /** The sockets on which a broker has answered. */
   readonly #useful = new Set<Socket>();
   readonly #listener: SocketListener | null;
   #isEnded = false;
@@ -29,7 +29,7 @@ export class Sockets {
   }
 
   readonly factory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
-    // kafkajs declares an object here; `ssl: true` arrives as it was given.
+    // kafkajs' types say that this is an object, but `ssl: true` is passed on as true.
     const tls = ssl as ConnectionOptions | boolean | undefined;
     const socket = tls
       ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...(tls === true ? {} : tls) }, onConnect)
@@ -48,8 +48,8 @@ export class Sockets {
   };
 
   /**
-   * The brokers as kafkajs asks for them before each new attempt, and none once the sockets are ended: an empty list is what it does not
-   * try again after. A refused connection it would retry, in loops within loops, for minutes.
+   * The brokers, as a function that kafkajs calls before each attempt to connect. After the sockets are ended, the list is empty: kafkajs does
+   * not try again then. It would retry a refused connection for minutes, in nested loops.
    */
   brokersWhileOpen(brokers: KafkaConfig["brokers"]): () => Promise<string[]> {
     return async () => (this.#isEnded ? [] : typeof brokers === "function" ? await brokers() : brokers);
@@ -64,7 +64,7 @@ export class Sockets {
       this.#useful.add(socket);
       listener.answered();
     });
-    let failure: Error | null = null; // of one that kafkajs ends, there is none
+    let failure: Error | null = null; // stays null if kafkajs itself ends the socket
     socket.once("error", (error) => {
       failure = error;
     });
@@ -79,7 +79,7 @@ export class Sockets {
     });
   }
 
-  /** Ends every socket, and those that are still to come. */
+  /** Ends every socket, and every socket that is made after this. */
   destroy(): void {
     this.#isEnded = true;
     for (const socket of this.#open.keys()) {
@@ -88,8 +88,8 @@ export class Sockets {
   }
 
   /**
-   * Ends the sockets to a broker (to all, without one) that were open at that moment, milliseconds since the epoch, and gives how many there
-   * were. kafkajs connects anew when it asks next. Of itself it keeps a connection on which an answer is overdue, and goes on asking there.
+   * Ends the sockets to a broker (to all brokers, if it is null) that were open at that time, in milliseconds since the epoch. Returns how many
+   * there were. kafkajs connects again with its next request. By itself it keeps a connection on which an answer is overdue.
    */
   replace(openSinceMs: number, broker: string | null = null): number {
     const silent = [...this.#open].filter(([, open]) => open.sinceMs <= openSinceMs && (broker === null || open.broker === broker));
@@ -101,17 +101,17 @@ export class Sockets {
 }
 
 /**
- * kafkajs lets go of a broker's last socket again at each of its own restarts. Of one that is closed, Node puts that off until it connects,
- * which it never does: a listener more each time, and a warning at the eleventh.
+ * kafkajs ends a broker's last socket again at each of its own restarts. If that socket is closed, Node waits with the end until it connects,
+ * which never happens. Each time a listener is added, and the eleventh causes a warning.
  */
 function endRepeats(socket: Socket): void {
   socket.unref = () => socket;
 }
 
-/** With an error, or kafkajs would wait for the answers on it for ever; without one where it has said good-bye itself. */
+/** Ends a socket with an error, because kafkajs would otherwise wait for its answers for ever. If kafkajs has ended it itself, without one. */
 function end(socket: Socket, errorOf: () => Error): void {
   socket.destroy(socket.writableEnded ? undefined : errorOf());
-  // It also asks on a socket that is destroyed, and waits for the answer until the request's time is up.
+  // kafkajs also sends requests on a destroyed socket, and waits for their answers until they time out.
   socket.write = () => {
     setImmediate(() => socket.listenerCount("error") > 0 && socket.emit("error", errorOf()));
     return true;

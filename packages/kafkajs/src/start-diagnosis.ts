@@ -4,25 +4,25 @@ import { isKafkaJsDriverError, KafkaJsDriverError } from "./errors.ts";
 import { causesOf, explainFailure } from "./explain-failure.ts";
 import type { KafkaJsConnection, ResolvedKafkaJsOptions } from "./options.ts";
 
-/** A start that has not come so far by then is looked into: for some ports kafkajs waits much longer. */
+/** After this time a start is diagnosed, because kafkajs waits much longer for some ports. */
 const askAfterMs = 1_000;
 
-/** Finds out why a start fails, and says what to change. */
+/** Finds out why a start fails, and what to change. */
 export class StartDiagnosis {
   readonly #config: KafkaJsConnection | null;
   readonly #brokers: string;
   readonly #signal: AbortSignal | undefined;
-  /** Nothing answered while the start was under way: what it fails with then is that. */
+  /** No broker answered while the start was under way. If the start fails, this is the reason. */
   #silence: ConnectionDiagnosis | null = null;
 
-  /** `brokers`: as they appear in messages. */
+  /** `brokers`: their addresses for messages. */
   constructor({ client }: ResolvedKafkaJsOptions, brokers: string, signal: AbortSignal | undefined) {
     this.#config = client.kind === "made" ? client.config : null;
     this.#brokers = brokers;
     this.#signal = signal;
   }
 
-  /** What the work gives. Once it takes long, the brokers are asked; where they would never let us in, that is the error. */
+  /** The result of the work. If the work takes long, the brokers are asked. If they will never accept the client, it rejects with that. */
   async orRefused<T>(work: Promise<T>): Promise<T> {
     const over = new AbortController();
     const refused = new Promise<never>((_, reject) => {
@@ -36,7 +36,7 @@ export class StartDiagnosis {
     }
   }
 
-  /** What kafkajs failed with, in words. Where it does not say itself what is wrong, the brokers are asked. */
+  /** kafkajs' failure, explained. If the failure itself does not say what is wrong, the brokers are asked. */
   async explain(failure: unknown): Promise<KafkaJsDriverError> {
     const own = causesOf(failure).find(isKafkaJsDriverError);
     if (own !== undefined) {
@@ -58,12 +58,12 @@ export class StartDiagnosis {
 
   async #diagnose(failure: unknown, closed: AbortSignal | undefined): Promise<ConnectionDiagnosis | null> {
     if (this.#config === null) {
-      return null; // what a client of the application's own is made with is not known here
+      return null; // the options of the application's own client are not known here
     }
     try {
       return await diagnoseConnection(await attemptOf(this.#config), failure, undefined, closed);
     } catch {
-      return null; // the function that gives the brokers failed: that is what kafkajs tells
+      return null; // the function that returns the brokers failed, and kafkajs reports that
     }
   }
 
@@ -74,7 +74,7 @@ export class StartDiagnosis {
     return new KafkaJsDriverError(code, `${place}${sentence.replace(/\.$/, "")}`, cause);
   }
 
-  /** What a broker says about a login is not ours: it is kept only if it does not repeat what is secret. */
+  /** A broker's message about a login may quote a secret. It is kept only if it does not. */
   #holdsSecret(failure: unknown): boolean {
     const secrets = Object.values(this.#config?.sasl ?? {}).filter(
       (value): value is string => typeof value === "string" && value.length > 3,

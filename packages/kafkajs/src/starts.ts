@@ -4,25 +4,24 @@ import { type BrokerOffsets, placeOf } from "./broker-offsets.ts";
 import { resumeOffset, isOfAnotherTopic, type LogEnds, lostRangeAt, type Position } from "./lost-range.ts";
 
 export interface Start extends OffsetCommit {
-  /** The group's commit, where there is one of this topic. */
+  /** The group's commit, if there is one of this topic. */
   readonly committed: bigint | null;
-  /** What retention has taken in front of it, where it goes on all the same. */
+  /** The lost range before the start, if the partition starts after it. */
   readonly skipped: LostRange | null;
 }
 
-/** A partition that cannot start: what is to be read there is not in the log. */
+/** A partition that cannot start, because the log does not have its position. */
 export interface LostStart {
   readonly assignment: OwnAssignment;
   readonly lost: LostRange;
-  /** Who had said that it starts there. */
+  /** What has given the position. */
   readonly keptBy: "group" | "sink";
 }
 
 /**
- * Decides where partitions start: where `startAt` says, or else at the group's commit, or else where `from` says. kafkajs would decide by
- * itself, and answer an offset that is out of range with the start or the end of the log, without a word. A position of a topic that was
- * deleted and created again since is no position. Kafka drops a group's commits with the topic: if there is none, what this member itself
- * has read before tells.
+ * Decides where partitions start. The position of `startAt` comes first, then the group's commit, then `from`. kafkajs itself would silently
+ * move an offset that is out of range to the start or the end of the log. A position in an earlier topic of the same name is a lost range. Kafka
+ * deletes the commits of a topic with the topic. So if there is no commit, the position of this member in the earlier topic counts.
  */
 export async function resolveStarts(
   brokerOffsets: BrokerOffsets,
@@ -64,12 +63,12 @@ export async function resolveStarts(
 
 function warnWithoutId(logger: Logger, { topic, partition, topicId }: OwnAssignment): void {
   if (topicId === null) {
-    const what = "a sink has a checkpoint, the group has no commit, and the brokers tell no topic ids";
-    logger.warn({ topic, partition }, `${what}: whether the topic was recreated cannot be told`);
+    const what = "a sink has a checkpoint, the group has no commit, and the brokers have no topic ids";
+    logger.warn({ topic, partition }, `${what}: it cannot be known whether the topic was recreated`);
   }
 }
 
-/** What a position lacks. Without topic ids, the record that was committed with the group's offset must stand where it stood. */
+/** The range that is lost at a position. Without topic ids, the landmark of the group's commit must still be at its offset. */
 async function lostAt(
   brokerOffsets: BrokerOffsets,
   assignment: OwnAssignment,
@@ -95,7 +94,7 @@ function positionOf({ offset, topicId = null }: OffsetCommit): Position {
   return { offset, topicId };
 }
 
-/** Where partitions start of which nothing else says it. */
+/** The starts of partitions without any position. */
 async function firstOffsets(
   brokerOffsets: BrokerOffsets,
   from: Subscription["from"],
@@ -105,13 +104,13 @@ async function firstOffsets(
   return (place, log) => (from === "latest" ? log?.high : (since?.get(place) ?? log?.low)) ?? 0n;
 }
 
-/** The offset that the user has asked for: it must be there. */
+/** The offset that the user has given. The log must have it. */
 function askedFor(from: Subscription["from"], { topic, partition, topicId }: OwnAssignment): Position | null {
   const offset = typeof from === "object" && "offsets" in from ? from.offsets[topic]?.[partition] : undefined;
   return offset === undefined ? null : { offset, topicId: topicId ?? null };
 }
 
-/** A position of the topic as it is now tells nothing: another member may have been further since. */
+/** The position, if it is in an earlier topic. In the current topic it is outdated, because another member may have read on since. */
 function outdated(position: Position | null, assignment: OwnAssignment): Position | null {
   return position !== null && isOfAnotherTopic(position, assignment) ? position : null;
 }

@@ -5,18 +5,18 @@ import type { BrokerOffsets } from "./broker-offsets.ts";
 
 export interface SubscriptionCheckParts {
   readonly subscription: Subscription;
-  /** Those that this member subscribes to, by name. */
+  /** The topics of this member's subscription, by name. */
   readonly topics: readonly string[];
   readonly sink: DriverSink;
   readonly brokerOffsets: BrokerOffsets;
-  /** The topics in what a member says of itself when it joins. */
+  /** The topics in a member's metadata. */
   readonly topicsIn: (metadata: Buffer) => readonly string[];
 }
 
 /**
- * Tells of members of one group that subscribe to different topics. The member that leads the group hands out the partitions of its own
- * topics, kafkajs also to members that do not subscribe to them: those let them lie, and nobody reads them. The leader sees it in the members
- * that join, another member in the topics that it is given; one that is given nothing asks the brokers.
+ * Reports members of one group that subscribe to different topics. The leader of the group assigns the partitions of its own topics, with
+ * kafkajs also to members that do not subscribe to them. Those members ignore them, and nobody reads them. The leader sees the difference in
+ * the members that join, another member in the topics that it is assigned. A member without partitions asks the brokers.
  */
 export class SubscriptionCheck {
   readonly #parts: SubscriptionCheckParts;
@@ -27,14 +27,14 @@ export class SubscriptionCheck {
     this.#parts = parts;
   }
 
-  /** The group is about to be joined: what was told belongs to the last generation. */
+  /** The group is about to be joined again. What was reported belongs to the last generation. */
   reset(): void {
     this.#generation++;
     this.#end();
     this.#end = () => {};
   }
 
-  /** What the group answered to the join; its members are told to the leader alone. */
+  /** The group's answer to the join. Only the leader gets the list of members. */
   joined({ memberId, members }: JoinedGroup): void {
     const subscriptions = members.map((member) => ({ ...member, topics: [...this.#parts.topicsIn(member.memberMetadata)].sort() }));
     const own = subscriptions.find((member) => member.memberId === memberId)?.topics;
@@ -44,7 +44,7 @@ export class SubscriptionCheck {
     }
   }
 
-  /** What this member may read. Nothing, of topics that have partitions: there may be more members than partitions, or this. */
+  /** The assignment of this member. If it is empty, there are more members than partitions, or the subscriptions differ. */
   assigned(memberAssignment: Readonly<Record<string, readonly number[]>>, isLeader: boolean): void {
     if (!isLeader && Object.values(memberAssignment).every((partitions) => partitions.length === 0)) {
       void this.#look();
@@ -62,11 +62,11 @@ export class SubscriptionCheck {
         this.#report(`this member to ${textOf(topics)}, another one to ${textOf(other)}`);
       }
     } catch (error) {
-      subscription.logger.debug({ err: error }, "the members of the group could not be asked for");
+      subscription.logger.debug({ err: error }, "the members of the group could not be listed");
     }
   }
 
-  /** Topics that this member was given, and does not subscribe to. */
+  /** This member was assigned topics to which it does not subscribe. */
   received(foreign: readonly string[], own: readonly string[]): void {
     this.#report(`this member to ${textOf(own)}, the one that leads it to ${textOf(foreign)}`);
   }
@@ -76,9 +76,9 @@ export class SubscriptionCheck {
     const { groupId } = subscription;
     const cause = new KafkaJsDriverError(
       "subscriptions-differ",
-      `the members of the group ${groupId} subscribe to different topics: ${who}. Partitions are handed out to members that do not read them; give each set of topics a group of its own`,
+      `the members of the group ${groupId} subscribe to different topics: ${who}. Partitions are assigned to members that do not read them: use one group for each set of topics`,
     );
-    subscription.logger.warn({ err: cause }, "some partitions of the group are read by nobody");
+    subscription.logger.warn({ err: cause }, "nobody reads some partitions of the group");
     this.#end();
     const wait = sink.waiting?.({ what: `the partitions of the group ${groupId}`, cause });
     this.#end = () => wait?.end();

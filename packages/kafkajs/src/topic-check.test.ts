@@ -57,9 +57,7 @@ test("a topic that was recreated while no broker answered is found out before an
 
 test("an answer that was asked for before the fetch failed says nothing about the topic after it", async () => {
   const answers: ((id: string) => void)[] = [];
-  const { check, assignments, held } = setUp(
-    () => new Promise((resolve) => answers.push((id) => resolve(new Map([["t", id]])))),
-  );
+  const { check, assignments, held } = setUp(() => new Promise((resolve) => answers.push((id) => resolve(new Map([["t", id]])))));
   const early = check.look();
   assignments.recheckTopic();
   const isSame = check.isSame(held);

@@ -5,12 +5,12 @@ import type { BrokerOffsets } from "./broker-offsets.ts";
 import { lostRangeError } from "./lost-range.ts";
 import type { TopicIdsByName } from "./metadata-request.ts";
 
-/** So old may be what is known of the topics when the next batch comes: a topic is hardly deleted, created and filled again in this time. */
+/** How old a check may be when a batch comes. A topic can hardly be deleted, created and filled again in this time. */
 const minAgeMs = 100;
-/** Brokers that answer slowly, or have much to tell, are asked less often: looking takes at most a tenth of the time. */
+/** Slow brokers are asked less often: checks take at most a tenth of the time. */
 const ageOfAnswer = 10;
 const maxAgeMs = 1_000;
-/** A batch that came without a look is looked at after so long. */
+/** A batch that was handed over without a check is followed by one after this time. */
 const afterBatchMs = 1_000;
 
 export interface TopicCheckParts {
@@ -18,15 +18,15 @@ export interface TopicCheckParts {
   readonly groupId: string;
   readonly assignments: Assignments;
   readonly logger: Logger;
-  /** Told of partitions whose topic is another one now. */
+  /** Called with partitions whose topic was recreated. */
   readonly recreated: (held: readonly Held[]) => void;
-  /** Told of a topic that is another one now, and whose ids the brokers do not tell. */
+  /** Called if a topic was recreated on brokers without topic ids. */
   readonly failed: (error: Error) => void;
 }
 
 /**
- * Looks whether the topics are still those that the positions are of. kafkajs fetches by name, so that a topic which is deleted and created
- * again between two fetches goes on in the middle of the new one. A commit of that moment cannot go wrong: it has its topic's id.
+ * Checks whether the topics are still the ones that the positions belong to. kafkajs fetches by name: if a topic is deleted and created again
+ * between two fetches, kafkajs goes on in the middle of the new topic. A commit at that moment does no harm, because it names its topic's id.
  */
 export class TopicCheck {
   readonly #parts: TopicCheckParts;
@@ -39,7 +39,7 @@ export class TopicCheck {
     this.#parts = parts;
   }
 
-  /** Whether a batch that has just come is to be handed over only after a look; if not, a look follows it. */
+  /** Whether a batch that has just come must wait for a check. If not, a check follows it. */
   get isDue(): boolean {
     if (!this.#isStopped) {
       this.#timer ??= setTimeout(() => {
@@ -51,14 +51,14 @@ export class TopicCheck {
   }
 
   /**
-   * Looks whether the topic is the one that the partition was read of. If not, the assignment is over, or the session fails. False also if a
-   * fetch has thrown and no look could follow: the batch is left then, and fetched again.
+   * Whether the topic is still the one that the partition was read from. If not, the assignment is over, or the session has failed. False also
+   * if a fetch has thrown and the brokers did not answer the check after it. The batch is dropped then, and kafkajs fetches it again.
    */
   async isSame(held: Held): Promise<boolean> {
     if (held.failedFetches !== held.checkedFetches) {
       return await this.#isSameAfterFailure(held);
     }
-    // If the brokers do not answer, the batch is handed over all the same: nothing speaks for another topic.
+    // If the brokers do not answer, the batch is handed over nevertheless: nothing suggests another topic.
     await this.look();
     return !held.isOver;
   }
@@ -66,11 +66,11 @@ export class TopicCheck {
   async #isSameAfterFailure(held: Held): Promise<boolean> {
     const { brokerOffsets, groupId, failed } = this.#parts;
     const { topic, topicId } = held.assignment;
-    // A look that is under way may have been answered before the fetch failed, and tell of the topic that was there then.
+    // A check that is under way may have been answered before the fetch failed. Its answer would be about the topic of that time.
     await this.#looking;
     const { failedFetches } = held;
     const ids = await this.look();
-    // Another broker may not know the new topic yet: an answer without the topic says nothing.
+    // An answer without the topic says nothing: the broker may not know the new topic yet.
     if (held.isOver || ids === null || (topicId !== null && !ids.has(topic))) {
       return false;
     }
@@ -87,8 +87,8 @@ export class TopicCheck {
   }
 
   /**
-   * Looks at all partitions that are held, and tells what the brokers have answered; null if they have not. A later batch makes it look
-   * again. Never rejects.
+   * Checks the topics of all partitions that are held. Resolves with the brokers' answer, or with null if there is none; a later batch causes
+   * the next check then. Never rejects.
    */
   look(): Promise<TopicIdsByName | null> {
     this.#looking ??= this.#look().finally(() => {
@@ -119,7 +119,7 @@ export class TopicCheck {
       ids = answered;
     } catch (error) {
       if (!this.#isStopped) {
-        logger.warn({ err: error }, "the ids of the topics could not be asked for; they are asked for again with a later batch");
+        logger.warn({ err: error }, "the topics could not be checked; a later batch causes the next check");
       }
     }
     const tookMs = performance.now() - askedAtMs;

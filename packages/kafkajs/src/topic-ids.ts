@@ -4,7 +4,7 @@ import { KafkaJsDriverError } from "./errors.ts";
 import type { MessageInBatch } from "./landmarks.ts";
 import { type KafkaJsRequest, metadataRequest, type TopicIdsByName, type VersionRange } from "./metadata-request.ts";
 
-/** The parts of kafkajs' cluster that are used here. */
+/** The part of kafkajs' cluster that is used here. */
 interface Cluster {
   connect(): Promise<void>;
   disconnect(): Promise<void>;
@@ -32,9 +32,9 @@ const readCommitted = 1;
 const none: TopicIdsByName = new Map();
 
 /**
- * Asks a broker for the ids of topics. kafkajs speaks Metadata up to version 6, which has none, and its clients let no other request
- * through; the cluster that they are made of does, with the client's own addresses, TLS and SASL. It is behind a symbol of the client. Of
- * a client that is none of kafkajs' own (a wrapper), and of a broker without topic ids, nothing is known.
+ * Asks a broker for the ids of topics. kafkajs supports Metadata up to version 6, which has no topic ids, and its clients cannot send other
+ * requests. The cluster inside a client can, with the client's own addresses, TLS and SASL. A symbol property of the client makes such a
+ * cluster. With a wrapper around kafkajs' client, and with brokers without topic ids, nothing is known.
  */
 export class TopicIds {
   readonly #makeCluster: MakeCluster | null;
@@ -45,12 +45,12 @@ export class TopicIds {
     this.#makeCluster = clusterMaker(kafka);
   }
 
-  /** The ids of those that there are; empty if they cannot be known. */
+  /** The ids of these topics, as far as they exist; empty if ids cannot be known. */
   of(topics: readonly string[]): Promise<TopicIdsByName> {
     return topics.length === 0 ? Promise.resolve(none) : this.#ask((cluster) => ask(cluster, topics), none);
   }
 
-  /** The records of the batch that has an offset; empty if it cannot be asked for, or is not there. */
+  /** The records of the batch that contains an offset; empty if it cannot be fetched or does not exist. */
   recordsAt(topic: string, partition: number, offset: bigint): Promise<readonly MessageInBatch[]> {
     return this.#ask((cluster) => fetchAt(cluster, topic, partition, offset), []);
   }
@@ -65,10 +65,10 @@ export class TopicIds {
       return await bounded(
         asked.then(question),
         answerDeadlineMs,
-        () => new KafkaJsDriverError("brokers-unreachable", `no broker told of the topics within ${answerDeadlineMs} ms`),
+        () => new KafkaJsDriverError("brokers-unreachable", `no broker answered a question about topics within ${answerDeadlineMs} ms`),
       );
     } catch (error) {
-      // The next one may be another broker.
+      // The next question may go to another broker.
       if (this.#cluster === asked) {
         this.#cluster = undefined;
       }
@@ -97,14 +97,14 @@ async function connected(makeCluster: MakeCluster): Promise<Cluster> {
   return cluster;
 }
 
-/** Always of the same broker, as long as it answers: another one may be behind it, and still tell of a topic that is gone. */
+/** Asks the same broker for as long as it answers, because another one may be late and still know a deleted topic. */
 async function ask({ brokerPool }: Cluster, topics: readonly string[]): Promise<TopicIdsByName> {
   const { seedBroker } = brokerPool;
   const request = metadataRequest(seedBroker?.versions ?? {}, topics);
   return request === null || seedBroker === undefined ? none : seedBroker.connectionPool.send(request);
 }
 
-/** Fetched as a consumer does, one batch. */
+/** Fetches one batch as a consumer does. */
 async function fetchAt(cluster: Cluster, topic: string, partition: number, offset: bigint): Promise<readonly MessageInBatch[]> {
   await cluster.addMultipleTargetTopics([topic]);
   const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
@@ -118,6 +118,6 @@ async function fetchAt(cluster: Cluster, topic: string, partition: number, offse
 }
 
 async function letGo(cluster: Promise<Cluster> | undefined): Promise<void> {
-  // What went wrong before is what is reported.
+  // The first failure is reported, not this one.
   await cluster?.then((one) => one.disconnect()).catch(() => {});
 }

@@ -5,15 +5,15 @@ import { wantedTopics } from "./preflight.ts";
 export interface TopicWatchParts {
   readonly brokerOffsets: BrokerOffsets;
   readonly wanted: readonly (string | RegExp)[];
-  /** Those that are consumed already. */
+  /** The topics that are consumed already. */
   readonly known: readonly string[];
   readonly intervalMs: number;
   readonly logger: Logger;
-  /** Resolves when they are consumed. */
+  /** Resolves when these topics are consumed. */
   readonly found: (topics: readonly string[]) => Promise<void>;
 }
 
-/** Looks from time to time for topics that a regular expression matches and that were not there before: kafkajs looks only once. */
+/** Looks from time to time for new topics that a regular expression matches. kafkajs looks only once. */
 export class TopicWatch {
   readonly #parts: TopicWatchParts;
   readonly #known: Set<string>;
@@ -25,7 +25,7 @@ export class TopicWatch {
     this.#known = new Set(parts.known);
   }
 
-  /** Does nothing where every topic has a name. */
+  /** Does nothing if the subscription has no regular expression. */
   start(): void {
     if (!this.#isStopped && this.#parts.wanted.some((topic) => typeof topic !== "string")) {
       this.#timer = setTimeout(() => void this.#look().finally(() => this.start()), this.#parts.intervalMs);
@@ -42,7 +42,7 @@ export class TopicWatch {
     try {
       const later = wantedTopics(wanted, await brokerOffsets.topics()).filter((topic) => !this.#known.has(topic));
       if (later.length > 0 && !this.#isStopped) {
-        logger.info({ topics: later }, "topics that match were made; the group is joined anew with them");
+        logger.info({ topics: later }, "new topics match the subscription; the group is joined again with them");
         await found(later);
         for (const topic of later) {
           this.#known.add(topic);
@@ -50,7 +50,7 @@ export class TopicWatch {
       }
     } catch (error) {
       if (!this.#isStopped) {
-        logger.warn({ err: error }, "new topics could not be looked for; looking again later");
+        logger.warn({ err: error }, "the topics could not be listed; new topics are looked for again later");
       }
     }
   }

@@ -29,7 +29,7 @@ export interface TransactionParts {
 
 interface Opened {
   readonly own: OwnProducer;
-  /** A zombie's last transaction may have ended after this assignment started: nothing is written before that is looked at. */
+  /** The old owner's last transaction may have ended after this assignment started. Nothing is written before this was checked. */
   isChecked: boolean;
 }
 
@@ -38,13 +38,13 @@ const visiblePauseMs = 5;
 const noCommits: ReadonlyMap<string, Position> = new Map();
 
 /**
- * Writes and commits in one transaction. kafkajs sends no generation with the offsets, so the broker cannot refuse an old member's: what
- * fences here is the transactional id, one for each partition of the group. The first transaction of a new owner ends those of the old
- * one for ever, and then looks whether the old one has committed since this assignment started.
+ * Writes and commits in one transaction. kafkajs sends no generation with the offsets, so the broker cannot refuse those of an old member. The
+ * transactional id fences instead, one for each partition of the group. The first transaction of a new owner fences off the old owner's
+ * producer for ever, and then checks whether the old owner has committed since this assignment started.
  */
 export class Transactions {
   readonly #parts: TransactionParts;
-  /** Assignments that somebody else has taken over. Trying again would take them back: the new producer would fence off the new owner. */
+  /** Assignments that another member has taken over. A retry would make a new producer, which would fence off the new owner. */
   readonly #fenced = new WeakSet<PartitionAssignment>();
   readonly #opened = new Map<PartitionAssignment, Promise<Opened>>();
 
@@ -52,7 +52,7 @@ export class Transactions {
     this.#parts = parts;
   }
 
-  /** One at a time: the caller waits for it before it asks for the next. */
+  /** The caller waits for each transaction before the next. */
   async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     const assignment = this.#oneAssignment(offsets);
     this.#refuseUnlessCurrent(assignment);
@@ -100,7 +100,7 @@ export class Transactions {
     await this.#untilVisible(offsets);
   }
 
-  /** The last transaction may still be ending at the brokers. kafkajs tries again where it adds partitions, and not where it adds offsets. */
+  /** The brokers may still be ending the last transaction. kafkajs retries when it adds partitions, but not when it adds offsets. */
   async #sendOffsets(transaction: Transaction, offsets: readonly OffsetCommit[]): Promise<void> {
     for (const deadline = performance.now() + visibleDeadlineMs; ; ) {
       try {
@@ -117,8 +117,8 @@ export class Transactions {
   }
 
   /**
-   * The brokers answer a commit before its offsets are to be seen, and kafkajs cannot ask for those that wait: whoever takes the partition
-   * over would start too early. So this member leaves only when they are there.
+   * The brokers answer a commit before its offsets are visible, and kafkajs cannot ask for pending offsets. A new owner of the partition could
+   * start before them. So this member keeps the partition until they are visible.
    */
   async #untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
     const { brokerOffsets, groupId } = this.#parts;
@@ -140,7 +140,7 @@ export class Transactions {
     if (first === undefined || others.some(({ assignment }) => assignment !== first.assignment)) {
       throw new KafkaJsDriverError(
         "transaction-failed",
-        "with kafkajs a transaction commits exactly one partition, because its transactional id is what fences off the partition's old owner; nothing was written",
+        "expected the offset of exactly one partition: with kafkajs, the transactional id of a partition fences off its old owner; nothing was written",
       );
     }
     return first.assignment;
@@ -185,7 +185,7 @@ export class Transactions {
     return { own: await connected(own), isChecked: false };
   }
 
-  /** Producers of assignments that are over. */
+  /** Gives up producers of assignments that are over. */
   async #letOldGo(): Promise<void> {
     const old = [...this.#opened.keys()].filter((assignment) => !this.#parts.assignments.isCurrent(assignment));
     await Promise.all(old.map((assignment) => this.#letGo(assignment)));
@@ -203,13 +203,13 @@ async function commitOf(transaction: Transaction): Promise<void> {
     await transaction.commit();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new KafkaJsDriverError("transaction-failed", `the commit failed, and whether it was done is not known: ${reason}`, {
+    throw new KafkaJsDriverError("transaction-failed", `the commit failed, and it is not known whether it was carried out: ${reason}`, {
       cause: error,
     });
   }
 }
 
-/** What the brokers answer to a producer whose transactional id somebody else has taken over. */
+/** The brokers' answers to a producer whose transactional id another producer has taken over. */
 const fencedTypes: ReadonlySet<unknown> = new Set(["INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"]);
 
 function explain(error: unknown, topics: string): KafkaJsDriverError {
@@ -219,7 +219,7 @@ function explain(error: unknown, topics: string): KafkaJsDriverError {
   const { type, message = String(error) } = error as { readonly type?: unknown; readonly message?: string };
   return fencedTypes.has(type)
     ? new KafkaJsDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, { cause: error })
-    : new KafkaJsDriverError("transaction-failed", `the transaction that writes to ${topics} failed and was taken back: ${message}`, {
+    : new KafkaJsDriverError("transaction-failed", `the transaction that writes to ${topics} failed and was aborted: ${message}`, {
         cause: error,
       });
 }

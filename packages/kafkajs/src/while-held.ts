@@ -6,10 +6,10 @@ export type StillHeld = <T>(work: Promise<T> | T) => Promise<T>;
 const over: unique symbol = Symbol("the partition was given up");
 
 /**
- * Takes steps about a partition for as long as this member holds it. While a step waits for the brokers, a rebalance may give the partition
- * to another member, a recreated topic or a seek may replace its assignment, and the session may end. What the step then brings is about an
- * assignment that is over: acting on it would move, commit or fail what belongs to somebody else. So each wait is written
- * `await still(...)`. Steps that end early are no failure.
+ * Runs steps for a partition for as long as this member holds it. While a step waits for the brokers, a rebalance may give the partition to
+ * another member, a recreated topic or a seek may replace the assignment, or the session may end. The answer is then about an assignment that
+ * is over, and acting on it could commit over the new owner's position, move the new assignment, or fail a session that has done nothing wrong.
+ * So each wait is written `await still(...)`, and ends the steps in that case. That is no failure.
  */
 export async function whileHeld(held: Held, steps: (still: StillHeld) => Promise<void>): Promise<void> {
   const still: StillHeld = async (work) => {

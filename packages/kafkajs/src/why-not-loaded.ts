@@ -4,10 +4,10 @@ export function whyNotLoaded(error: unknown): string {
   if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
     return `${message.split("\n")[0]}. Install it beside this package: npm install kafkajs`;
   }
-  // What esbuild puts where a module of CommonJS asks for one of Node's.
+  // The error of esbuild's replacement for `require`, which CommonJS modules call for Node's own modules.
   if (message.startsWith("Dynamic require of ")) {
     return (
-      `${message}. It is bundled into an ES module, where there is no require: leave it out of the bundle (esbuild: --external:kafkajs), ` +
+      `${message}. It is bundled into an ES module, and those have no require: leave it out of the bundle (esbuild: --external:kafkajs), ` +
       `bundle to CommonJS (--format=cjs), or give the bundle a require (--banner:js="import { createRequire } from 'node:module'; ` +
       `const require = createRequire(import.meta.url);")`
     );

@@ -14,7 +14,7 @@ import {
 } from "./own-producer.ts";
 import { RequestLine } from "./request-line.ts";
 
-/** Writes with a producer of its own, which is made when something is written. */
+/** Writes records. Its producer is made with the first write. */
 export class Writer {
   readonly #makeProducer: MakeProducer;
   readonly #line: RequestLine = new RequestLine();
@@ -28,7 +28,7 @@ export class Writer {
     this.#ended = ended;
   }
 
-  /** One write after the other: kafkajs does not keep the order of several. */
+  /** One write after the other, because kafkajs does not keep the order of parallel writes. */
   send(records: readonly OutgoingRecord[]): Promise<void> {
     return this.#line.send(() => this.#send(records));
   }

@@ -3,28 +3,28 @@ import { PostgresSinkError } from "./errors.ts";
 import { quoteName, quoteTable } from "./quote.ts";
 import type { Statements } from "./transaction.ts";
 
-/** Whose checkpoints they are. */
+/** The owner of checkpoints: a sink of a group. */
 export interface CheckpointScope {
   readonly schema: string;
   readonly table: string;
   readonly sink: string;
 }
 
-/** A partition that was claimed: its row in the table of checkpoints, and the fence that this claim has set there. */
+/** A claimed partition: its row in the table of checkpoints, and the fence that this claim has set there. */
 export interface Claim {
   readonly groupId: string;
   readonly fence: string;
 }
 
 /**
- * Where each partition stands, beside the rows themselves. Whoever claims a partition raises its fence; a transaction that moves the
- * checkpoint names the fence of its own claim and finds no row when it is not the highest any more. The row's lock orders the two: a
- * claim waits for the transaction under way, and then reads the offset that it has left.
+ * The position of each partition, in the same database as the rows. A claim raises the partition's fence. A transaction that moves the
+ * checkpoint names the fence of its own claim, and finds no row if another claim has raised it since. The lock of the row puts the two in
+ * order: a claim waits for the transaction that is under way, and then reads the offset that this transaction has left.
  */
 export class Checkpoints {
   readonly #scope: CheckpointScope;
   readonly #table: string;
-  /** Those of assignments that are over go with them. */
+  /** Claims by their assignments. When an assignment is collected, so is its claim. */
   readonly #claims = new WeakMap<PartitionAssignment, Claim>();
 
   constructor(scope: CheckpointScope) {
@@ -33,11 +33,11 @@ export class Checkpoints {
   }
 
   /**
-   * Makes the table where there is none, and adds the column for topic ids to one of an older version; the right to do so is needed only
-   * there.
+   * Creates the table if there is none, and adds the column for topic ids to a table of an older version. The right to do so is needed only
+   * then.
    */
   async create(statements: Statements, options: { readonly withSchema: boolean }): Promise<void> {
-    // Two members that start together must not both create it: the second waits, and finds it there.
+    // Two members that start together must not both create it. The second one waits, and then finds the table.
     await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit checkpoints'))" });
     const { rows } = await statements.query({
       text:
@@ -48,7 +48,7 @@ export class Checkpoints {
     if (rows[0]?.["present"] === true) {
       if (rows[0]["has_topic_id"] !== true) {
         const text = `alter table ${this.#table} add column if not exists topic_id text`;
-        await statements.labelled(`bringing the table of checkpoints up to date (its owner may: ${text})`).query({ text });
+        await statements.labelled(`bringing the table of checkpoints up to date (only its owner may do this: ${text})`).query({ text });
       }
       return;
     }
@@ -64,7 +64,7 @@ export class Checkpoints {
   }
 
   async claim(statements: Statements, groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> {
-    // In one order for all members: two that claim the same partitions at once must not wait for each other.
+    // All members lock rows in the same order, so that two that claim the same partitions at once do not deadlock.
     const ordered = assignments.toSorted((a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1));
     const { rows } = await statements.query({
       text:
@@ -89,9 +89,9 @@ export class Checkpoints {
   }
 
   /**
-   * Moves the checkpoint; the first statement of the transaction. False where it has been moved already: the connection broke while a
-   * transaction was being committed, which PostgreSQL did, and the same batch has come again. A checkpoint of another topic id is of a topic
-   * that was deleted: it says nothing of this one's offsets.
+   * Moves the checkpoint, as the first statement of the transaction. False if the checkpoint is there already: the connection broke during a
+   * commit that PostgreSQL has carried out, and the same batch has come again. A checkpoint with another topic id is of a deleted topic, and
+   * says nothing about the offsets of this one.
    */
   async advance(statements: Statements, assignment: PartitionAssignment, nextOffset: bigint): Promise<boolean> {
     const claim = this.#claims.get(assignment);

@@ -1,13 +1,13 @@
 import { type Type, withoutNull } from "@cdckit/decode";
 
-/** The column type that holds every value of a type, by what it means, else by what it is. */
+/** The column type that holds every value of a type. The semantic type counts first, then the physical one. */
 export function columnTypeOf(type: Type): string {
   const inner = withoutNull(type);
   const meaning = inner.semantic === undefined ? undefined : byMeaning[inner.semantic.name];
   return meaning ?? byKind(inner);
 }
 
-/** The column type for a value that came without a schema; null where it does not tell. */
+/** The column type for a value that came without a schema; null if the value does not tell. */
 export function columnTypeFor(value: unknown): string | null {
   switch (typeof value) {
     case "string":
@@ -24,8 +24,8 @@ export function columnTypeFor(value: unknown): string | null {
 }
 
 /**
- * The type that holds both, where a column of the first becomes one of the second; null where it holds that already, or where none does
- * without a change of what is there.
+ * The type to which a column must be widened so that it holds values of both types. Null if the column holds them already, or if no type
+ * holds them without changing the values that are there.
  */
 export function widerType(present: string, wanted: string): string | null {
   const ladder = ladders.find((types) => types.includes(bare(present)) && types.includes(bare(wanted)));
@@ -74,7 +74,7 @@ function byKind(type: Type): string {
   }
 }
 
-/** By the names of semantic types. Decimals have no bound on their digits here: a source's may grow. */
+/** By the names of semantic types. Decimals have no precision, because the source may widen its own. */
 const byMeaning: Readonly<Record<string, string>> = {
   "io.debezium.time.Date": "date",
   "io.debezium.time.IsoDate": "date",

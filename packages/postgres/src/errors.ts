@@ -8,22 +8,22 @@ export type PostgresSinkErrorCode =
   | "fenced"
   /** The partition was not claimed. */
   | "not-claimed"
-  /** A change without a key: which row it is nobody can say. */
+  /** A change has no key, so nothing says which row it is. */
   | "key-missing"
-  /** A row that the table does not have came without some of its columns: what they hold nobody can say. */
+  /** A row that the table does not have came without some of its columns, and their values are unknown. */
   | "row-incomplete"
-  /** The table or a column is not there, and the sink was not asked to create it. */
+  /** The table or a column does not exist, and the sink may not create it. */
   | "schema-mismatch"
-  /** The option `tableFor` threw, or gave neither null nor a table; what it threw is the cause. */
+  /** The option `tableFor` threw, or returned neither null nor a table. What it threw is the cause. */
   | "table-for-failed"
-  /** PostgreSQL cannot be reached, or asked to be tried again: deadlock, serialization failure, restart. */
+  /** PostgreSQL cannot be reached, or the failure is transient: a deadlock, a serialization failure, a restart. */
   | "unavailable"
-  /** PostgreSQL did not let the sink in, and will not: user, password, database, TLS or the right to connect. */
+  /** PostgreSQL refuses the connection, and a retry cannot help: user, password, database, TLS or the right to connect. */
   | "login-failed"
-  /** PostgreSQL refused a row or a statement; what it said is the cause, without the values of rows: a {@link PostgresRefusal}. */
+  /** PostgreSQL refused a row or a statement. The cause is a {@link PostgresRefusal}, which holds no values of rows. */
   | "rejected";
 
-/** Whether the same batch may succeed later without anything being mended. */
+/** Whether the same batch may succeed later although nobody changes anything. */
 const retriable: Readonly<Record<PostgresSinkErrorCode, boolean>> = {
   "invalid-option": false,
   "pg-missing": false,
@@ -66,22 +66,22 @@ export function isPostgresSinkError(value: unknown): value is PostgresSinkError 
   return value instanceof Error && brand in value;
 }
 
-/** What may be told of an error of PostgreSQL's: names, and no sentence of its own, because those quote the row. */
+/** What may be shown of an error of PostgreSQL: names, but none of its sentences, because those quote the row. */
 const safeFields = ["severity", "schema", "table", "column", "dataType", "constraint", "routine"] as const;
 
 /**
- * An error of PostgreSQL's without its message, detail, hint and context, which quote values of the row that it refused. PostgreSQL's own log
- * has them.
+ * An error of PostgreSQL without its message, detail, hint and context, because those quote values of the refused row. PostgreSQL's own log has
+ * them.
  */
 export class PostgresRefusal extends Error {
   override readonly name = "PostgresRefusal";
   /** The SQLSTATE. */
   readonly code: string;
-  /** What it is about, as far as PostgreSQL has said. */
+  /** The schema, table, column and constraint, if PostgreSQL has named them. */
   readonly about: Readonly<Partial<Record<(typeof safeFields)[number], string>>>;
 
   constructor(error: Readonly<Record<string, unknown>>, code: string) {
-    super(`PostgreSQL answered with SQLSTATE ${code}; its log has the sentence`);
+    super(`PostgreSQL answered with SQLSTATE ${code}; its log has the message`);
     this.code = code;
     this.about = Object.freeze(Object.fromEntries(safeFields.map((name) => [name, error[name]]).filter(([, value]) => isText(value))));
   }
@@ -97,7 +97,7 @@ function isText(value: unknown): boolean {
   return typeof value === "string";
 }
 
-/** What a statement failed with, as the sink's own error. */
+/** The failure of a statement as the sink's own error. */
 export function fromStatement(error: unknown, what: string): PostgresSinkError {
   if (isPostgresSinkError(error)) {
     return error;
@@ -108,57 +108,61 @@ export function fromStatement(error: unknown, what: string): PostgresSinkError {
     const cause = state === null ? error : new PostgresRefusal(error as Readonly<Record<string, unknown>>, state); // as below
     return new PostgresSinkError(
       "login-failed",
-      `${what}: PostgreSQL did not let the sink in${state === null ? "" : ` (${state})`}: ${advice}`,
+      `${what}: PostgreSQL refuses the connection${state === null ? "" : ` (${state})`}: ${advice}`,
       {
         cause,
       },
     );
   }
   if (state === null) {
-    return new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be asked; it is tried again`, { cause: error });
+    return new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be reached; the batch is tried again`, { cause: error });
   }
-  // A serialization failure is no row's, and still has one in its detail.
+  // A serialization failure is not about a row, but its detail may quote one.
   const cause = new PostgresRefusal(error as Readonly<Record<string, unknown>>, state); // it has a code, so it is an object
   return isTransient(state)
-    ? new PostgresSinkError("unavailable", `${what}: PostgreSQL could not be asked (${state}); it is tried again`, { cause })
-    : new PostgresSinkError("rejected", `${what}: PostgreSQL refused it with ${state} (see its appendix of error codes)`, { cause });
+    ? new PostgresSinkError("unavailable", `${what}: PostgreSQL could not do it now (${state}); the batch is tried again`, { cause })
+    : new PostgresSinkError(
+        "rejected",
+        `${what}: PostgreSQL refused it with SQLSTATE ${state}; the appendix of error codes in PostgreSQL's manual says what it means`,
+        { cause },
+      );
 }
 
-/** What a connection lacks that no time brings, by SQLSTATE: appendix A of PostgreSQL's manual, classes 28 and 3D. */
+/** Refusals of a connection that a retry cannot help, by SQLSTATE: appendix A of PostgreSQL's manual, classes 28 and 3D. */
 const adviceByState: Readonly<Record<string, string>> = {
-  "28P01": "the password is wrong, check user and password of the connection",
-  "28000": "this user may not log in from here, check the user and the server's pg_hba.conf",
-  "3D000": "there is no such database, check the database of the connection",
+  "28P01": "the password is wrong: check user and password of the connection",
+  "28000": "this user may not log in from here: check the user, and the server's pg_hba.conf",
+  "3D000": "there is no such database: check the database of the connection",
 };
 
-/** The same where pg or the TLS of Node gives up before PostgreSQL has said anything; their sentences hold no secrets. */
+/** The same if pg, or Node's TLS, gives up before PostgreSQL has answered. Their messages hold no secrets. */
 const adviceByMessage: readonly (readonly [RegExp, string])[] = [
   [/client password must be a( non-empty)? string/, "the server wants a password, and the connection has none"],
-  [/server does not support SSL/, "the server does not speak TLS, set ssl: false or turn it on there"],
-  [/no pg_hba\.conf entry/, "the server does not let this user in from here, check its pg_hba.conf"],
+  [/server does not support SSL/, "the server does not speak TLS: set ssl: false, or turn TLS on there"],
+  [/no pg_hba\.conf entry/, "the server refuses this user from here: check its pg_hba.conf"],
 ];
 
-/** What to change if the server will never let the connection in; null if it may yet. */
+/** What to change if a retry of the connection cannot help; null if it may help. */
 function loginAdvice(error: unknown, state: string | null): string | null {
   if (state !== null) {
     return adviceByState[state] ?? null;
   }
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   if (typeof code === "string" && /CERT|SIGNATURE|^ERR_TLS|^ERR_SSL/.test(code)) {
-    return `its certificate is not trusted (${code}), name the authority in ssl.ca`;
+    return `its certificate is not trusted (${code}): name the authority in ssl.ca`;
   }
   return adviceByMessage.find(([pattern]) => typeof message === "string" && pattern.test(message))?.[1] ?? null;
 }
 
-/** No class begins with E, and codes of Node's do: `EPIPE` has five characters, too. */
+/** No SQLSTATE class begins with E. Codes of Node do, and `EPIPE` has five characters, too. */
 function sqlStateOf(error: unknown): string | null {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === "string" && /^(?!E)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
 /**
- * Connection trouble (08), deadlock and serialization (40), resources (53), an operator at work (57), the server's own disk (58), a lock
- * that was not to be had, a standby that is not yet the primary. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * Connection failures (08), deadlocks and serialization failures (40), resources (53), operator intervention (57), the server's own disk
+ * (58), a lock that is not available, a standby that is not the primary yet. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function isTransient(state: string): boolean {
   return (/^(08|40|53|57|58)/.test(state) && state !== "57014") || state === "55P03" || state === "25006";

@@ -2,7 +2,7 @@ import type { ResolvedPostgresOptions } from "./options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a `pg.Pool` knows of where it connects to; others may know nothing. */
+/** What a `pg.Pool` knows about its server. Pools of other libraries may know nothing. */
 interface Address {
   readonly host?: unknown;
   readonly port?: unknown;
@@ -10,7 +10,7 @@ interface Address {
   readonly connectionString?: unknown;
 }
 
-/** Where rows go, as messages and health reports name it: `host:port/database`, and never a user or a password. */
+/** The name of the target in messages and health reports: `host:port/database`, without user and password. */
 export function hostOf({ pool, connectionString }: Pick<ResolvedPostgresOptions, "pool" | "connectionString">, env: Environment): string {
   const own = (pool as { readonly options?: Address } | null)?.options ?? {};
   const url = connectionString ?? own.connectionString;

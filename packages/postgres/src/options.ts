@@ -7,9 +7,9 @@ export interface PostgresPool {
   end(): Promise<void>;
 }
 
-/** A pool of the sink's own. */
+/** A pool that the sink has made. */
 export interface OwnPool extends PostgresPool {
-  /** Closes the connections on which nothing was heard since this moment of `performance.now()`: where one is dead, others may be. */
+  /** Closes the connections on which nothing was heard since this moment of `performance.now()`: if one is dead, others may be, too. */
   closeSilent(sinceMs: number): Promise<void>;
 }
 
@@ -19,13 +19,13 @@ export interface PostgresClient {
     readonly rows: readonly Record<string, unknown>[];
     readonly rowCount: number | null;
   }>;
-  /** Gives the connection back; with an error, it is closed. */
+  /** Returns the connection to the pool. With an error, the connection is closed. */
   release(error?: Error | boolean): void;
   on?(event: "error", listener: (error: Error) => void): unknown;
   off?(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** Where the rows of a table go. */
+/** The table that rows are written to. */
 export interface TableTarget {
   /** @default the sink's `schema` */
   readonly schema?: string;
@@ -33,49 +33,49 @@ export interface TableTarget {
 }
 
 export interface PostgresOptions {
-  /** A pool of your own, which `close()` leaves open. One connection a partition that is written at a time, and one for claims. */
+  /** A pool of your own, which `close()` leaves open. It needs a connection for each partition that is written at a time, and one for claims. */
   readonly pool?: PostgresPool;
-  /** Or where to connect to; the package pg makes the pool. Without both, pg's own environment variables say. */
+  /** The address of the database, in place of `pool`. Without both, pg's own environment variables name it. */
   readonly connectionString?: string;
   /**
-   * As it appears in logs, and beside the checkpoints: another name begins anew.
+   * The sink's name in logs and in its checkpoints. With another name, the sink has no checkpoints.
    * @default "postgres"
    */
   readonly name?: string;
   /**
-   * The schema that tables are written to.
+   * The schema of the tables.
    * @default "public"
    */
   readonly schema?: string;
   /**
-   * Where the rows of a table go; null where they go nowhere.
+   * Names the table that the rows of a source table are written to. Null: they are not written.
    * @default the table's own name, in `schema`
    */
   readonly tableFor?: (table: TableName) => TableTarget | null;
   /**
-   * Whether tables that are not there are created, from the schemas of the messages or, where they have none, from their values.
+   * Whether missing tables are created: from the schemas of the messages, or from their values if there are no schemas.
    * @default false
    */
   readonly create?: boolean;
   /**
-   * Whether columns that are not there are added, and types made wider, as schemas change. Nothing is ever narrowed or dropped.
+   * Whether missing columns are added, and types are widened, when schemas change. Nothing is narrowed or dropped.
    * @default false
    */
   readonly widen?: boolean;
   /**
-   * `"effectively-once"` keeps offsets in the transaction of the rows. `"at-least-once"` leaves them to Kafka: rows that were applied and not
-   * committed there are applied again.
+   * `"effectively-once"` keeps offsets in the transaction of the rows. `"at-least-once"` leaves offsets to Kafka: after a crash, rows whose
+   * offsets were not committed are applied again.
    * @default "effectively-once"
    */
   readonly delivery?: "effectively-once" | "at-least-once";
   /**
-   * The table of the checkpoints, in `schema`. Created where it is not there.
+   * The table of the checkpoints, in `schema`. It is created if it does not exist.
    * @default "cdckit_checkpoints"
    */
   readonly checkpointTable?: string;
   /**
-   * How long a statement, or a connection, may take. What takes longer is given up: its connection is closed and the batch is tried again on
-   * another one, because a network can swallow what is sent without a word.
+   * How long a statement, or a connection attempt, may take. After that its connection is closed, and the batch is tried again on another
+   * one: a network can drop everything that is sent, without an error.
    * @default 30_000
    */
   readonly statementTimeoutMs?: number;
@@ -94,14 +94,14 @@ export interface ResolvedPostgresOptions {
   readonly statementTimeoutMs: number;
 }
 
-/** What Node's timers can hold. */
+/** The longest delay of Node's timers. */
 const maxTimerMs = 2_147_483_647;
 
-/** Every option present and checked. */
+/** Every option, present and checked. */
 export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedPostgresOptions {
   const { pool, connectionString, delivery = "effectively-once" } = options;
   if (pool !== undefined && connectionString !== undefined) {
-    throw new PostgresSinkError("invalid-option", "pool and connectionString say the same thing: give one of them");
+    throw new PostgresSinkError("invalid-option", "expected pool or connectionString, found both: give one of them");
   }
   if (delivery !== "effectively-once" && delivery !== "at-least-once") {
     throw new PostgresSinkError("invalid-option", 'delivery must be "effectively-once" or "at-least-once"');
@@ -109,7 +109,7 @@ export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedP
   for (const name of ["name", "schema", "checkpointTable"] as const) {
     const value: unknown = options[name];
     if (value !== undefined && (typeof value !== "string" || value === "")) {
-      throw new PostgresSinkError("invalid-option", `${name} must be a name, got ${typeof value}`);
+      throw new PostgresSinkError("invalid-option", `expected ${name} to be a name, found ${typeof value}`);
     }
   }
   const { statementTimeoutMs = 30_000 } = options;

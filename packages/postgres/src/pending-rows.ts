@@ -3,16 +3,16 @@ import { PostgresSinkError } from "./errors.ts";
 import { quoteTable } from "./quote.ts";
 import type { Target } from "./tables.ts";
 
-/** What is to happen to a row: its columns written, or it deleted. */
+/** A pending write or delete of a row. */
 export interface PendingRow {
   readonly key: Columns;
-  /** Null: deleted. A column that is UNAVAILABLE stays as the table has it. */
+  /** Null if the row is deleted. A column that is UNAVAILABLE keeps the table's value. */
   readonly row: Columns | null;
-  /** The row came into being here, so that the table has nothing to fill in what is UNAVAILABLE; what it has under the key is another row. */
+  /** The row was created in this batch. The table has no value for a column that is UNAVAILABLE: what it has under the key is another row. */
   readonly isNew: boolean;
 }
 
-/** Changes to one table, the last of each row alone; emptied before them where the table was truncated among them. */
+/** Changes to one table, only the last of each row. If the table was truncated among them, it is emptied first. */
 export interface PendingTable {
   readonly target: Target;
   readonly topic: string;
@@ -27,16 +27,15 @@ interface OpenTable {
   readonly rows: Map<string, PendingRow>;
 }
 
-/** Where rows of a table are written; null where nowhere. */
+/** The table that rows of a source table are written to; null if they are not written. */
 export type TargetOf = (table: TableName) => Target | null;
 
-/** By topic: the table that its changes were written to. */
+/** By topic: the table that changes of the topic were written to. */
 export type ChangedTables = Map<string, string>;
 
 /**
- * Reduces events to what they leave behind: of each row its last state, table by table, in the order in which tables are first met. What
- * counts is where they are written: a tombstone's table is only known by its topic, which says less of it than a change does, or has
- * another name.
+ * Reduces events to the last state of each row, by table, in the order in which tables first appear. Tables are told apart by their target,
+ * not by their source: the source table of a tombstone is known only by the name of its topic, which may be another name.
  */
 export function pendingTables(events: readonly CdcEvent[], targetOf: TargetOf, changed: ChangedTables): readonly PendingTable[] {
   const tables = new Map<string, OpenTable>();
@@ -53,7 +52,7 @@ export function pendingTables(events: readonly CdcEvent[], targetOf: TargetOf, c
     if (event.kind === "change") {
       changed.set(topic, name);
     } else if (event.kind === "tombstone" && (changed.get(topic) ?? name) !== name) {
-      continue; // of another table, whose delete came before it
+      continue; // its row is in the table that the topic's changes went to, and their delete came before it
     }
     const open = tables.get(name) ?? { target, topic, isTruncated: false, rows: new Map<string, PendingRow>() };
     tables.set(name, open);
@@ -82,14 +81,14 @@ function add(event: CdcEvent, table: TableName, open: OpenTable): void {
       put(rows, { key: keyOf(event.key, table), row: event.row, isNew: false });
       return;
     case "tombstone":
-      // Behind a delete it says the same again; of a compacted topic of rows it is the delete.
+      // After a delete it changes nothing. In a compacted topic of rows it is the delete itself.
       put(rows, { key: keyOf(event.key, table), row: null, isNew: false });
       return;
     case "truncate":
       rows.clear();
       open.isTruncated = true;
       return;
-    default: // no other kind has a table
+    default: // events of other kinds have no table
   }
 }
 
@@ -104,7 +103,7 @@ function put(rows: Map<string, PendingRow>, pending: PendingRow): void {
   rows.set(name, { key: pending.key, row: pending.isNew ? pending.row : applyTo(pending.row, previous.row), isNew });
 }
 
-/** A key whose row now has another one: systems that write one event for it, not two. */
+/** The old key of a row whose key has changed, for systems that write one event for the change and not two. */
 function movedFrom(before: Columns | null, key: Columns): Columns | null {
   if (before === null) {
     return null;
@@ -119,7 +118,7 @@ function keyOf(key: unknown, table: TableName): Columns {
   if (typeof key !== "object" || key === null || key instanceof Uint8Array || Array.isArray(key) || Object.keys(key).length === 0) {
     throw new PostgresSinkError(
       "key-missing",
-      `a change of ${table.name} has no key of named columns; give the source table a primary key, or its connector message.key.columns`,
+      `a change of ${table.name} has no key with named columns: give the source table a primary key, or set message.key.columns of the connector`,
     );
   }
   return key as Columns;

@@ -19,8 +19,8 @@ export interface PostgresSink extends Sink {
 }
 
 /**
- * A copy of tables in PostgreSQL: rows are written and deleted by their keys, and each partition's offset moves in the same transaction,
- * so that every change is applied once, whoever is killed when. A member that lost a partition is fenced off by the one that claimed it.
+ * A copy of tables in PostgreSQL. Rows are written and deleted by their keys. Each partition's offset moves in the same transaction, so that
+ * every change is applied once, even if members are killed. The member that claims a partition fences off the one that held it before.
  */
 export function postgres(options: PostgresOptions = {}): PostgresSink {
   return new RowSink(resolvePostgresOptions(options));
@@ -102,7 +102,7 @@ class RowSink implements PostgresSink {
     }
   }
 
-  /** Whether the table itself was changed for the rows. */
+  /** Whether the table itself was altered for the rows. */
   async #write(statements: Statements, { target, topic, isTruncated, rows }: PendingTable): Promise<boolean> {
     if (isTruncated && (await this.#tables.has(statements, target))) {
       await statements.query({ text: `truncate ${quoteTable(target)}` });
@@ -123,7 +123,7 @@ class RowSink implements PostgresSink {
   }
 }
 
-/** What the user's function says, checked: it is called in the middle of a batch, and what it throws must name it. */
+/** The answer of the user's function, checked. It is called in the middle of a batch, so its error must name the function. */
 function targetFor(tableFor: ResolvedPostgresOptions["tableFor"], table: TableName, schema: string): Target | null {
   const source = [table.database, table.schema, table.name].filter((part) => part !== undefined).join(".");
   let named: unknown;
@@ -138,10 +138,12 @@ function targetFor(tableFor: ResolvedPostgresOptions["tableFor"], table: TableNa
       return { schema: own, name };
     }
   } catch (cause) {
-    throw new PostgresSinkError("table-for-failed", `tableFor must not throw, and did for ${source}; the cause says why`, { cause });
+    throw new PostgresSinkError("table-for-failed", `expected tableFor not to throw, but it threw for ${source}; the cause says why`, {
+      cause,
+    });
   }
   throw new PostgresSinkError(
     "table-for-failed",
-    `expected tableFor to give { name }, { schema, name } or null for ${source}, found ${named === undefined ? "nothing" : `a ${typeof named} without a name`}`,
+    `expected tableFor to return { name }, { schema, name } or null for ${source}, found ${named === undefined ? "nothing" : `a ${typeof named} without a name`}`,
   );
 }

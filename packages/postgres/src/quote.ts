@@ -1,4 +1,4 @@
-/** A name as SQL writes it, whatever it holds. https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS */
+/** A name quoted for SQL, whatever characters it has. https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

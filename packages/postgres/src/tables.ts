@@ -13,18 +13,18 @@ export interface Target {
 }
 
 /**
- * Column name to its type, without its length: a cast to `varchar(3)` cuts a value off in silence, where writing it to such a column is an
- * error.
+ * Column names with their types, without lengths: a cast to `varchar(3)` would cut a value off in silence, but writing the value to such a
+ * column is an error.
  */
 export type TableColumns = ReadonlyMap<string, string>;
 
-/** What the sink knows of the tables that it writes, and what it makes of them where it was asked to. */
+/** What the sink knows about the tables that it writes. Creates and alters them if the options say so. */
 export class Tables {
   readonly #options: Pick<ResolvedPostgresOptions, "create" | "widen">;
   readonly #columns = new Map<string, TableColumns>();
-  /** By topic: what its schemas say of its rows' columns. */
+  /** By topic: the columns of its rows by its schemas. */
   readonly #wanted = new Map<string, Map<string, string>>();
-  /** Tables to look at again: a schema has come since. */
+  /** Tables to look at again, because a new schema has come. */
   readonly #stale = new Set<string>();
 
   constructor(options: Pick<ResolvedPostgresOptions, "create" | "widen">) {
@@ -47,8 +47,8 @@ export class Tables {
   }
 
   /**
-   * The columns of the table, with those that the rows need made where they are not there. None where it is not, and need not be. What was
-   * made is not remembered: other partitions' transactions see it when this one is committed.
+   * The columns of the table. Columns that the rows need and the table lacks are added first. Empty if the table does not exist and need not.
+   * What was added is not remembered, because other partitions' transactions see it only after the commit of this one.
    */
   async columnsFor(
     statements: Statements,
@@ -65,7 +65,7 @@ export class Tables {
     let present = await columnsOf(statements, target);
     const isChanged = present.size === 0 || changesTo(present, wanted).length > 0;
     if (isChanged) {
-      // Two partitions that meet a new table together must not both create it: the second waits, and finds it there.
+      // Two partitions that meet a new table together must not both create it. The second one waits, and then finds the table.
       await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
       present = await columnsOf(statements, target);
       await (present.size === 0 ? this.#create(statements, target, wanted, rows) : this.#widen(statements, target, present, wanted));
@@ -78,12 +78,12 @@ export class Tables {
     return { columns: present, isChanged };
   }
 
-  /** Whether the table is there. */
+  /** Whether the table exists. */
   async has(statements: Statements, target: Target): Promise<boolean> {
     return (await columnsOf(statements, target)).size > 0;
   }
 
-  /** Looked at anew with the next batch: what was made may be there now or was rolled back, and what was refused may be another table. */
+  /** The table is looked at again with the next batch. What was created may have been rolled back, and somebody may have altered the table. */
   forget(target: Target): void {
     this.#columns.delete(quoteTable(target));
   }
@@ -109,7 +109,7 @@ export class Tables {
     if (!this.#options.create) {
       throw new PostgresSinkError(
         "schema-mismatch",
-        `there is no table ${quoteTable(target)}; create it, name another by tableFor, or let the sink create it (create: true)`,
+        `there is no table ${quoteTable(target)}: create it, name another one by tableFor, or let the sink create it (create: true)`,
       );
     }
     const keys = Object.keys(first.key);
@@ -126,17 +126,17 @@ export class Tables {
     if (!this.#options.widen && missing.length > 0) {
       throw new PostgresSinkError(
         "schema-mismatch",
-        `${quoteTable(target)} has no column ${missing.map(quoteName).join(", ")}; add it, or let the sink do so (widen: true)`,
+        `${quoteTable(target)} has no column ${missing.map(quoteName).join(", ")}: add it, or let the sink add it (widen: true)`,
       );
     }
     const changes = changesTo(present, wanted);
     if (this.#options.widen && changes.length > 0) {
       await statements.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
-    } // else what does not fit, PostgreSQL refuses
+    } // without `widen`, PostgreSQL refuses values that do not fit
   }
 }
 
-/** What makes the table hold what is wanted, as `alter table` says it. */
+/** The changes of `alter table` after which the table holds the wanted columns and types. */
 function changesTo(present: TableColumns, wanted: ReadonlyMap<string, string>): readonly string[] {
   return [...wanted].flatMap(([name, type]): string[] => {
     const there = present.get(name);

@@ -1,19 +1,19 @@
 import { fromStatement, PostgresSinkError } from "./errors.ts";
 import type { OwnPool, PostgresClient, PostgresPool } from "./options.ts";
 
-/** What a transaction is made of. What fails here is PostgreSQL's, and says what was being done; all else that is thrown is not. */
+/** The statements of a transaction. A failure of one is PostgreSQL's, and names what was being done. */
 export interface Statements {
   query(query: { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }): Promise<{
     readonly rows: readonly Record<string, unknown>[];
     readonly rowCount: number | null;
   }>;
-  /** The same, for something else that errors are to name. */
+  /** The same statements. Their errors name this work. */
   labelled(what: string): Statements;
 }
 
 /**
- * Whoever holds a checkpoint's lock and does not go on (a process that is frozen, a network that is cut) is thrown out after this, so that
- * the next member's claim gets it.
+ * PostgreSQL ends a transaction that does nothing for so long: its process is frozen, or the network is cut. So the next member's claim gets
+ * the lock of the checkpoint.
  */
 const maxIdleMs = 10_000;
 
@@ -22,17 +22,17 @@ export class Transactions {
   readonly #open = new Set<PostgresClient>();
   readonly #timeoutMs: number;
 
-  /** `timeoutMs`: how long a statement, or a connection, may take. */
+  /** `timeoutMs`: how long a statement, or a connection attempt, may take. */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Runs the work in a transaction on a connection of its own: all of it, or nothing. */
+  /** Runs the work in a transaction on a connection of its own. All of it is committed, or nothing. */
   async run<T>(pool: PostgresPool, what: string, work: (statements: Statements) => Promise<T>): Promise<T> {
     const startedMs = performance.now();
     const client = await this.#connect(pool);
     this.#open.add(client);
-    // A connection that breaks says so as an event too, which would end the process where nobody listens.
+    // A connection that breaks also emits an event, which would end the process if nobody listened.
     client.on?.("error", ignore);
     const statements = new LabelledStatements(client, what, this.#timeoutMs);
     try {
@@ -52,14 +52,14 @@ export class Transactions {
     }
   }
 
-  /** Closes the connections of what is under way, which PostgreSQL then rolls back: it may wait for a lock for ever. */
+  /** Closes the connections of transactions under way, because one may wait for a lock for ever. PostgreSQL rolls them back. */
   cut(): void {
     for (const client of this.#open) {
       this.#release(client, true);
     }
   }
 
-  /** A connection whose transaction cannot be ended is closed, and PostgreSQL ends it. */
+  /** If the transaction cannot be ended, its connection is closed, and PostgreSQL ends it. */
   async #rollBack(client: PostgresClient): Promise<void> {
     try {
       await answered(client.query({ text: "rollback" }), "rolling back", this.#timeoutMs);
@@ -77,7 +77,7 @@ export class Transactions {
       if (error instanceof NoAnswerError) {
         connecting.then(
           (client) => client.release(true),
-          () => {}, // it has been given up
+          () => {}, // the connection was given up
         );
       }
       throw fromStatement(error, "connecting");
@@ -87,7 +87,7 @@ export class Transactions {
   #release(client: PostgresClient, isBroken = false): void {
     if (this.#open.delete(client)) {
       client.release(isBroken);
-      // One that is closed may still have something to say.
+      // A closed connection may still emit an error.
       if (!isBroken) {
         client.off?.("error", ignore);
       }
@@ -119,10 +119,13 @@ class LabelledStatements implements Statements {
   }
 }
 
-/** What was asked is not answered in time, and whether it was heard is not known. */
+/** A statement without an answer in time. Whether PostgreSQL has carried it out is not known. */
 class NoAnswerError extends PostgresSinkError {
   constructor(what: string, timeoutMs: number) {
-    super("unavailable", `${what}: no answer within ${timeoutMs} ms; the connection is closed, and it is tried again on another`);
+    super(
+      "unavailable",
+      `${what}: no answer within ${timeoutMs} ms; the connection is closed, and the batch is tried again on another one`,
+    );
   }
 }
 
@@ -131,7 +134,7 @@ async function answered<T>(work: Promise<T>, what: string, timeoutMs: number): P
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new NoAnswerError(what, timeoutMs)), timeoutMs).unref();
   });
-  work.catch(ignore); // it may fail when nobody waits for it any more
+  work.catch(ignore); // it may fail after everybody has stopped waiting for it
   try {
     return await Promise.race([work, late]);
   } finally {

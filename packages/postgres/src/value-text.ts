@@ -1,6 +1,6 @@
 import { PostgresSinkError } from "./errors.ts";
 
-/** How a value stands in SQL: as the text that PostgreSQL's own input function of the column's type reads. Null stays null. */
+/** A value as the text that PostgreSQL's input function of the column's type reads. Null stays null. */
 export function valueText(value: unknown, type: string): string | null {
   if (value === null || value === undefined) {
     return null;
@@ -36,7 +36,7 @@ function objectText(value: object, type: string): string {
   return jsonText(value);
 }
 
-/** A list in a column of lists; a set of words, as MySQL has it, in a column of text. */
+/** A list for an array column, or a set of words (MySQL's SET) for a text column. */
 function arrayText(values: readonly unknown[], type: string): string {
   if (type.endsWith("[]")) {
     const element = type.slice(0, -2);
@@ -50,7 +50,7 @@ function arrayText(values: readonly unknown[], type: string): string {
   return !isJson && values.every((value) => typeof value === "string") ? values.join(",") : jsonText(values);
 }
 
-/** Integers beyond 2^53 stay as they are, bytes are base64. */
+/** JSON of a value. Integers beyond 2^53 keep all digits, and bytes become base64. */
 function jsonText(value: unknown): string {
   if (typeof value === "bigint") {
     return String(value);
@@ -72,7 +72,7 @@ function isMoment(type: string): boolean {
   return type === "date" || type.startsWith("timestamp");
 }
 
-/** ISO's expanded years, which PostgreSQL writes with BC: year 0 is 1 BC. */
+/** Turns ISO's expanded years into PostgreSQL's form with BC. Year 0 is 1 BC. */
 function momentText(text: string): string {
   const expanded = /^([+-])(\d{4,6})(-.*)$/.exec(text);
   if (expanded === null) {

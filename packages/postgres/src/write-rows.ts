@@ -8,13 +8,13 @@ import { valueText } from "./value-text.ts";
 
 export interface WriteOptions {
   /**
-   * Whether a row that lacks columns and is not in the table is an error. Not where rows may come again: it may have been deleted by what
-   * came after it.
+   * Whether it is an error if a row lacks columns and is not in the table. It is none if rows may come again, because a later change may have
+   * deleted the row.
    */
   readonly refusesIncomplete: boolean;
 }
 
-/** Deletes what is gone, then writes what is there: one statement for the rows that have the same columns, whatever their number. */
+/** Deletes rows, then writes rows. Rows with the same columns are written by one statement, whatever their number. */
 export async function writeRows(
   statements: Statements,
   target: Target,
@@ -56,19 +56,19 @@ export async function writeRows(
   }
 }
 
-/** `update`: rows of the table, some of whose columns are not told. `insert-without`: the same of rows that the table cannot have. */
+/** `update`: rows of the table with some columns UNAVAILABLE. `insert-without`: such rows that the table cannot have yet. */
 type Kind = "delete" | "upsert" | "update" | "insert-without";
 
-/** Rows that one statement writes. */
+/** Rows that are written by one statement. */
 interface Group {
   readonly kind: Kind;
   readonly keyNames: readonly string[];
-  /** Without those that are UNAVAILABLE, and those that the table lacks: they are null throughout. */
+  /** Columns that are UNAVAILABLE are left out, and so are those that the table lacks, because they are null in every row. */
   readonly names: readonly string[];
   readonly rows: Columns[];
 }
 
-/** Deletes first: a row may have gone so that another can take its place under a unique index. */
+/** Deletes come first: a row may have been deleted to make room for another one under a unique index. */
 function groupsOf(rows: readonly PendingRow[], columns: TableColumns): readonly Group[] {
   const groups = new Map<string, Group>();
   for (const { key, row, isNew } of rows) {
@@ -105,7 +105,7 @@ function arraysOf(names: readonly string[], rows: readonly Columns[], columns: T
   });
 }
 
-/** Every column comes as a list of texts, which its own type reads: the statement's text does not depend on how many rows there are. */
+/** Each column is one list of texts, cast to the column's type, so that the statement is the same for any number of rows. */
 function unnested(names: readonly string[]): string {
   const lists = names.map((_, i) => `$${i + 1}::text[]`);
   return `unnest(${lists.join(", ")}) as u(${names.map((_, i) => `c${i}`).join(", ")})`;
@@ -115,7 +115,7 @@ function typed(names: readonly string[], columns: TableColumns): readonly string
   return names.map((name, i) => `u.c${i}::${columns.get(name)}`);
 }
 
-/** Also into columns whose values PostgreSQL generates: they have the source's. */
+/** Identity columns are written too: they get the source's values. */
 function upsertText(target: Target, names: readonly string[], keyNames: readonly string[], columns: TableColumns): string {
   const others = names.filter((name) => !keyNames.includes(name));
   const update = others.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(", ");
@@ -126,7 +126,7 @@ function upsertText(target: Target, names: readonly string[], keyNames: readonly
   );
 }
 
-/** Not an upsert: PostgreSQL looks at `not null` before it looks whether the row is there. */
+/** Not an upsert, because PostgreSQL checks `not null` before it checks whether the row exists. */
 function updateText(target: Target, names: readonly string[], keyNames: readonly string[], columns: TableColumns): string {
   const types = typed(names, columns);
   const set = names.flatMap((name, i) =>

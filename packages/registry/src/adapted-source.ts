@@ -9,11 +9,11 @@ import { resolveReferences } from "./references.ts";
 import { type ReferenceLink, readSchemaAnswer } from "./schema-answer.ts";
 import { systemCode } from "./system-code.ts";
 
-/** Another registry client, reduced to the two questions that we have. Both resolve with the registry's answer, whatever it is. */
+/** Another registry client, reduced to the two questions that we ask. Both resolve with the registry's answer, whatever it is. */
 export interface ForeignClient {
-  /** How messages call it. */
+  /** Its name in messages. */
   readonly name: string;
-  /** The status, if any, that it makes up where there was no answer. */
+  /** The status that it makes up if there was no answer; absent if it makes up none. */
   readonly noAnswerStatus?: number;
   schemaById(id: SchemaId): Promise<unknown>;
   referencedVersion(link: ReferenceLink): Promise<unknown>;
@@ -28,7 +28,7 @@ export function adaptedSource(client: ForeignClient, options: ResolvedAdapterOpt
 function fetchWithin(client: ForeignClient, options: ResolvedAdapterOptions, id: SchemaId): Promise<RegisteredSchema> {
   const { clock, timeoutMs } = options;
   const onTimeout = (): Error => {
-    const detail = `${client.name} did not answer schema id ${id} within ${timeoutMs} ms: is its registry overloaded, or timeoutMs too short`;
+    const detail = `${client.name} did not answer schema id ${id} within ${timeoutMs} ms: is its registry overloaded, or is timeoutMs too short`;
     return new RegistryError("unavailable", detail, { id });
   };
   return withDeadline({ clock, timeoutMs, onTimeout }, (signal) => fetchAll(client, options, id, signal));
@@ -41,7 +41,7 @@ async function fetchAll(
   signal: AbortSignal,
 ): Promise<RegisteredSchema> {
   const ask = async (what: string, question: () => Promise<unknown>) => {
-    signal.throwIfAborted(); // the time is up: what is still to be asked would be asked for nobody
+    signal.throwIfAborted(); // the time is up, and nobody waits for the rest of the schema
     const schema = readSchemaAnswer(await question().catch((error: unknown) => Promise.reject(failureOf(error, client, what, id))));
     if ("wrong" in schema) {
       throw unusableAnswer(`the answer of ${client.name} to ${what} ${schema.wrong}: does it ask a schema registry`, schema.isRegistry, id);
@@ -56,7 +56,7 @@ async function fetchAll(
   });
 }
 
-/** The original error is not kept as the cause: such clients hang their whole configuration on it, authorization included. */
+/** The original error is not kept as the cause, because these clients attach their whole configuration to it, credentials included. */
 function failureOf(error: unknown, client: ForeignClient, what: string, id: SchemaId): RegistryError {
   if (isRegistryError(error)) {
     return error;
@@ -79,8 +79,8 @@ function failureOf(error: unknown, client: ForeignClient, what: string, id: Sche
 }
 
 /**
- * Whether the registry itself said 404: by its error code if the client hands it on, else by its sentence, of which nothing is kept. A proxy's
- * page has neither.
+ * Whether the registry itself has answered 404. If the client passes the registry's error code on, the code tells. If not, the registry's
+ * sentence tells, and nothing of it is kept. A proxy's page has neither.
  */
 function isRegistrysOwn(error: unknown): boolean {
   const { errorCode, message } = (error ?? {}) as { readonly errorCode?: unknown; readonly message?: unknown };

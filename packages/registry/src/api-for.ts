@@ -8,7 +8,7 @@ import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
 import type { ReferenceLink, ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
 import { apicurioIdOf } from "./schema-id.ts";
 
-/** What the registry behind the options is asked through. */
+/** The API by which the registry of these options is asked. */
 export function apiFor({ endpoints, dialect, numericIds }: ResolvedRegistryOptions, ask: Asking): RegistryApi {
   if (dialect === "apicurio") {
     return new ApicurioApi(ask, { version: apicurioVersion(endpoints[0]), numericIds });
@@ -19,12 +19,12 @@ export function apiFor({ endpoints, dialect, numericIds }: ResolvedRegistryOptio
     : confluent;
 }
 
-// Versions 2 and 3 of Apicurio both answer it. fetch takes the dots away before it asks.
+// Versions 2 and 3 of Apicurio both answer it. fetch resolves the dots before it sends the request.
 const besideCompatible = "/../../registry/v2";
 const apicurioOnly = /^(?:contentHash|artifact):/;
 
 /**
- * Apicurio behind its stand-in for the Confluent API: numbers are asked for there, ids that only Apicurio has by its own API beside it.
+ * Apicurio at its Confluent-compatible API. Numbers are asked for there; ids that only Apicurio has are asked for by its own API.
  */
 class CompatibleApi implements RegistryApi {
   readonly #confluent: ConfluentApi;
@@ -43,14 +43,14 @@ class CompatibleApi implements RegistryApi {
     return schema.references.length === 0 ? schema : this.#withGroups(schema, id);
   }
 
-  /** The Confluent API has no groups, so that references into others than the default one lead nowhere: Apicurio's own API has them. */
+  /** The Confluent API knows no groups, so it cannot resolve references into other groups than the default one. Apicurio's own API can. */
   async #withGroups(schema: UnresolvedSchema, id: SchemaId): Promise<UnresolvedSchema<ReferencePlace>> {
     try {
       const same = await this.#apicurio.schemaById(id);
       return same.schema === schema.schema ? { ...schema, references: same.references } : schema;
     } catch (error) {
       if (isRegistryError(error) && error.code !== "unavailable") {
-        return schema; // it is not there, or not for us
+        return schema; // Apicurio's own API is not there, or we may not use it
       }
       throw error;
     }

@@ -8,23 +8,23 @@ import { isObject, type ReferencePlace, readSchemaType, type UnresolvedSchema } 
 import { apicurioIdOf, isNumericId, unusableId } from "./schema-id.ts";
 import { sniffSchemaType } from "./sniff-schema-type.ts";
 
-/** Where an Apicurio reference leads: `subject` is group and artifact, each percent-encoded, as paths have them. */
+/** What an Apicurio reference names. `subject` is group and artifact, each percent-encoded as in a path. */
 export interface ArtifactPlace extends ReferencePlace {
   readonly version: string;
 }
 
-/** The versions of Apicurio's own API that are spoken here. */
+/** The supported versions of Apicurio's own API. */
 export type ApicurioApiVersion = "v2" | "v3";
 
 export interface ApicurioApiOptions {
   readonly version: ApicurioApiVersion;
-  /** What ids that are mere numbers count. */
+  /** How ids that are plain numbers are read. */
   readonly numericIds: ApicurioIdSpace;
-  /** Before every path. */
+  /** Put in front of every path. */
   readonly prefix?: string;
 }
 
-/** The words of each version. */
+/** The paths and parameters that differ between the versions. */
 const dialects = {
   v2: { search: "/search/artifacts", found: "artifacts", type: "type", latest: "", meta: "/meta" },
   v3: { search: "/search/versions", found: "versions", type: "artifactType", latest: "/versions/branch=latest", meta: "" },
@@ -33,11 +33,11 @@ const dialects = {
 const expectedIds = "a number, contentId:<number>, globalId:<number>, contentHash:<hash> or artifact:<group>/<artifact>/<version>";
 const missingHint =
   "is this the registry that the producer wrote to, and does the producer write this kind of id (apicurio.registry.use-id)? " +
-  "Ids that are mere numbers are read as numericIds says";
+  "The option numericIds says how ids that are plain numbers are read";
 const subjectsAtOnce = 500;
 const maxSubjects = 100_000;
 
-/** Apicurio's own API: content ids and global ids, each by its own path. */
+/** Apicurio's own API. Content ids and global ids have a path each. */
 export class ApicurioApi implements RegistryApi<ArtifactPlace> {
   readonly #ask: Asking;
   readonly #options: ApicurioApiOptions;
@@ -69,7 +69,7 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
     const [group, artifact] = subject.split("/");
     const path = `/groups/${group}/artifacts/${artifact}/versions/${version}${dialects[this.#options.version].meta}`;
     const what = `artifact ${quoted(subject)} version ${quoted(version)}, which schema id ${id} needs`;
-    const meta = await this.#json({ path, what, id, missingHint: "register it again, its messages cannot be read without it" });
+    const meta = await this.#json({ path, what, id, missingHint: "register it again: messages that need it cannot be read without it" });
     return this.#numbered("globalId", this.#numberIn(meta, "globalId", what), id);
   }
 
@@ -82,13 +82,13 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
     const schema = await this.#numbered("globalId", this.#numberIn(answer, "globalId", what), subject);
     const version = Number(isObject(answer) ? answer["version"] : undefined);
     if (!isNumericId(version)) {
-      throw unusable("has a version that is no number", what);
+      throw unusable("has a version that is not a number", what);
     }
     const id = Number(this.#numberIn(answer, this.#options.numericIds, what));
     return { schemaType: schema.schemaType, schema: schema.schema, references: [], id, version, subject };
   }
 
-  /** The artifacts of the group "default" by their names, those of other groups as group/artifact. */
+  /** Artifacts of the group "default" by their names, artifacts of other groups as group/artifact. */
   async subjects(): Promise<readonly string[]> {
     const names: string[] = [];
     for (let offset = 0; offset < maxSubjects; offset += subjectsAtOnce) {
@@ -153,10 +153,10 @@ export class ApicurioApi implements RegistryApi<ArtifactPlace> {
   }
 }
 
-/** What is reachable, for a check: answered by both versions. */
+/** What a reachability check asks. Both versions answer it. */
 export const apicurioInfoQuestion: Question = Object.freeze({ path: "/system/info", what: "its version" });
 
-/** A search that a registry does not offer, or not to us, says nothing of the type; the content itself then has to do. */
+/** If the registry does not offer the search, or not to us, the type has to be found out from the content itself. */
 function noneWhereMissing(error: unknown): null {
   const status = isRegistryError(error) ? (error.status ?? 0) : 0;
   if (isRegistryError(error) && (error.code !== "unavailable" || (status >= 400 && !isTransient(status)))) {
@@ -193,7 +193,7 @@ function isName(value: unknown): value is string {
   return typeof value === "string" && value.length > 0 && value.length <= 4_096;
 }
 
-/** One part of a path, percent-encoded: none that leads elsewhere. */
+/** One part of a path, percent-encoded. Parts that would lead to another path are refused. */
 function isPathPart(part: string): boolean {
   return /^[\w.!~*'()%-]{1,4096}$/.test(part) && part !== "." && part !== "..";
 }
@@ -206,7 +206,7 @@ function placeOfSubject(subject: string): string {
 
 function subjectOfArtifact(found: unknown): string | null {
   const { groupId, artifactId, id } = isObject(found) ? found : {};
-  const artifact = artifactId ?? id; // v2 calls it so
+  const artifact = artifactId ?? id; // its name in version 2
   if (!isName(artifact)) {
     return null;
   }

@@ -4,7 +4,7 @@ import { failureOf, json, recordAnswer, serve, TestClock } from "./registry-serv
 
 const options = { retry: { attempts: 1 }, random: () => 0 };
 
-test("an address that is down is left alone after so many requests, and one shows whether it is back", async () => {
+test("an address that is down gets no more requests after so many, and then one shows whether it is back", async () => {
   let isDown = true;
   const server = await serve((_, response) => (isDown ? json(response, 503, {}) : json(response, 200, recordAnswer("Back"))));
   const clock = new TestClock();
@@ -14,7 +14,7 @@ test("an address that is down is left alone after so many requests, and one show
   }
   const error = await failureOf(registry.load(4));
   expect(error.code).toBe("unavailable");
-  expect(error.message).toContain("left alone for another 60000 ms");
+  expect(error.message).toContain("not asked for another 60000 ms");
   expect(server.paths).toHaveLength(3);
 
   clock.advance(60_000);
@@ -44,7 +44,7 @@ test("while one request shows whether an address is back, no other is sent", asy
   clock.advance(60_000);
   const first = registry.load(3);
   await server.arrived(3);
-  expect((await failureOf(registry.load(4))).message).toContain("left alone");
+  expect((await failureOf(registry.load(4))).message).toContain("is not asked for another");
   waiting.forEach((answer) => answer());
   expect((await first).schema).toContain("Back");
   expect(server.paths).toHaveLength(3);

@@ -6,8 +6,9 @@ export interface BreakerBounds {
 }
 
 /**
- * Leaves one address alone while it is down: after so many requests in a row that had no answer, none goes there for a while, and then one,
- * whose outcome decides for all. An outage costs those who wait no time-outs, and a registry that comes back no flood.
+ * Stops requests to one address while it is down. After so many requests in a row without an answer, none is sent for a while. Then one
+ * request is sent, and its outcome decides for all. So callers do not wait for time-outs during an outage, and a registry that comes back is
+ * not flooded.
  */
 export class Breaker {
   readonly #bounds: BreakerBounds;
@@ -23,7 +24,7 @@ export class Breaker {
     this.#random = random;
   }
 
-  /** How long no request may go there; 0 where one may, which must then be told to `succeeded` or `failed`. */
+  /** How long no request may be sent; 0 if one may. The outcome of that one must be reported to `succeeded` or `failed`. */
   waitMs(): number {
     if (this.#failures < this.#bounds.failures) {
       return 0;
@@ -44,11 +45,11 @@ export class Breaker {
   failed(): void {
     this.#failures++;
     this.#isTrying = false;
-    // Up to a quarter longer, never shorter: consumers that failed together must not come back together.
+    // Up to a quarter longer, never shorter, so that consumers that failed together do not come back together.
     this.#closedUntilMs = this.#clock.nowMs() + this.#bounds.coolDownMs * (1 + this.#random() / 4);
   }
 
-  /** The request had no outcome: it was given up, not answered. */
+  /** The request was given up, and says nothing about the address. */
   abandoned(): void {
     this.#isTrying = false;
   }

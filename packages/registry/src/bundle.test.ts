@@ -73,7 +73,7 @@ describe("a bundle", () => {
       '{"id":1,"schema":"x","references":[{"name":"a","subject":"b","version":1}]}',
       "line 2 has references that are not a list of name and schema",
     ],
-    [line(7, "another"), "line 2 gives schema id 7 another meaning than an earlier line"],
+    [line(7, "another"), "line 2 gives schema id 7 another schema than an earlier line"],
   ])("names the line that is wrong: %s", (wrong, message) => {
     const failure = failureOfReading(() => fromBundleText(`${line(7)}\n${wrong}\n`, "b.ndjson"));
     expect(failure.message).toContain(`schema bundle "b.ndjson", ${message}`);

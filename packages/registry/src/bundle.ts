@@ -8,14 +8,14 @@ import { isObject, readSchemaType } from "./schema-answer.ts";
 import { isNumericId } from "./schema-id.ts";
 import { bindMethods } from "./bind-methods.ts";
 
-// A bundle is what someone wrote down on purpose; this only keeps a few bytes of gzip from becoming all of memory.
+// Large enough for every bundle that somebody writes on purpose. It keeps a few bytes of gzip from filling the memory.
 const maxBundleBytes = 268_435_456;
 const lineFeed = 0x0a;
 
 /**
- * The schemas of a file, for where there is no network: lines of `{id, schemaType, schema, references?: [{name, schema}]}`, gzip allowed. An
- * id is a number, or a text as `SchemaId` has them, such as `glue:<uuid>`. Reads it at once, so that every schema is at hand from the start;
- * throws a {@link RegistryError} that names the line which is wrong.
+ * The schemas of a file, for use without a network: lines of `{id, schemaType, schema, references?: [{name, schema}]}`, gzip allowed. An
+ * id is a number, or a text as in `SchemaId`, such as `glue:<uuid>`. Reads the whole file at once, so that no record waits for a schema.
+ * Throws a {@link RegistryError} that names the wrong line.
  */
 export function fromBundle(file: string | URL): SchemaSource {
   const name = String(file);
@@ -30,7 +30,7 @@ export function fromBundle(file: string | URL): SchemaSource {
   return new BundleSource(name, readLines(name, bytes));
 }
 
-/** The same for text that is at hand already; `name` is what messages call it. */
+/** The same for a text that is already in memory. Messages call it `name`. */
 export function fromBundleText(text: string, name: string = "(text)"): SchemaSource {
   return new BundleSource(name, readLines(name, Buffer.from(text, "utf8")));
 }
@@ -45,7 +45,7 @@ class BundleSource implements SchemaSource {
     bindMethods(this);
   }
 
-  /** A file has one space of numbers: `globalId:7` and `contentId:7` are its 7 where no line has them as they are. */
+  /** Numbers of a file are one space: if no line has `globalId:7` or `contentId:7` itself, both mean the line with the id 7. */
   peek(id: SchemaId): RegisteredSchema | undefined {
     return this.#schemas.get(id) ?? this.#byNumber(id);
   }
@@ -54,7 +54,7 @@ class BundleSource implements SchemaSource {
     const schema = this.peek(id);
     if (schema === undefined) {
       const held = `schema bundle ${quoted(this.#name)} has no schema id ${quotedId(id)} among its ${this.#schemas.size}`;
-      throw new RegistryError("not-found", `${held}: add a line for it, or ask the registry that it was taken from`, { id });
+      throw new RegistryError("not-found", `${held}: add a line for it from the registry that the bundle was written from`, { id });
     }
     return schema;
   }
@@ -94,7 +94,7 @@ function readLine(bytes: Uint8Array, schemas: Map<SchemaId, RegisteredSchema>, p
   }
   const earlier = schemas.get(schema.id);
   if (earlier !== undefined && JSON.stringify(earlier) !== JSON.stringify(schema)) {
-    const detail = `${place} gives schema id ${quotedId(schema.id)} another meaning than an earlier line: keep the one that is right`;
+    const detail = `${place} gives schema id ${quotedId(schema.id)} another schema than an earlier line does: keep the right one`;
     throw new RegistryError("refused", detail, { id: schema.id });
   }
   schemas.set(schema.id, schema);
@@ -115,7 +115,7 @@ function readSchema(bytes: Uint8Array): RegisteredSchema | string {
   const schemaType = readSchemaType(line["schemaType"]);
   const references = readReferences(line["references"]);
   if (!isNumericId(id) && typeof id !== "string") {
-    return "has no id that is a non-negative integer or text";
+    return "has no id, or one that is neither a non-negative integer nor a text";
   }
   if (typeof schema !== "string") {
     return 'has no "schema" text';

@@ -14,7 +14,7 @@ export interface CachingSourceOptions {
   readonly fetchSchema: (id: SchemaId) => Promise<RegisteredSchema>;
 }
 
-/** Keeps what was fetched, fetches an id once for any number of waiters, and remembers for a while what was not there. */
+/** Caches schemas, fetches an id once for any number of waiters, and remembers for a while which ids the registry does not have. */
 export class CachingSource implements SchemaSource {
   readonly #schemas: SchemaCache;
   readonly #missing: MissingIds;
@@ -48,7 +48,7 @@ export class CachingSource implements SchemaSource {
     return this.#flights.run(id, () => this.#fetch(id));
   }
 
-  /** Resolves when nothing is being fetched any more. */
+  /** Resolves when no fetch is under way. */
   settled(): Promise<void> {
     return this.#flights.settled();
   }

@@ -1,10 +1,10 @@
-/** The time that the client lives by; tests hand over their own. A consumer's `Clock` is one, too. */
+/** The time that the client uses. Tests pass a clock of their own. A consumer's `Clock` fits, too. */
 export interface RegistryClock {
-  /** Milliseconds that only ever grow, whatever happens to the system's clock: cache lifetimes are measured with them. */
+  /** Milliseconds that never go back, whatever happens to the system's clock. Cache lifetimes are measured with them. */
   nowMs(): number;
   /** Milliseconds since the epoch. */
   wallMs(): number;
-  /** Runs a function once, later. Returns its cancellation. */
+  /** Runs a function once, after the delay. Returns a function that cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 

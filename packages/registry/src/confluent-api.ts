@@ -6,16 +6,16 @@ import type { Asking, RegistryApi, SubjectVersion } from "./registry-api.ts";
 import { type ReferenceLink, readSchemaAnswer, type UnresolvedSchema } from "./schema-answer.ts";
 import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
 
-/** Cheap, and answered by Confluent, Karapace, Redpanda and Apicurio alike: what a reachability check asks for. */
+/** What a reachability check asks: it is cheap, and Confluent, Karapace, Redpanda and Apicurio all answer it. */
 export const typesQuestion: Question = Object.freeze({ path: "/schemas/types", what: "its schema types" });
 
 export const subjectsQuestion: Question = Object.freeze({ path: "/subjects", what: "the list of subjects" });
 
 const missingIdHint =
-  "is this the registry that the producer wrote to? Where it is Apicurio, messages may carry global ids while /apis/ccompat/v7 resolves " +
+  "is this the registry that the producer wrote to? If it is Apicurio, messages may carry global ids while /apis/ccompat/v7 resolves " +
   "content ids: set apicurio.registry.use-id=contentId on the converter, or apicurio.ccompat.legacy-id-mode.enabled=true on the registry";
 
-/** The Confluent API's paths and the shapes of its answers, in the words of its reference. */
+/** The paths and answers of the Confluent API. */
 export class ConfluentApi implements RegistryApi<ReferenceLink> {
   readonly #ask: Asking;
 
@@ -23,7 +23,7 @@ export class ConfluentApi implements RegistryApi<ReferenceLink> {
     this.#ask = ask;
   }
 
-  /** `GET /schemas/ids/{id}`, and `GET /schemas/guids/{guid}` for an id that is one. */
+  /** `GET /schemas/ids/{id}`, and `GET /schemas/guids/{guid}` if the id is a GUID. */
   async schemaById(id: SchemaId): Promise<UnresolvedSchema> {
     const question: Question = { path: pathOfId(id), what: `schema id ${id}`, id, missingHint: missingIdHint };
     return readSchema(await this.#ask.json(question), question);
@@ -35,7 +35,7 @@ export class ConfluentApi implements RegistryApi<ReferenceLink> {
       path: `/subjects/${encodeURIComponent(link.subject)}/versions/${link.version}`,
       what: `subject ${quoted(link.subject)} version ${link.version}, which schema id ${id} refers to`,
       id,
-      missingHint: "register it again, its messages cannot be read without it",
+      missingHint: "register it again: messages that need it cannot be read without it",
     };
     try {
       return readSchema(await this.#ask.json(question), question);
@@ -43,7 +43,7 @@ export class ConfluentApi implements RegistryApi<ReferenceLink> {
       if (!isRegistryError(error) || error.code !== "not-found") {
         throw error;
       }
-      // A version that was deleted softly is out of the list, but schemas that refer to it still need it.
+      // A soft-deleted version is not listed, but schemas that refer to it still need it.
       return readSchema(await this.#ask.json({ ...question, path: `${question.path}?deleted=true` }), question);
     }
   }
@@ -54,7 +54,7 @@ export class ConfluentApi implements RegistryApi<ReferenceLink> {
     const question: Question = { path, what: `the latest version of subject ${quoted(subject)}`, missingHint: "is the subject right" };
     const answer = await this.#ask.json(question);
     const schema = readSchema(answer, question);
-    const { id, version } = answer as { id?: unknown; version?: unknown }; // readSchema has seen that it is an object
+    const { id, version } = answer as { id?: unknown; version?: unknown }; // readSchema has checked that it is an object
     if (!isNumericId(id) || !isNumericId(version)) {
       throw unusable("has no id or no version", question);
     }

@@ -5,11 +5,11 @@ export interface Deadline {
   readonly timeoutMs: number;
   /** Ends the task early, with its reason. */
   readonly closed?: AbortSignal;
-  /** The error that the task ends with when its time is up. */
+  /** The error with which the task ends when its time is up. */
   readonly onTimeout: () => Error;
 }
 
-/** Runs a task that ends when its time is up or the owner closes, also where the task itself does not listen. */
+/** Runs a task that ends when its time is up or when the owner closes, even if the task itself does not listen to the signal. */
 export async function withDeadline<T>(deadline: Deadline, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { clock, timeoutMs, closed, onTimeout } = deadline;
   closed?.throwIfAborted();

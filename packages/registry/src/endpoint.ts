@@ -1,15 +1,15 @@
 import { inspect } from "node:util";
 import { RegistryError } from "./errors.ts";
 
-/** How to prove who asks: a user name and password, or a token or what fetches one. A function is asked before every request. */
+/** Credentials: a user name and a password, a token, or a function that returns a token. The function is called before every request. */
 export type RegistryAuth =
   | { readonly basic: { readonly username: string; readonly password: string } }
   | { readonly bearer: string | (() => string | Promise<string>) };
 
-// What is shorter would be found by chance in any message, and protects nothing.
+// A shorter secret is found in messages by chance, and hiding it protects nothing.
 const minSecretChars = 4;
 
-/** One address of a registry and what it is asked with. Credentials stay inside: no field, no message and no `inspect` shows them. */
+/** One address of a registry, with the credentials for it. No field, no message and no `inspect` shows the credentials. */
 export class Endpoint {
   /** The address without userinfo and without a slash at its end. */
   readonly url: string;
@@ -27,13 +27,13 @@ export class Endpoint {
     }
   }
 
-  /** The headers of one request, with a fresh token where a function makes them. */
+  /** The headers of one request. If a function makes tokens, it is called for each request. */
   async requestHeaders(): Promise<Record<string, string>> {
     const authorization = await this.#authorize();
     return authorization === undefined ? { ...this.#headers } : { ...this.#headers, authorization };
   }
 
-  /** An error as a cause that may be shown: itself, or a stand-in where anything in it holds one of our secrets. */
+  /** The error as a cause that may be shown: the error itself, or a replacement if anything in it holds one of our secrets. */
   safeCause(error: unknown): unknown {
     const shown = inspect(error, { depth: 10, showHidden: true, maxStringLength: null, maxArrayLength: null });
     for (const secret of this.#secrets) {
@@ -87,11 +87,11 @@ export class Endpoint {
     try {
       token = await bearer();
     } catch (error) {
-      // Its message and fields are the user's own and may hold a client secret: only its name leaves.
+      // Its message and fields are the user's own, and may hold a client secret. Only its name is passed on.
       const name = error instanceof Error ? error.name : typeof error;
       throw new RegistryError("unavailable", `auth.bearer failed with ${name} before ${this.url} could be asked`, { url: this.url });
     }
-    // fetch would refuse such a header itself, and quote the token in its message.
+    // fetch would refuse such a header too, but would quote the token in its message.
     if (!isToken(token)) {
       throw new RegistryError("refused", `auth.bearer must return ${tokenInWords} to ask ${this.url}`, { url: this.url });
     }
@@ -110,7 +110,7 @@ function parseAddress(address: string | URL): URL {
   try {
     parsed = new URL(address);
   } catch {
-    // The original error quotes the address, which may hold a password.
+    // The original error is dropped: it quotes the address, which may hold a password.
     throw new TypeError('url must be an absolute address such as "http://localhost:8081"');
   }
   if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
@@ -164,7 +164,7 @@ function isToken(value: unknown): value is string {
   return value !== "" && isHeaderValue(value);
 }
 
-/** Visible characters, spaces and tabs, in Latin-1: what a header may hold. */
+/** What a header may hold: visible characters, spaces and tabs, in Latin-1. */
 export function isHeaderValue(value: unknown): value is string {
   return typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

@@ -1,6 +1,6 @@
 import type { SchemaId, SchemaLoadFailure } from "@cdckit/decode";
 
-/** Whether asking again later can succeed. One row a code: a new code does not compile without its answer. */
+/** Whether asking again later can succeed. A new code does not compile without a row here. */
 const retriableByCode: Readonly<Record<SchemaLoadFailure, boolean>> = {
   "not-found": false,
   unavailable: true,
@@ -21,25 +21,25 @@ export interface RegistryErrorOptions {
 const brand = Symbol.for("@cdckit/registry/RegistryError");
 
 /**
- * A schema that could not be had. The message says what was asked, what came back and what to do. Neither the message nor the fields nor
- * the causes hold a credential or what a server wrote. Recognise it with {@link isRegistryError}, never with `instanceof`.
+ * A schema that could not be loaded. The message says what was asked, what came back and what to do. Neither the message, nor the fields, nor
+ * the causes hold a credential, or text that a server wrote. Recognise it with {@link isRegistryError}, never with `instanceof`.
  */
 export class RegistryError extends Error {
   override readonly name = "RegistryError";
   readonly code: SchemaLoadFailure;
   /** The message without its code. */
   readonly detail: string;
-  /** The schema that was asked for, where it was one. */
+  /** The schema id that was asked for; absent if the question was another one. */
   readonly id: SchemaId | undefined;
   /** The registry that was asked, without userinfo. */
   readonly url: string | undefined;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status; absent if there was no answer. */
   readonly status: number | undefined;
-  /** How long the registry asked us to stay away. */
+  /** How long the registry has asked us to wait. */
   readonly retryAfterMs: number | undefined;
-  /** Whether "not found" is a registry's answer about the id itself, and not about what the schema refers to. */
+  /** Whether "not found" is the registry's answer about the id itself. False if it is about a schema that this one refers to. */
   readonly isCertain: boolean;
-  /** False if something answered that is no schema registry: a proxy's page, another service, an empty body. */
+  /** False if the answer did not come from a schema registry: a proxy's page, another service, an empty body. */
   readonly isRegistry: boolean;
 
   constructor(code: SchemaLoadFailure, detail: string, options: RegistryErrorOptions = {}) {
@@ -66,7 +66,7 @@ export class RegistryError extends Error {
     return retriableByCode[this.code];
   }
 
-  /** The same error with more to say. */
+  /** The same error, with a note at the end of its message. */
   withNote(note: string): RegistryError {
     return new RegistryError(this.code, `${this.detail}; ${note}`, { ...this, cause: this.cause });
   }
@@ -77,7 +77,10 @@ export function isRegistryError(value: unknown): value is RegistryError {
   return value instanceof Error && brand in value;
 }
 
-/** A question was answered, but not with what was asked for: by something else than a registry (an outage: the registry may be back soon), or in a way that we do not read. */
+/**
+ * An answer that cannot be used. If it did not come from a registry, it is an outage, because the registry may be back soon. If it did, the
+ * registry answers in a form that we do not read.
+ */
 export function unusableAnswer(detail: string, isRegistry: boolean, id: SchemaId | undefined): RegistryError {
   return new RegistryError(isRegistry ? "refused" : "unavailable", detail, { id, isRegistry });
 }

@@ -14,7 +14,7 @@ interface Address {
   readonly breaker: Breaker;
 }
 
-/** The addresses of one registry. The one that answered last is asked first, and the next where it does not answer. */
+/** The addresses of one registry. The one that answered last is asked first. If it does not answer, the next one is asked. */
 export class Failover {
   readonly #addresses: readonly Address[];
   #good = 0;
@@ -23,13 +23,13 @@ export class Failover {
     this.#addresses = endpoints.map((endpoint) => ({ endpoint, breaker: new Breaker(breaker, clock, random) }));
   }
 
-  /** Asks each address at most once. Only what may pass leads to the next one: "no such schema" and "not for you" are answers. */
+  /** Asks each address at most once. Only a transient failure leads to the next one: "no such schema" and "not allowed" are answers. */
   async ask<T>(send: (endpoint: Endpoint) => Promise<T>, closed: AbortSignal): Promise<T> {
     const failures: RegistryError[] = [];
     const first = this.#good;
     for (let tried = 0; tried < this.#addresses.length; tried++) {
       const index = (first + tried) % this.#addresses.length;
-      const { endpoint, breaker } = this.#addresses[index] as Address; // below the length, which is at least one
+      const { endpoint, breaker } = this.#addresses[index] as Address; // the index is below the length, and there is at least one address
       try {
         const answer = await askThrough(breaker, endpoint, send);
         this.#good = index;
@@ -49,7 +49,7 @@ export class Failover {
 async function askThrough<T>(breaker: Breaker, endpoint: Endpoint, send: (endpoint: Endpoint) => Promise<T>): Promise<T> {
   const waitMs = breaker.waitMs();
   if (waitMs > 0) {
-    const detail = `${endpoint.url} has not answered several times in a row, and is left alone for another ${waitMs} ms: is it down`;
+    const detail = `${endpoint.url} has not answered several times in a row, and is not asked for another ${waitMs} ms: is it down`;
     throw new RegistryError("unavailable", detail, { url: endpoint.url });
   }
   try {
@@ -62,7 +62,7 @@ async function askThrough<T>(breaker: Breaker, endpoint: Endpoint, send: (endpoi
     } else if (error.retriable) {
       breaker.failed();
     } else {
-      breaker.succeeded(); // "no" is an answer
+      breaker.succeeded(); // a refusal is an answer
     }
     throw error;
   }

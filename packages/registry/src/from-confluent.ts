@@ -4,7 +4,7 @@ import { type AdapterOptions, resolveAdapterOptions } from "./options.ts";
 import type { ReferenceLink } from "./schema-answer.ts";
 import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
 
-/** A `SchemaRegistryClient` of `@confluentinc/schemaregistry` 1, as far as we use it. */
+/** The part of `SchemaRegistryClient` (`@confluentinc/schemaregistry` 1) that we use. */
 export interface ConfluentClient {
   getBySubjectAndId(subject: string, id: number, format?: string): Promise<ConfluentSchemaInfo>;
   getSchemaMetadata(subject: string, version: number, deleted: boolean, format?: string): Promise<ConfluentSchemaInfo>;
@@ -20,17 +20,17 @@ export interface ConfluentSchemaInfo {
 
 export interface ConfluentClientOptions extends AdapterOptions {
   /**
-   * The subject that ids are asked with. None finds the schemas of the default context; `":.name:"` finds those of another one.
+   * The subject that is sent with each id. Without one, the schemas of the default context are found; with `":.name:"`, those of another one.
    * @default ""
    */
   readonly subject?: string;
 }
 
-/** The schemas of a registry that the user reaches through `@confluentinc/schemaregistry`. */
+/** A schema source that asks a client of `@confluentinc/schemaregistry`. */
 export function fromConfluentClient(confluent: ConfluentClient, options: ConfluentClientOptions = {}): SchemaSource {
   if (typeof confluent?.getBySubjectAndId !== "function" || typeof confluent.getSchemaMetadata !== "function") {
     throw new TypeError(
-      "fromConfluentClient expects a SchemaRegistryClient of @confluentinc/schemaregistry, or use createRegistry({ url })",
+      "fromConfluentClient expects a SchemaRegistryClient of @confluentinc/schemaregistry: pass one, or use createRegistry({ url })",
     );
   }
   const subject = options.subject ?? "";
@@ -46,7 +46,7 @@ export function fromConfluentClient(confluent: ConfluentClient, options: Conflue
       }
       throw unusableId(id, confluent.getByGuid === undefined ? "a non-negative integer" : "a non-negative integer or a GUID");
     },
-    // Also versions that were deleted softly: schemas that refer to them still need them.
+    // Soft-deleted versions too: schemas that refer to them still need them.
     referencedVersion: (link: ReferenceLink) => confluent.getSchemaMetadata(link.subject, link.version, true),
   };
   return adaptedSource(client, resolveAdapterOptions(options));

@@ -4,15 +4,15 @@ import { type AdapterOptions, resolveAdapterOptions } from "./options.ts";
 import type { ReferenceLink } from "./schema-answer.ts";
 import { isNumericId, unusableId } from "./schema-id.ts";
 
-/** A `SchemaRegistry` of `@kafkajs/confluent-schema-registry` 3 or 4, as far as its types show it. */
+/** The part of `SchemaRegistry` (`@kafkajs/confluent-schema-registry` 3 or 4) that its types show. */
 export interface KafkaJsRegistry {
   getSchema(registryId: number): Promise<unknown>;
   getLatestSchemaId(subject: string): Promise<number>;
 }
 
 /**
- * The REST client inside that instance: its host, credentials, agent and middlewares are the user's. Its own `getSchema` will not do,
- * because it answers with a compiled schema that has lost `connect.name` and `connect.parameters`, and with them what a column means.
+ * The REST client inside that instance. Its host, credentials, agent and middlewares are the user's. The instance's `getSchema` is not
+ * enough: it returns a compiled schema without `connect.name` and `connect.parameters`, and those say what a column means.
  */
 interface KafkaJsApi {
   readonly Schema: { find(parameters: { readonly id: number }): Promise<KafkaJsResponse> };
@@ -23,12 +23,12 @@ interface KafkaJsResponse {
   data(): unknown;
 }
 
-/** The schemas of a registry that the user reaches through `@kafkajs/confluent-schema-registry`. */
+/** A schema source that asks an instance of `@kafkajs/confluent-schema-registry`. */
 export function fromKafkaJsRegistry(registry: KafkaJsRegistry, options: AdapterOptions = {}): SchemaSource {
   const api = apiOf(registry);
   const client = {
     name: "@kafkajs/confluent-schema-registry",
-    noAnswerStatus: 400, // its REST client turns a refused connection and a broken one into this; a GET by number gives no real one
+    noAnswerStatus: 400, // its REST client reports a refused or broken connection so; no registry answers it to a GET by number
     schemaById: async (id: SchemaId) => {
       if (!isNumericId(id)) {
         throw unusableId(id, "a non-negative integer");
@@ -44,7 +44,7 @@ function apiOf(registry: KafkaJsRegistry): KafkaJsApi {
   const { api } = registry as { api?: Partial<KafkaJsApi> };
   if (typeof api?.Schema?.find !== "function" || typeof api.Subject?.version !== "function") {
     throw new TypeError(
-      "fromKafkaJsRegistry expects a SchemaRegistry of @kafkajs/confluent-schema-registry 3 or 4, and found no REST client in what it got: " +
+      "fromKafkaJsRegistry expects a SchemaRegistry of @kafkajs/confluent-schema-registry 3 or 4, and found no REST client in the value: " +
         "pass such an instance, or use createRegistry({ url })",
     );
   }

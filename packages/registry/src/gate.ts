@@ -1,4 +1,4 @@
-/** Lets so many tasks run at once; the others wait their turn in order. */
+/** Lets so many tasks run at once. The others wait, and start in order. */
 export class Gate {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
@@ -12,7 +12,7 @@ export class Gate {
     if (this.#running < this.#limit) {
       this.#running++;
     } else {
-      // The place is handed over by the task that ends, so that a newcomer cannot take it in between.
+      // The task that ends hands its place over itself, so that a new task cannot take it in between.
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     try {

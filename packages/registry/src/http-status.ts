@@ -4,9 +4,9 @@ import type { HttpAnswer, Question } from "./http.ts";
 import { parseJson } from "./json.ts";
 
 /**
- * What a status says, if it is not success: whether to ask again, and what the reader can do. Only a registry can say that it does not have
- * something, and it says so in its own words (an error code, or the name of its exception). The same status from a proxy, an ingress or a
- * half-started server is an outage: if it counted as "no such schema", records would become dead letters while the registry restarts.
+ * What a status other than success means: whether to ask again, and what the reader can do. Only a registry can say that it does not have
+ * something, and its answer then has an error code, or the name of its exception. The same status from a proxy, an ingress or a server that
+ * is still starting is an outage. If it counted as "no such schema", records would become dead letters while the registry restarts.
  */
 export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question: Question): RegistryError | undefined {
   const { status, retryAfterMs } = answer;
@@ -26,47 +26,47 @@ export function failureOfStatus(answer: HttpAnswer, endpoint: Endpoint, question
   }
   if (status !== 401 && status !== 403 && (own === undefined || status === 404)) {
     const advice =
-      "is url the root of its API (Apicurio: /apis/ccompat/v7 or /apis/registry/v3), and does nothing in front of it answer instead";
+      "is url the root of its API (Apicurio: /apis/ccompat/v7 or /apis/registry/v3), and does a proxy in front of it answer instead";
     const detail = `${url} did not answer ${question.what} as a schema registry does (${statusText}): ${advice}`;
     return new RegistryError("unavailable", detail, { ...about, isRegistry: false });
   }
   return new RegistryError("refused", `${url} refused to answer ${question.what} (${statusText}): ${adviceWhenRefused(status)}`, about);
 }
 
-/** Whether the same request can be answered well a moment later. */
+/** Whether the same request can succeed a moment later. */
 export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
 function adviceWhenRefused(status: number): string {
   if (status === 401) {
-    return "the credentials are missing or wrong, check auth";
+    return "the credentials are missing or wrong: check auth";
   }
   if (status === 403) {
-    return "these credentials may not read it, ask for read access or check auth";
+    return "these credentials may not read it: ask for read access, or check auth";
   }
   return "is url the root of a Confluent-compatible schema registry";
 }
 
 interface OwnErrorCode {
-  /** As messages have it. */
+  /** The form that messages show. */
   readonly text: string;
-  /** It speaks of a schema, subject, version or artifact; a code that repeats the status speaks of the path alone. */
+  /** It is about a schema, subject, version or artifact. A code that only repeats the status is about the path. */
   readonly isAboutContent: boolean;
 }
 
-/** Only a number or the name of a class is taken from an error: its text is the server's, and may quote what we sent. */
+/** Only a number, or the name of a class, is taken from an error. Its text is the server's, and may quote what we sent. */
 function readErrorCode(body: Uint8Array): OwnErrorCode | undefined {
   try {
     const { error_code: code, name } = parseJson(body) as { error_code?: unknown; name?: unknown };
     const exception = typeof name === "string" && /^[A-Za-z]{1,60}Exception$/.test(name) ? name : undefined;
     const text = typeof code === "number" ? `error_code ${code}` : exception;
-    // Confluent's codes are 404nn. Apicurio repeats the status and names its exception; a bare NotFoundException speaks of the path.
+    // Confluent's codes are 404nn. Apicurio repeats the status and names its exception; a plain NotFoundException is about the path.
     const isAboutContent =
       (typeof code === "number" && code >= 40_400 && code <= 40_499) ||
       (exception !== undefined && /^[A-Za-z]+NotFoundException$/.test(exception));
     return text === undefined ? undefined : { text, isAboutContent };
   } catch {
-    return undefined; // a proxy's page, or nothing: the status has to do
+    return undefined; // a proxy's page, or no body: only the status is known
   }
 }

@@ -5,7 +5,7 @@ import { isRegistryError, RegistryError } from "./errors.ts";
 import { readRetryAfterMs } from "./retry-after.ts";
 import { errorChain, systemCode } from "./system-code.ts";
 
-/** What a request may cost, and whose time and network it uses. */
+/** The limits of a request, and the clock and network that it uses. */
 export interface HttpLimits {
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
@@ -14,35 +14,35 @@ export interface HttpLimits {
   readonly clock: RegistryClock;
 }
 
-/** What the registry is asked. */
+/** A question to the registry. */
 export interface Question {
-  /** Below the registry's root, its parts percent-encoded. */
+  /** The path below the registry's root, its parts percent-encoded. */
   readonly path: string;
-  /** What it asks for, as a sentence names it: "schema id 7". */
+  /** The name of what it asks for, for messages: "schema id 7". */
   readonly what: string;
   readonly id?: number | string;
-  /** What to do where the registry does not have it. */
+  /** What to do if the registry does not have it. */
   readonly missingHint?: string;
 }
 
 export interface HttpAnswer {
   readonly status: number;
-  /** The whole body of a success; what stands for an error is cut where it grows beyond all sense. */
+  /** The whole body of a success. The body of an error is cut at a limit. */
   readonly body: Uint8Array;
   readonly retryAfterMs: number | undefined;
 }
 
-// An error is `{error_code, message}`; whatever is longer comes from a proxy and tells us nothing.
+// A registry's error is `{error_code, message}`. A longer body comes from a proxy, and says nothing that we use.
 const maxErrorBodyBytes = 16_384;
 
 /**
- * One request, bounded in time and in bytes, to one address; a redirect is refused and never followed. Resolves with the answer whatever
- * its status, and rejects with a {@link RegistryError} where there is none that can be used.
+ * One request to one address, bounded in time and in bytes. A redirect is refused and never followed. Resolves with the answer, whatever its
+ * status. Rejects with a {@link RegistryError} if there is no answer that can be used.
  */
 export async function sendRequest(endpoint: Endpoint, question: Question, limits: HttpLimits, closed: AbortSignal): Promise<HttpAnswer> {
   const { clock, timeoutMs } = limits;
   const onTimeout = (): Error => {
-    const detail = `${endpoint.url} did not answer ${question.what} within ${timeoutMs} ms: is it overloaded, or timeoutMs too short`;
+    const detail = `${endpoint.url} did not answer ${question.what} within ${timeoutMs} ms: is it overloaded, or is timeoutMs too short`;
     return new RegistryError("unavailable", detail, { url: endpoint.url, id: question.id });
   };
   try {
@@ -72,7 +72,7 @@ async function exchange(endpoint: Endpoint, question: Question, limits: HttpLimi
   return { status: response.status, body: body.bytes, retryAfterMs };
 }
 
-/** Reads until the end or the bound, and hangs up there: nothing beyond the bound is ever held. Counts what was decompressed. */
+/** Reads until the end or until the limit, and closes the connection there. Counts decompressed bytes, so that memory is bounded. */
 async function readBody(response: Response, maxBytes: number): Promise<{ bytes: Uint8Array; complete: boolean }> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -89,18 +89,18 @@ async function readBody(response: Response, maxBytes: number): Promise<{ bytes: 
 function failureOfFetch(error: unknown, endpoint: Endpoint, question: Question): RegistryError {
   const about = { url: endpoint.url, id: question.id, cause: endpoint.safeCause(error) };
   if (isRedirect(error)) {
-    const detail = `${endpoint.url} redirected ${question.what}, which is never followed because credentials would go along: set url to where it leads`;
+    const detail = `${endpoint.url} redirected ${question.what}. Redirects are not followed, because credentials would be sent along: set url to the address that it leads to`;
     return new RegistryError("refused", detail, about);
   }
   if (errorChain(error).some((link) => link.message === "bad port")) {
-    const detail = `${endpoint.url} has a port that fetch does not open (it is another protocol's): let the registry listen on another one`;
+    const detail = `${endpoint.url} has a port that fetch does not open, because another protocol uses it: let the registry listen on another port`;
     return new RegistryError("refused", detail, about);
   }
   const code = systemCode(error);
   return new RegistryError("unavailable", `${endpoint.url} could not be asked for ${question.what} (${code}): ${adviceFor(code)}`, about);
 }
 
-// fetch has no code for this. Its message is pinned by a test with a real redirect.
+// fetch has no code for this. A test with a real redirect checks its message.
 function isRedirect(error: unknown): boolean {
   return errorChain(error).some((link) => /\bredirect\b/.test(link.message));
 }

@@ -8,7 +8,7 @@ export type { RegistryDialect } from "./dialect.ts";
 export type { SubjectVersion } from "./registry-api.ts";
 export type { ReferenceLink, ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
 
-// Schemas from a file, and through clients that the user has already.
+// Schemas from a file, and through clients that the user already has.
 export { fromBundle, fromBundleText } from "./bundle.ts";
 export { fromKafkaJsRegistry } from "./from-kafkajs.ts";
 export type { KafkaJsRegistry } from "./from-kafkajs.ts";
@@ -16,9 +16,9 @@ export { fromConfluentClient } from "./from-confluent.ts";
 export type { ConfluentClient, ConfluentClientOptions, ConfluentSchemaInfo } from "./from-confluent.ts";
 export type { AdapterOptions } from "./options.ts";
 
-// What they reject with.
+// Errors.
 export { isRegistryError, RegistryError } from "./errors.ts";
 export type { RegistryErrorOptions } from "./errors.ts";
 
-// For tests that own the time.
+// For tests with a clock of their own.
 export type { RegistryClock } from "./clock.ts";

@@ -1,10 +1,10 @@
-// What registries answer is three levels deep.
+// Answers of registries are three levels deep.
 const maxDepth = 32;
 
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Parses JSON that is UTF-8 and not nested deeper than anything we expect, or throws a `SyntaxError` that quotes none of it. */
+/** Parses JSON in UTF-8 of a limited depth. Throws a `SyntaxError` that quotes nothing of the text. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (depthExceeds(bytes, maxDepth)) {
     throw new SyntaxError(`JSON nested deeper than ${maxDepth}`);
@@ -17,7 +17,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The text of bytes that are UTF-8, or a `TypeError` that quotes none of it. */
+/** The text of bytes in UTF-8. Throws a `TypeError` that quotes nothing of it. */
 export function parseText(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }

@@ -15,8 +15,8 @@ interface Missing {
 }
 
 /**
- * The ids that the registry has just said it does not have. They are believed for a short while, so that a stream of records with such
- * an id costs one request a while, and a schema that appears late is still found.
+ * The ids that the registry does not have. They are remembered for a short time, so that a stream of records with such an id does not cost a
+ * request for each record, and a schema that is registered late is still found.
  */
 export class MissingIds {
   readonly #missing = new Map<SchemaId, Missing>();
@@ -43,9 +43,9 @@ export class MissingIds {
     const { maxIds, ttlMs, clock, random } = this.#options;
     if (this.#missing.size >= maxIds) {
       const [first] = this.#missing.keys();
-      this.#missing.delete(first as SchemaId); // the map is not empty: maxIds is at least 1
+      this.#missing.delete(first as SchemaId); // maxIds is at least 1, so the map is not empty
     }
-    // Up to a quarter longer, never shorter: consumers that started together must not come back together.
+    // Up to a quarter longer, never shorter, so that consumers that started together do not ask again together.
     const untilMs = clock.nowMs() + ttlMs * (1 + random() / 4);
     this.#missing.set(id, { error, untilMs });
   }

@@ -28,7 +28,7 @@ describe("options", () => {
     [{ url: "http://registry/?x=1" }, "must not have a query"],
     [{ url, headers: { "a b": "c" } }, 'a name that HTTP does not allow: "a b"'],
     [{ url, headers: { a: "b\nc" } }, "headers.a must be text"],
-    [{ url, userAgent: "a\nb" }, "userAgent must be text"],
+    [{ url, userAgent: "a\nb" }, "userAgent must be a text"],
     [{ url, auth: { bearer: "x" }, headers: { Authorization: "y" } }, "auth and headers.authorization exclude each other"],
     [{ url: "http://u:p@registry", auth: { bearer: "x" } }, "auth and the userinfo of url exclude each other"],
     [{ url, timeoutMs: 0 }, "timeoutMs must be an integer from 1"],

@@ -9,22 +9,22 @@ export interface RegistryOptions {
    * Apicurio's own, which ends in `/apis/registry/v3` or `/apis/registry/v2`.
    */
   readonly url?: string | URL | undefined;
-  /** Several addresses of one registry: the next is asked where one does not answer. Instead of `url`. */
+  /** Several addresses of one registry, in place of `url`. If one does not answer, the next one is asked. */
   readonly urls?: readonly (string | URL)[] | undefined;
   /**
-   * Which API stands there.
-   * @default "apicurio" where the url ends in `/apis/registry/v3` or `/apis/registry/v2`, else "confluent"
+   * The API of the registry.
+   * @default "apicurio" if the url ends in `/apis/registry/v3` or `/apis/registry/v2`, otherwise "confluent"
    */
   readonly dialect?: RegistryDialect;
   /**
-   * What ids that are mere numbers count where the registry is Apicurio: contents, or versions of artifacts. Messages in Confluent's framing
-   * do not say; version 3 of Apicurio's serializers writes content ids there, version 2 global ids.
+   * How Apicurio's ids are read if they are plain numbers: as ids of contents, or of versions of artifacts. Messages in Confluent's framing
+   * do not say it. Version 3 of Apicurio's serializers writes content ids, version 2 global ids.
    * @default "contentId"
    */
   readonly numericIds?: ApicurioIdSpace;
   /** Credentials; a user name and password may also stand in the url. */
   readonly auth?: RegistryAuth | undefined;
-  /** Sent with every request, and treated as secrets. */
+  /** Headers of every request. Their values are treated as secrets. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Longest time that one request may take, its body included.
@@ -40,7 +40,7 @@ export interface RegistryOptions {
    */
   readonly concurrency?: number;
   /**
-   * Largest answer, and the most that a schema and all its references may weigh together.
+   * Largest answer, and largest size of a schema together with all its references, in bytes.
    * @default 4_194_304
    */
   readonly maxBodyBytes?: number;
@@ -65,7 +65,7 @@ export interface SchemaCacheOptions {
   /** @default 67_108_864 */
   readonly maxBytes?: number;
   /**
-   * How long an id that the registry does not have is not asked for again; up to a quarter longer, at random.
+   * How long an id that the registry does not have is not asked for again. At random, up to a quarter longer.
    * @default 10_000
    */
   readonly notFoundTtlMs?: number;
@@ -73,37 +73,37 @@ export interface SchemaCacheOptions {
 
 export interface RegistryRetryOptions {
   /**
-   * How often a question is asked, of every url in turn, before it fails.
+   * How often a question is asked before it fails. Each attempt asks the urls in turn.
    * @default 3
    */
   readonly attempts?: number;
   /**
-   * The first pause is a random part of this, every further one a random part of twice as much.
+   * The first pause is a random part of this. The bound doubles for each further pause.
    * @default 200
    */
   readonly baseDelayMs?: number;
   /**
-   * Longest pause, also where the registry asks for a longer one.
+   * Longest pause, even if the registry asks for a longer one.
    * @default 10_000
    */
   readonly maxDelayMs?: number;
 }
 
-/** When an address that does not answer is left alone. */
+/** When requests to an address that does not answer are stopped for a while. */
 export interface RegistryBreakerOptions {
   /**
-   * Requests in a row without an answer, of whatever schemas, after which none is sent for a while.
+   * Requests in a row without an answer, for any schemas, after which no request is sent for a while.
    * @default 10
    */
   readonly failures?: number;
   /**
-   * How long that is; up to a quarter longer, at random. Then one request shows whether the address answers again.
+   * How long no request is sent. At random, up to a quarter longer. Then one request shows whether the address answers again.
    * @default 5_000
    */
   readonly coolDownMs?: number;
 }
 
-/** For the adapters, whose requests are another client's: what that client may cost. */
+/** Limits of the adapters, whose requests are sent by another client. */
 export interface AdapterOptions {
   readonly cache?: SchemaCacheOptions;
   /**
@@ -112,7 +112,7 @@ export interface AdapterOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * The most that a schema and all its references may weigh together.
+   * Largest size of a schema together with all its references, in bytes.
    * @default 4_194_304
    */
   readonly maxBodyBytes?: number;
@@ -157,10 +157,10 @@ const cacheDefaults: Readonly<Required<SchemaCacheOptions>> = Object.freeze({
 
 const retryDefaults: Readonly<Required<RegistryRetryOptions>> = Object.freeze({ attempts: 3, baseDelayMs: 200, maxDelayMs: 10_000 });
 
-// Longer delays overflow the runtime's timers, which then fire at once.
+// A longer delay overflows the runtime's timers, and they fire at once.
 const maxTimerMs = 2_147_483_647;
 
-/** Every option present and checked, or a `TypeError` or `RangeError` that names the one that is wrong. */
+/** Every option, present and checked. Throws a `TypeError` or a `RangeError` that names the wrong one. */
 export function resolveRegistryOptions(options: RegistryOptions): ResolvedRegistryOptions {
   const endpoints = resolveEndpoints(options);
   return Object.freeze({
@@ -176,7 +176,7 @@ export function resolveRegistryOptions(options: RegistryOptions): ResolvedRegist
   });
 }
 
-/** The part of the options that the adapters share. */
+/** The options that the adapters share. */
 export function resolveAdapterOptions(options: AdapterOptions): ResolvedAdapterOptions {
   const resolved: ResolvedAdapterOptions = {
     cache: resolveCacheOptions(options.cache),
@@ -187,7 +187,7 @@ export function resolveAdapterOptions(options: AdapterOptions): ResolvedAdapterO
     random: options.random ?? Math.random,
   };
   const { maxBodyBytes, cache } = resolved;
-  // Otherwise a schema could be accepted and yet never kept, and every record would fetch it again.
+  // Without this check a schema could be accepted and never be cached, and every record would fetch it again.
   if (maxBodyBytes > cache.maxBytes) {
     throw new RangeError(`maxBodyBytes (${maxBodyBytes}) exceeds cache.maxBytes (${cache.maxBytes}): a schema must fit in the cache`);
   }
@@ -209,7 +209,7 @@ function resolveRetryOptions(retry: RegistryRetryOptions = {}): Readonly<Require
   requireInteger("retry.maxDelayMs", resolved.maxDelayMs, 0, maxTimerMs);
   if (resolved.baseDelayMs > resolved.maxDelayMs) {
     const { baseDelayMs, maxDelayMs } = resolved;
-    throw new RangeError(`retry.baseDelayMs (${baseDelayMs}) exceeds retry.maxDelayMs (${maxDelayMs}): raise the latter`);
+    throw new RangeError(`retry.baseDelayMs (${baseDelayMs}) exceeds retry.maxDelayMs (${maxDelayMs}): raise retry.maxDelayMs`);
   }
   return resolved;
 }
@@ -240,7 +240,7 @@ function requireChoice<Choice extends string>(name: string, value: Choice | unde
 
 function requireUserAgent(value: string): string {
   if (!isHeaderValue(value)) {
-    throw new TypeError("userAgent must be text without line breaks and within Latin-1");
+    throw new TypeError("userAgent must be a text in Latin-1 without line breaks");
   }
   return value;
 }

@@ -6,17 +6,17 @@ import { isRegistryError } from "./errors.ts";
 import { isObject } from "./schema-answer.ts";
 import type { Transport } from "./transport.ts";
 
-/** Whether one address answers as a schema registry, in words. */
+/** The answer of one address to a reachability check. */
 export interface RegistryPing {
   readonly url: string;
   readonly ok: boolean;
   readonly status: number | undefined;
-  /** Asking again gives the same: something else than a registry answered, or the credentials were refused. False if nobody answered. */
+  /** True if asking again cannot help: what answered is no registry, or it refused the credentials. False if there was no answer. */
   readonly isPermanent: boolean;
   readonly detail: string;
 }
 
-/** Asks one address once. Never rejects: what is wrong is the answer. */
+/** Asks one address once. Never rejects: a failure is a result, too. */
 export async function pingEndpoint(endpoint: Endpoint, dialect: RegistryDialect, transport: Transport): Promise<RegistryPing> {
   const { url } = endpoint;
   try {
@@ -42,8 +42,8 @@ export async function pingEndpoint(endpoint: Endpoint, dialect: RegistryDialect,
 }
 
 /**
- * Registries that are older than the list of types (Confluent's before 5.5) answer 404 to it: they have the list of subjects. A 404 in the
- * words of a registry for content is a registry's as well.
+ * Registries that do not have the list of types yet (Confluent's before 5.5) answer 404 to it. They have the list of subjects. A 404 with the
+ * error code of a registry shows a registry, too.
  */
 async function confluentAnswer(endpoint: Endpoint, transport: Transport): Promise<string | null> {
   try {

@@ -96,6 +96,6 @@ describe("a schema that refers to others", () => {
     const server = await serve(answers(byPath));
     const failure = await failureOf(createRegistry({ url: server.url, maxBodyBytes: 10_000 }).load(7));
     expect(failure.code).toBe("refused");
-    expect(failure.message).toContain("weighs more than 10000 bytes with its references");
+    expect(failure.message).toContain("is larger than 10000 bytes with its references");
   });
 });

@@ -5,15 +5,15 @@ import type { ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
 
 export interface ReferenceBounds {
   readonly maxReferences: number;
-  /** The most that a schema and everything it refers to may weigh. */
+  /** Largest size of a schema together with everything that it refers to. */
   readonly maxBytes: number;
 }
 
 export type FetchVersion<Place extends ReferencePlace> = (link: Place) => Promise<UnresolvedSchema<Place>>;
 
 /**
- * Fetches everything that a schema refers to, directly or through others: each once, what is referred to before what refers to it. Ends at
- * the bounds and at a circle, before it fetches more.
+ * Fetches everything that a schema refers to, directly or through others. Each schema is fetched once, and comes before those that refer to
+ * it. Fails at the limits, and at a circle, before it fetches more.
  */
 export async function resolveReferences<Place extends ReferencePlace>(
   id: SchemaId,
@@ -50,7 +50,7 @@ class ReferenceWalk<Place extends ReferencePlace> {
 
   async follow(links: readonly Place[], path: readonly string[]): Promise<void> {
     if (this.#seen.size + links.length > this.#bounds.maxReferences) {
-      // Counted before the first of them is fetched; some may repeat, but none of such a schema's lists is worth a request.
+      // Counted before the first of them is fetched. Some may repeat, but a schema with so many is refused without a request.
       this.#checkCount(links);
     }
     for (const link of links) {
@@ -61,7 +61,7 @@ class ReferenceWalk<Place extends ReferencePlace> {
   addSize(text: string): void {
     this.#bytes += Buffer.byteLength(text);
     if (this.#bytes > this.#bounds.maxBytes) {
-      throw this.#refused(`weighs more than ${this.#bounds.maxBytes} bytes with its references (maxBodyBytes)`);
+      throw this.#refused(`is larger than ${this.#bounds.maxBytes} bytes with its references (maxBodyBytes)`);
     }
   }
 
@@ -82,7 +82,7 @@ class ReferenceWalk<Place extends ReferencePlace> {
     this.resolved.push(Object.freeze({ name: link.name, schema: found.schema }));
   }
 
-  /** That a schema is missing which another one refers to does not mean that there is no other one. */
+  /** A missing reference does not mean that the schema which refers to it is missing. */
   async #fetchReferred(link: Place): Promise<UnresolvedSchema<Place>> {
     try {
       return await this.#fetchVersion(link);

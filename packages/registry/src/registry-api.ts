@@ -2,20 +2,20 @@ import type { SchemaId } from "@cdckit/decode";
 import type { Question } from "./http.ts";
 import type { ReferencePlace, UnresolvedSchema } from "./schema-answer.ts";
 
-/** One version of a subject, with the id that messages name it by. */
+/** One version of a subject, with the id that messages carry. */
 export interface SubjectVersion extends UnresolvedSchema {
   readonly id: number;
   readonly subject: string;
   readonly version: number;
 }
 
-/** Asks the registry, and resolves with the JSON of its answer, or with its text. */
+/** Asks the registry. Resolves with the JSON, or with the text, of its answer. */
 export interface Asking {
   json(question: Question): Promise<unknown>;
   text(question: Question): Promise<string>;
 }
 
-/** What one dialect of registry is asked, and how its answers are read. */
+/** One API of registries: its questions, and how its answers are read. */
 export interface RegistryApi<Place extends ReferencePlace = ReferencePlace> {
   schemaById(id: SchemaId): Promise<UnresolvedSchema<Place>>;
   /** A schema that the schema `id` refers to. */

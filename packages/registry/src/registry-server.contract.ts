@@ -7,13 +7,13 @@ import { isRegistryError, type RegistryError } from "./errors.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
-/** A real HTTP server on this machine that answers as a test tells it, and is gone when the test is. */
+/** A real HTTP server on this machine. It answers as the test says, and is closed after the test. */
 export interface LocalServer {
   readonly url: string;
   /** The paths that were asked for, in order. */
   readonly paths: readonly string[];
   readonly requests: readonly IncomingMessage[];
-  /** Resolves when so many requests have come in. */
+  /** Resolves when so many requests have arrived. */
   arrived(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function serve(handler: Handler): Promise<LocalServer> {
   };
 }
 
-/** Answers as the Confluent API does: each path with its JSON, everything else with 404 and a registry's error code. */
+/** Answers as the Confluent API does: each path with its JSON, other paths with 404 and a registry's error code. */
 export function answers(byPath: Readonly<Record<string, unknown>>): Handler {
   return (request, response) => {
     const answer = byPath[request.url ?? ""];
@@ -67,8 +67,8 @@ export function json(response: ServerResponse, status: number, body: unknown, he
 }
 
 /**
- * Time as tests own it. A pause passes at once and is written down; a request's deadline, told by its length, passes when the test says
- * so.
+ * A clock that the test owns. A pause passes at once and is recorded. A request's deadline, recognised by its length, passes when the test
+ * says so.
  */
 export class TestClock implements RegistryClock {
   readonly pauses: number[] = [];
@@ -112,7 +112,7 @@ export class TestClock implements RegistryClock {
     this.#nowMs += ms;
   }
 
-  /** Lets the time of every request under way run out. */
+  /** Lets the deadline of every request under way pass. */
   passDeadlines(): void {
     for (const run of [...this.#deadlines]) {
       this.#deadlines.delete(run);
@@ -132,7 +132,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<RegistryErro
   return error as RegistryError;
 }
 
-/** A record schema as registries answer it, with a name of its own. */
+/** A record schema with this name, as registries answer it. */
 export function recordAnswer(name: string): { readonly schema: string } {
   return { schema: JSON.stringify({ type: "record", name, fields: [{ name: "id", type: "long" }] }) };
 }

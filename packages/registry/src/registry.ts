@@ -13,14 +13,14 @@ import { bindMethods } from "./bind-methods.ts";
 
 /** A schema registry over HTTP. Rejects with a {@link RegistryError} only. */
 export interface Registry extends SchemaSource {
-  /** The newest version of a subject, its references as names. Not cached: it changes. */
+  /** The newest version of a subject, with the names of its references. It is not cached, because it changes. */
   latest(subject: string): Promise<SubjectVersion>;
   /** The names of all subjects. */
   subjects(): Promise<readonly string[]>;
-  /** Whether each address answers as a schema registry, in words. Never rejects. */
+  /** Checks whether each address answers as a schema registry. Never rejects. */
   ping(): Promise<readonly RegistryPing[]>;
   stats(): RegistryStats;
-  /** Ends every request under way and refuses new ones; what is cached stays at hand. */
+  /** Ends every request under way, and refuses new ones. Cached schemas can still be read. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -30,13 +30,13 @@ export interface RegistryStats {
   readonly urls: readonly string[];
   readonly cachedSchemas: number;
   readonly cachedBytes: number;
-  /** Ids that the registry does not have and that are not asked for again yet. */
+  /** Ids that the registry does not have, and that are not asked for again yet. */
   readonly missingIds: number;
   /** Ids that are being fetched. */
   readonly loading: number;
-  /** HTTP requests sent so far. */
+  /** HTTP requests that were sent so far. */
   readonly requests: number;
-  /** Pauses after which a question was asked again. */
+  /** How often a question was asked again after a pause. */
   readonly retries: number;
 }
 
@@ -59,7 +59,7 @@ class HttpRegistry implements Registry {
   constructor(options: ResolvedRegistryOptions) {
     this.#options = options;
     this.host = options.endpoints.map(({ url }) => url).join(", ");
-    setMaxListeners(0, this.#closing.signal); // every request listens, and there may be any number of them
+    setMaxListeners(0, this.#closing.signal); // every request listens, and their number has no bound
     this.#transport = new Transport(options, this.#closing.signal);
     this.#api = apiFor(options, this.#transport);
     const { cache, clock, random } = options;
@@ -94,7 +94,7 @@ class HttpRegistry implements Registry {
   }
 
   async close(): Promise<void> {
-    // "unavailable" and not "refused": a record that meets a client which is being closed is not to blame, and must not be set aside.
+    // "unavailable", not "refused": the record that asks is not to blame, and must not become a dead letter.
     this.#closing.abort(new RegistryError("unavailable", "the registry client was closed: create a new one to go on"));
     await this.#source.settled();
   }

@@ -1,6 +1,6 @@
 /**
- * How long an answer asks us to stay away (RFC 9110, section 10.2.3): seconds, or a date. A date is read against the answer's own clock
- * where it tells it, so that two clocks that disagree do not matter.
+ * How long an answer asks us to wait (RFC 9110, section 10.2.3): seconds, or a date. If the answer has a date of its own, the two dates are
+ * compared, so that the difference between its clock and ours does not matter.
  */
 export function readRetryAfterMs(headers: Headers, wallMs: number): number | undefined {
   const value = headers.get("retry-after")?.trim();
@@ -10,7 +10,7 @@ export function readRetryAfterMs(headers: Headers, wallMs: number): number | und
   if (/^\d+$/.test(value)) {
     return Number(value) * 1_000;
   }
-  // Date.parse takes almost anything for a date, "-5" too.
+  // Date.parse takes almost any text for a date, even "-5".
   const until = /^[A-Z][a-z]{2,8}, .+ GMT$/.test(value) ? Date.parse(value) : Number.NaN;
   const sent = Date.parse(headers.get("date") ?? "");
   const delayMs = until - (Number.isNaN(sent) ? wallMs : sent);

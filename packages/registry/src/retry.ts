@@ -14,7 +14,7 @@ export interface RetryTools {
   readonly onRetry: () => void;
 }
 
-/** Asks again, after a pause, what failed in a way that may pass. */
+/** Asks again, after a pause, if the failure was transient. */
 export async function withRetry<T>(policy: RetryPolicy, tools: RetryTools, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -33,8 +33,8 @@ export async function withRetry<T>(policy: RetryPolicy, tools: RetryTools, ask: 
 }
 
 /**
- * Full jitter: a random part of a bound that doubles, so that consumers which failed together come back apart. What the registry asked for
- * comes first, within the same bound.
+ * Full jitter: a random part of a bound that doubles, so that consumers that failed together do not come back together. If the registry asked
+ * for a pause, that pause counts, up to the largest bound.
  */
 export function pauseMs(policy: RetryPolicy, attempt: number, error: RegistryError, random: () => number): number {
   const jitterMs = random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 1));

@@ -1,37 +1,37 @@
 import type { SchemaType } from "@cdckit/decode";
 
-/** A schema as a registry writes it: its references are names of other subjects' versions. */
+/** A schema as a registry writes it. Its references name versions of other subjects. */
 export interface UnresolvedSchema<Place extends ReferencePlace = ReferenceLink> {
   readonly schemaType: SchemaType;
   readonly schema: string;
   readonly references: readonly Place[];
-  /** Whether rules stand beside it by which producers change what they write. */
+  /** Whether it has rules by which producers transform messages while they write them. */
   readonly hasRuleSet?: boolean;
 }
 
-/** Where a reference leads, whatever the registry calls it. */
+/** What a reference names, in any API. */
 export interface ReferencePlace {
-  /** How the referring schema calls it. */
+  /** Its name in the schema that refers to it. */
   readonly name: string;
   readonly subject: string;
   readonly version: number | string;
 }
 
-/** Where a reference of the Confluent API leads. */
+/** What a reference of the Confluent API names. */
 export interface ReferenceLink extends ReferencePlace {
   readonly version: number;
 }
 
 const maxNameChars = 4_096;
 
-/** An answer that is no schema: what is wrong with it as a phrase, which quotes nothing of it. */
+/** An answer that is no schema. `wrong` says what is wrong with it, and quotes nothing of it. */
 export interface UnusableAnswer {
   readonly wrong: string;
-  /** False if the answer is not a registry's at all: it has no schema text, as the page of a proxy or of another service. */
+  /** False if the answer has no schema text, and so does not come from a registry: a page of a proxy, another service. */
   readonly isRegistry: boolean;
 }
 
-/** Narrows what a registry answered to a question for a schema. */
+/** Checks the answer to a question for a schema. */
 export function readSchemaAnswer(answer: unknown): UnresolvedSchema | UnusableAnswer {
   if (!isObject(answer)) {
     return { wrong: "is not a JSON object", isRegistry: false };
@@ -51,7 +51,7 @@ export function readSchemaAnswer(answer: unknown): UnresolvedSchema | UnusableAn
   return hasRules(answer["ruleSet"]) ? { schema, schemaType, references, hasRuleSet: true } : { schema, schemaType, references };
 }
 
-/** Rules of the kind that change a message while it is written; conditions only look at it. */
+/** Rules that transform a message while it is written. Rules that are conditions leave it as it is. */
 function hasRules(ruleSet: unknown): boolean {
   const { domainRules, encodingRules } = isObject(ruleSet) ? ruleSet : {};
   return [domainRules, encodingRules].some((rules) => Array.isArray(rules) && rules.some(changesMessages));
@@ -62,7 +62,7 @@ function changesMessages(rule: unknown): boolean {
   return kind === "TRANSFORM" && disabled !== true;
 }
 
-/** Registries leave the type out where it is AVRO. */
+/** Registries leave the type out if it is AVRO. */
 export function readSchemaType(value: unknown): SchemaType | undefined {
   if (value === undefined || value === null) {
     return "AVRO";

@@ -12,8 +12,8 @@ interface Entry {
 }
 
 /**
- * The schemas at hand, bounded by number and by bytes; what was used longest ago goes first. What an id means never changes, so nothing
- * expires.
+ * The cached schemas, bounded by number and by bytes. The least recently used schema is dropped first. The schema of an id never changes, so
+ * nothing expires.
  */
 export class SchemaCache {
   readonly #entries = new Map<SchemaId, Entry>();
@@ -33,7 +33,7 @@ export class SchemaCache {
     return this.#bytes;
   }
 
-  // Asked once a record: a use is one counter written, and the search for the oldest is paid where a schema comes over the network.
+  // Called once for each record, so a use writes one counter. The oldest is searched for when a schema comes over the network.
   get(id: SchemaId): RegisteredSchema | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) {
@@ -43,7 +43,7 @@ export class SchemaCache {
     return entry.schema;
   }
 
-  /** Keeps a schema, and lets go of others until the bounds hold. One that is larger than the bound is not kept. */
+  /** Caches a schema, and drops others until the bounds hold. A schema that is larger than the bound is not cached. */
   set(schema: RegisteredSchema): void {
     this.#remove(schema.id);
     const bytes = schemaBytes(schema);
@@ -78,7 +78,7 @@ export class SchemaCache {
   }
 }
 
-/** What a schema weighs: the UTF-8 bytes of its text, its references and their names. */
+/** The size of a schema: the UTF-8 bytes of its text, of its references and of their names. */
 export function schemaBytes(schema: RegisteredSchema): number {
   let bytes = Buffer.byteLength(schema.schema);
   for (const reference of schema.references ?? []) {

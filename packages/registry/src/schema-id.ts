@@ -5,12 +5,12 @@ import { quoted } from "./quoted.ts";
 const guid = /^(?:guid:)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 const apicurioId = /^(contentId|globalId):([0-9]{1,19})$/;
 
-/** Whether an id is a number as the Confluent API gives them. */
+/** Whether an id is a number of the Confluent API. */
 export function isNumericId(id: unknown): id is number {
   return Number.isSafeInteger(id) && (id as number) >= 0;
 }
 
-/** The GUID by which the Confluent API names a schema independently of the registry that holds it; null for any other id. */
+/** The GUID of an id that is one: the Confluent API's name for a schema in any registry. Null for any other id. */
 export function guidOf(id: SchemaId): string | null {
   return typeof id === "string" ? (guid.exec(id)?.[1] ?? null) : null;
 }
@@ -34,12 +34,12 @@ const kinds: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The error for an id that is not to be had here. One of a kind that exists is "not found": no such schema is here, and the bytes that named
- * it may after all be something else. Anything else is nothing that a message names.
+ * The error for an id of a kind that this source does not have. If the kind exists, the error is "not found": the bytes may not name a schema
+ * at all, and detection then tries other formats. No message can carry any other id.
  */
 export function unusableId(id: SchemaId, expected: string): RegistryError {
   const kind = typeof id === "string" ? kinds.get(id.split(":", 1)[0] ?? "") : undefined;
-  const detail = `there are no schema ids of this kind here: expected ${expected}, found ${quoted(String(id))}`;
+  const detail = `this source has no schema ids of this kind: expected ${expected}, found ${quoted(String(id))}`;
   if (kind === undefined) {
     return new RegistryError("refused", detail, { id });
   }

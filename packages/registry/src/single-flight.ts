@@ -1,4 +1,4 @@
-/** Lets any number of callers of one key share one run, and its failure. Nothing is kept once the run has ended. */
+/** All callers of one key share one run, and its failure. Nothing is kept after the run. */
 export class SingleFlight<Key, Value> {
   readonly #running = new Map<Key, Promise<Value>>();
 
@@ -16,7 +16,7 @@ export class SingleFlight<Key, Value> {
     return started;
   }
 
-  /** Resolves when every run of this moment has ended, well or badly. */
+  /** Resolves when every current run has ended, whatever its outcome. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#running.values());
   }

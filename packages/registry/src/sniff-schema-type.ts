@@ -5,13 +5,13 @@ import { isObject } from "./schema-answer.ts";
 const avroTypes: ReadonlySet<unknown> = new Set(["record", "error", "enum", "fixed"]);
 const connectTypes: ReadonlySet<unknown> = new Set(["struct", "int8", "int16", "int32", "int64", "float", "double", "bytes"]);
 
-/** What a schema is by its text, for registries that hand out a text without its type. */
+/** The type of a schema by its text, for registries that return a text without its type. */
 export function sniffSchemaType(text: string): SchemaType {
   let schema: unknown;
   try {
     schema = parseJson(Buffer.from(text, "utf8"));
   } catch {
-    return "PROTOBUF"; // all others are JSON
+    return "PROTOBUF"; // texts of the other types are JSON
   }
   if (!isObject(schema) || avroTypes.has(schema["type"])) {
     return "AVRO"; // a name of a type, or a union

@@ -1,4 +1,4 @@
-/** The code that the system gave the failure, such as ECONNREFUSED. Taken only where it looks like one. */
+/** The system's code of a failure, such as ECONNREFUSED. Text that does not look like a code is not taken. */
 export function systemCode(error: unknown): string {
   for (const link of errorChain(error)) {
     const { code } = link as { code?: unknown };

@@ -9,7 +9,7 @@ import type { ResolvedRegistryOptions } from "./options.ts";
 import type { Asking } from "./registry-api.ts";
 import { withRetry } from "./retry.ts";
 
-/** Asks a question until there is an answer or no hope: so many at once, each address in turn, again after a pause. */
+/** Asks a question until it is answered or has failed for good: so many at once, each address in turn, and again after a pause. */
 export class Transport implements Asking {
   readonly #options: ResolvedRegistryOptions;
   readonly #closed: AbortSignal;
@@ -39,7 +39,7 @@ export class Transport implements Asking {
     return this.#ask(question, parseText, "text in UTF-8");
   }
 
-  /** The JSON of one request to one address, neither repeated nor passed on. */
+  /** The JSON of one request to one address. It is not repeated, and no other address is asked. */
   jsonOnce(endpoint: Endpoint, question: Question): Promise<unknown> {
     return this.#askOnce(endpoint, question, parseJson, "JSON");
   }
@@ -60,8 +60,8 @@ export class Transport implements Asking {
     try {
       return parse(answer.body);
     } catch (cause) {
-      // A proxy's page, an empty body or one that was cut: an outage, because the registry itself has not answered.
-      const detail = `${endpoint.url} answered ${question.what} with something else than ${format}: is url the root of a schema registry`;
+      // A proxy's page, an empty body or a cut one is an outage: the registry itself has not answered.
+      const detail = `${endpoint.url} answered ${question.what} with a body that is not ${format}: is url the root of a schema registry`;
       throw new RegistryError("unavailable", detail, {
         url: endpoint.url,
         id: question.id,

@@ -2,8 +2,8 @@
 const loopBelow = 24;
 
 /**
- * Copies what was written `distance` bytes before `to`, also where source and target overlap: then the bytes repeat. The caller has
- * checked that source and target lie within `out`.
+ * Copies bytes from `distance` bytes before `to`. If source and target overlap, the bytes repeat. The caller has checked that both lie within
+ * `out`.
  */
 export function copyMatch(out: Buffer, to: number, distance: number, length: number): void {
   const from = to - distance;

@@ -4,7 +4,7 @@ import { damaged, outputLimit, tooLarge } from "./output-limit.ts";
 
 const unzipAsync = promisify(unzip);
 
-/** Unpacks gzip within the bound; kafkajs' own has none. */
+/** Unpacks gzip within the limit. kafkajs' own codec has no limit. */
 export async function gunzip(bytes: Buffer): Promise<Buffer> {
   try {
     return await unzipAsync(bytes, { maxOutputLength: outputLimit(bytes.length) });

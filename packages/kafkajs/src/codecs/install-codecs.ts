@@ -4,13 +4,13 @@ import { KafkaJsDriverError } from "../errors.ts";
 import { unsnappy } from "./snappy.ts";
 import { unzstd } from "./zstd.ts";
 
-/** A codec as kafkajs wants it. */
+/** kafkajs' interface of a codec. */
 interface KafkaJsCodec {
   compress(encoder: { readonly buffer: Buffer }): Promise<Buffer>;
   decompress(bytes: Buffer): Promise<Buffer>;
 }
 
-/** kafkajs' table of codecs, by compression type: one per process, shared by all its clients. */
+/** kafkajs' table of codecs by compression type. All clients of a process share it. */
 export type KafkaJsCodecs = Record<number, () => KafkaJsCodec>;
 
 const compressions = { gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const;
@@ -18,8 +18,7 @@ const compressions = { gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const;
 const installed = new WeakSet<object>();
 
 /**
- * Makes kafkajs read every compression, within bounds. Codecs that the application has put in place itself stay, and so does kafkajs' own
- * way to write gzip.
+ * Makes kafkajs read every compression within limits. Codecs that the application has registered stay, and kafkajs' own gzip still writes.
  */
 export function installCodecs(codecs: KafkaJsCodecs): void {
   if (installed.has(codecs)) {
@@ -45,13 +44,13 @@ function installReader(codecs: KafkaJsCodecs, name: keyof typeof compressions, r
     compress: async () => {
       throw new KafkaJsDriverError(
         "invalid-option",
-        `@cdckit/kafkajs reads ${name} and does not write it; produce with gzip, or register a codec`,
+        `@cdckit/kafkajs reads ${name} but does not write it: produce with gzip, or register a codec`,
       );
     },
   });
 }
 
-/** kafkajs has a place for each codec that throws as long as nobody has put one there. */
+/** kafkajs' placeholder for a codec throws until a codec is registered. */
 function isThere(codec: (() => KafkaJsCodec) | undefined): boolean {
   try {
     return codec?.() !== undefined;

@@ -9,14 +9,14 @@ const blockSizes: Readonly<Record<number, number>> = { 4: 65_536, 5: 262_144, 6:
 interface FrameHeader {
   readonly bytes: number;
   readonly maxBlockBytes: number;
-  /** Matches reach back into earlier blocks. */
+  /** Matches may refer to earlier blocks. */
   readonly linked: boolean;
   readonly blockChecksums: boolean;
   readonly contentChecksum: boolean;
 }
 
 /**
- * Unpacks LZ4 frames within the bound. Checksums are skipped: Kafka's producers write none but the header's, which older ones wrote
+ * Unpacks LZ4 frames within the limit. Checksums are not verified: Kafka's producers write only the header's, and older producers wrote it
  * wrongly.
  */
 export function unlz4(bytes: Buffer, limit: number = outputLimit(bytes.length)): Buffer {
@@ -28,7 +28,7 @@ export function unlz4(bytes: Buffer, limit: number = outputLimit(bytes.length)):
   return output.take();
 }
 
-/** The output grows as blocks come, because a frame need not say how large it becomes. */
+/** The output grows with the blocks, because a frame need not say its size. */
 class Output {
   readonly #compressedBytes: number;
   readonly #limit: number;
@@ -41,7 +41,7 @@ class Output {
     this.buffer = Buffer.allocUnsafe(Math.min(this.#limit, Math.max(65_536, compressedBytes * 4)));
   }
 
-  /** Makes room for a block of at most `bytes`, and returns where the room ends. */
+  /** Makes room for a block of at most `bytes`, and returns the end of the room. */
   reserve(bytes: number): number {
     const end = Math.min(this.length + bytes, this.#limit);
     if (end > this.buffer.length) {
@@ -52,7 +52,7 @@ class Output {
     return end;
   }
 
-  /** A block did not fit in its room: because of the bound, or because it breaks its frame's own rule. */
+  /** The error of a block that did not fit: it exceeds the limit, or the block size of its own frame. */
   overflow(roomEnd: number): Error {
     return roomEnd === this.#limit ? tooLarge("lz4", this.#compressedBytes) : damaged("lz4", "a block is larger than its frame allows");
   }
@@ -62,7 +62,7 @@ class Output {
   }
 }
 
-/** frame => header, [uint32 size, bytes, checksum?]*, uint32 0, checksum?. Returns where the frame ends. */
+/** frame => header, [uint32 size, bytes, checksum?]*, uint32 0, checksum?. Returns the end of the frame. */
 function decodeFrame(bytes: Buffer, start: number, output: Output): number {
   const header = readHeader(bytes, start);
   const frameStart = output.length;

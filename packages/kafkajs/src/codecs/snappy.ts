@@ -1,11 +1,11 @@
 import { copyMatch } from "./copy-match.ts";
 import { damaged, outputLimit, tooLarge } from "./output-limit.ts";
 
-/** What snappy-java (and so every Java producer) puts around its blocks: magic, version, lowest compatible version. */
+/** The header of snappy-java's framing, which every Java producer writes: magic, version, lowest compatible version. */
 const xerialMagic: Buffer = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const xerialHeaderBytes = 16;
 
-/** Unpacks a snappy batch, raw or in snappy-java's ("xerial") framing, within the bound. */
+/** Unpacks a snappy batch within the limit, raw or in snappy-java's ("xerial") framing. */
 export function unsnappy(bytes: Buffer): Buffer {
   const limit = outputLimit(bytes.length);
   const blocks = bytes.subarray(0, xerialMagic.length).equals(xerialMagic) ? xerialBlocks(bytes) : [bytes];
@@ -24,7 +24,7 @@ export function unsnappy(bytes: Buffer): Buffer {
   return out;
 }
 
-/** blocks => [int32 length, bytes]*; a header may stand again where streams were joined. */
+/** blocks => [int32 length, bytes]*. If streams were concatenated, there are headers between blocks. */
 function xerialBlocks(bytes: Buffer): Buffer[] {
   const blocks: Buffer[] = [];
   let at = xerialHeaderBytes;
@@ -47,7 +47,7 @@ function xerialBlocks(bytes: Buffer): Buffer[] {
   return blocks;
 }
 
-/** uvarint32: the length of what the block becomes. */
+/** uvarint32: the uncompressed length of the block. */
 function uncompressedLength(block: Buffer): { readonly value: number; readonly bytes: number } {
   let value = 0;
   for (let i = 0; i < 5; i++) {

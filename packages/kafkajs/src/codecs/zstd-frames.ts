@@ -4,7 +4,7 @@ const runLengthBlock = 1;
 const reservedBlock = 3;
 
 /**
- * Whether bytes are zstd frames to their very end, none of them cut. Walks from block to block without reading one.
+ * Whether the bytes are complete zstd frames and nothing more. Walks from block to block without reading them.
  * Frame => magic, header, Block..., checksum?; https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1
  */
 export function areWholeFrames(bytes: Buffer): boolean {
@@ -15,7 +15,7 @@ export function areWholeFrames(bytes: Buffer): boolean {
   return at === bytes.length;
 }
 
-/** The place behind the frame that starts here, or -1 where there is no whole one. */
+/** The place after the frame that starts here, or -1 if it is not complete. */
 function endOfFrame(bytes: Buffer, start: number): number {
   if (start + 8 > bytes.length) {
     return -1;
@@ -33,7 +33,7 @@ function endOfFrame(bytes: Buffer, start: number): number {
   return end === -1 || !hasChecksum ? end : end + 4;
 }
 
-/** Window_Descriptor?, Dictionary_ID?, Frame_Content_Size?: which are there and how long, says the descriptor before them. */
+/** Window_Descriptor?, Dictionary_ID?, Frame_Content_Size?. The descriptor before them says which ones there are, and their lengths. */
 function headerBytes(descriptor: number): number {
   const isSingleSegment = (descriptor & 0x20) !== 0;
   const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;

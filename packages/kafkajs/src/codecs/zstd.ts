@@ -4,23 +4,23 @@ import { damaged, outputLimit, tooLarge } from "./output-limit.ts";
 import { areWholeFrames } from "./zstd-frames.ts";
 
 const frameMagic = 0xfd2fb528;
-/** Zstandard's own default bound (windowLog 27). */
+/** Zstandard's own default limit (windowLog 27). */
 const maxWindowBytes = 128 * 1024 * 1024;
 
 type ZstdDecompressSync = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer;
 
-/** Node has it from 22.15 on; its types here are Node 20's. */
+/** Available from Node 22.15 on. The types here are Node 20's, and do not have it. */
 const zstdDecompressSync = (zlib as unknown as { readonly zstdDecompressSync?: ZstdDecompressSync }).zstdDecompressSync;
 
-/** Unpacks a zstd batch within the bound: with Node's own zstd where it has one, else with fzstd. */
+/** Unpacks a zstd batch within the limit, with Node's own zstd if it has one, otherwise with fzstd. */
 export function unzstd(bytes: Buffer): Buffer {
   return zstdDecompressSync === undefined ? unzstdInScript(bytes) : unzstdInNode(bytes, zstdDecompressSync);
 }
 
 function unzstdInNode(bytes: Buffer, decompress: ZstdDecompressSync): Buffer {
-  // Node 22 gives what it could read of a frame that is cut, and calls it all.
+  // Node 22 returns a part of a cut frame without an error.
   if (!areWholeFrames(bytes)) {
-    throw damaged("zstd", "it is cut, or holds what is no zstd frame");
+    throw damaged("zstd", "it is cut, or holds bytes that are no zstd frame");
   }
   try {
     return decompress(bytes, { maxOutputLength: outputLimit(bytes.length) });
@@ -31,10 +31,10 @@ function unzstdInNode(bytes: Buffer, decompress: ZstdDecompressSync): Buffer {
   }
 }
 
-/** fzstd's streaming door, because it can be left in the middle: the other one makes the whole output first. */
+/** Uses fzstd's streaming interface, because it can be stopped at the limit. The other one makes the whole output first. */
 export function unzstdInScript(bytes: Buffer): Buffer {
   if (windowBytes(bytes) > maxWindowBytes) {
-    throw damaged("zstd", "its window is larger than zstd's own default bound of 128 MiB");
+    throw damaged("zstd", "its window is larger than zstd's own default limit of 128 MiB");
   }
   const limit = outputLimit(bytes.length);
   const chunks: Uint8Array[] = [];
@@ -57,7 +57,7 @@ export function unzstdInScript(bytes: Buffer): Buffer {
 }
 
 /**
- * What the frame asks to keep of its output. fzstd allocates that before it reads a block.
+ * The window size of the frame. fzstd allocates it before it reads a block.
  * Frame_Header => Descriptor, Window_Descriptor?, ...; https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.1
  */
 function windowBytes(bytes: Buffer): number {
@@ -74,7 +74,7 @@ function windowBytes(bytes: Buffer): number {
   return contentBytes(bytes, descriptor);
 }
 
-/** A single segment keeps all of its output. */
+/** The window of a single segment is its whole output. */
 function contentBytes(bytes: Buffer, descriptor: number): number {
   const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
   const at = 5 + dictionaryBytes;
