@@ -28,7 +28,7 @@ test.each<[string, (assignments: Assignments, held: Held) => void]>([
   expect(done).toEqual(["before"]);
 });
 
-test("a failure of a step is told, and not taken for its end", async () => {
+test("a failure of the work is passed on", async () => {
   const { held } = setUp();
   await expect(whileHeld(held, async (still) => void (await still(Promise.reject(new Error("no answer")))))).rejects.toThrow("no answer");
 });
