@@ -1,17 +1,18 @@
-/** What generating a reader takes, in bytes of JSON that are parsed in the same time. */
+/** The cost of generating a reader: parsing this many bytes of JSON takes as long. */
 const bytesOfReader = 2_000;
 const bytesOfField = 250;
-/** So much may be generated at once, some forty readers of rows. */
+/** The budget at the start, and its maximum: about forty readers of rows. */
 const max = 524_288;
 
 /**
- * Bounds the code that one topic's keys or values make us generate by the bytes that are read for it: a message may hold thousands of
- * documents, each of another shape. Until there is enough, a shape is read by parsing it first, with the same values.
+ * Limits the readers that are generated for one topic's keys or values by the number of bytes that are read. A message may hold thousands
+ * of documents with different shapes, and generating a reader for each would take much longer than reading them. While the budget is used
+ * up, documents of a new shape are parsed without a reader, which gives the same values.
  */
 export class CompileBudget {
   #bytes = max;
 
-  /** Whether a reader of so many fields may be generated now. `length`: of the text that is read without one else. */
+  /** Whether a reader of this many fields may be generated now. `length` is the length of the text that is read without a reader if not. */
   take(fields: number, length: number): boolean {
     const cost = bytesOfReader + fields * bytesOfField;
     this.#bytes = Math.min(max, this.#bytes + length);

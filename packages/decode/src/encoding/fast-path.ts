@@ -1,32 +1,30 @@
 import { isDecodeError } from "../errors.ts";
 import type { ColumnHints } from "./reader.ts";
 
-/**
- * What a reader offers the fast path: it reads every message that begins with `prefix`, or misses. Nothing else of such a message has to
- * be looked at.
- */
+/** A reader's offer to the fast path: it reads messages that begin with `prefix`, or misses. The fast path compares only the prefix. */
 export interface FastPathMatch {
-  /** An id and a choice of message, the whole text of a schema, or a brace. */
+  /** The bytes of a schema id and a message index, the whole text of a schema, or a brace. */
   readonly prefix: Buffer;
   /**
-   * How the messages that the reader takes begin, if they have more in common than the prefix: no framing may claim what begins so.
+   * The common beginning of all messages that the reader takes, if it is longer than the prefix. No framing may claim a message that begins
+   * like this.
    * @default the prefix
    */
   readonly head?: Buffer;
   readonly reader: FastPathReader;
-  /** The semantics that it reads columns with; null if the schema states all there are. */
+  /** The semantics of the columns that it reads; null if the schema declares all of them. */
   readonly columns: ColumnHints | null;
 }
 
 export interface FastPathReader {
-  /** The value after the prefix; {@link fastPathMiss} if only the slow path tells what it is. Throws a `DecodeError`. */
+  /** The value after the prefix, or {@link fastPathMiss} if the slow path must read the message. Throws a `DecodeError`. */
   read(bytes: Buffer, start: number, end: number): unknown;
 }
 
-/** Returned for a message that has to take the slow path. */
+/** What a fast path reader returns for a message that must take the slow path. */
 export const fastPathMiss: unique symbol = Symbol("fast path miss");
 
-/** The same reader for messages that the slow path may read in another way: an error is a miss. */
+/** Makes a reader that misses on an error, for messages that the slow path may be able to read. */
 export function orFastPathMiss(read: FastPathReader["read"]): FastPathReader["read"] {
   return (bytes, start, end) => {
     try {

@@ -5,13 +5,16 @@ import type { ColumnHints, CompileOptions, ReadPlan } from "./reader.ts";
 import type { TextCache } from "./text-cache.ts";
 import type { Type } from "./type.ts";
 
-/** What is known of values before they are read: the type that their messages state, or the outermost names of the first one. */
+/** What is known of values before they are read: the type that their messages carry, or the outermost names of the first value. */
 export type Outline = { readonly type: Type } | { readonly type: null; readonly names: readonly string[] | null; readonly isText: boolean };
 
-/** How the values of one outline are opened, as far as their reader has to know it. `Route` is whatever the opener wants back with each value. */
+/**
+ * How the values of one outline are opened: the part that their reader needs. `Route` is the opener's own type, which it gets back with
+ * each value.
+ */
 export interface Opening<Route> {
   readonly plan: ReadPlan;
-  /** The route of the messages that are read so. Called once. */
+  /** The route of these messages. Called once. */
   routeOf(read: ReadAs): Route;
 }
 
@@ -28,7 +31,7 @@ export interface Openings<Route> {
   openingFor(outline: Outline): Opening<Route>;
 }
 
-/** What the last message was read to. There is one such object for each side of a topic, and decoders fill it in. */
+/** The result of the last message. There is one such object for each side of a topic, and decoders fill it in. */
 export interface Reading<Route> {
   value: unknown;
   route: Route;
@@ -39,13 +42,13 @@ export interface TextScope<Route> {
   readonly settings: TextSettings;
   readonly openings: Openings<Route>;
   readonly reading: Reading<Route>;
-  /** What columns are read with. Another object means other semantics. */
+  /** The semantics of columns. They change only by another object. */
   readonly semantics: { readonly columns: ColumnHints };
-  /** Whether the messages stand inside of others. */
+  /** Whether the messages are embedded in other messages. */
   readonly isEmbedded: boolean;
 }
 
-/** What all decoders share. */
+/** Settings that all decoders share. */
 export interface TextSettings {
   readonly limits: ResolvedLimits;
   readonly values: ResolvedValueOptions;

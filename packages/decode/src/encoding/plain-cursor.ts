@@ -4,13 +4,13 @@ import { setProperty } from "../set-property.ts";
 import { createWideIntegerReader } from "../values/wide-integer.ts";
 import { readText, TextCache } from "./text-cache.ts";
 
-/** Deepest nesting, longest message and so on are a decoder's; so are the texts that its readers remember. */
+/** One text cache for each decoder, found by the decoder's limits. */
 const textsOf = new WeakMap<ResolvedLimits, TextCache>();
 
-/** What values cost, in nanoseconds or so: what a message may spend is `limits.maxCostPerByte` for each of its bytes. */
+/** What values cost, in about nanoseconds. A message may cost `limits.maxCostPerByte` for each of its bytes. */
 const itemCost = 14;
 const entryCost = 100;
-/** A name beyond those that one message's rows have. */
+/** The cost of a name if the message has had `maxNames` other names before. */
 const furtherNameCost = 5_000;
 const maxNames = 256;
 const arrayCost = 150;
@@ -18,20 +18,20 @@ const objectCost = 160;
 const mapCost = 400;
 const bufferCost = 450;
 const bigintCost = 80;
-/** A string's part that states its own length. */
+/** The cost of a chunk of a string of indefinite length. */
 const chunkCost = 90;
-/** Making text of an instant, a decimal or a wide integer. */
+/** The cost of making text of an instant, a decimal or a wide integer. */
 const convertedCost = 500;
 const digitCost = 25;
 
-const noBytes = Buffer.alloc(0); // one for all: there is nothing in it to change
+const noBytes = Buffer.alloc(0); // shared: an empty Buffer has no bytes that a caller could change
 const minMeteredBytes = 1_048_576;
 const highWord = 4_294_967_296;
 const readWideInteger: ReturnType<typeof createWideIntegerReader> = createWideIntegerReader();
 
 /**
- * Where a reader of a binary encoding without schema stands: all that its bytes can ask for is bounded here, so that readers say what
- * their bytes mean and nothing else.
+ * The position of a reader of a binary encoding without schemas. All limits on what bytes can make the reader do are enforced here, so that
+ * the readers only interpret bytes.
  */
 export class PlainCursor {
   readonly bytes: Buffer;
@@ -44,7 +44,7 @@ export class PlainCursor {
   readonly #names = new Set<string>();
   #depth: number;
   #budget: number;
-  /** Items for which room may be made before they are read: one for each byte, however many lists state them. */
+  /** For how many more items lists may be allocated before the items are read: one for each byte of the message, over all lists. */
   #places: number;
 
   constructor(encoding: string, bytes: Buffer, start: number, end: number, limits: ResolvedLimits) {
@@ -60,13 +60,13 @@ export class PlainCursor {
     this.#budget = limits.maxCostPerByte * Math.max(end - start, minMeteredBytes);
   }
 
-  /** Moves over that many bytes, and returns where they begin. */
+  /** Moves over this many bytes, and returns their start. */
   take(length: number): number {
     const { position } = this;
     if (length > this.end - position) {
       throw new DecodeError(
         "truncated",
-        `expected ${length} more bytes of a ${this.#encoding} value at byte ${position - this.#start}, found ${this.end - position}; was the message cut?`,
+        `expected ${length} more bytes of a ${this.#encoding} value at byte ${position - this.#start}, found ${this.end - position}; check whether the message was cut`,
       );
     }
     this.position = position + length;
@@ -76,10 +76,10 @@ export class PlainCursor {
   uint8(): number {
     const { position } = this;
     if (position >= this.end) {
-      this.take(1); // the error of it
+      this.take(1); // throws: there is no byte left
     }
     this.position = position + 1;
-    return this.bytes[position] as number; // it is inside
+    return this.bytes[position] as number; // position < end
   }
 
   uint16(): number {
@@ -90,7 +90,7 @@ export class PlainCursor {
     return this.bytes.readUInt32BE(this.take(4));
   }
 
-  /** Exact: a bigint where a double cannot hold it. */
+  /** The result is a number if a double holds it exactly, otherwise a bigint. */
   uint64(): number | bigint {
     return this.#wide(this.uint32(), this.uint32());
   }
@@ -117,7 +117,7 @@ export class PlainCursor {
     return readText(this.#texts, this.bytes, start, start + length);
   }
 
-  /** A copy: the batch may be overwritten. */
+  /** A copy, because the batch may be overwritten. */
   buffer(length: number): Buffer {
     const start = this.take(length);
     this.#addCost(bufferCost);
@@ -129,7 +129,7 @@ export class PlainCursor {
     return copy;
   }
 
-  /** A count of items that take at least so many bytes each. */
+  /** Checks a count of items that take at least `minBytes` each. */
   checkCount(count: number | bigint, minBytes: number): number {
     if (count > (this.end - this.position) / minBytes) {
       throw new DecodeError(
@@ -137,13 +137,16 @@ export class PlainCursor {
         `expected a ${this.#encoding} value of ${count} items at byte ${this.position - this.#start}, found fewer bytes than those take`,
       );
     }
-    return Number(count); // bounded by a number
+    return Number(count); // at most the number of bytes left
   }
 
-  /** What is nested in the value at hand; {@link leave} ends it. */
+  /** Enters a nested value; {@link leave} leaves it. */
   enter(): void {
     if (this.#depth <= 0) {
-      throw new DecodeError("limit-exceeded", `expected values nested no deeper than limits.maxDepth, found them deeper`);
+      throw new DecodeError(
+        "limit-exceeded",
+        `expected values nested at most ${this.#limits.maxDepth} deep, found deeper ones; raise limits.maxDepth if they are valid`,
+      );
     }
     this.#depth--;
   }
@@ -152,7 +155,10 @@ export class PlainCursor {
     this.#depth++;
   }
 
-  /** That many items. A count that was checked is still the sender's: room is made for as many items as there are bytes, over all lists. */
+  /**
+   * Reads a list of this many items. The sender chooses the count, even if it passed `checkCount`: nested lists could each announce as many
+   * items as bytes are left. So lists are allocated for at most as many items as the message has bytes; after that they grow.
+   */
   list(count: number, read: ReadValue): unknown[] {
     this.enter();
     this.#addCost(arrayCost + count * itemCost);
@@ -166,7 +172,7 @@ export class PlainCursor {
     return items;
   }
 
-  /** The items before `isEnd`. */
+  /** Reads items until `isEnd`. */
   listUntil(isEnd: IsEnd, read: ReadValue): unknown[] {
     this.enter();
     this.#addCost(arrayCost);
@@ -179,7 +185,7 @@ export class PlainCursor {
     return items;
   }
 
-  /** The parts of one string before `isEnd`, each given to `take`. */
+  /** Gives the chunks of one string to `take` until `isEnd`. */
   chunksUntil(isEnd: IsEnd, take: (cursor: PlainCursor) => void): void {
     while (!isEnd(this)) {
       this.#addCost(chunkCost);
@@ -187,7 +193,7 @@ export class PlainCursor {
     }
   }
 
-  /** An object of that many entries, or a `Map` where a key is no text; a key that stands twice has its last value. */
+  /** Reads this many entries into an object, or into a `Map` if a key is no text. A repeated key keeps its last value. */
   entries(count: number, read: ReadValue): Entries {
     this.enter();
     this.#addCost(objectCost + count * entryCost);
@@ -199,7 +205,7 @@ export class PlainCursor {
     return entries;
   }
 
-  /** The same for the entries before `isEnd`. */
+  /** Reads entries until `isEnd`. */
   entriesUntil(isEnd: IsEnd, read: ReadValue): Entries {
     this.enter();
     this.#addCost(objectCost);
@@ -212,7 +218,7 @@ export class PlainCursor {
     return entries;
   }
 
-  /** Adds one entry, and returns what holds all of them from now on. */
+  /** Adds one entry. Returns the object or `Map` that holds all entries now. */
   #entry(entries: Entries, read: ReadValue): Entries {
     const key = read(this);
     if (entries instanceof Map) {
@@ -229,7 +235,7 @@ export class PlainCursor {
     return map;
   }
 
-  /** Rows repeat their names. The runtime remembers each name, and each order of them that objects have, at a price. */
+  /** Rows repeat their names. New names are expensive: the runtime interns each one, and keeps a hidden class for each order of names. */
   #addNameCost(name: string): void {
     if (!this.#names.has(name)) {
       if (this.#names.size < maxNames) {
@@ -245,7 +251,7 @@ export class PlainCursor {
     return new Map<unknown, unknown>(Object.entries(object));
   }
 
-  /** Meters a value that is made of bytes by some computation, and its digits where they are more than the bytes say. */
+  /** Adds the cost of a value that is computed from bytes. `digits` are those beyond what the bytes pay for. */
   convert(digits = 0): void {
     this.#addCost(convertedCost + digits * digitCost);
   }
@@ -255,7 +261,7 @@ export class PlainCursor {
     if (this.#budget < 0) {
       throw new DecodeError(
         "limit-exceeded",
-        `the values of the message cost more than ${this.#limits.maxCostPerByte} ns for each of its bytes: more of next to no bytes than any message should hold; raise limits.maxCostPerByte if this one may`,
+        `expected a ${this.#encoding} message whose values cost at most ${this.#limits.maxCostPerByte} ns for each of its bytes, found a higher cost: too many values that are (almost) empty; raise limits.maxCostPerByte if the message is valid`,
       );
     }
   }
@@ -267,7 +273,7 @@ export class PlainCursor {
   invalid(expected: string): DecodeError {
     return new DecodeError(
       "value-invalid",
-      `expected ${expected} before byte ${this.position - this.#start} of the ${this.#encoding} message`,
+      `expected ${expected} before byte ${this.position - this.#start} of the ${this.#encoding} message, found another value`,
     );
   }
 
@@ -285,7 +291,7 @@ type Entries = Record<string, unknown> | Map<unknown, unknown>;
 
 /** Reads one value of an encoding. */
 export type ReadValue = (cursor: PlainCursor) => unknown;
-/** Whether what is open ends here; what says so is taken then. */
+/** Whether a list, map or string of indefinite length ends here. If it does, its end mark is taken. */
 export type IsEnd = (cursor: PlainCursor) => boolean;
 
 function textsFor(limits: ResolvedLimits): TextCache {

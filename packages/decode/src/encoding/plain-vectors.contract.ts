@@ -4,7 +4,7 @@ import { isDecodeError } from "../errors.ts";
 import { type DecodeLimits, resolveLimits } from "../options.ts";
 import type { PlainEncoding } from "./schema-encoding.ts";
 
-/** One line of a vector file: bytes that another library wrote, and the value that they mean. */
+/** One line of a vector file: bytes that another library wrote, and the value that they encode. */
 export interface PlainVector {
   readonly name: string;
   readonly from: string;
@@ -12,14 +12,14 @@ export interface PlainVector {
   readonly value: unknown;
 }
 
-/** The vectors of one plain encoding (`scripts/vectors/` writes them). */
+/** The vectors of one plain encoding, which `scripts/vectors/` writes. */
 export function plainVectors(encoding: "msgpack" | "cbor"): PlainVector[] {
   const file = join(import.meta.dirname, `../../../../test/vectors/${encoding}/${encoding}.ndjson`);
   const lines = readFileSync(file, "utf8").split("\n");
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as PlainVector);
 }
 
-/** What JSON has no value for, as vectors write it. */
+/** The values that JSON cannot hold, in the form that the vectors use for them. */
 export function expectedValue(written: unknown): unknown {
   if (Array.isArray(written)) {
     return written.map(expectedValue);
@@ -43,13 +43,13 @@ export function expectedValue(written: unknown): unknown {
   }
 }
 
-/** Decodes in place, between bytes that belong to somebody else. */
+/** Decodes in place. Other bytes stand before and after the payload. */
 export function decodePlain(encoding: PlainEncoding, payload: Uint8Array, limits: DecodeLimits = {}): unknown {
   const bytes = Buffer.concat([Buffer.from([0xc0, 0x9f, 0x82]), payload, Buffer.from([0xc0, 0xff, 0x01])]);
   return encoding.parse(bytes, 3, 3 + payload.length, resolveLimits(limits));
 }
 
-/** The code of the `DecodeError`, or `value`. Anything else that is thrown is a bug. */
+/** The code of the `DecodeError`, or `value`. Any other error is rethrown, because it is a bug. */
 export function plainOutcome(encoding: PlainEncoding, payload: Uint8Array, limits: DecodeLimits = {}): string {
   try {
     decodePlain(encoding, payload, limits);

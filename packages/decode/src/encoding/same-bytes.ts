@@ -1,10 +1,10 @@
-/** Most bytes that are compared in a loop: a call of the runtime's own comparison costs more than that. */
+/** More bytes are compared by the runtime, whose call costs more than a loop over this many. */
 const maxInline = 128;
 
-/** Fewer bytes than this are looked at one by one, as long as they are the same. */
+/** Fewer bytes are compared one by one, and the loop ends at the first difference. */
 const minBytes = 8;
 
-/** Whether these bytes stand at the message's start, and others behind them. */
+/** Whether the message begins with the prefix, and has more bytes after it. */
 export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix: Buffer): boolean {
   const { length } = prefix;
   if (start + length >= end) {
@@ -21,7 +21,10 @@ export function beginsWith(bytes: Uint8Array, start: number, end: number, prefix
   return true;
 }
 
-/** Whether `length` bytes of one array are those of another, all of which are there. Four at a time, and looked at once. */
+/**
+ * Whether `length` bytes of both arrays are equal. All of them must be there. Four bytes are compared per step, and the differences are
+ * collected in one integer: a test after each step would cost more than the comparisons that it saves.
+ */
 export function areSame(known: Uint8Array, place: number, b: Uint8Array, start: number, length: number): boolean {
   let differing = 0;
   let k = place;
@@ -36,7 +39,7 @@ export function areSame(known: Uint8Array, place: number, b: Uint8Array, start: 
   return differing === 0;
 }
 
-/** Keeps so many bytes of one array in another. */
+/** Copies `length` bytes of one array into another. */
 export function keep(known: Uint8Array, place: number, b: Uint8Array, start: number, length: number): void {
   for (let i = 0; i < length; i++) {
     known[place + i] = b[start + i]!;

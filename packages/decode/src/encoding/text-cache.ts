@@ -3,32 +3,32 @@ import { DecodeError } from "../errors.ts";
 import { areSame, keep } from "./same-bytes.ts";
 
 const slotCount = 1_024;
-/** Longer texts seldom repeat, and comparing them costs what making them costs. */
+/** Longer texts seldom repeat, and comparing them takes as long as making them. */
 const maxCachedBytes = 32;
-/** What a memo holds: PostgreSQL's longest name has 63 bytes, MySQL's 64 characters. */
+/** The longest text that a memo remembers. PostgreSQL's longest name has 63 bytes, MySQL's has 64 characters. */
 const maxRememberedBytes = 128;
-/** Up to here a look at every byte costs less than the runtime's own test of them. */
+/** Up to this length, a loop over the bytes is faster than the runtime's own ASCII test. */
 const maxScannedBytes = 96;
 
 /**
- * ASCII texts that were read before. Columns repeat their values (states, codes, names), and comparing bytes with remembered ones is
- * several times cheaper than asking the runtime for a new string. Direct-mapped and of fixed size: a text that collides replaces the other.
- * `npm run bench -- tiers`, "textCache", pays for it.
+ * A cache of ASCII texts. Columns repeat their values (states, codes, names), and comparing bytes with cached ones is several times faster
+ * than making a new string. The cache is direct-mapped and has a fixed size: a text that collides replaces the one in its slot. `npm run
+ * bench -- tiers` measures what it is worth ("textCache").
  */
 export class TextCache {
-  /** The longest text that is remembered; -1 if none is. */
+  /** The length of the longest text that is cached; -1 if none is. */
   readonly maxBytes: number;
   readonly texts: string[] = new Array<string>(slotCount).fill("");
-  /** The bytes of each text, at its slot's place; comparing them beats asking the string for its characters. */
+  /** The bytes of each text, at the place of its slot. Comparing bytes is faster than comparing with the string's characters. */
   readonly bytes: Uint8Array = new Uint8Array(slotCount * maxCachedBytes);
 
-  /** `isOn`: false in the benchmark alone that says what the cache is worth. */
+  /** `isOn` is false only in the benchmark that measures what the cache is worth. */
   constructor(isOn: boolean = true) {
     this.maxBytes = isOn ? maxCachedBytes : -1;
   }
 }
 
-/** The text of these bytes; an error where they are not UTF-8. */
+/** The text of these bytes. Throws if they are not UTF-8. */
 export function readText(cache: TextCache, b: Uint8Array, start: number, end: number): string {
   return cachedText(cache, b, start, end) ?? freshText(b, start, end);
 }
@@ -42,7 +42,7 @@ export function asciiText(cache: TextCache, b: Uint8Array, start: number, end: n
   return (length === uuidLength ? uuidText(b, start) : null) ?? latin1(b, start, end);
 }
 
-/** The text of these bytes if it is short enough to be worth remembering. */
+/** The text of these bytes, if it is short enough to be cached. */
 function cachedText(cache: TextCache, b: Uint8Array, start: number, end: number): string | null {
   const length = end - start;
   if (length > cache.maxBytes) {
@@ -59,13 +59,13 @@ function cachedText(cache: TextCache, b: Uint8Array, start: number, end: number)
   }
   const text = freshText(b, start, end);
   if (text.length === length) {
-    cache.texts[slot] = text; // as many characters as bytes: ASCII
+    cache.texts[slot] = text; // it has as many characters as bytes, so it is ASCII
     keep(cache.bytes, place, b, start, length);
   }
   return text;
 }
 
-/** One column's last text: the same string again for the same bytes, so that it can be compared by identity. */
+/** The last text of one column. Equal bytes give the same string object, so that it can be compared by identity. */
 export class TextMemo {
   #text = "";
   readonly #bytes = new Uint8Array(maxRememberedBytes);
@@ -77,21 +77,21 @@ export class TextMemo {
     }
     const text = readText(cache, b, start, end);
     if (text.length === length && length <= maxRememberedBytes) {
-      this.#text = text; // as many characters as bytes: ASCII
+      this.#text = text; // it has as many characters as bytes, so it is ASCII
       keep(this.#bytes, 0, b, start, length);
     }
     return text;
   }
 }
 
-/** Whether a text that nobody wants yet is UTF-8: throws where it is not. Most are short and ASCII, which one look at each byte tells. */
+/** Throws if a text that is not needed yet is not UTF-8. Most texts are short and ASCII, so one loop over the bytes is enough. */
 export function checkText(b: Uint8Array, start: number, end: number): void {
   if ((end - start > maxScannedBytes || !isAscii(b, start, end)) && !isUtf8(b.subarray(start, end))) {
     throw invalidUtf8();
   }
 }
 
-/** A slot by a few of the bytes. What lands in the wrong one is read again, so this need not be good, only cheap. */
+/** A slot number from a few of the bytes. Texts with the same slot only replace each other, so a cheap hash is better than a good one. */
 function slotOf(b: Uint8Array, start: number, end: number): number {
   const length = end - start;
   const middle = start + (length >>> 1);
@@ -106,19 +106,19 @@ function shortestText(byte: number): string {
   return String.fromCharCode(byte);
 }
 
-/** Node's own slicing methods: what `toString` calls after looking at its arguments. Callable on any Uint8Array. */
+/** Node's own slicing methods, which `toString` calls after it has checked its arguments. They accept any Uint8Array. */
 interface SliceMethods {
   latin1Slice(this: Uint8Array, start: number, end: number): string;
   utf8Slice(this: Uint8Array, start: number, end: number): string;
 }
 const { latin1Slice, utf8Slice } = Buffer.prototype as unknown as SliceMethods;
 
-/** The bytes as one character each. */
+/** The bytes as text of ISO-8859-1: one character for each byte. */
 export function latin1(b: Uint8Array, start: number, end: number): string {
   return latin1Slice.call(b, start, end);
 }
 
-/** The text of these bytes, made again; an error where they are not UTF-8. */
+/** The text of these bytes, without the cache. Throws if they are not UTF-8. */
 export function freshText(b: Uint8Array, start: number, end: number): string {
   const length = end - start;
   if (length === uuidLength) {
@@ -132,19 +132,19 @@ function anyText(b: Uint8Array, start: number, end: number): string {
     return latin1Slice.call(b, start, end);
   }
   const text = utf8Slice.call(b, start, end);
-  // Invalid bytes come out as U+FFFD, and so does a U+FFFD that was sent.
+  // The runtime decodes invalid bytes as U+FFFD. If the text contains U+FFFD, the bytes are checked, because it may have been sent.
   if (text.includes("\ufffd") && !isUtf8(b.subarray(start, end))) {
     throw invalidUtf8();
   }
   return text;
 }
 
-/** Longer texts than this, but for UUIDs, are the runtime's to slice. */
+/** The runtime slices longer texts, except UUIDs. */
 const maxFewBytes = 12;
 
-/** The text of 2 to 12 bytes that are ASCII: one call of `fromCharCode` costs a fifth of one of the runtime's own slicing. */
+/** The text of 2 to 12 ASCII bytes. One call of `fromCharCode` takes a fifth of the time of the runtime's slicing. */
 function fewText(b: Uint8Array, p: number, length: number): string {
-  // biome-ignore format: a line for each length
+  // biome-ignore format: one line per length
   switch (length) {
     case 2: return String.fromCharCode(b[p]!, b[p + 1]!);
     case 3: return String.fromCharCode(b[p]!, b[p + 1]!, b[p + 2]!);
@@ -164,9 +164,9 @@ function fewText(b: Uint8Array, p: number, length: number): string {
 /** `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` */
 const uuidLength = 36;
 
-/** ASCII text of a UUID's length, or null: one call of `fromCharCode` costs less than one of the runtime's own slicing. */
+/** A text with the length of a UUID, or null if it is not ASCII. One call of `fromCharCode` is faster than the runtime's slicing. */
 function uuidText(b: Uint8Array, p: number): string | null {
-  // biome-ignore format: a line for each four bytes
+  // biome-ignore format: one line per four bytes
   const c0 = b[p]!, c1 = b[p + 1]!, c2 = b[p + 2]!, c3 = b[p + 3]!,
     c4 = b[p + 4]!, c5 = b[p + 5]!, c6 = b[p + 6]!, c7 = b[p + 7]!,
     c8 = b[p + 8]!, c9 = b[p + 9]!, c10 = b[p + 10]!, c11 = b[p + 11]!,
@@ -202,5 +202,8 @@ function isAscii(b: Uint8Array, start: number, end: number): boolean {
 }
 
 function invalidUtf8(): DecodeError {
-  return new DecodeError("invalid-utf8", "expected text in UTF-8, found bytes that are not; was the message written with another schema?");
+  return new DecodeError(
+    "invalid-utf8",
+    "expected text in UTF-8, found other bytes; check whether the message was written with another schema",
+  );
 }

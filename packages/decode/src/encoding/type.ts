@@ -2,8 +2,8 @@ import type { Semantic } from "../values/conversion.ts";
 import { type NativeColumn, propagatedColumn } from "../values/native-column.ts";
 
 /**
- * The type of a value, whatever language its schema was written in. Every encoding parses its own schema language into this, once, and
- * compiles its reader from it; envelopes recognise themselves by it. Records may be recursive: the same object stands in both places.
+ * The type of a value, independent of its schema language. Every encoding parses its own schema language into this type once, and compiles
+ * its reader from it. Envelopes are recognised by it. Records may be recursive: they contain the same object again.
  */
 export type Type =
   | PrimitiveType
@@ -21,14 +21,14 @@ export type PrimitiveKind = "null" | "boolean" | "int" | "long" | "float" | "dou
 export interface PrimitiveType {
   readonly kind: PrimitiveKind;
   /**
-   * How many bits an `int` has, where its schema says that it has fewer than 32 (Connect's int8 and int16).
+   * How many bits an `int` has, if its schema declares fewer than 32 (Connect's int8 and int16).
    * @default 32
    */
   readonly bits?: 8 | 16;
   readonly semantic?: Semantic;
 }
 
-/** Whatever JSON holds there. Only text encodings carry it: binary ones cannot be read without a type. */
+/** Any JSON value. Only text encodings can carry it, because binary ones cannot be read without a type. */
 export interface AnyType {
   readonly kind: "any";
   readonly semantic?: Semantic;
@@ -36,7 +36,7 @@ export interface AnyType {
 
 export interface MapType {
   readonly kind: "map";
-  /** Null where keys are strings: the value is an object without prototype then, else a `Map`. */
+  /** Null if keys are strings: the value is an object without prototype. Otherwise it is a `Map`. */
   readonly keys: Type | null;
   readonly values: Type;
   readonly semantic?: Semantic;
@@ -44,7 +44,7 @@ export interface MapType {
 
 export interface RecordType {
   readonly kind: "record";
-  /** Full name (Connect's schema name where there is one), or null. */
+  /** The full name (Connect's schema name, if there is one), or null. */
   readonly name: string | null;
   readonly fields: readonly Field[];
   readonly semantic?: Semantic;
@@ -53,7 +53,7 @@ export interface RecordType {
 export interface Field {
   readonly name: string;
   readonly type: Type;
-  /** The column as its database declares it, where the connector was told to propagate that. */
+  /** The column as its database declares it, if the connector is configured to propagate that. */
   readonly source?: NativeColumn;
 }
 
@@ -63,7 +63,7 @@ export interface UnionType {
   readonly semantic?: undefined;
 }
 
-/** The type without the null branch of an optional one. */
+/** The type without the null branch of an optional type. */
 export function withoutNull(type: Type): Type {
   if (type.kind !== "union") {
     return type;
@@ -72,13 +72,13 @@ export function withoutNull(type: Type): Type {
   return rest.length === 1 && rest[0] !== undefined ? rest[0] : type;
 }
 
-/** The name of the record that a type is, or null if it is none or has no name. */
+/** The name of a record type. Null if the type is no record, or has no name. */
 export function recordName(type: Type): string | null {
   const record = withoutNull(type);
   return record.kind === "record" ? record.name : null;
 }
 
-/** A field whose schema may state, in its parameters, the column that it comes from. */
+/** A field. Its schema's parameters may name the database column from which the field comes. */
 export function fieldOf(name: string, type: Type, parameters: unknown): Field {
   const source = propagatedColumn(parameters);
   return source === null ? { name, type } : { name, type, source };

@@ -19,7 +19,7 @@ function readText(reader: PayloadReader, text: string): unknown {
   return reader.read(bytes, 1, bytes.length - 1);
 }
 
-/** avsc's JSON has no bigints: longs go through it as marked text. */
+/** avsc's JSON has no bigints, so longs go through it as marked text. */
 const markedLong = avscTypes.LongType.__with({
   fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
   toBuffer: (value: bigint) => {
@@ -27,7 +27,7 @@ const markedLong = avscTypes.LongType.__with({
     bytes.writeBigInt64LE(value);
     return bytes;
   },
-  fromJSON: (json: unknown) => BigInt(String(json).replaceAll(/[^-\d]/g, "")), // its own marks too
+  fromJSON: (json: unknown) => BigInt(String(json).replaceAll(/[^-\d]/g, "")), // removes the marks of `toJSON`
   toJSON: (value: bigint) => `@long ${value}@`,
   isValid: (value: unknown) => typeof value === "bigint",
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
@@ -51,13 +51,13 @@ function jsonOf(schema: unknown, binary: Buffer): string {
 }
 
 describe("Avro's JSON encoding", () => {
-  test("as avsc writes it is read as the binary encoding of the same value", () => {
+  test("written by avsc is read like the binary encoding of the same value", () => {
     fc.assert(
       fc.property(sample, (drawn) => {
         const { schema, value } = named(drawn);
         const binary = avscTypeOf(schema).toBuffer(value);
         const text = jsonOf(schema, binary);
-        fc.pre(!holdsWhatJsonLoses(value)); // avsc writes null for those, and 0 for -0
+        fc.pre(!holdsWhatJsonLoses(value)); // avsc writes null for NaN and infinities, and 0 for -0
         const [reader] = twins(avroType({ type: "array", items: schema }), { values: { int64: "bigint" } });
         const [expected] = reader.read(Buffer.concat([Buffer.from([2]), binary, Buffer.from([0])]), 0, binary.length + 2) as [unknown];
         expect(readText(readerOf(schema, { int64: "bigint" }), text)).toEqual(expected);
@@ -66,7 +66,7 @@ describe("Avro's JSON encoding", () => {
     );
   });
 
-  test("of recorded change events gives what their binary encoding gives, with all meanings", () => {
+  test("of recorded change events gives the same values as their binary encoding, with all semantics", () => {
     const { schemas, payloads } = recordedAvro("salesorderdetail");
     const readers = new Map(
       [...schemas]
@@ -87,7 +87,7 @@ describe("Avro's JSON encoding", () => {
   });
 
   test.each<[string, unknown, string, unknown]>([
-    ["bytes are characters up to U+00FF", "bytes", '"\\u00ff\\u0000A"', Buffer.from([255, 0, 65])],
+    ["bytes are text of characters up to U+00FF", "bytes", '"\\u00ff\\u0000A"', Buffer.from([255, 0, 65])],
     ["an enum is its symbol", { type: "enum", name: "E", symbols: ["A", "B"] }, '"B"', "B"],
     [
       "a branch is named by its full name",
@@ -127,16 +127,16 @@ describe("Avro's JSON encoding", () => {
     ["a name that is no branch", row, '{"a":{"long":1}}'],
     ["two names", row, '{"a":{"int":1,"null":null}}'],
     ["null under a name", row, '{"a":{"null":null}}'],
-    ["a field that is not there", row, "{}"],
+    ["a missing field", row, "{}"],
     ["a field that the schema does not have", row, '{"a":null,"b":1}'],
-    ["a name of every object's", row, '{"a":{"constructor":1}}'],
+    ["a name that every object inherits", row, '{"a":{"constructor":1}}'],
     ["an int of 33 bits", "int", "2147483648"],
     ["a long of 65 bits", "long", "9223372036854775808"],
     ["a fraction", "int", "1.5"],
     ["bytes above U+00FF", "bytes", '"\\u0100"'],
     ["half a character", "string", '"\\ud800"'],
-    ["another symbol", { type: "enum", name: "E", symbols: ["A"] }, '"B"'],
-    ["bytes of another size", { type: "fixed", name: "F", size: 2 }, '"A"'],
+    ["an unknown symbol", { type: "enum", name: "E", symbols: ["A"] }, '"B"'],
+    ["bytes of the wrong size", { type: "fixed", name: "F", size: 2 }, '"A"'],
   ])("%s is a typed error", (_name, schema, text) => {
     expect(() => readText(readerOf(schema), text)).toThrow(/^\[value-invalid\]/);
   });
@@ -163,7 +163,7 @@ describe("Avro's JSON encoding", () => {
     ],
   };
 
-  test("a field that is left out has its default, and so has one that a default leaves out", () => {
+  test("a missing field has its default, also if it is missing in a default", () => {
     expect(readText(readerOf(item), '{"id":1}')).toEqual({ id: 1, note: null, tags: ["new"], in: { x: 5, y: 7 } });
     expect(readText(readerOf(item), '{"in":{},"tags":[],"id":2,"note":{"string":"n"}}')).toEqual({
       id: 2,
@@ -174,7 +174,7 @@ describe("Avro's JSON encoding", () => {
     expect(() => readText(readerOf(item), '{"id":1,"more":1}')).toThrow(/^\[value-invalid\]/);
   });
 
-  test("defaults cannot make much of a short message", () => {
+  test("defaults cannot make a short message large", () => {
     const list = {
       type: "array",
       items: { type: "record", name: "L", fields: [{ name: "t", type: "string", default: "x".repeat(30_000) }] },
@@ -199,14 +199,14 @@ describe("Avro's JSON encoding", () => {
     ["longs", "long", (count) => `[${"1,".repeat(count)}1]`],
     ["decimals", { type: "bytes", logicalType: "decimal", precision: 4, scale: 2 }, (count) => `[${'"A",'.repeat(count)}"A"]`],
     ["dates", { type: "int", logicalType: "date" }, (count) => `[${"1,".repeat(count)}1]`],
-  ])("a mebibyte of %s ends at the limit before any is read, and fewer are read", (_name, items, list) => {
+  ])("a mebibyte of %s exceeds the limit before any is read, and fewer are read", (_name, items, list) => {
     const reader = readerOf({ type: "array", items });
     const max = Math.floor(1_048_576 / (list(2).length - list(1).length));
     expect(() => readText(reader, list(max))).toThrow(/^\[limit-exceeded\] expected JSON/);
     expect(readText(reader, list(40_000))).toHaveLength(40_001);
   });
 
-  test("a default that may be read in very many ways is the schema's error, at once", () => {
+  test("a default that fits its unions in very many ways is schema-invalid, at once", () => {
     const both = (name: string, last: string): object => ({
       type: "record",
       name,
@@ -223,14 +223,14 @@ describe("Avro's JSON encoding", () => {
     expect(() => readText(readerOf(schema), "{}")).toThrow(/^\[schema-invalid\]/);
   });
 
-  test("a default that is not one of its type, or that holds itself, is the schema's error", () => {
+  test("a default that does not fit its type, or that contains itself, is schema-invalid", () => {
     const wrong = { type: "record", name: "R", fields: [{ name: "a", type: "int", default: "x" }] };
     expect(() => readText(readerOf(wrong), "{}")).toThrow(/^\[schema-invalid\].*field "a" does not fit/);
     const endless = { type: "record", name: "R", fields: [{ name: "a", type: ["R", "null"], default: {} }] };
     expect(() => readText(readerOf(endless), "{}")).toThrow(/^\[schema-invalid\].*contains itself/);
   });
 
-  test("whatever the bytes, the end is a value or a DecodeError", () => {
+  test("any bytes give a value or a DecodeError", () => {
     const reader = readerOf({
       type: "record",
       name: "R",

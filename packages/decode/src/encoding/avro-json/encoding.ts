@@ -10,8 +10,8 @@ import { TextCache } from "../text-cache.ts";
 import type { Type } from "../type.ts";
 
 /**
- * Avro's JSON encoding: unions name their branch (`{"string":"a"}`), bytes are text of ISO-8859-1. It is asked for by name alone, as its
- * schemas are those of the binary encoding.
+ * Avro's JSON encoding: unions name their branch (`{"string":"a"}`), bytes are text of ISO-8859-1. A topic must name it, because its
+ * schemas are the same as those of the binary encoding.
  * https://avro.apache.org/docs/1.12.0/specification/#json-encoding
  */
 export const avroJson: SchemaEncoding = {
@@ -30,7 +30,7 @@ export const avroJson: SchemaEncoding = {
   },
 };
 
-/** The value is written in the binary encoding and read from there: one reader knows what values mean, and what they may cost. */
+/** Writes the value in the binary encoding, then reads that. So the binary reader alone knows the semantics and the costs of values. */
 function compile(type: Type | null, reader: PayloadReader, options: CompileOptions): PayloadReader {
   const { limits, texts = new TextCache() } = options;
   const write = compileWriter(type ?? { kind: "null" }, "named");
@@ -50,11 +50,11 @@ function compile(type: Type | null, reader: PayloadReader, options: CompileOptio
   };
 }
 
-/** Writing a value in the binary encoding and reading it from there, in nanoseconds or so. */
+/** The cost of writing a value in the binary encoding and reading it from there, in about nanoseconds. */
 const rewrittenCost = 60;
 
-/** What defaults of left out fields may take in any message; in a longer one, as much as the message itself. */
+/** In a short message, the defaults of missing fields may take this many bytes; in a longer one, as many as the message has. */
 const freeDefaultBytes = 65_536;
 
-/** A value in a union stands in an object that names its branch. */
+/** A value in a union stands in an object that names its branch, so it takes two levels of JSON. */
 const levelsOfUnion = 2;

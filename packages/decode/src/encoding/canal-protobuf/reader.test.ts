@@ -6,7 +6,7 @@ import { isDecodeError } from "../../errors.ts";
 import { limitDefaults, type ResolvedLimits } from "../../options.ts";
 import { readCanalPacket } from "./reader.ts";
 
-/** Written by Canal's own classes. */
+/** Canal's own classes wrote these. */
 const vectors = readFileSync(join(import.meta.dirname, "../../../../../test/vectors/decode/canal-protobuf.ndjson"), "utf8")
   .trimEnd()
   .split("\n")
@@ -20,25 +20,25 @@ function outcome(bytes: Buffer, limits: ResolvedLimits = limitDefaults): unknown
   }
 }
 
-test("a packet that is no message of entries is refused by its type", () => {
+test("a packet of a type other than MESSAGES is refused", () => {
   expect(outcome(Buffer.from([0x18, 3]))).toBe("unknown-format");
   expect(outcome(Buffer.alloc(0))).toBe("unknown-format");
 });
 
-test("a packet that says that it is compressed is refused by that", () => {
+test("a packet that is marked as compressed is refused", () => {
   expect(outcome(Buffer.from([0x18, 7, 0x20, 2]))).toBe("unsupported-format");
   expect(outcome(Buffer.from([0x18, 7, 0x20, 1]))).toBe("object");
 });
 
-test("entries of no bytes are refused where there are more than any message should hold", () => {
+test("entries without bytes are refused above the cost limit", () => {
   const entries = Buffer.from([0x12, 0]);
   const body = Buffer.concat(Array.from({ length: 8_000 }, () => entries));
-  const packet = Buffer.concat([Buffer.from([0x18, 7, 0x2a, 0x80, 0x7d]), body]); // 16,000 bytes of body
+  const packet = Buffer.concat([Buffer.from([0x18, 7, 0x2a, 0x80, 0x7d]), body]); // a body of 16,000 bytes
   expect(outcome(packet)).toBe("object");
   expect(outcome(packet, { ...limitDefaults, maxCostPerByte: 10 })).toBe("limit-exceeded");
 });
 
-test("rows of no bytes are refused over all entries, and rows of small columns are read", () => {
+test("rows without bytes are refused above the cost limit of all entries, and rows of small columns are read", () => {
   const length = (number: number, content: Buffer): Buffer => {
     const bytes = [number * 8 + 2];
     for (let rest = content.length; ; rest >>>= 7) {
@@ -75,7 +75,7 @@ test("a packet cut at any byte ends in a DecodeError, or is a shorter packet", (
   }
 });
 
-test("whatever bytes are changed, the end is a value or a DecodeError", () => {
+test("a packet with any byte changed gives a value or a DecodeError", () => {
   const change = fc.record({ vector: fc.nat(vectors.length - 1), at: fc.nat(), byte: fc.nat(255) });
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {

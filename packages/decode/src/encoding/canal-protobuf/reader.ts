@@ -5,24 +5,27 @@ import { protobuf } from "../protobuf/encoding.ts";
 import { type CompileOptions, type PayloadReader, readEverything } from "../reader.ts";
 import { canalSchema } from "./schema.ts";
 
-/** The one name of what is read: no row has a column that is called so. */
+/** The only property of the result. No row has a column with this name. */
 export const messagesName = "com.alibaba.otter.canal.protocol.Messages";
 
-/** `PacketType.MESSAGES`: a packet of any other type is talk between Canal's client and server. */
+/** `PacketType.MESSAGES`. Packets of other types are the protocol between Canal's client and server. */
 const messagesType = 7;
-/** `Compression.NONE`, and what is left out. */
+/** `Compression.NONE`, and a missing field. */
 const uncompressed: ReadonlySet<unknown> = new Set([0, 1, null, undefined]);
-/** What an entry costs beside the bytes in it, in nanoseconds or so, with the event that is made of it; and each row and column of it. */
+/** The cost of an entry with the event that is made of it, in about nanoseconds, without its bytes; and of each row and column in it. */
 const entryCost = 4_500;
 const rowCost = 500;
 const columnCost = 400;
 const minBytes = 1_048_576;
-/** What an entry stores may cost what so many bytes may: it is one of many, and a packet of them costs no more than one message. */
+/**
+ * A stored value has the cost budget of at least this many bytes. It is small, because a packet holds many stored values and may cost no
+ * more than one message.
+ */
 const minStoredBytes = 64;
-/** Reading rows is half of what they cost: the other half is what is made of them. */
+/** Reading rows is about half of their cost. The other half is making events of them. */
 const storedShare = 0.6;
 
-/** `EntryType`, and the message that its `storeValue` is. */
+/** Each `EntryType`, with the name of the message that its `storeValue` holds. */
 const stored: ReadonlyMap<unknown, "transactionBegin" | "rowChange" | "transactionEnd"> = new Map([
   [1, "transactionBegin"],
   [2, "rowChange"],
@@ -39,12 +42,12 @@ interface Readers {
 const readersByLimits = new WeakMap<ResolvedLimits, Readers>();
 
 /**
- * A packet's messages as `{ [messagesName]: { batchId, entries } }`, each entry with its header and what its type says that it stores, by
- * the names of `stored`; null where it stores nothing that is known.
+ * Reads a packet's messages as `{ [messagesName]: { batchId, entries } }`. Each entry has its header and its stored value under its name in
+ * `stored`, or null if its type is unknown.
  */
 export function readCanalPacket(bytes: Buffer, start: number, end: number, limits: ResolvedLimits): unknown {
   const readers = readersFor(limits);
-  const packet = readers.packet.read(bytes, start, end) as Readonly<Record<string, unknown>>; // its type is a record's
+  const packet = readers.packet.read(bytes, start, end) as Readonly<Record<string, unknown>>; // the packet's schema is a record
   if (packet["type"] !== messagesType) {
     throw new DecodeError("unknown-format", `expected a packet of Canal of type MESSAGES (${messagesType}), found another type`);
   }
@@ -94,8 +97,8 @@ function checkCost(cost: number, byteLength: number, { maxCostPerByte }: Resolve
   if (cost > maxCostPerByte * Math.max(byteLength, minBytes)) {
     throw new DecodeError(
       "limit-exceeded",
-      `expected a packet of Canal whose entries, rows and columns cost at most ${maxCostPerByte} ns for each of its bytes, found more; ` +
-        "raise limits.maxCostPerByte if it may",
+      `expected a packet of Canal whose entries, rows and columns cost at most ${maxCostPerByte} ns for each of its bytes, found a higher cost; ` +
+        "raise limits.maxCostPerByte if the packet is valid",
     );
   }
 }
@@ -103,7 +106,7 @@ function checkCost(cost: number, byteLength: number, { maxCostPerByte }: Resolve
 function readersFor(limits: ResolvedLimits): Readers {
   let readers = readersByLimits.get(limits);
   if (readers === undefined) {
-    const parsed = protobuf.parse({ id: "canal.protocol", schemaType: "PROTOBUF", schema: canalSchema }, limitDefaults); // the user bounds messages
+    const parsed = protobuf.parse({ id: "canal.protocol", schemaType: "PROTOBUF", schema: canalSchema }, limitDefaults); // the user's limits are for messages, not for our own schema
     const options: CompileOptions = { values: valueDefaults, limits, plan: readEverything, codeGeneration: codeGenerationAllowed() };
     const maxCostPerByte = Math.ceil(limits.maxCostPerByte * storedShare);
     const ofEntries = { ...options, limits: { ...limits, maxCostPerByte }, minMeteredBytes: minStoredBytes };

@@ -1,7 +1,7 @@
 /**
- * The messages of Canal's client protocol that reach Kafka, by the numbers that `CanalProtocol.proto` and `EntryProtocol.proto` have given
- * their fields. What is bytes there and one message here (`body`, `messages`) is the same on the wire. What a `storeValue` is, its entry's
- * type says. Both syntaxes that Canal has used for them write what this one reads.
+ * The messages of Canal's client protocol that reach Kafka, with the field numbers of `CanalProtocol.proto` and `EntryProtocol.proto`.
+ * `body` and `messages` are bytes there and messages here, which is the same on the wire. The type of an entry says which message its
+ * `storeValue` is. Canal has used proto2 and proto3 for these files; this schema reads both.
  */
 export const canalSchema = `
 syntax = "proto2";

@@ -1,5 +1,5 @@
 import type { PlainEncoding } from "../schema-encoding.ts";
 import { readCbor } from "./reader.ts";
 
-/** CBOR, which nothing but a tag that few writers set tells from other formats: read where the user names it for a topic. */
+/** CBOR. A topic must name it, because only a tag that few writers set distinguishes it from other formats. */
 export const cbor: PlainEncoding = { name: "cbor", parse: readCbor };

@@ -7,7 +7,7 @@ import { readTagged } from "./tags.ts";
 /*
  * CBOR (RFC 8949, section 3): the first byte is a major type in its upper three bits and an argument in the lower five.
  *
- *   0 unsigned integer    2 byte string    4 array    6 tag: a number that says what the item behind it means
+ *   0 unsigned integer    2 byte string    4 array    6 tag: a number that says what the item after it means
  *   1 negative integer    3 text string    5 map      7 floats, true, false, null, undefined, and the "break" ff
  *
  *   argument: 0-23 itself, 24-27 in the next 1, 2, 4 or 8 bytes, 28-30 reserved, 31 of indefinite length (types 2 to 5)
@@ -18,7 +18,7 @@ const textString = 3;
 const breakByte = 0xff;
 const indefinite = 31;
 
-/** All of the bytes as one value. */
+/** Reads all of the bytes as one value. */
 export function readCbor(bytes: Buffer, start: number, end: number, limits: ResolvedLimits): unknown {
   const cursor = new PlainCursor("CBOR", bytes, start, end, limits);
   const value = readItem(cursor);
@@ -67,7 +67,7 @@ function readArgument(c: PlainCursor, info: number): number | bigint {
       return c.uint64();
     default:
       if (info > 27) {
-        throw c.malformed("an argument that is reserved, or an indefinite length where there is none");
+        throw c.malformed("a reserved argument, or an indefinite length that this type cannot have");
       }
       return info;
   }
@@ -93,11 +93,11 @@ function readTextChunks(c: PlainCursor): string {
   return text;
 }
 
-/** The length of a chunk of a string of indefinite length: a string of the same type, of a length of its own. */
+/** The length of a chunk in a string of indefinite length. A chunk is a string of the same type with a known length. */
 function readChunkLength(c: PlainCursor, type: number): number {
   const first = c.uint8();
   if (first >> 5 !== type || (first & 0x1f) === indefinite) {
-    throw c.malformed("something else than a chunk of a known length in a string of indefinite length");
+    throw c.malformed("an item other than a chunk of a known length in a string of indefinite length");
   }
   return readLength(c, first & 0x1f);
 }
@@ -110,7 +110,7 @@ function readMap(c: PlainCursor, info: number): unknown {
   return info === indefinite ? c.entriesUntil(isBreak, readItem) : c.entries(c.checkCount(readArgument(c, info), 2), readItem);
 }
 
-/** Whether the break stands here; it is taken if so. */
+/** Whether the next byte is the break. If it is, the position moves over it. */
 function isBreak(c: PlainCursor): boolean {
   const found = c.position < c.end && c.bytes[c.position] === breakByte;
   if (found) {
@@ -149,10 +149,10 @@ function readSimple(c: PlainCursor, info: number): unknown {
 
 function unknownSimple(c: PlainCursor, info: number): DecodeError {
   if (info > 24) {
-    return c.malformed(info === indefinite ? "a break where nothing of indefinite length is open" : "a reserved simple value");
+    return c.malformed(info === indefinite ? "a break outside of an item of indefinite length" : "a reserved simple value");
   }
   const value = info === 24 ? c.uint8() : info;
   return info === 24 && value < 32
-    ? c.malformed("a simple value in more bytes than it takes")
-    : c.invalid("a simple value that has a meaning");
+    ? c.malformed("a simple value in more bytes than it needs")
+    : c.invalid("false, true, null or undefined as a simple value");
 }

@@ -3,25 +3,25 @@ import { decimalText, isScale } from "../../values/decimal-text.ts";
 import type { PlainCursor } from "../plain-cursor.ts";
 import { uuidBytes, uuidOf } from "./uuid.ts";
 
-/** Longest wide integer, in bytes: 1,001 digits. Making text of one takes longer than in proportion to its length. */
+/** The longest wide integer that is read, in bytes: 1,001 digits. The time to make its text grows faster than its length. */
 const maxIntegerBytes = 416;
 const uuidTag = 37;
-/** The head of a string of 16 bytes. */
+/** The first byte of a string of 16 bytes. */
 const stringOfUuid = 0x50;
-/** A zero of a decimal takes so many bits' less time than a digit that is computed. */
+/** Shifts an exponent to a number of digits with the same cost: a zero that is copied is much cheaper than a digit that is computed. */
 const cheapDigitBits = 6;
-/** Shorter wide integers are read without a text of their digits. */
+/** Wide integers of fewer bytes are read without making a text of their digits. */
 const maxPlainBytes = 6;
 
 /**
- * The item behind a tag, with its meaning (RFC 8949, section 3.4; RFC 8943 for days). A tag that says nothing of the value itself, or that
- * is not known, leaves the item what it is.
+ * Reads the item after a tag, with the semantics of the tag (RFC 8949, section 3.4; RFC 8943 for days). An unknown tag, or one that does
+ * not change the value, leaves the item unchanged.
  */
 export function readTagged(c: PlainCursor, tag: number | bigint, readItem: () => unknown): unknown {
   if (tag === uuidTag && c.bytes[c.position] === stringOfUuid && c.end - c.position > uuidBytes) {
     c.position++;
     c.convert();
-    return uuidOf(c.bytes, c.take(uuidBytes)); // in place, as lists have thousands
+    return uuidOf(c.bytes, c.take(uuidBytes)); // read in place, because lists may have thousands
   }
   const item = readItem();
   switch (tag) {
@@ -40,17 +40,17 @@ export function readTagged(c: PlainCursor, tag: number | bigint, readItem: () =>
     case 100:
       return daysText(c, item);
     default:
-      return item; // 0 and 1004 (dates) and 32 (URIs) are text already; 55799 says that this is CBOR
+      return item; // 0, 1004 (dates) and 32 (URIs) are text already; 55799 marks a message as CBOR
   }
 }
 
 function epochText(c: PlainCursor, item: unknown): string {
   if (typeof item !== "number" || !Number.isFinite(item) || Math.abs(item) > Number.MAX_SAFE_INTEGER) {
-    throw c.invalid("a number of seconds within 2^53 of the epoch behind tag 1");
+    throw c.invalid("a number of seconds within 2^53 of the epoch after tag 1");
   }
   c.convert();
   const whole = Math.floor(item);
-  // A double of today's seconds is exact to a quarter of a microsecond; more digits would be noise.
+  // A double holds today's seconds exactly to a quarter of a microsecond, so more digits would be rounding noise.
   const micros = Math.round((item - whole) * 1_000_000);
   const seconds = micros === 1_000_000 ? whole + 1 : whole;
   const days = Math.floor(seconds / secondsPerDay);
@@ -59,7 +59,7 @@ function epochText(c: PlainCursor, item: unknown): string {
 
 function daysText(c: PlainCursor, item: unknown): string {
   if (typeof item !== "number" || !Number.isSafeInteger(item)) {
-    throw c.invalid("an integer number of days behind tag 100");
+    throw c.invalid("an integer number of days after tag 100");
   }
   c.convert();
   return dateText(item);
@@ -67,7 +67,7 @@ function daysText(c: PlainCursor, item: unknown): string {
 
 function wideInteger(c: PlainCursor, item: unknown): bigint {
   if (!Buffer.isBuffer(item) || item.length > maxIntegerBytes) {
-    throw c.invalid(`a byte string of at most ${maxIntegerBytes} bytes behind a tag for a wide integer`);
+    throw c.invalid(`a byte string of at most ${maxIntegerBytes} bytes after a tag for a wide integer`);
   }
   c.convert();
   if (item.length <= maxPlainBytes) {
@@ -81,31 +81,31 @@ function narrowed(value: bigint): number | bigint {
   return Number.isSafeInteger(narrow) ? narrow : value;
 }
 
-/** [exponent, mantissa], to the base of ten: exact text with its scale. */
+/** `[exponent, mantissa]` to the base of ten, as exact text with its scale. */
 function decimalFraction(c: PlainCursor, item: unknown): string {
   const [exponent, mantissa] = partsOf(c, item, 4);
   if (!isScale(-exponent)) {
-    throw c.invalid("an exponent within bounds behind tag 4");
+    throw c.invalid("an exponent within bounds after tag 4");
   }
-  c.convert(Math.abs(exponent) >> cheapDigitBits); // zeros, which are copied
+  c.convert(Math.abs(exponent) >> cheapDigitBits); // the exponent becomes zeros, which are only copied
   return decimalText(mantissa, -exponent || 0);
 }
 
 const maxBinaryExponent = 1_074;
 
-/** [exponent, mantissa], to the base of two. Each power of a half is a decimal too, of as many digits. */
+/** `[exponent, mantissa]` to the base of two. A power of 1/2 is a decimal with as many digits as its exponent, so the text is exact. */
 function bigFloat(c: PlainCursor, item: unknown): string {
   const [exponent, mantissa] = partsOf(c, item, 5);
   if (Math.abs(exponent) > maxBinaryExponent) {
-    throw c.invalid(`an exponent from -${maxBinaryExponent} to ${maxBinaryExponent} behind tag 5`);
+    throw c.invalid(`an exponent from -${maxBinaryExponent} to ${maxBinaryExponent} after tag 5`);
   }
-  c.convert(Math.abs(exponent)); // a few bytes ask for hundreds of digits
+  c.convert(Math.abs(exponent)); // an exponent of a few bytes makes hundreds of digits
   return exponent >= 0
     ? (mantissa << BigInt(exponent)).toString()
     : withoutZeros(decimalText(mantissa * 5n ** BigInt(-exponent), -exponent));
 }
 
-/** Text that has a point, without the zeros at its end. */
+/** Removes the zeros at the end of a text that has a point. */
 function withoutZeros(text: string): string {
   let end = text.length;
   while (text.charCodeAt(end - 1) === 0x30) {
@@ -118,14 +118,14 @@ function partsOf(c: PlainCursor, item: unknown, tag: number): readonly [exponent
   const [exponent, mantissa, ...more] = Array.isArray(item) ? (item as unknown[]) : [];
   const isExactInteger = (typeof mantissa === "number" && Number.isSafeInteger(mantissa)) || typeof mantissa === "bigint";
   if (typeof exponent !== "number" || !Number.isSafeInteger(exponent) || !isExactInteger || more.length > 0) {
-    throw c.invalid(`an integer exponent and an integer mantissa behind tag ${tag}`);
+    throw c.invalid(`an integer exponent and an integer mantissa after tag ${tag}`);
   }
   return [exponent, BigInt(mantissa)];
 }
 
 function uuid(c: PlainCursor, item: Buffer): string {
   if (item.length !== uuidBytes) {
-    throw c.invalid("16 bytes behind tag 37, a UUID");
+    throw c.invalid("16 bytes after tag 37 (a UUID)");
   }
   return uuidOf(item, 0);
 }

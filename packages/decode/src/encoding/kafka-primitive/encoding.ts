@@ -5,9 +5,9 @@ import type { PlainEncoding } from "../schema-encoding.ts";
 import type { Type } from "../type.ts";
 
 /**
- * What Kafka's own serializers write for numbers: their bytes, the highest first, and nothing beside them. Any eight bytes are a number, so
- * these are read where the user names them for a topic. A UUID of sixteen bytes is no serializer's of Kafka (which writes its text), and
- * yet is seen in keys.
+ * What Kafka's own serializers write for numbers: the bytes of the number, the highest one first, without a frame. A topic must name them,
+ * because any eight bytes are a number. Kafka's serializer for UUIDs writes text; some keys have the sixteen bytes, so these can be read
+ * too.
  */
 export const kafkaPrimitives: readonly PlainEncoding[] = [
   primitive("int16", 2, { kind: "int" }, (bytes, at) => bytes.readInt16BE(at)),
@@ -26,7 +26,7 @@ function primitive(name: string, length: number, type: Type, read: (bytes: Buffe
       if (end - start !== length) {
         throw new DecodeError(
           end - start < length ? "truncated" : "trailing-bytes",
-          `expected the ${length} bytes of ${name}, as topics[topic] states, found ${end - start}`,
+          `expected the ${length} bytes of ${name}, which topics[topic] names, found ${end - start}`,
         );
       }
       return read(bytes, start);

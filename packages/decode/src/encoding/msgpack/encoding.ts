@@ -1,5 +1,5 @@
 import type { PlainEncoding } from "../schema-encoding.ts";
 import { readMessagePack } from "./reader.ts";
 
-/** MessagePack, which nothing in its bytes tells from other formats: read where the user names it for a topic. */
+/** MessagePack. A topic must name it, because nothing in its bytes distinguishes it from other formats. */
 export const messagePack: PlainEncoding = { name: "msgpack", parse: readMessagePack };

@@ -9,7 +9,7 @@ const decode = (text: string): unknown => decodePlain(messagePack, hex(text));
 const outcome = (text: string): string => plainOutcome(messagePack, hex(text));
 const vectors = plainVectors("msgpack");
 
-describe("what PyPI's msgpack wrote", () => {
+describe("values that PyPI's msgpack wrote", () => {
   test.each(vectors)("$name", ({ base64, value }) => {
     expect(decodePlain(messagePack, Buffer.from(base64, "base64"))).toStrictEqual(expectedValue(value));
   });
@@ -23,7 +23,7 @@ describe("what PyPI's msgpack wrote", () => {
     }
   });
 
-  test("with a byte more is an error", () => {
+  test("with an additional byte is an error", () => {
     for (const { base64 } of vectors) {
       expect(plainOutcome(messagePack, Buffer.concat([Buffer.from(base64, "base64"), Buffer.from([0])]))).toBe("trailing-bytes");
     }
@@ -42,13 +42,13 @@ describe("what PyPI's msgpack wrote", () => {
 
 describe("rules", () => {
   test.each<[string, string, unknown]>([
-    ["integers in more bytes than they take", "cf 0000000000000001", 1],
-    ["lengths in more bytes than they take", "db 00000001 61", "a"],
+    ["integers in more bytes than they need", "cf 0000000000000001", 1],
+    ["lengths in more bytes than they need", "db 00000001 61", "a"],
     ["array 32 of one", "dd 00000001 c0", [null]],
     ["map 32 of one", "df 00000001 a161 c0", { a: null }],
-    ["a name that stands twice has its last value", "82 a161 01 a161 02", { a: 2 }],
+    ["a repeated name keeps its last value", "82 a161 01 a161 02", { a: 2 }],
     [
-      "a key of no text makes a Map of all of them, in order",
+      "a key that is no text makes a Map of all entries, in order",
       "83 a161 01 01 02 a162 03",
       new Map<unknown, unknown>([
         ["a", 1],
@@ -62,7 +62,7 @@ describe("rules", () => {
     expect(decode(bytes)).toStrictEqual(value);
   });
 
-  test("a Buffer is a copy: the batch may be overwritten", () => {
+  test("a Buffer is a copy, because the batch may be overwritten", () => {
     const bytes = hex("c4 02 0102");
     const value = messagePack.parse(bytes, 0, bytes.length, resolveLimits());
     bytes.fill(0);
@@ -75,7 +75,7 @@ describe("rules", () => {
     expect(Object.entries(value)).toEqual([["__proto__", { a: 1 }]]);
   });
 
-  test("any bytes at all give a value or a typed error", () => {
+  test("any bytes give a value or a typed error", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (payload) => {
         plainOutcome(messagePack, payload);
@@ -94,13 +94,13 @@ describe("hostile bytes", () => {
   };
 
   test.each<[string, string, string]>([
-    ["the byte that it never has", "c1", "malformed"],
+    ["the byte that MessagePack never uses", "c1", "malformed"],
     ["no bytes", "", "truncated"],
-    ["an array of four thousand million", "dd ffffffff", "truncated"],
-    ["a map of four thousand million", "df ffffffff", "truncated"],
-    ["text of four thousand million bytes", "db ffffffff 61", "truncated"],
-    ["a byte string of four thousand million", "c6 ffffffff 61", "truncated"],
-    ["an extension of four thousand million", "c9 ffffffff 01 61", "truncated"],
+    ["an array of 2^32 - 1 items", "dd ffffffff", "truncated"],
+    ["a map of 2^32 - 1 entries", "df ffffffff", "truncated"],
+    ["text of 2^32 - 1 bytes", "db ffffffff 61", "truncated"],
+    ["a byte string of 2^32 - 1 bytes", "c6 ffffffff 61", "truncated"],
+    ["an extension of 2^32 - 1 bytes", "c9 ffffffff 01 61", "truncated"],
     ["text that is not UTF-8", "a2 c328", "invalid-utf8"],
     ["a lone surrogate", "a3 eda080", "invalid-utf8"],
     ["a name that is not UTF-8", "81 a1ff 01", "invalid-utf8"],
@@ -115,12 +115,12 @@ describe("hostile bytes", () => {
     ["arrays", Buffer.alloc(1_000_000, 0x91)],
     ["maps as values", Buffer.alloc(1_000_000, hex("81a161"))],
     ["maps as keys", Buffer.alloc(1_000_000, 0x81)],
-    ["arrays that each state a million items", Buffer.alloc(5_000_000, hex("dd000f4240"))],
-  ])("depth: %s in each other end at the limit", (_name, payload) => {
+    ["arrays that each announce a million items", Buffer.alloc(5_000_000, hex("dd000f4240"))],
+  ])("depth: nested %s exceed the limit", (_name, payload) => {
     expect(plainOutcome(messagePack, payload)).toBe("limit-exceeded");
   });
 
-  test("as deep as the limit is read", () => {
+  test("a value nested as deep as the limit is read", () => {
     const payload = Buffer.concat([Buffer.alloc(64, 0x91), hex("c0")]);
     expect(plainOutcome(messagePack, payload)).toBe("value");
     expect(plainOutcome(messagePack, Buffer.concat([hex("91"), payload]))).toBe("limit-exceeded");
@@ -129,17 +129,17 @@ describe("hostile bytes", () => {
   test.each<[string, Buffer]>([
     ["empty maps", array32(2_000_000, "80")],
     ["empty arrays", array32(2_000_000, "90")],
-    ["maps with a key of no text", array32(1_000_000, "81 01 01")],
+    ["maps with a key that is no text", array32(1_000_000, "81 01 01")],
     ["empty byte strings", array32(1_000_000, "c400")],
     ["timestamps", array32(300_000, "d6ff00000001")],
     ["extensions of a byte", array32(500_000, "d40100")],
     ["arrays of one", array32(700_000, "9101")],
     ["small maps", array32(350_000, "81 a161 01")],
-  ])("a MiB or two of %s ends at the limit", (_name, payload) => {
+  ])("one or two MiB of %s exceed the limit", (_name, payload) => {
     expect(plainOutcome(messagePack, payload)).toBe("limit-exceeded");
   });
 
-  test("a MiB of other names in each object ends at the limit, and one of the same names does not", () => {
+  test("a MiB of objects exceeds the limit if all have different names, and does not if they repeat their names", () => {
     const objects = (name: (i: number) => string): Buffer => {
       const rows = Array.from({ length: 150_000 }, (_, i) => Buffer.concat([hex("81 a4"), Buffer.from(name(i)), hex("01")]));
       const head = hex("dd 00000000");
@@ -160,14 +160,14 @@ describe("hostile bytes", () => {
     ).toBe("value");
   });
 
-  test("what means something is read, however much there is of it", () => {
+  test("any number of values with content is read", () => {
     expect(plainOutcome(messagePack, array32(100_000, "01"))).toBe("value");
     expect(plainOutcome(messagePack, array32(1_000_000, "01"))).toBe("value");
     expect(plainOutcome(messagePack, array32(100_000, "92 ca3f800000 ca3f800000"))).toBe("value");
     expect(plainOutcome(messagePack, array32(300_000, "82 a2 6964 cd0100 a4 6e616d65 a5 7768656174"))).toBe("value");
   });
 
-  test("messages hold no bytes of the payload", () => {
+  test("error messages contain no bytes of the payload", () => {
     try {
       decode("81 a6 736563726574 c1");
     } catch (error) {

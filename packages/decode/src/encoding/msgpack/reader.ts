@@ -12,7 +12,7 @@ import { PlainCursor } from "../plain-cursor.ts";
  *   e0-ff negative fixint    c4-c6 bin 8 to 32 d0-d3 int 8 to 64
  */
 
-/** All of the bytes as one value. */
+/** Reads all of the bytes as one value. */
 export function readMessagePack(bytes: Buffer, start: number, end: number, limits: ResolvedLimits): unknown {
   const cursor = new PlainCursor("MessagePack", bytes, start, end, limits);
   const value = readValue(cursor);
@@ -42,7 +42,7 @@ function readLonger(c: PlainCursor, first: number): unknown {
     case 0xc0:
       return null;
     case 0xc1:
-      throw c.malformed("the byte c1, which it never has");
+      throw c.malformed("the byte c1, which it never uses");
     case 0xc2:
       return false;
     case 0xc3:
@@ -120,7 +120,7 @@ function readMap(c: PlainCursor, count: number): unknown {
 
 const timestampType = -1;
 
-/** The timestamp is ISO text; what an application has defined for itself is its type and its bytes. */
+/** A timestamp becomes ISO 8601 text. An extension that an application defined becomes its type and its bytes. */
 function readExtension(c: PlainCursor, length: number): unknown {
   const type = c.bytes.readInt8(c.take(1));
   if (type !== timestampType) {
@@ -132,7 +132,7 @@ function readExtension(c: PlainCursor, length: number): unknown {
     case 4:
       return instantText(c, c.uint32(), 0);
     case 8: {
-      const high = c.uint32(); // 30 bits of nanoseconds, then 34 of seconds
+      const high = c.uint32(); // 30 bits of nanoseconds, then the upper 2 of 34 bits of seconds
       return instantText(c, (high & 3) * 4_294_967_296 + c.uint32(), high >>> 2);
     }
     case 12: {

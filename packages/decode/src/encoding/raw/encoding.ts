@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { DecodeError } from "../../errors.ts";
 import type { PlainEncoding } from "../schema-encoding.ts";
 
-/** Text as it stands: what a key is that nothing else recognises, if it is UTF-8. */
+/** Text as it is. A key is read so if no other format recognises it and it is UTF-8. */
 export const text: PlainEncoding = {
   name: "text",
   type: null,
@@ -10,13 +10,13 @@ export const text: PlainEncoding = {
   parse: (bytes, start, end) => {
     const slice = bytes.subarray(start, end);
     if (!isUtf8(slice)) {
-      throw new DecodeError("invalid-utf8", "expected UTF-8 text, as topics[topic] states, found other bytes");
+      throw new DecodeError("invalid-utf8", "expected UTF-8 text, which topics[topic] names, found other bytes; name another encoding");
     }
     return slice.toString("utf8");
   },
 };
 
-/** Bytes as they stand: what every other key is. */
+/** Bytes as they are. A key is read so if it is not even text. */
 export const bytes: PlainEncoding = {
   name: "bytes",
   type: null,
