@@ -1,4 +1,4 @@
-/** `npm run chaos -- --minutes N --seed S [--kills N] [--concurrency N]`: real processes, really killed. Exits 1 where a promise was broken. */
+/** `npm run chaos -- --minutes N --seed S [--kills N] [--concurrency N]`: real processes, really killed. Exits 1 if a promise was broken. */
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import process from "node:process";

@@ -48,7 +48,7 @@ const checks = [
   { name: "types-scripts", of: "types of scripts", judge: () => run("tsc", ["-p", "scripts", "--pretty", "false"]) },
   { name: "code-blocks", of: "code blocks of documents", judge: () => built(() => checkCodeBlocks(repositoryRoot)) },
   { name: "format", of: "format", judge: () => run("biome", ["format", "--colors=off", "--reporter=summary", "."]) },
-  { name: "rooms", of: "who imports whom", judge: () => checkRooms(repositoryRoot).join("\n") },
+  { name: "rooms", of: "the imports between packages and rooms", judge: () => checkRooms(repositoryRoot).join("\n") },
   { name: "words", of: "words of names", judge: () => checkWords(repositoryRoot).join("\n") },
   { name: "format-names", of: "names of formats", judge: () => checkFormatNames(repositoryRoot).join("\n") },
   { name: "dependencies", of: "dependencies and their reasons", judge: () => checkDependencies(repositoryRoot).join("\n") },

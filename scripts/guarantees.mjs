@@ -250,7 +250,7 @@ const promises = [
   },
   {
     id: "P13",
-    text: "What is held in memory is bounded in bytes; the client is paused where that is reached.",
+    text: "What is held in memory is bounded in bytes; the client is paused when that is reached.",
     proofs: [simulation, [`${consumer}/consumer.test.ts`, "batches are taken only until the bytes in flight reach the limit"]],
     notYet: "the resident size over a day: no run of that length is on record",
   },
@@ -306,10 +306,10 @@ const notPromised = [
   "Atomicity across sinks.",
   "More than Kafka's own transactions promise (KAFKA-17754).",
   "That what is under way when a member loses its partitions has no effect: a handler that was called goes on, and synchronous handlers with up to 15 more records of the same turn. Commits and writes to fenced sinks are refused; nothing else is handed on. A member that is taken out of the group before its session is over, as by an administrator, goes on until the next answer to a heartbeat or a commit.",
-  "That a dead letter is written once: where its acknowledgement is lost, or comes while its partition goes, it is written again.",
+  "That a dead letter is written once: if its acknowledgement is lost, or comes while its partition goes, it is written again.",
   "That a recreated topic is noticed on brokers without topic ids (before Kafka 2.8) if the group's commit went with it, or if it has grown past the position while no fetch failed.",
   "Records that were deleted before the group first committed a position in their partition.",
-  "A record with several events that is left in the middle by who reads a stream: it comes again as a whole.",
+  "A record with several events whose reader leaves the stream in the middle of it: it comes again as a whole.",
 ];
 
 const page = "GUARANTEES.md";
@@ -392,7 +392,7 @@ function pageOf() {
   return [
     "# Guarantees",
     "",
-    "What the runtime promises, and the tests that hold it. This page is made by `node scripts/guarantees.mjs`; `npm run check` fails where a",
+    "What the runtime promises, and the tests that hold it. This page is made by `node scripts/guarantees.mjs`; `npm run check` fails if a",
     "test that it names is not there, or did not pass when it last ran.",
     "",
     "| | promise | held by |",

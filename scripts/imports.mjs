@@ -8,7 +8,7 @@ import { join } from "node:path";
  * @property {string} specifier what stands between the quotes
  * @property {boolean} typeOnly whether nothing of it is left at run time
  * @property {boolean} star whether it is `export *`
- * @property {readonly string[] | null} names what is taken from there, by its name there; null where all of it is
+ * @property {readonly string[] | null} names what is taken from there, by its name there; null if all of it is
  * @property {number} line
  */
 
@@ -16,7 +16,7 @@ import { join } from "node:path";
 const statement = /^(?:import|export)\s+(?<type>type\s)?(?:(?<names>[\w$*{}\s,]+?)\s+from\s+)?["'](?<specifier>[^"'\n]+)["']/gm;
 const dynamicImport =
   /^(?!\s*(?:\*|\/\/)).*?(?<typeof>typeof\s+)?\b(?:import|require|require\.resolve)\(\s*["'](?<specifier>[\w@./:-]+)["']/gm;
-// `import("x").Name` where a type stands: after a colon, an angle bracket, a bar or an equals sign without await.
+// `import("x").Name` as a type: after a colon, an angle bracket, a bar or an equals sign without await.
 const importType = /(?:[:<|&]\s*|\bextends\s+|\btype\s+\w+\s*=\s*)import\(\s*["'][^"'\n]+["']\)/;
 
 /**

@@ -110,7 +110,7 @@ function nameOf(heading) {
 }
 
 /**
- * The lines of a document, empty where a block of code or a comment stands, and without what stands between backquotes.
+ * The lines of a document. Lines of code blocks and comments are empty, and text between backquotes is left out.
  * @param {string} text
  */
 function proseOf(text) {

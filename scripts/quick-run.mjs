@@ -81,7 +81,7 @@ export class QuickRun {
     return NearestFirst.tests.map(({ file }) => file);
   }
 
-  /** As a user who presses q: tests that run end, no other begins. */
+  /** As if a user pressed q: running tests end, and no other begins. */
   #cancel() {
     void this.#vitest?.cancelCurrentRun("keyboard-input");
   }

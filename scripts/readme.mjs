@@ -156,7 +156,7 @@ export function checkCommands(root) {
 }
 
 /**
- * The paths between backquotes that do not exist, and the tests named behind them that are not in their file.
+ * The paths between backquotes that do not exist, and the tests named after them that are not in their file.
  * @param {string} root
  * @returns {string[]}
  */

@@ -123,7 +123,7 @@ function importersOf(root, sources) {
 }
 
 /**
- * The source behind each package's door, by what a user imports it as.
+ * The source of each package's door, by the name that a user imports it by.
  * @param {string} root
  */
 function readDoors(root) {
@@ -161,7 +161,7 @@ function targetsOf(sources, doors, file, one) {
 }
 
 /**
- * The files that define the names which a door hands on; the door itself where a name is not handed on, or nobody says which are meant.
+ * The files that define the names which a door exports; the door itself if it does not export a name, or if no names are given.
  * @param {ReadonlyMap<string, string>} sources
  * @param {ReadonlyMap<string, string>} doors
  * @param {string} door

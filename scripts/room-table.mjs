@@ -149,7 +149,7 @@ export const roomTables = {
     },
     layers: ["framing", "encoding", "envelope"],
     siblings: {
-      "framing/confluent": ["framing/apicurio"], // the same five bytes in front of both, and behind them either one's choice of message
+      "framing/confluent": ["framing/apicurio"], // both begin with the same five bytes, and the choice of a message follows
       "framing/confluent-guid": ["framing/confluent"], // its header may hold the first framing's id, and both choose messages alike
       "encoding/connect-json": ["encoding/json"], // its payload half is JSON
       "encoding/json-schema": ["encoding/json"], // its messages are JSON, typed by their schema

@@ -49,7 +49,7 @@ export function moduleName(folder, file) {
 }
 
 /**
- * The room that a module stands in: its layer and format where it is in a format's folder, else the row of the table that holds it.
+ * The room that a module stands in: its layer and format if it is in a format's folder; otherwise the row of the table that holds it.
  * @param {string} name
  * @param {RoomTable} table
  */

@@ -28,7 +28,7 @@ export function setUp({ build = false, quiet = false } = {}) {
 }
 
 /**
- * Ends the process with a sentence where Node is too old to run the packages.
+ * Ends the process with a sentence if Node is too old to run the packages.
  * @param {string} version
  */
 function demandNode(version) {
@@ -82,7 +82,7 @@ function isSettled(path, wanted, installed) {
   return installed.version === wanted.version;
 }
 
-/** Ends the process with a sentence where this checkout cannot be written to. */
+/** Ends the process with a sentence if this checkout cannot be written to. */
 export function demandWritable() {
   try {
     accessSync(repositoryRoot, constants.W_OK);

@@ -24,7 +24,7 @@ const usage = `usage: node scripts/stack.mjs <command> [--dir FOLDER]
 
 const exitCodes = Object.freeze({ ok: 0, failed: 1, usage: 2, interrupted: 130 });
 
-// Whoever reads the output may stop reading, as head does.
+// The reader of the output may stop reading, as `head` does.
 process.stdout.on("error", (error) => {
   if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EPIPE") throw error;
   process.exit(exitCodes.ok);

@@ -1,4 +1,4 @@
-/** The packages of this repository as `npm publish` would send them, and what is wrong with them for those who install them. */
+/** The packages of this repository as `npm publish` would send them, and what is wrong with them for users. */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -74,7 +74,7 @@ export function npm(args, folder) {
 }
 
 /**
- * What publint says of each package that is published, and where the types of one do not resolve for ESM users. Reads the build. A tarball
+ * What publint says of each package that is published, and the types that do not resolve for ESM users. Reads the build. A tarball
  * that has passed is not judged again: what is asked of it depends on its bytes alone.
  * @returns {Promise<string>}
  */

@@ -130,7 +130,7 @@ function wordsOf(name) {
   return (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g) ?? []).map((word) => word.toLowerCase());
 }
 
-// What is no name: comments, texts, and regular expressions, which begin where no value has ended.
+// Everything but names: comments, texts, and regular expressions. A regular expression begins if no value has just ended.
 const token =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?<=(?:^|[(,=:[!&|?{};>]|\breturn|=>)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/\w*|(?<name>[A-Za-z_$][\w$]*)|[`{}]/gm;
 const templateText = /(?:\\[\s\S]|\$(?!\{)|[^\\`$])*/y;
@@ -161,7 +161,7 @@ function* namesOf(text) {
 }
 
 /**
- * Behind the text of a template, or behind the brace that opens a place in it.
+ * The place after the text of a template, or after the brace that opens a place in it.
  * @param {string} text
  * @param {number} start
  * @param {("code" | "template")[]} open

@@ -4,7 +4,7 @@ import type { KafkaRecord } from "@cdckit/decode";
 const maxBatchBytes = 1_048_576;
 
 /**
- * The records with their bytes where a client has them: keys and values of one fetched batch are slices of one buffer, in the order of the
+ * The records with their bytes in the place in which a client has them: keys and values of one fetched batch are slices of one buffer, in the order of the
  * log. A recording's reader makes a buffer of each, all over the memory.
  */
 export function inFetchedBatches(records: readonly KafkaRecord[]): readonly KafkaRecord[] {

@@ -22,7 +22,7 @@ export interface Flatness {
   readonly isFlat: boolean;
 }
 
-/** Whether the last third is higher than the second, which has the warm-up behind it, by more than the share. */
+/** Whether the last third is higher than the second by more than the share. The second comes after the warm-up. */
 export function flatnessOf(samples: readonly MemorySample[], what: Watched, maxGrowth: number): Flatness {
   const third = Math.floor(samples.length / 3);
   const later = samples.slice(third);

@@ -99,7 +99,7 @@ function enlarged({ key, value }: FlowMessage): FlowMessage[] {
   return [{ key, value: Buffer.concat([head, grownColumn(), bytes.subarray(start + recordedCharacters)]) }];
 }
 
-/** The recorded column is the hashes of 1 to 400, one behind the other: this goes on in the same way, and compresses as badly. */
+/** The recorded column is the hashes of 1 to 400, one after the other: this goes on in the same way, and compresses as badly. */
 function grownColumn(): Buffer {
   const hashes = Array.from({ length: Math.ceil(largeCharacters / 32) }, (_, i) => hashOf(i + 1));
   return Buffer.from(hashes.join("").slice(0, largeCharacters));

@@ -31,7 +31,7 @@ interface SuiteOptions {
 interface SuiteOutcome {
   readonly text: string;
   readonly result: object;
-  /** False where the suite is a pass or a failure, and this is a failure. */
+  /** False if the suite is a pass or a failure, and this is a failure. */
   readonly held?: boolean;
 }
 

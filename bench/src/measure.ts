@@ -57,7 +57,7 @@ async function timeNs(contender: Contender, repeats: number): Promise<number> {
   const start = process.hrtime.bigint();
   for (let i = 0; i < repeats; i++) {
     const read = contender.pass();
-    consumed += typeof read === "number" ? read : await read; // nobody waits who need not
+    consumed += typeof read === "number" ? read : await read; // a result that is no promise is not awaited
   }
   return Number(process.hrtime.bigint() - start);
 }

@@ -1,7 +1,7 @@
 import { Kafka, logLevel } from "kafkajs";
 
 /**
- * Creates topics of one partition, where they are not there yet, so that a consumer can be started before the first row is written.
+ * Creates topics of one partition if they do not exist yet, so that a consumer can be started before the first row is written.
  * @param {string} brokers
  * @param {readonly string[]} topics
  */
@@ -12,7 +12,7 @@ export function createTopics(brokers, topics) {
 }
 
 /**
- * How many records each topic has got so far: the sum of its end offsets, null where there is no such topic.
+ * How many records each topic has got so far: the sum of its end offsets, null if there is no such topic.
  * @param {string} brokers
  * @param {readonly string[]} topics
  * @returns {Promise<(number | null)[]>}

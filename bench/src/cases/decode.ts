@@ -5,7 +5,7 @@ import { type Corpus, type CorpusName, loadCorpus, readRow, type SalesOrderDetai
 import type { Contender } from "../measure.ts";
 import { protobufTypes } from "../protobuf-corpus.ts";
 
-/** One corpus, and those who decode it: ours, ours with records just made, ours with `source` read, and the peers. */
+/** One corpus and its decoders: ours, ours with records just made, ours with `source` read, and the peers. */
 export interface DecodeCase {
   readonly name: CorpusName;
   readonly ours: Contender;
@@ -194,7 +194,7 @@ function readMessage(row: SalesOrderDetail | null | undefined): number {
     (row.id === 0 ? 0 : 1) +
     (row.salesorderid === 0 ? 0 : 1) +
     (row.salesorderdetailid === 0 ? 0 : 1) +
-    (row.carriertrackingnumber?.length ?? 0) + // absent, not null, where the peer makes an object of it
+    (row.carriertrackingnumber?.length ?? 0) + // absent, not null, if the peer makes an object of it
     (row.orderqty === 0 ? 0 : 1) +
     (row.productid === 0 ? 0 : 1) +
     (row.specialofferid === 0 ? 0 : 1) +

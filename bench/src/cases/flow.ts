@@ -82,7 +82,7 @@ export async function measureFlow(options: FlowOptions): Promise<FlowResult> {
   };
 }
 
-/** How much longer it stays slow where reading has not been held back yet. */
+/** How much longer it stays slow if reading has not been held back yet. */
 const patienceMs = 30_000;
 
 /** Fast, but for two stretches of time: at least so long, and the first until reading was held back, however busy the machine is. */
@@ -131,7 +131,7 @@ function attachHandler(consumer: Consumer, flow: Flow, driver: MeteredDriver, pa
   return new Map([["handler", marks]]);
 }
 
-/** Two sinks: the one is always fast, the other slow at times, and the batches of the first must not pile up behind it. */
+/** Two sinks: one is always fast, the other slow at times. The batches of the first must not pile up because of it. */
 function attachSinks(consumer: Consumer, flow: Flow, driver: MeteredDriver, pace: Pace): ReadonlyMap<string, HandledMarks> {
   const [fast, slow] = [marksOf(flow), marksOf(flow)];
   const options = { batch: { maxEvents: 500, maxMs: 200 } };
@@ -186,7 +186,7 @@ function driverOf(flow: Flow, { brokers, mix }: FlowOptions): KafkaDriver {
 /** What lies in the log ahead of a group, far more than may be in memory at a time. Its records share the recorded bytes. */
 const bytesAhead = 2 ** 28;
 
-/** A broker in memory whose logs are filled up behind and cut off in front as the group commits. */
+/** A broker in memory: as the group commits, records are appended at the end of its logs and deleted at their start. */
 class FlowBroker extends MemoryBroker {
   readonly #flow: Flow;
 

@@ -60,7 +60,7 @@ export async function runSoakMember(options: SoakMemberOptions): Promise<void> {
       void answer({ kind: "sample", memory: memoryNow(), at: progressOf(consumer) });
     }
   });
-  process.once("disconnect", () => void consumer.stop()); // nobody is there who would stop it
+  process.once("disconnect", () => void consumer.stop()); // nothing else would stop it
   const error = await consumer.run().then(
     () => null,
     (caught: unknown) => String(caught),

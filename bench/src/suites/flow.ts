@@ -41,7 +41,7 @@ export async function runFlow({ megabytes = 2_600 }: { readonly megabytes?: numb
   };
 }
 
-/** In a process of its own, which dies where its heap is not enough. */
+/** In a process of its own, which dies if its heap is too small. */
 function passThrough(options: FlowOptions): Outcome {
   const child = fileURLToPath(new URL("../flow-child.js", import.meta.url));
   const args = [`--max-old-space-size=${heapMib}`, child, JSON.stringify(options)];

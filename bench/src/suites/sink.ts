@@ -32,7 +32,7 @@ export async function runSink({
     const seconds = { effectivelyOnce: [] as number[], atLeastOnce: [] as number[] };
     for (let round = -1; round < rounds; round++) {
       const pair = { effectivelyOnce: Number.NaN, atLeastOnce: Number.NaN };
-      // Whoever comes first finds the table's pages in another state: they take turns at that too.
+      // The first one finds the table's pages in another state, so they take turns at going first.
       for (const guarantee of round % 2 === 0
         ? (["effectivelyOnce", "atLeastOnce"] as const)
         : (["atLeastOnce", "effectivelyOnce"] as const)) {

@@ -20,7 +20,7 @@ export async function runProcess(): Promise<void> {
     env: process.env,
     interrupt: interruptSignal(),
   };
-  // What is thrown where no command waits for it (in a timer, in a socket's listener) is told like everything else.
+  // An exception outside of any command (in a timer, in a socket's listener) is reported like the others.
   process.on("uncaughtException", (error) => process.exit(explainFailure(error, terminal, args.includes("--debug"))));
   process.exitCode = await runProgram(args, terminal);
   (process.stdin as Readable).destroy();

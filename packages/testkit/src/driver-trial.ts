@@ -77,7 +77,7 @@ export function firstRecord(sink: ProbeSink): number {
   return walk?.next() === true ? walk.record : -1;
 }
 
-/** Where a batch starts, or null where it has no record. */
+/** The offset at which a batch starts, or null if it has no record. */
 export function firstOffset(batch: FetchedBatch): bigint | null {
   const walk = batch.walk();
   return walk.next() ? batch.offsetAt(walk.record) : null;

@@ -1,7 +1,7 @@
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
 import { type DriverHarness, join, type Joined, lines, text, topicOf, type Trial } from "./driver-trial.ts";
 
-/** What the consumer relies on where it writes. */
+/** What the consumer relies on when it writes. */
 export const writeTrials: Readonly<Record<string, Trial>> = {
   "what is sent is in the log when the promise resolves, as it was given": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);

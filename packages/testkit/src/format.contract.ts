@@ -25,7 +25,7 @@ export interface FormatContractOptions {
    */
   readonly changes?: number;
   /**
-   * Lengths at which each sample's bytes are cut off, evenly spread where the sample has more bytes.
+   * Lengths at which each sample's bytes are cut off, evenly spread if the sample has more bytes.
    * @default all
    */
   readonly cuts?: number;

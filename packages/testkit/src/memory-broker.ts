@@ -13,9 +13,9 @@ export interface AppendedRecord {
   /** Null is a tombstone; an empty string or array is an empty value. */
   readonly value: Uint8Array | string | null;
   readonly headers?: RecordHeaders;
-  /** Milliseconds since the epoch; 0 where it is left out, so that tests see the same records every time. */
+  /** Milliseconds since the epoch; 0 if it is left out, so that tests see the same records every time. */
   readonly timestamp?: bigint;
-  /** By the key's hash where it is left out. */
+  /** By the key's hash if it is left out. */
   readonly partition?: number;
   /** A later offset than the next one leaves a gap, as compaction and transaction markers do. */
   readonly offset?: bigint;

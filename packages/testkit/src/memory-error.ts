@@ -56,7 +56,7 @@ export function lostRangeError(lost: LostRange): MemoryBrokerError {
 }
 
 /**
- * Where a partition goes on all the same, or null where it must not: nobody has chosen to, or the log was truncated before the position. No
+ * The offset at which a partition goes on all the same, or null if it must not: the subscription does not ask for it, or the log was truncated before the position. No
  * range can be told that was lost then, and checkpoints speak of records that are not there any more.
  */
 export function resumeOffset({ firstMissing, firstAvailable, end, recreated }: LostRange, policy: LostRangePolicy = "halt"): bigint | null {

@@ -5,7 +5,7 @@ import { memory, type MemoryOptions } from "./memory-driver.ts";
 import { commitOf, ProbeSink } from "./probe-sink.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
 
-describe("the broker in memory, where something goes wrong:", () => {
+describe("the broker in memory, when something goes wrong:", () => {
   test("a commit that fails is not done, one whose answer is lost is", async () => {
     const { broker, clock, join } = start();
     const { sink, session } = await join();

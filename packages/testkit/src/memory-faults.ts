@@ -28,7 +28,7 @@ export interface BrokerFault {
    * @default 1
    */
   readonly times?: number;
-  /** Only where this answers true: a fault at random is `() => scheduler.random() < 0.1`. */
+  /** Only if this answers true. A fault at random is `() => scheduler.random() < 0.1`. */
   readonly where?: (request: BrokerRequest) => boolean;
   /** With `"fails"`: what the client is told. */
   readonly error?: Error;

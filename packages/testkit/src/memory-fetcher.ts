@@ -6,7 +6,7 @@ import { RecordArrayBatch } from "./record-array-batch.ts";
 /** Where a partition that is held is read next. */
 export interface FetchPosition {
   readonly assignment: PartitionAssignment;
-  /** Null until it is known where it starts. */
+  /** Null until its start is known. */
   offset: bigint | null;
   /** The highest offset that was committed during this assignment; null before the first. */
   reached: bigint | null;
@@ -23,7 +23,7 @@ export interface FetcherParts {
   readonly maxBatchRecords: number;
   readonly partitionsConsumedConcurrently: number;
   readonly failed: (error: Error) => void;
-  /** Told of a position that the log does not have; where the partition goes on, or null where it must not. */
+  /** Called with a position that the log does not have. Answers the offset at which the partition goes on, or null if it must not. */
   readonly missed: (assignment: PartitionAssignment, lost: LostRange) => bigint | null;
 }
 
@@ -35,7 +35,7 @@ export class MemoryFetcher {
   readonly #parts: FetcherParts;
   #sleepers: (() => void)[] = [];
   #isStopped = false;
-  /** Partitions are served in turn: the next look starts behind the last that had something. */
+  /** Partitions are served in turn: the next look starts after the last one that had records. */
   #turn = 0;
 
   constructor(parts: FetcherParts) {

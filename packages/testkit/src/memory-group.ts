@@ -7,7 +7,7 @@ interface Owner {
   readonly assignment: PartitionAssignment;
 }
 
-/** A consumer group: who is in it, and who has which partition. */
+/** A consumer group: its members, and the partitions of each. */
 export class MemoryGroup {
   readonly groupId: string;
   readonly #broker: MemoryBroker;
@@ -99,7 +99,7 @@ export class MemoryGroup {
     return () => this.readmit(member);
   }
 
-  /** A member beats: its session starts anew. False where it is none any more. */
+  /** A member's heartbeat: its session starts again. False if it is no member any more. */
   hear(member: MemoryMember): boolean {
     const isMember = this.#members.includes(member);
     if (isMember) {
@@ -259,7 +259,7 @@ export class MemoryGroup {
     return owners;
   }
 
-  /** The member goes on with the partition as a new assignment; null where it is not the member's. */
+  /** The member goes on with the partition as a new assignment; null if it is not the member's. */
   renewFor(member: MemoryMember, assignment: PartitionAssignment): PartitionAssignment | null {
     if (!this.owns(member, assignment)) {
       return null;

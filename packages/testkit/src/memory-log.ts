@@ -3,7 +3,7 @@ import type { KafkaRecord } from "@cdckit/decode";
 /** What a reader of committed records gets from a position on. */
 export interface LogRead {
   readonly records: readonly KafkaRecord[];
-  /** Where the next read goes on: behind the records, and behind gaps, control records and what was aborted. */
+  /** The offset of the next read: after the records, gaps, control records and aborted records. */
   readonly nextOffset: bigint;
 }
 

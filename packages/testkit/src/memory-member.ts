@@ -54,7 +54,7 @@ export class MemoryMember implements DriverSession {
     });
   }
 
-  /** Beats until it is closed, where members have sessions. The join itself is the group's first word. */
+  /** Sends heartbeats until it is closed, if members have sessions. The join counts as the first acknowledgement. */
   beatUntilClosed(): void {
     const { sessionTimeoutMs } = this.#parts.broker;
     if (sessionTimeoutMs !== Infinity) {
@@ -286,7 +286,7 @@ export class MemoryMember implements DriverSession {
     return null;
   }
 
-  /** Where the partition goes on, as the subscription has it; null where the member has failed. */
+  /** The offset at which the partition goes on, as the subscription says; null if the member has failed. */
   #skipTo(assignment: PartitionAssignment, lost: LostRange): bigint | null {
     const { subscription, sink } = this.#parts;
     const position = resumeOffset(lost, subscription.lostRange);

@@ -1,7 +1,7 @@
 import type { KafkaRecord } from "@cdckit/decode";
 import type { AppendedRecord, MemoryBroker } from "./memory-broker.ts";
 
-/** A producer's transaction: its records are read when it is committed, and hold back what is behind them until then. */
+/** A producer's transaction: its records are read after it is committed, and until then they hold back the records after them. */
 export class MemoryTransaction {
   readonly #broker: MemoryBroker;
   readonly #records = new Set<KafkaRecord>();

@@ -3,7 +3,7 @@ import { headerNamesEqual, type KafkaRecord, type RecordHeaders, RecordObjectsWa
 
 export interface RecordArrayBatchOptions {
   readonly assignment: PartitionAssignment;
-  /** Records of the assignment's partition in offset order; where there is none, `nextOffset` says how far the partition was read. */
+  /** Records of the assignment's partition in offset order. If there is none, `nextOffset` says how far the partition was read. */
   readonly records: readonly KafkaRecord[];
   /**
    * The offset to commit when all are handled.

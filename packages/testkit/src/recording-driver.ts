@@ -60,7 +60,7 @@ class RecordingDriver implements KafkaDriver {
   }
 }
 
-/** Appends the records to the broker so many times, each time behind the last. */
+/** Appends the records to the broker so many times, each time after the last. */
 function play(records: readonly KafkaRecord[], repeat: number, broker: MemoryBroker): void {
   for (const [topic, partitions] of partitionCounts(records)) {
     if (!broker.topics().includes(topic)) {

@@ -20,7 +20,7 @@ export class RecordingError extends Error {
   /** The message without its code. */
   readonly detail: string;
   readonly file: string;
-  /** Counted from 1; absent where the file as a whole cannot be read. */
+  /** Counted from 1; absent if the file as a whole cannot be read. */
   readonly line: number | undefined;
 
   constructor(code: RecordingErrorCode, file: string, detail: string, options: RecordingErrorOptions = {}) {

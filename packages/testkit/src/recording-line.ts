@@ -9,7 +9,7 @@ const integerText = /^-?\d{1,19}$/;
 /**
  * The record that one line of a recording holds: `{topic, partition, offset, timestamp?, headers?, key, value}`, bytes as base64 or null,
  * offset and timestamp as text or as a number. Throws a plain `Error` that says which field is wrong; its caller knows the file and line.
- * `lastTopic`: the record's topic is this very string where it has the same name, as in a driver's batches.
+ * `lastTopic`: the record's topic is this very string if it has the same name, as in a driver's batches.
  */
 export function parseRecordingLine(text: string, lastTopic: string = ""): KafkaRecord {
   const fields = parseObject(text);

@@ -2,14 +2,14 @@
 export interface Scheduler {
   /** Puts a turn in line. */
   post(turn: () => void): void;
-  /** Takes out the turn that comes next, or undefined where there is none. */
+  /** Takes out the turn that comes next, or undefined if there is none. */
   take(): (() => void) | undefined;
   /** From 0 to below 1, the same numbers in every run: for back-off, and for a test's own choices. */
   random(): number;
 }
 
 export interface SeededScheduler extends Scheduler {
-  /** To be printed where a test fails. */
+  /** To be printed if a test fails. */
   readonly seed: number;
 }
 

@@ -54,12 +54,12 @@ describe("a virtual clock", () => {
     await expect(clock.run(later(clock, 10).then(() => Promise.reject(new Error("no"))))).rejects.toThrow("no");
   });
 
-  test("says so where somebody waits for what nobody does", async () => {
+  test("says so if something waits for an event that never comes", async () => {
     const clock = virtualClock();
     await expect(clock.run(new Promise(() => {}))).rejects.toThrow("nothing is left to run");
   });
 
-  test("says so where the work does not end in its time", async () => {
+  test("says so if the work does not end in its time", async () => {
     const clock = virtualClock();
     const tick = (): void => void clock.after(100, tick);
     tick();
@@ -67,7 +67,7 @@ describe("a virtual clock", () => {
     expect(clock.nowMs()).toBe(1_000);
   });
 
-  test("stands still for work that it does not see, where it is asked to", async () => {
+  test("stands still for work that it does not see, if it is asked to", async () => {
     const clock = virtualClock();
     const outside = async (): Promise<number> => {
       await clock.hold(new Promise((resolve) => setTimeout(resolve, 5)));

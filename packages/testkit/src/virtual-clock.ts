@@ -9,7 +9,7 @@ export interface VirtualClockOptions {
    */
   readonly scheduler?: Scheduler;
   /**
-   * How long a turn takes, on the average; what is due meanwhile comes between. With 0, time passes only where nothing else can run.
+   * How long a turn takes, on average. Timers that become due in that time run in between. With 0, time passes only when nothing else can run.
    * @default 0
    */
   readonly turnMs?: number;
@@ -39,8 +39,8 @@ export interface VirtualClock extends Clock {
   /** Turns that were taken, for tests that count them. */
   readonly turns: number;
   /**
-   * Runs until the promise has settled, and gives what it gives. Rejects where nothing is left to run before that (somebody waits for what
-   * nobody does) and where `withinMs` are over.
+   * Runs until the promise has settled, and gives what it gives. Rejects if nothing is left to run before that (something waits for an event
+   * that never comes), or when `withinMs` are over.
    */
   run<T>(work: Promise<T>, limits?: RunLimits): Promise<T>;
   /** Lets so much time pass, and everything that is due in it. */
@@ -163,7 +163,7 @@ class ManualClock implements VirtualClock {
     });
   }
 
-  /** One turn, or a leap to the next timer up to `endMs`; false where there is neither. */
+  /** One turn, or a leap to the next timer up to `endMs`; false if there is neither. */
   async #advanceOnce(endMs: number): Promise<boolean> {
     this.#releaseDue();
     if (this.#waiting > 0) {

@@ -1,7 +1,7 @@
 import { BenchError } from "../bench-error.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The setting that an environment variable holds, or undefined where it is missing or empty. A wrong one is named, and not repeated. */
+/** The setting that an environment variable holds, or undefined if it is missing or empty. A wrong one is named, and not repeated. */
 export function envValue<T>(name: string, env: Terminal["env"], parse: (text: string) => T): T | undefined {
   const text = env[name];
   if (text === undefined || text === "") {

@@ -19,7 +19,7 @@ export function addLoginFlags(command: Command): Command {
     .option("--sasl-username <name>", `who logs in (env KAFKA_SASL_USERNAME); the password only by env ${passwordVariable}`);
 }
 
-/** Who logs in and how, or undefined where nobody does. Half a login is a usage error that names the other half. */
+/** The login, or undefined if none is named. Half a login is a usage error that names the other half. */
 export function resolveLogin(flags: LoginFlags, env: Terminal["env"]): SaslLogin | undefined {
   const mechanism = flags.saslMechanism ?? envValue("KAFKA_SASL_MECHANISM", env, parseMechanism);
   const username = flags.saslUsername ?? envValue("KAFKA_SASL_USERNAME", env, String);

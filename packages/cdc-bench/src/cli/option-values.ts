@@ -59,7 +59,7 @@ function urlOf(text: string): URL | null {
   try {
     return new URL(text);
   } catch {
-    // What `URL.parse` answers where there is one.
+    // `URL.parse`, which newer versions of Node have, answers null, too.
     return null;
   }
 }

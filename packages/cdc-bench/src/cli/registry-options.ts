@@ -4,7 +4,7 @@ import type { Terminal } from "../terminal.ts";
 import { envValue } from "./env-value.ts";
 import { parseRegistryUrl } from "./option-values.ts";
 
-/** The registry of flag and environment, with its credentials, which come by environment alone; undefined where none is named. */
+/** The registry of flag and environment, with its credentials, which come by environment alone; undefined if none is named. */
 export function resolveRegistry(flag: string | undefined, env: Terminal["env"]): RegistryConnection | undefined {
   const url = flag ?? envValue("SCHEMA_REGISTRY_URL", env, parseRegistryUrl);
   if (url === undefined) {

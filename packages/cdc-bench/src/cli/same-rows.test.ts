@@ -49,7 +49,7 @@ const comparisons: readonly Comparison[] = [
 
 /** Every connector writes its own Java identity hash into the name of what a logical message belongs to. */
 const identityHash = /@[0-9a-f]{6,8}$/;
-/** What a line says of when and where it was sent, and how it was written. */
+/** The members of a line that say when and where it was sent, and how it was written. */
 const transport = new Set(["topic", "framing", "encoding", "schemaId", "tsMs", "source"]);
 
 type Line = Readonly<Record<string, unknown>>;

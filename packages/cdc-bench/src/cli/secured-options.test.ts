@@ -25,7 +25,7 @@ const login = { saslMechanism: "plain", saslUsername: "u" } as const;
 const password = { KAFKA_SASL_PASSWORD: "canary" };
 
 describe("the connection to a secured cluster", () => {
-  test("is plain where nobody says otherwise", () => {
+  test("is plain if neither a flag nor the environment says otherwise", () => {
     expect(resolveCluster({ brokers }, {}).connection).toEqual({ brokers });
     expect(resolveCluster({ brokers }, { KAFKA_SSL: "false", KAFKA_SSL_CA: "" }).connection).toEqual({ brokers });
   });

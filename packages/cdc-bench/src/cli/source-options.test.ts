@@ -13,7 +13,7 @@ describe("the source of messages", () => {
     });
   });
 
-  test("takes brokers and registry from the environment where flags are silent", () => {
+  test("takes brokers and registry from the environment if no flag names them", () => {
     const env = { KAFKA_BROKERS: "b:2,c:3", SCHEMA_REGISTRY_URL: "http://env" };
     expect(resolveSource({ topics: ["t"] }, env)).toEqual({
       kind: "cluster",

@@ -22,7 +22,7 @@ export function addTlsFlags(command: Command): Command {
     .option("--ssl-key <file>", "PEM: the key of that certificate (env KAFKA_SSL_KEY, a path or PEM)");
 }
 
-/** One PEM, and where it was given: its name is what an error may print, never what it holds. */
+/** One PEM, and the flag or variable that gave it. Errors print that name, never the content. */
 interface GivenPem {
   readonly label: string;
   readonly isFlag: boolean;

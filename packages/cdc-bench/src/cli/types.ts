@@ -33,7 +33,7 @@ export function addTypes(program: Command, terminal: Terminal, settle: (code: Ex
   addFileFlags(addClusterFlags(command))
     .option("-n, --limit <count>", "look at this many records at most (100k, 2m)", parseCount, 100_000)
     .option("-o, --output <file>", "write the types to a file in place of stdout")
-    .option("--check", `compare with the file of -o in place of writing it; exit code ${exitCodes.regression} where it differs`)
+    .option("--check", `compare with the file of -o in place of writing it; exit code ${exitCodes.regression} if it differs`)
     .option("--import-from <package>", "where the types import UNAVAILABLE from", "cdckit")
     .option("--no-unavailable", "leave UNAVAILABLE out: large columns are always sent (REPLICA IDENTITY FULL)")
     .addOption(choice("int64", ["safe", "bigint", "string"]))

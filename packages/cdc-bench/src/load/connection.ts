@@ -21,7 +21,7 @@ export interface SaslLogin {
 /** Where the brokers are, and how to reach them. Holds secrets: no part of it but the brokers may be printed. */
 export interface ClusterConnection {
   readonly brokers: readonly string[];
-  /** Absent where the connection is plain. */
+  /** Absent if the connection is plain. */
   readonly tls?: TlsSettings;
   readonly login?: SaslLogin;
   /** Most bytes of one partition in a fetch. */

@@ -5,7 +5,7 @@ import type { ClusterConnection } from "./connection.ts";
 /** The driver's diagnosis, in the names of our flags. */
 const flagNames: SettingNames = Object.freeze({
   brokers: "--brokers",
-  useTls: "give --ssl, and --ssl-ca FILE where an authority of your own signs",
+  useTls: "give --ssl, and --ssl-ca FILE if an authority of your own signs",
   leaveTls: "leave --ssl away (and KAFKA_SSL)",
   nameAuthority: "name it with --ssl-ca FILE",
   showCertificate: "give --ssl-cert FILE and --ssl-key FILE",

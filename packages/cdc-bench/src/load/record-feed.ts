@@ -13,7 +13,7 @@ const lookEveryMs = 200;
 /** A topic that sends nothing for so long has nothing left: its last offsets may be transaction markers. */
 const maxIdleMs = 10_000;
 
-/** Records one after the other, wherever they come from; topics from their start to where they end now. Leaving the loop lets go of all. */
+/** Records one after the other, from any source. A topic is read from its start to its present end. Leaving the loop closes the source. */
 export function openRecordFeed(source: Source, interrupt: AbortSignal): AsyncIterable<KafkaRecord> {
   return untilInterrupted(source.kind === "file" ? readRecording(source.file) : readTopics(source, interrupt), interrupt);
 }

@@ -4,11 +4,11 @@ import { BenchError } from "../bench-error.ts";
 import type { RegistryConnection } from "./connection.ts";
 import type { Source } from "./source.ts";
 
-/** For messages that name a schema while nobody said where schemas are. */
+/** Answers messages that name a schema if no source of schemas was named. */
 export const missingSchemasHint =
   "some messages name a schema, and there is no place to get it from: give --registry URL, or --schemas FILE with --file.\n";
 
-/** Where the schemas of a source are, or undefined where none was named: JSON needs none. */
+/** Where the schemas of a source are, or undefined if none was named: JSON needs none. */
 export function openSchemas(source: Source): SchemaSource | undefined {
   if (source.kind === "file" && source.schemasFile !== undefined) {
     return bundleOf(source.schemasFile);

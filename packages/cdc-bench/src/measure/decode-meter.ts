@@ -15,7 +15,7 @@ import { SizeTally, type SizeSummary } from "./size-tally.ts";
 /** One record in this many is timed: reading the clock twice costs a tenth of a fast decode. */
 export const decodeSampling = 8;
 
-/** The three answers that make up a format; `tombstone` where there is no value to have one. */
+/** The three answers that make up a format; `tombstone` if there is no value. */
 export type FormatKey = { readonly framing: FramingName; readonly encoding: EncodingName; readonly envelope: EnvelopeName } | "tombstone";
 
 /** What one format of one topic cost. */
@@ -58,7 +58,7 @@ export function meterDecoder(inner: Decoder): DecodeMeter {
   return new Meter(inner);
 }
 
-/** Reads what a handler reads, so that what a decoder puts off is paid where it is measured. */
+/** Reads what a handler reads, so that work which a decoder defers is measured, too. */
 export function readEvent(event: CdcEvent): void {
   void event.key;
   if (event.kind === "change") {

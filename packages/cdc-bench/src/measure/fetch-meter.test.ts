@@ -68,7 +68,7 @@ describe("a metered driver", () => {
     expect(seen).toHaveLength(8);
   });
 
-  test("has ended before it began where there is nothing to read", async () => {
+  test("has ended before it began if there is nothing to read", async () => {
     const { meter, session, seen } = await open(filledBroker(), { endOffsets: new Map() });
     await meter.ended;
     await session.close(100);

@@ -9,7 +9,7 @@ export interface ReadingEnd {
   readonly endOffsets?: ReadonlyMap<number, bigint>;
 }
 
-/** A driver that times what passes through it, ends where it is told to, and never commits. */
+/** A driver that times the batches which pass through it, ends at a given place, and never commits. */
 export interface FetchMeter {
   readonly driver: KafkaDriver;
   /** Resolves when everything up to the end was handed over. */
@@ -90,7 +90,7 @@ class Meter implements FetchMeter {
       failed: (error) => sink.failed(error),
     });
     return {
-      // A measurement must leave no trace in the group, and none of its partitions is stuck where the reading has ended: no ranges.
+      // A measurement leaves no trace in the group. Partitions that have been read to the end are not stuck: no ranges are reported.
       commit: async () => {},
       pause: (assignments) => session.pause(assignments),
       resume: (assignments) => session.resume(assignments),
@@ -143,7 +143,7 @@ class Meter implements FetchMeter {
     }
   }
 
-  /** The part of the batch that belongs to the reading; undefined where that is nothing. */
+  /** The part of the batch that belongs to the reading; undefined if there is none. */
   #clip(batch: FetchedBatch): FetchedBatch | undefined {
     const endOffset = this.#pending === undefined ? undefined : this.#pending.get(batch.partition);
     if (this.#remaining <= 0 || (this.#pending !== undefined && endOffset === undefined)) {

@@ -7,7 +7,7 @@ const nsPerMs = 1e6;
 export interface LatencySummary {
   /** From the record's timestamp in Kafka until it was handled. */
   readonly sinceRecord: DurationSummary;
-  /** From the commit in the source until it was handled, where the event says when that was. */
+  /** From the commit in the source until it was handled, if the event says when it was committed. */
   readonly sinceSource: DurationSummary;
   /** Debezium's own part: from the commit in the source until the connector had processed it. */
   readonly connector: DurationSummary;

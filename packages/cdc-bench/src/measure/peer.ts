@@ -14,7 +14,7 @@ interface Envelope {
   readonly after?: unknown;
 }
 
-/** `JSON.parse(buffer.toString())` of key and value; a `payload` is followed where there is one. */
+/** `JSON.parse(buffer.toString())` of key and value; a `payload` is followed if there is one. */
 export const jsonPeer: Peer = {
   name: "JSON.parse(buffer.toString())",
   read(record) {

@@ -12,7 +12,7 @@ export function summarizeRates(rounds: readonly number[]): RateSummary {
   return { median: medianOf(rounds), min: Math.min(...rounds), max: Math.max(...rounds), rounds };
 }
 
-/** The middle value; the mean of the two middle ones where there is no single one. NaN of nothing. */
+/** The middle value; the mean of the two middle ones if their number is even. NaN if there are none. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

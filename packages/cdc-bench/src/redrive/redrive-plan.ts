@@ -62,7 +62,7 @@ export class RedrivePlan {
     return { kind: "send", record: this.#outgoing(original, redriven), origin };
   }
 
-  /** A parked record failed in no way of its own: it goes with the one that it was parked behind. */
+  /** A parked record did not fail itself: it is selected together with the record that it was parked behind. */
   #selects(dead: KafkaRecord, origin: DeadLetterOrigin): boolean {
     const { filter } = this.#options;
     if (!matchesPlaceAndTime(filter, dead, origin)) {

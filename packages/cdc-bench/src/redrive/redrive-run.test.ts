@@ -87,7 +87,7 @@ describe("a redrive", () => {
     expect(committedIn(broker)).toEqual([null, null]);
   });
 
-  test("by code knows what is parked behind which record, also where it goes on later", async () => {
+  test("by code knows which record each parked one is behind, also in a later run", async () => {
     const broker = brokerOfDeadLetters();
     expect(await redrive(broker, { limit: 4 }, malformed)).toMatchObject({ redriven: 4 });
     const rest = await redrive(broker, {}, malformed);

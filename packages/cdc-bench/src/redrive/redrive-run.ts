@@ -33,7 +33,7 @@ const maxForeignMs = 3 * redriveSessionMs;
 
 /** A partition of the dead-letter topic, and how far its group has come. */
 export interface DeadLetterPartition extends PartitionExtent {
-  /** Null where the group has nothing committed. */
+  /** Null if the group has nothing committed. */
   readonly committed: bigint | null;
 }
 
@@ -62,7 +62,7 @@ interface Decided {
   readonly dead: KafkaRecord;
 }
 
-/** Reads a dead-letter topic to where it ends now, writes each record back, and commits what is written. */
+/** Reads a dead-letter topic to its present end, writes each record back, and commits what is written. */
 export class RedriveRun implements DriverSink {
   readonly #options: RedriveRunOptions;
   readonly #pending: Map<number, bigint>;

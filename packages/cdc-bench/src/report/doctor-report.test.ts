@@ -12,7 +12,7 @@ const unreachable: Check = {
 };
 const missing: Check = { name: "topic", status: "problem", detail: "no topic", advice: "name another", exitCode: exitCodes.tooFewMessages };
 
-test("a check is a line, and one more with what to do where something is wrong", () => {
+test("a check is a line, and one more with what to do if something is wrong", () => {
   expect(checkText(ok)).toBe("ok       node          Node v20.19.0\n");
   expect(checkText(unreachable)).toBe("PROBLEM  brokers       nobody there\n                       -> start it\n");
 });

@@ -14,7 +14,7 @@ export interface Check {
 
 const marks: Readonly<Record<Check["status"], string>> = { ok: "ok", warning: "WARNING", problem: "PROBLEM", skipped: "-" };
 
-/** One line a check, and one more with what to do where something is wrong. */
+/** One line for each check, and one more with what to do if something is wrong. */
 export function checkText({ name, status, detail, advice }: Check): string {
   const line = `${marks[status].padEnd(7)}  ${name.padEnd(12)}  ${detail}\n`;
   return advice === undefined ? line : `${line}${" ".repeat(23)}-> ${advice}\n`;

@@ -38,7 +38,7 @@ export function versionsOf(names: readonly string[]): Readonly<Record<string, st
   return Object.fromEntries(names.map((name) => [name, versionIn(manifestOf(name))]));
 }
 
-/** Read from where Node looks for packages: some export neither their package.json nor anything for `require`. */
+/** Looks in the folders in which Node looks: some packages export neither their package.json nor anything for `require`. */
 function manifestOf(name: string): string {
   const candidates = (require.resolve.paths(name) ?? []).map((folder) => join(folder, name, "package.json"));
   const file = candidates.find((candidate) => existsSync(candidate));

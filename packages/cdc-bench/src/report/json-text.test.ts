@@ -29,7 +29,7 @@ describe("JSON text of decoded values", () => {
     expect(toJsonText(row)).toBe('{"constructor":"c","toJSON":"t","__proto__":"p"}');
   });
 
-  test("is read back as it was by any JSON parser, where JSON can say it", () => {
+  test("is read back as it was by any JSON parser, if JSON can express it", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(JSON.parse(toJsonText(value))).toEqual(value);

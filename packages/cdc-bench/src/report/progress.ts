@@ -14,7 +14,7 @@ export interface Progress {
   end(): void;
 }
 
-/** A line that is rewritten in place where stderr is a terminal, and a plain line every few seconds where it is not. */
+/** A line that is rewritten in place if stderr is a terminal, and a plain line every few seconds if it is not. */
 export function createProgress(terminal: Terminal, now: () => number = performance.now.bind(performance)): Progress {
   const intervalMs = terminal.liveLine ? liveIntervalMs : plainIntervalMs;
   let shownAtMs = now();

@@ -23,7 +23,7 @@ test.each([
   expect(formatDuration(durationNs)).toBe(text);
 });
 
-test("ratios have three figures, and none where there is nothing to compare with", () => {
+test("ratios have three figures, and none if there is nothing to compare with", () => {
   expect(formatRatio(6.789)).toBe("6.79x");
   expect(formatRatio(21.53)).toBe("21.5x");
   expect(formatRatio(Number.POSITIVE_INFINITY)).toBe("-");

@@ -14,7 +14,7 @@ import { type Verdict, verdictText } from "../verdict/verdict.ts";
 export interface TopicRun {
   readonly topics: readonly string[];
   readonly measure: ReadingMeasure;
-  /** How many records were there to read, at most; null where the stream has no end. */
+  /** How many records were there to read, at most; null if the stream has no end. */
   readonly expectedRecords: bigint | null;
 }
 

@@ -15,10 +15,10 @@ import { inferredType } from "./inferred-type.ts";
 /** A table, and what its messages say of its rows. */
 export interface SeenTable {
   readonly table: TableName;
-  /** Null where only tombstones were seen. */
+  /** Null if only tombstones were seen. */
   readonly row: Type | null;
   readonly key: Type | null;
-  /** How many rows the types were inferred from; null where schemas state them. */
+  /** How many rows the types were inferred from; null if schemas state them. */
   readonly inferredFrom: number | null;
   /** Whether a column can be UNAVAILABLE: of Debezium's changes it can. */
   readonly isDebezium: boolean;
@@ -98,7 +98,7 @@ export class SeenTables {
   }
 }
 
-/** The table as `consumer.on` takes it: by two parts where it has two, by three only where two would not do. */
+/** The table as `consumer.on` takes it: by two parts if it has two, and by three only if two are ambiguous. */
 export function patternOf({ database, schema, name }: TableName): string {
   const owner = schema ?? database;
   return owner === undefined ? name : `${owner}.${name}`;

@@ -90,7 +90,7 @@ export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** The type of a column by its meaning; null where its meaning changes nothing. */
+/** The type of a column by its meaning; null if its meaning changes nothing. */
 function semanticType({ name, parameters }: Semantic, choices: ValueChoices): string | null {
   if (decimals.has(name)) {
     return choices.decimal;

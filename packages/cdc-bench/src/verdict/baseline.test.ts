@@ -69,7 +69,7 @@ describe("the comparison with a baseline", () => {
 describe("a verdict", () => {
   const thresholds = [{ expr: "rate>5", metric: "rate", operator: ">", bound: 5 }] as const;
 
-  test("ends well where nothing was demanded", () => {
+  test("ends well if nothing was demanded", () => {
     const verdict = judge([metric("rate", 1)], { thresholds: [], baseline: null, maxRegression: 0.1 });
     expect(verdictExitCode(verdict)).toBe(exitCodes.ok);
     expect(verdictText(verdict)).toBe("");

@@ -2,7 +2,7 @@ import type { DurationSummary } from "../measure/duration-histogram.ts";
 import type { SizeSummary } from "../measure/size-tally.ts";
 import type { Metric } from "./metric.ts";
 
-/** The percentiles of a duration as figures; none where nothing was timed. */
+/** The percentiles of a duration as figures; none if nothing was timed. */
 export function percentileMetrics(
   of: "decode" | "latency",
   scope: string,

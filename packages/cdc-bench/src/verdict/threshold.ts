@@ -9,7 +9,7 @@ export interface Threshold {
   readonly bound: number;
 }
 
-/** Whether a bound was kept, and by what. `actual` is the worst of all topics and formats; null where nothing was measured. */
+/** Whether a bound was kept, and by what. `actual` is the worst of all topics and formats; null if nothing was measured. */
 export interface ThresholdResult {
   readonly expr: string;
   readonly passed: boolean;

@@ -36,7 +36,7 @@ export function verdictExitCode({ thresholds, baseline }: Verdict): ExitCode {
   return baseline.some(({ regressed }) => regressed) ? exitCodes.regression : exitCodes.ok;
 }
 
-/** A line for every threshold, and one for every figure that the baseline has too; nothing where nothing was demanded. */
+/** A line for every threshold, and one for every figure that the baseline has too; nothing if nothing was demanded. */
 export function verdictText({ thresholds, baseline }: Verdict): string {
   const kept = thresholds.map(({ expr, passed, actual }) => {
     const found = actual === null ? "nothing was measured" : `worst is ${valueText(expr.trim().split(/\s*[<>]/)[0] as MetricName, actual)}`;

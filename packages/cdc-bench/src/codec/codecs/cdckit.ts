@@ -36,7 +36,7 @@ function rowsReader(hints: TopicHints): (bytes: Uint8Array) => readonly Row[] {
     }
     return events.map((event) => {
       if (event.kind !== "row") {
-        throw new Error(`the decoder read a ${event.kind} where a row was written`);
+        throw new Error(`expected a row, found a ${event.kind}: the decoder took the row for an envelope`);
       }
       return event.row;
     });

@@ -47,5 +47,5 @@ export function compressed<T>(inner: Codec<T>, { name, compress, decompress }: C
   };
 }
 
-/** zstd for Avro's container files; null where Node has none. */
+/** zstd for Avro's container files; null if Node has none. */
 export const zstdCompression: Compression | null = zstd;

@@ -2,7 +2,7 @@ import protobuf from "protobufjs";
 import type { Codec } from "../codec.ts";
 import { protoFileOf, type RecordShape } from "../shape.ts";
 
-/** Protobuf by protobufjs, with every field in the object that it reads; null where the shape has no Protobuf form. */
+/** Protobuf by protobufjs, with every field in the object that it reads; null if the shape has no Protobuf form. */
 export function protobufCodec<T>(shape: RecordShape): Codec<T> | null {
   const file = protoFileOf(shape);
   if (file === null) {
