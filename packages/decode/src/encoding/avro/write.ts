@@ -366,5 +366,8 @@ function expect(condition: boolean, expected: string, where: string): void {
 }
 
 function fail(expected: string, where: string): never {
-  throw new DecodeError("value-invalid", `expected ${expected} in ${where}, as its Avro schema says, found another kind of JSON value`);
+  throw new DecodeError(
+    "value-invalid",
+    `expected ${expected} in ${where}, as its Avro schema declares, found another kind of JSON value; check whether the message was written with another schema`,
+  );
 }

@@ -18,11 +18,11 @@ interface SchemaReader<Route> {
 }
 
 interface PrefixReader<Route> extends SchemaReader<Route> {
-  /** `{"schema":` ... `,"payload":`, byte for byte. */
+  /** The bytes from `{"schema":` to `,"payload":`. */
   readonly prefix: Buffer;
 }
 
-/** What came of a message: it was read, it is no message of this spelling or schema, or what follows its schema is no payload. */
+/** The result for a message: it was read; it does not have this spelling or schema; or its schema is not followed by a payload. */
 export type ConnectOutcome = "read" | "not-connect" | "not-payload";
 
 const maxRecent = 4;
@@ -30,27 +30,27 @@ const closingBrace = 0x7d;
 const schemaKeyLength = '{"schema":'.length;
 
 /**
- * Reads messages that carry their Connect schema. The schema half is compared with the last ones' bytes, so that only the payload is
- * parsed.
+ * Reads messages that carry their Connect schema. The bytes of the schema half are compared with those of recent messages. If they are
+ * equal, only the payload is parsed.
  */
 export class ConnectJsonDecoder<Route> {
   readonly #scope: TextScope<Route>;
   readonly #budget: CompileBudget;
   #recent: PrefixReader<Route>[] = [];
   readonly #bySchema: BoundedMap<string, PrefixReader<Route>>;
-  /** Schemas of messages that are not spelled as JsonConverter spells them. */
+  /** Readers of messages that are not spelled as JsonConverter spells them, by their schemas. */
   readonly #respelled: BoundedMap<string, SchemaReader<Route>>;
 
   constructor(scope: TextScope<Route>, budget: CompileBudget) {
     this.#scope = scope;
     this.#budget = budget;
     const { maxSchemas, maxSchemaChars } = scope.settings.limits;
-    // A schema of a megabyte becomes ten of readers: what is remembered is bounded by its text, not by its number alone.
+    // Readers of a schema of 1 MB take about 10 MB. So the length of the schema texts is limited too, not only their number.
     this.#bySchema = new BoundedMap(maxSchemas, maxSchemaChars, (text) => text.length);
     this.#respelled = new BoundedMap(maxSchemas, maxSchemaChars, (text) => text.length);
   }
 
-  /** Reads a message whose schema half is that of a recent one. */
+  /** Reads a message whose schema half is that of a recent message. */
   readRecent(bytes: Buffer, start: number, end: number): ConnectOutcome {
     for (const known of this.#recent) {
       if (hasPrefix(bytes, start, end, known.prefix)) {
@@ -67,7 +67,7 @@ export class ConnectJsonDecoder<Route> {
     return known === null ? "not-connect" : this.#readPayload(known, bytes, start, end);
   }
 
-  /** Reads the parsed halves of a message that spells them in another order, or with white space. */
+  /** Reads the parsed halves of a message that has them in another order, or white space. */
   convert(schema: Record<string, unknown>, payload: unknown, checkCost: (reader: JsonReader) => void): void {
     const text = JSON.stringify(schema, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
     let known = this.#respelled.get(text);
@@ -80,12 +80,15 @@ export class ConnectJsonDecoder<Route> {
     this.#scope.reading.route = known.route;
   }
 
-  /** The payload half alone. If it is no payload, the message may still be JSON: a row with a column more, a name that stands twice. */
+  /**
+   * Reads the payload half alone. If it is no payload, the message may still be plain JSON: a row with an additional column, or with a
+   * repeated name.
+   */
   #readPayload({ prefix, reader, route }: PrefixReader<Route>, bytes: Buffer, start: number, end: number): ConnectOutcome {
     const payloadStart = start + prefix.length;
     if (end - start >= minMeteredBytes) {
       if (closesEarly(bytes, payloadStart, end - 1)) {
-        return "not-payload"; // told before a MiB is read in vain
+        return "not-payload"; // found by the brackets, before a MiB is read in vain
       }
       reader.checkCost(bytes, start, end);
     }
@@ -101,7 +104,7 @@ export class ConnectJsonDecoder<Route> {
     }
   }
 
-  /** How messages with this prefix are read; null if what stands in it is no Connect schema. */
+  /** How messages with this prefix are read; null if the prefix holds no Connect schema. */
   #knownFor(prefix: Buffer, schemaEnd: number): PrefixReader<Route> | null {
     const text = latin1(prefix, schemaKeyLength, schemaEnd);
     let known = this.#bySchema.get(text);
@@ -109,7 +112,7 @@ export class ConnectJsonDecoder<Route> {
       const { limits, texts } = this.#scope.settings;
       const schema = parseJson(prefix, schemaKeyLength, schemaEnd, { maxDepth: limits.maxDepth, texts });
       if (!isConnectSchema(schema) || !hasConnectType(schema)) {
-        return null; // the whole message decides: it may be a row with columns of these names
+        return null; // the whole message must be parsed: it may be a row with columns of these names
       }
       const own = Buffer.from(prefix);
       known = { ...this.#compile(schema, text, (reader) => fastPathOf(own, reader)), prefix: own };
@@ -131,7 +134,10 @@ export class ConnectJsonDecoder<Route> {
   }
 }
 
-/** What ends in an error takes the slow path: it may be JSON of another kind all the same. So does what must be metered first. */
+/**
+ * Makes the fast path of a prefix. If a read fails, the message takes the slow path, because it may be other JSON. So does a message that
+ * is so long that its cost must be checked first.
+ */
 function fastPathOf(prefix: Buffer, reader: JsonReader): FastPathMatch {
   const read = orFastPathMiss((bytes, start, end) => reader.readPart(bytes, start, end - 1));
   const isUnmetered = (start: number, end: number): boolean => prefix.length + end - start < minMeteredBytes;

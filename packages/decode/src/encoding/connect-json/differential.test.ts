@@ -13,7 +13,7 @@ import { parseConnectSchema } from "./schema.ts";
 interface Sample {
   readonly schema: object;
   readonly text: string;
-  /** What JSON.parse reads exactly: no integer beyond 2^53, no double that JSON has no number for. */
+  /** What JSON.parse reads exactly: no integer beyond 2^53, and no infinite or NaN double. */
   readonly isPlain: boolean;
 }
 
@@ -60,7 +60,7 @@ const semantic: readonly Samples[] = [
   named("bytes", "io.debezium.data.Bits", base64(2), { length: "10" }),
 ];
 
-/** What stands in a column: a scalar, or a struct, an array or a map of them; or null where that is allowed. */
+/** What a column may hold: a scalar, or a struct, an array or a map of them; or null if the column is optional. */
 const value: Samples = fc.letrec<{ value: Sample }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -169,7 +169,7 @@ function outcomeOf(read: () => unknown): unknown {
   }
 }
 
-/** The matchers of the test library ask objects for their constructor, which is a column here. */
+/** The matchers of the test library read an object's constructor, which is a column here. */
 function expectSame(found: unknown, expected: unknown): void {
   expect(isDeepStrictEqual(found, expected), `${inspect(found, { depth: 9 })}\ninstead of\n${inspect(expected, { depth: 9 })}`).toBe(true);
 }
@@ -179,7 +179,7 @@ describe.each([
   ["keys", row, readEverything],
   ["envelopes", envelope, envelopePlan],
 ])("generated Connect schemas and values: %s", (_name, samples, plan) => {
-  test.each(optionSets)("the quick reader gives what parsing and converting gives, with %j", (values) => {
+  test.each(optionSets)("the generated reader gives the same as parsing and converting, with %j", (values) => {
     fc.assert(
       fc.property(samples, ({ schema, text }) => {
         const bytes = Buffer.from(`}]${text}}]`);
@@ -201,7 +201,7 @@ describe.each([
     );
   });
 
-  test("text cut or changed in one byte ends the same on both ways", () => {
+  test("both readers give the same result for text that is cut or changed in one byte", () => {
     fc.assert(
       fc.property(samples, fc.nat(), fc.nat(255), ({ schema, text }, at, byte) => {
         const changed = Buffer.from(text);
@@ -219,7 +219,7 @@ describe.each([
   });
 });
 
-test("the fast path is taken for what converters write, not only allowed", () => {
+test("text from converters takes the fast path", () => {
   const readFast = fc.sample(
     fc.array(fc.oneof(...scalars.slice(0, 4), scalars[6] as Samples), { minLength: 1, maxLength: 6 }).map(struct),
     200,
@@ -229,7 +229,7 @@ test("the fast path is taken for what converters write, not only allowed", () =>
   }
 });
 
-test("where JSON.parse is exact, it agrees", () => {
+test("JSON.parse gives the same if it is exact", () => {
   fc.assert(
     fc.property(
       row.filter(({ isPlain }) => isPlain),
@@ -241,7 +241,7 @@ test("where JSON.parse is exact, it agrees", () => {
   );
 });
 
-test("any JSON text is parsed as JSON.parse parses it, or is an error for both", () => {
+test("any JSON text gives the same value as JSON.parse, or is an error for both", () => {
   const texts = fc.oneof(
     fc.json(),
     fc
@@ -265,7 +265,7 @@ test("any JSON text is parsed as JSON.parse parses it, or is an error for both",
   );
 });
 
-/** Numbers as doubles: JSON.parse knows no others. */
+/** Numbers as doubles, because JSON.parse has no others. */
 function loose(of: unknown): unknown {
   if (typeof of === "bigint") {
     return Number(of);

@@ -19,12 +19,12 @@ export const connectJson: TextEncoding = {
   },
 };
 
-/** Reads payloads of a Connect schema: an integer that its type cannot hold is an error. */
+/** Makes a reader of payloads with a Connect schema. An integer out of its type's range is an error. */
 export function connectReader(type: Type, options: CompileOptions): JsonReader {
   return new JsonReader(connectJson.name, type, { ...options, isRanged: true });
 }
 
-/** The payload half of connect-json alone, whose schema half is in a registry (Apicurio's ExtJsonConverter). */
+/** The payload half of connect-json, whose schema half is in a registry (Apicurio's ExtJsonConverter). */
 export const registeredConnectJson: SchemaEncoding = {
   name: connectJson.name,
   schemaType: "KCONNECT",

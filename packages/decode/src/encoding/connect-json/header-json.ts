@@ -5,8 +5,8 @@ import { connectReader } from "./encoding.ts";
 import { checkSchemaCost, hasConnectType, isConnectSchema, parseConnectSchema } from "./schema.ts";
 
 /**
- * The JSON text of a record header: a value, or one with its schema, as Connect's header converters write them. Integers are exact; with a
- * schema, columns are what they mean. Throws a `DecodeError` where it is not JSON, or not what its schema says.
+ * Reads the JSON text of a record header as Connect's header converters write it: a value, or a value with its schema. Integers are exact.
+ * With a schema, values are converted by their semantics. Throws a `DecodeError` if the text is not JSON, or does not fit its schema.
  */
 export function readHeaderJson(bytes: Uint8Array, values: ResolvedValueOptions, limits: ResolvedLimits): unknown {
   const { maxDepth } = limits;
@@ -18,7 +18,7 @@ export function readHeaderJson(bytes: Uint8Array, values: ResolvedValueOptions, 
   if (!isConnectSchema(schema) || !hasConnectType(schema)) {
     return withDoubles(payload);
   }
-  // Such headers are few: their schema is understood anew for each.
+  // Such headers are few, so their schemas are not cached.
   checkSchemaCost(schema, bytes.length, limits);
   const type = parseConnectSchema(schema, "the schema of a header", maxDepth);
   return connectReader(type, { values, limits, plan: readEverything, codeGeneration: false }).convert(payload);

@@ -4,7 +4,10 @@ import { createDecoder } from "../../decoder.ts";
 import { isDecodeError } from "../../errors.ts";
 import type { ValueOptions } from "../../options.ts";
 
-/** The column of a row with its Connect schema, decoded thrice: learned, then read in place, then the fast path; or its error's code. */
+/**
+ * The column of a row with its Connect schema, decoded three times: learned, then read in place, then by the fast path; or the code of the
+ * error.
+ */
 function columns(type: string, text: string, values: ValueOptions = {}, isSpaced = false): readonly unknown[] {
   const schema = `{"type":"struct","optional":false,"fields":[{"type":"${type}","optional":true,"field":"c"},{"type":"string","optional":true,"field":"d"}]}`;
   const payload = isSpaced ? `{ "c": ${text}, "d": null }` : `{"c":${text},"d":null}`;
@@ -37,13 +40,13 @@ const within: readonly (readonly [string, readonly (readonly [string, unknown])[
   ["int64", [["9223372036854775807", 9_223_372_036_854_775_807n], ["-9223372036854775808", -9_223_372_036_854_775_808n]]],
   ["float", [["3.4028234e38", Math.fround(3.4028234e38)], ["1e-50", 0], ['"Infinity"', Number.POSITIVE_INFINITY]]],
   ["double", [["1e39", 1e39]]],
-]; // biome-ignore format: a line for each type
+]; // biome-ignore format: one line per type
 
-describe("a number beyond what its column's type holds is an error", () => {
+describe("a number out of the range of its column's type is an error", () => {
   for (const [type, texts] of beyond) {
     for (const text of texts) {
       for (const isSpaced of [false, true]) {
-        test(`${type} ${text}${isSpaced ? ", spelled another way" : ""}`, () => {
+        test(`${type} ${text}${isSpaced ? ", in another spelling" : ""}`, () => {
           const expected = [
             ["value-invalid", true],
             ["value-invalid", true],
@@ -57,7 +60,7 @@ describe("a number beyond what its column's type holds is an error", () => {
   }
 });
 
-describe("a number at the end of what its column's type holds is read", () => {
+describe("a number at the end of the range of its column's type is read", () => {
   for (const [type, cases] of within) {
     for (const [text, value] of cases) {
       test(`${type} ${text}`, () => {

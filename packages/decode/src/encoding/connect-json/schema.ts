@@ -21,20 +21,20 @@ const primitives: Readonly<Record<string, PrimitiveKind>> = {
   int64: "long",
   float: "float",
   double: "double",
-  float32: "float", // CockroachDB's changefeeds call the two so
+  float32: "float", // the names in CockroachDB changefeeds
   float64: "double",
   string: "string",
   bytes: "bytes",
 };
 
-/** Whether a parsed value can be a Connect schema: JsonConverter's own, not a user's column of that name. */
+/** Whether a parsed value can be a Connect schema: one of JsonConverter, and not a user's column of that name. */
 export function isConnectSchema(value: unknown): value is Record<string, unknown> {
   return isJsonObject(value) && typeof value["type"] === "string";
 }
 
 /**
- * Whether the type is one that Connect has, and so are its items' where it is an array: JSON Schema and Avro have other types, and a column
- * `schema` may hold either.
+ * Whether the type is one of Connect's. For an array, its items must have such a type too. JSON Schema and Avro have other types, and a
+ * column `schema` may hold either.
  */
 export function hasConnectType({ type, items }: Record<string, unknown>): boolean {
   if (type === "array") {
@@ -43,15 +43,18 @@ export function hasConnectType({ type, items }: Record<string, unknown>): boolea
   return typeof type === "string" && (Object.hasOwn(primitives, type) || type === "map" || type === "struct");
 }
 
-/** What a schema's part becomes, in nanoseconds or so: a type, its reader, a column's name. */
+/** The cost of a part of a schema in about nanoseconds: a type, its reader, a column's name. */
 const partCost = 4_000;
 const minChars = 1_048_576;
-/** A schema inside of another message is parsed as a part of that one before, and written anew. */
+/**
+ * A schema inside of another message is first parsed as a part of that message and then written as text again. It may have this share of
+ * the parts.
+ */
 const insideShare = 0.8;
 
 /**
- * Refuses a schema of more parts than its length allows (`limits.maxCostPerByte`), before any becomes a type. The widest table that MySQL
- * lets one create, before and after, has some 8,300.
+ * Refuses a schema with more parts than its length allows (`limits.maxCostPerByte`), before types are made of them. The widest table that
+ * MySQL allows has about 8,300 parts, before and after together.
  */
 export function checkSchemaCost(
   schema: unknown,
@@ -65,12 +68,12 @@ export function checkSchemaCost(
   if (found > max) {
     throw new DecodeError(
       "limit-exceeded",
-      `expected a Connect schema of at most ${max} fields for its length (limits.maxCostPerByte), found ${found}; raise the limit if this table has as many`,
+      `expected a Connect schema of at most ${max} fields for its length (limits.maxCostPerByte), found ${found}; raise the limit if the table has that many`,
     );
   }
 }
 
-/** Parsed JSON, so its depth is bounded. */
+/** Counts the parts of a schema. It may recurse, because the parser limits the depth. */
 function countParts(schema: unknown): number {
   if (!isJsonObject(schema)) {
     return 0;
@@ -80,13 +83,16 @@ function countParts(schema: unknown): number {
   return Array.isArray(fields) ? fields.reduce<number>((sum, field) => sum + countParts(field), inside) : inside;
 }
 
-/** The type that a Connect schema states. Throws `schema-invalid` where it states none. */
+/** The type that a Connect schema declares. Throws a `DecodeError` with the code `schema-invalid` if it declares none. */
 export function parseConnectSchema(schema: unknown, where: string, depth: number): Type {
   if (!isConnectSchema(schema)) {
     throw new DecodeError("schema-invalid", `expected a Connect schema with a "type" at ${where}, found none`);
   }
   if (depth <= 0) {
-    throw new DecodeError("limit-exceeded", "expected a Connect schema nested no deeper than limits.maxDepth, found it deeper");
+    throw new DecodeError(
+      "limit-exceeded",
+      "expected a Connect schema nested at most limits.maxDepth deep, found it nested deeper; raise the limit if the schema is valid",
+    );
   }
   const type = parseRequired(schema, where, depth);
   return schema["optional"] === true ? { kind: "union", branches: [{ kind: "null" }, type] } : type;
@@ -102,7 +108,7 @@ function parseRequired(schema: Record<string, unknown>, where: string, depth: nu
     case "map":
       return parseMap(schema, where, depth);
     case "json":
-      return { kind: "any", ...meaning }; // CockroachDB's, for a document that stands there as it is
+      return { kind: "any", ...meaning }; // CockroachDB's type of a JSON document, which is embedded unchanged
     case "struct":
       return { kind: "record", name: semantic?.name ?? null, fields: parseFields(schema["fields"], where, depth), ...meaning };
     default: {
@@ -114,7 +120,7 @@ function parseRequired(schema: Record<string, unknown>, where: string, depth: nu
         );
       }
       return semantic?.name === "decimal" && kind === "float64"
-        ? { kind: "bytes", semantic: { ...semantic, name: "org.apache.kafka.connect.data.Decimal" } } // CockroachDB's: the number's text is exact
+        ? { kind: "bytes", semantic: { ...semantic, name: "org.apache.kafka.connect.data.Decimal" } } // CockroachDB's decimal: the text of the number is exact
         : { kind: primitive, ...bitsOf(kind), ...meaning };
     }
   }
@@ -140,7 +146,7 @@ function parseFields(fields: unknown, where: string, depth: number): Field[] {
     if (typeof name !== "string" || names.has(name)) {
       throw new DecodeError(
         "schema-invalid",
-        `expected each field of the struct at ${where} to have a name of its own, found one without, or one twice`,
+        `expected each field of the struct at ${where} to have a name of its own, found a field without a name or a repeated name`,
       );
     }
     names.add(name);
@@ -157,7 +163,7 @@ function semanticOf(schema: Record<string, unknown>): Semantic | undefined {
   const declared = schema["parameters"];
   if (isJsonObject(declared)) {
     for (const [parameter, value] of Object.entries(declared)) {
-      // Connect's parameters are texts; anything else states nothing.
+      // Connect's parameters are texts. A parameter that is not a scalar is ignored.
       if (typeof value === "string" || typeof value === "number") {
         parameters[parameter] = String(value);
       }

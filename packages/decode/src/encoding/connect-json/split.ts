@@ -1,7 +1,10 @@
 import { beginsWith } from "../same-bytes.ts";
 import { missed, stringEnd } from "../json/cursor.ts";
 
-/** Where the two halves of `{"schema":S,"payload":P}` stand. P begins at `payloadStart` and ends one byte before the message. */
+/**
+ * The positions of the two halves of `{"schema":S,"payload":P}`. P begins at `payloadStart` and ends one byte before the end of the
+ * message.
+ */
 export interface ConnectSplit {
   readonly schemaEnd: number;
   readonly payloadStart: number;
@@ -11,8 +14,8 @@ const schemaKey: Buffer = Buffer.from('{"schema":{');
 const payloadKey: Buffer = Buffer.from(',"payload":');
 
 /**
- * Finds the halves of a message as JsonConverter writes it: schema first, no white space. Null for any other text. The schema's extent is
- * found by its brackets; whether it is JSON, and a schema, is for its parser to say.
+ * Finds the halves of a message as JsonConverter writes it: schema first, no white space. Null for any other text. The end of the schema is
+ * found by its brackets; its parser checks whether it is JSON and a schema.
  */
 export function splitConnectJson(bytes: Buffer, start: number, end: number): ConnectSplit | null {
   if (!beginsWith(bytes, start, end, schemaKey) || bytes[end - 1] !== 0x7d) {
@@ -24,20 +27,22 @@ export function splitConnectJson(bytes: Buffer, start: number, end: number): Con
     : null;
 }
 
-/** Whether the message begins with a known `{"schema":S,"payload":`, byte for byte, and closes like one: then P alone is unknown. */
+/**
+ * Whether the message begins with a known `{"schema":S,"payload":`, byte for byte, and ends like such a message. If so, only P is unknown.
+ */
 export function hasPrefix(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
-  // The prefix leaves the brace that closes the message to be looked at.
+  // The prefix does not contain the brace that closes the message, so that is checked here.
   return bytes[end - 1] === 0x7d && beginsWith(bytes, start, end, prefix);
 }
 
-/** Whether the object or list at `p` is closed before `end`, so that what stands there is more than one value. */
+/** Whether the object or list at `p` is closed before `end`, so that more than one value stands there. */
 export function closesEarly(bytes: Uint8Array, p: number, end: number): boolean {
   const open = bytes[p];
   const close = open === 0x7b ? bracketEnd(bytes, p, end, 0x7b, 0x7d) : open === 0x5b ? bracketEnd(bytes, p, end, 0x5b, 0x5d) : missed;
   return close !== missed && close < end;
 }
 
-/** One past the brace that closes the object at `p`. */
+/** The position after the brace that closes the object at `p`. */
 function objectEnd(bytes: Buffer, p: number, end: number): number {
   return bracketEnd(bytes, p, end, 0x7b, 0x7d);
 }

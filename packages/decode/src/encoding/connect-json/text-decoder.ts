@@ -12,18 +12,18 @@ import { ConnectJsonDecoder } from "./decoder.ts";
 import { connectJson } from "./encoding.ts";
 import { type ConnectMessage, isConnectMessage, isHalved } from "./message.ts";
 
-/** How many tables of one topic are read with semantics of their own at a time. */
+/** How many tables of one topic can have semantics of their own at a time. */
 const maxColumnHints = 16;
 
 /** Reads JSON text, with its schema or without, into the reading of its scope. */
 export class JsonTextDecoder<Route> {
   readonly #scope: TextScope<Route>;
-  /** Of both decoders: they share the topic's bytes. */
+  /** Shared by both decoders, because they read the same topic's bytes. */
   readonly #budget = new CompileBudget();
   readonly #connect: ConnectJsonDecoder<Route>;
   readonly #byColumns: BoundedMap<ColumnHints, SchemalessDecoder<Route>> = new BoundedMap(maxColumnHints);
   readonly #parse: ParseOptions;
-  /** What columns are read with, the decoder that does it, and how it wants texts parsed. */
+  /** The semantics of the columns, their decoder, and how it needs texts parsed. */
   #columns: ColumnHints | null = null;
   #schemaless: SchemalessDecoder<Route>;
   #schemalessParse: ParseOptions;
@@ -37,7 +37,7 @@ export class JsonTextDecoder<Route> {
     this.#schemaless = this.#followSemantics();
   }
 
-  /** Reads all of the bytes. A byte order mark before them is no part of them. */
+  /** Reads all of the bytes. A byte order mark before them is skipped. */
   read(bytes: Buffer, from: number, end: number): void {
     const start = skipByteOrderMark(bytes, from, end);
     const schemaless = this.#followSemantics();
@@ -51,12 +51,12 @@ export class JsonTextDecoder<Route> {
     }
   }
 
-  /** Reads a value of an encoding that has JSON's kinds of values and no schema either. */
+  /** Reads a value of another encoding without a schema that has JSON's kinds of values. */
   readParsed(encoding: EncodingName, parsed: unknown): void {
     this.#followSemantics().convert({ encoding, parsed, exact: () => parsed, isText: false, isFinal: false, nullIsTombstone: false });
   }
 
-  /** The decoder for the semantics that columns have now. */
+  /** The decoder for the current semantics of the columns. */
   #followSemantics(): SchemalessDecoder<Route> {
     const { columns } = this.#scope.semantics;
     if (this.#columns === columns) {
@@ -73,7 +73,7 @@ export class JsonTextDecoder<Route> {
     return decoder;
   }
 
-  /** Semantics want integers as they are written; without any, the engine's own parser may make doubles of them. */
+  /** Columns with semantics need integers as they are written. Without semantics, the engine's own parser may make doubles of them. */
   #parseFor(columns: ColumnHints): ParseOptions {
     const { values } = this.#scope.settings;
     const asDoubles = values.numbers === "double" && values.int64 === "safe" && columns.size === 0;
@@ -86,7 +86,7 @@ export class JsonTextDecoder<Route> {
     const isFinal = parse.asDoubles === true && !hasTexts;
     const exact = (): unknown => (hasFractions && this.#parse !== parse ? parseJson(bytes, start, end, this.#parse) : parsed);
     if (!isConnectMessage(parsed)) {
-      // The message after a row with just the columns schema and payload may well be connect-json: such rows are parsed each time.
+      // Rows with exactly the columns schema and payload are parsed each time, because the next message may be connect-json.
       this.#schemaless.convert({ encoding: json.name, parsed, exact, isText: !isHalved(parsed), isFinal, nullIsTombstone: false });
     } else if (parsed.schema === null) {
       const { payload } = parsed;
@@ -94,7 +94,7 @@ export class JsonTextDecoder<Route> {
       const value = { encoding: connectJson.name, parsed: payload, exact: exactPayload, isText: false, isFinal, nullIsTombstone: true };
       this.#schemaless.convert(value);
     } else {
-      const { schema, payload } = exact() as ConnectMessage; // a schema may want the text of numbers
+      const { schema, payload } = exact() as ConnectMessage; // the conversion of a column may need the text of numbers
       this.#connect.convert(schema as Record<string, unknown>, payload, (reader) => reader.checkCost(bytes, start, end));
     }
   }

@@ -2,13 +2,13 @@ const invalid = 255;
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const paddingByte = 0x3d;
 
-/** The six bits that a base64 character stands for, or {@link invalid}. */
+/** The six bits of each base64 character, or {@link invalid}. */
 const sextets: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = alphabet.indexOf(String.fromCharCode(byte));
   return value < 0 ? invalid : value;
 });
 
-/** How many bytes the base64 text between two positions stands for, or -1 where its length or padding is wrong. */
+/** How many bytes the base64 text between two positions encodes, or -1 if its length or padding is wrong. */
 export function base64Length(bytes: Uint8Array, start: number, end: number): number {
   const length = end - start;
   if (length % 4 !== 0) {
@@ -22,8 +22,8 @@ export function base64Length(bytes: Uint8Array, start: number, end: number): num
 }
 
 /**
- * Decodes the standard, padded base64 (what Connect writes for bytes) that begins at `start` into `target`, which must have room for {@link base64Length} bytes.
- * Whether every character was of the alphabet.
+ * Decodes the standard, padded base64 text (Connect writes bytes so) that begins at `start` into `target`, which must have room for {@link
+ * base64Length} bytes. Returns whether all characters are in the alphabet.
  */
 export function decodeBase64(bytes: Uint8Array, start: number, target: Uint8Array, length: number): boolean {
   let out = 0;

@@ -3,12 +3,12 @@ import { latin1 } from "../text-cache.ts";
 const minus = 0x2d;
 const zero = 0x30;
 const nine = 0x39;
-/** `String` of a double is never longer. */
+/** The longest text that `String` makes of a double. */
 const maxDoubleChars = 24;
 
 /**
- * Whether the bytes are a number or a boolean exactly as JSON writes that value back. `1.10`, `12e5` and ` 7` are not: text that is no JSON
- * may look like this, and two texts must not become one value.
+ * Whether the bytes are a number or a boolean exactly as JSON writes that value back. `1.10`, `12e5` and ` 7` are not: a text that is not
+ * JSON may look like these, and two different texts must not become the same value.
  */
 export function isCanonicalScalar(bytes: Uint8Array, start: number, end: number): boolean {
   if (isCanonicalInteger(bytes, start, end)) {
@@ -22,7 +22,7 @@ export function isCanonicalScalar(bytes: Uint8Array, start: number, end: number)
   return Number.isFinite(number) ? String(number) === text : text === "true" || text === "false";
 }
 
-/** Of any number of digits: integers are exact. */
+/** Integers of any length count, because they are exact. */
 function isCanonicalInteger(bytes: Uint8Array, start: number, end: number): boolean {
   const isNegative = bytes[start] === minus;
   const first = isNegative ? start + 1 : start;

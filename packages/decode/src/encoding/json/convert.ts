@@ -11,7 +11,7 @@ import { type IntegerRange, rangeOf } from "./integer-range.ts";
 import { isJsonObject, NumberText } from "./parse.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
-/** What a parsed JSON value becomes by its type. Null has been taken out before; it is null everywhere. */
+/** Converts a parsed JSON value by its type. Callers handle null before, which is null for every type. */
 export type Convert = (value: unknown) => unknown;
 
 export interface ConvertContext {
@@ -19,24 +19,24 @@ export interface ConvertContext {
   readonly limits: ResolvedLimits;
   readonly parseJson: (text: string) => unknown;
   readonly unavailable: UnavailableTests;
-  /** Whether what is converted was parsed to what JSON's own types become already: doubles as doubles, and integers shown as they are. */
+  /** Whether the values were parsed in their final form: fractions as doubles, integers as they are shown. */
   readonly isFinal?: boolean;
-  /** Whether a long has 64 bits: Connect's do, integers of JSON Schema are any. */
+  /** Whether a long is limited to 64 bits. Connect's longs are, integers of JSON Schema are not. */
   readonly isRanged: boolean;
-  /** The records compiled so far: one may hold itself, and many may hold the same one. */
+  /** The records that are compiled so far. A record may contain itself, and many may contain the same one. */
   readonly records: Map<RecordType, Convert>;
 }
 
 /**
- * The slow and obvious way from parsed JSON to values, for every type: the twin that the generated readers are held against, and what
- * runs where text does not look as a schema's writer would have written it.
+ * Converts parsed JSON to values, for every type. It is the simple and slow twin of the generated readers, which are tested against it. It
+ * runs if a text is not spelled as its schema's writer spells it.
  */
 export function compileConvert(type: Type, context: ConvertContext, where: string): Convert {
   const convert = compileNonNull(type, context, where);
   return (value) => (value === null ? null : convert(value));
 }
 
-/** The same for a column of a row, where Debezium's placeholder means that the value is unavailable. */
+/** The same for a column of a row, in which Debezium's placeholder becomes UNAVAILABLE. */
 export function compileColumn(type: Type, context: ConvertContext, where: string): Convert {
   const convert = compileConvert(type, context, where);
   const isUnavailable = jsonColumnTest(withoutNull(type).kind, context.unavailable);
@@ -52,7 +52,7 @@ function compileNonNull(type: Type, context: ConvertContext, where: string): Con
       return (value) => (typeof value === "boolean" ? value : mismatch(where, "a boolean"));
     case "int":
     case "long":
-      return compileInteger(type as PrimitiveType, conversion, context, where); // the kinds of one
+      return compileInteger(type as PrimitiveType, conversion, context, where); // all kinds of integers are primitive types
     case "float":
     case "double":
       return compileDouble(type.kind, conversion, where);
@@ -77,9 +77,12 @@ function compileNonNull(type: Type, context: ConvertContext, where: string): Con
   }
 }
 
-/** What is said of a value that its schema does not allow. */
+/** Throws the error for a value that its schema does not allow. */
 export function mismatch(where: string, expected: string): never {
-  throw new DecodeError("value-invalid", `expected ${expected} in ${where}, as its schema says, found another kind of JSON value`);
+  throw new DecodeError(
+    "value-invalid",
+    `expected ${expected} in ${where}, as its schema declares, found another kind of JSON value; check whether the message was written with another schema`,
+  );
 }
 
 function compileInteger(type: PrimitiveType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
@@ -95,15 +98,15 @@ function compileInteger(type: PrimitiveType, conversion: Conversion | null, cont
     if (range !== null && (whole < range.min || whole > range.max)) {
       throw new DecodeError(
         "value-invalid",
-        `expected an integer of ${range.bits} bits in ${where}, as its schema says, found one beyond it`,
+        `expected an integer of ${range.bits} bits in ${where}, as its schema declares, found one out of this range; check whether the message was written with another schema`,
       );
     }
-    // Adding zero makes -0 an ordinary one: integers of a database have no sign on it.
+    // Adding zero turns -0 into 0, because integers of a database have no signed zero.
     return typeof whole === "number" ? (int ?? plain)(whole + 0) : (bigint ?? plain)(whole);
   };
 }
 
-/** What values of an integer type may be; null where its schema sets no bounds. */
+/** The range of an integer type; null if its schema sets no bounds. */
 export function integerRange({ kind, bits }: PrimitiveType, isRanged: boolean): IntegerRange | null {
   if (kind === "int") {
     return rangeOf(bits ?? 32);
@@ -111,13 +114,16 @@ export function integerRange({ kind, bits }: PrimitiveType, isRanged: boolean): 
   return isRanged ? rangeOf(64) : null;
 }
 
-/** An exponent makes digits of next to no bytes: no column that holds integers has more. */
+/** A short exponent can make many digits. No column of integers has more digits than this. */
 const maxExponentDigits = 40;
 
-/** Some writers make 1.0 or 1e3 of an integer, which JSON Schema allows. Null where there is a fraction, or too many digits. */
+/**
+ * The integer that a number with a point or an exponent is: some writers write 1.0 or 1e3, which JSON Schema allows. Null if it has a
+ * fraction or too many digits.
+ */
 function wholeNumber(text: string): number | bigint | null {
   const double = Number(text);
-  // In so few characters there are no digits that a double loses; of what is nearly nothing it makes 0.
+  // A double holds all digits of so short a text. It rounds numbers near zero to 0, so 0 is left to the exact way below.
   if (text.length <= 15 && double !== 0 && Number.isSafeInteger(double)) {
     return double;
   }
@@ -130,7 +136,7 @@ function wholeNumber(text: string): number | bigint | null {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
-/** How an int64 is shown. */
+/** Converts an int64 to the form that the options choose. */
 export function int64For(values: ResolvedValueOptions): (value: number | bigint) => unknown {
   switch (values.int64) {
     case "safe":
@@ -148,7 +154,7 @@ function compileDouble(kind: "float" | "double", conversion: Conversion | null, 
     const wide = asDouble(value, where);
     const double = kind === "float" ? Math.fround(wide) : wide;
     if (!Number.isFinite(double) && Number.isFinite(wide)) {
-      throw new DecodeError("value-invalid", `expected a number within a float's range in ${where}, found one beyond it`);
+      throw new DecodeError("value-invalid", `expected a number in a float's range in ${where}, found one out of this range`);
     }
     return convert === undefined ? double : convert(double);
   };
@@ -175,7 +181,7 @@ function asDouble(value: unknown, where: string): number {
 function finite(text: string, where: string): number {
   const value = Number(text);
   if (!Number.isFinite(value)) {
-    throw new DecodeError("value-invalid", `expected a number within a double's range in ${where}, found one beyond it`);
+    throw new DecodeError("value-invalid", `expected a number in a double's range in ${where}, found one out of this range`);
   }
   return value;
 }
@@ -216,7 +222,7 @@ function fromBase64(text: string, where: string): Buffer {
   const length = base64Length(source, 0, source.length);
   const target = Buffer.allocUnsafe(Math.max(length, 0));
   if (source.length !== text.length || length < 0 || !decodeBase64(source, 0, target, length)) {
-    throw new DecodeError("value-invalid", `expected base64 text in ${where}, found characters or padding that base64 does not have`);
+    throw new DecodeError("value-invalid", `expected base64 text in ${where}, found characters or padding that are not valid base64`);
   }
   return target;
 }
@@ -237,7 +243,7 @@ function compileMap(keys: Type | null, values: Type, context: ConvertContext, wh
   const convertValue = compileConvert(values, context, `a value of ${where}`);
   if (keys === null) {
     return (value) => {
-      const map: Record<string, unknown> = Object.create(null); // the one prototype that hides no key
+      const map: Record<string, unknown> = Object.create(null); // without prototype, so that no key meets an inherited property
       for (const [name, item] of Object.entries(asObject(value, where))) {
         map[name] = convertValue(item);
       }
@@ -245,7 +251,7 @@ function compileMap(keys: Type | null, values: Type, context: ConvertContext, wh
     };
   }
   const convertKey = compileConvert(keys, context, `a key of ${where}`);
-  const areTexts = withoutNull(keys).kind === "string"; // optional ones: JsonConverter writes an object for those too
+  const areTexts = withoutNull(keys).kind === "string"; // also if optional: JsonConverter writes an object for those too
   return (value) => {
     if (areTexts && isJsonObject(value)) {
       return new Map(Object.keys(value).map((name) => [convertKey(name), convertValue(value[name])]));
@@ -262,7 +268,7 @@ function compileMap(keys: Type | null, values: Type, context: ConvertContext, wh
   };
 }
 
-/** JsonConverter writes a pair as a list of two, JsonSchemaConverter as an object of both. Null where it is neither. */
+/** The key and the value of a pair. JsonConverter writes a list of two, JsonSchemaConverter an object. Null if it is neither. */
 function pairOf(pair: unknown): readonly unknown[] | null {
   if (Array.isArray(pair)) {
     return pair.length === 2 ? pair : null;
@@ -280,7 +286,7 @@ function compileRecord(type: RecordType, conversion: Conversion | null, context:
     return known;
   }
   let compiled: Convert | null = null;
-  context.records.set(type, (value) => compiled?.(value)); // no value is converted before this one is compiled
+  context.records.set(type, (value) => compiled?.(value)); // `compiled` is set before any value is converted
   compiled = compileFields(type, conversion, context, where);
   context.records.set(type, compiled);
   return compiled;
@@ -288,7 +294,7 @@ function compileRecord(type: RecordType, conversion: Conversion | null, context:
 
 function compileFields(type: RecordType, conversion: Conversion | null, context: ConvertContext, where: string): Convert {
   const struct = conversion?.struct;
-  // A struct that is one value (a point, a decimal with its own scale) is converted from its raw parts.
+  // A struct that becomes one value (a point, a decimal with its own scale) is converted from its raw parts.
   const isRaw = struct === undefined || context.values.int64 === "safe";
   const inner = isRaw ? context : { ...context, values: rawValues(context.values), records: new Map<RecordType, Convert>() };
   const compile = (field: Field): Convert => compileConvert(field.type, inner, `${where}.${field.name}`);
@@ -301,8 +307,8 @@ function rawValues(values: ResolvedValueOptions): ResolvedValueOptions {
 }
 
 /**
- * A record from its columns, in the schema's order; what the schema does not know follows as it is. A column is compiled when its first
- * value comes: a message's own schema may have thousands that no value has.
+ * Converts a record from its columns, in the schema's order. Properties that the schema does not have follow, unchanged. A column is
+ * compiled when its first value comes, because a message's own schema may have thousands of columns without values.
  */
 export function recordConvert(fields: readonly Field[], compile: (field: Field) => Convert, extra: Convert, where: string): Convert {
   if (fields.length === 0) {
@@ -326,7 +332,7 @@ export function recordConvert(fields: readonly Field[], compile: (field: Field) 
     const isSparse = names.length < fields.length / 4;
     let others = names.length;
     for (const place of isSparse ? placesOf(names, places) : all) {
-      const field = fields[place] as Field; // places are of fields
+      const field = fields[place] as Field; // places are indexes of fields
       if (Object.hasOwn(object, field.name)) {
         const convert = (converts[place] ??= compile(field));
         setProperty(record, field.name, convert(object[field.name]));
@@ -337,13 +343,18 @@ export function recordConvert(fields: readonly Field[], compile: (field: Field) 
   };
 }
 
-/** The columns that an object of few names has, in their order: one of a thousand columns must not cost a thousand looks. */
+/**
+ * The columns that an object has, in their order. If it has few names, only those are looked up: a row of one column must not cost a
+ * thousand lookups.
+ */
 function placesOf(names: readonly string[], places: ReadonlyMap<string, number>): number[] {
   const found = names.map((name) => places.get(name)).filter((place) => place !== undefined);
   return found.sort((one, other) => one - other);
 }
 
-/** JSON's own types: integers exact, other numbers as `numbers` says, and a hinted meaning applied to whatever arrives. */
+/**
+ * JSON's own types: integers are exact, other numbers have the form that `numbers` chooses. A hinted semantic type applies to any value.
+ */
 export function compileAny(semantic: Semantic | undefined, context: ConvertContext): Convert {
   const { numbers } = context.values;
   const int64 = int64For(context.values);
@@ -370,7 +381,7 @@ function asItIs(value: unknown): unknown {
   return value;
 }
 
-// What was parsed belongs to nobody else: it is converted where it stands, so that hostile JSON is not built twice.
+// Nobody else holds the parsed value, so it is converted in place. A copy would let hostile JSON cost twice.
 
 function convertItems(items: unknown[], convert: Convert): unknown[] {
   for (let i = 0; i < items.length; i++) {
@@ -407,15 +418,18 @@ function hinted(value: unknown, conversion: Conversion, convert: Convert): unkno
     return conversion.array(typedItems(value));
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value) && conversion.struct !== undefined) {
-    return conversion.struct(typedFields(value as Record<string, unknown>)); // an object that is no list is a parsed one
+    return conversion.struct(typedFields(value as Record<string, unknown>)); // an object that is no list is a parsed JSON object
   }
   return convert(value);
 }
 
-/** The fields that hold bytes in the structs that Debezium names: a decimal's unscaled integer, a geometry's WKB. */
+/** The fields that hold bytes in the structs that Debezium names: the unscaled integer of a decimal, the WKB of a geometry. */
 const byteFields: ReadonlySet<string> = new Set(["value", "wkb"]);
 
-/** The fields of a hinted struct as a schema would have typed them: conversions expect bytes and doubles, JSON has base64 and numerals. */
+/**
+ * The fields of a hinted struct in the types that a schema would declare. Conversions expect bytes and doubles; JSON has base64 and texts
+ * of numbers.
+ */
 function typedFields(struct: Record<string, unknown>): Record<string, unknown> {
   const typed: Record<string, unknown> = {};
   for (const name of Object.keys(struct)) {
@@ -436,10 +450,10 @@ function typedField(name: string, field: unknown): unknown {
     return fromBase64(field, "a hinted column");
   }
   if (Array.isArray(field)) {
-    return typedItems(field); // a map whose keys are no text: a list of pairs
+    return typedItems(field); // a list of pairs is a map whose keys are no text
   }
   const isStruct = typeof field === "object" && field !== null;
-  return isStruct ? typedFields(field as Record<string, unknown>) : field; // parsed JSON, so its depth is bounded already
+  return isStruct ? typedFields(field as Record<string, unknown>) : field; // recursion is safe, because the parser limits the depth
 }
 
 function hintedText(value: string, conversion: Conversion): unknown {

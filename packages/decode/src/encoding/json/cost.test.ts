@@ -40,10 +40,10 @@ test.each(rows)("%s may be read", (_, text) => {
 });
 
 const attacks: readonly (readonly [string, string, string])[] = [
-  ["names that nobody gives to columns", `{${names(100_000)}}`, "names beyond the first 1024"],
-  ["such names with white space behind them", `{${names(60_000).replaceAll(":", " :")}}`, "names beyond the first 1024"],
-  ["objects of nothing", list(mib / 3, () => "{}"), "objects"],
-  ["texts of an escape each", list(mib / 5, () => '"\\n"'), "texts"],
+  ["a hundred thousand different names", `{${names(100_000)}}`, "names beyond the first 1024"],
+  ["such names with white space after them", `{${names(60_000).replaceAll(":", " :")}}`, "names beyond the first 1024"],
+  ["empty objects", list(mib / 3, () => "{}"), "objects"],
+  ["texts of one escape each", list(mib / 5, () => '"\\n"'), "texts"],
 ];
 
 test.each(attacks)("%s are refused with what was found and the option that allows them", (_, text, found) => {
@@ -53,7 +53,7 @@ test.each(attacks)("%s are refused with what was found and the option that allow
   expect(message).toContain("raise limits.maxCostPerByte");
 });
 
-test("the option allows what is refused else", () => {
+test("a higher limit allows what the default refuses", () => {
   expect(
     codeOf(
       list(mib / 3, () => "{}"),
@@ -79,7 +79,7 @@ function outcome(decoder: Decoder, value: Buffer): string {
   }
 }
 
-test("whether a message is refused depends on it alone, not on what the topic's readers know", () => {
+test("whether a message is refused depends only on the message, not on what the topic's readers have learned", () => {
   const seasoned = createDecoder();
   const row = (count: number): Buffer => Buffer.from(`{"id":1,"list":${JSON.stringify(Array.from({ length: count }, () => ({ x: {} })))}}`);
   for (let i = 0; i < 4; i++) {

@@ -3,27 +3,30 @@ import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import type { EmbeddedJsonBudget } from "../reader.ts";
 
-/** Where the costs of a message are counted against its length, a short one counts as this long. */
+/** A shorter message has the cost budget of this many bytes. */
 const minBytes = 1_048_576;
-/** Text of fewer bytes costs less than a message may, whatever it says: it is not looked at. */
+/** No text with fewer bytes can exceed its budget, so its cost is not counted. */
 export const minMeteredBytes = 131_072;
 
-/** What values cost, in nanoseconds or so, their garbage counted in. */
+/** What values cost in about nanoseconds, garbage collection included. */
 const numberCost = 40;
-/** A number of more characters may be a bigint, or one that is read by its text. */
+/** Longer numbers may become a bigint, or are parsed from their text. */
 const maxShortNumber = 15;
 const longNumberCost = 400;
 const textCost = 80;
 const escapedTextCost = 600;
-/** Characters beyond ASCII. */
+/** The cost of a text with characters outside of ASCII. */
 const wideTextCost = 200;
 const arrayCost = 150;
 const objectCost = 400;
 const propertyCost = 50;
-/** A name beyond those that rows have: the runtime remembers each, and each order of them that objects have. */
+/**
+ * The cost of a name after the first `maxNames` of a message: the runtime interns each one, and keeps a hidden class for each order of
+ * names.
+ */
 const furtherNameCost = 2_200;
 
-/** Names are told apart by so many bytes: of longer ones there are not many in a message. */
+/** Names count as different if their first bytes of this number are different. A message cannot have many longer names. */
 const hashedNameBytes = 64;
 
 const space = 0x20;
@@ -33,19 +36,19 @@ const point = 0x2e;
 const colon = 0x3a;
 const backslash = 0x5c;
 
-/** What values of a message cost beyond what their text says. */
+/** The additional costs of a message's values, beyond their text. */
 export interface ExtraCost {
-  /** Each text and each number. */
+  /** For each text and each number. */
   readonly value: number;
-  /** Each number that has a fraction or an exponent, where its text is kept until a type says what it is. */
+  /** For each number with a fraction or an exponent, if its text is kept until a type says what it is. */
   readonly fraction: number;
 }
 
 const noExtraCost: ExtraCost = { value: 0, fraction: 0 };
 
 /**
- * Refuses JSON text whose values cost more than its length allows (`limits.maxCostPerByte`), before any of it is read: whichever reader
- * is to read it, and whether it can be read at all, the answer is the same.
+ * Refuses JSON text whose values cost more than its length allows (`limits.maxCostPerByte`), before any of it is read. So the result does
+ * not depend on the reader, nor on whether the text can be read at all.
  */
 export function checkJsonCost(bytes: Uint8Array, start: number, end: number, limits: ResolvedLimits, extra: ExtraCost = noExtraCost): void {
   const length = end - start;
@@ -58,12 +61,12 @@ export function checkJsonCost(bytes: Uint8Array, start: number, end: number, lim
   }
 }
 
-/** Meters the JSON texts inside of one message as if they were one: many that are short cost what a long one does. */
+/** Counts the JSON texts inside of one message together, because many short texts cost as much as a long one. */
 export class EmbeddedJsonCost implements EmbeddedJsonBudget {
   #bytes = 0;
   #cost = 0;
 
-  /** The next texts are another message's. */
+  /** Starts a new message. */
   begin(): void {
     this.#bytes = 0;
     this.#cost = 0;
@@ -82,14 +85,14 @@ export class EmbeddedJsonCost implements EmbeddedJsonBudget {
     }
   }
 
-  /** Takes what something else in the message costs, in nanoseconds or so, from the same budget. */
+  /** Takes another cost of the message, in about nanoseconds, from the same budget. */
   addCost(cost: number, { maxCostPerByte }: ResolvedLimits): void {
     this.#cost += cost;
     if (this.#cost > maxCostPerByte * Math.max(this.#bytes, minBytes)) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a message whose columns are of types that cost at most ${maxCostPerByte} ns for each of its bytes, found too many that ` +
-          "are all different; raise limits.maxCostPerByte if this message may",
+        `expected a message whose columns have types that cost at most ${maxCostPerByte} ns for each of its bytes, found too many ` +
+          "different types; raise limits.maxCostPerByte if the message is valid",
       );
     }
   }
@@ -98,11 +101,11 @@ export class EmbeddedJsonCost implements EmbeddedJsonBudget {
 function tooCostly(counts: string, { maxCostPerByte }: ResolvedLimits): DecodeError {
   return new DecodeError(
     "limit-exceeded",
-    `expected JSON whose values cost at most ${maxCostPerByte} ns for each byte of the message, found more: ${counts}; raise limits.maxCostPerByte if this message may`,
+    `expected JSON whose values cost at most ${maxCostPerByte} ns for each byte of the message, found a higher cost: ${counts}; raise limits.maxCostPerByte if the message is valid`,
   );
 }
 
-/** 1 where a byte can stand in a number. */
+/** 1 for each byte that can be part of a number. */
 const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9+\-.eE]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
 const noBytes = new Uint8Array(0);
@@ -118,14 +121,14 @@ class CostMeter {
   #values = 0;
   #cost = 0;
 
-  /** What was found, for who must decide whether the message may cost that. */
+  /** The counts so far. They help the user to decide whether the message may cost that. */
   get counts(): string {
     const { further } = this.#names;
     const names = further > 0 ? ` and ${further} names beyond the first ${maxNames}` : "";
-    return `${this.#objects} objects, ${this.#arrays} lists, ${this.#values} texts and numbers${names} when it was given up`;
+    return `${this.#objects} objects, ${this.#arrays} lists, ${this.#values} texts and numbers${names} when counting stopped`;
   }
 
-  /** The cost of all that stands there; of no more than it takes to be above `budget`. */
+  /** The cost of the text. Counting stops when the cost exceeds `budget`. */
   measure(bytes: Uint8Array, start: number, end: number, budget: number, extra: ExtraCost): number {
     this.#bytes = bytes;
     this.#end = end;
@@ -150,7 +153,7 @@ class CostMeter {
         p++;
       }
     }
-    this.#bytes = noBytes; // what falls silent must not keep its last batch
+    this.#bytes = noBytes; // a topic without new messages must not keep its last batch in memory
     return this.#cost;
   }
 
@@ -163,7 +166,7 @@ class CostMeter {
       if (numberBytes[byte] !== 1) {
         break;
       }
-      hasFraction ||= byte > 0x39 || byte === point; // a point or an exponent
+      hasFraction ||= byte > 0x39 || byte === point; // above "9" is e or E
     }
     this.#values++;
     const extra = hasFraction ? this.#perValue + this.#perFraction : this.#perValue;
@@ -171,7 +174,7 @@ class CostMeter {
     return p;
   }
 
-  /** Brackets and the words that JSON has. */
+  /** Counts brackets and the words true, false and null. */
   #other(byte: number): void {
     if (byte === 0x7b) {
       this.#objects++;
@@ -180,11 +183,11 @@ class CostMeter {
       this.#arrays++;
       this.#cost += arrayCost;
     } else if (byte === 0x74 || byte === 0x6e) {
-      this.#cost += numberCost; // true, null; "false" is long enough
+      this.#cost += numberCost; // true or null; the bytes of "false" pay for it
     }
   }
 
-  /** A name or a text, and the space behind it. */
+  /** Counts a name or a text. Returns the position after it and the white space that follows. */
   #text(first: number): number {
     const bytes = this.#bytes;
     const hashEnd = Math.min(this.#end, first + hashedNameBytes);
@@ -211,7 +214,7 @@ class CostMeter {
   }
 }
 
-/** Where the text that is open at `p` is closed. */
+/** The position of the quote that ends the text at `p`. */
 function quoteAt(bytes: Uint8Array, p: number, end: number): number {
   while (p < end) {
     const byte = bytes[p] as number;
@@ -230,12 +233,12 @@ function spaceEnd(bytes: Uint8Array, p: number, end: number): number {
   return p;
 }
 
-/** Odd, and not known to a sender, who could else find names that are told to be the same. */
+/** An odd random number. A sender who knew it could make up different names with the same hash, which would count as one. */
 const hashFactor: number = randomInt(2 ** 20, 2 ** 30) * 2 + 1;
 const maxNames = 1_024;
 const places = 4_096;
 
-/** The names that were met, by their hashes: those that one message's rows have, and not more. */
+/** The hashes of the names that a message had, at most `maxNames` of them: an open-addressing table in which 0 means an empty place. */
 class NameSet {
   readonly #hashes = new Int32Array(places);
   #count = 0;
@@ -249,7 +252,7 @@ class NameSet {
     this.further = 0;
   }
 
-  /** Whether the name is known, or is one of the first ones and known from now on. */
+  /** Whether the name is known. If there is room, a new name is added and counts as known. */
   has(hash: number): boolean {
     const wanted = hash === 0 ? 1 : hash | 0;
     let place = (wanted ^ (wanted >>> 12)) & (places - 1);
@@ -269,5 +272,5 @@ class NameSet {
   }
 }
 
-/** One for all: the runtime throws away the code that it made for a class when a collection finds none of the class alive. */
+/** One for all readers. If no instance of the class is alive during a garbage collection, the runtime throws away its optimised code. */
 const meter: CostMeter = new CostMeter();

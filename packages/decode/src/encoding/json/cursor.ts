@@ -4,14 +4,14 @@ import { isLong } from "./integer-range.ts";
 import { exactInteger } from "./exact-integer.ts";
 
 /**
- * Where a reader stands in JSON text. The quick readers below never throw on text that is not what they expect: they set `pos` to
- * {@link missed} and leave the record to the slow reader, which takes all of JSON and knows how to complain.
+ * The position of a fast reader in JSON text. Fast readers do not throw if the text is not as they expect: they set `pos` to {@link missed}
+ * and leave the record to the slow reader, which accepts all of JSON and has the error messages.
  */
 export class JsonCursor {
   bytes: Uint8Array;
   pos = 0;
   end = 0;
-  /** Whether the last nested value has numbers that are left as their text. */
+  /** Whether the last nested value contains numbers that are kept as text. */
   hasTexts = false;
   readonly texts: TextCache;
 
@@ -30,12 +30,12 @@ const plus = 0x2b;
 const point = 0x2e;
 const zero = 0x30;
 
-/** 1 where a byte stands for itself in a JSON string: ASCII but quote, backslash and control characters. */
+/** 1 for each byte that means itself in a JSON string: ASCII except quote, backslash and control characters. */
 const plainBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte < 0x80 && byte !== quoteByte && byte !== backslash ? 1 : 0,
 );
 
-/** Where the string that is open at `p` ends (at its quote), if it is plain ASCII; else {@link missed}. */
+/** The position of the quote that ends the string at `p`, if the string is plain ASCII; otherwise {@link missed}. */
 export function plainStringEnd(bytes: Uint8Array, p: number, end: number): number {
   while (p < end && plainBytes[bytes[p] as number] === 1) {
     p++;
@@ -43,7 +43,7 @@ export function plainStringEnd(bytes: Uint8Array, p: number, end: number): numbe
   return p < end && bytes[p] === quoteByte ? p : missed;
 }
 
-/** A string, or null. */
+/** Reads a string, or null. */
 export function readText(c: JsonCursor): string | null {
   const { bytes, pos, end } = c;
   if (bytes[pos] !== quoteByte) {
@@ -57,7 +57,7 @@ export function readText(c: JsonCursor): string | null {
   return asciiText(c.texts, bytes, pos + 1, close);
 }
 
-/** A string with escapes or characters beyond ASCII. */
+/** Reads a string with escapes or characters outside of ASCII. */
 function readEscapedText(c: JsonCursor): string | null {
   const close = stringEnd(c.bytes, c.pos + 1, c.end);
   if (close === missed) {
@@ -69,12 +69,15 @@ function readEscapedText(c: JsonCursor): string | null {
     c.pos = close + 1;
     return text;
   } catch {
-    c.pos = missed; // the slow reader meets the same bytes and says what is wrong with them
+    c.pos = missed; // the slow reader finds the same error and throws it
     return null;
   }
 }
 
-/** Where the string that is open at `p` ends, escapes respected; {@link missed} if it does not, or holds a control character. */
+/**
+ * The position of the quote that ends the string at `p`, which may have escapes; {@link missed} if there is none, or if the string has a
+ * control character.
+ */
 export function stringEnd(bytes: Uint8Array, p: number, end: number): number {
   while (p < end) {
     const byte = bytes[p] as number;
@@ -89,7 +92,7 @@ export function stringEnd(bytes: Uint8Array, p: number, end: number): number {
   return missed;
 }
 
-/** The text between two quotes, with its escapes undone. Throws where it is not UTF-8 or an escape is none. */
+/** The text between two quotes, with its escapes resolved. Throws if it is not UTF-8 or has an invalid escape. */
 export function stringText(bytes: Uint8Array, start: number, end: number): string {
   const text = freshText(bytes, start, end);
   return text.includes("\\") ? unescape(text) : text;
@@ -97,10 +100,10 @@ export function stringText(bytes: Uint8Array, start: number, end: number): strin
 
 function unescape(text: string): string {
   try {
-    // The runtime's own parser knows the escapes; it sees one string that cannot end early, for its end was found above.
+    // The engine's parser resolves the escapes. The text cannot end the string early, because its end was found above.
     return JSON.parse(`"${text}"`) as string;
   } catch (cause) {
-    // The cause would quote the text, which is data: only its kind is told.
+    // The error has only the cause's name, because the cause's message quotes the text, which is data.
     throw new DecodeError("malformed", `expected a JSON escape, found one that JSON does not know (${(cause as Error).name})`);
   }
 }
@@ -112,7 +115,7 @@ function readNull(c: JsonCursor): null {
   return null;
 }
 
-/** true, false or null. */
+/** Reads true, false or null. */
 export function readBoolean(c: JsonCursor): boolean | null {
   const { bytes, pos } = c;
   const first = bytes[pos];
@@ -130,12 +133,12 @@ export function readBoolean(c: JsonCursor): boolean | null {
 const smallDigits = 9;
 
 /**
- * Longest integer that is read: making a bigint of digits takes longer than in proportion to their number. As many as the longest decimal
- * that PostgreSQL lets a column declare has.
+ * The longest integer that is read. The time to make a bigint grows faster than the number of its digits. The longest decimal that
+ * PostgreSQL allows a column to declare has as many digits.
  */
 export const maxDigits = 1_001;
 
-/** An integer, exact: a number when a double holds it, else a bigint. Null for null, and a miss for a fraction or an exponent. */
+/** Reads an integer exactly: a number if a double holds it, otherwise a bigint. Null for null. Misses a fraction or an exponent. */
 export function readInteger(c: JsonCursor): number | bigint | null {
   const { bytes, pos, end } = c;
   let p = pos;
@@ -148,7 +151,7 @@ export function readInteger(c: JsonCursor): number | bigint | null {
   if (!(firstDigit >= 0 && firstDigit <= 9)) {
     return negative ? miss(c) : readNull(c);
   }
-  // Nine digits stay in small-integer arithmetic, which is what keys and counts are made of.
+  // Up to nine digits are computed as small integers. Most keys and counts have no more.
   let small = 0;
   const smallEnd = p + smallDigits < end ? p + smallDigits : end;
   let digit = firstDigit;
@@ -180,7 +183,7 @@ function miss(c: JsonCursor): null {
   return null;
 }
 
-/** 1 where a byte can stand in a JSON number. */
+/** 1 for each byte that can be part of a JSON number. */
 export const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
   (byte >= 0x30 && byte <= 0x39) || byte === 0x2b || byte === minus || byte === 0x2e || byte === 0x45 || byte === 0x65 ? 1 : 0,
 );
@@ -189,7 +192,7 @@ export const numberBytes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte
  * number = [ "-" ] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ( "e" / "E" ) [ "+" / "-" ] 1*digit ]      (RFC 8259, section 6)
  */
 
-/** Where the JSON number at `p` ends; {@link missed} where none stands there, or more characters of a number follow it. */
+/** The end of the JSON number at `p`; {@link missed} if there is none, or if more characters of a number follow it. */
 export function jsonNumberEnd(bytes: Uint8Array, p: number, end: number): number {
   const first = bytes[p] === minus ? p + 1 : p;
   let close = digitsEnd(bytes, first, end);
@@ -218,7 +221,7 @@ function someDigitsEnd(bytes: Uint8Array, p: number, end: number): number {
   return close > p ? close : missed;
 }
 
-/** The text of a number of any form; null for null. */
+/** Reads the text of a number in any form; null for null. */
 function readNumberText(c: JsonCursor): string | null {
   const { bytes, pos, end } = c;
   if (numberBytes[bytes[pos] as number] !== 1) {
@@ -228,7 +231,7 @@ function readNumberText(c: JsonCursor): string | null {
   return c.pos === missed ? null : latin1(bytes, pos, c.pos);
 }
 
-/** Any number as a double, or null. */
+/** Reads any number as a double, or null. */
 export function readDouble(c: JsonCursor): number | null {
   const text = readNumberText(c);
   if (text === null || c.pos === missed) {
@@ -238,18 +241,18 @@ export function readDouble(c: JsonCursor): number | null {
   return Number.isFinite(value) ? value : miss(c);
 }
 
-/** A double as a float holds it; a miss where it is beyond one. */
+/** Rounds a double to a float. Misses if it is out of a float's range. */
 export function toFloat(c: JsonCursor, value: number): number {
   const float = Math.fround(value);
   if (!Number.isFinite(float)) {
-    c.pos = missed; // the slow reader says so; what is read quickly is finite
+    c.pos = missed; // the slow reader throws the error
   }
   return float;
 }
 
 /**
- * Moves over one value that is a string, a number, a boolean or null: what the blocks around a row are made of. As strict as reading it:
- * bytes that nobody asks for must not be a reason to accept what else is an error.
+ * Moves over a string, a number, a boolean or null. The blocks around a row consist of these. It is as strict as reading: an invalid value
+ * must be an error, also if nobody asks for it.
  */
 export function skipScalar(c: JsonCursor): void {
   const { bytes, pos, end } = c;
@@ -263,7 +266,7 @@ export function skipScalar(c: JsonCursor): void {
   }
 }
 
-/** The same for what may only be a string or null. */
+/** Moves over a string or null. */
 export function skipTextOrNull(c: JsonCursor): void {
   if (c.bytes[c.pos] === quoteByte) {
     skipText(c);
@@ -272,11 +275,11 @@ export function skipTextOrNull(c: JsonCursor): void {
   }
 }
 
-/** Of so many digits, those are an int64 that do not begin with a nine; of fewer, all are. */
+/** All integers of fewer digits have 64 bits, and so have those of this many digits that do not begin with a nine. */
 const maxLongDigits = 19;
 const nine = 0x39;
 
-/** The same for an integer of 64 bits, or null. */
+/** Moves over an integer of 64 bits or null. */
 export function skipLong(c: JsonCursor): void {
   const { bytes, pos, end } = c;
   const first = bytes[pos] === minus ? pos + 1 : pos;
@@ -309,13 +312,13 @@ function skipText(c: JsonCursor): void {
     close = asciiStringEnd(bytes, pos + 1, end);
   }
   if (close === missed) {
-    readEscapedText(c); // characters beyond ASCII: only reading them tells whether they are UTF-8
+    readEscapedText(c); // outside of ASCII, only reading finds invalid UTF-8
   } else {
     c.pos = close + 1;
   }
 }
 
-/** Where a string of ASCII characters and valid escapes ends; {@link missed} for any other. */
+/** The end of a string of ASCII characters and valid escapes; {@link missed} for any other string. */
 function asciiStringEnd(bytes: Uint8Array, p: number, end: number): number {
   while (p < end) {
     const byte = bytes[p] as number;
@@ -335,7 +338,7 @@ function asciiStringEnd(bytes: Uint8Array, p: number, end: number): number {
 
 const simpleEscapes: ReadonlySet<number | undefined> = new Set(Buffer.from('"\\/bfnrt'));
 
-/** One past the escape whose backslash is before `p`. */
+/** The position after the escape whose backslash is before `p`. */
 function escapeEnd(bytes: Uint8Array, p: number, end: number): number {
   if (simpleEscapes.has(bytes[p])) {
     return p + 1;
@@ -345,7 +348,9 @@ function escapeEnd(bytes: Uint8Array, p: number, end: number): number {
   return isUnicode ? close : missed;
 }
 
-/** Nearly every number is digits that do not begin with a zero: told in one pass, without making text of it. */
+/**
+ * Nearly every number consists of digits that do not begin with a zero. Such a number is checked in one pass, without making a text of it.
+ */
 function skipNumber(c: JsonCursor, bytes: Uint8Array, pos: number, end: number): void {
   let p = pos;
   let byte = bytes[p] as number;
@@ -361,7 +366,7 @@ function skipNumber(c: JsonCursor, bytes: Uint8Array, pos: number, end: number):
   skipNumberSlowly(c, bytes, pos, end);
 }
 
-/** Numbers that reading would refuse are missed: too many digits, or more than a double holds. */
+/** Misses numbers that reading would refuse: those with too many digits, or out of a double's range. */
 function skipNumberSlowly(c: JsonCursor, bytes: Uint8Array, pos: number, end: number): void {
   c.pos = jsonNumberEnd(bytes, pos, end);
   if (c.pos - pos > 1 && !Number.isFinite(Number(latin1(bytes, pos, c.pos)))) {
@@ -369,7 +374,7 @@ function skipNumberSlowly(c: JsonCursor, bytes: Uint8Array, pos: number, end: nu
   }
 }
 
-/** A string, a number, a boolean or null, whatever stands there: what JSON without a schema is made of. */
+/** Reads a string, a number, a boolean or null. JSON without a schema consists mostly of these. */
 export function readSimple(c: JsonCursor): string | number | bigint | boolean | null {
   const { bytes, pos } = c;
   const first = bytes[pos] as number;
@@ -378,7 +383,7 @@ export function readSimple(c: JsonCursor): string | number | bigint | boolean | 
   }
   if (first === minus) {
     const value = readInteger(c);
-    return value === 0 ? -0 : value; // without a type, -0 is what JSON.parse makes of it
+    return value === 0 ? -0 : value; // without a type, -0 stays -0 as in JSON.parse
   }
   return first >= zero && first <= 0x39 ? readInteger(c) : readBoolean(c);
 }

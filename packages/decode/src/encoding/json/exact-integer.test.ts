@@ -30,6 +30,6 @@ test.each([2n ** 53n - 1n, 2n ** 53n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n,
   },
 );
 
-test("a zero with a minus is what JSON.parse makes of it", () => {
+test("a zero with a minus is -0, as in JSON.parse", () => {
   expect(read("-0")).toBe(-0);
 });

@@ -3,7 +3,7 @@ import { latin1 } from "../text-cache.ts";
 
 const minus = 0x2d;
 const zero = 0x30;
-/** So many digits are below 2^64. */
+/** All integers with this many digits are below 2^64. */
 const maxDigitsOf64Bits = 19;
 const lowDigits = 9;
 const lowPower = 1_000_000_000;
@@ -15,8 +15,8 @@ const halves = new Uint32Array(wide.buffer);
 const low = isLittleEndian() ? 0 : 1;
 
 /**
- * The integer whose digits, and minus, these bytes are: a number where a double holds it, else a bigint. Making a bigint of text costs
- * several times what making it of two words does; int64 columns and clocks that count nanoseconds have no more.
+ * The integer of these digits with an optional minus: a number if a double holds it, otherwise a bigint. Making a bigint of a text takes
+ * several times as long as making it of two words of 32 bits. int64 columns and nanosecond clocks fit into two words.
  */
 export function exactInteger(bytes: Uint8Array, start: number, end: number): number | bigint {
   const isNegative = bytes[start] === minus;
@@ -35,7 +35,10 @@ export function exactInteger(bytes: Uint8Array, start: number, end: number): num
   return isNegative ? -magnitude : magnitude;
 }
 
-/** high * 10^9 + rest, by products that a double holds. */
+/**
+ * Computes `high * 10**9 + rest` as a bigint of 64 bits. The product can exceed 2**53, so `high` is split at 16 bits: each partial product
+ * is then exact in a double, and the carries are added by hand.
+ */
 function ofParts(high: number, rest: number): bigint {
   const lowProduct = (high % halfWord) * lowPower + rest;
   const highProduct = Math.floor(high / halfWord) * lowPower;
@@ -53,7 +56,7 @@ function digits(bytes: Uint8Array, start: number, end: number): number {
   return value;
 }
 
-/** More digits than 64 bits hold; zeros in front are none that JSON allows. */
+/** Text with more digits than 64 bits hold. It has no leading zeros, because JSON does not allow them. */
 function ofText(text: string): number | bigint {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);

@@ -13,20 +13,20 @@ function remembering(bytes: Buffer): FieldMemo {
 }
 
 describe("FieldMemo", () => {
-  it("finds the field where it stands again, anywhere in other bytes", () => {
+  it("finds the same field again at any place in other bytes", () => {
     const memo = remembering(field);
     expect(memo.stands(Buffer.concat([Buffer.from("{}"), field, Buffer.from(",")]), 2)).toBe(true);
     expect(memo.text).toBe("orders");
   });
 
-  it("finds neither a longer text nor a shorter one, nor one that the bytes end in", () => {
+  it("finds no longer text, no shorter text, and none that is cut by the end of the bytes", () => {
     const memo = remembering(field);
     expect(memo.stands(Buffer.from(',"table":"orders_2"'), 0)).toBe(false);
     expect(memo.stands(Buffer.from(',"table":"order","x'), 0)).toBe(false);
     expect(memo.stands(field.subarray(0, -1), 0)).toBe(false);
   });
 
-  it("does not remember what is no text, or is long", () => {
+  it("does not remember long texts, or fields that are no text", () => {
     const memo = remembering(field);
     const number = Buffer.from(',"lsn":744');
     memo.keep(number, 0, number.length, undefined);
@@ -36,7 +36,7 @@ describe("FieldMemo", () => {
     expect(memo.stands(long, 0)).toBe(false);
   });
 
-  it("never tells of another field than the one that stands, however often it changes", () => {
+  it("only finds the field that stands there, even if it changes often", () => {
     const memo = new FieldMemo();
     for (let i = 0; i < 500; i++) {
       const text = `t${i % 3 === 0 ? i : 7}`;
@@ -51,7 +51,7 @@ describe("FieldMemo", () => {
 });
 
 describe("a topic of several tables", () => {
-  it("has each record in its own table, though most of its source block is the last one's", () => {
+  it("gives each record its own table, although most of its source block is the same as the last one", () => {
     const decoder = createDecoder();
     const tables = ["orders", "orders", "orders", "orders_2", "order", "orders", "ord\\u0065rs", "ordérs", "o", "orders"];
     for (let round = 0; round < 40; round++) {

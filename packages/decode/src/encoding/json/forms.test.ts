@@ -23,10 +23,10 @@ const codes = (type: Type, text: string): unknown[] => {
 
 const record = (name: string, fields: readonly Field[]): RecordType => ({ kind: "record", name, fields });
 
-describe("maps whose keys are no text", () => {
+describe("maps whose keys are not text", () => {
   const type: Type = { kind: "map", keys: { kind: "int" }, values: { kind: "string" } };
 
-  test("are read from pairs and from objects of key and value alike", () => {
+  test("are read from pairs, and from objects of key and value", () => {
     for (const text of ['[[1,"a"],[2,"b"]]', '[{"key":1,"value":"a"},{"key":2,"value":"b"}]']) {
       expect(values(type, text)).toEqual([
         new Map([
@@ -41,14 +41,14 @@ describe("maps whose keys are no text", () => {
     }
   });
 
-  test("are refused where a key or a value is missing", () => {
+  test("are refused if a key or a value is missing", () => {
     for (const text of ["[[1]]", '[{"key":1}]', '[{"value":"a"}]', "[1]", "{}"]) {
       expect(codes(type, text)).toEqual(["value-invalid"]);
     }
   });
 });
 
-describe("integers that are written as other numbers", () => {
+describe("integers that are written with a point or an exponent", () => {
   const type = record("R", [{ name: "n", type: { kind: "long" } }]);
 
   test.each<[string, unknown]>([
@@ -66,17 +66,17 @@ describe("integers that are written as other numbers", () => {
     expect(values(type, `{"n":${text}}`)).toEqual([{ n: value }, { n: value }]);
   });
 
-  test.each(["1.5", "1e-1", "1e-400", "1e41", "1e400000", "1e999999999"])("%s is none", (text) => {
+  test.each(["1.5", "1e-1", "1e-400", "1e41", "1e400000", "1e999999999"])("%s is refused", (text) => {
     expect(codes(type, `{"n":${text}}`)).toEqual(["value-invalid"]);
   });
 
-  test("their meaning is applied to them", () => {
+  test("are converted by their semantics", () => {
     const date: Type = { kind: "int", semantic: { name: "io.debezium.time.Date", parameters: {} } };
     expect(values(record("R", [{ name: "n", type: date }]), '{"n":1.0}')).toEqual([{ n: "1970-01-02" }, { n: "1970-01-02" }]);
   });
 });
 
-describe("records that hold themselves", () => {
+describe("records that contain themselves", () => {
   const fields: Field[] = [{ name: "day", type: { kind: "int", semantic: { name: "io.debezium.time.Date", parameters: {} } } }];
   const node = record("Node", fields);
   fields.push({ name: "next", type: { kind: "union", branches: [{ kind: "null" }, node] } });
@@ -86,18 +86,18 @@ describe("records that hold themselves", () => {
     expect(values(node, '{"day":1,"next":{"day":2,"next":{"day":3,"next":null}}}')).toEqual([value, value]);
   });
 
-  test("end at the limit of depth", () => {
+  test("are refused beyond the depth limit", () => {
     expect(codes(node, `${'{"day":1,"next":'.repeat(50_000)}null${"}".repeat(50_000)}`)).toEqual(["limit-exceeded"]);
   });
 
-  test("may be a struct that is one value, which is read as far as it goes", () => {
+  test("may be a struct that becomes one value, which is read to its end", () => {
     const parts: Field[] = [{ name: "wkb", type: { kind: "bytes" } }];
     const point: RecordType = { ...record("P", parts), semantic: { name: "io.debezium.data.geometry.Geometry", parameters: {} } };
     parts.push({ name: "srid", type: point });
     expect(codes(point, '{"wkb":"AA==","srid":null}')).toHaveLength(2);
   });
 
-  test("compile at once, however many times each holds the next", () => {
+  test("compile at once, even if each contains the next one many times", () => {
     const levels = Array.from({ length: 60 }, (_, i) => ({ type: record(`R${i}`, []) }));
     for (const [i, { type }] of levels.entries()) {
       const next = levels[i + 1]?.type ?? ({ kind: "int" } satisfies Type);
@@ -122,7 +122,7 @@ test("a number of any size is exact where its type allows integers and fractions
   expect(values(type, '{"n":1.50}', { numbers: "exact" })).toEqual([{ n: "1.50" }, { n: "1.50" }]);
 });
 
-test("an object of few of many columns has them in their order, and what no column knows behind them", () => {
+test("an object with few of many columns has them in their order, followed by properties without a column", () => {
   const type = record(
     "R",
     Array.from({ length: 100 }, (_, i) => ({ name: `c${i}`, type: { kind: "int" } as const })),

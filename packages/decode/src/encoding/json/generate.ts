@@ -25,26 +25,26 @@ import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { TextCache } from "../text-cache.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
-/** Reads a record at the cursor, or leaves the cursor at {@link missed}. */
+/** Reads a record at the cursor, or sets the cursor to {@link missed}. */
 export type FastReader = (c: JsonCursor) => unknown;
 
 const noBytes = new Uint8Array(0);
 
-/** Move over a value of any kind of scalar, and over text. */
+/** Statements that move over any scalar, and over text. */
 const skipAny = "skipScalar(c);";
 const skipText = "skipTextOrNull(c);";
 
-/** Wider records are left to the slow reader: the code for them would be larger than what the runtime optimizes. */
+/** Wider records are left to the slow reader, because the runtime would not optimise such large code. */
 const maxGeneratedFields = 300;
-/** Names are the sender's to choose, and each of their bytes is a comparison in the code. */
+/** The sender chooses the names, and each byte of a name is a comparison in the code, so the code's length is limited. */
 const maxCodeChars = 262_144;
 const codeCharsPerField = 150;
 const codeCharsPerNameByte = 20;
 
 /**
- * Generates a reader for text as Jackson (and `JSON.stringify`) writes a record of this type: fields in the schema's order, no white
- * space. It knows the property names in advance, so it compares bytes instead of making strings, and builds its object as one literal.
- * Null where the type is not worth it.
+ * Generates a reader for text as Jackson (and `JSON.stringify`) writes a record of this type: fields in the schema's order, no white space.
+ * The names are known in advance, so the reader compares bytes in place of making strings, and builds its object as one literal. Null if
+ * the type is too wide.
  */
 export function generateFastReader(
   type: RecordType,
@@ -60,7 +60,7 @@ export function generateFastReader(
   return emitter.isTooLong ? null : emitter.compile(root);
 }
 
-/** Counted no further than what readers are generated for. */
+/** Counts the fields of a type. Stops above the number for which readers are generated. */
 export function countFields(type: Type, depth: number = 0): number {
   const record = withoutNull(type);
   if (record.kind !== "record" || depth > 2) {
@@ -70,14 +70,14 @@ export function countFields(type: Type, depth: number = 0): number {
   for (const field of record.fields) {
     sum += countFields(field.type, depth + 1);
     if (sum > maxGeneratedFields) {
-      break; // one record may stand in many places: that it is too wide is told without walking them all
+      break; // a record may stand in very many places, so the count stops as soon as it is too high
     }
   }
   return sum;
 }
 
 interface Place {
-  /** Whether the read plan speaks of this record's fields. */
+  /** Whether the read plan names fields of this record. */
   readonly isTop: boolean;
   /** Whether the record's fields are columns of a row. */
   readonly isRow: boolean;
@@ -121,12 +121,12 @@ class Emitter {
     this.scope["isUnavailableJson"] = jsonColumnTest("any", context.unavailable);
   }
 
-  /** Whether the code would be longer than it may be; what was emitted is incomplete then. */
+  /** Whether the code is longer than allowed. If so, it is incomplete. */
   get isTooLong(): boolean {
     return this.#codeChars > maxCodeChars;
   }
 
-  /** The function of that name, and those that deferred parts are read with. */
+  /** The function with that name, together with the functions that read deferred parts. */
   compile(root: string): FastReader {
     const names = [root, ...this.#lateReaders.map(([, name]) => name)];
     const [reader, ...late] = generate(`${this.source}\nreturn [${names.join(", ")}];`, this.scope) as FastReader[];
@@ -136,7 +136,7 @@ class Emitter {
     return reader as FastReader;
   }
 
-  /** Emits the reader of a record, once a type and place, and returns its name. */
+  /** Emits the reader of a record, once for each type and place, and returns its name. */
   record(type: RecordType, place: Place): string {
     const key = `${this.#id(type)}/${place.isTop}/${place.isRow}`;
     const known = this.#records.get(key);
@@ -185,7 +185,7 @@ class Emitter {
     return name;
   }
 
-  /** One function around the reads of a record's fields. Text that is not an object is a miss, or null. */
+  /** Emits a function around the reads of a record's fields. It returns null for null and misses any other text that is not an object. */
   #emit(name: string, lines: readonly string[], isEmpty: boolean, result: string): void {
     this.source += `
 function ${name}(c) {
@@ -198,19 +198,19 @@ function ${name}(c) {
 }`;
   }
 
-  /** Compares the bytes of `{"name":` or `,"name":` and moves over them. */
+  /** Statements that compare the bytes of `{"name":` or `,"name":` and move over them. */
   #literal(name: string, isFirst: boolean): string {
     const bytes = Buffer.from(`${isFirst ? "{" : ","}${JSON.stringify(name)}:`, "utf8");
     this.#codeChars += codeCharsPerField + bytes.length * codeCharsPerNameByte;
     if (this.isTooLong) {
       return "";
     }
-    // Cut to 32 bits, an index needs no check for overflow.
+    // An index that is cut to 32 bits needs no check for overflow.
     const differs = [...bytes].map((byte, i) => `b[(p + ${i}) | 0] !== ${byte}`).join(" || ");
     return `if (${differs}) { c.pos = missed; return null; } c.pos = p + ${bytes.length};`;
   }
 
-  /** Reads one field into `target`. */
+  /** Statements that read one field into `target`. */
   #field(field: Field, place: Place, target: string): string {
     const type = withoutNull(field.type);
     const { rows } = this.#options.plan;
@@ -221,7 +221,7 @@ function ${name}(c) {
     if (fast !== null) {
       return `let ${target}; ${fast}`;
     }
-    // A record inside of itself is left to the parser, which counts how deep it goes.
+    // A record inside of itself is left to the parser, which limits the depth.
     if (type.kind === "record" && !place.isRow && !this.#open.has(type) && this.#conversion(type)?.struct === undefined) {
       return `const ${target} = ${this.record(type, { isTop: false, isRow: false })}(c);`;
     }
@@ -238,12 +238,12 @@ function ${name}(c) {
     return type.kind === "any" ? this.#nullOnly(target) : this.#slow(compileConvert(field.type, this.#context, field.name), target);
   }
 
-  /** What was null when its type was learned: anything else there is the slow reader's to understand. */
+  /** A field that was null when its type was learned. If it is anything else now, the slow reader must read it. */
   #nullOnly(target: string): string {
     return `const ${target} = null; if (b[c.pos] === 110) skipScalar(c); else c.pos = missed;`;
   }
 
-  /** Any JSON value at the cursor, parsed as the slow reader parses it. */
+  /** Reads any JSON value at the cursor as the slow reader reads it. */
   #slow(convert: Convert, target: string): string {
     return `const ${target} = ${this.#constant("slow", this.#nested(convert))}(c);`;
   }
@@ -256,7 +256,7 @@ function ${name}(c) {
     };
   }
 
-  /** Where JSON's own types are what is wanted, what was parsed is looked at again only if a number in it is beyond doubles. */
+  /** If values have JSON's own types, a parsed value is converted only if it contains a number that a double cannot hold. */
   #nestedAny(isColumn: boolean, convert: Convert): FastReader {
     const { numbers, int64 } = this.#options.values;
     if (numbers !== "double" || int64 !== "safe") {
@@ -273,7 +273,7 @@ function ${name}(c) {
     };
   }
 
-  /** The statement for a type whose text is read without parsing it first, or null. */
+  /** The statement for a type that can be read without parsing it first, or null. */
   #fast(type: Type, isColumn: boolean, target: string): string | null {
     const conversion = this.#conversion(type);
     switch (type.kind) {
@@ -281,7 +281,7 @@ function ${name}(c) {
         return `${target} = readBoolean(c);`;
       case "int":
       case "long":
-        return this.#integer(type as PrimitiveType, conversion?.int, conversion?.bigint, target); // the kinds of one
+        return this.#integer(type as PrimitiveType, conversion?.int, conversion?.bigint, target); // all kinds of integers are primitive types
       case "float":
       case "double":
         return `t = readDouble(c); ${target} = t === null ? null : ${this.#double(type.kind, conversion?.double)};`;
@@ -299,13 +299,13 @@ function ${name}(c) {
     }
   }
 
-  /** Most of schemaless JSON is short scalars; what is not goes through the parser. */
+  /** Most values of schemaless JSON are short scalars. Other values are parsed. */
   #any(isColumn: boolean, target: string): string {
     const anyType: Type = { kind: "any" };
     const convert = isColumn ? compileColumn(anyType, this.#context, "a column") : compileConvert(anyType, this.#context, "a field");
     const slow = this.#constant("any", this.#nestedAny(isColumn, convert));
     const column = isColumn ? ` else if (typeof ${target} === "string" && isUnavailableJson(${target})) ${target} = UNAVAILABLE;` : "";
-    // What the slow reader made is converted already: a fraction must not be taken for an integer.
+    // The value of the slow reader is converted already: a fraction in it must not be taken for an integer.
     const integers =
       this.#options.values.int64 === "safe"
         ? ""
@@ -352,7 +352,7 @@ function ${name}(c) {
     return `t = readBase64(c); ${target} = t < 0 ? null : ${column};`;
   }
 
-  /** Moves over the deferred record, reading what the plan peeks at on the way. */
+  /** Statements that move over the deferred record, and read the fields that the plan peeks at. */
   #deferred(field: Field, defer: DeferredField, target: string): string {
     const type = withoutNull(field.type);
     if (type.kind !== "record") {
@@ -382,7 +382,9 @@ function ${name}(c) {
     return `const ${target} = ${skip}(c);`;
   }
 
-  /** Moves over a field whose value is read late. As strict as reading it: what it would end in, the record ends in when it is decoded. */
+  /**
+   * Statements that move over a field that is read late. They are as strict as reading it, so that a bad record fails when it is decoded.
+   */
   #judged(field: Field, target: string): string {
     const type = withoutNull(field.type);
     if (type.kind === "any" && type.semantic === undefined) {
@@ -403,7 +405,10 @@ function ${name}(c) {
     return this.#field(field, { isTop: false, isRow: false }, target);
   }
 
-  /** Moves over a field that is most often what it was in the last message; reads its text into `target` where the plan peeks at it. */
+  /**
+   * Statements that move over a field that is mostly the same as in the last message. They read its text into `target` if the plan peeks at
+   * it.
+   */
   #remembered(literal: string, target: string | null, skip: string): string {
     const memo = this.#constant("memo", new FieldMemo());
     const read = target === null ? skip : `${target} = readText(c);`;
@@ -411,7 +416,7 @@ function ${name}(c) {
     ${literal} ${read} if (c.pos === missed) return null; ${memo}.keep(b, p, c.pos, ${target}); p = c.pos; }`;
   }
 
-  /** Reads a deferred part, whole, when somebody asks for it: quickly where its text is as expected, which its extent has shown already. */
+  /** Makes the reader of a deferred part. It tries the fast reader first: the skip has already checked the spelling of the text. */
   #deferredRead(type: RecordType, where: string): (bytes: Uint8Array, start: number, end: number) => unknown {
     const convert = compileConvert(type, this.#context, where);
     const parse = this.#parse;
@@ -423,13 +428,16 @@ function ${name}(c) {
       cursor.pos = start;
       cursor.end = end;
       const value = late.fast === null ? null : late.fast(cursor);
-      cursor.bytes = noBytes; // the event, not its reader, says how long the batch is kept
+      cursor.bytes = noBytes; // the event holds the batch as long as it needs it; the reader must not
       return value !== null && cursor.pos === end ? value : convert(parseJson(bytes, start, end, parse));
     };
   }
 }
 
-/** A test for what is beyond so many bits: a miss, of which the slow reader says what is wrong. A number that is exact has no more than 64. */
+/**
+ * A test whether a value is out of the range of this many bits. It then misses, and the slow reader throws the error. A number that is
+ * exact has at most 64 bits.
+ */
 function beyond(bits: number, value: string): string {
   if (bits === 64) {
     return `typeof ${value} === "bigint" && !isLong(${value})`;

@@ -16,12 +16,12 @@ async function decodeColumn(json: string, hint: Hint, numbers: "double" | "exact
 }
 
 describe("a hint on a plain JSON column", () => {
-  test("reads a decimal that brings its scale, whose integer is in base64", async () => {
+  test("reads a decimal that carries its scale, with its integer in base64", async () => {
     expect(await decodeColumn(`{"scale":2,"value":"MDk="}`, "io.debezium.data.VariableScaleDecimal")).toBe("123.45");
     expect(await decodeColumn(`{"scale":0,"value":"gA=="}`, "io.debezium.data.VariableScaleDecimal")).toBe("-128");
   });
 
-  test("reads a point with its WKB as bytes and its coordinates as doubles, however other numbers are kept", async () => {
+  test("reads a point with its WKB as bytes and its coordinates as doubles, for each form of numbers", async () => {
     const wkb = "AQEAAAAAAAAAAADwPwAAAAAAAABA";
     const point = { x: 1.5, y: -2.25, srid: null, wkb: Buffer.from(wkb, "base64") };
     for (const numbers of ["double", "exact"] as const) {
@@ -31,7 +31,7 @@ describe("a hint on a plain JSON column", () => {
     }
   });
 
-  test("reads vectors as numbers, however other numbers are kept", async () => {
+  test("reads vectors as numbers, for each form of numbers", async () => {
     for (const numbers of ["double", "exact"] as const) {
       expect(await decodeColumn("[0.1,2,-3.5]", "io.debezium.data.DoubleVector", numbers)).toEqual([0.1, 2, -3.5]);
       expect(await decodeColumn("[0.1,2]", "io.debezium.data.FloatVector", numbers)).toEqual([Math.fround(0.1), 2]);
@@ -50,12 +50,12 @@ describe("a hint on a plain JSON column", () => {
     }
   });
 
-  test("leaves a UUID the text that it is", async () => {
+  test("leaves a UUID as text", async () => {
     const uuid = "3f2504e0-4f89-11d3-9a0c-0305e82c3301";
     expect(await decodeColumn(`"${uuid}"`, "io.debezium.data.Uuid")).toBe(uuid);
   });
 
-  test("tells base64 that is none", async () => {
+  test("refuses invalid base64", async () => {
     await expect(decodeColumn(`{"scale":2,"value":"%%%%"}`, "io.debezium.data.VariableScaleDecimal")).rejects.toThrow(
       /^\[value-invalid\] expected base64/,
     );

@@ -1,4 +1,4 @@
-/** What an integer of so many bits holds. */
+/** The range of an integer with a number of bits. */
 export interface IntegerRange {
   readonly bits: number;
   readonly min: number | bigint;
@@ -13,7 +13,7 @@ export function rangeOf(bits: 8 | 16 | 32 | 64): IntegerRange {
   return bits === 64 ? { bits, min: minLong, max: maxLong } : { bits, min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 };
 }
 
-/** Whether an integer is one of 64 bits: a number always is, where it is exact. */
+/** Whether an integer has at most 64 bits. A number that is exact always has. */
 export function isLong(value: number | bigint): boolean {
   return typeof value === "number" || (value >= minLong && value <= maxLong);
 }

@@ -2,12 +2,12 @@ import type { ColumnHints, ReadPlan } from "../reader.ts";
 import type { Field, RecordType, Type } from "../type.ts";
 import { isJsonObject } from "./parse.ts";
 
-/** The names of an object; how they are remembered is the caller's affair. */
+/** Returns the names of an object. The caller may cache them. */
 export type NamesOf = (object: Record<string, unknown>) => readonly string[];
 
 /**
- * The type of a JSON object as its text shows it: its property names, in their order, and JSON's own types behind them. Producers write
- * the same properties in the same order message after message, so a reader generated from one message reads the next ones.
+ * The type of a JSON object as learned from its text: its property names in their order, with JSON's own types. Producers write the same
+ * properties in the same order in each message, so a reader that is generated from one message reads the next ones.
  */
 export function learnType(sample: Record<string, unknown>, namesOf: NamesOf, plan: ReadPlan, hints: ColumnHints): RecordType {
   const names = namesOf(sample);
@@ -15,7 +15,7 @@ export function learnType(sample: Record<string, unknown>, namesOf: NamesOf, pla
     return rowType(names, hints);
   }
   const rows = plan.rows;
-  // A row that is null in this message looks like the one beside it, which is the same table's.
+  // If the row of this message is null, the type is taken from the other row, which is one of the same table.
   const knownRow = rows.map((name) => sample[name]).find(isJsonObject);
   const planned = new Set(plan.defer === null ? [...rows, ...plan.skip] : [...rows, ...plan.skip, plan.defer.field]);
   const fields = namesToLearn(names, planned).map((name): Field => {
@@ -31,14 +31,14 @@ export function learnType(sample: Record<string, unknown>, namesOf: NamesOf, pla
 
 const anyType: Type = { kind: "any" };
 
-/** More names than this are data, not columns: a reader that knows each of them would cost more than it saves. */
+/** An object with more names holds data, not columns. A reader for all of them would cost more than it saves. */
 const maxNames = 1_000;
 
 export function areManyNames(names: readonly string[]): boolean {
   return names.length > maxNames;
 }
 
-/** The names that a type speaks of: of very many, only those that something is known of. */
+/** The names that the type includes. If there are very many, only those with known semantics. */
 function namesToLearn(names: readonly string[], known: { has(name: string): boolean }): readonly string[] {
   return areManyNames(names) ? names.filter((name) => known.has(name)) : names;
 }

@@ -4,7 +4,7 @@ import { asciiText, latin1, type TextCache } from "../text-cache.ts";
 import { type JsonCursor, jsonNumberEnd, missed, maxDigits, numberBytes, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
 import { exactInteger } from "./exact-integer.ts";
 
-/** A JSON number that has a fraction or an exponent, as it was written. */
+/** A JSON number with a fraction or an exponent, as it was written. */
 export class NumberText {
   readonly text: string;
 
@@ -20,33 +20,33 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 
 export interface ParseOptions {
   readonly maxDepth: number;
-  /** Texts to remember; null where it is not worth it. */
+  /** The cache of texts; null if a cache is not worth it. */
   readonly texts: TextCache | null;
   /**
-   * Whether numbers with a fraction or an exponent are read as doubles, for a value that no type says more of; one beyond a double's range
-   * keeps its text. All keep their text else.
+   * Whether numbers with a fraction or an exponent are read as doubles, for values without a type. A number out of a double's range keeps
+   * its text. If false, all of them keep their text.
    * @default false
    */
   readonly asDoubles?: boolean;
 }
 
 /**
- * All of JSON, exactly: integers as number where a double holds them and as bigint else, other numbers as their text, strict UTF-8, bounded
- * depth, `__proto__` as a property like any other. Accepts only what fills the bytes from `start` to `end`.
+ * Parses all of JSON exactly: integers as a number if a double holds them and as a bigint if not, other numbers as their text, strict
+ * UTF-8, limited depth, `__proto__` as a normal property. The value must fill the bytes from `start` to `end`.
  */
 export function parseJson(bytes: Uint8Array, start: number, end: number, options: ParseOptions): unknown {
   return parseWhole(bytes, start, end, options).value;
 }
 
-/** A parsed value, and whether some of its numbers are left as their text: only those need a look at every value again. */
+/** A parsed value, and whether it contains numbers that are kept as text. Only such a value must be converted. */
 export interface Parsed {
   readonly value: unknown;
   readonly hasTexts: boolean;
-  /** Whether a number has a fraction or an exponent: without any, the value is the same however such numbers are read. */
+  /** Whether a number has a fraction or an exponent. If none has, the value does not depend on how such numbers are read. */
   readonly hasFractions: boolean;
 }
 
-/** The same as {@link parseJson}, for who needs not convert what has no {@link NumberText} in it. */
+/** The same as {@link parseJson}, for callers that convert only values that contain a {@link NumberText}. */
 export function parseWhole(bytes: Uint8Array, start: number, end: number, options: ParseOptions): Parsed {
   parser.begin(bytes, start, end, options);
   try {
@@ -58,7 +58,7 @@ export function parseWhole(bytes: Uint8Array, start: number, end: number, option
   }
 }
 
-/** The JSON value at the cursor, of any kind. Leaves the cursor behind it, or at {@link missed} where the text is not JSON. */
+/** Parses any JSON value at the cursor. Sets the cursor after it, or to {@link missed} if the text is not JSON. */
 export function parseNested(c: JsonCursor, options: ParseOptions): unknown {
   parser.begin(c.bytes, c.pos, c.end, options);
   try {
@@ -67,7 +67,7 @@ export function parseNested(c: JsonCursor, options: ParseOptions): unknown {
     c.hasTexts = parser.hasTexts;
     return value;
   } catch {
-    c.pos = missed; // the slow reader meets the same text and says what is wrong with it
+    c.pos = missed; // the slow reader finds the same error and throws it
     return null;
   } finally {
     parser.forget();
@@ -80,7 +80,7 @@ const comma = 0x2c;
 const minus = 0x2d;
 const zero = 0x30;
 const point = 0x2e;
-/** Fifteen digits fit in a double, whatever they are. */
+/** A double holds every integer with fifteen digits. */
 const maxSmallDigits = 15;
 const colon = 0x3a;
 const openBracket = 0x5b;
@@ -93,7 +93,7 @@ const noBytes = new Uint8Array(0);
 class Parser {
   /** Whether a {@link NumberText} was made. */
   hasTexts = false;
-  /** Whether a number with a fraction or an exponent was met. */
+  /** Whether a number with a fraction or an exponent was read. */
   hasFractions = false;
   #bytes: Uint8Array = noBytes;
   #end = 0;
@@ -113,7 +113,7 @@ class Parser {
     this.#asDoubles = options.asDoubles === true;
   }
 
-  /** What falls silent must not keep its last batch. */
+  /** Drops the bytes, because a topic without new messages must not keep its last batch in memory. */
   forget(): void {
     this.#bytes = noBytes;
     this.#texts = null;
@@ -176,7 +176,7 @@ class Parser {
       this.#pos++;
       return [];
     }
-    const array = [this.value(depth - 1)]; // an empty list that grows makes room for many at once
+    const array = [this.value(depth - 1)]; // a list with one item takes less memory than an empty one that grows
     while (this.#more(closeBracket, "',' or ']'")) {
       array.push(this.value(depth - 1));
     }
@@ -185,12 +185,15 @@ class Parser {
 
   #enter(depth: number): void {
     if (depth <= 0) {
-      throw new DecodeError("limit-exceeded", "expected JSON nested no deeper than limits.maxDepth, found it deeper");
+      throw new DecodeError(
+        "limit-exceeded",
+        "expected JSON nested at most limits.maxDepth deep, found it nested deeper; raise the limit if the message is valid",
+      );
     }
     this.#pos++;
   }
 
-  /** Whether another item follows; the closing bracket is taken where none does. */
+  /** Whether another item follows. If not, the closing bracket is taken. */
   #more(close: number, expected: string): boolean {
     let byte = this.#pos < this.#end ? (this.#bytes[this.#pos] as number) : -1;
     if (byte !== comma && byte !== close) {
@@ -221,7 +224,7 @@ class Parser {
     return stringText(this.#bytes, open, close);
   }
 
-  /** Nearly every number has few digits: read in one pass, without making text of it. */
+  /** Nearly every number has few digits. It is read in one pass, without making a text of it. */
   #number(): unknown {
     const bytes = this.#bytes;
     const end = this.#end;
@@ -250,8 +253,8 @@ class Parser {
   }
 
   /**
-   * The double of a short decimal fraction whose digits before the point are read. All its digits and the power of ten are exact in a
-   * double, so their quotient is the double that is nearest to the text.
+   * Reads a short decimal fraction after its point. All its digits together and the power of ten are exact in a double, so their quotient
+   * is rounded once, and is the double nearest to the text.
    */
   #fraction(whole: number, isNegative: boolean, first: number, max: number): unknown {
     const bytes = this.#bytes;
@@ -345,7 +348,7 @@ class Parser {
 
 const powersOfTen: readonly number[] = Array.from({ length: maxSmallDigits + 1 }, (_, exponent) => 10 ** exponent);
 
-/** How many digits the number between two places has; 0 for one with a fraction or an exponent. */
+/** The number of digits of the number between two positions; 0 if it has a fraction or an exponent. */
 function integerDigits(bytes: Uint8Array, start: number, end: number): number {
   const first = bytes[start] === minus ? start + 1 : start;
   for (let p = first; p < end; p++) {
@@ -366,7 +369,7 @@ function isSpace(byte: number): boolean {
 }
 
 /**
- * One for all, as nothing is called while it parses: the runtime throws away the code that it made for a class when a collection finds none
- * of the class alive.
+ * One for all readers, which is safe because parsing calls no other code. If no instance of the class is alive during a garbage collection,
+ * the runtime throws away its optimised code.
  */
 const parser: Parser = new Parser();

@@ -2,8 +2,8 @@ import { base64Length, decodeBase64 } from "./base64.ts";
 import { type JsonCursor, missed, plainStringEnd, readText } from "./cursor.ts";
 
 /**
- * Where the base64 text of one column is decoded to, for conversions that read bytes in place. One for all readers: it is overwritten
- * by the next call and nothing keeps it.
+ * The buffer into which a column's base64 text is decoded, for conversions that read bytes in place. All readers share it: the next call
+ * overwrites it, so nothing may keep it.
  */
 export const scratch: { bytes: Buffer } = { bytes: Buffer.alloc(256) };
 
@@ -14,7 +14,7 @@ export function readBase64(c: JsonCursor): number {
   const start = c.pos + 1;
   const close = c.bytes[c.pos] === 0x22 ? plainStringEnd(c.bytes, start, c.end) : missed;
   if (close === missed) {
-    readText(c); // null, or a miss, or a string that is not plain and so is no base64
+    readText(c); // null, a miss, or a string that is not plain ASCII, which is no base64
     c.pos = c.bytes[start - 1] === 0x22 ? missed : c.pos;
     return -1;
   }
@@ -30,7 +30,7 @@ export function readBase64(c: JsonCursor): number {
   return length;
 }
 
-/** Decodes a base64 string into a buffer of its own; null for null. */
+/** Decodes a base64 string into a new buffer; null for null. */
 export function readBase64Buffer(c: JsonCursor): Buffer | null {
   const start = c.pos + 1;
   const close = c.bytes[c.pos] === 0x22 ? plainStringEnd(c.bytes, start, c.end) : missed;

@@ -18,12 +18,12 @@ const noBytes = new Uint8Array(0);
 const fullCredit = 256;
 const costOfMiss = 8;
 
-/** The text of a number, in nanoseconds or so, that is kept until its column's type says what it is. */
+/** The cost, in about nanoseconds, of a number's text that is kept until the type of its column says what it is. */
 const keptTextCost = 800;
 
 /**
- * Reads JSON text by a type. Text as a schema's own writer writes it is read in place by generated code; any other spelling of the same
- * JSON takes the slow way and gives the same values.
+ * Reads JSON text by a type. Generated code reads a text in place if it is spelled as a writer of the schema spells it. Any other spelling
+ * of the same JSON takes the slow path and gives the same values.
  */
 export class JsonReader implements PayloadReader {
   readonly encoding: EncodingName;
@@ -36,15 +36,15 @@ export class JsonReader implements PayloadReader {
   readonly #parse: ParseOptions;
   readonly #limits: ResolvedLimits;
   #extra: ExtraCost | null = null;
-  // Generated when the first text is read: what is only converted needs none.
+  // Generated when the first text is read, because values that are only converted need no code.
   #fast: FastReader | null | undefined = undefined;
   readonly #generate: () => FastReader | null;
   readonly #budget: CompileBudget | null;
   readonly #fields: number;
-  // A topic whose text never is as expected should not pay for trying: misses use the credit up, hits restore it.
+  // A topic whose texts never have the expected spelling should not pay for trying. Misses use up the credit, hits restore it.
   #credit = fullCredit;
 
-  /** `isRanged`: whether an integer beyond the range of its type is an error. */
+  /** `isRanged`: whether an integer out of the range of its type is an error. */
   constructor(encoding: EncodingName, type: Type, options: CompileOptions & { readonly isRanged?: boolean }) {
     this.encoding = encoding;
     this.type = type;
@@ -67,7 +67,7 @@ export class JsonReader implements PayloadReader {
     return this.readPart(bytes, start, end);
   }
 
-  /** Meters the whole of a message once more, as values whose type is known can cost more than what their text says. */
+  /** Counts the cost of a whole message again with its types, because values with a known type can cost more than their text. */
   checkCost(bytes: Uint8Array, start: number, end: number): void {
     if (end - start >= minMeteredBytes) {
       this.#extra ??= { value: repeatedCost(this.type, this.#context), fraction: keptTextCost };
@@ -75,13 +75,13 @@ export class JsonReader implements PayloadReader {
     }
   }
 
-  /** The same for a part of a message that is metered already. */
+  /** Reads a part of a message whose cost is counted already. */
   readPart(bytes: Uint8Array, start: number, end: number): unknown {
     const value = this.readFast(bytes, start, end);
     return value === fastPathMiss ? this.convert(parseJson(bytes, start, end, this.#parse)) : value;
   }
 
-  /** The value if the text is as expected to the last byte, else {@link fastPathMiss}. Never throws on malformed text. */
+  /** The value, if the text has the expected spelling to the last byte; otherwise {@link fastPathMiss}. Never throws on malformed text. */
   readFast(bytes: Uint8Array, start: number, end: number): unknown {
     if (this.#fast === undefined) {
       if (this.#budget?.take(this.#fields, end - start) === false) {
@@ -97,7 +97,7 @@ export class JsonReader implements PayloadReader {
     cursor.pos = start;
     cursor.end = end;
     const value = tryFast(this.#fast, cursor);
-    cursor.bytes = noBytes; // a topic that falls silent must not keep its last batch
+    cursor.bytes = noBytes; // a topic without new messages must not keep its last batch in memory
     if (cursor.pos === end) {
       this.#credit = fullCredit;
       return value;
@@ -109,20 +109,20 @@ export class JsonReader implements PayloadReader {
     return fastPathMiss;
   }
 
-  /** What a parsed value becomes: the slow way, for a value that was parsed already. */
+  /** Converts a parsed value, as the slow path does. */
   convert(parsed: unknown): unknown {
     this.#slow ??= this.#compile(this.#context);
     return this.#slow(parsed);
   }
 
-  /** The same for a value whose numbers are doubles or integers that are shown as they are: only columns are looked at. */
+  /** Converts a value whose numbers are in their final form. Only its columns are converted. */
   convertFinal(parsed: unknown): unknown {
     this.#final ??= this.#compile({ ...this.#context, isFinal: true, records: new Map() });
     return this.#final(parsed);
   }
 }
 
-/** A value that cannot be converted is a miss too: it may not be the one that counts, as names may stand twice. */
+/** A value that cannot be converted is a miss too. The name may be repeated, and then only the last value counts. */
 function tryFast(fast: FastReader, cursor: JsonCursor): unknown {
   try {
     return fast(cursor);
@@ -152,7 +152,7 @@ export function convertContext(options: CompileOptions, parse: ParseOptions, isR
   return context;
 }
 
-/** The slow way for a whole payload: what the read plan skips, defers and takes for rows is what the generated reader does. */
+/** The slow path for a whole payload. It skips, defers and treats rows as the generated reader does. */
 function compileTop(type: Type, plan: ReadPlan, context: ConvertContext): Convert {
   const record = withoutNull(type);
   if (record.kind !== "record") {
@@ -198,7 +198,10 @@ function compileRow(type: Type, context: ConvertContext, where: string): Convert
   return (value) => (isJsonObject(value) ? convertRecord(value) : value === null ? null : convertOther(value));
 }
 
-/** Converted at once, so that what cannot be is an error of the record; but for what JSON's own types are already. */
+/**
+ * Converts a deferred part at once, so that a value that does not fit is an error of the record. Values of JSON's own types need no
+ * conversion.
+ */
 function compileDeferred(defer: DeferredField, type: Type, convert: Convert, context: ConvertContext): Convert {
   const record = withoutNull(type);
   const fields = record.kind === "record" ? record.fields : [];
@@ -218,7 +221,7 @@ function compileDeferred(defer: DeferredField, type: Type, convert: Convert, con
   };
 }
 
-/** Only text is peeked at: base64 and the doubles that JSON writes as text are none. */
+/** Only texts can be peeked at. Base64, and doubles that JSON writes as texts, are not texts. */
 function isText(type: Type): boolean {
   const { kind } = withoutNull(type);
   return kind === "string" || kind === "any";

@@ -20,12 +20,12 @@ test.each([
   ["a list", { type: "array", items: time }, digits],
   ["a map's values", { type: "map", keys: { type: "int64" }, values: time }, `[${"[1,1],".repeat(100_000)}[1,1]]`],
   ["a list in a struct", { type: "struct", fields: [{ ...{ type: "array", items: time }, field: "a" }] }, `{"a":${digits}}`],
-])("what values of %s become is metered, however the message is spelled", (_, schema, payload) => {
+])("converting the values of %s has a cost, in any spelling of the message", (_, schema, payload) => {
   expect(outcome(schema, payload)).toBe("limit-exceeded");
   expect(outcome(schema, payload, true)).toBe("limit-exceeded");
 });
 
-test("what stands once in a row is not", () => {
+test("a value that occurs once in a row has no additional cost", () => {
   const schema = {
     type: "struct",
     fields: [
@@ -36,11 +36,11 @@ test("what stands once in a row is not", () => {
   expect(outcome(schema, `{"at":1,"a":${digits}}`)).toBe("events");
 });
 
-test("sixteen thousand times in a list are read", () => {
+test("sixteen thousand converted values in a list are read", () => {
   expect(outcome({ type: "array", items: time }, `[${"1700000000000,".repeat(16_383)}1]`)).toBe("events");
 });
 
-test("a schema of more fields than any table has is refused, one of MySQL's widest is not", () => {
+test("a schema with more fields than any table has is refused, and that of MySQL's widest table is read", () => {
   const fields = (count: number): unknown[] => Array.from({ length: count }, (_, i) => ({ type: "int32", optional: true, field: `f${i}` }));
   const row = (field: string): unknown => ({ type: "struct", fields: fields(4_096), field });
   expect(outcome({ type: "struct", fields: [row("before"), row("after"), { type: "string", field: "op" }] }, '{"op":"c"}')).toBe("events");

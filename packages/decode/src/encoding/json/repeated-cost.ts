@@ -2,14 +2,14 @@ import { conversionFor } from "../../values/conversion-for.ts";
 import type { Type } from "../type.ts";
 import type { ConvertContext } from "./convert.ts";
 
-/** Making a value of another kind of what JSON carries, in nanoseconds or so. */
+/** The cost of making a value of another kind than JSON has, in about nanoseconds. */
 const convertedCost = 300;
-/** Base64 becomes bytes of their own, and those may become something else. */
+/** The cost of decoding base64 into bytes. A conversion may add its own cost. */
 const bytesCost = 300;
 
 /**
- * What the costliest value costs, beyond its text, of those that a message can hold any number of: in lists and maps, and in records that
- * hold themselves. What stands once in a record is bounded by its schema.
+ * The additional cost of the most expensive value that a message can have any number of: in lists and maps, and in records that contain
+ * themselves. A value that occurs once in a record is bounded by its schema.
  */
 export function repeatedCost(type: Type, context: ConvertContext): number {
   const open = new Set<Type>();

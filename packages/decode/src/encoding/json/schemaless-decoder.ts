@@ -10,15 +10,15 @@ import { areManyNames, learnType, type NamesOf } from "./learn.ts";
 import { isJsonObject } from "./parse.ts";
 import { JsonReader } from "./reader.ts";
 
-/** A value whose encoding carries no schema, as its text was parsed. */
+/** A parsed value of an encoding that carries no schema. */
 export interface SchemalessValue {
   readonly encoding: EncodingName;
   readonly parsed: unknown;
-  /** The same, parsed again with the text of its numbers kept. */
+  /** Parses the same text again and keeps the text of its numbers. */
   readonly exact: () => unknown;
   /** Whether the next text of this shape may be read without parsing it. */
   readonly isText: boolean;
-  /** Whether its numbers are what JSON's own types become. */
+  /** Whether its numbers are in their final form. */
   readonly isFinal: boolean;
   readonly nullIsTombstone: boolean;
 }
@@ -27,18 +27,18 @@ export interface SchemalessValue {
 interface ShapeReader<Route> {
   readonly route: Route;
   readonly reader: JsonReader;
-  /** Whether its envelope wants the text of numbers that have a fraction. */
+  /** Whether the envelope needs the text of numbers with a fraction. */
   readonly wantsExact: boolean;
 }
 
 const maxRecent = 4;
 const maxShapes = 64;
 const brace = Buffer.from("{");
-/** Names of more characters than a table's columns have are data: not worth remembering. */
+/** Names with more characters than those of a table's columns are data, and not worth remembering. */
 const maxSignatureChars = 65_536;
 
 /**
- * Reads values that carry no schema. Their shapes are learned, so that the next JSON text of the same shape is read without parsing it
+ * Reads values that carry no schema. It learns their shapes, so that the next JSON text with the same shape is read without parsing it
  * first.
  */
 export class SchemalessDecoder<Route> {
@@ -54,17 +54,17 @@ export class SchemalessDecoder<Route> {
     this.#budget = budget;
   }
 
-  /** Reads a text that is spelled as a recent one was; false if it is spelled like none. */
+  /** Reads a text with the spelling of a recent one. False if no recent one has its spelling. */
   readRecent(bytes: Buffer, start: number, end: number): boolean {
     const recent = this.#recent;
     for (let i = 0; i < recent.length; i++) {
       const shape = recent[i] as ShapeReader<Route>;
       const value = shape.reader.readFast(bytes, start, end);
-      // A null by itself is of no shape, although a row in an envelope may be null.
+      // A null alone has no shape, although a row in an envelope may be null.
       if (value !== fastPathMiss && value !== null) {
         if (i > 0) {
           recent[i] = recent[0] as ShapeReader<Route>;
-          recent[0] = shape; // shapes come in runs: a reader that misses through all of one would give up
+          recent[0] = shape; // a shape comes many times in a row, and a reader that misses each time would give up
         }
         this.#scope.reading.value = value;
         this.#scope.reading.route = shape.route;
@@ -96,7 +96,7 @@ export class SchemalessDecoder<Route> {
     const known = this.#shapes.get(key);
     if (known !== undefined) {
       if (isText && !this.#recent.includes(known)) {
-        this.#recent = [known, ...this.#recent].slice(0, maxRecent); // a shape that comes again is tried before its text is parsed
+        this.#recent = [known, ...this.#recent].slice(0, maxRecent); // a shape that comes again is tried first, before its text is parsed
       }
       return known;
     }
@@ -116,7 +116,7 @@ export class SchemalessDecoder<Route> {
     return { route: opening.routeOf({ encoding, fastPath, nullIsTombstone }), reader, wantsExact: plan.numbers === "exact" };
   }
 
-  /** Names stand all over the text, so the reader looks at each. */
+  /** The names are spread over the whole text, so the prefix is only the brace, and the reader compares the names. */
   #fastPathOf(reader: JsonReader, [first]: readonly string[]): FastPathMatch {
     const read = (bytes: Buffer, afterBrace: number, end: number): unknown => {
       const start = afterBrace - brace.length;
@@ -127,7 +127,7 @@ export class SchemalessDecoder<Route> {
   }
 }
 
-/** The names of a value's objects, each listed once: a list of tens of thousands takes as long as parsing them. */
+/** Caches the names of a value's objects, because listing the names of an object with tens of thousands takes as long as parsing it. */
 function rememberNames(): NamesOf {
   const known = new Map<object, readonly string[]>();
   return (object) => {
@@ -140,12 +140,14 @@ function rememberNames(): NamesOf {
   };
 }
 
-/** Whether a value, or an object right inside it, has more names than a table has columns. */
+/** Whether a value, or an object directly inside of it, has more names than a table has columns. */
 function isWide(value: Record<string, unknown>, names: readonly string[], namesOf: NamesOf): boolean {
   return areManyNames(names) || names.some((name) => isJsonObject(value[name]) && areManyNames(namesOf(value[name])));
 }
 
-/** The names of a value and of the objects right inside it: what a learned type is made of. Null if they are too many to be columns. */
+/**
+ * The names of a value and of the objects directly inside of it, from which the type is learned. Null if they are too many to be columns.
+ */
 function signatureOf(value: unknown, namesOf: NamesOf): string | null {
   if (!isJsonObject(value)) {
     return typeof value === "string" ? "string" : "";
