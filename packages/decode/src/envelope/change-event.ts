@@ -6,10 +6,10 @@ import { detachBlock, shownSource, sourceBlock } from "./late-block.ts";
 import { RecordEvent } from "./record-event.ts";
 import { numberOrNull, transactionOf, withUnread } from "./source.ts";
 
-/** What an envelope says of a change beside its images, under Debezium's names: `source` (a record, or one still to be read), `transaction`, `ts_ms`. */
+/** The fields of a change other than its images, under Debezium's names: `source` (a record, or a deferred one), `transaction`, `ts_ms`. */
 type SourceFields = Readonly<Record<string, unknown>>;
 
-/** A change, whatever envelope it came in. The source block is kept as it was read and put in the API's words on first access. */
+/** A change from any envelope. The source block is kept as it was read, and is converted to the API's form on first access. */
 export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   readonly op: Operation;
   readonly table: TableName;
@@ -24,7 +24,7 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
     super();
     this.op = op;
     this.table = table;
-    this.key = origin.key as Columns | null; // what envelopes hand over beside the images of a row is its key
+    this.key = origin.key as Columns | null; // the key that an envelope passes with the images of a row is a row's key
     this.before = before;
     this.after = after;
     this.#sourceFields = sourceFields;

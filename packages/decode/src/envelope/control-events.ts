@@ -22,7 +22,7 @@ import { isBlock, numberOrNull, scalarText, textOrNull, transactionOf, withUnrea
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** A row that no envelope wraps. */
+/** A row without an envelope. */
 export class PlainRow extends RecordEvent implements RowEvent {
   readonly row: Columns;
   readonly table: TableName | null;
@@ -50,7 +50,7 @@ export class PlainRow extends RecordEvent implements RowEvent {
   }
 }
 
-/** What is no row, and so seldom that its fields may be a base class's. */
+/** An event that is neither a row nor a change. These are so rare that the cost of fields in a base class does not matter. */
 abstract class ControlEvent extends RecordEvent {
   readonly key: unknown;
   readonly #origin: Origin;
@@ -66,7 +66,7 @@ abstract class ControlEvent extends RecordEvent {
   }
 }
 
-/** A null value. The headers may say of which table, and that a row was deleted (`__op`): it is a tombstone all the same. */
+/** A null value. Headers may name the table and say that a row was deleted (`__op`), but the event is still a tombstone. */
 export class Tombstone extends ControlEvent implements TombstoneEvent {
   get kind(): "tombstone" {
     return "tombstone";
@@ -98,7 +98,7 @@ export class UnknownValue extends ControlEvent implements UnknownEvent {
   }
 }
 
-/** What a Debezium record that is no row change has in common with one: a source, a transaction, a time. */
+/** The parts that a Debezium record without a row has in common with a change: a source, a transaction, a time. */
 abstract class SourcedEvent extends ControlEvent {
   protected readonly value: Block;
   #source: Source | null = null;
@@ -251,7 +251,7 @@ export class SchemaChange extends SourcedEvent implements SchemaChangeEvent {
   }
 }
 
-/** All changes up to here have been sent. */
+/** All changes up to this time have been sent. */
 export class Watermark extends ControlEvent implements WatermarkEvent {
   readonly watermark: bigint | string | null;
   readonly tsMs: number | null;
@@ -271,7 +271,7 @@ export class Watermark extends ControlEvent implements WatermarkEvent {
   }
 }
 
-/** A notification of Debezium's: how a snapshot gets on, and the like. */
+/** A notification from Debezium, for example about the progress of a snapshot. */
 export class Notification extends ControlEvent implements NotificationEvent {
   readonly #value: Block;
 

@@ -5,7 +5,7 @@ import type { EnvelopeScope } from "./envelope.ts";
 import type { Origin } from "./origin.ts";
 import { isBlock, numberOrNull, scalarText } from "./source.ts";
 
-/** A change of a document, which may come with a list of what was changed in it. */
+/** A change of a document. It may come with a list of the changed parts. */
 export class DocumentChange extends EnvelopedChange {
   readonly #updateDescription: UpdateDescription | null;
 
@@ -27,18 +27,18 @@ export class DocumentChange extends EnvelopedChange {
   }
 }
 
-/** What stands where an envelope has a document: the text of Extended JSON, or its value where the text was parsed already. */
+/** The value of a document in an envelope: from text in Extended JSON, or from its parsed form. */
 export function documentValue(value: unknown, scope: EnvelopeScope): unknown {
   return extendedJson(typeof value === "string" ? scope.parseJson(value) : value, scope.values);
 }
 
-/** The columns of a document, or null where there is none. */
+/** The columns of a document, or null if there is no document. */
 export function documentOf(value: unknown, scope: EnvelopeScope): Columns | null {
   const document = value === null || value === undefined ? null : documentValue(value, scope);
   return isBlock(document) ? document : null;
 }
 
-/** MongoDB's words for an update. Debezium and MongoDB's own connector spell the length of an array that was cut differently. */
+/** MongoDB's description of an update. Debezium and MongoDB's own connector use different names for the new length of a shortened array. */
 export function updateDescriptionOf(value: unknown, scope: EnvelopeScope): UpdateDescription | null {
   if (!isBlock(value)) {
     return null;

@@ -5,27 +5,30 @@ import type { BinaryHandling, ResolvedLimits, ResolvedValueOptions } from "../op
 import type { SchemaId } from "../schema-source.ts";
 import type { Semantic } from "../values/conversion.ts";
 
-/** What can be known of a value before it is read, or from one that was: its names. */
+/**
+ * What can be known about a value without its contents: its topic and its names. It is made before the value is read, or from a value that
+ * was read.
+ */
 export interface Shape {
   readonly topic: string;
-  /** The schema's full name, or null where there is no schema. */
+  /** The schema's full name, or null if there is no schema. */
   readonly typeName: string | null;
-  /** The full names of the records that a schema leaves to choose from, where it is a union of several. */
+  /** The full names of the records in the schema, if the schema is a union of several. */
   readonly choices?: readonly string[];
-  /** Top-level field names; null where the value is no record. */
+  /** Top-level field names; null if the value is not a record. */
   readonly fields: readonly string[] | null;
   /**
-   * The names inside of a top-level field where a schema states them, else null: of values without a schema only the outermost names are the
-   * same for all that are read alike, and `open` tells by what is in them.
+   * The names inside of a top-level field if a schema states them, or null. Values without a schema have the same shape if their outermost
+   * names are the same. Their inner names can differ, so `open` looks at them.
    */
   readonly fieldsOf: (field: string) => readonly string[] | null;
-  /** Whether the value is text: it may hold a document. */
+  /** Whether the value is text, which may hold a document. */
   readonly isText: boolean;
-  /** Of the record's header names, those that some envelope is recognised by (`EnvelopeFormat.headerNames`). */
+  /** The names of the record's headers that can identify an envelope (`EnvelopeFormat.headerNames`). */
   readonly headerNames: readonly string[];
 }
 
-/** How a record's value was read: what every event of it says of its format. */
+/** How a record's value was read. All events of the record state these facts. */
 export interface Route {
   readonly framing: FramingName;
   readonly encoding: EncodingName;
@@ -33,27 +36,33 @@ export interface Route {
   readonly schemaId: SchemaId | null;
 }
 
-/** What all records of one topic have in common. One object for as long as the topic is remembered: envelopes may key a WeakMap by it. */
+/**
+ * What all records of one topic have in common. It stays the same object for as long as the topic is remembered, so that envelopes may use
+ * it as a key of a WeakMap.
+ */
 export interface EnvelopeScope {
   readonly topic: string;
-  /** The table that the topic, or the user's hint, names. */
+  /** The table that the topic or the user's hint names. */
   readonly topicTable: TableName | null;
   readonly values: ResolvedValueOptions;
   readonly limits: ResolvedLimits;
-  /** How the connector writes bytes as text; null where the user has not said it. */
+  /** How the connector writes bytes as text; null if the user has not said it. */
   readonly binaryHandling: BinaryHandling | null;
-  /** What the user has said that columns mean, by their names. */
+  /** The semantics of columns that the user has given, by column name. */
   readonly columns: ReadonlyMap<string, Semantic>;
   /**
-   * What one record says may be used for another only where the user has given something that remembers it (`learn.schemaChanges`): it is
-   * kept for that object, and as long as it lives. Null where he has not: a record is then what its own bytes say.
+   * The object that facts from one record are kept for, so that later records can use them. The user gives it (`learn.schemaChanges`), and
+   * the facts live as long as it does. Null if the user gave none: each record is then read from its own bytes alone.
    */
   readonly memory: object | null;
-  /** Whether what a record says may be kept in `memory`: `explain()` reads it, and keeps nothing. */
+  /** Whether facts from a record may be kept in `memory`. `explain()` uses the memory but adds nothing to it. */
   readonly mayLearn: boolean;
-  /** JSON text inside of a value (a document in a column), without rounding its numbers. Throws a `DecodeError`. */
+  /** Parses JSON text inside of a value (a document in a column) without rounding its numbers. Throws a `DecodeError`. */
   readonly parseJson: (text: string) => unknown;
-  /** Counts what looking at a column's type costs, in nanoseconds or so. Throws a `DecodeError` where that is more than a message may. */
+  /**
+   * Adds the cost of reading a column's type, in nanoseconds or so, to the cost of the message. Throws a `DecodeError` if the message's
+   * budget is used up.
+   */
   readonly addCost?: (cost: number) => void;
 }
 
@@ -61,53 +70,54 @@ export interface EnvelopeScope {
 export interface EnvelopeFormat {
   readonly name: EnvelopeName;
   /**
-   * The header names by which it may be recognised: `shape.headerNames` holds those and no others, so that a topic's other headers do not
-   * multiply its readers.
+   * The header names that can identify this envelope. `shape.headerNames` holds only such names, so that the other headers of a topic do
+   * not multiply its readers.
    * @default none
    */
   readonly headerNames?: readonly string[];
-  /** What in the shape says that it is this envelope, or null. */
+  /** The evidence in the shape for this envelope, or null. */
   recognise(shape: Shape): string | null;
   /**
-   * The outermost members that its events tell of, in values of this shape: any other becomes their `extra`. Asked for once a shape.
+   * The outermost members that become parts of events, for values of this shape. All other members become `extra`. Called once per shape.
    * @default all of them
    */
   membersOf?(shape: Shape): ReadonlySet<string>;
-  /** What of the value the envelope wants, asked for once a schema. */
+  /** The parts of the value that the envelope reads. Called once per schema. */
   planFor(shape: Shape): ReadPlan;
   /**
-   * Whether a column of a row that is not wrapped is the envelope's own and taken out of the row; `names` are all of its columns.
-   * @default none is
+   * Whether a column of an unwrapped row belongs to the envelope, so that it is taken out of the row. `names` are all columns of the row.
+   * @default no column does
    */
   isMetaColumn?(name: string, names: readonly string[]): boolean;
   /**
-   * The bytes of a message inside of this value (a CloudEvent's `data`), framed or not, which is decoded first (with this envelope's plan
-   * for the inner shape) and handed to `open`; null where this value has none.
+   * The bytes of a message inside of this value (a CloudEvent's `data`), with or without a frame. The message is decoded first, with this
+   * envelope's plan for the inner shape, and its value is passed to `open`. Null if this value has no inner message.
    */
   inner?(value: unknown): Uint8Array | null;
   /**
-   * The framing that the key must have if the value has it, because the key then says what the value is.
-   * @default none: keys and values are read by themselves
+   * The framing that the key must have if the value has it, because the key says what the value contains.
+   * @default none: keys and values are read independently
    */
   readonly pairedFraming?: FramingName;
   /**
-   * The table that a value names in its own words, before it is opened; null if it names none. One object for as long as it stays the same.
+   * The table that a value names, before the value is opened; null if it names none. It is the same object for as long as the table stays
+   * the same.
    * @default none
    */
   tableIn?(value: unknown): TableName | null;
   /**
-   * Whether what Debezium says of a table's columns (in a key's schema, in a schema change) is true of an event's rows.
-   * @default false: another system's rows are written in its own ways
+   * Whether the column semantics that Debezium states (in a key's schema, in a schema change) hold for the rows of this event.
+   * @default false, because another system writes its rows in another form
    */
   sharesSemantics?(event: ChangeEvent | RowEvent): boolean;
   /**
-   * The events of one decoded value, which was read with the plan; null where its values show that it is not this envelope after all: the
-   * next one that recognises itself is asked then.
+   * The events of one decoded value, which was read with the plan. Null if its values show that it is not in this envelope. The next
+   * envelope that recognises the shape is then asked.
    */
   open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEvent[] | null;
   /**
-   * The events of a value that `open` declined, read again with nothing deferred or skipped: the envelope is this one, but what is in it is
-   * unknown. Null where it is another's.
+   * The events of a value that `open` declined, read again with nothing deferred or skipped: the envelope is the right one, but its
+   * contents are unknown. Null if the value belongs to another envelope.
    */
   openUnprojected?(value: unknown, origin: Origin): readonly CdcEvent[] | null;
 }

@@ -2,16 +2,16 @@ import { DecodeError } from "../errors.ts";
 import type { ResolvedLimits } from "../options.ts";
 import type { Origin } from "./origin.ts";
 
-/** What an event costs beside its values, in nanoseconds or so, its garbage counted in. */
+/** The cost of an event without its values, in nanoseconds or so, including garbage collection. */
 const eventCost = 1_500;
-/** A short record may hold as many events as one of this length. */
+/** A shorter record may hold as many events as a record of this length. */
 const minBytes = 1_048_576;
-/** So few events cost less than any record may. */
+/** This number of events is always allowed, because it costs less than the budget of any record. */
 const fewEvents = 1_000;
 
 /**
- * Refuses a record of more events than its length allows (`limits.maxCostPerByte`), before they are made: for envelopes that pack many
- * into one record.
+ * Refuses a record that holds more events than its length allows (`limits.maxCostPerByte`), before they are made. Envelopes that pack many
+ * events into one record call it.
  */
 export function checkEventCount(count: number, { valueBytes, scope }: Origin): void {
   if (count > fewEvents) {
@@ -19,13 +19,13 @@ export function checkEventCount(count: number, { valueBytes, scope }: Origin): v
   }
 }
 
-/** The same for events of so many bytes, which a record may have held packed. */
+/** Does the same for events whose bytes may have been compressed in the record. `byteLength` is their unpacked length. */
 export function checkEventCost(count: number, byteLength: number, { maxCostPerByte }: ResolvedLimits): void {
   if (count * eventCost > maxCostPerByte * Math.max(byteLength, minBytes)) {
     throw new DecodeError(
       "limit-exceeded",
       `expected a record whose events cost at most ${maxCostPerByte} ns for each of its bytes, found ${count} events in ${byteLength} bytes; ` +
-        "raise limits.maxCostPerByte if this record may",
+        "raise limits.maxCostPerByte if you trust the producer of this record",
     );
   }
 }

@@ -3,7 +3,7 @@ import { setProperty } from "../set-property.ts";
 import type { EnvelopeFormat, Shape } from "./envelope.ts";
 import { isBlock } from "./source.ts";
 
-/** The members of a message that are none of its envelope's; null where there are none. */
+/** The members of a message that its envelope does not know; null if there are none. */
 export function extraOf(value: Readonly<Record<string, unknown>>, members: ReadonlySet<string>): Columns | null {
   const names = Object.keys(value).filter((name) => !members.has(name));
   return names.length === 0 ? null : picked(value, names);
@@ -20,12 +20,12 @@ function picked(value: Readonly<Record<string, unknown>>, names: readonly string
   return extra;
 }
 
-/** The formats that keep what is none of their members, by the one that they are of. */
+/** The envelopes that `keepingExtra` has made, each with the envelope that it was made from. */
 const originals = new WeakMap<EnvelopeFormat, EnvelopeFormat>();
 
 /**
- * The envelope for values of this shape, of which no member vanishes: those that the envelope does not have become the events' `extra`. What
- * they are is told once a shape, so that values without any cost nothing.
+ * The envelope for values of this shape, extended so that no member is lost: members that the envelope does not know become the events'
+ * `extra`. The names of these members are found once per shape, so that values without such members cost nothing.
  */
 export function keepingExtra(envelope: EnvelopeFormat, shape: Shape): EnvelopeFormat {
   const members = envelope.membersOf?.(shape);
@@ -44,7 +44,7 @@ export function keepingExtra(envelope: EnvelopeFormat, shape: Shape): EnvelopeFo
   return keeping;
 }
 
-/** The envelope as it stands in the list of formats. */
+/** The envelope in the list of formats that this one was made from. */
 export function originalOf(envelope: EnvelopeFormat): EnvelopeFormat {
   return originals.get(envelope) ?? envelope;
 }

@@ -6,22 +6,21 @@ import type { RecordHeaders } from "../record.ts";
 import type { EnvelopeScope } from "./envelope.ts";
 
 /**
- * Values of headers that Debezium writes. Which of three ways they are written in depends on Connect's header converter: bare text, a
- * JSON value, or JSON with schema.
+ * Values of headers that Debezium writes. Connect's header converter decides their form: plain text, a JSON value, or JSON with a schema.
  */
 
-/** What values in headers are read with. */
+/** The part of a topic's scope that header values are read with. */
 type HeaderScope = Pick<EnvelopeScope, "values" | "limits">;
 
-/** The text of the last header of that name, or null. */
+/** The text of the last header with this name, or null. */
 export function headerText(headers: RecordHeaders, name: string, scope: HeaderScope): string | null {
   const value = headerValue(headers, name, scope);
   return typeof value === "string" ? value : null;
 }
 
 /**
- * The other key of a primary-key change, or null where the record is no half of one. A key with its schema is read by it; what is no JSON
- * object, or contradicts its schema, is the text that stands there: the record is half of a key change all the same.
+ * The other key of a primary-key change, or null if the record is not part of one. A key with a schema is read with it. A header that is
+ * not a JSON object, or that contradicts its schema, gives its plain text, so that the record still counts as part of a key change.
  */
 export function keyChangeOf(headers: RecordHeaders, scope: EnvelopeScope): KeyChange | null {
   const newKey = keyIn(headers, "__debezium.newkey", scope);
@@ -45,7 +44,10 @@ function isKey(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The table that ExtractNewRecordState was asked to leave in headers: all that a tombstone says of it. Else what the topic says. */
+/**
+ * The table that ExtractNewRecordState wrote into headers, which is all that a tombstone says about its table. If there is none, the
+ * topic's table.
+ */
 export function tableOfHeaders(headers: RecordHeaders, scope: EnvelopeScope): TableName | null {
   const { topicTable } = scope;
   const name = headerText(headers, "__table", scope);
@@ -82,7 +84,7 @@ function parsed(bytes: Uint8Array, { values, limits }: HeaderScope): unknown {
     return readHeaderJson(bytes, values, limits);
   } catch (error) {
     if (isDecodeError(error)) {
-      return bareText(bytes); // it only looks like JSON
+      return bareText(bytes); // it only begins like JSON
     }
     throw error;
   }

@@ -2,7 +2,7 @@ import { numberOrNull } from "./source.ts";
 
 const pattern = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?) ?(Z|[+-]\d\d(?::?\d\d)?)?$/;
 
-/** Milliseconds since the epoch of a moment as text, of UTC where it names no zone, or as a number; null where it is neither. */
+/** A point in time as milliseconds since the epoch, from text (UTC, if it names no zone) or from a number; null for any other value. */
 export function millisOf(value: unknown): number | null {
   if (typeof value !== "string") {
     return numberOrNull(value);

@@ -2,15 +2,15 @@ import { type ReadPlan, readEverything } from "../encoding/reader.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 
 /**
- * What Debezium's ByLogicalTableRouter, and the router that followed it, add to keys where the rows of several tables, or of several
- * sources, share a topic: compaction must not take one's row for another's. They are no columns; events name their table themselves.
+ * The fields that Debezium's ByLogicalTableRouter, and the router that replaced it, add to keys if rows of several tables or sources share
+ * a topic, so that compaction does not mix up their rows. They are not columns of the table, and events name their table anyway.
  */
 const routerFields: readonly string[] = ["__dbz__physicalTableIdentifier", "__dbz__sourceIdentifier"];
 
-/** How keys are read, whoever wrote them: without what routers have added. */
+/** How keys of all writers are read: without the fields that routers have added. */
 export const keyPlan: ReadPlan = Object.freeze({ ...readEverything, skip: routerFields });
 
-/** The type of the columns in a key of this type. */
+/** The type of the key's columns, without the fields that routers have added. */
 export function keyColumnsOf(type: Type): Type {
   const record = withoutNull(type);
   if (record.kind !== "record") {

@@ -4,7 +4,7 @@ import type { Source } from "../event.ts";
 import type { Origin } from "./origin.ts";
 import { plainSource, sourceOf } from "./source.ts";
 
-/** A block's value, read now if it was deferred. What it ends in then is the record's own error, with the record's place. */
+/** A block's value, read now if it was deferred. If reading fails now, the error gets the coordinates of the record. */
 export function blockValue(block: unknown, origin: Origin): unknown {
   if (!(block instanceof Deferred)) {
     return block;
@@ -24,7 +24,7 @@ export function sourceBlock(block: unknown, origin: Origin): Source {
   return sourceOf(blockValue(block, origin));
 }
 
-/** The source as a plain object; of one that cannot be read, why. Whatever an event holds, it can be shown. */
+/** The source as a plain object. If the source cannot be read, the object holds the error instead, so that every event can be shown. */
 export function shownSource(event: { readonly source: Source }): Record<string, unknown> {
   try {
     return plainSource(event.source);

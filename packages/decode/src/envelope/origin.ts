@@ -2,7 +2,7 @@ import type { Columns, RecordRef } from "../event.ts";
 import { type RecordBatch, type RecordHeaders, SingleRecordBatch } from "../record.ts";
 import type { EnvelopeScope, Route } from "./envelope.ts";
 
-/** Where a value came from: its record, how it was read, and its key. One for all events of a value that have the same key. */
+/** The origin of a value: its record, its route and its key. All events of a value that have the same key share one origin. */
 export class Origin {
   readonly key: unknown;
   readonly route: Route;
@@ -12,7 +12,7 @@ export class Origin {
   #record: RecordRef | null = null;
   #isDetached = false;
 
-  /** `handle`: the batch's own, of the record. */
+  /** `handle` is the batch's handle of the record. */
   constructor(key: unknown, route: Route, scope: EnvelopeScope, batch: RecordBatch, handle: number) {
     this.key = key;
     this.route = route;
@@ -21,7 +21,7 @@ export class Origin {
     this.#handle = handle;
   }
 
-  /** The record, whose bytes are the batch's. */
+  /** The record. Its bytes belong to the batch. */
   get record(): RecordRef {
     this.#record ??= new PlacedRecord(this.#batch, this.#handle);
     return this.#record;
@@ -35,7 +35,7 @@ export class Origin {
     return this.#batch.valueAt(this.#handle);
   }
 
-  /** Members of the value that are none of its envelope's; null where there are none. */
+  /** Members of the value that its envelope does not know; null if there are none. */
   get extra(): Columns | null {
     return null;
   }
@@ -44,7 +44,7 @@ export class Origin {
     return new OriginWithExtra({ ...this.extra, ...extra }, this.key, this.route, this.scope, this.#batch, this.#handle);
   }
 
-  /** The same for an event that has no row: columns that stand beside it all the same, but for those that are null. */
+  /** Adds the columns that were sent with an event that has no row, except those that are null. */
   withColumns(columns: Columns): Origin {
     const sent = Object.entries(columns).filter(([, value]) => value !== null);
     return sent.length === 0 ? this : this.withExtra(Object.fromEntries(sent));
@@ -58,7 +58,7 @@ export class Origin {
     return new Origin(this.key, route, this.scope, this.#batch, this.#handle);
   }
 
-  /** Copies what is borrowed from the batch, and lets go of it: once for all events that came from here. */
+  /** Copies the bytes that are borrowed from the batch and releases the batch. It does this once, for all events with this origin. */
   detach(): void {
     if (this.#isDetached) {
       return;
@@ -76,7 +76,10 @@ export class Origin {
   }
 }
 
-/** A class of its own: most values have nothing of the kind, and an origin is made for each record. */
+/**
+ * An origin with additional members. It is a class of its own because an origin is made for each record, and most values have no such
+ * members.
+ */
 class OriginWithExtra extends Origin {
   readonly #extra: Columns;
 
@@ -98,7 +101,7 @@ class OriginWithExtra extends Origin {
   }
 }
 
-/** A class for its JSON form alone: a method set on each object would cost more than the object. */
+/** A record of a batch. It is a class only because of `toJSON`: setting a method on each object would cost more than the object. */
 class PlacedRecord implements RecordRef {
   readonly topic: string;
   readonly partition: number;
@@ -118,7 +121,7 @@ class PlacedRecord implements RecordRef {
     this.value = batch.valueAt(handle);
   }
 
-  /** The place, as the JSON form of an event has it: no bytes. */
+  /** The coordinates and the timestamp, for the JSON form of an event. It has no bytes. */
   toJSON(): object {
     const { topic, partition, offset, timestamp } = this;
     return { topic, partition, offset: String(offset), timestamp: String(timestamp) };

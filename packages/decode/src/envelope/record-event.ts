@@ -8,8 +8,8 @@ import type { Origin } from "./origin.ts";
 import { isPlainObject, showAs } from "./show.ts";
 
 /**
- * What all events share: their format, their key and the record that they came from. It has no fields: V8 (up to Node 24) does not put the
- * constructor of a base class in its place that has some, which costs each event more than all its own fields do.
+ * The base of all events: their format, their key and the record that they came from. It has no fields, because V8 (up to Node 24) does not
+ * inline the constructor of a base class that has fields, and that costs more for each event than all fields of the event.
  */
 export abstract class RecordEvent {
   abstract readonly kind: string;
@@ -54,7 +54,7 @@ export abstract class RecordEvent {
     return this;
   }
 
-  /** Copies what the event itself still borrows. */
+  /** Copies the bytes that the event itself still borrows from the batch. */
   protected detachParts(): void {}
 
   /** The fields of this kind of event, in the order in which they are shown. */
@@ -77,7 +77,7 @@ export abstract class RecordEvent {
   }
 }
 
-/** The same object with something else in the place of UNAVAILABLE, wherever that stands. What a record holds is bounded in depth. */
+/** The same object with each UNAVAILABLE replaced, at any depth. The recursion is bounded, because the depth of a record is. */
 function withoutUnavailable(object: Readonly<Record<string, unknown>>, replacement: unknown): Record<string, unknown> {
   const replaced: Record<string, unknown> = {};
   for (const name of Object.keys(object)) {

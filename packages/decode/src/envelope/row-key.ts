@@ -2,7 +2,7 @@ import type { Columns } from "../event.ts";
 import { setProperty } from "../set-property.ts";
 import type { Origin } from "./origin.ts";
 
-/** The columns of those names, or null where the row lacks one of them, or there are no names. */
+/** The columns with these names, or null if there are no names or the row lacks one of them. */
 export function keyColumns(row: Columns | null, names: readonly string[]): Columns | null {
   if (row === null || names.length === 0) {
     return null;
@@ -17,15 +17,15 @@ export function keyColumns(row: Columns | null, names: readonly string[]): Colum
   return key;
 }
 
-/** The origin with the key that the envelope states; the record's own stays where it states none. */
+/** The origin with the key that the envelope states. If it states none, the origin keeps the record's key. */
 export function withKey(origin: Origin, key: Columns | null): Origin {
   return key === null ? origin : origin.withKey(key);
 }
 
-/** More columns than a key of any database has: a list of a message's length would be looked through for each of its rows. */
+/** No database allows this many columns in a key. Without a limit, a list as long as the message would be searched for each of its rows. */
 const maxKeyColumns = 64;
 
-/** A list of names, as envelopes state their primary keys; empty where there is none. */
+/** The names in a list, as envelopes state their primary keys; empty if the value is not a list, or too long a one. */
 export function namesOf(value: unknown): readonly string[] {
   return Array.isArray(value) && value.length <= maxKeyColumns ? value.filter((name) => typeof name === "string") : [];
 }

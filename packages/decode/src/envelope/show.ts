@@ -5,8 +5,8 @@ const inspectSymbol = Symbol.for("nodejs.util.inspect.custom");
 type Inspect = (value: unknown, options: object) => string;
 
 /**
- * Makes `console.log` and `JSON.stringify` show a plain object for instances whose fields are computed on access. Set on the prototype
- * from outside because a computed member cannot be declared inside a class under isolatedDeclarations.
+ * Makes `console.log` and `JSON.stringify` show a plain object for instances whose fields are computed on access. The methods are set on
+ * the prototype from outside, because isolatedDeclarations does not allow a computed member in a class.
  */
 export function showAs<Instance extends object>(prototype: Instance, toPlain: (instance: Instance) => Record<string, unknown>): void {
   Object.defineProperty(prototype, inspectSymbol, {
@@ -21,7 +21,7 @@ export function showAs<Instance extends object>(prototype: Instance, toPlain: (i
   });
 }
 
-/** What JSON can carry: bigints as text, unavailable columns as a marker, maps as pairs. */
+/** The form that JSON can hold: bigints as text, unavailable columns as a marker, maps as pairs. */
 function plainJson(value: unknown): unknown {
   if (typeof value === "bigint") {
     return value.toString();

@@ -2,7 +2,7 @@ import type { Columns, Source, TransactionPosition } from "../event.ts";
 import { setProperty } from "../set-property.ts";
 import { showAs } from "./show.ts";
 
-/** Fields of a Debezium source block that every connector has; the others are its position. */
+/** Fields of a Debezium source block that every connector has. The other fields are the position. */
 const commonFields: ReadonlySet<string> = new Set([
   "version",
   "connector",
@@ -21,14 +21,14 @@ const commonFields: ReadonlySet<string> = new Set([
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** A source block in the words of the API. */
+/** A source block in the API's form. */
 export function sourceOf(value: unknown): Source {
   return new BlockSource(isBlock(value) ? value : {});
 }
 
 const shownFields = ["connector", "name", "version", "snapshot", "tsMs", "tsUs", "tsNs", "position", "raw"] as const;
 
-/** Each field is read from the block when it is asked for: most consumers ask for one or two, or none. */
+/** A source that reads each field of the block on access, because most consumers ask for one or two fields, or none. */
 class BlockSource implements Source {
   readonly raw: Block;
   #position: Block | null = null;
@@ -58,7 +58,7 @@ class BlockSource implements Source {
   }
 
   get tsUs(): number | null {
-    return numberOrNull(this.raw["ts_us"] ?? this.raw["ts_micro"]); // Cassandra's name for it
+    return numberOrNull(this.raw["ts_us"] ?? this.raw["ts_micro"]); // the name in Cassandra's connector
   }
 
   get tsNs(): bigint | null {
@@ -81,14 +81,14 @@ function withoutCommonFields(raw: Block): Block {
   return position;
 }
 
-/** The source as a plain object, every field computed. */
+/** The source as a plain object with all fields computed. */
 export function plainSource(source: Source): Record<string, unknown> {
   return Object.fromEntries(shownFields.map((name) => [name, source[name]]));
 }
 
 showAs(BlockSource.prototype, plainSource);
 
-/** Null where there is no transaction, or what stands there is none: no part of it is made up. */
+/** The transaction of a change. Null if there is none, or if a part is missing or invalid. No part is invented. */
 export function transactionOf(value: unknown): TransactionPosition | null {
   if (!isBlock(value)) {
     return null;
@@ -99,14 +99,14 @@ export function transactionOf(value: unknown): TransactionPosition | null {
   return id === null || totalOrder === null || dataCollectionOrder === null ? null : { id, totalOrder, dataCollectionOrder };
 }
 
-/** 0 where no order is stated, as by systems that number no changes. */
+/** The order of a change, or 0 if none is stated: some systems do not number their changes. */
 function orderOf(value: unknown): bigint | null {
   return value === undefined || value === null ? 0n : bigintOrNull(value);
 }
 
 /**
- * What an envelope says of a transaction and a time that are none: it becomes the event's `extra`, so that it does not vanish. Told when it is
- * asked for, so that it costs nothing where nobody asks.
+ * Adds a transaction and a time that could not be read to the event's `extra`, so that they are not lost. This happens on access, so that
+ * it costs nothing if nobody asks.
  */
 export function withUnread(
   extra: Columns | null,
@@ -132,12 +132,15 @@ export function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Text, or a number as text. `String` of anything else asks the value itself, whose names came from bytes: `{"toString":1}` throws. */
+/**
+ * Text, or a number as text. Other values are not passed to `String`, because it would call their own `toString`, and its name can come
+ * from the bytes: `{"toString":1}` throws.
+ */
 export function scalarText(value: unknown): string | null {
   return typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : null;
 }
 
-/** A point in time or a count, whichever way the int64 option has it. */
+/** A time or a count, in any form that the int64 option gives. */
 export function numberOrNull(value: unknown): number | null {
   return typeof value === "number" || typeof value === "bigint" || isIntegerText(value) ? Number(value) : null;
 }
@@ -146,12 +149,12 @@ export function bigintOrNull(value: unknown): bigint | null {
   return (typeof value === "number" && Number.isInteger(value)) || typeof value === "bigint" || isIntegerText(value) ? BigInt(value) : null;
 }
 
-/** At most 20 digits: more are no int64, and a bigint of a megabyte of them takes a quarter of a second. */
+/** At most 20 digits: a longer text is not an int64, and making a bigint from a megabyte of digits takes a quarter of a second. */
 function isIntegerText(value: unknown): value is string {
   return typeof value === "string" && /^-?[0-9]{1,20}$/.test(value);
 }
 
-/** Old connectors write a boolean, new ones a word; absent means streaming. */
+/** The snapshot marker. Old connectors write a boolean, and new ones write a word. If it is missing, the change was streamed. */
 function snapshotOf(value: unknown): string | false {
   if (value === true) {
     return "true";

@@ -6,7 +6,7 @@ import type { EnvelopeScope } from "./envelope.ts";
 
 const textsByScope = new WeakMap<EnvelopeScope, Map<string, SqlTexts>>();
 
-/** What SQL types mean on one topic: remembered with it, so that a type is looked at once. */
+/** The conversions of SQL types on one topic. They are kept for as long as the topic is remembered, so that each type is parsed once. */
 export function sqlTextsOf(scope: EnvelopeScope, dialect: SqlDialect, bytes: BytesText, members: MembersAs = "text-or-number"): SqlTexts {
   let known = textsByScope.get(scope);
   if (known === undefined) {
@@ -23,8 +23,8 @@ export function sqlTextsOf(scope: EnvelopeScope, dialect: SqlDialect, bytes: Byt
 }
 
 /**
- * A row with each column converted by its type; a column of no type stays as it is. What was read belongs to nobody else: it is converted
- * where it stands, so that a message of many rows is not built twice.
+ * Converts each column of a row by its type. A column without a type stays as it is. The row is changed in place, because nobody else has
+ * it and a copy would build a message of many rows twice.
  */
 export function convertColumns(row: Columns, conversionOf: (name: string) => SqlConversion | null): Columns {
   for (const name of Object.keys(row)) {

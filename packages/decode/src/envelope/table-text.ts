@@ -1,6 +1,6 @@
 import type { TableName } from "../event.ts";
 
-/** `TABLE`, `SCHEMA.TABLE` or `DATABASE.SCHEMA.TABLE`. */
+/** The table in a text `TABLE`, `SCHEMA.TABLE` or `DATABASE.SCHEMA.TABLE`. */
 export function tableOfText(text: string): TableName {
   const parts = text.split(".");
   const name = parts.at(-1) ?? "";

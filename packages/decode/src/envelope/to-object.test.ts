@@ -6,7 +6,7 @@ import { UNAVAILABLE } from "../values/unavailable.ts";
 const source = `{"version":"3.5","connector":"postgresql","name":"s","db":"d","schema":"inventory","table":"products","lsn":27}`;
 const after = `{"id":1,"big":"__debezium_unavailable_value","__proto__":{"x":1}}`;
 
-test("an event's plain object clones where something stands for what is unavailable", () => {
+test("an event's plain object can be cloned if unavailable columns are replaced", () => {
   const value = Buffer.from(`{"before":null,"after":${after},"source":${source},"op":"u","ts_ms":5}`);
   const events = createDecoder().decode(recordOf(value, { offset: 1n }));
   const [event] = events instanceof Promise ? [] : events;

@@ -1,12 +1,12 @@
 import { bigintOrNull } from "./source.ts";
 
-/** TiDB's timestamps hold milliseconds above 18 bits of a counter. */
+/** A timestamp of TiDB: milliseconds, followed by a counter in the lowest 18 bits. */
 export interface Tso {
   readonly tso: bigint;
   readonly tsMs: number;
 }
 
-/** A TSO, however JSON carried it; null where there is none. */
+/** A TSO from a number or text; null if the value is not one. */
 export function tsoOf(value: unknown): Tso | null {
   const tso = bigintOrNull(value);
   return tso === null || tso < 0n ? null : { tso, tsMs: Number(tso >> 18n) };

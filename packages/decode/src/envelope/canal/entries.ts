@@ -12,7 +12,7 @@ import { jdbcTypes } from "./jdbc-types.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** `EventType`: rows of the first three, DDL of the others. */
+/** `EventType`: these three are changes of rows, the others are DDL. */
 const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>([
   [1, "create"],
   [2, "update"],
@@ -22,7 +22,10 @@ const truncateType = 8;
 /** `EntryType` */
 const heartbeatType = 4;
 
-/** The events of a batch of Canal's log entries, in their order: of rows, of transactions where the server does not leave them out, of DDL. */
+/**
+ * The events of a batch of Canal's log entries, in their order: changes of rows, transactions (if the server does not leave them out) and
+ * DDL.
+ */
 export function openEntries({ batchId, entries }: Block, origin: Origin): readonly CdcEvent[] {
   const texts = sqlTextsOf(origin.scope, "mysql", "latin1");
   const blocks = Array.isArray(entries) ? entries.filter(isBlock) : [];
@@ -42,7 +45,7 @@ function openEntry(entry: Block, batchId: unknown, texts: SqlTexts, origin: Orig
     return openRowChange(rowChange, table, source, texts, origin);
   }
   if (isBlock(transactionBegin) || isBlock(transactionEnd)) {
-    const stored = (transactionBegin ?? transactionEnd) as Block; // one of them is a block
+    const stored = (transactionBegin ?? transactionEnd) as Block; // the condition above says that one of them is a block
     const value = { id: stored["transactionId"], source, ts_ms: stored["executeTime"] ?? header["executeTime"] };
     return [new TransactionBoundary(isBlock(transactionBegin) ? "begin" : "end", value, origin)];
   }
@@ -73,7 +76,7 @@ function rowsOf(change: unknown): readonly Block[] {
   return Array.isArray(rows) ? rows.filter(isBlock) : [];
 }
 
-/** All values are text, or null where `isNull` says so. */
+/** The columns of a row. All values are text, or null if `isNull` is set. */
 function columnsOf(columns: unknown, texts: SqlTexts): Columns {
   const row: Columns = {};
   for (const column of Array.isArray(columns) ? columns.filter(isBlock) : []) {

@@ -9,11 +9,14 @@ export const membersOfFlatMessage: readonly string[] =
   "id database table pkNames isDdl type es ts sql sqlType mysqlType old data gtid".split(" ");
 const members: ReadonlySet<string> = new Set([messagesName, ...membersOfFlatMessage]);
 
-/** Canal's flat JSON messages: some rows of one table and one operation, all values text; and its binary ones, of any number of these. */
+/**
+ * Canal's messages. A flat JSON message holds some rows of one table and one operation, with all values as text. A binary message holds any
+ * number of log entries.
+ */
 export const canal: EnvelopeFormat = {
   name: "canal",
   recognise: recogniseCanal,
-  // Where types stand beside values, numbers of other writers of this format arrive with all of their digits.
+  // If types are written next to the values, numbers that other writers of this format send keep all of their digits.
   planFor: (shape) => (shape.fields?.includes("mysqlType") === true ? { ...readEverything, numbers: "exact" } : readEverything),
   membersOf: () => members,
   open: (value, origin) =>

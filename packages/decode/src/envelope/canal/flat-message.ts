@@ -18,7 +18,10 @@ const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ["INIT", "read"],
 ]);
 
-/** The events of a flat message, or null where its values are not those of one. `position` says where the change stands in its source. */
+/**
+ * The events of a flat message, or null if the values do not fit one. `position` gives the fields of the source that say where the change
+ * was made.
+ */
 export function openFlatMessage(value: unknown, origin: Origin, position: (message: Block) => Block): readonly CdcEvent[] | null {
   if (!isBlock(value) || typeof value["isDdl"] !== "boolean" || typeof value["type"] !== "string") {
     return null;
@@ -39,12 +42,12 @@ export function openFlatMessage(value: unknown, origin: Origin, position: (messa
   return data.every(isRow) && areOldColumns(value["old"]) ? rowEvents(op, table, data, value, source, origin) : null;
 }
 
-/** The columns that an update changed, of each row; null where there are none. */
+/** Whether `old` is the list of changed columns that an update has for each row. Other messages have null there. */
 function areOldColumns(old: unknown): boolean {
   return old === null || old === undefined || (Array.isArray(old) && old.every((one) => one === null || isBlock(one)));
 }
 
-/** A row has columns. */
+/** Whether a value is a row: a row has at least one column. */
 function isRow(value: unknown): value is Columns {
   if (isBlock(value)) {
     for (const name in value) {
@@ -56,7 +59,7 @@ function isRow(value: unknown): value is Columns {
 
 function rowEvents(op: Operation, table: TableName, data: readonly Columns[], value: Block, source: Block, origin: Origin): CdcEvent[] {
   checkEventCount(data.length, origin);
-  // Who else writes this format may write the members of an ENUM as they are.
+  // TiCDC writes ENUM members as numbers. Other writers of this format may write them as text.
   const conversionOf = conversions(value, source["connector"] === "tidb" ? "number" : "text-or-number", origin);
   const old = Array.isArray(value["old"]) ? value["old"] : [];
   const names = namesOf(value["pkNames"]);
@@ -71,8 +74,8 @@ function rowEvents(op: Operation, table: TableName, data: readonly Columns[], va
 }
 
 /**
- * What each column's text becomes, by MySQL's type or, where that is missing, by JDBC's. Looked up once a message: a type may be as long
- * as one, and rows are many.
+ * The conversion of each column's text, by MySQL's type or, if that is missing, by JDBC's type. Each type is looked up once per message,
+ * because a type can be as long as the message and the message can have many rows.
  */
 function conversions(value: Block, members: MembersAs, { scope }: Origin): (name: string) => SqlConversion | null {
   const texts = sqlTextsOf(scope, "mysql", "latin1", members);

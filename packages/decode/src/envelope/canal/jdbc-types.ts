@@ -1,4 +1,4 @@
-/** MySQL's types by `java.sql.Types`, which say less. A bit is MySQL's `tinyint(1)` there. */
+/** MySQL's types by `java.sql.Types`, which are less exact. A JDBC bit is MySQL's `tinyint(1)`. */
 export const jdbcTypes: ReadonlyMap<number, string> = new Map([
   [-7, "tinyint"],
   [-6, "tinyint"],

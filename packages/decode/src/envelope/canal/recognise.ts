@@ -1,9 +1,9 @@
 import type { Shape } from "../envelope.ts";
 
-/** What its binary messages are read as: one field of this name, and no other. */
+/** The one field of Canal's binary messages after they are read. */
 export const messagesName = "com.alibaba.otter.canal.protocol.Messages";
 
-/** Canal's flat message, or its binary one. */
+/** Recognises Canal's flat message and its binary message. */
 export function recogniseCanal({ fields }: Shape): string | null {
   if (fields?.length === 1 && fields[0] === messagesName) {
     return `the message ${messagesName}`;

@@ -6,17 +6,17 @@ import { isStructured } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** A CloudEvent, whichever mode it was sent in. */
+/** A CloudEvent that was sent in either mode. */
 export interface CloudEvent {
   readonly id: string;
   readonly source: string;
   readonly type: string;
-  /** All of them, by their own names. */
+  /** All attributes, by their own names. */
   readonly attributes: Block;
   readonly data: unknown;
 }
 
-/** The event of a value in structured mode; null where its attributes are not text. */
+/** The event of a value in structured mode; null if its attributes are not text. */
 export function structuredEvent(value: unknown, data: unknown): CloudEvent | null {
   if (!isBlock(value) || !isStructured(Object.keys(value))) {
     return null;

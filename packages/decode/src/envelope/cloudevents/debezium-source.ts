@@ -8,7 +8,7 @@ type Block = Readonly<Record<string, unknown>>;
 
 const prefix = "iodebezium";
 
-/** Names of source blocks as an attribute may spell them: CloudEvents allow lower-case letters and digits only. */
+/** The names of a source block's fields by their spelling in an attribute. CloudEvents allow only lower-case letters and digits. */
 const sourceNames: ReadonlyMap<string, string> = new Map(
   (
     "version connector name ts_ms ts_us ts_ns snapshot db sequence schema table collection txId lsn xmin origin origin_lsn server_id gtid file " +
@@ -19,23 +19,26 @@ const sourceNames: ReadonlyMap<string, string> = new Map(
     .map((name) => [name.toLowerCase().replaceAll("_", ""), name]),
 );
 
-/** Fields that are integers in a source block; every attribute is text. */
+/** Fields that are integers in a source block. In attributes all of them are text. */
 const integerNames: ReadonlySet<string> = new Set(
   "ts_ms ts_us ts_ns txId lsn xmin origin_lsn server_id pos row thread event_serial_no ord txnNumber wallTime redo_thread ssn commit_ts_ms start_ts_ms txSeq".split(
     " ",
   ),
 );
 
-/** What Debezium's converter says of a change beside its data. */
+/** The facts about a change that Debezium's converter writes outside of its data. */
 export interface DebeziumAttributes {
-  /** Null where extension attributes are off. */
+  /** Null if extension attributes are off. */
   readonly op: string | null;
   readonly table: TableName | null;
   readonly source: Block;
   readonly transaction: Block | null;
 }
 
-/** The extension attributes of Debezium's converter or, where they are off, what the event's own attributes tell; null for other events. */
+/**
+ * The extension attributes of Debezium's converter. If they are off, the facts are taken from the event's own attributes. Null for events
+ * that Debezium did not write.
+ */
 export function debeziumAttributes({ id, source, type, attributes }: CloudEvent): DebeziumAttributes | null {
   const extensions = extensionsOf(attributes);
   const isDebezium = /^io\.debezium\./i.test(type) || source.startsWith("/debezium/") || extensions.size > 0;
@@ -51,7 +54,7 @@ export function debeziumAttributes({ id, source, type, attributes }: CloudEvent)
   }
   const transaction = transactionOf(extensions);
   if (transaction !== null) {
-    delete block["txId"]; // the transaction's id stands in its attribute
+    delete block["txId"]; // the transaction has it
   }
   const sourceTxId = attributes[`${prefix}txId`];
   if (typeof sourceTxId === "string") {
@@ -60,7 +63,7 @@ export function debeziumAttributes({ id, source, type, attributes }: CloudEvent)
   return { op: textOrNull(extensions.get("op")), table: tableOf(block), source: block, transaction };
 }
 
-/** Whether an attribute is one that Debezium's converter adds, however it is spelled. */
+/** Whether Debezium's converter adds an attribute, in any spelling. */
 export function isDebeziumAttribute(name: string): boolean {
   const lower = name.toLowerCase();
   const spelled = lower.slice(prefix.length);
@@ -69,7 +72,7 @@ export function isDebeziumAttribute(name: string): boolean {
 
 const ownExtensions: ReadonlySet<string> = new Set(["op", "txid", "txtotalorder", "txdatacollectionorder"]);
 
-/** By name without the prefix, in lower case: the converter's versions spell them differently. */
+/** The extension attributes by their lower-case names without the prefix, because versions of the converter spell them differently. */
 function extensionsOf(attributes: Block): ReadonlyMap<string, unknown> {
   const extensions = new Map<string, unknown>();
   for (const name of Object.keys(attributes)) {
@@ -81,7 +84,10 @@ function extensionsOf(attributes: Block): ReadonlyMap<string, unknown> {
   return extensions;
 }
 
-/** `/debezium/<connector>/<name>`, and an id of the form `name:<name>;lsn:29274832;txId:565`. */
+/**
+ * The facts in the event's own attributes: a source `/debezium/<connector>/<name>`, and an id of the form
+ * `name:<name>;lsn:29274832;txId:565`.
+ */
 function fromAttributes(id: string, source: string, time: unknown): Block {
   const [, connector, name] = /^\/debezium\/([^/]+)\/(.+)$/.exec(source) ?? [];
   const block: Record<string, unknown> = connector === undefined ? {} : { connector, name };

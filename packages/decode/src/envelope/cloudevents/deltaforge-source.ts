@@ -5,12 +5,13 @@ import { millisOf } from "../instant-text.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import type { CloudEvent } from "./attributes.ts";
 
-/** What its source blocks call the connector. */
+/** The connector's name in the source blocks of these events. */
 export const deltaforgeConnector = "deltaforge";
 
 /**
- * The change of DeltaForge's event: `deltaforge/<name>/<db.table>`, and the operation in the data or at the end of the type. Null for
- * other events, and for those whose content is not in them: a statement has the letter of a snapshot's read, and no row.
+ * The change of a DeltaForge event. The source is `deltaforge/<name>/<db.table>`, and the operation is in the data or at the end of the
+ * type. Null for other events, and for events that do not contain their change: a DDL statement has the letter of a snapshot's read and no
+ * row.
  */
 export function openDeltaforgeEvent({ source, type, data, attributes }: CloudEvent, origin: Origin): CdcEvent | null {
   const [, name, container, tableName] = /^deltaforge\/([^/]+)\/([^.]+)\.(.+)$/.exec(source) ?? [];
@@ -26,7 +27,10 @@ export function openDeltaforgeEvent({ source, type, data, attributes }: CloudEve
   return openDeltaforgeChange(op, change, tableOf(container, tableName), origin)?.[0] ?? null;
 }
 
-/** MySQL's database stands where PostgreSQL's schema does, and nothing says whose it is, but for what only PostgreSQL has. */
+/**
+ * The table of an event. The same place holds MySQL's database or PostgreSQL's schema, and the event does not say which database system it
+ * is. Only names that begin with `__` are certain to be PostgreSQL schemas.
+ */
 function tableOf(container: string, name: string): TableName {
   return container.startsWith("__") ? { schema: container, name } : { database: container, name };
 }

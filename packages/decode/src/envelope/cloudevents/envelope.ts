@@ -13,13 +13,13 @@ import { deltaforgeConnector, openDeltaforgeEvent } from "./deltaforge-source.ts
 import { innerMessage } from "./inner.ts";
 import { isStructured, mandatoryHeaders, recogniseCloudEvent } from "./recognise.ts";
 
-/** CloudEvents. Those that Debezium's converter or DeltaForge wrote are changes; other people's are told as they are. */
+/** CloudEvents. Events that Debezium's converter or DeltaForge wrote become changes. All other events are handed over as they are. */
 export const cloudevents: EnvelopeFormat = {
   name: "cloudevents",
   headerNames: mandatoryHeaders,
   recognise: recogniseCloudEvent,
   planFor: ({ fields }) => (isStructured(fields) ? readEverything : { defer: null, skip: [], rows: ["before", "after"] }),
-  // They are Debezium's if it is not another system that wrote them.
+  // If DeltaForge did not write the event, Debezium did.
   sharesSemantics: (event) => event.kind === "change" && event.source.connector !== deltaforgeConnector,
   inner: innerMessage,
   open,
@@ -37,7 +37,7 @@ function open(value: unknown, origin: Origin, inner?: unknown): readonly CdcEven
   return [change ?? new UnknownValue({ ...event.attributes, data: event.data }, origin)];
 }
 
-/** Attributes that the specification has, and those that Debezium's converter adds. */
+/** The attributes of the specification. */
 const knownAttributes: ReadonlySet<string> = new Set("specversion id source type datacontenttype dataschema subject time".split(" "));
 
 function unknownAttributes({ attributes }: CloudEvent): Columns | null {
@@ -45,7 +45,7 @@ function unknownAttributes({ attributes }: CloudEvent): Columns | null {
   return extraOf(Object.fromEntries(names.map((name) => [name, attributes[name]])), knownAttributes);
 }
 
-/** Data that is bytes stays bytes. */
+/** The event's data. Bytes stay bytes. */
 function dataOf(value: unknown): unknown {
   if (!isBlock(value)) {
     return null;
@@ -54,7 +54,7 @@ function dataOf(value: unknown): unknown {
   return data === undefined && typeof data_base64 === "string" ? Buffer.from(data_base64, "base64") : (data ?? null);
 }
 
-/** The change, or null where the data is none. */
+/** The change, or null if the data is not one. */
 function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: DebeziumAttributes, origin: Origin): CdcEvent | null {
   const named = table ?? topicTableOf(source["connector"], origin.scope.topicTable) ?? { name: "" };
   if (op === "t") {
@@ -67,7 +67,10 @@ function changeOf(data: CloudEvent["data"], { op, table, source, transaction }: 
     : new EnvelopedChange(operation, named, images.before, images.after, { source, transaction }, origin);
 }
 
-/** The table that the topic names, where no attribute does: for databases without schemas the part before its name is the database. */
+/**
+ * The table that the topic names, for events whose attributes name none. For databases without schemas, the part before the table's name is
+ * the database.
+ */
 function topicTableOf(connector: unknown, table: TableName | null): TableName | null {
   const { database, schema, name } = table ?? {};
   const isDatabase = database === undefined && schema !== undefined && withoutSchemas.has(connector);
@@ -76,7 +79,7 @@ function topicTableOf(connector: unknown, table: TableName | null): TableName | 
 
 const withoutSchemas: ReadonlySet<unknown> = new Set(["mysql", "mariadb", "mongodb", "vitess"]);
 
-/** What the data has where it is no row: the images, or the whole of what Debezium writes elsewhere. */
+/** The members of data that is not a bare row: the images, or a whole Debezium envelope. */
 const dataMembers: ReadonlySet<string> = new Set(["before", "after", "source", "op", "ts_ms", "ts_us", "ts_ns", "transaction"]);
 
 interface Images {
@@ -84,7 +87,10 @@ interface Images {
   readonly after: Columns | null;
 }
 
-/** The data has both images, or is the row itself where a transformation had taken it out of its envelope; null where it is neither. */
+/**
+ * The images of a change. The data has them as `before` and `after`. If a transformation took the row out of its envelope, the data itself
+ * is the row. Null if the data is neither.
+ */
 function imagesOf(data: Columns, op: string | null): Images | null {
   const names = Object.keys(data);
   if (!names.every((name) => dataMembers.has(name)) || !(names.includes("before") || names.includes("after"))) {
@@ -94,7 +100,10 @@ function imagesOf(data: Columns, op: string | null): Images | null {
   return (isBlock(before) || before === null) && (isBlock(after) || after === null) ? { before, after } : null;
 }
 
-/** Where extension attributes are off, the images tell; a snapshot's rows look like created ones then. */
+/**
+ * The operation that follows from the images, for events without extension attributes. A row of a snapshot looks like a created one in that
+ * case.
+ */
 function inferred({ before, after }: Images): Operation | null {
   if (after === null) {
     return before === null ? null : "delete";

@@ -4,8 +4,9 @@ import { isStructured } from "./recognise.ts";
 type Block = Readonly<Record<string, unknown>>;
 
 /**
- * The message inside of a CloudEvent. Debezium's converter writes Avro data as bytes, or as base64 text where the event itself is JSON;
- * its JSON data is a message of its own, with schema or without, and is read as one, so that its columns mean what they do elsewhere.
+ * The message inside of a CloudEvent. Debezium's converter writes Avro data as bytes, or as base64 text if the event itself is JSON. JSON
+ * data is a message of its own, with or without a schema. It is read like any other message, so that its columns get the same types and
+ * conversions.
  */
 export function innerMessage(value: unknown): Buffer | null {
   if (!isBlock(value) || !isStructured(Object.keys(value))) {
@@ -36,8 +37,8 @@ function jsonText(data: Block): string {
 const integerTypes: ReadonlySet<unknown> = new Set(["int8", "int16", "int32", "int64"]);
 
 /**
- * The JSON that a value was parsed from. Integers are in it whole; where options had them made text, their Connect schema says which text
- * was a number.
+ * Writes a value as the JSON that it was parsed from. Integers keep all of their digits. If the value options turned integers into text,
+ * the Connect schema says which texts were numbers.
  */
 function written(value: unknown, schema: unknown): string {
   if (typeof value === "bigint") {

@@ -6,12 +6,14 @@ const mandatory = ["specversion", "id", "source", "type"] as const;
 /** The headers that carry them in Kafka's binary mode. */
 export const mandatoryHeaders: readonly string[] = mandatory.map((name) => `ce_${name}`);
 
-/** Whether the value is the event itself, not its data alone. */
+/** Whether the value is the whole event (structured mode). In binary mode it is only the data. */
 export function isStructured(names: readonly string[] | null): boolean {
   return names !== null && mandatory.every((name) => names.includes(name));
 }
 
-/** A CloudEvent in structured mode, whatever its content type says (Connect's converters cannot set one), or in binary mode. */
+/**
+ * Recognises a CloudEvent in structured mode or in binary mode. The content type is ignored, because Connect's converters cannot set one.
+ */
 export function recogniseCloudEvent({ fields, headerNames }: Shape): string | null {
   if (isStructured(fields)) {
     return `fields ${mandatory.join(", ")}`;

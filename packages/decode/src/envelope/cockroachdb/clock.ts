@@ -1,4 +1,4 @@
-/** CockroachDB's hybrid logical clock: nanoseconds since the epoch, and a counter of ten digits behind the point. */
+/** CockroachDB's hybrid logical clock: nanoseconds since the epoch, a point, and a counter of ten digits. */
 export interface HybridTime {
   readonly text: string;
   readonly tsNs: bigint;
@@ -7,12 +7,12 @@ export interface HybridTime {
 
 const hybridTime = /^(\d{1,19})\.\d{10}$/;
 
-/** A time of that clock, or null where the value is none. */
+/** A time of the hybrid logical clock, or null if the value is not one. */
 export function hybridTimeOf(value: unknown): HybridTime | null {
   const wall = typeof value === "string" ? hybridTime.exec(value)?.[1] : undefined;
   if (wall === undefined) {
     return null;
   }
   const tsNs = BigInt(wall);
-  return { text: value as string, tsNs, tsMs: Number(tsNs / 1_000_000n) }; // only text has matched
+  return { text: value as string, tsNs, tsMs: Number(tsNs / 1_000_000n) }; // only text can match
 }

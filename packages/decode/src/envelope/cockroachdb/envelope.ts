@@ -12,9 +12,9 @@ import { membersOfChangefeed, recogniseChangefeed } from "./recognise.ts";
 type Block = Readonly<Record<string, unknown>>;
 
 /**
- * CockroachDB's changefeeds, in each of their envelopes. Only the enriched one names the operation: in the others a row without an image
- * of before is an update, which may be an insert as well. With `key_only` there is no value, so that every record is a tombstone; with
- * `row` there is no envelope at all.
+ * CockroachDB's changefeeds, in each of their envelopes. Only the enriched envelope names the operation. In the others, a row without a
+ * `before` image is read as an update, although it may be an insert. With `key_only` there is no value, so that every record is a
+ * tombstone. With `row` there is no envelope at all.
  */
 export const cockroachdb: EnvelopeFormat = {
   name: "cockroachdb",
@@ -53,14 +53,14 @@ function openResolved(resolved: unknown, origin: Origin): readonly CdcEvent[] | 
   return time === null ? null : [new Watermark(time.text, time.tsMs, origin)];
 }
 
-/** A row with its metadata in a column. Older feeds say what is resolved there too. */
+/** A row with its metadata in the column `__crdb__`. Older feeds write the resolved timestamp into this column too. */
 function openBare(value: Block, meta: Block, origin: Origin): readonly CdcEvent[] | null {
   if ("resolved" in meta) {
     return Object.keys(value).length === 1 && Object.keys(meta).length === 1 ? openResolved(meta["resolved"], origin) : null;
   }
   const time = commitTime(meta);
   if (time === null && !Object.keys(meta).some((name) => metaMembers.has(name))) {
-    return null; // a user's own column of that name
+    return null; // `__crdb__` is a user's own column
   }
   const row: Columns = {};
   for (const name of Object.keys(value)) {
@@ -76,7 +76,10 @@ function openBare(value: Block, meta: Block, origin: Origin): readonly CdcEvent[
 
 const metaMembers: ReadonlySet<string> = new Set(["updated", "mvcc_timestamp", "key", "topic"]);
 
-/** A time of CockroachDB's clock says whose message it is, and so does a key that is a list; a schema has said so by its name. */
+/**
+ * A wrapped message. It is CockroachDB's if it has a time of CockroachDB's clock, or if its key is a list. A message with a registered
+ * schema was recognised by the schema's name already.
+ */
 function openWrapped(value: Block, after: Columns | null, origin: Origin): readonly CdcEvent[] | null {
   const time = commitTime(value);
   if (time === null && !Array.isArray(origin.key) && origin.route.schemaId === null) {
@@ -105,14 +108,14 @@ function openEnriched(value: Block, after: Columns | null, origin: Origin): read
   return [change(op, before, after, sourceBlock(source, source, commitTime(source)), Number(sent / 1_000_000n), origin)];
 }
 
-/** Of the year 2001: a column of a user's that has this name counts something else. */
+/** The year 2001. A smaller `ts_ns` is a user's own column that counts something else. */
 const minNanoseconds = 1_000_000_000_000_000_000n;
 
 function commitTime(meta: Block): HybridTime | null {
   return hybridTimeOf(meta["ts_hlc"]) ?? hybridTimeOf(meta["updated"]) ?? hybridTimeOf(meta["mvcc_timestamp"]);
 }
 
-/** What an enriched message says of its source, with the words that every source has; of others, their times. */
+/** The source block under the names that every source has. Only an enriched message has these facts. Other messages have only times. */
 function sourceBlock(source: Block, meta: Block, time: HybridTime | null): Block {
   const { database_name, schema_name, table_name, db_version, cluster_name } = source;
   const words = { version: db_version, name: cluster_name, db: database_name, schema: schema_name, table: table_name };

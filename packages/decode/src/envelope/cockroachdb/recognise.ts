@@ -1,6 +1,6 @@
 import type { Shape } from "../envelope.ts";
 
-/** Which of a changefeed's envelopes a shape is. */
+/** The envelopes of a changefeed. `resolved` is a resolved timestamp alone. */
 export type ChangefeedEnvelope = "wrapped" | "enriched" | "bare" | "resolved";
 
 export interface RecognisedChangefeed {
@@ -11,7 +11,7 @@ export interface RecognisedChangefeed {
 const wrappedFields: ReadonlySet<string> = new Set(["after", "before", "updated", "mvcc_timestamp", "key", "topic"]);
 const enrichedFields: ReadonlySet<string> = new Set(["after", "before", "key", "op", "source", "ts_ns"]);
 
-/** What its events tell of in each of its envelopes that is no row with a column more. */
+/** The members that become parts of events. A bare row needs no such list, because all of its columns are the row's. */
 const wrappedMembers: ReadonlySet<string> = new Set(["after", "before", "updated", "mvcc_timestamp"]);
 const enrichedMembers: ReadonlySet<string> = new Set(["after", "before", "op", "source", "ts_ns"]);
 
@@ -26,7 +26,7 @@ export function membersOfChangefeed(shape: Shape): ReadonlySet<string> {
   }
 }
 
-/** The few names of a changefeed, and no others. Rows may have them as well: values decide. */
+/** Recognises a changefeed by its few names if there are no others. User rows may have the same names, so `open` looks at the values. */
 export function recogniseChangefeed({ fields, typeName }: Shape): RecognisedChangefeed | null {
   if (fields === null) {
     return null;

@@ -6,7 +6,7 @@ import { isBlock } from "../source.ts";
 import { withoutCells } from "./cells.ts";
 import type { Change } from "./change.ts";
 
-/** Cassandra's own letters: `r` is the tombstone of a range, which is a delete, and no read of a snapshot. */
+/** Cassandra's own operation letters. `r` is the tombstone of a range, which is a delete, not a snapshot's read. */
 const operations: ReadonlyMap<string, Operation> = new Map([
   ["i", "create"],
   ["u", "update"],
@@ -15,8 +15,8 @@ const operations: ReadonlyMap<string, Operation> = new Map([
 ]);
 
 /**
- * Columns are cells, and those of a delete stand in `after` too: what is left of the row is its key, or the part of it that all deleted
- * rows share. A range's ends stay in the row, as `_range_start` and `_range_end`.
+ * The change of a Cassandra row, whose columns are cells. A delete also has its columns in `after`. They are the key, or the part of the
+ * key that all deleted rows share. The bounds of a deleted range stay in the row as `_range_start` and `_range_end`.
  */
 export function openCassandraChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   const operation = operations.get(op.toLowerCase());
@@ -27,11 +27,13 @@ export function openCassandraChange(op: string, change: Change, table: TableName
   const row = image === null ? null : withoutCells(image);
   const isDelete = operation === "delete";
   const [before, after] = isDelete ? [row && whatIsLeft(row), null] : [null, row];
-  const { source, transaction, ts_ms } = change; // and not its cells
+  const { source, transaction, ts_ms } = change; // the event must not keep the cells
   return [new EnvelopedChange(operation, table, before, after, { source, transaction, ts_ms }, origin)];
 }
 
-/** A delete sets every other column to null. That is no value it had before. */
+/**
+ * The columns of a deleted row that identify it. A delete sets every other column to null, but null was not the value before the delete.
+ */
 function whatIsLeft(row: Columns): Columns {
   const columns: Columns = {};
   for (const name of Object.keys(row)) {

@@ -2,7 +2,7 @@ import type { Columns } from "../../event.ts";
 import { setProperty } from "../../set-property.ts";
 import { isBlock } from "../source.ts";
 
-/** A column in its wrapper, as connectors write it that must tell "set to null" from "not touched". */
+/** A column in its wrapper. Connectors that have to tell "set to null" from "not changed" write columns in this form. */
 interface Cell {
   readonly value: unknown;
   readonly set: unknown;
@@ -12,7 +12,7 @@ export function isCell(value: unknown): value is Cell {
   return isBlock(value) && Object.hasOwn(value, "value") && Object.hasOwn(value, "set");
 }
 
-/** The columns that were set, out of their wrappers. Absent columns are those that the change did not touch. */
+/** The columns that the change set, without their wrappers. Columns that the change did not set are absent. */
 export function withoutCells(row: Columns): Columns {
   const columns: Columns = {};
   for (const name of Object.keys(row)) {

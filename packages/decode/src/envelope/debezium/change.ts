@@ -6,10 +6,13 @@ import { isBlock } from "../source.ts";
 import { openMessage } from "./message.ts";
 import { operationOf } from "./operation.ts";
 
-/** A message of the change topic, its source still to be read. */
+/** A message of a change topic. Its source may still be deferred. */
 export type Change = Readonly<Record<string, unknown>>;
 
-/** The events of a change as most connectors write it; null where its operation is none that is known. The two images are handed in: a dialect may have made rows of them first. */
+/**
+ * The events of a change in the form of most connectors; null if the operation is not known. The images are parameters because a dialect
+ * may have converted them first.
+ */
 export function openChange(
   op: string,
   change: Change,
@@ -34,7 +37,7 @@ export function openChange(
   }
 }
 
-/** A row's image: its columns, or nothing. */
+/** Whether a value is the image of a row: its columns, or null. */
 function isImage(value: unknown): value is Columns | null {
   return value === null || isBlock(value);
 }

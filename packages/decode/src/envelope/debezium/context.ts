@@ -2,21 +2,21 @@ import type { EventBase } from "../../event.ts";
 import { resolveLimits, resolveValueOptions } from "../../options.ts";
 import { headerText } from "../header-values.ts";
 
-/** Which connector sent a record, as its headers say; each part is null where they do not. */
+/** The connector that sent a record, as the record's headers name it. A part is null if the headers do not state it. */
 export interface DebeziumContext {
   /** The topic prefix. */
   readonly connectorLogicalName: string | null;
   /** The connector's type: `postgresql`, `mysql`, ... */
   readonly connectorName: string | null;
   readonly taskId: string | null;
-  /** One for each start of the connector. */
+  /** The id of this run of the connector. It changes with each start. */
   readonly runId: string | null;
 }
 
 const prefix = "__debezium.context.";
 const scope = { values: resolveValueOptions(), limits: resolveLimits() };
 
-/** What the headers `__debezium.context.*` of an event's record say, whichever header converter wrote them; null where there are none. */
+/** The headers `__debezium.context.*` of an event's record, with any header converter; null if the record has none of them. */
 export function debeziumContext({ record }: Pick<EventBase, "record">): DebeziumContext | null {
   const { headers } = record;
   const part = (name: string): string | null => headerText(headers, prefix + name, scope);

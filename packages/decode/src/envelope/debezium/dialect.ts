@@ -6,7 +6,7 @@ import { openMongodbChange } from "./mongodb.ts";
 import { openTidbChange } from "./tidb.ts";
 import { openYugabytedbChange } from "./yugabytedb.ts";
 
-/** How a connector that writes changes in its own way is read; null where the operation is none that it has. */
+/** Reads the changes of a connector that deviates from Debezium's relational connectors. Null if the connector has no such operation. */
 export type Dialect = (op: string, change: Change, table: TableName, origin: Origin) => readonly CdcEvent[] | null;
 
 const dialects: ReadonlyMap<string, Dialect> = new Map([
@@ -16,7 +16,7 @@ const dialects: ReadonlyMap<string, Dialect> = new Map([
   ["TiCDC", openTidbChange],
 ]);
 
-/** The connector's dialect, or null where it writes as Debezium's relational connectors do. */
+/** The connector's dialect, or null if it writes changes in the form of Debezium's relational connectors. */
 export function dialectOf(connector: string | null | undefined): Dialect | null {
   return (typeof connector === "string" ? dialects.get(connector) : undefined) ?? null;
 }

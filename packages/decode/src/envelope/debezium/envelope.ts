@@ -12,8 +12,8 @@ import { isSourceBlock } from "./source-evidence.ts";
 import { openTidbPayload } from "./tidb.ts";
 
 /**
- * Debezium's own envelope, and the records on the topics beside the tables: transactions, heartbeats, schema changes, notifications. The
- * rows that an incremental snapshot writes into its signal table are changes of that table like any other.
+ * Debezium's own envelope, and the records of its other topics: transactions, heartbeats, schema changes, notifications. An incremental
+ * snapshot writes rows into its signal table, and these become changes like those of any other table.
  */
 export const debezium: EnvelopeFormat = {
   name: "debezium",
@@ -31,7 +31,7 @@ export const debezium: EnvelopeFormat = {
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   if (!isBlock(value)) {
-    return [new UnknownValue(value, origin)]; // an optional envelope that is null
+    return [new UnknownValue(value, origin)]; // the envelope is optional in its schema, and null
   }
   const { op, source } = value;
   if (source instanceof Deferred) {
@@ -40,14 +40,17 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   return openTidbPayload(value, origin) ?? openControl(value, origin);
 }
 
-/** A change that is not understood, with everything that was sent. A row whose column `source` is not Debezium's is a row. */
+/**
+ * A change that `open` could not read becomes an unknown event with all members that were sent. If the column `source` is not Debezium's,
+ * the value is a row.
+ */
 function openUnprojected(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   return isBlock(value) && "op" in value && isSourceBlock(value["source"]) ? [new UnknownValue(value, origin)] : null;
 }
 
 /** The events of a change, in the dialect of its connector. */
 function openDebeziumChange(op: string, change: Change, source: Deferred, origin: Origin): readonly CdcEvent[] | null {
-  const head = source.peeked as SourceHead; // the plan's own head
+  const head = source.peeked as SourceHead; // the plan of this envelope made the head
   if (!head.isEvident && !isSourceBlock(source.value)) {
     return null;
   }
@@ -57,7 +60,7 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
   }
   const before = change["before"] ?? null;
   const after = change["after"] ?? null;
-  // Only documents come as text: of a connector that is a fork of the one for MongoDB.
+  // Only documents are written as text. Their connector is a fork of Debezium's MongoDB connector.
   return isDocumentText(before) || isDocumentText(after)
     ? openMongodbChange(op, change, table, origin)
     : openChange(op, change, before, after, table, origin);
@@ -67,7 +70,7 @@ function isDocumentText(image: unknown): boolean {
   return typeof image === "string" && /^\s*\{/.test(image);
 }
 
-/** Names alone are weak evidence for these: a row whose values are others stays a row. */
+/** Opens a control record. Its names are weak evidence, so a value whose members have other types stays a row. */
 function openControl(value: Change, origin: Origin): readonly CdcEvent[] | null {
   const { status } = value;
   if (status === "BEGIN" || status === "END") {
@@ -88,7 +91,7 @@ function isBoundary({ id, event_count, data_collections, ts_ms }: Change): boole
   return scalarText(id) !== null && (isNone(event_count) || isCount(event_count)) && areCounted && (isNone(ts_ms) || isCount(ts_ms));
 }
 
-/** In the connector's own history of schemas the source is the connector's name alone. */
+/** Whether this is a schema change. In the connector's own schema history topic, the source is only the connector's name. */
 function isSchemaChange({ ddl, databaseName, schemaName, tableChanges, source, position }: Change): boolean {
   if (!isSourceBlock(source) && !(isBlock(position) && Array.isArray(tableChanges))) {
     return false;
@@ -101,7 +104,7 @@ function isNone(value: unknown): boolean {
   return value === null || value === undefined;
 }
 
-/** A whole number, whichever way the int64 option has it. */
+/** Whether a value is an integer in any form that the int64 option gives. */
 function isCount(value: unknown): boolean {
   return bigintOrNull(value) !== null;
 }

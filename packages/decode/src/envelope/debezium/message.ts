@@ -9,7 +9,7 @@ import type { Change } from "./change.ts";
 
 const members: ReadonlySet<string> = new Set(["prefix", "content"]);
 
-/** The event of a message of PostgreSQL's log; null where what stands there is none. */
+/** The event of a message that was written into PostgreSQL's log; null if the member `message` is not one. */
 export function openMessage(change: Change, origin: Origin): readonly CdcEvent[] | null {
   const { message } = change;
   if (!isBlock(message) || typeof message["prefix"] !== "string") {
@@ -26,7 +26,7 @@ export function openMessage(change: Change, origin: Origin): readonly CdcEvent[]
   return [new LogicalMessage({ ...change, message: { prefix, content: read } }, kept)];
 }
 
-/** How each of Debezium's modes writes bytes as text: of raw bytes it is Connect's JsonConverter that does. */
+/** The text form of bytes in each of Debezium's modes. In the mode `bytes`, Connect's JsonConverter makes the text. */
 const modes: Readonly<Record<BinaryHandling, { readonly spelled: RegExp; readonly encoding: BufferEncoding }>> = {
   bytes: { spelled: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, encoding: "base64" },
   base64: { spelled: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, encoding: "base64" },
@@ -34,13 +34,13 @@ const modes: Readonly<Record<BinaryHandling, { readonly spelled: RegExp; readonl
   hex: { spelled: /^(?:[0-9A-Fa-f]{2})*$/, encoding: "hex" },
 };
 
-/** Text that is not written so is not repaired: `Buffer.from` would leave out what it does not know. */
+/** The bytes of a text. Text in another form is an error, because `Buffer.from` would silently drop characters that it does not know. */
 function bytesOf(text: string, mode: BinaryHandling): Buffer {
   const { spelled, encoding } = modes[mode];
   if (!spelled.test(text)) {
     throw new DecodeError(
       "value-invalid",
-      `expected the content of a logical message as binary.handling.mode ${mode} writes it, found other text; check binaryHandling in topics[topic]`,
+      `expected the content of a logical message in the form of binary.handling.mode ${mode}, found other text; check binaryHandling in topics[topic]`,
     );
   }
   return Buffer.from(text, encoding);

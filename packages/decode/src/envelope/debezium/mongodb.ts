@@ -7,7 +7,7 @@ import { isBlock } from "../source.ts";
 import type { Change } from "./change.ts";
 import { operationOf } from "./operation.ts";
 
-/** Documents are the text of Extended JSON, in both images and in the key's `id`. */
+/** The change of a MongoDB document. Documents are text in Extended JSON, in both images and in the key's `id`. */
 export function openMongodbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   const { scope } = origin;
   const operation = operationOf(op);
@@ -16,18 +16,21 @@ export function openMongodbChange(op: string, change: Change, table: TableName, 
   if (operation === null || before === undefined || after === undefined) {
     return null;
   }
-  const { source, transaction, ts_ms } = change; // and not the texts of its documents
+  const { source, transaction, ts_ms } = change; // the event must not keep the texts of the documents
   const updated = updateDescriptionOf(change["updateDescription"], scope);
   return [new DocumentChange(operation, table, before, after, { source, transaction, ts_ms }, updated, withDocumentKey(origin))];
 }
 
-/** The document's columns, null where none was sent, or undefined where what was sent is no document. */
+/** The document's columns, null if no document was sent, or undefined if the image is not a document. */
 function imageOf(image: unknown, scope: EnvelopeScope): Columns | null | undefined {
   const document = image === null || image === undefined ? null : documentValue(image, scope);
   return document === null || isBlock(document) ? document : undefined;
 }
 
-/** The key's one field holds text too: `{"id":"{\"$oid\":\"...\"}"}`. What is no JSON is an id that something else wrote. */
+/**
+ * The origin with a parsed key. The key's one field is text in Extended JSON too: `{"id":"{\"$oid\":\"...\"}"}`. An id that is not JSON
+ * comes from another writer and stays as it is.
+ */
 function withDocumentKey(origin: Origin): Origin {
   const { key, scope } = origin;
   if (!isBlock(key) || typeof key["id"] !== "string") {

@@ -1,6 +1,6 @@
 import type { Operation } from "../../event.ts";
 
-/** Debezium lower-cases codes when it reads them back, so both spellings are legal. */
+/** The operation of a code. Debezium converts codes to lower case when it reads them, so both spellings are valid. */
 export function operationOf(op: string): Operation | null {
   switch (op) {
     case "c":

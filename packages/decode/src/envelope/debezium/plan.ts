@@ -4,12 +4,12 @@ import type { EnvelopeScope } from "../envelope.ts";
 import { isBlock, textOrNull } from "../source.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 
-/** What is read of the source block at once; the rest waits for somebody to ask. */
+/** The part of the source block that is read at once. The rest is read when somebody asks for it. */
 export interface SourceHead {
   readonly table: TableName;
-  /** How its connector writes changes, where that is a way of its own. */
+  /** The dialect of the connector, if it deviates from Debezium's relational connectors. */
   readonly dialect: Dialect | null;
-  /** Whether it is certainly Debezium's: by its values, or by the schema's name. */
+  /** Whether the source is certainly Debezium's, by its values or by the schema's name. */
   readonly isEvident: boolean;
 }
 
@@ -17,7 +17,10 @@ const peek = ["connector", "db", "schema", "table", "keyspace", "collection"] as
 
 type Peeked = readonly (string | null | undefined)[];
 
-/** The plan of one schema; `isNamed`: its name says that it is an envelope. It remembers the last table, for the next record is of the same one nearly always. */
+/**
+ * The read plan of one schema. `isNamed` says that the schema's name marks it as an envelope. The plan remembers the last table, because
+ * the next record is nearly always of the same table.
+ */
 export function changePlan(isNamed: boolean): ReadPlan {
   return { defer: deferredSource(isNamed), skip: ["ts_us", "ts_ns"], rows: ["before", "after"] };
 }
@@ -64,10 +67,10 @@ function headOf([connector, db, schema, table, keyspace, collection]: Peeked, is
   };
 }
 
-/** The head of a source block; null where there is none. */
+/** The head of a source block; null if the value is not a block. */
 export function headOfSource(source: unknown): SourceHead | null {
   if (source instanceof Deferred) {
-    return source.peeked as SourceHead; // the plan's own head
+    return source.peeked as SourceHead; // a plan of this file made it
   }
   return isBlock(source)
     ? headOf(
@@ -80,11 +83,11 @@ export function headOfSource(source: unknown): SourceHead | null {
 /** The table that a value's deferred source block names; null if there is none, or it names none. */
 export function tableInValue(value: unknown): TableName | null {
   const source = isBlock(value) ? value["source"] : undefined;
-  const table = source instanceof Deferred ? (source.peeked as SourceHead).table : null; // the plan's own head
+  const table = source instanceof Deferred ? (source.peeked as SourceHead).table : null; // a plan of this file made it
   return table?.name === "" ? null : table;
 }
 
-/** The table that a source block names; the topic's, where it names none. */
+/** The table that a source block names, or the topic's table if it names none. */
 export function tableOf({ table }: SourceHead, { topicTable }: EnvelopeScope): TableName {
   return table.name === "" && topicTable !== null ? topicTable : table;
 }

@@ -1,28 +1,34 @@
 import type { Shape } from "../envelope.ts";
 import { hasSourceNames } from "./source-evidence.ts";
 
-/** Which of Debezium's records a shape is. */
+/** The kinds of records that Debezium writes. */
 export type DebeziumRecord = "change" | "transaction" | "heartbeat" | "schema-change" | "notification";
 
 export interface Recognised {
   readonly record: DebeziumRecord;
   readonly evidence: string;
-  /** Whether it stands in the field `payload`, with no schema beside it. */
+  /** Whether the record is in the field `payload`, with no schema next to it. */
   readonly isPayload?: boolean;
 }
 
 const transactionFields: ReadonlySet<string> = new Set(["status", "id", "event_count", "data_collections", "ts_ms"]);
 const notificationFields: readonly string[] = ["id", "type", "aggregate_type", "additional_data", "timestamp"];
 
-/** One of these stands beside op and source; what has no row (a truncate, TiDB's watermark) has a time. */
+/** A change has one of these fields together with op and source. Records without a row (a truncate, TiDB's watermark) have a time. */
 const changeFields: readonly string[] = ["before", "after", "message", "ts_ms"];
 
-/** A schema that Debezium's connectors name so is of an envelope, whatever its source block has. */
+/**
+ * Whether the schema has the name that Debezium's connectors give to envelopes. Such a schema is an envelope even if its source block has
+ * other names.
+ */
 export function isNamedEnvelope({ typeName }: Shape): boolean {
   return typeName?.endsWith(".Envelope") === true;
 }
 
-/** Names decide: a source block has some of its own, and Debezium's control records have few fields, always the same. */
+/**
+ * Recognises Debezium's records by their names: a source block has typical names, and control records have few fields, which are always the
+ * same.
+ */
 export function recogniseDebezium(shape: Shape): Recognised | null {
   const { topic, typeName, fields } = shape;
   if (fields === null) {
@@ -53,7 +59,10 @@ export function recogniseDebezium(shape: Shape): Recognised | null {
   return null;
 }
 
-/** In the connector's own history of schemas the source is the connector's name alone, beside a position. */
+/**
+ * Whether this is a schema change. In the connector's own schema history topic, the source is only the connector's name, and there is a
+ * position.
+ */
 function isSchemaChange(shape: Shape): boolean {
   const has = (name: string): boolean => shape.fields?.includes(name) === true;
   const isHistory = has("position") && has("tableChanges");
@@ -67,7 +76,7 @@ export const membersOfSchemaChange: ReadonlySet<string> = new Set(
   "source ts_ms ts_us ts_ns databaseName schemaName ddl tableChanges".split(" "),
 );
 
-/** A logical message has no images, and a change has no message. The other records have their own fields and no others. */
+/** The members of a record. A logical message has no images, and a change has no message. The other records have only their own fields. */
 export function membersOfRecord(shape: Shape): ReadonlySet<string> {
   const fields = shape.fields ?? [];
   switch (recogniseDebezium(shape)?.record) {
@@ -80,13 +89,16 @@ export function membersOfRecord(shape: Shape): ReadonlySet<string> {
   }
 }
 
-/** TiCDC without schemas (`debezium-disable-schema`) keeps the name of the other half. */
+/**
+ * Recognises a record under the field `payload`. TiCDC without schemas (`debezium-disable-schema`) writes only this half of
+ * `{"schema","payload"}`.
+ */
 function recognisePayload(shape: Shape): Recognised | null {
   const fields = shape.fieldsOf("payload");
   if (fields === null) {
     return { record: "change", evidence: "the field payload alone, which may hold a change", isPayload: true };
   }
-  const inner = fields.includes("payload") ? null : recogniseDebezium({ ...shape, typeName: null, fields, fieldsOf: () => null }); // its values are looked at
+  const inner = fields.includes("payload") ? null : recogniseDebezium({ ...shape, typeName: null, fields, fieldsOf: () => null });
   return inner?.record === "change" || inner?.record === "schema-change"
     ? { record: inner.record, evidence: `the field payload alone, in it the ${inner.evidence}`, isPayload: true }
     : null;

@@ -1,6 +1,6 @@
 import type { CdcEvent, Columns } from "../../event.ts";
 
-/** A row of the table by which Debezium is told what to do, and in which incremental snapshots leave their marks. */
+/** A row of the signal table. Users write commands for Debezium into this table, and incremental snapshots write their marks into it. */
 export interface DebeziumSignal {
   readonly id: string;
   /** `execute-snapshot`, `snapshot-window-open`, `snapshot-window-close`, ... */
@@ -10,8 +10,8 @@ export interface DebeziumSignal {
 }
 
 /**
- * The signal that an event is of, or null. Where a connector captures its signal table, signals come among the changes of that table, as
- * rows like any other; who handles all tables alike leaves these out by asking here.
+ * The signal in an event, or null. If a connector captures its signal table, signals arrive as changes of that table. A handler that treats
+ * all tables alike uses this function to leave them out.
  */
 export function signalOf(event: CdcEvent): DebeziumSignal | null {
   const row = rowOf(event);
@@ -24,7 +24,7 @@ export function signalOf(event: CdcEvent): DebeziumSignal | null {
   return isSignal ? { id, type, data: typeof data === "string" ? data : null } : null;
 }
 
-/** The order is fixed, and some databases have their names in capitals. */
+/** The columns of the signal table. Their order is fixed. Some databases write their names in capitals. */
 const columns: readonly string[] = ["id", "type", "data"];
 
 const types: ReadonlySet<string> = new Set([
@@ -39,7 +39,7 @@ const types: ReadonlySet<string> = new Set([
   "log",
 ]);
 
-/** Marks are inserted, and deleted where `incremental.snapshot.watermarking.strategy` is `insert_delete`. */
+/** The row of an event. Marks are inserted. They are also deleted if `incremental.snapshot.watermarking.strategy` is `insert_delete`. */
 function rowOf(event: CdcEvent): Columns | null {
   switch (event.kind) {
     case "change":

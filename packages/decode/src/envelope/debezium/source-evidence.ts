@@ -2,15 +2,15 @@ import type { Shape } from "../envelope.ts";
 import { isBlock } from "../source.ts";
 
 /**
- * Whether a source block has the names of Debezium's: `connector`, `version` beside `name`, or `db`. Rows of applications have columns op and
- * source as well, and what is in theirs is anything. Where no schema states the names, values tell.
+ * Whether a source block has names of Debezium's source blocks: `connector`, `version` together with `name`, or `db`. User rows may have
+ * columns op and source too, with any content. If no schema states the names, this is true, and `isSourceBlock` looks at the values.
  */
 export function hasSourceNames({ fieldsOf }: Pick<Shape, "fieldsOf">): boolean {
   const names = fieldsOf("source");
   return names === null || names.includes("connector") || names.includes("db") || (names.includes("version") && names.includes("name"));
 }
 
-/** Whether what these names stand for is text, as it is in all that Debezium writes. */
+/** Whether the values under these names are text, as in every source block of Debezium. */
 export function isSourceBlock(source: unknown): boolean {
   return (
     isBlock(source) &&

@@ -8,7 +8,7 @@ import { extraOf } from "../extra.ts";
 import { type Change, openChange } from "./change.ts";
 import { membersOfChange, membersOfSchemaChange } from "./recognise.ts";
 
-/** TiCDC's watermarks have the letter of PostgreSQL's messages, and no message. */
+/** The events of a TiCDC record. A watermark has the operation letter of PostgreSQL's logical messages, but no message. */
 export function openTidbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   if (op !== "m" || isBlock(change["message"])) {
     return openChange(op, change, change["before"] ?? null, change["after"] ?? null, table, origin);
@@ -20,8 +20,8 @@ export function openTidbChange(op: string, change: Change, table: TableName, ori
 }
 
 /**
- * The events of `{"payload":P}`, which is what TiCDC writes without schemas, of keys as of values; null for anything else. Nothing of it is
- * deferred: the plans of schemas look at the names of the outermost record alone.
+ * The events of `{"payload":P}`, the form of keys and values that TiCDC writes without schemas; null for any other value. No part of it is
+ * deferred, because a read plan looks only at the names of the outermost record.
  */
 export function openTidbPayload(value: Change, origin: Origin): readonly CdcEvent[] | null {
   const payload = payloadAlone(value);

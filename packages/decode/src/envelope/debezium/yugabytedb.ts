@@ -4,13 +4,18 @@ import { isBlock } from "../source.ts";
 import { isCell, withoutCells } from "./cells.ts";
 import { type Change, openChange } from "./change.ts";
 
-/** YugabyteDB's gRPC connector wraps each column, unless its transformation PGCompatible took the wrappers off. */
+/**
+ * The events of a YugabyteDB record. The gRPC connector wraps each column, unless its transformation PGCompatible has removed the wrappers.
+ */
 export function openYugabytedbChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
-  const { before = null, after = null, ...declared } = change; // not kept with their wrappers
+  const { before = null, after = null, ...declared } = change; // the event must not keep the wrappers
   return openChange(op, declared, unwrapped(before), unwrapped(after), table, origin);
 }
 
-/** A column that was not sent is null without a wrapper: a row is wrapped where all of its other columns are. */
+/**
+ * The row without wrappers. A column that was not sent is null and has no wrapper, so a row counts as wrapped if all of its other columns
+ * are.
+ */
 function unwrapped(image: unknown): unknown {
   if (!isBlock(image)) {
     return image;

@@ -5,10 +5,13 @@ import type { Origin } from "../origin.ts";
 import { isBlock } from "../source.ts";
 import { deltaforgeRow } from "./row.ts";
 
-/** The schema of what is no table: `pg_logical_emit_message`, its prefix in place of a table's name. */
+/**
+ * The schema name of messages from `pg_logical_emit_message`, which belong to no table. The message's prefix is in place of the table's
+ * name.
+ */
 const messageSchema = "__wal_message";
 
-/** The events of a change that DeltaForge wrote; null where it is none that is known. */
+/** The events of a change that DeltaForge wrote; null if the operation is not known. */
 export function openDeltaforgeChange(op: string, change: Change, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   const { before = null, after = null } = change;
   if (table.schema === messageSchema) {
@@ -18,7 +21,7 @@ export function openDeltaforgeChange(op: string, change: Change, table: TableNam
   return openChange(op, change, deltaforgeRow(before, isTyped), deltaforgeRow(after, isTyped), table, origin);
 }
 
-/** A message's content is JSON, and was read with the event around it. */
+/** Writes the content of a message as JSON text again, because it was parsed together with the event. */
 function jsonOf(value: unknown): string {
   if (typeof value === "bigint") {
     return value.toString();

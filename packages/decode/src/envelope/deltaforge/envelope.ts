@@ -12,7 +12,7 @@ import { isWrapped, members, recogniseDeltaforge } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** DeltaForge's native events; its form `debezium` puts them under `payload`, where they are the same. */
+/** DeltaForge's native events. Its format `debezium` has the same events under `payload`. */
 export const deltaforge: EnvelopeFormat = {
   name: "deltaforge",
   recognise: recogniseDeltaforge,
@@ -39,13 +39,15 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   return isBlock(ddl) ? openDdl(ddl, event, table, kept) : openDeltaforgeChange(op, event, table, kept);
 }
 
-/** An event that is not understood: what a processor made of a row may be anything. */
+/** An event that `open` could not read becomes an unknown event: DeltaForge's processors can turn a row into any value. */
 function openUnprojected(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   const event = eventOf(value);
   return event !== null && typeof event["op"] === "string" && isSourceBlock(event["source"]) ? [new UnknownValue(value, origin)] : null;
 }
 
-/** The event out of its wrapper, which encodings without a message of that shape keep. */
+/**
+ * The event without the wrapper `{"schema","payload"}`. JSON with a Connect schema has lost the wrapper already. Other encodings keep it.
+ */
 function eventOf(value: unknown): Block | null {
   if (!isBlock(value)) {
     return null;
@@ -54,7 +56,10 @@ function eventOf(value: unknown): Block | null {
   return isWrapped(Object.keys(value)) && isBlock(payload) ? payload : value;
 }
 
-/** Statements have the letter of a snapshot's read. PostgreSQL's TRUNCATE is one, without the statement's own words. */
+/**
+ * Opens a DDL event. Statements have the operation letter of a snapshot's read. PostgreSQL's TRUNCATE is such an event too, but the text of
+ * its statement is missing.
+ */
 function openDdl(ddl: Block, event: Block, table: TableName, origin: Origin): readonly CdcEvent[] | null {
   const sql = textOrNull(ddl["sql"]);
   if (sql === "TRUNCATE") {

@@ -1,10 +1,10 @@
 import { hasSourceNames } from "../debezium/source-evidence.ts";
 import type { Shape } from "../envelope.ts";
 
-/** Fields that DeltaForge adds to Debezium's payload; its processors may leave any of them out. */
+/** Fields that DeltaForge adds to Debezium's payload. Its processors may remove any of them. */
 const ownFields: readonly string[] = ["event_id", "tenant_id", "schema_version", "schema_sequence", "trace_id", "synthetic", "tx_end"];
 
-/** DeltaForge's events, which are Debezium's payload with fields of its own. */
+/** Recognises DeltaForge's events: Debezium's payload with fields of DeltaForge. */
 export function recogniseDeltaforge({ fields, fieldsOf }: Shape): string | null {
   const names = isWrapped(fields) ? fieldsOf("payload") : fields;
   if (names === null && fields !== null) {
@@ -18,10 +18,13 @@ export function recogniseDeltaforge({ fields, fieldsOf }: Shape): string | null 
   return own === undefined || !isEvident ? null : `Debezium's fields, and ${own}`;
 }
 
-/** What its events tell of. Its own fields are not among them. */
+/** The members that become parts of events. The fields that DeltaForge adds are not among them, so they become `extra`. */
 export const members: ReadonlySet<string> = new Set("before after source op ts_ms ts_us ts_ns transaction ddl".split(" "));
 
-/** Whether the event stands in `payload`, beside a schema that is none: in JSON that is a message with a schema, in Avro a record. */
+/**
+ * Whether the event is in `payload`, with a `schema` that is not a Connect schema. In JSON that is a message with a schema, in Avro a
+ * record.
+ */
 export function isWrapped(fields: readonly string[] | null): boolean {
   return fields?.length === 2 && fields.includes("schema") && fields.includes("payload");
 }

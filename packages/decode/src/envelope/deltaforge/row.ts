@@ -3,13 +3,16 @@ import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { isBlock } from "../source.ts";
 
-/** PostgreSQL's column that was not sent, for it did not change: `{"_unchanged":true}`, in columns that a registered schema types (Avro) as that text. */
+/**
+ * How DeltaForge marks a PostgreSQL column that was not sent because it did not change: `{"_unchanged":true}`. If a registered schema gives
+ * the column a type (Avro), the column holds this text.
+ */
 const unchangedText = '{"_unchanged":true}';
 const unchangedBytes: Buffer = Buffer.from(unchangedText);
 
 /**
- * The row with its columns out of DeltaForge's wrappers: bytes come as `{"_base64":"..."}`, MySQL's own form of JSON as
- * `{"_base64_json":"..."}`. What is no row is handed back as it is.
+ * The row with its columns out of DeltaForge's wrappers. Bytes are wrapped as `{"_base64":"..."}`, MySQL's binary JSON as
+ * `{"_base64_json":"..."}`. A value that is not a row is returned as it is.
  */
 export function deltaforgeRow(image: unknown, isTyped: boolean): unknown {
   if (!isBlock(image)) {
@@ -26,7 +29,7 @@ export function deltaforgeRow(image: unknown, isTyped: boolean): unknown {
   return row ?? image;
 }
 
-/** What is in a column's wrapper; undefined where it has none. */
+/** The value in a column's wrapper; undefined if the column has no wrapper. */
 function unwrapped(column: unknown, isTyped: boolean): unknown {
   if (isTyped && (column === unchangedText || (Buffer.isBuffer(column) && column.equals(unchangedBytes)))) {
     return UNAVAILABLE;

@@ -10,7 +10,7 @@ import { recogniseDms } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** AWS DMS's JSON. It states no types: dates and times stay the text that DMS prints. */
+/** AWS DMS's JSON. It states no types, so dates and times stay the text that DMS prints. */
 export const dms: EnvelopeFormat = {
   name: "dms",
   recognise: recogniseDms,

@@ -1,6 +1,6 @@
 import type { Shape } from "../envelope.ts";
 
-/** What AWS DMS says of every message. */
+/** Recognises AWS DMS's messages by their metadata, which every message has. */
 export function recogniseDms({ fields, fieldsOf }: Shape): string | null {
   const isAlone = fields?.length === 1;
   if (fields?.includes("metadata") !== true || !(isAlone || fields.includes("data") || fields.includes("control"))) {

@@ -9,7 +9,7 @@ import { headerText } from "../header-values.ts";
 import { isBlock } from "../source.ts";
 import { defaultPrefix, metaField, prefixOf, recogniseFlattened, markerNames } from "./recognise.ts";
 
-/** A row that Debezium's ExtractNewRecordState took out of its envelope, with what it was asked to leave of it. */
+/** A row that Debezium's ExtractNewRecordState took out of its envelope, with the fields of the envelope that it was configured to keep. */
 export const flattened: EnvelopeFormat = {
   name: "flattened",
   headerNames: markerNames,
@@ -20,7 +20,7 @@ export const flattened: EnvelopeFormat = {
   open,
 };
 
-/** What was left of the envelope, by the names that it has there: `op`, `table`, `source_ts_ms`, `transaction_id`. */
+/** The kept fields of the envelope, by their names in the envelope: `op`, `table`, `source_ts_ms`, `transaction_id`. */
 type Meta = Readonly<Record<string, unknown>>;
 
 function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
@@ -59,8 +59,8 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
 }
 
 /**
- * Whether the transformation has written this: an operation that exists, or `__deleted` with what it writes there, or, beside the name of a
- * table, something else that is left of an envelope.
+ * Whether the transformation has written this row. The evidence is an operation that exists, or a valid value of `__deleted`, or the name
+ * of a table together with another field of an envelope.
  */
 function isEvident({ op, deleted, ...rest }: Meta, prefix: string): boolean {
   const isOperation = typeof op === "string" && operationOf(op) !== null;
@@ -71,7 +71,7 @@ function isEvident({ op, deleted, ...rest }: Meta, prefix: string): boolean {
   return (deleted ?? null) === null ? Object.keys(rest).filter((name) => rest[name] !== null).length > 1 : isDeletion;
 }
 
-/** Fields that were left in headers. A column of the same name has the better type. */
+/** Adds the fields that were kept in headers. A column of the same name replaces them, because columns have types. */
 function addHeaders(meta: Record<string, unknown>, { headers, scope }: Origin): void {
   for (const [name] of headers) {
     const field = name.startsWith(defaultPrefix) ? metaField(name, defaultPrefix) : null;
@@ -81,7 +81,10 @@ function addHeaders(meta: Record<string, unknown>, { headers, scope }: Origin): 
   }
 }
 
-/** The letter where it was asked for; else all that a flattened row says is whether it is gone: the others are upserts, called updates. */
+/**
+ * The operation of a flattened row: the operation letter if the row has it. Without the letter, a row says only whether it is deleted. All
+ * others are upserts, which are reported as updates.
+ */
 function flattenedOperation({ deleted, op }: Meta): Operation {
   if (deleted === true || deleted === "true") {
     return "delete";
@@ -101,7 +104,7 @@ function tableOf(meta: Meta, topicTable: TableName | null): TableName {
   return { ...(database === undefined ? {} : { database }), ...(schema === undefined ? {} : { schema }), name };
 }
 
-/** The source block as far as it was left, by its own names. */
+/** The kept fields of the source block, by their own names. */
 function sourceBlock(meta: Meta, table: TableName): Record<string, unknown> {
   const block: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(meta)) {
@@ -114,7 +117,7 @@ function sourceBlock(meta: Meta, table: TableName): Record<string, unknown> {
   return { ...block, ...(table.database === undefined ? {} : { db: table.database }), table: table.name };
 }
 
-/** Fields that speak of the event, not of its source. */
+/** Fields that describe the event, not its source. */
 const notOfSource: ReadonlySet<string> = new Set(["op", "deleted", "ts_ms", "ts_us", "ts_ns"]);
 
 function transactionBlock(meta: Meta): Readonly<Record<string, unknown>> | null {

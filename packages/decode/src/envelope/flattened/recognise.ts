@@ -1,12 +1,12 @@
 import type { Shape } from "../envelope.ts";
 
-/** The prefix that `add.fields.prefix` and `add.headers.prefix` have where nobody set them. */
+/** The default of `add.fields.prefix` and `add.headers.prefix`. */
 export const defaultPrefix = "__";
 
-/** Columns or headers that say it alone. `__deleted` is called so whatever the prefix. */
+/** Columns or headers that identify a flattened row alone. `__deleted` has this name with any prefix. */
 export const markerNames: readonly string[] = ["__deleted", "__op", "__table"];
 
-/** Fields of the envelope and its source that ExtractNewRecordState is asked for in `add.fields` and `add.headers`. */
+/** Fields of the envelope and its source that users name in `add.fields` and `add.headers` of ExtractNewRecordState. */
 const metaFields: ReadonlySet<string> = new Set(
   (
     "deleted op table db schema collection keyspace connector name version snapshot sequence ts_ms ts_us ts_ns lsn txId xmin gtid file pos row " +
@@ -14,7 +14,7 @@ const metaFields: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The field of the envelope that a column was added for, or null where the column is the row's own, as a user's `__v` is. */
+/** The field of the envelope in an added column, or null if the column belongs to the row (as a user's `__v` does). */
 export function metaField(name: string, prefix: string): string | null {
   if (name === "__deleted") {
     return "deleted";
@@ -27,8 +27,8 @@ export function metaField(name: string, prefix: string): string | null {
 }
 
 /**
- * The prefix of the columns that were added. One that the user has set shows by the operation beside something else that only the
- * transformation calls so: `__deleted`, or the time of the source.
+ * The prefix of the added columns. A prefix that the user has set is recognised by the operation, if there is another column that only the
+ * transformation adds: `__deleted`, or the time of the source.
  */
 export function prefixOf(names: readonly string[]): string {
   const isUsual = names.some((name) => name === "__op" || name === "__table" || name.startsWith("__source_"));
@@ -45,7 +45,7 @@ function ownPrefix(names: readonly string[]): string | null {
   return null;
 }
 
-/** What says that a row was flattened by Debezium's ExtractNewRecordState, or null. */
+/** The evidence that Debezium's ExtractNewRecordState flattened a row, or null. */
 export function recogniseFlattened({ fields, headerNames }: Shape): string | null {
   if (fields === null) {
     return null;

@@ -12,12 +12,12 @@ import { recogniseGoldengate } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** Oracle GoldenGate's JSON, operation-modelled or row-modelled. It states no types: text stays text. */
+/** Oracle GoldenGate's JSON, operation-modelled or row-modelled. It states no types, so text stays text. */
 export const goldengate: EnvelopeFormat = {
   name: "goldengate",
   recognise: recogniseGoldengate,
   planFor: () => ({ defer: null, skip: [], rows: ["before", "after"] }),
-  // What stands beside the operation's own fields is a column where the images do not hold the row.
+  // If the message has no images, all members that are not the operation's own fields are columns.
   membersOf: ({ fields }) => (fields?.includes("before") === true || fields?.includes("after") === true ? ownFields : new Set(fields)),
   open,
 };
@@ -43,7 +43,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
     return null;
   }
   const { before, after } = images;
-  // Flink's own samples spell it the second way.
+  // Flink's own samples have this misspelling.
   const names = namesOf(value["primary_keys"] ?? value["priamry_keys"]);
   const keyed = withKey(origin, keyColumns(after ?? before, names));
   return [
@@ -56,7 +56,10 @@ interface Images {
   readonly after: Columns | null;
 }
 
-/** Null where what stands there is no image. One without columns is none. */
+/**
+ * The images of a change. An image without columns counts as missing. Null if a member is not an image, or if a change other than a delete
+ * has none.
+ */
 function imagesOf(op: Operation, value: Block): Images | null {
   if (!Object.hasOwn(value, "before") && !Object.hasOwn(value, "after")) {
     const row = rowBeside(value);
@@ -87,7 +90,7 @@ const ownFields: ReadonlySet<string> = new Set([
   "txind",
 ]);
 
-/** The row-modelled format has its columns at the top. */
+/** The row of the row-modelled format, which has its columns at the top level. */
 function rowBeside(value: Block): Columns {
   const row: Columns = {};
   for (const name of Object.keys(value)) {

@@ -1,6 +1,6 @@
 import type { Shape } from "../envelope.ts";
 
-/** GoldenGate's JSON: images of the row, or the row itself beside the operation's own fields. */
+/** Recognises GoldenGate's JSON: images of the row, or columns next to the operation's own fields. */
 export function recogniseGoldengate({ fields }: Shape): string | null {
   if (fields === null || !["table", "op_type", "op_ts"].every((name) => fields.includes(name))) {
     return null;

@@ -12,8 +12,8 @@ import { recogniseMaxwell } from "./recognise.ts";
 type Block = Readonly<Record<string, unknown>>;
 
 /**
- * Maxwell's JSON, and TiCDC's after it. It states no types: dates and times stay the text that MySQL prints. TiCDC writes a deleted row
- * into `old`, TiDB's timestamp as the time of DDL, and a key that is nothing but the version of its format.
+ * Maxwell's JSON, which TiCDC writes too. It states no types, so dates and times stay the text that MySQL prints. TiCDC writes a deleted
+ * row into `old`, uses TiDB's timestamp as the time of DDL, and writes keys that are only the version of its format.
  */
 export const maxwell: EnvelopeFormat = {
   name: "maxwell",
@@ -58,7 +58,10 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   return type === "bootstrap-start" || type === "bootstrap-complete" ? [new UnknownValue(value, origin)] : null;
 }
 
-/** Seconds; milliseconds for DDL, for which TiCDC sends a TSO: no time in milliseconds is beyond 2^53. */
+/**
+ * The time of a message: seconds, or milliseconds for DDL. For DDL, TiCDC sends a TSO. A number above 2^53 is always a TSO, because no time
+ * in milliseconds is that large.
+ */
 function timeOf(written: unknown): number | null {
   const ts = numberOrNull(written);
   return ts === null || Number.isSafeInteger(ts) ? ts : (tsoOf(written)?.tsMs ?? null);
@@ -75,18 +78,21 @@ function change(op: Operation, table: TableName, data: Columns, value: Block, ts
 }
 
 /**
- * The row's own names for its key: those that the message states, which stay the table's where the row has them in camel case, else those
- * of the record's key, which has them in lower case.
+ * The key of a row. The message may state the names of its columns. They stay in the table's spelling even if the row has them in camel
+ * case, so both spellings are tried. If the message states no names, the record's key has them in lower case.
  */
 function keyOf(data: Columns, value: Block, recordKey: unknown): Columns | null {
   const declared = namesOf(value["primary_key_columns"] ?? value["primaryKeyColumns"]);
   return keyColumns(data, declared) ?? keyColumns(data, declared.map(camelCase)) ?? translatedKey(recordKey);
 }
 
-/** The number 1 in eight bytes, which are text as well. */
+/** The number 1 in eight bytes, which are also read as text. */
 const ticdcVersion = "\0\0\0\0\0\0\0\u0001";
 
-/** `{"database":..,"table":..,"pk.id":4}` or `["db","table",[{"id":4}]]`; Maxwell lower-cases the columns. */
+/**
+ * The key of a row, from a record key `{"database":..,"table":..,"pk.id":4}` or `["db","table",[{"id":4}]]`. Maxwell writes these column
+ * names in lower case.
+ */
 function translatedKey(recordKey: unknown): Columns | null {
   const key: Columns = {};
   if (Array.isArray(recordKey)) {
@@ -108,7 +114,7 @@ function copyInto(key: Columns, part: Block): void {
   }
 }
 
-/** Fields of the message that say where the change stands in MySQL; the position is one text there, `file:offset`. */
+/** Fields of the message that belong to the position in MySQL's log. The message also has the text `position`, which is `file:offset`. */
 const positionFields = ["server_id", "thread_id", "gtid", "xid", "xoffset", "commit", "schema_id", "query", "reason", "comment"] as const;
 
 function sourceBlock(value: Block, snapshot: string, tsMs: number): Block {
@@ -132,19 +138,25 @@ const members: ReadonlySet<string> = new Set([
   ...ownNames.flatMap((name) => [name, camelCase(name)]),
 ]);
 
-/** Maxwell's `output_naming_strategy=underscore_to_camelcase`: whatever follows an underscore, and none in front. */
+/**
+ * Maxwell's `output_naming_strategy=underscore_to_camelcase`: the character after an underscore becomes a capital, and leading underscores
+ * are dropped.
+ */
 function camelCase(name: string): string {
   return name.replace(/^_+/, "").replaceAll(/_(.)?/gs, (_, next = "") => (next as string).toUpperCase()) || name;
 }
 
-/** Rows of a transaction are numbered from 0, but for its last one, which says `commit` instead. */
+/**
+ * The transaction of a row. Maxwell numbers the rows of a transaction from 0, except for the last row, which has `commit` instead of a
+ * number.
+ */
 function transactionBlock(value: Block): Block | null {
   const { xid, xoffset } = value;
   const offset = numberOrNull(xoffset);
   return xid === undefined ? null : { id: xid, ...(offset === null ? {} : { total_order: offset + 1 }) };
 }
 
-/** When it was sent: seconds with a fraction. */
+/** The time at which the message was sent: seconds with a fraction. */
 function pushedMs(value: Block): number | null {
   const pushed = Number(scalarText(value["push_ts"] ?? value["pushTs"]) ?? Number.NaN);
   return Number.isFinite(pushed) ? Math.round(pushed * 1000) : null;

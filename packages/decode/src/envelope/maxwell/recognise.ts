@@ -1,6 +1,6 @@
 import type { Shape } from "../envelope.ts";
 
-/** Maxwell's rows, and its DDL, which has the statement in place of a row. */
+/** Recognises Maxwell's rows, and its DDL, which has a statement in place of a row. */
 export function recogniseMaxwell({ fields }: Shape): string | null {
   if (fields === null || !["database", "type", "ts"].every((name) => fields.includes(name)) || fields.includes("isDdl")) {
     return null;
@@ -9,7 +9,7 @@ export function recogniseMaxwell({ fields }: Shape): string | null {
     return "fields database, table, type, ts and data";
   }
   if (fields.includes("table") && fields.includes("old") && !fields.includes("sql")) {
-    return "fields database, table, type, ts and old"; // what TiCDC deletes has no data
+    return "fields database, table, type, ts and old"; // TiCDC's deletes have no data
   }
   return fields.includes("sql") ? "fields database, type, ts and sql" : null;
 }

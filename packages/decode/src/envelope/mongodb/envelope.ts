@@ -14,8 +14,8 @@ import { recogniseMongodb } from "./recognise.ts";
 type Block = Readonly<Record<string, unknown>>;
 
 /**
- * Change stream documents, which MongoDB's own Kafka connector passes on: as text in a JSON string, as JSON, or as a record whose
- * documents are text. The key of a change is its `documentKey`; the connector's own record key is a resume token.
+ * Change stream documents from MongoDB's own Kafka connector. They are sent as text in a JSON string, as JSON, or as a record whose
+ * documents are text. The key of a change is its `documentKey`, because the connector's record key is a resume token.
  */
 export const mongodb: EnvelopeFormat = {
   name: "mongodb",
@@ -74,7 +74,7 @@ const schemaChanges: ReadonlySet<string> = new Set([
   "refineCollectionShardKey",
 ]);
 
-/** The document as values, or null where the value is none. Text is parsed only where it can hold one. */
+/** The parsed document, or null if the value is not one. Text is parsed only if it can be a change stream document. */
 function streamDocument(value: unknown, scope: EnvelopeScope): Block | null {
   if (typeof value === "string" && !(/^\s*\{/.test(value) && value.includes('"operationType"'))) {
     return null;
@@ -84,7 +84,7 @@ function streamDocument(value: unknown, scope: EnvelopeScope): Block | null {
     return isBlock(document) ? document : null;
   } catch (error) {
     if (isDecodeError(error)) {
-      return null; // text that only looks like JSON
+      return null; // text that only begins like JSON
     }
     throw error;
   }
@@ -106,7 +106,7 @@ function tableOf({ db, coll }: Block): TableName {
   return { ...(database === null ? {} : { database }), name: textOrNull(coll) ?? "" };
 }
 
-/** MongoDB's facts under the names that Debezium's connector gives them, where it has them too. */
+/** The source block. Facts that Debezium's connector reports too have its names. */
 function sourceBlock({ db, coll }: Block, document: Block, isCopied: boolean, scope: EnvelopeScope): Block {
   const { _id, wallTime, txnNumber, lsid } = document;
   const moment = momentOf(document["clusterTime"], scope);
@@ -115,7 +115,10 @@ function sourceBlock({ db, coll }: Block, document: Block, isCopied: boolean, sc
   return Object.fromEntries(Object.entries({ ...block, ...rest }).filter(([, field]) => field !== undefined && field !== null));
 }
 
-/** A BSON timestamp, which counts within its second; where the connector infers schemas, a moment without the count. */
+/**
+ * The time of a change: a BSON timestamp, which has a counter within its second. If the connector infers schemas, it is a time without the
+ * counter.
+ */
 function momentOf(clusterTime: unknown, scope: EnvelopeScope): Block {
   const millis = millisOfMoment(clusterTime);
   if (millis !== null) {
@@ -126,7 +129,7 @@ function momentOf(clusterTime: unknown, scope: EnvelopeScope): Block {
   return seconds === null ? {} : { ts_ms: seconds * 1000, ord: timestamp?.["i"] };
 }
 
-/** In whichever form the time option has it. */
+/** Milliseconds of a time in any form that the time option gives. */
 function millisOfMoment(moment: unknown): number | null {
   if (moment instanceof Date) {
     return moment.getTime();
@@ -134,7 +137,7 @@ function millisOfMoment(moment: unknown): number | null {
   return isBlock(moment) ? numberOrNull(moment["epochMilliseconds"]) : millisOf(moment);
 }
 
-/** In an inferred schema an ObjectId is the text of its Extended JSON. */
+/** The document with its ObjectId as plain text. With an inferred schema, an ObjectId is written as the text of its Extended JSON. */
 function withPlainId(document: Columns | null): Columns | null {
   const [, id] = /^\{\s*"\$oid"\s*:\s*"([0-9a-f]{24})"\s*\}$/.exec(textOrNull(document?.["_id"]) ?? "") ?? [];
   return id === undefined ? document : { ...document, _id: id };

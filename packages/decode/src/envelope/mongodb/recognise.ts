@@ -1,6 +1,6 @@
 import type { Shape } from "../envelope.ts";
 
-/** MongoDB's change stream documents, as JSON or as the text of it. */
+/** Recognises MongoDB's change stream documents, as JSON or as text. */
 export function recogniseMongodb({ fields, isText }: Shape): string | null {
   if (isText) {
     return "text, which may hold a change stream document";

@@ -18,7 +18,10 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] {
   return [isRow(value) ? new PlainRow(value, origin) : new UnknownValue(value, origin)];
 }
 
-/** A record's columns. What a lone column became (a Buffer, a Date, a Map, what the user's own function made) is no row. */
+/**
+ * Whether a value is a record with columns. A value of a single column (a Buffer, a Date, a Map, the result of a user's function) is not a
+ * row.
+ */
 function isRow(value: unknown): value is Columns {
   const prototype: unknown = isBlock(value) ? Object.getPrototypeOf(value) : undefined;
   return prototype === Object.prototype || prototype === null;

@@ -10,7 +10,7 @@ import { metaColumns, recogniseOracleCdc } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** Confluent's Oracle CDC connector: the row, with columns that say what happened to it. */
+/** Confluent's Oracle CDC connector: the row, with additional columns that describe the change. */
 export const oracleCdc: EnvelopeFormat = {
   name: "oracle-cdc",
   recognise: recogniseOracleCdc,
@@ -55,7 +55,7 @@ function withoutMeta(value: Block): Columns {
   return row;
 }
 
-/** In Debezium's names. The times are milliseconds as text. */
+/** The source block under Debezium's names. The times are milliseconds as text. */
 function sourceBlock(value: Block, table: TableName, snapshot: string): Block {
   const { scn, row_id, username, op_ts } = value;
   const { database: db, schema, name } = table;

@@ -1,9 +1,9 @@
 import type { Shape } from "../envelope.ts";
 
-/** Columns that Confluent's connector for Oracle adds to the row. */
+/** Columns that Confluent's Oracle CDC connector adds to the row. */
 export const metaColumns: ReadonlySet<string> = new Set(["table", "scn", "op_type", "op_ts", "current_ts", "row_id", "username"]);
 
-/** A row with the connector's columns, and without an envelope's images. */
+/** Recognises a row with the connector's columns. A message that has `pos` too is GoldenGate's. */
 export function recogniseOracleCdc({ fields }: Shape): string | null {
   const isOracle =
     fields !== null && ["table", "scn", "op_type", "op_ts", "current_ts"].every((name) => fields.includes(name)) && !fields.includes("pos");

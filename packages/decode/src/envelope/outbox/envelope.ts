@@ -9,10 +9,10 @@ import { isBlock } from "../source.ts";
 import { outboxHeaders, recogniseOutbox } from "./recognise.ts";
 
 /**
- * Events that Debezium's outbox router took out of their table. Such an event is what an application says, and no row of a table: it is of
- * kind `row`, `row` being the payload, with a `table` of null. Its key is the aggregate's id; the event's own id, its type and other
- * columns are headers (`event.record.headers`). A payload that the converter wrote as text is parsed, whole or under the name `payload`
- * where other columns stand beside it; one that is no object is of kind `unknown`.
+ * Events that Debezium's outbox router took out of their table. The payload of such an event is a message of an application, not a row of a
+ * table. The event is of kind `row`, `row` is the payload, and `table` is null. The key is the aggregate's id. The event's id, its type and
+ * other columns are headers (`event.record.headers`). If the converter wrote the payload as text, the text is parsed. If there are other
+ * columns, the payload is under the name `payload`. A payload that is not an object gives an event of kind `unknown`.
  */
 export const outbox: EnvelopeFormat = {
   name: "outbox",
@@ -31,7 +31,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] {
   return [new PlainRow(row, origin, null)];
 }
 
-/** Text or bytes that hold a JSON document, parsed; anything else as it is. */
+/** Parses text or bytes that hold a JSON document. Returns any other value as it is. */
 function parsed(value: unknown, { parseJson }: EnvelopeScope): unknown {
   const text = value instanceof Uint8Array && isUtf8(value) ? Buffer.from(value).toString("utf8") : value;
   if (typeof text !== "string" || !/^\s*[{[]/.test(text)) {

@@ -1,12 +1,15 @@
 import type { Shape } from "../envelope.ts";
 
-/** Where the router sends events unless its `route.topic.replacement` says otherwise. */
+/** The beginning of the router's topics, unless its `route.topic.replacement` is set. */
 const topicPrefix = "outbox.event.";
 
-/** Headers of the router: the event's id is always there, its type where `table.fields.additional.placement` has it under its usual name. */
+/**
+ * Headers of the router. The event's id is always there. The event's type is there if `table.fields.additional.placement` puts it into a
+ * header under its usual name.
+ */
 export const outboxHeaders: readonly string[] = ["id", "eventType"];
 
-/** What says that a value is the payload of an outbox event, or null. Nothing in the payload itself does. */
+/** The evidence that a value is the payload of an outbox event, or null. The payload itself has no such evidence. */
 export function recogniseOutbox({ topic, headerNames }: Shape): string | null {
   if (topic.startsWith(topicPrefix)) {
     return `a topic named ${topicPrefix}*`;

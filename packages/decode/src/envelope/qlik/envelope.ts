@@ -9,7 +9,7 @@ import { recogniseQlik } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** Qlik Replicate's messages. They do not name their table: the topic, or a hint, does. */
+/** Qlik Replicate's messages. They do not name their table: the topic or a hint names it. */
 export const qlik: EnvelopeFormat = {
   name: "qlik",
   recognise: recogniseQlik,

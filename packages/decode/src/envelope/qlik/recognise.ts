@@ -1,6 +1,6 @@
 import type { Shape } from "../envelope.ts";
 
-/** Qlik Replicate's message, in its outer envelope or without it. */
+/** Recognises Qlik Replicate's message, with or without its outer envelope. */
 export function recogniseQlik({ fields, fieldsOf }: Shape): string | null {
   if (fields === null) {
     return null;

@@ -9,7 +9,7 @@ import { isExtension, recogniseTicdcAvro } from "./recognise.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** TiCDC's Avro with `enable-tidb-extension`: the row, with columns that say what happened to it. Deletes are tombstones. */
+/** TiCDC's Avro with `enable-tidb-extension`: the row, with additional columns that describe the change. Deletes are tombstones. */
 export const ticdcAvro: EnvelopeFormat = {
   name: "ticdc-avro",
   recognise: recogniseTicdcAvro,

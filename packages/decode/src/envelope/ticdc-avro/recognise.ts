@@ -1,11 +1,11 @@
 import type { Shape } from "../envelope.ts";
 
-/** Columns that TiCDC's Avro adds to the row. */
+/** Whether TiCDC's Avro has added a column to the row. */
 export function isExtension(name: string): boolean {
   return name.startsWith("_tidb_");
 }
 
-/** A row with TiDB's extension columns. */
+/** Recognises a row with TiDB's extension columns. */
 export function recogniseTicdcAvro({ fields }: Shape): string | null {
   const isExtended = fields !== null && ["_tidb_op", "_tidb_commit_ts"].every((name) => fields.includes(name));
   return isExtended ? "columns _tidb_op and _tidb_commit_ts" : null;

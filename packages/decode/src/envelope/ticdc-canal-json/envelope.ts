@@ -9,7 +9,7 @@ import { isBlock } from "../source.ts";
 import { tsoOf } from "../tso.ts";
 import { recogniseTicdcCanalJson } from "./recognise.ts";
 
-/** TiCDC's canal-json with `enable-tidb-extension`. Without the extension it is Canal's own format. */
+/** TiCDC's canal-json with `enable-tidb-extension`. Without the extension, it is Canal's own format. */
 export const ticdcCanalJson: EnvelopeFormat = {
   name: "ticdc-canal-json",
   recognise: recogniseTicdcCanalJson,

@@ -6,7 +6,7 @@ import type { EnvelopeScope } from "../envelope.ts";
 import { isBlock, numberOrNull } from "../source.ts";
 import { sqlTextsOf } from "../sql-columns.ts";
 
-/** A row as the protocol has it: each column with the code of its MySQL type, its flags and its value. */
+/** A row of the protocol: each column has the code of its MySQL type, its flags and its value. */
 export interface Row {
   readonly columns: Columns;
   /** Names of the columns that identify the row. */
@@ -18,7 +18,10 @@ const binaryFlag = 1;
 const handleKeyFlag = 2;
 const unsignedFlag = 128;
 
-/** https://docs.pingcap.com/tidb/stable/ticdc-open-protocol#column-type-code, in the words of DDL; the length of a BIT is not stated. */
+/**
+ * The type codes as the names that DDL uses. The length of a BIT is not stated.
+ * https://docs.pingcap.com/tidb/stable/ticdc-open-protocol#column-type-code
+ */
 const types: ReadonlyMap<number, string> = new Map([
   [0, "decimal"],
   [1, "tinyint"],
@@ -43,7 +46,7 @@ const firstBlob = 249;
 const lastBlob = 252;
 const strings: ReadonlySet<number> = new Set([15, 253, 254]);
 
-/** The row, or null where what stands there is none. */
+/** The row, or null if the value is not one. */
 export function rowOf(value: unknown, scope: EnvelopeScope): Row | null {
   if (!isBlock(value)) {
     return null;
@@ -68,7 +71,7 @@ export function rowOf(value: unknown, scope: EnvelopeScope): Row | null {
 function convert(code: number, flags: number, value: unknown, scope: EnvelopeScope): unknown {
   const isBinary = (flags & binaryFlag) !== 0;
   if (code >= firstBlob && code <= lastBlob) {
-    // Texts are blobs too, so that they come as base64 as well.
+    // Texts have the type codes of blobs too, so they also arrive as base64.
     const bytes = sqlTextsOf(scope, "mysql", "base64").of("blob")(value);
     return isBinary || !Buffer.isBuffer(bytes) ? bytes : bytes.toString("utf8");
   }
@@ -84,7 +87,7 @@ function convert(code: number, flags: number, value: unknown, scope: EnvelopeSco
 function unquoted(text: string): Buffer {
   const bytes = bytesOfGoQuoted(text);
   if (bytes === null) {
-    throw new DecodeError("value-invalid", "expected a binary column as Go quotes it, found other text; check what wrote the message");
+    throw new DecodeError("value-invalid", "expected a binary column in Go's quoted form, found other text; check what wrote the message");
   }
   return bytes;
 }

@@ -14,8 +14,8 @@ import { recogniseTicdcOpen } from "./recognise.ts";
 type Block = Readonly<Record<string, unknown>>;
 
 /**
- * TiCDC's open protocol. The document in the key says of which event the document in the value is; both come out of the framing of that
- * name, one by one.
+ * TiCDC's open protocol. The document in the key says which event the document in the value describes. The framing with this protocol's
+ * name takes both documents out of their messages, one pair after another.
  */
 export function ticdcOpenIn(framing: FramingName): EnvelopeFormat {
   return {
@@ -34,14 +34,14 @@ const resolvedMessage = 3;
 /** https://docs.pingcap.com/tidb/stable/ticdc-open-protocol#ddl-type-code */
 const truncateTable = 11;
 
-/** Of the document in the key, which is no key of a row. */
+/** Members of the document in the key, which is not the key of a row. */
 const keyMembers: ReadonlySet<string> = new Set(["ts", "scm", "tbl", "t", "rid", "ptn", "ohk", "ccl"]);
 
 function open(value: Block, origin: Origin): readonly CdcEvent[] {
   const { key } = origin;
   const commit = isBlock(key) ? tsoOf(key["ts"]) : null;
   if (!isBlock(key) || commit === null) {
-    return [new UnknownValue(value, origin)]; // a key that another producer replaced
+    return [new UnknownValue(value, origin)]; // another producer has replaced the key
   }
   const extra = extraOf(key, keyMembers);
   const kept = extra === null ? origin : origin.withExtra(extra);

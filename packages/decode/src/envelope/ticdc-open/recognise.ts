@@ -1,6 +1,6 @@
 import type { Shape } from "../envelope.ts";
 
-/** Documents as the open protocol has them. Only its framing makes them its own, which `open` looks at. */
+/** Recognises documents of the open protocol. Other documents may have the same names, so `open` also requires the protocol's framing. */
 export function recogniseTicdcOpen({ fields }: Shape): string | null {
   if (fields === null) {
     return null;

@@ -51,14 +51,14 @@ test("without an opt-in, a row is the same before and after its schema message",
   expect(rowOf({}, bootstrap, insert)).toEqual({ key: null, after: asText });
 });
 
-test("with a learner, a row behind its schema message has its types and its key, in a later decoder too", () => {
+test("with a learner, a row that comes after its schema message has its types and its key, in a later decoder too", () => {
   const learn = { schemaChanges: new SchemaChangeLearner() };
   expect(rowOf({ learn }, insert)).toEqual({ key: null, after: asText });
   expect(rowOf({ learn }, bootstrap, insert)).toEqual({ key: { id: 7 }, after: typed });
   expect(rowOf({ learn, values: { decimal: "number" } }, insert)).toEqual({ key: { id: 7 }, after: { ...typed, price: 12.3 } });
 });
 
-test("explain() of a schema message teaches nothing, and explains a row as it would be decoded", async () => {
+test("explain() learns nothing from a schema message, and explains a row as it would be decoded", async () => {
   const learn = { schemaChanges: new SchemaChangeLearner() };
   const { decode, explain } = createDecoder({ learn });
   const [schema, row] = [bootstrap, insert].map((message) => recordOf(JSON.stringify(message), { topic: "simple" }));
@@ -69,7 +69,7 @@ test("explain() of a schema message teaches nothing, and explains a row as it wo
   expect(rowOf({ learn }, insert)).toEqual({ key: { id: 7 }, after: typed });
 });
 
-test("hints say what columns mean, before and after the schema message, with a learner or without", () => {
+test("hints decide the meaning of columns before and after the schema message, with a learner or without", () => {
   const price = { name: "org.apache.kafka.connect.data.Decimal", parameters: { scale: "2" } };
   const values = { decimal: "number" } as const;
   const options: DecoderOptions = { values, topics: { simple: { columns: { id: "tidb.int", price } } } };

@@ -15,9 +15,9 @@ import { learnSchema, schemaFor } from "./table-schemas.ts";
 type Block = Readonly<Record<string, unknown>>;
 
 /**
- * TiCDC's simple protocol. Rows are text; what types they have, a BOOTSTRAP or a DDL of the topic says, which may come first or not at all.
- * That is used where the user has asked for it (`learn.schemaChanges`), and for the rows behind it: a row is the same text without it,
- * whatever came before.
+ * TiCDC's simple protocol. Rows are text. Their types are in a BOOTSTRAP or DDL message of the topic, which may come before the rows or not
+ * at all. These types are used only if the user has asked for it (`learn.schemaChanges`), and only for rows that come after the message.
+ * Otherwise a row is always the same text, whether or not such a message came before it.
  */
 export const ticdcSimple: EnvelopeFormat = {
   name: "ticdc-simple",
@@ -69,7 +69,7 @@ function open(value: unknown, origin: Origin): readonly CdcEvent[] | null {
   return ddlTypes.has(type) ? [openDdl(type, message, commit, origin)] : null;
 }
 
-/** In Avro, the message is a record around one of four. */
+/** The message itself. In Avro, it is inside of a record that holds one of four kinds of messages. */
 function withoutUnion(value: Block): Block {
   const { payload } = value;
   return isBlock(payload) ? { type: value["type"], ...payload } : value;

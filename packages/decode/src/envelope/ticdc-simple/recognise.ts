@@ -2,7 +2,10 @@ import type { Shape } from "../envelope.ts";
 
 const messageName = "com.pingcap.simple.avro.Message";
 
-/** TiCDC's simple protocol, as JSON or as its own Avro record; TiCDC's file of the schema is a union of that and of all that it holds. */
+/**
+ * Recognises TiCDC's simple protocol, as JSON or as its own Avro record. TiCDC's schema file is a union of that record and of all records
+ * inside of it.
+ */
 export function recogniseTicdcSimple({ fields, typeName, choices = [] }: Shape): string | null {
   if (typeName === messageName) {
     return `schema named ${typeName}`;

@@ -10,15 +10,15 @@ import type { TableSchema } from "./table-schemas.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** How the columns of a row are read, by their names. */
+/** The conversions of a row's columns, by column name. */
 type ConversionOf = (name: string) => SqlConversion;
 
 const withoutSchema = new WeakMap<EnvelopeScope, ConversionOf>();
 const bySchema = new WeakMap<EnvelopeScope, WeakMap<TableSchema, ConversionOf>>();
 
 /**
- * How the columns of a topic's rows are read: as the user has said, else by their table's schema where that is known, else as the row itself
- * says, which is text but for timestamps and, in Avro, numbers and bytes.
+ * The conversions of a topic's columns. The user's hint for a column counts first, then the schema of the table, if it is known. Without
+ * both, the row itself decides: its values are text, except timestamps and, in Avro, numbers and bytes.
  */
 export function conversionsOf(schema: TableSchema | null, scope: EnvelopeScope): ConversionOf {
   const plainly = plainConversions(scope);
@@ -66,7 +66,7 @@ function typedConversion(type: SqlType, scope: EnvelopeScope): SqlConversion {
   };
 }
 
-/** What the user has said of a column goes before what the row says. Text that the meaning does not come as stays text. */
+/** The conversion of a column with a hint, which counts before the types in the row. Text that does not fit the hint stays text. */
 function hintedConversion(semantic: Semantic, scope: EnvelopeScope): SqlConversion {
   const conversion = conversionFor(semantic, scope.values, scope.parseJson) ?? {};
   const { int, bigint, double, bytes } = conversion;
@@ -96,17 +96,20 @@ function asItIs(value: unknown): unknown {
   return value;
 }
 
-/** In Avro, bytes come as bytes. */
+/** Whether a value is a record. A Buffer is not: in Avro, bytes arrive as a Buffer. */
 function isStruct(value: unknown): value is Block {
   return isBlock(value) && !Buffer.isBuffer(value);
 }
 
-/** In Avro, 64 bits come as the signed integer that has them. */
+/** The unsigned integer of a value. In Avro, 64 bits arrive as the signed integer with the same bits. */
 function asUnsigned(value: unknown): unknown {
   return typeof value === "bigint" || Number.isInteger(value) ? BigInt.asUintN(64, BigInt(value as number | bigint)) : value;
 }
 
-/** A timestamp comes with the zone that its text is of; in Avro, an unsigned 64-bit integer is wrapped so that it can be told. */
+/**
+ * The value in a record. A timestamp has the time zone of its text next to it. In Avro, an unsigned 64-bit integer is in a record too,
+ * which marks it as unsigned.
+ */
 function fromStruct({ value, location }: Block, convert: SqlConversion, zoned: SqlConversion): unknown {
   if (typeof value === "string") {
     return location === "UTC" || location === "Etc/UTC" ? zoned(`${value}Z`) : convert(value);

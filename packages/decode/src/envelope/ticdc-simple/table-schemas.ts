@@ -5,18 +5,23 @@ import { isBlock, numberOrNull, scalarText } from "../source.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** A table as a bootstrap or a DDL described that version of it. */
+/** One version of a table, as a BOOTSTRAP or a DDL message described it. */
 export interface TableSchema {
-  /** The columns' types; null where none is stated. */
+  /** The columns' types; null if none is stated. */
   readonly columns: ReadonlyMap<string, SqlType | null>;
   readonly primaryKey: readonly string[];
 }
 
-/** MySQL's bound is 4,096 columns a table; what senders make us remember is bounded by columns, all together. */
+/**
+ * MySQL allows 4,096 columns in a table. `maxColumns` bounds the columns of all tables together, because senders decide how much is
+ * remembered.
+ */
 const maxColumnsOfTable = 4_096;
 const maxColumns = 65_536;
 
-/** The schemas that messages described, so that later ones of those versions can be understood. The oldest make room. */
+/**
+ * The schemas from messages, so that rows of their versions can be read. If there are too many columns, the oldest schemas are forgotten.
+ */
 class TableSchemas {
   readonly #byVersion = new Map<string, TableSchema>();
   #columns = 0;
@@ -52,7 +57,7 @@ function costOf({ columns }: TableSchema): number {
 
 const schemasByMemory = new WeakMap<object, TableSchemas>();
 
-/** Remembers the schema that a BOOTSTRAP or a DDL carries, where the user has given something to remember it. */
+/** Remembers the schema in a BOOTSTRAP or DDL message, if the user has given an object to remember it with. */
 export function learnSchema(schema: unknown, { memory, mayLearn, topic }: EnvelopeScope): void {
   if (
     memory === null ||
@@ -75,13 +80,13 @@ export function learnSchema(schema: unknown, { memory, mayLearn, topic }: Envelo
   });
 }
 
-/** The schema of a row's message; null where none of that version was met, or nothing may be remembered. */
+/** The schema for a row's message; null if no message described this version, or if nothing may be remembered. */
 export function schemaFor(message: Block, { memory, topic }: EnvelopeScope): TableSchema | null {
   const schemas = memory === null ? undefined : schemasByMemory.get(memory);
   return schemas?.get(versionOf(topic, message["database"], message["table"], message["schemaVersion"])) ?? null;
 }
 
-/** The number of a version is unique in one TiDB: topics may come from several. */
+/** The key of a version. Its number is unique only within one TiDB, and topics may come from several. */
 function versionOf(topic: string, database: unknown, table: unknown, version: unknown): string {
   return JSON.stringify([topic, ...[database, table, version].map(scalarText)]);
 }

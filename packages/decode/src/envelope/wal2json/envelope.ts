@@ -7,7 +7,7 @@ import { membersOfWal2json, recogniseWal2json } from "./recognise.ts";
 import { openTransaction } from "./transaction.ts";
 import { openTuple } from "./tuple.ts";
 
-/** PostgreSQL's wal2json. Types stand beside the values, so that numbers arrive with all of their digits. */
+/** PostgreSQL's wal2json. It writes types next to the values, so that numbers keep all of their digits. */
 export const wal2json: EnvelopeFormat = {
   name: "wal2json",
   recognise: recogniseWal2json,

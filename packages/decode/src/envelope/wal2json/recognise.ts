@@ -2,7 +2,7 @@ import type { Shape } from "../envelope.ts";
 
 const transactionFields: ReadonlySet<string> = new Set(["xid", "nextlsn", "lsn", "timestamp", "origin"]);
 
-/** Which of wal2json's formats a shape is: 1 has a transaction a message, 2 a tuple. */
+/** Recognises wal2json's formats: format 1 has a transaction in each message, format 2 has a tuple in each message. */
 export function recogniseWal2json({ fields }: Shape): string | null {
   if (fields === null) {
     return null;
@@ -29,7 +29,7 @@ const members: ReadonlySet<string> = new Set([
   ...["action", "schema", "table", "columns", "identity", "pk", "transactional", "prefix", "content"],
 ]);
 
-/** Of format 1 no message has any others. */
+/** The members of a message. Format 1 is recognised only if a message has no others. */
 export function membersOfWal2json({ fields }: Shape): ReadonlySet<string> {
   return fields?.includes("change") === true ? new Set(fields) : members;
 }

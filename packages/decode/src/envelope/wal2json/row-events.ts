@@ -10,25 +10,25 @@ import { sqlTextsOf } from "../sql-columns.ts";
 
 export type Block = Readonly<Record<string, unknown>>;
 
-/** A column as both formats state it. */
+/** A column in the form of both formats. */
 export interface Column {
   readonly name: unknown;
   readonly type: unknown;
   readonly value: unknown;
 }
 
-/** One row's change, whichever format it was written in. */
+/** The change of one row, from either format. */
 export interface Tuple {
   readonly op: Operation;
   readonly table: TableName;
   readonly columns: readonly Column[] | null;
-  /** What PostgreSQL's replica identity keeps of the old row. */
+  /** The columns of the old row that PostgreSQL's replica identity keeps. */
   readonly identity: readonly Column[] | null;
-  /** Names of the primary key; null where the message was not asked to say. */
+  /** The names of the primary key's columns; null if wal2json was not configured to write them. */
   readonly primaryKey: readonly string[] | null;
 }
 
-/** The event of a change. */
+/** The event of a row's change. */
 export function rowEvent(tuple: Tuple, source: Block, transaction: Block | null, tsMs: number | null, origin: Origin): CdcEvent {
   const { op, table, columns, identity } = tuple;
   const after = columns === null ? null : rowOf(columns, origin);
@@ -44,7 +44,10 @@ export function rowEvent(tuple: Tuple, source: Block, transaction: Block | null,
   );
 }
 
-/** The primary key's names or, where nothing states them, the identity's, unless it is the whole row. */
+/**
+ * The names of the primary key's columns. If the message does not state them, they are the names of the identity, unless the identity is
+ * the whole row.
+ */
 function keyNames({ primaryKey, columns }: Tuple, before: Columns | null, { key }: Origin): readonly string[] {
   if (primaryKey !== null) {
     return primaryKey;
@@ -53,7 +56,7 @@ function keyNames({ primaryKey, columns }: Tuple, before: Columns | null, { key 
   return columns !== null && identity.length === columns.length ? [] : identity;
 }
 
-/** Unchanged TOAST columns are not among them: they stay absent. */
+/** The row of a list of columns. wal2json leaves out unchanged TOAST columns, so they are absent from the row. */
 function rowOf(columns: readonly Column[], { scope }: Origin): Columns {
   const texts = sqlTextsOf(scope, "postgresql", "hex");
   const row: Columns = {};
@@ -75,8 +78,8 @@ export function tableOf(value: Block): TableName {
 }
 
 /**
- * Debezium's names for what a message says of its transaction: all that its changes have in common. An LSN is a number there: the two
- * halves are its 64 bits.
+ * The source fields that all changes of a message's transaction have in common, under Debezium's names. Debezium writes an LSN as a number:
+ * the two halves of the text are its 64 bits.
  */
 export function transactionSource(transaction: Block): Block {
   const declared = {
@@ -91,7 +94,7 @@ export function transactionSource(transaction: Block): Block {
   return Object.fromEntries(Object.entries(declared).filter(([, field]) => field !== undefined));
 }
 
-/** The same of one table's change. */
+/** The source fields of a change of one table. */
 export function tableSource(source: Block, { schema, name }: TableName): Block {
   return schema === undefined ? { ...source, table: name } : { ...source, schema, table: name };
 }
@@ -105,18 +108,18 @@ function lsnOf(value: unknown): number | bigint | undefined {
   return lsn <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(lsn) : lsn;
 }
 
-/** The transaction's id as text, or null where the message has none. */
+/** The transaction's id as text, or null if the message has none. */
 export function transactionId(value: Block): string | null {
   const { xid } = value;
   return typeof xid === "number" || typeof xid === "bigint" || typeof xid === "string" ? String(xid) : null;
 }
 
-/** Whether a message says of which transaction it is, as wal2json writes that. */
+/** Whether a message names its transaction in wal2json's form. */
 export function isOfTransaction({ xid, lsn, nextlsn }: Block): boolean {
   return bigintOrNull(xid) !== null || lsnOf(lsn) !== undefined || lsnOf(nextlsn) !== undefined;
 }
 
-/** Format 2's lists of columns. */
+/** A list of columns in format 2; null if the value is not one. */
 export function columnsOf(value: unknown): readonly Column[] | null {
   return Array.isArray(value) && value.every(isColumn) ? value : null;
 }

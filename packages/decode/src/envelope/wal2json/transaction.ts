@@ -32,20 +32,20 @@ const changeMembers: ReadonlySet<string> = new Set(
 );
 
 /**
- * Format 1: a whole transaction in one message. Null where the list does not hold changes, or holds nothing and nothing else says that it is a
- * transaction.
+ * Opens a message of format 1, which holds a whole transaction. Null if the list does not hold changes, or if it is empty and nothing else
+ * shows that the message is a transaction.
  */
 export function openTransaction(changes: readonly unknown[], transaction: Block, origin: Origin): readonly CdcEvent[] | null {
   if (!changes.every(isChange) || (changes.length === 0 && !isOfTransaction(transaction))) {
     return null;
   }
-  checkEventCount(changes.length + countTables(changes as readonly Block[]), origin); // changes, each a block
+  checkEventCount(changes.length + countTables(changes as readonly Block[]), origin); // each change is a block
   const id = transactionId(transaction);
   const source = transactionSource(transaction);
   const tsMs = millisOf(transaction["timestamp"]);
   let last: Common | null = null;
   return (changes as readonly Block[]).map((one, i) => {
-    // Changes of one table follow each other: they share what says so.
+    // Changes of one table often follow each other, so they share the table and the source fields.
     if (last === null || last.table.schema !== (one["schema"] ?? undefined) || last.table.name !== one["table"]) {
       const table = tableOf(one);
       last = { table, source, tableSource: tableSource(source, table), tsMs };
@@ -55,7 +55,7 @@ export function openTransaction(changes: readonly unknown[], transaction: Block,
   });
 }
 
-/** A kind that is not known may be a newer one's: it has a table all the same. */
+/** Whether an item is a change. Newer versions may have kinds that are unknown here, but those have a table too. */
 function isChange(one: unknown): boolean {
   if (!isBlock(one)) {
     return false;
@@ -65,7 +65,10 @@ function isChange(one: unknown): boolean {
     : typeof one["kind"] === "string" && typeof one["table"] === "string";
 }
 
-/** How often the next change is another table's: what says so is made again then. */
+/**
+ * How often the table differs from that of the change before. The shared parts are made again each time, which costs about as much as an
+ * event.
+ */
 function countTables(changes: readonly Block[]): number {
   let count = 0;
   for (let i = 1; i < changes.length; i++) {
@@ -74,7 +77,7 @@ function countTables(changes: readonly Block[]): number {
   return count;
 }
 
-/** What changes of a transaction to one table share. */
+/** The parts that consecutive changes of one table in a transaction share. */
 interface Common {
   readonly table: TableName;
   readonly source: Block;
@@ -100,7 +103,7 @@ function changeEvent(change: Block, common: Common, position: Block | null, orig
     : new UnknownValue(change, origin);
 }
 
-/** Three lists side by side: names, types and values. */
+/** The columns of three parallel lists: names, types and values. */
 function columnsIn(block: Block, names: string, types: string, values: string): readonly Column[] | null {
   const [nameList, typeList, valueList] = [block[names], block[types], block[values]];
   if (!Array.isArray(nameList)) {

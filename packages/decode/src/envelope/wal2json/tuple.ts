@@ -21,7 +21,7 @@ const operations: ReadonlyMap<unknown, Operation> = new Map<unknown, Operation>(
   ["D", "delete"],
 ]);
 
-/** Format 2: a message for each row, and for a transaction's begin and end. Null where the values are not those of one. */
+/** Opens a message of format 2, which holds one row, or the begin or end of a transaction. Null if the values do not fit this format. */
 export function openTuple(value: Block, origin: Origin): readonly CdcEvent[] | null {
   const { action } = value;
   const tsMs = millisOf(value["timestamp"]);
@@ -33,7 +33,7 @@ export function openTuple(value: Block, origin: Origin): readonly CdcEvent[] | n
     case "B":
     case "C": {
       if (!isOfTransaction(value) && tsMs === null) {
-        return null; // a row whose one column is called so
+        return null; // a row whose only column has the name `action`
       }
       const block = { id: transactionId(value) ?? "", ts_ms: tsMs, source: transactionSource(value) };
       return [new TransactionBoundary(action === "B" ? "begin" : "end", block, origin)];
