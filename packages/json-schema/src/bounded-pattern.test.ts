@@ -29,16 +29,16 @@ const atom = fc.constantFrom(
   ],
 );
 const times = fc.constantFrom("", "", "*", "+", "?", "{2}", "{1,3}", "{2,}", "*?", "{0}");
-const isAssertion = (part: string): boolean => ["^", "$", "\\b", "\\B"].includes(part); // which cannot be repeated
+const isAssertion = (part: string): boolean => ["^", "$", "\\b", "\\B"].includes(part); // a quantifier cannot follow these
 
-/** Pieces after one another, in alternatives. */
+/** Pieces in sequence, in alternatives. */
 function alternatives(part: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const piece = fc.tuple(part, times).map(([inner, count]) => (isAssertion(inner) ? inner : inner + count));
   const sequence = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(""));
   return fc.array(sequence, { minLength: 1, maxLength: 2 }).map((all) => all.join("|"));
 }
 
-/** Patterns of the forms that schemas have. Not deeper: the runtime's own matcher would not come back from them. */
+/** Patterns of the forms that schemas have. They are not nested deeper, because the runtime's matcher would take too long. */
 const group = alternatives(atom).chain((inner) => fc.constantFrom(`(${inner})`, `(?:${inner})`));
 const pattern = alternatives(fc.oneof(atom, group));
 
@@ -48,7 +48,7 @@ const text = fc.string({
 });
 
 /**
- * Tried at each character in turn, as ECMA-262 has it: left to search by itself, V8 also tries between the halves of a character, where
+ * Tries the pattern at each character in turn, as ECMA-262 specifies. V8's own search also tries between the halves of a character, at which
  * `\\B` matches in "a🙂a".
  */
 function runtimeMatches(source: string, subject: string): boolean {
@@ -128,7 +128,7 @@ describe("patterns", () => {
     expect(matches(source, "a".repeat(20_000))).toBe(false);
   });
 
-  test("what a match may cost is spent before it: a step for each instruction and character", () => {
+  test("the maximum cost of a match is spent before it: a step for each instruction and character", () => {
     const spent = (source: string, subject: string): number => {
       let ns = 0;
       const counting = new BoundedPattern(source, (more) => {
@@ -139,7 +139,7 @@ describe("patterns", () => {
     };
     const text = "a".repeat(1_000);
     expect(spent("^[a-z]+$", text)).toBeLessThan(2 * text.length);
-    expect(spent("^a*a{500}b$", text)).toBeGreaterThan(500 * text.length); // which goes back over what it has taken
+    expect(spent("^a*a{500}b$", text)).toBeGreaterThan(500 * text.length); // the runtime's matcher goes back over all that it has matched
     expect(spent("(?:a|b)*c", text)).toBeGreaterThan(spent("a|b", text));
     expect(spent("(?:a|b)*c", text + text)).toBeGreaterThan(1.9 * spent("(?:a|b)*c", text));
     const refusing = new BoundedPattern("(?:a+)+b", () => {
@@ -148,7 +148,7 @@ describe("patterns", () => {
     expect(() => refusing.test(text)).toThrow("spent");
   });
 
-  test("no pattern has more instructions than its cost is counted by", () => {
+  test("no pattern has more instructions than its cost was computed from", () => {
     fc.assert(
       fc.property(pattern, (source) => {
         const translated = translatePattern(source);

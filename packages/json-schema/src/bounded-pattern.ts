@@ -2,23 +2,23 @@ import { RE2Set } from "re2js";
 import { translatePattern } from "./pattern-translation.ts";
 import { patternInvalid } from "./schema-invalid.ts";
 
-/** Takes what work costs, in nanoseconds or so, from a message's budget; throws if there is none left. */
+/** Takes a cost, in about nanoseconds, from a message's budget. Throws if it is used up. */
 export type AddCost = (ns: number) => void;
 
 const nsOfCall = 100;
-/** Of the runtime's own matcher, which takes a nanosecond for each character if it never goes back. */
+/** The cost of each step back of the runtime's matcher. Without going back, it takes a nanosecond for each character. */
 const nsOfBacktrack = 5;
-/** Of re2js, whose call makes lists of what it found. */
+/** The cost of a call of re2js, which makes lists of its results. */
 const nsOfLinearCall = 1_500;
-/** For each instruction and each character, while the states that re2js remembers are made again and again. */
+/** The cost of each instruction for each character, if the cache of re2js is too small and its states are made again and again. */
 const nsOfInstruction = 25;
 
-/** What re2js may remember of a pattern's states. It would take 8 MiB for each pattern by itself. */
+/** How much memory re2js may use for the states of a pattern. Its default is 8 MiB for each pattern. */
 const maxStateBytes = 16_384;
 
 /**
- * A regular expression that takes time in proportion to the text and to itself, whatever both are. A match cannot be stopped halfway, so the
- * most that it may cost is spent before it.
+ * A regular expression that takes time in proportion to its own size and to the text, for any pattern and text. A match cannot be stopped
+ * halfway, so its maximum cost is taken from the budget before it starts.
  */
 export class BoundedPattern {
   readonly #pattern: string;
@@ -31,7 +31,7 @@ export class BoundedPattern {
     this.#pattern = pattern;
     this.#addCost = addCost;
     const { source, instructions, nativeBacktracking } = translatePattern(pattern);
-    // The runtime's own matcher is ten times as fast. It is taken for what leaves it one way through the text: dates, codes and UUIDs.
+    // The runtime's matcher is ten times as fast. It is used for patterns that can match in only one way: dates, codes and UUIDs.
     const native = nativeBacktracking === null ? null : nativePattern(pattern);
     this.#nsOfCall = native === null ? nsOfLinearCall : nsOfCall;
     this.#nsOfChar = native === null ? instructions * nsOfInstruction : 1 + nsOfBacktrack * (nativeBacktracking ?? 0);
@@ -44,13 +44,13 @@ export class BoundedPattern {
     return this.#matches(text);
   }
 
-  /** ajv tells patterns apart by their text. */
+  /** ajv compares patterns by their text. */
   toString(): string {
     return `/${this.#pattern}/`;
   }
 }
 
-/** Null if the runtime reads patterns more strictly. */
+/** The pattern for the runtime's matcher; null if the runtime does not accept it with the flag `u`. */
 function nativePattern(pattern: string): RegExp | null {
   try {
     return new RegExp(pattern, "u");
@@ -59,14 +59,14 @@ function nativePattern(pattern: string): RegExp | null {
   }
 }
 
-/** A set of one pattern: of what re2js exports, sets alone have a bound on their memory. */
+/** A set of one pattern: among the exports of re2js, only sets have a memory limit. */
 function linearMatcher(source: string): (text: string) => boolean {
   const set = new RE2Set(RE2Set.UNANCHORED, 0, maxStateBytes);
   try {
     set.add(source);
     set.compile();
   } catch {
-    throw patternInvalid("has a part that re2js does not know, or counts too high"); // its message would quote the text
+    throw patternInvalid("has a part that re2js does not know, or a count that is too high"); // without its message, which would quote the text
   }
   return (text) => set.match(text).length > 0;
 }

@@ -2,29 +2,32 @@ import { DecodeError, type JsonSchemaDocuments, type JsonSchemaPlace } from "@cd
 import { isJsonObject, own } from "./json-object.ts";
 import { schemaInvalid } from "./schema-invalid.ts";
 
-/** Code is generated for each part, and that takes more time than in proportion: a third of a second for as many. */
+/** Code is generated for each part. The time for that grows faster than the number of parts: this many take a third of a second. */
 const maxParts = 1_500;
 const maxNesting = 256;
 
-/** The keyword that counts what going through a part costs, in nanoseconds or so; our own, so no text can hold it. */
+/**
+ * The keyword that counts the cost of checking a part, in about nanoseconds. Other vocabularies' keywords are left out of a bundle, so no
+ * schema text can set it.
+ */
 export const costKeyword = "cdckit-cost";
 
-/** In code that was made for this schema, and that no other message has made fast yet; so are those below. */
+/** The cost of a reference. All costs here were measured in newly generated code that the runtime has not optimised yet. */
 const nsOfReference = 900;
-/** A part that is gone through for each item or each property. */
+/** The cost of a part that is checked for each item or each property. */
 const nsOfRepeated = 300;
-/** What stands in a list of values is looked up. */
+/** The cost of looking a value up in an `enum`. */
 const nsOfLookup = 400;
-/** What may be null is asked that first. */
+/** The cost of checking first whether a value is null. */
 const nsOfNullable = 800;
-/** An alternative that fails leaves an error behind. One that looks at a single value, and one that goes into it. */
+/** The cost of an alternative, which makes an error object if it fails: one for a single value, and one that goes into the value. */
 const nsOfAlternative = 500;
 const nsOfWideAlternative = 1_000;
 
-/** A schema and all that it refers to in one, with nothing but what checks values. */
+/** A schema with all that it refers to, reduced to the keywords that check values. */
 export interface Bundle {
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Where in its own text each part stands. */
+  /** The path of each part in its own text. */
   readonly paths: ReadonlyMap<unknown, string>;
 }
 
@@ -41,8 +44,8 @@ const mapKeywords = ["properties", "patternProperties", "dependentSchemas", "dep
 const referenceKeywords = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /**
- * One schema in the words of draft 2019-09, whatever draft it was written in, whose references are all to parts of itself. What a validator
- * need not know (names, addresses, defaults, other vocabularies' keywords) is left out: it is the sender's text, and cannot do anything here.
+ * Rewrites a schema of any draft as draft 2019-09, with references only to parts of itself. Everything that checks no values (names,
+ * addresses, defaults, other vocabularies' keywords) is left out: the sender wrote it, and here it cannot have any effect.
  */
 export function bundleSchema(documents: JsonSchemaDocuments): Bundle {
   const bundler = new Bundler(documents);
@@ -94,12 +97,12 @@ class Bundler {
       return node;
     }
     if (!isJsonObject(node)) {
-      throw schemaInvalid("something that is neither an object nor true or false stands for a schema");
+      throw schemaInvalid("a value that is neither an object nor true or false is used as a schema");
     }
     if (++this.#parts > maxParts || nesting <= 0) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a schema of at most ${maxParts} parts, nested no deeper than ${maxNesting}, as values are to be checked, found more; set validation to "off"`,
+        `expected a schema of at most ${maxParts} parts, nested at most ${maxNesting} deep, so that values can be checked, found more; set validation to "off"`,
       );
     }
     const references = this.#references(place, node);
@@ -144,8 +147,8 @@ class Bundler {
 }
 
 /**
- * What may be null or something else is asked for null first: an alternative that fails makes an error of every value that is not null, and
- * that takes longer than all else that is checked of it.
+ * Moves the null branch of an alternative into a check that comes first. A failed alternative makes an error object for every value that is
+ * not null, which takes longer than all other checks of the value.
  */
 function withoutNullBranch(node: Record<string, unknown>): Record<string, unknown> {
   for (const keyword of ["anyOf", "oneOf"]) {
@@ -172,8 +175,8 @@ function isNullAlone(part: unknown): boolean {
 }
 
 /**
- * Has a part say what it costs whenever a value is put through it: its alternatives, and each item or property that a list or a map may
- * have any number of.
+ * Adds the cost keyword to parts that one message can check many times: alternatives, and the items or properties of which a list or a map
+ * may have any number.
  */
 function counted(node: Record<string, unknown>): Record<string, unknown> {
   const alternatives = [...listAt(node, "anyOf"), ...listAt(node, "oneOf"), own(node, "not"), own(node, "if")];
@@ -190,7 +193,7 @@ function counted(node: Record<string, unknown>): Record<string, unknown> {
   }
   const contained = own(node, "contains");
   if (isJsonObject(contained)) {
-    node["contains"] = { [costKeyword]: costOf(contained), allOf: [contained] }; // which most items fail
+    node["contains"] = { [costKeyword]: costOf(contained), allOf: [contained] }; // most items fail it
   }
   return node;
 }
@@ -201,7 +204,7 @@ function countRepeated(part: unknown): void {
 
 function count(part: unknown, ns: number): void {
   if (isJsonObject(part) && !Object.hasOwn(part, "$ref") && ns > 0) {
-    part[costKeyword] = ((part[costKeyword] as number | undefined) ?? 0) + ns; // which only this function sets
+    part[costKeyword] = ((part[costKeyword] as number | undefined) ?? 0) + ns; // only this function sets the keyword
   }
 }
 
@@ -221,13 +224,13 @@ function listAt(node: Record<string, unknown>, keyword: string): readonly unknow
 
 type Inner = (part: unknown, at: string) => unknown;
 
-/** A dependency may be a list of names instead of a schema. */
+/** Converts a map of schemas. A dependency may also be a list of names. */
 function convertMap(map: Record<string, unknown>, inner: Inner): Record<string, unknown> {
-  // Defines own properties, whatever their names are: `__proto__` is one.
+  // fromEntries defines own properties, also for the name `__proto__`.
   return Object.fromEntries(Object.entries(map).map(([name, part]) => [name, Array.isArray(part) ? part : inner(part, name)]));
 }
 
-/** What draft 4 and draft 2020-12 call otherwise. */
+/** Rewrites the keywords that draft 4 and draft 2020-12 spell in their own way. */
 function inOneDraft(node: Record<string, unknown>, prefix: unknown, inner: Inner): Record<string, unknown> {
   if (Array.isArray(prefix)) {
     const rest = own(node, "items");

@@ -1,6 +1,6 @@
 import { isJsonObject } from "./json-object.ts";
 
-/** The same text for the same JSON value, whatever the order of its names. */
+/** The same text for equal JSON values, independent of the order of their names. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? "";
 }
@@ -10,9 +10,9 @@ function sorted(value: unknown): unknown {
     return value.map(sorted);
   }
   if (typeof value === "number" && !Number.isFinite(value)) {
-    return { n: String(value) }; // 1e400, which JSON has and a double has not
+    return { n: String(value) }; // JSON can hold 1e400, a double cannot
   }
-  // As a list of pairs: an object would put names that are numbers first, and has no place for `__proto__`.
+  // A list of pairs, because an object would put names that are numbers first and cannot hold `__proto__`.
   return isJsonObject(value)
     ? {
         o: Object.keys(value)

@@ -1,10 +1,10 @@
 import { patternInvalid } from "./schema-invalid.ts";
 
 export function codeOf(char: string): number {
-  return char.codePointAt(0) as number; // one character
+  return char.codePointAt(0) as number; // the text has one character
 }
 
-/** A character in the syntax of RE2, inside a class and outside of one. */
+/** A character in the syntax of RE2, valid inside of a class and outside. */
 export function characterSource(code: number): string {
   return `\\x{${code.toString(16)}}`;
 }
@@ -16,7 +16,7 @@ export function isCharacterSource(source: string): boolean {
 export function hexNumber(text: string): number {
   const value = /^[0-9a-fA-F]{1,6}$/.test(text) ? Number.parseInt(text, 16) : Number.NaN;
   if (!(value <= 0x10ffff)) {
-    throw patternInvalid("has an escape that is none");
+    throw patternInvalid("has an invalid escape");
   }
   return value;
 }
@@ -56,7 +56,7 @@ function rangesSource(ranges: readonly (readonly [number, number])[]): string {
   return ranges.map(([start, end]) => `${characterSource(start)}-${characterSource(end)}`).join("");
 }
 
-/** Categories by their long names, which RE2 does not know. */
+/** Short names of the categories, because RE2 does not know the long ones. */
 const longCategories: ReadonlyMap<string, string> = new Map(
   [
     "Letter=L Lowercase_Letter=Ll Uppercase_Letter=Lu Titlecase_Letter=Lt Modifier_Letter=Lm Other_Letter=Lo",
@@ -64,10 +64,10 @@ const longCategories: ReadonlyMap<string, string> = new Map(
     "Punctuation=P Symbol=S Math_Symbol=Sm Currency_Symbol=Sc Separator=Z Space_Separator=Zs Control=Cc",
   ]
     .flatMap((line) => line.split(" "))
-    .map((pair) => pair.split("=") as [string, string]), // of the list above
+    .map((pair) => pair.split("=") as [string, string]), // each part of the list has one "="
 );
 
-/** RE2's name of a property of characters (`gc=Lu`, `Script=Greek`, `Letter`), which RE2 may not know. */
+/** RE2's name of a property of characters (`gc=Lu`, `Script=Greek`, `Letter`). RE2 may not know it. */
 export function propertyName(name: string): string {
   const value = name.replace(/^(?:gc|General_Category|sc|Script)=/, "");
   return longCategories.get(value) ?? value;

@@ -3,7 +3,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A keyword's value. A schema's names are data: nothing is looked up in prototypes. */
+/** A keyword's value. Names in a schema are only data, so only own properties are looked up. */
 export function own(node: Record<string, unknown>, keyword: string): unknown {
   return Object.hasOwn(node, keyword) ? node[keyword] : undefined;
 }

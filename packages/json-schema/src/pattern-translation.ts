@@ -14,29 +14,27 @@ import {
 import { patternInvalid } from "./schema-invalid.ts";
 
 /*
- * The regular expressions of JSON Schema (ECMA-262, section 22.2.1) in the syntax of RE2, without what only backtracking can match:
+ * Translates the regular expressions of JSON Schema (ECMA-262, section 22.2.1) into RE2, without the parts that only backtracking can match:
  * look-around and back references. The two syntaxes look alike and mean different things: in RE2 `.` matches a carriage return, `\s` has no
  * no-break space, `\12` is a character, `[[:alpha:]]` a class, `(?i)` a flag and `\z` the end of the text. So every character is written as
  * its number, every set as its ranges, and nothing is copied.
  */
 
-/** A pattern that re2js can read. */
+/** A pattern in the syntax of re2js. */
 export interface TranslatedPattern {
   readonly source: string;
-  /** The most instructions that it is compiled to. */
+  /** The maximum number of instructions to which it is compiled. */
   readonly instructions: number;
-  /**
-   * The most steps that the runtime's own matcher goes back for each character; null if it might try many ways through the text.
-   */
+  /** The maximum number of steps back that the runtime's matcher makes for each character; null if the pattern may match in many ways. */
   readonly nativeBacktracking: number | null;
 }
 
 const maxPatternChars = 2_000;
 const maxInstructions = 5_000;
-/** RE2 refuses larger counts. */
+/** The highest count that RE2 accepts. */
 const maxCount = 1_000;
 
-/** The pattern in RE2's syntax. Throws `schema-invalid` if it is none, or cannot be matched in linear time. */
+/** Translates a pattern into RE2's syntax. Throws `schema-invalid` if it is no pattern, or cannot be matched in linear time. */
 export function translatePattern(pattern: string): TranslatedPattern {
   if (pattern.length > maxPatternChars) {
     throw patternInvalid(`is longer than ${maxPatternChars} characters`);
@@ -47,7 +45,10 @@ export function translatePattern(pattern: string): TranslatedPattern {
   return new PatternTranslator(pattern).translate();
 }
 
-/** With the flag `u` as JSON Schema has it; without, for what older schemas escape that needs no escape. */
+/**
+ * Whether the runtime accepts the pattern. JSON Schema uses the flag `u`; older schemas have needless escapes that are valid only without
+ * it.
+ */
 function isPattern(pattern: string, flags: string): boolean {
   try {
     return new RegExp(pattern, flags).flags === flags;
@@ -56,13 +57,13 @@ function isPattern(pattern: string, flags: string): boolean {
   }
 }
 
-/** What is open: the pattern itself, or a group. */
+/** The pattern itself or a group, while it is open. */
 interface OpenGroup {
   readonly start: number;
   instructions: number;
 }
 
-/** What a quantifier would repeat: from where in the source, and how many instructions. */
+/** What a quantifier repeats: its start in the source, and its number of instructions. */
 interface Atom {
   readonly start: number;
   readonly instructions: number;
@@ -75,13 +76,13 @@ class PatternTranslator {
   readonly #open: OpenGroup[] = [];
   #group: OpenGroup = { start: 0, instructions: 3 };
   #last: Atom = { start: 0, instructions: 0 };
-  // A pattern that begins at the start of the text, has single characters alone, and repeats at most one of them as often as it fits.
+  // Whether the pattern begins at the start of the text, has only single characters, and repeats at most one of them without a fixed count.
   #isStraight = true;
   #variableRepeats = 0;
   #backtracksAfterRepeat = 0;
 
   constructor(pattern: string) {
-    this.#chars = [...pattern]; // code points
+    this.#chars = [...pattern]; // splits into code points
     this.#isStraight = this.#chars[0] === "^";
   }
 
@@ -96,7 +97,7 @@ class PatternTranslator {
     return { source: this.#source, instructions: this.#group.instructions, nativeBacktracking };
   }
 
-  /** One part of the pattern, whose syntax the runtime has found to be right. */
+  /** Translates one part of the pattern. The runtime has checked the syntax before. */
   #part(char: string): void {
     switch (char) {
       case "(":
@@ -153,17 +154,17 @@ class PatternTranslator {
 
   #operator(source: string, isStraight = false): void {
     this.#source += source;
-    this.#group.instructions += 2; // an alternative that is empty is an instruction, too
+    this.#group.instructions += 2; // an empty alternative is an instruction too
     this.#isStraight &&= isStraight;
   }
 
   #openGroup(): void {
     if (this.#takes("?") && !this.#takes(":")) {
       if (!this.#takes("<") || this.#next === "=" || this.#next === "!") {
-        throw patternInvalid("looks around or sets flags, which cannot be matched in linear time");
+        throw patternInvalid("has a look-around or sets flags, which cannot be matched in linear time");
       }
       while (this.#take() !== ">") {
-        // the name says nothing of what matches
+        // a group's name does not change what matches
       }
     }
     this.#isStraight = false;
@@ -175,7 +176,7 @@ class PatternTranslator {
   #closeGroup(): void {
     const { start, instructions } = this.#group;
     this.#source += ")";
-    this.#group = this.#open.pop() ?? this.#group; // groups are balanced: the runtime has looked
+    this.#group = this.#open.pop() ?? this.#group; // the runtime has checked that groups are balanced
     this.#group.instructions += instructions;
     this.#last = { start, instructions };
   }
@@ -191,7 +192,7 @@ class PatternTranslator {
   }
 
   #repeat(min: number, max: number): void {
-    this.#takes("?"); // lazy or not, the same texts match
+    this.#takes("?"); // a lazy quantifier matches the same texts
     const { start, instructions } = this.#last;
     const isBounded = max !== Number.POSITIVE_INFINITY;
     const copies = isBounded ? max : Math.max(min, 1);
@@ -214,7 +215,7 @@ class PatternTranslator {
     this.#atom(this.#setSource(char) ?? characterSource(this.#escapedCode(char)));
   }
 
-  /** The source of `\d` and its like, which may stand in a class; null for a single character. */
+  /** The source of `\d` and similar escapes, which may stand in a class; null for a single character. */
   #setSource(char: string, isInClass = false): string | null {
     switch (char) {
       case "d":
@@ -237,7 +238,7 @@ class PatternTranslator {
   #property(): string {
     const [, name] = /^\{([A-Za-z_=]{1,60})\}/.exec(this.#chars.slice(this.#at, this.#at + 64).join("")) ?? [];
     if (name === undefined || !isPattern(`\\p{${name}}`, "u")) {
-      throw patternInvalid("names a property of characters that there is not");
+      throw patternInvalid("names an unknown property of characters");
     }
     this.#at += name.length + 2;
     return propertyName(name);
@@ -253,13 +254,13 @@ class PatternTranslator {
         return this.#takes("{") ? this.#hexUntilBrace() : this.#surrogates(this.#hex(4));
       default:
         if (/[1-9k]/.test(char) || (char === "0" && /\d/.test(this.#next ?? ""))) {
-          throw patternInvalid("refers back to a group, which cannot be matched in linear time");
+          throw patternInvalid("has a back reference, which cannot be matched in linear time");
         }
         return codeOf(controls.get(char) ?? char);
     }
   }
 
-  /** A pair of escapes is one character. */
+  /** A surrogate pair of escapes is one character. */
   #surrogates(high: number): number {
     const low = /^\\u([dD][c-fC-F][0-9a-fA-F]{2})/.exec(this.#chars.slice(this.#at, this.#at + 6).join(""))?.[1];
     if (high < 0xd800 || high > 0xdbff || low === undefined) {
@@ -302,7 +303,7 @@ class PatternTranslator {
     const isSet = !isCharacterSource(from);
     this.#take();
     const to = this.#classCharacter();
-    return isSet || !isCharacterSource(to) ? `${from}${characterSource(0x2d)}${to}` : `${from}-${to}`; // no range beside a set
+    return isSet || !isCharacterSource(to) ? `${from}${characterSource(0x2d)}${to}` : `${from}-${to}`; // a set cannot begin or end a range, so "-" is a character
   }
 
   #classCharacter(): string {
@@ -315,7 +316,7 @@ class PatternTranslator {
   }
 }
 
-/** A part that is repeated: RE2 takes no count above a bound, so a larger one is several. */
+/** Repeats a part. RE2 accepts no count above `maxCount`, so a larger one becomes several counts in sequence. */
 function repeatedSource(part: string, min: number, max: number): string {
   let source = "";
   let [minLeft, maxLeft] = [min, max];

@@ -24,7 +24,7 @@ function decoderOf(schema: unknown, options: DecoderOptions = { jsonSchemaValida
 function rowOf(decoder: Decoder, content: Uint8Array): unknown {
   const value = Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), content]);
   const record: KafkaRecord = { topic: "t", partition: 0, offset: 0n, timestamp: 0n, key: null, value, headers: [] };
-  const [event] = decoder.decode(record) as readonly { readonly row?: unknown; readonly value?: unknown }[]; // every schema is at hand
+  const [event] = decoder.decode(record) as readonly { readonly row?: unknown; readonly value?: unknown }[]; // synchronous, because no schema must be loaded
   return event?.row ?? event?.value;
 }
 
@@ -66,7 +66,7 @@ test("a validator checks every message unless validation is off", () => {
 describe("checking values", () => {
   test.each<[string, unknown, unknown, unknown, string]>([
     ["a bound", object({ age: { type: "integer", minimum: 0 } }), { age: 0 }, { age: -1 }, "#/properties/age/minimum"],
-    ["what is required", { ...object({ a: {} }), required: ["a"] }, { a: null }, {}, "#/required"],
+    ["a required property", { ...object({ a: {} }), required: ["a"] }, { a: null }, {}, "#/required"],
     ["a pattern", object({ a: { type: "string", pattern: "^[A-Z]+$" } }), { a: "AB" }, { a: "ab" }, "#/properties/a/pattern"],
     ["an enum", object({ a: { enum: ["x", { b: [1], a: 2 }] } }), { a: { a: 2, b: [1] } }, { a: "y" }, "#/properties/a/enum"],
     [
@@ -118,13 +118,13 @@ describe("checking values", () => {
       { a: ["x", "y"] },
       "#/properties/a/items/type",
     ],
-    ["a property that a prototype has", { ...object({}), required: ["constructor"] }, { constructor: 1 }, {}, "#/required"],
+    ["a name that every object inherits", { ...object({}), required: ["constructor"] }, { constructor: 1 }, {}, "#/required"],
   ])("%s", (_name, schema, good, bad, rule) => {
     expect(check(schema, good)).toEqual({ value: good });
     expect(check(schema, bad)).toEqual(broken(rule));
   });
 
-  test("what may be null or something else says which rule of the other was broken", () => {
+  test("the error for a nullable value names the broken rule of the other alternative", () => {
     const columns = {
       a: { oneOf: [{ type: "null" }, { type: "integer", maximum: 9 }] },
       b: { anyOf: [{ type: "string", minLength: 2 }, { type: "null" }], maxLength: 3 },
@@ -141,10 +141,10 @@ describe("checking values", () => {
     expect(check(object(columns), { b: "x" })).toEqual(broken("#/properties/b/anyOf/0/minLength"));
     expect(check(object(columns), { b: "wxyz" })).toEqual(broken("#/properties/b/maxLength"));
     expect(check(object(columns), { either: 10 })).toEqual(broken("#/properties/either/anyOf/1/maximum"));
-    expect(check(object(columns), { both: null })).toHaveProperty("code", "value-invalid"); // which both allow
+    expect(check(object(columns), { both: null })).toHaveProperty("code", "value-invalid"); // both allow null
   });
 
-  test("a reference by name, and what holds itself", () => {
+  test("references by name and recursive schemas are checked", () => {
     const node = object({ n: { type: "integer", maximum: 9 }, next: { $ref: "node.json" } });
     const references = [{ name: "node.json", schema: JSON.stringify(node) }];
     expect(check(object({ first: { $ref: "node.json" } }), { first: { n: 1, next: { n: 9 } } }, references)).toHaveProperty("value");
@@ -153,7 +153,7 @@ describe("checking values", () => {
     );
   });
 
-  test("changes nothing: no defaults, no coercion, no removal", () => {
+  test("values are not changed: no defaults, no coercion, no removal", () => {
     const schema = { ...object({ a: { type: "string", default: "x" }, b: { type: "integer" } }), additionalProperties: true };
     expect(check(schema, { b: 1, c: 2 })).toEqual({ value: { b: 1, c: 2 } });
   });
@@ -162,12 +162,12 @@ describe("checking values", () => {
     expect(check(object({ a: { type: "string", format: "email" } }), { a: "no address" })).toEqual({ value: { a: "no address" } });
   });
 
-  test("values are converted as without checks", () => {
+  test("values are converted as they are without validation", () => {
     const schema = object({ day: { type: "integer", "connect.type": "int32", title: "io.debezium.time.Date" }, n: { type: "integer" } });
     expect(check(schema, '{"day":1,"n":9007199254740993}')).toEqual({ value: { day: "1970-01-02", n: 9_007_199_254_740_993n } });
   });
 
-  test("errors hold neither values nor names of the payload", () => {
+  test("errors contain neither values nor names of the payload", () => {
     const schema = { ...object({}), additionalProperties: { type: "integer" } };
     const outcome = check(schema, { "secret-name": "secret-value" }) as { message: string };
     expect(outcome.message).not.toContain("secret");
@@ -177,7 +177,7 @@ describe("checking values", () => {
     expect(long.message.length).toBeLessThan(400);
   });
 
-  test("sampled is one message in a hundred, beginning with the first", () => {
+  test("sampled validation checks one message in a hundred, beginning with the first", () => {
     const decoder = decoderOf(object({ a: { maximum: 0 } }), { validation: "sampled", jsonSchemaValidator });
     const bytes = Buffer.from('{"a":1}');
     const refused = Array.from({ length: 250 }, (_, i) => i).filter(() => "code" in outcomeOf(() => rowOf(decoder, bytes)));
@@ -186,7 +186,7 @@ describe("checking values", () => {
 });
 
 describe("hostile schemas and values", () => {
-  test("schema text runs nowhere", () => {
+  test("schema text is never run as code", () => {
     const evil = "');globalThis.pwned=1;('";
     const names = [evil, '"];globalThis.pwned=1;//', "`${globalThis.pwned=1}`", "\u2028globalThis.pwned=1", "__proto__", "constructor"];
     for (const name of names) {
@@ -207,14 +207,14 @@ describe("hostile schemas and values", () => {
   });
 
   test.each<[string, object]>([
-    ["$async, which would make a promise of the answer", { $async: true }],
+    ["$async, which would make a promise of the result", { $async: true }],
     ["$data", { minimum: { $data: "1/a" } }],
   ])("%s means nothing", (_name, more) => {
     const outcome = outcomeOf(() => check({ ...object({ a: { type: "string" } }), ...more }, { a: 1 }));
     expect(outcome).not.toHaveProperty("value.a");
   });
 
-  test("a catastrophic pattern ends in time, or at a limit", () => {
+  test("a catastrophic pattern ends in time, or exceeds a limit", () => {
     const schema = object({ a: { type: "string", pattern: "^(a+)+$" } });
     expect(check(schema, { a: `${"a".repeat(5_000)}!` })).toEqual(broken("#/properties/a/pattern"));
     expect(check(object({ a: { type: "string", pattern: "(a*)*(a*)*(a*)*b" } }), { a: "a".repeat(1_000_000) })).toMatchObject({
@@ -222,12 +222,12 @@ describe("hostile schemas and values", () => {
     });
   });
 
-  test("alternatives that double with each level end at a limit", () => {
+  test("alternatives that double with each level exceed a limit", () => {
     const node = { oneOf: [object({ n: { $ref: "#" } }), object({ n: { $ref: "#" } })] };
     expect(check(node, `${'{"n":'.repeat(60)}1${"}".repeat(60)}`)).toMatchObject({ code: "limit-exceeded" });
   });
 
-  test("unique items are told apart without comparing each with each", () => {
+  test("unique items are checked without comparing each with each", () => {
     const items = Array.from({ length: 20_000 }, (_, i) => ({ i }));
     expect(check(object({ a: { type: "array", uniqueItems: true } }), { a: items })).toHaveProperty("value");
   });
@@ -242,7 +242,7 @@ describe("hostile schemas and values", () => {
     expect(outcomeOf(() => rowOf(decoderOf(schema, {}), empty))).toHaveProperty("value");
   });
 
-  test("if code generation is off, that is said, and nothing asks for it", () => {
+  test("if code generation is off, the error says so, and nothing tries to generate code", () => {
     const root = { node: { type: "object" }, base: "schema:///" };
     const documents = { root, resolve: () => root, inside: () => root };
     expect(outcomeOf(() => jsonSchemaValidator.compile(documents, { codeGeneration: false, maxNsPerByte: 14 }))).toMatchObject({
@@ -251,7 +251,7 @@ describe("hostile schemas and values", () => {
     });
   });
 
-  test("ajv can be loaded where code generation is off", () => {
+  test("ajv can be loaded if code generation is off", () => {
     const script = 'await import("ajv/dist/2019.js"); console.log("loaded")';
     const flags = ["--disallow-code-generation-from-strings", "--input-type=module", "-e", script];
     expect(execFileSync(process.execPath, flags, { cwd: import.meta.dirname, encoding: "utf8" })).toBe("loaded\n");

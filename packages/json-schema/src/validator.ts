@@ -13,8 +13,8 @@ import { canonicalText } from "./canonical-text.ts";
 import { schemaInvalid } from "./schema-invalid.ts";
 
 /**
- * Checks values against the rules of their JSON Schema (drafts 4 to 2020-12), with ajv and re2js. `format` is an annotation, and nothing is
- * changed in values: no defaults, no coercion.
+ * Checks values against the rules of their JSON Schema (drafts 4 to 2020-12), with ajv and re2js. `format` is only an annotation. Values
+ * are not changed: no defaults, no coercion.
  */
 export const jsonSchemaValidator: JsonSchemaValidator = { compile: compileValidator };
 
@@ -22,7 +22,7 @@ function compileValidator(documents: JsonSchemaDocuments, { codeGeneration, maxN
   if (!codeGeneration) {
     throw new DecodeError(
       "unsupported-format",
-      'expected a runtime that lets ajv generate code, as values are to be checked against their JSON Schema, found one that forbids it (--disallow-code-generation-from-strings): set validation to "off", or allow it',
+      'expected a runtime that lets ajv generate code, because values are checked against their JSON Schema, found one that forbids it (--disallow-code-generation-from-strings); set validation to "off", or allow code generation',
     );
   }
   const bundle = bundleSchema(documents);
@@ -32,7 +32,7 @@ function compileValidator(documents: JsonSchemaDocuments, { codeGeneration, maxN
     budget.refill(messageBytes);
     if (!isValid(check, value)) {
       const error = broken(check.errors?.[0], bundle);
-      check.errors = null; // they hold the value
+      check.errors = null; // the errors hold the value
       throw error;
     }
   };
@@ -47,14 +47,14 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
       validateSchema: false,
       validateFormats: false,
       addUsedSchema: false,
-      inlineRefs: false, // a part that stands in a thousand places is compiled once
-      ownProperties: true, // nothing inherited counts as there
+      inlineRefs: false, // a part that is referred to a thousand times is compiled once
+      ownProperties: true, // inherited properties do not count
       messages: false,
-      verbose: true, // tells which part of the schema an error is of
+      verbose: true, // gives the part of the schema that an error belongs to
       logger: false,
-      code: { regExp, optimize: false }, // shorter code takes seven times as long to make
+      code: { regExp, optimize: false }, // optimising takes seven times as long as generating
     });
-    // What would be looked for in every other item, or in every other value of the list, is looked up.
+    // ajv would compare each item with every other item, and each value with every value of the list. A set makes that one lookup.
     for (const keyword of ["uniqueItems", "enum"]) {
       ajv.removeKeyword(keyword);
     }
@@ -72,25 +72,25 @@ function compile(bundle: Bundle, budget: Budget): ValidateFunction {
     if (isDecodeError(error)) {
       throw error;
     }
-    throw schemaInvalid(`ajv cannot make a check of it (${(error as Error).name})`); // its message would quote the text
+    throw schemaInvalid(`ajv cannot compile it (${(error as Error).name})`); // without its message, which would quote the text
   }
 }
 
 function isValid(check: ValidateFunction, value: unknown): boolean {
   try {
-    return check(value) as boolean; // no part is asynchronous: `$async` was left out
+    return check(value) as boolean; // synchronous, because the bundle leaves `$async` out
   } catch (error) {
     if (isDecodeError(error)) {
       throw error;
     }
     throw new DecodeError(
       "limit-exceeded",
-      `expected a value that can be checked against its schema, found one too deep (${(error as Error).name})`,
+      `expected a value that can be checked against its schema, found one that is nested too deep (${(error as Error).name})`,
     );
   }
 }
 
-/** Says which rule it was, by its place in the schema; where in the value is left out, as names may be data. */
+/** The error names the broken rule by its path in the schema. It does not say at which place in the value, because names may be data. */
 function broken(error: ErrorObject | undefined, { paths }: Bundle): DecodeError {
   const path = `${paths.get(error?.parentSchema) ?? "#"}/${error?.keyword ?? ""}`;
   const rule = path.length > 200 ? `...${path.slice(-200)}` : path;
@@ -100,7 +100,7 @@ function broken(error: ErrorObject | undefined, { paths }: Bundle): DecodeError 
   );
 }
 
-/** Of items that have parts, in nanoseconds or so: each becomes a text. */
+/** The cost of an item that has parts, in about nanoseconds: its text is made for the comparison. */
 const nsOfText = 600;
 const nsOfSingle = 150;
 
@@ -117,7 +117,7 @@ function isListed(list: readonly unknown[]): (value: unknown) => boolean {
   return (value) => (isSingle(value) ? values.has(value) : texts.has(canonicalText(value)));
 }
 
-/** Values that are told apart as they are, and those that are told apart by their text. */
+/** Splits values into those that are compared directly and those that are compared by their text. */
 function partedValues(values: readonly unknown[]): { readonly singles: readonly unknown[]; readonly others: readonly unknown[] } {
   return { singles: values.filter(isSingle), others: values.filter((value) => !isSingle(value)) };
 }
@@ -126,12 +126,12 @@ function isSingle(value: unknown): boolean {
   return typeof value !== "object" || value === null;
 }
 
-/** A short message may take as long as one of this length. */
+/** A shorter message has the cost budget of this many bytes. */
 const minBytes = 1_048_576;
 
 /**
- * What checking one message may cost, in nanoseconds or so: alternatives inside of alternatives that hold themselves double with every
- * level, and a pattern takes as many steps as the text has characters.
+ * Limits the cost of checking one message, in about nanoseconds. Alternatives inside of alternatives that contain themselves double with
+ * every level, and a pattern takes as many steps as the text has characters.
  */
 class Budget {
   readonly #perByte: number;
@@ -150,12 +150,12 @@ class Budget {
     if (this.#left < 0) {
       throw new DecodeError(
         "limit-exceeded",
-        `expected a value that its JSON Schema can be checked against in ${this.#perByte} ns for each byte of the message, found that its alternatives or patterns take longer: simplify them, raise limits.maxCostPerByte, or set validation to "off"`,
+        `expected a value that its JSON Schema can be checked against in ${this.#perByte} ns for each byte of the message, found that its alternatives or patterns take longer; simplify them, raise limits.maxCostPerByte, or set validation to "off"`,
       );
     }
   };
 
-  /** Of a part of the schema, which says what it costs. */
+  /** The cost keyword of a part of the schema. */
   readonly addKeywordCost = (ns: number): boolean => {
     this.addCost(ns);
     return true;

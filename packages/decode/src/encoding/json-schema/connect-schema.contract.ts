@@ -31,7 +31,7 @@ const scalars: Readonly<Record<string, Node>> = {
   bytes: { type: "string", "connect.type": "bytes" },
 };
 
-/** `index`: the place of a field in its struct. */
+/** `index`: the index of a field in its struct. */
 export function jsonSchemaOf(schema: ConnectSchema, index?: number): Node {
   const place = index === undefined ? {} : { "connect.index": index };
   const type = { ...typeOf(schema), ...annotationsOf(schema) };
@@ -72,7 +72,7 @@ function isTextMap({ keys }: ConnectSchema): boolean {
   return keys?.type === "string" && keys.optional !== true;
 }
 
-/** The same value as JsonSchemaConverter writes it: as JsonConverter does, but for maps whose keys are no texts. */
+/** The same value as JsonSchemaConverter writes it: as JsonConverter does, except maps whose keys are not texts. */
 export function jsonSchemaValueOf(schema: ConnectSchema, value: unknown): unknown {
   if (value === null || value === undefined) {
     return value;

@@ -5,13 +5,13 @@ import type { JsonSchemaDocuments, JsonSchemaPlace as Place } from "../../json-s
 import { isJsonObject } from "../json/parse.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
 
-/** Deepest nesting of schemas in a text. */
+/** How deep schemas may be nested in a text. */
 const maxNesting = 256;
 
-/** The address of a text that states none. It leads nowhere: nothing is ever fetched. */
+/** The address of a text that declares none. It leads nowhere, because nothing is ever fetched. */
 const nowhere = "schema:///";
 
-/** The keywords that hold schemas: by name, or one or a list of them. */
+/** The keywords that hold schemas: true for a map of schemas by name, false for one schema or a list. */
 const holdsMap: ReadonlyMap<string, boolean> = new Map([
   ...["properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies"].map((name) => [name, true] as const),
   ...["allOf", "anyOf", "oneOf", "prefixItems", "items", "additionalItems", "additionalProperties"].map((name) => [name, false] as const),
@@ -19,7 +19,7 @@ const holdsMap: ReadonlyMap<string, boolean> = new Map([
   ...["propertyNames", "contentSchema"].map((name) => [name, false] as const),
 ]);
 
-/** The text of a schema and those that it refers to, by all the names that references may use. */
+/** The text of a schema and the texts that it refers to, by all names that references may use. */
 export class SchemaDocuments implements JsonSchemaDocuments {
   readonly root: Place;
   readonly #named = new Map<string, Place>();
@@ -42,7 +42,7 @@ export class SchemaDocuments implements JsonSchemaDocuments {
     this.#named.set(nowhere, this.root);
   }
 
-  /** The schema that a reference means. Throws `schema-invalid` where no text has it. */
+  /** The schema to which a reference refers. Throws `schema-invalid` if no text has it. */
   resolve(reference: string, { base }: Place): Place {
     const hash = reference.indexOf("#");
     const address = hash < 0 ? reference : reference.slice(0, hash);
@@ -51,7 +51,7 @@ export class SchemaDocuments implements JsonSchemaDocuments {
     const found = start === undefined ? undefined : this.#inside(start, fragment);
     if (found === undefined) {
       throw schemaInvalid(
-        `${quoted(reference)} is nowhere in the schema or the references that it is registered with; nothing is fetched by its address`,
+        `${quoted(reference)} is neither in the schema nor in the references that it is registered with; nothing is fetched by its address, so register it as a reference`,
       );
     }
     return found;
@@ -72,7 +72,7 @@ export class SchemaDocuments implements JsonSchemaDocuments {
     return this.#named.get(`${start.base}#${fragment}`);
   }
 
-  /** Notes the names of a text's schemas. */
+  /** Adds the names of a text's schemas. */
   #enter(node: unknown, base: string): Place {
     const place = { node, base: baseOf(node, base) };
     this.#name(place, maxNesting);
@@ -85,7 +85,7 @@ export class SchemaDocuments implements JsonSchemaDocuments {
       return;
     }
     if (nesting <= 0) {
-      throw new DecodeError("limit-exceeded", `expected schemas nested no deeper than ${maxNesting}, found them deeper`);
+      throw new DecodeError("limit-exceeded", `expected schemas nested at most ${maxNesting} deep, found deeper ones`);
     }
     if (ownAddress(node) !== null && !this.#named.has(base)) {
       this.#named.set(base, place);
@@ -99,7 +99,7 @@ export class SchemaDocuments implements JsonSchemaDocuments {
   }
 }
 
-/** A schema that stands inside another one. */
+/** A schema inside of another one. */
 export function placeInside(node: unknown, { base }: Place): Place {
   return { node, base: baseOf(node, base) };
 }
@@ -108,11 +108,11 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw schemaInvalid("its text is not JSON"); // the engine's message would quote it
+    throw schemaInvalid("its text is not JSON"); // without the engine's message, which would quote the text
   }
 }
 
-/** The schemas in a schema, in whatever keyword. */
+/** The schemas inside of a schema, under any keyword. */
 function partsOf(node: Record<string, unknown>): unknown[] {
   return Object.keys(node).flatMap((keyword) => {
     const value = node[keyword];
@@ -120,14 +120,14 @@ function partsOf(node: Record<string, unknown>): unknown[] {
       case true:
         return isJsonObject(value) ? Object.values(value) : [];
       case false:
-        return value; // one, or a list
+        return value; // one schema, or a list
       default:
         return [];
     }
   });
 }
 
-/** A keyword's value. A schema's names are data: nothing is looked up in prototypes. */
+/** A keyword's value. Names in a schema are only data, so only own properties are looked up. */
 export function own(node: Record<string, unknown>, keyword: string): unknown {
   return Object.hasOwn(node, keyword) ? node[keyword] : undefined;
 }
@@ -137,10 +137,10 @@ function baseOf(node: unknown, base: string): string {
   return address === null ? base : resolveAddress(address, base);
 }
 
-/** What a schema calls itself, without its fragment; draft 4 writes `id`. */
+/** The address that a schema gives itself, without its fragment. Draft 4 writes it as `id`. */
 function ownAddress(node: Record<string, unknown>): string | null {
   const id = own(node, "$id") ?? own(node, "id");
-  const address = typeof id === "string" ? (id.split("#", 1)[0] as string) : ""; // splitting gives at least one part
+  const address = typeof id === "string" ? (id.split("#", 1)[0] as string) : ""; // split returns at least one part
   return address === "" ? null : address;
 }
 
@@ -148,18 +148,18 @@ function anchorsOf(node: Record<string, unknown>): string[] {
   const id = own(node, "$id") ?? own(node, "id");
   const fragment = typeof id === "string" && id.startsWith("#") ? id.slice(1) : "";
   const anchors = [own(node, "$anchor"), own(node, "$dynamicAnchor"), fragment];
-  return anchors.filter((anchor) => typeof anchor === "string" && anchor !== "") as string[]; // they were just asked
+  return anchors.filter((anchor) => typeof anchor === "string" && anchor !== "") as string[]; // the filter keeps only texts
 }
 
 function resolveAddress(address: string, base: string): string {
   try {
     return new URL(address, base).href.replace(/#$/, "");
   } catch {
-    return address; // a name that is no address: it means the text of that name
+    return address; // a name that is no address refers to the text with that name
   }
 }
 
-/** JSON Pointer (RFC 6901), as a fragment of a URI writes it. */
+/** Resolves a JSON Pointer (RFC 6901) in the form that a fragment of a URI has. */
 function atPointer(start: Place, fragment: string): Place | undefined {
   let place = start;
   for (const item of decodeFragment(fragment).split("/").slice(1)) {

@@ -5,7 +5,7 @@ import type { ParsedSchema, SchemaEncoding } from "../schema-encoding.ts";
 import { CheckedReader, checkingCost } from "./reader.ts";
 import { parseJsonSchema } from "./schema.ts";
 
-/** JSON whose schema is a JSON Schema in a registry: Confluent's serializers, Connect's JsonSchemaConverter. */
+/** JSON with a JSON Schema in a registry, as Confluent's serializers and Connect's JsonSchemaConverter write it. */
 export const jsonSchema: SchemaEncoding = {
   name: "json-schema",
   schemaType: "JSON",

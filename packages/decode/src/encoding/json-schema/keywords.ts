@@ -12,7 +12,7 @@ type Node = Readonly<Record<string, unknown>>;
 
 const kindNames: readonly string[] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-/** What `type` allows, or what other keywords suggest; null where nothing does. */
+/** The kinds that `type` allows, or that other keywords suggest; null if none does. */
 export function declaredKinds(nodes: readonly Node[]): readonly string[] | null {
   let kinds: readonly string[] | null = null;
   for (const node of nodes) {
@@ -37,20 +37,20 @@ function kindsOf(node: Node): readonly string[] | null {
   const kinds: readonly unknown[] = Array.isArray(declared) ? declared : [declared];
   for (const kind of kinds) {
     if (typeof kind !== "string" || !kindNames.includes(kind)) {
-      throw schemaInvalid(`${typeof kind === "string" ? quoted(kind) : "something that is no name"} stands for a type`);
+      throw schemaInvalid(`${typeof kind === "string" ? quoted(kind) : "a value that is no name"} is used as a type`);
     }
   }
-  return kinds as readonly string[]; // names: they were just asked
+  return kinds as readonly string[]; // the loop above threw for all that are no names of kinds
 }
 
-/** What two schemas both allow. An integer is a number. */
+/** The kinds that both schemas allow. An integer is a number. */
 function both(one: readonly string[], other: readonly string[]): readonly string[] {
   const allows = (kinds: readonly string[], kind: string): boolean =>
     kinds.includes(kind) || (kind === "integer" && kinds.includes("number"));
   return kindNames.filter((kind) => allows(one, kind) && allows(other, kind));
 }
 
-/** The type of `enum` and `const` where they allow texts alone (or null); null where they say nothing of the kind. */
+/** The type of `enum` and `const` if they allow only texts (or null); null if they do not. */
 export function enumType(nodes: readonly Node[]): Type | null {
   for (const node of nodes) {
     const listed = own(node, "enum");
@@ -68,7 +68,7 @@ export function enumType(nodes: readonly Node[]): Type | null {
   return null;
 }
 
-/** The type of a kind that holds nothing else. */
+/** The type of a kind without inner types. */
 export function scalarType(kind: string, nodes: readonly Node[]): Type {
   const connectType = firstText(nodes, "connect.type");
   const meaning = semanticOf(nodes);
@@ -96,7 +96,7 @@ const decimalName = "org.apache.kafka.connect.data.Decimal";
 
 function numberType(connectType: string | null, meaning: Meaning): Type {
   if (connectType === "bytes" || meaning.semantic?.name === decimalName) {
-    return { kind: "bytes", ...meaning }; // a decimal that is written as a number
+    return { kind: "bytes", ...meaning }; // a decimal that Connect writes as a number
   }
   switch (connectType) {
     case "float32":
@@ -104,7 +104,7 @@ function numberType(connectType: string | null, meaning: Meaning): Type {
     case "float64":
       return { kind: "double", ...meaning };
     default:
-      // JSON Schema's numbers have any size: integers stay exact, fractions are what `values.numbers` says.
+      // Numbers of JSON Schema have any size: integers stay exact, and `values.numbers` chooses the form of fractions.
       return { kind: "union", branches: [{ kind: "long" }, { kind: "double" }] };
   }
 }
@@ -113,7 +113,7 @@ export interface Meaning {
   readonly semantic?: Semantic;
 }
 
-/** What Connect calls the schema. */
+/** The semantic type, if Connect named the schema. */
 export function semanticOf(nodes: readonly Node[]): Meaning {
   const named = nodes.find((node) => typeof own(node, "title") === "string");
   if (named === undefined) {
@@ -126,16 +126,16 @@ export function semanticOf(nodes: readonly Node[]): Meaning {
       parameters[name] = String(value);
     }
   }
-  return { semantic: { name: named["title"] as string, parameters } }; // which was found to be a text
+  return { semantic: { name: named["title"] as string, parameters } }; // `find` checked that it is a text
 }
 
-/** Formats whose text has a meaning that columns have too. */
+/** Formats whose texts have the semantics of a column type. */
 const semanticOfFormat: ReadonlyMap<string | null, string> = new Map([
   ["date", "io.debezium.time.IsoDate"],
   ["date-time", "io.debezium.time.ZonedTimestamp"],
 ]);
 
-/** What `format` says, unless Connect has named the schema. */
+/** The semantics of `format`, unless Connect named the schema. */
 function formatMeaning(nodes: readonly Node[], { semantic }: Meaning): Meaning | null {
   const name = semanticOfFormat.get(firstText(nodes, "format"));
   const isConnects = semantic !== undefined && /^(?:io\.debezium|org\.apache\.kafka\.connect)\./.test(semantic.name);
@@ -144,10 +144,10 @@ function formatMeaning(nodes: readonly Node[], { semantic }: Meaning): Meaning |
 
 function firstText(nodes: readonly Node[], keyword: string): string | null {
   const node = nodes.find((candidate) => typeof own(candidate, keyword) === "string");
-  return node === undefined ? null : (node[keyword] as string); // which was found to be a text
+  return node === undefined ? null : (node[keyword] as string); // `find` checked that it is a text
 }
 
-/** One type for all of them: null at most once, first; whatever allows anything allows everything. */
+/** One type for all of them. Null comes at most once, and first. If one of them allows any value, the union does too. */
 export function unionOf(types: readonly Type[]): Type {
   const branches = new Set<Type>();
   let hasNull = false;

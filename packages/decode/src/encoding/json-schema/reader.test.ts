@@ -4,7 +4,7 @@ import { resolveLimits, resolveValidation, resolveValueOptions } from "../../opt
 import { readEverything } from "../reader.ts";
 import { jsonSchema } from "./encoding.ts";
 
-test("a message that is checked is read whole, and only between its bounds", () => {
+test("a checked message is read to its end, and only between its bounds", () => {
   const limits = resolveLimits();
   const schema = JSON.stringify({ type: "object", properties: { a: { type: "integer", maximum: 1 } } });
   const parsed = jsonSchema.parse({ id: 1, schemaType: "JSON", schema }, limits);

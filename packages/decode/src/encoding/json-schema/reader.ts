@@ -8,17 +8,17 @@ import { freshText } from "../text-cache.ts";
 import type { Type } from "../type.ts";
 
 /**
- * Reading a message and checking it each get this share of what reading a message may cost that is not checked. Together they cost less than
- * that.
+ * Reading a checked message, and checking it, may each cost this share of what reading an unchecked message may cost. So both together cost
+ * less than an unchecked message may.
  */
 const share = 0.35;
 
-/** What checking a message may cost for each of its bytes, and what reading it may cost beside. */
+/** The cost limit per byte for checking a message. Reading it has the same limit. */
 export function checkingCost({ maxCostPerByte }: Pick<ResolvedLimits, "maxCostPerByte">): number {
   return Math.ceil(maxCostPerByte * share);
 }
 
-/** Reads JSON by its schema's type, and holds it to the schema's further rules. */
+/** Reads JSON by its schema's type, and checks it against the other rules of the schema. */
 export class CheckedReader implements PayloadReader {
   readonly encoding: EncodingName = "json-schema";
   readonly type: Type;
@@ -27,7 +27,7 @@ export class CheckedReader implements PayloadReader {
   readonly #interval: number;
   #count = 0;
 
-  /** `interval`: one message in as many is checked. */
+  /** `interval`: of this many messages, one is checked. */
   constructor(type: Type, options: CompileOptions, validate: ValidateJson, interval: number) {
     this.type = type;
     const maxCostPerByte = checkingCost(options.limits);
@@ -37,7 +37,7 @@ export class CheckedReader implements PayloadReader {
   }
 
   read(bytes: Uint8Array, start: number, end: number): unknown {
-    const value = this.#reader.read(bytes, start, end); // first, as it bounds what is parsed below
+    const value = this.#reader.read(bytes, start, end); // first, because it limits the cost of what is parsed below
     if (this.#count++ % this.#interval === 0) {
       this.#validate(parseAsWritten(bytes, start, end), end - start);
     }
@@ -45,12 +45,12 @@ export class CheckedReader implements PayloadReader {
   }
 }
 
-/** The value as JSON Schema speaks of it: before any meaning is applied, numbers as doubles. */
+/** The value as the rules of JSON Schema see it: without conversions, and with doubles as numbers. */
 function parseAsWritten(bytes: Uint8Array, start: number, end: number): unknown {
   try {
     return JSON.parse(freshText(bytes, start, end));
   } catch (error) {
-    // What the reader took, JSON.parse takes. If it did not, its message would quote the payload.
-    throw isDecodeError(error) ? error : new DecodeError("malformed", "expected JSON text, found something else");
+    // JSON.parse accepts all that the reader accepts. If it ever did not, its message would quote the payload, so it is not passed on.
+    throw isDecodeError(error) ? error : new DecodeError("malformed", "expected JSON text, found other bytes");
   }
 }

@@ -38,7 +38,7 @@ describe("Debezium's records, as JsonSchemaConverter would have written them", (
     rows: ["before", "after"],
   };
 
-  test.each(files)("%s gives what connect-json gives", (file) => {
+  test.each(files)("%s gives the same as connect-json", (file) => {
     let count = 0;
     for (const record of linesOf(`${folder}/${file}`)) {
       for (const side of [record["key"], record["value"]].filter((each) => typeof each === "string")) {
@@ -55,7 +55,7 @@ describe("Debezium's records, as JsonSchemaConverter would have written them", (
     const connectType = parseConnectSchema(schema, "", 64);
     const parsed = parse(jsonSchemaOf(schema));
     expect(parsed.typeOf(null)).toEqual(connectType);
-    // Numbers as they were written: what JSON.parse makes of them is not what the converter writes.
+    // Numbers keep their text, because JSON.parse would change what the converter writes.
     const written = Buffer.from(text.slice(text.indexOf('"payload":') + '"payload":'.length, -1));
     expect(JSON.parse(written.toString())).toEqual(payload);
     for (const values of [{}, { int64: "bigint", decimal: "number", time: "date", bits: "bytes" }] satisfies ValueOptions[]) {
@@ -89,7 +89,7 @@ describe("Debezium's records, as JsonSchemaConverter would have written them", (
   });
 });
 
-test("maps whose keys are no texts are read as connect-json reads its pairs", () => {
+test("maps whose keys are not texts are read like the pairs of connect-json", () => {
   const schema = {
     type: "struct",
     fields: [
@@ -126,7 +126,7 @@ interface ConfluentVector {
   readonly value: unknown;
 }
 
-describe("what Confluent's JSONSerializer wrote", () => {
+describe("messages that Confluent's JSONSerializer wrote", () => {
   const vectors = linesOf("test/vectors/json-schema/confluent.ndjson") as unknown as ConfluentVector[];
 
   test.each(vectors)("$name", ({ schema, schemaId, references, message: written, value, isValid }) => {
@@ -154,7 +154,7 @@ function untagged(value: unknown): unknown {
   return "$bigint" in value ? BigInt(value.$bigint as string) : entriesOf(value, untagged);
 }
 
-/** Maps have no prototype, which the comparison would look at. */
+/** Maps have no prototype, and the comparison would fail on that. */
 function withPlainMaps(value: unknown): unknown {
   if (Array.isArray(value) || typeof value !== "object" || value === null) {
     return Array.isArray(value) ? value.map(withPlainMaps) : value;

@@ -27,7 +27,7 @@ const optional = (type: Type): Type => ({ kind: "union", branches: [{ kind: "nul
 const fieldsOf = (type: Type): Record<string, Type> =>
   Object.fromEntries((type as RecordType).fields.map((field) => [field.name, field.type]));
 
-describe("what Connect writes", () => {
+describe("schemas that Connect writes", () => {
   test.each<[string, unknown, Type]>([
     ["int8", { type: "integer", "connect.type": "int8" }, { kind: "int", bits: 8 }],
     ["int16", { type: "integer", "connect.type": "int16" }, { kind: "int", bits: 16 }],
@@ -65,7 +65,7 @@ describe("what Connect writes", () => {
     expect(typeOf(schema)).toEqual(type);
   });
 
-  test("fields stand in the order of connect.index, also where it is on the oneOf around an optional one", () => {
+  test("fields have the order of connect.index, also if it is on the oneOf around an optional field", () => {
     const type = typeOf({
       type: "object",
       title: "inv.orders.Value",
@@ -142,7 +142,7 @@ describe("ordinary schemas", () => {
     expect(typeOf(schema)).toEqual(type);
   });
 
-  test("allOf is one record of all properties, a type as narrow as each says", () => {
+  test("allOf is one record of all properties, with the narrowest of their types", () => {
     const type = typeOf({
       allOf: [{ $ref: "#/definitions/base" }, object({ extra: { type: "string" }, id: {} }), object({ id: { type: "string" } })],
       definitions: {
@@ -218,7 +218,7 @@ describe("references", () => {
     expect(a).toBe(b);
   });
 
-  test("a record may hold itself: directly, as an optional one, and in a list", () => {
+  test("a record may contain itself: directly, as an optional record, and in a list", () => {
     const type = typeOf({
       $ref: "#/$defs/node",
       $defs: {
@@ -233,7 +233,7 @@ describe("references", () => {
     expect((all as { items?: Type }).items).toBe(type);
   });
 
-  test("an optional record may hold its optional self", () => {
+  test("an optional record may contain itself", () => {
     const type = typeOf({
       $ref: "#/$defs/node",
       $defs: { node: { oneOf: [{ type: "null" }, object({ next: { $ref: "#/$defs/node" } })] } },
@@ -241,7 +241,7 @@ describe("references", () => {
     expect(fieldsOf(withoutNull(type))["next"]).toBe(type);
   });
 
-  test("a list of such lists is read as JSON has it", () => {
+  test("a list of such lists is read as any JSON value", () => {
     const type = typeOf({ $ref: "#/$defs/tree", $defs: { tree: { type: "array", items: { $ref: "#/$defs/tree" } } } });
     expect(type).toEqual({ kind: "array", items: { kind: "any" } });
   });
@@ -253,17 +253,17 @@ describe("references", () => {
     ["nothing", { $ref: "#/$defs/a" }, []],
     ["no anchor", { $ref: "#a" }, []],
     ["an inherited name", { $ref: "#/constructor" }, []],
-    ["something on the network", { $ref: "http://a.example/a.json" }, []],
+    ["a schema on the network", { $ref: "http://a.example/a.json" }, []],
     ["a file", { $ref: "file:///etc/passwd" }, []],
     ["a text", { $ref: "#/title", title: "text" }, []],
-    ["something that a reference refers to in vain", { $ref: "a.json" }, [referenceTo("a.json", { $ref: "b.json" })]],
+    ["a schema whose own reference is missing", { $ref: "a.json" }, [referenceTo("a.json", { $ref: "b.json" })]],
   ])("to %s cannot be used", (_name, schema, references) => {
     expect(codeOf(schema, references)).toBe("schema-invalid");
   });
 });
 
 describe("hostile schemas", () => {
-  test("names like __proto__ are names", () => {
+  test("names like __proto__ are only data", () => {
     const type = typeOf(
       '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"integer"}},"title":"__proto__"}',
     );
@@ -285,13 +285,13 @@ describe("hostile schemas", () => {
     ["a text longer than the limit", ` ${" ".repeat(limits.maxSchemaChars)}{}`],
     ["lists a hundred thousand deep", `${'{"items":'.repeat(100_000)}{}${"}".repeat(100_000)}`],
     ["a chain of 10,000 references", chain(10_000, (next) => ({ $ref: next }))],
-    ["10,000 records, one in the other", chain(10_000, (next) => object({ a: { $ref: next } }))],
+    ["10,000 nested records", chain(10_000, (next) => object({ a: { $ref: next } }))],
     ["200,000 properties", object(Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`p${i}`, {}])))],
   ])("%s ends at a limit", (_name, schema) => {
     expect(codeOf(schema)).toBe("limit-exceeded");
   });
 
-  test("schemas that each hold the next twice are built once", () => {
+  test("schemas that each contain the next one twice are built once", () => {
     expect(typeOf(chain(60, (next) => object({ a: { $ref: next }, b: { $ref: next } }))).kind).toBe("record");
     expect(typeOf(chain(60, (next) => ({ allOf: [{ $ref: next }, { $ref: next }] })))).toEqual({ kind: "string" });
     expect(typeOf(chain(60, (next) => ({ anyOf: [{ $ref: next }, { $ref: next }] })))).toEqual({ kind: "string" });
@@ -301,16 +301,16 @@ describe("hostile schemas", () => {
     ["text that is not JSON", "{"],
     ["a list", "[]"],
     ["null", "null"],
-    ["a type that there is not", { type: "text" }],
-    ["a type that is no name", { type: 7 }],
+    ["an unknown type", { type: "text" }],
+    ["a type that is not a name", { type: 7 }],
     ["properties that are a list", { properties: [] }],
-    ["a property that is no schema", { properties: { a: 1 } }],
-    ["items that are no schema", { type: "array", items: "string" }],
+    ["a property that is not a schema", { properties: { a: 1 } }],
+    ["items that are not a schema", { type: "array", items: "string" }],
   ])("%s is no schema", (_name, schema) => {
     expect(codeOf(schema)).toBe("schema-invalid");
   });
 
-  test("messages hold little of the text", () => {
+  test("error messages quote little of the schema", () => {
     try {
       typeOf({ $ref: "x".repeat(10_000) });
     } catch (error) {

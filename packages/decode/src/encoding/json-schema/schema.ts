@@ -8,12 +8,12 @@ import { own, placeInside, SchemaDocuments } from "./documents.ts";
 import { enumType, scalarType, semanticOf, declaredKinds, unionOf } from "./keywords.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
 
-/** Schemas of all texts together, those that references repeat included. */
+/** Limits the schemas of all texts together. A schema counts again each time that a reference repeats it. */
 const maxParts = 100_000;
-/** Deepest nesting of types: whatever walks them later may recurse. */
+/** How deep types may be nested, because code that walks them later may recurse. */
 const maxNesting = 256;
 
-/** The type that a JSON Schema describes, and its texts. */
+/** Parses a JSON Schema: the type that it describes, and its texts. */
 export function parseJsonSchema(
   schema: RegisteredSchema,
   limits: ResolvedLimits,
@@ -24,7 +24,7 @@ export function parseJsonSchema(
 
 /** A schema whose type is being built. */
 interface Open {
-  /** What stands for the type already, if a record lies between. */
+  /** The type, if it is known already. It may be used if a record lies between. */
   readonly union: UnionType | null;
   readonly records: number;
   readonly containers: number;
@@ -36,7 +36,7 @@ class TypeBuilder {
   readonly #open = new Map<unknown, Open>();
   #parts = 0;
   #nesting = 0;
-  // How many records, and arrays and maps, the schema at hand stands in.
+  // How many records, and how many records, arrays and maps together, contain the current schema.
   #records = 0;
   #containers = 0;
 
@@ -44,7 +44,7 @@ class TypeBuilder {
     this.#documents = documents;
   }
 
-  /** The type of a schema: the same object for the same schema, so that a record may hold itself. */
+  /** The type of a schema. The same schema has the same object, so that a record may contain itself. */
   typeOf(place: Place): Type {
     this.#count();
     const { node } = place;
@@ -56,13 +56,13 @@ class TypeBuilder {
       return known;
     }
     if (this.#nesting >= maxNesting) {
-      throw new DecodeError("limit-exceeded", `expected types nested no deeper than ${maxNesting}, found them deeper`);
+      throw new DecodeError("limit-exceeded", `expected types nested at most ${maxNesting} deep, found deeper ones`);
     }
     this.#nesting++;
     const all = this.#conjuncts(place);
-    const typed = all.filter((part) => saysType(part.node as Record<string, unknown>)); // conjuncts are objects
+    const typed = all.filter((part) => saysType(part.node as Record<string, unknown>)); // #conjuncts returns only objects
     const only = typed[0];
-    // A reference and its annotations mean what they refer to: the same object, wherever it is referred to.
+    // A reference with annotations has the type of the schema to which it refers. All such references share one object.
     const type = typed.length === 1 && only !== undefined && only.node !== node ? this.#alias(node, only) : this.#build(node, typed);
     this.#nesting--;
     this.#types.set(node, type);
@@ -73,7 +73,10 @@ class TypeBuilder {
     return this.#inside(node, null, () => this.typeOf(target));
   }
 
-  /** What a schema means inside of itself. */
+  /**
+   * The type of a schema inside of itself. If a record lies between, it is the type that is being built. A cycle of arrays and maps alone
+   * has no finite type, so it becomes any JSON value. A schema that refers to itself without a container is invalid.
+   */
   #recursive(node: unknown): Type | undefined {
     const open = this.#open.get(node);
     if (open === undefined) {
@@ -83,9 +86,9 @@ class TypeBuilder {
       return open.union;
     }
     if (this.#containers > open.containers) {
-      return { kind: "any" }; // a list of such lists: JSON itself says what is in it
+      return { kind: "any" }; // a list of such lists: the JSON text says what is in it
     }
-    throw schemaInvalid("a reference leads back to itself, without a property or an item between");
+    throw schemaInvalid("a reference refers to itself without a property or an item in between");
   }
 
   #inside<Result>(node: unknown, union: UnionType | null, build: () => Result): Result {
@@ -97,11 +100,14 @@ class TypeBuilder {
 
   #count(): void {
     if (++this.#parts > maxParts) {
-      throw new DecodeError("limit-exceeded", `expected a schema of at most ${maxParts} parts, what references repeat counted, found more`);
+      throw new DecodeError(
+        "limit-exceeded",
+        `expected a schema of at most ${maxParts} parts, including those that references repeat, found more`,
+      );
     }
   }
 
-  /** The schemas that all hold together: this one, what it refers to, and its `allOf`. */
+  /** The schemas that a value must all match: this one, those that it refers to, and its `allOf`. */
   #conjuncts(place: Place): Place[] {
     const found: Place[] = [];
     const done = new Set<unknown>();
@@ -111,10 +117,10 @@ class TypeBuilder {
         return;
       }
       if (!isJsonObject(node)) {
-        throw schemaInvalid("something that is neither an object nor true or false stands for a schema");
+        throw schemaInvalid("a value that is neither an object nor true or false is used as a schema");
       }
       if (open.includes(node)) {
-        throw schemaInvalid("a reference leads back to itself, without a property or an item between");
+        throw schemaInvalid("a reference refers to itself without a property or an item in between");
       }
       if (done.has(node)) {
         return;
@@ -141,7 +147,7 @@ class TypeBuilder {
   }
 
   #build(node: unknown, places: readonly Place[]): Type {
-    const nodes = places.map((place) => place.node as Record<string, unknown>); // conjuncts are objects
+    const nodes = places.map((place) => place.node as Record<string, unknown>); // #conjuncts returns only objects
     const symbols = enumType(nodes);
     if (symbols !== null) {
       return symbols;
@@ -193,7 +199,7 @@ class TypeBuilder {
     });
   }
 
-  /** A record where properties are named, else a map or a record of whatever there is. `others` are what it may be instead. */
+  /** A record if properties are named; otherwise a map, or a record without known columns. `others` are the alternatives to it. */
   #object(node: unknown, places: readonly Place[], others: readonly Type[]): Type {
     const nodes = places.map((place) => place.node as Record<string, unknown>);
     const properties = propertiesOf(places);
@@ -202,7 +208,7 @@ class TypeBuilder {
     if (isMap || (properties.size === 0 && values !== null)) {
       return unionOf([...others, { kind: "map", keys: null, values: values === null ? { kind: "any" } : this.#contained(node, values) }]);
     }
-    const fields: Field[] = []; // filled below: the record may hold itself
+    const fields: Field[] = []; // filled below, because the record may contain itself
     const meaning = semanticOf(nodes);
     const record: RecordType = { kind: "record", name: meaning.semantic?.name ?? null, fields, ...meaning };
     const type = unionOf([...others, record]);
@@ -210,21 +216,21 @@ class TypeBuilder {
     this.#records++;
     this.#containers++;
     for (const [name, [first, ...more]] of inConnectOrder(properties)) {
-      fields.push(fieldOf(name, this.#property(first as Place, more), parametersIn((first as Place).node))); // no list of a map of lists is empty
+      fields.push(fieldOf(name, this.#property(first as Place, more), parametersIn((first as Place).node))); // propertiesOf makes no empty list
     }
     this.#records--;
     this.#containers--;
     return type;
   }
 
-  /** A property that several schemas speak of is what the first says that says something. */
+  /** The type of a property that several schemas declare is that of the first one that declares a type. */
   #property(first: Place, more: readonly Place[]): Type {
     const type = this.typeOf(first);
     return type.kind === "any" && more[0] !== undefined ? this.#property(more[0], more.slice(1)) : type;
   }
 }
 
-/** The parameters of a property, or of what an optional one may be. */
+/** The parameters of a property, or of one of its alternatives if it is optional. */
 function parametersIn(property: unknown): unknown {
   const nodes = [property, ...(isJsonObject(property) && Array.isArray(property["oneOf"]) ? property["oneOf"] : [])];
   return nodes.map((node: unknown) => (isJsonObject(node) ? own(node, "connect.parameters") : undefined)).find(isJsonObject);
@@ -235,12 +241,12 @@ const typeKeywords: ReadonlySet<string> = new Set([
   ...["enum", "const", "anyOf", "oneOf", "format"],
 ]);
 
-/** Whether a schema says something of its values' type itself. */
+/** Whether a schema itself has keywords about the type. */
 function saysType(node: Record<string, unknown>): boolean {
   return Object.keys(node).some((keyword) => typeKeywords.has(keyword));
 }
 
-/** Whether the schemas say what is inside of the types that they state: alternatives beside that only restrict it. */
+/** Whether the schemas describe the content of their types. If they do, alternatives beside them only restrict it. */
 function hasSubstance(nodes: readonly Record<string, unknown>[], kinds: readonly string[] | null): boolean {
   if (kinds === null) {
     return false;
@@ -254,12 +260,12 @@ function partsIn(list: unknown, place: Place): Place[] {
 }
 
 function alternativesOf(place: Place): Place[] {
-  const node = place.node as Record<string, unknown>; // conjuncts are objects
+  const node = place.node as Record<string, unknown>; // #conjuncts returns only objects
   const oneOf = partsIn(own(node, "oneOf"), place);
   return oneOf.length > 0 ? oneOf : partsIn(own(node, "anyOf"), place);
 }
 
-/** Connect writes a map whose keys are no strings as a list of such objects. */
+/** The type of a map whose keys are not strings. Connect writes it as a list of objects with `key` and `value`. */
 function entriesType(items: Type): Type | null {
   const fields = items.kind === "record" ? items.fields : [];
   const keys = fields.find((field) => field.name === "key");
@@ -288,7 +294,7 @@ function propertiesOf(places: readonly Place[]): Map<string, Place[]> {
   for (const place of places) {
     const properties = own(place.node as Record<string, unknown>, "properties");
     if (properties !== undefined && !isJsonObject(properties)) {
-      throw schemaInvalid("properties is no object");
+      throw schemaInvalid("the value of properties is not an object");
     }
     for (const [name, node] of Object.entries(properties ?? {})) {
       if (typeof node !== "boolean" && !isJsonObject(node)) {
@@ -306,7 +312,7 @@ function propertiesOf(places: readonly Place[]): Map<string, Place[]> {
   return found;
 }
 
-/** Connect notes the order of a struct's fields, which the text of its schema does not keep. */
+/** Sorts fields by the order that Connect notes, because the text of a schema does not keep the order of a struct. */
 function inConnectOrder(properties: ReadonlyMap<string, readonly Place[]>): (readonly [string, readonly Place[]])[] {
   const entries = [...properties];
   return entries
