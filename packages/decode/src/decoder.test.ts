@@ -66,3 +66,11 @@ test("a time that no int64 holds is null, not a number that was made up", () => 
   expect(event.source.tsNs).toBeNull();
   expect(event.source.tsMs).toBe(1_700_000_000_000);
 });
+
+test("an unknown limit is refused, and the old name of one leads to the new one", () => {
+  const limits = (names: object): DecoderOptions => ({ limits: names });
+  expect(() => createDecoder(limits({ ["maxWeightPerByte"]: 40 }))).toThrow(
+    "limits.maxWeightPerByte is no limit; it is called maxCostPerByte now",
+  );
+  expect(() => createDecoder(limits({ maxDept: 1 }))).toThrow(/^limits\.maxDept is no limit; there are maxMessageBytes/);
+});

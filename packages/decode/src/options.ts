@@ -166,7 +166,7 @@ export function resolveLimits(options: DecodeLimits = {}): ResolvedLimits {
   const resolved: ResolvedLimits = { ...limitDefaults, ...options };
   for (const [name, value] of Object.entries(resolved)) {
     if (!Object.hasOwn(limitDefaults, name)) {
-      const renamed = name === "maxCostPerByte" ? "; it is called maxCostPerByte now" : "";
+      const renamed = name === "maxWeightPerByte" ? "; it is called maxCostPerByte now" : "";
       throw new RangeError(`limits.${name} is no limit${renamed}; there are ${Object.keys(limitDefaults).join(", ")}`);
     }
     if (!Number.isSafeInteger(value) || value < 1) {

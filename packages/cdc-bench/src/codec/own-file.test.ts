@@ -30,11 +30,12 @@ describe("a file of rows", () => {
       big: 9_007_199_254_740_990,
       price: 1.5,
       tags: ["a"],
+      items: [{ n: null }, { n: 1 }],
       note: null,
       place: { city: "Graz", place: { x: 1 } },
       ok: true,
     },
-    { id: 2, max: 1, big: 5, price: 2, tags: [], note: "n", place: { city: "Lyon", place: { x: 2 } }, ok: false },
+    { id: 2, max: 1, big: 5, price: 2, tags: [], items: [], note: "n", place: { city: "Lyon", place: { x: null } }, ok: false },
   ];
 
   test.each([
