@@ -30,7 +30,7 @@ const arrayCost = 30;
 const mapCost = 520;
 const recordCost = 80;
 const fieldCost = 12;
-/** A Buffer is a larger object than most, whatever its length. */
+/** A Buffer is a larger object than most, even if it is short. */
 const bufferCost = 240;
 const textCost = 210;
 /** What conversions add. Most of them make a text, and some make lists of a text. */

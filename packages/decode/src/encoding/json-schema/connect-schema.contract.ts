@@ -1,6 +1,6 @@
 /*
- * A Connect schema as JsonSchemaConverter states it in JSON Schema, derived from the rules of Confluent's JsonSchemaData (its default
- * options): `connect.type`, `title`, `connect.parameters`, `connect.index` on the outside, null and the type in `oneOf` where it is optional.
+ * A Connect schema as JsonSchemaConverter writes it in JSON Schema, derived from the rules of Confluent's JsonSchemaData (its default
+ * options): `connect.type`, `title`, `connect.parameters`, `connect.index` on the outside, null and the type in `oneOf` if it is optional.
  * Properties stand in another order than the struct's, as they do there: they come out of a hash map.
  */
 

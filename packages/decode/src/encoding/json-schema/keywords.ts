@@ -5,7 +5,7 @@ import { own } from "./documents.ts";
 import { quoted, schemaInvalid } from "./schema-invalid.ts";
 
 /*
- * What single keywords say, of a schema and of those that hold beside it (`nodes`: what it refers to, its `allOf`).
+ * What single keywords mean for a schema together with the schemas that a value must also match (`nodes`: those it refers to, its `allOf`).
  */
 
 type Node = Readonly<Record<string, unknown>>;

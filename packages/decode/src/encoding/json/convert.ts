@@ -381,7 +381,7 @@ function asItIs(value: unknown): unknown {
   return value;
 }
 
-// Nobody else holds the parsed value, so it is converted in place. A copy would let hostile JSON cost twice.
+// No other code holds the parsed value, so it is converted in place. A copy would let hostile JSON cost twice.
 
 function convertItems(items: unknown[], convert: Convert): unknown[] {
   for (let i = 0; i < items.length; i++) {

@@ -110,7 +110,7 @@ describe("records that contain themselves", () => {
   });
 });
 
-test("a number of any size is exact where its type allows integers and fractions", () => {
+test("a number of any size is exact if its type allows integers and fractions", () => {
   const type = record("R", [{ name: "n", type: { kind: "union", branches: [{ kind: "long" }, { kind: "double" }] } }]);
   for (const [text, value] of [
     ["9007199254740993", 9_007_199_254_740_993n],

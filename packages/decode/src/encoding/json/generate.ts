@@ -238,7 +238,7 @@ function ${name}(c) {
     return type.kind === "any" ? this.#nullOnly(target) : this.#slow(compileConvert(field.type, this.#context, field.name), target);
   }
 
-  /** A field that was null when its type was learned. If it is anything else now, the slow reader must read it. */
+  /** A field that was null when its type was learned. If it is not null now, the slow reader must read it. */
   #nullOnly(target: string): string {
     return `const ${target} = null; if (b[c.pos] === 110) skipScalar(c); else c.pos = missed;`;
   }
