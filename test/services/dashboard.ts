@@ -1,52 +1,61 @@
-// A Fastify service: health and readiness for the orchestrator, and changes as server-sent events for the browser.
+// A Fastify server: its health, its readiness, and the changes of a table as server-sent events.
+import type { ServerResponse } from "node:http";
 import { createConsumer, kafkajs } from "cdckit";
 import fastify from "fastify";
 import { environment, say } from "./environment.js";
-import type { Tables } from "./orders.js";
 
 const { brokers, registryUrl, topic, groupId } = environment();
+const maxWaitingBytes = 1_000_000;
 
-const consumer = createConsumer<Tables>({
+const consumer = createConsumer({
   driver: kafkajs({ brokers }),
-  groupId,
+  groupId, // one for each instance, because each instance shows every change
   topics: [topic],
+  from: "latest",
   registry: { url: registryUrl },
+  startup: "wait",
 });
-
-const { health, stop } = consumer;
-const app = fastify();
-const viewers = new Set<(text: string) => void>();
-
-app.get("/live", (_, reply) => reply.code(health().live ? 200 : 503).send(health()));
-app.get("/ready", (_, reply) => reply.code(health().ready ? 200 : 503).send(health()));
-app.get("/events", (request, reply) => {
-  reply.hijack();
-  reply.raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-  reply.raw.write(": connected\n\n");
-  const show = (text: string): void => void reply.raw.write(text);
-  viewers.add(show);
-  request.raw.once("close", () => viewers.delete(show));
-});
+const viewers = new Set<ServerResponse>();
 
 consumer.on("services.orders", {
   batch: (events) => {
-    for (const event of events) {
-      const text = `event: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`;
-      for (const show of viewers) {
-        show(text);
+    const text = events.map((event) => `event: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+    for (const viewer of viewers) {
+      if (viewer.writableLength > maxWaitingBytes) {
+        viewer.destroy(); // it does not keep up
+      } else {
+        viewer.write(text);
       }
     }
   },
 });
 
-app.addHook("onClose", () => stop());
+const app = fastify({ forceCloseConnections: true });
+
+app.get("/live", (_, reply) => {
+  const health = consumer.health();
+  return reply.code(health.live ? 200 : 503).send(health);
+});
+
+app.get("/ready", (_, reply) => {
+  const health = consumer.health();
+  return reply.code(health.ready ? 200 : 503).send(health);
+});
+
+app.get("/events", (request, reply) => {
+  reply.hijack();
+  reply.raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  reply.raw.write(": connected\n\n");
+  viewers.add(reply.raw);
+  request.raw.once("close", () => viewers.delete(reply.raw));
+});
+
 say("listening", { url: await app.listen({ host: "127.0.0.1", port: 0 }) });
 try {
-  await consumer.run(); // SIGTERM ends it
+  await consumer.run();
   say("stopped");
 } catch (error) {
-  say("halted", { error: (error as Error).message });
+  say("halted", { error: String(error) });
   process.exitCode = 1;
 }
-app.server.closeAllConnections(); // viewers stay for ever otherwise
 await app.close();

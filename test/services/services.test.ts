@@ -1,13 +1,16 @@
 /** Services as users of the README write them, compiled against what the packages publish, on real Debezium, Kafka, registry and PostgreSQL. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import type { CdcEvent } from "cdckit";
 import { Kafka, logLevel } from "kafkajs";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createTopics, withStack, uniqueName } from "../integration/stack.ts";
-import type { MskEvent, MskRecord } from "./lambda.ts";
+import type { MskRecord } from "./lambda.ts";
 import { runService } from "./run-service.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -85,19 +88,21 @@ describe.skipIf(skipReason !== "")("a service", { meta: { skipReason } }, () => 
   test("that streams ends when it leaves the loop, and goes on after what was done", async () => {
     await insert(300);
     await insert(301);
-    const env = envFor("js");
+    const file = join(await mkdtemp(join(tmpdir(), "service-")), "orders.ndjson");
+    onTestFinished(() => rm(dirname(file), { recursive: true }));
+    const lines = async (): Promise<string[]> => (await readFile(file, "utf8")).trimEnd().split("\n");
+    const env = { ...envFor("js"), FILE: file };
     const first = runService("stream", { ...env, LAST_ID: "300" });
     expect(await first.ended, first.complaints()).toBe(0);
-    expect(first.said.slice(-2)).toEqual([
-      { what: "created", id: 300, customer: "customer 300" },
-      { what: "stopped", phase: "stopped" },
-    ]);
+    expect(first.said).toEqual([{ what: "stopped", phase: "stopped" }]);
+    const before = await lines();
+    expect(JSON.parse(before.at(-1) ?? "")).toMatchObject({ op: "create", key: { id: 300 }, after: { customer: "customer 300" } });
     const second = runService("stream", { ...env, LAST_ID: "301" });
     expect(await second.ended, second.complaints()).toBe(0);
-    expect(second.said).toEqual([
-      { what: "created", id: 301, customer: "customer 301" },
-      { what: "stopped", phase: "stopped" },
-    ]);
+    expect(second.said).toEqual([{ what: "stopped", phase: "stopped" }]);
+    const after = await lines();
+    expect(after.slice(0, -1)).toEqual(before);
+    expect(JSON.parse(after.at(-1) ?? "")).toMatchObject({ op: "create", key: { id: 301 }, after: { customer: "customer 301" } });
   });
 
   test("that keeps a copy in PostgreSQL is equal to its table, although it was killed in the middle", async () => {
@@ -165,15 +170,36 @@ describe.skipIf(skipReason !== "")("a service", { meta: { skipReason } }, () => 
     expect([await service.ended, service.said.at(-1)?.what]).toEqual([0, "stopped"]);
   });
 
-  test("on Lambda decodes what MSK hands over", async () => {
+  test("on Lambda handles what MSK hands over, and names the first record of each partition that failed", async () => {
     await insert(600);
     const records = await recordsOf("av.services.orders", (value) => value.includes("customer 600"));
     process.env["SCHEMA_REGISTRY_URL"] = stack.registryUrl;
-    const { handler } = (await import(new URL("dist/lambda.js", import.meta.url).href)) as typeof import("./lambda.ts");
-    const event: MskEvent = { eventSource: "aws:kafka", records: { "av.services.orders-0": records } };
-    const events = await handler(event);
-    expect(events.length).toBe(records.length);
-    expect(events.at(-1)).toMatchObject({ kind: "change", op: "create", after: { id: 600, customer: "customer 600" }, key: { id: 600 } });
+    const { createHandler } = (await import(new URL("dist/lambda.js", import.meta.url).href)) as typeof import("./lambda.ts");
+    const events: CdcEvent[] = [];
+    const handler = createHandler((event) => void events.push(event));
+    const [good, last] = [records[0] as MskRecord, records.at(-1) as MskRecord];
+    const cut = {
+      ...last,
+      partition: 1,
+      offset: 8,
+      value: Buffer.from(last.value ?? "", "base64")
+        .subarray(0, -1)
+        .toString("base64"),
+    };
+    const logged = vi.spyOn(console, "error").mockReturnValue();
+    const answer = await handler({
+      eventSource: "aws:kafka",
+      records: {
+        "av.services.orders-0": records,
+        "av.services.orders-1": [{ ...good, partition: 1, offset: 7 }, cut, { ...good, partition: 1, offset: 9 }],
+      },
+    });
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: { partition: "av.services.orders-1", offset: 8 } }] });
+    expect(logged.mock.calls).toMatchObject([[{ code: "truncated", at: { partition: 1, offset: 8n } }]]);
+    const handled = (partition: number): CdcEvent[] => events.filter(({ record }) => record.partition === partition);
+    expect(handled(1).map(({ record }) => record.offset)).toEqual([7n]);
+    expect(handled(0).length).toBe(records.length);
+    expect(handled(0).at(-1)).toMatchObject({ op: "create", after: { id: 600, customer: "customer 600" }, key: { id: 600 } });
   });
 
   /** The records of a topic up to one, as Lambda writes them. */
