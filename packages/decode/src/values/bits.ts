@@ -3,10 +3,13 @@ import { copyOf } from "./bytes-text.ts";
 import type { Conversion } from "./conversion.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
-/** Bits beyond what the bytes hold that a schema may ask for: its length is text in a schema, and each bit a character. */
+/**
+ * The most padding bits that a schema may ask for beyond the bits in the bytes. The length is only text in a schema, but each bit becomes a
+ * character.
+ */
 const maxPadding = 16_384;
 
-/** Debezium's Bits: the lowest byte first. */
+/** Debezium's Bits, with the lowest byte first. */
 export function bitsConversion(name: string, lengthParameter: string | undefined, options: ResolvedValueOptions): Conversion {
   const length = lengthParameter !== undefined && /^\d{1,10}$/.test(lengthParameter) ? Number(lengthParameter) : null;
   switch (options.bits) {
@@ -23,7 +26,9 @@ function bitsBigint(bytes: Uint8Array, start: number, end: number): bigint {
   return end === start ? 0n : BigInt(`0x${copyOf(bytes, start, end).reverse().toString("hex")}`);
 }
 
-/** The highest bit first, as SQL writes it. A length that was not stated, or stands for "any", leaves the bytes' own. */
+/**
+ * The bits as SQL writes them, the highest bit first. If the length is not stated, or stands for "any", all bits of the bytes are written.
+ */
 function bitsText(name: string, length: number | null, bytes: Uint8Array, start: number, end: number): string {
   const held = (end - start) * 8;
   let text = "";

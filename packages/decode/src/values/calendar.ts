@@ -2,22 +2,22 @@ import { clockText } from "./clock.ts";
 import { fractionText, integerText, paddedText, twoDigits } from "./digits.ts";
 
 /**
- * Dates and timestamps as ISO text by arithmetic alone. A `Date` object costs several times as much, and refuses years that PostgreSQL
- * has. The calendar is the proleptic Gregorian one, in which year 0 is 1 BC.
+ * Dates and timestamps as ISO text, made by arithmetic alone. A `Date` object costs several times as much and does not support all years
+ * that PostgreSQL has. The calendar is the proleptic Gregorian one, in which year 0 is 1 BC.
  *
- * The arithmetic counts in 400-year cycles from 0000-03-01, so that the leap day is the last of its year, and finds the month by the
+ * The arithmetic counts in 400-year cycles from 0000-03-01, so that the leap day is the last day of its year. It finds the month with the
  * Euclidean affine functions of Neri and Schneider (https://doi.org/10.1002/spe.3172).
  */
 
 export const secondsPerDay = 86_400;
 
-/** 0000-03-01 is this many days before the epoch. */
+/** The number of days from 0000-03-01 to the epoch. */
 const cycleStartDays = 719_468;
 /** 10000-01-01 as days since the epoch. */
 const firstExpandedDay = 2_932_897;
 const daysPerCycle = 146_097;
 
-/** `YYYY-MM-DD` of a day since the epoch; years before 0 and after 9999 carry a sign. */
+/** A day since the epoch as `YYYY-MM-DD`. Years before 0 and after 9999 have a sign. */
 export function dateText(days: number): string {
   if (days < -cycleStartDays || days >= firstExpandedDay) {
     return expandedDateText(days);
@@ -38,8 +38,8 @@ export function dateText(days: number): string {
 }
 
 /**
- * `YYYY-MM-DDTHH:MM:SS` and the fraction, without trailing zeros. One call of `fromCharCode` makes a flat string; concatenation would
- * make a tree that its first reader has to flatten.
+ * `YYYY-MM-DDTHH:MM:SS` and the fraction without trailing zeros. One call of `fromCharCode` makes a flat string. Concatenation would make a
+ * tree, which the first reader has to flatten.
  */
 export function timestampText(days: number, second: number, nanos: number): string {
   if (days < -cycleStartDays || days >= firstExpandedDay) {
@@ -94,7 +94,7 @@ export function timestampText(days: number, second: number, nanos: number): stri
   return nanos === 0 ? toTheSecond : toTheSecond + fractionText(nanos, 9);
 }
 
-/** `YYYY-MM-DD` of calendar fields as they are, zero months and days of MySQL included. */
+/** Calendar fields as `YYYY-MM-DD`, including MySQL's zero months and zero days. */
 export function calendarFieldsText(year: number, month: number, day: number): string {
   return `${yearText(year)}-${twoDigits(month)}-${twoDigits(day)}`;
 }
@@ -108,7 +108,7 @@ export function daysOf(year: number, month: number, day: number): number {
   return cycle * daysPerCycle + ofCycle * 365 + Math.floor(ofCycle / 4) - Math.floor(ofCycle / 100) + dayOfYear - cycleStartDays;
 }
 
-/** Whether the calendar has that day. */
+/** Whether the calendar has this day. */
 export function isOnCalendar(year: number, month: number, day: number): boolean {
   const isMonth = month >= 1 && month <= 12;
   const nextMonth = month === 12 ? daysOf(year + 1, 1, 1) : daysOf(year, month + 1, 1);
@@ -125,7 +125,7 @@ function packedDate(days: number): number {
   const p = 2141 * dayOfYear + 197_913;
   let month = p >> 16;
   if (dayOfYear >= 306) {
-    month -= 12; // January and February belong to the year that began in March before them
+    month -= 12; // January and February belong to the year that began in the March before
     year++;
     if (year === 100) {
       year = 0;
@@ -135,14 +135,14 @@ function packedDate(days: number): number {
   return (century << 16) | (year << 9) | (month << 5) | ((((p & 65_535) / 2141) | 0) + 1);
 }
 
-/** The same calendar by floating-point arithmetic, for days that 32 bits do not hold. */
+/** The date by floating-point arithmetic, for days that do not fit in 32 bits. */
 function expandedDateText(days: number): string {
   const cycle = Math.floor((days + cycleStartDays) / daysPerCycle);
-  const inFirstCycle = dateText(days - cycle * daysPerCycle); // a day of the years 0 to 400, in the same place of its cycle
+  const inFirstCycle = dateText(days - cycle * daysPerCycle); // the same day of the cycle, in the years 0 to 400
   return yearText(Number(inFirstCycle.slice(0, 4)) + cycle * 400) + inFirstCycle.slice(4);
 }
 
-/** Four digits, or a sign and as many as the year needs but no fewer than four. */
+/** A year as four digits, or as a sign and at least four digits. */
 function yearText(year: number): string {
   if (year >= 0 && year <= 9999) {
     return paddedText(year, 4);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { claimCheckOf } from "./claim-check.ts";
 
-// As S3LargeMessagePostProcessor makes them: a prefix, the bucket, a bar, and the object's key.
+// The form that S3LargeMessagePostProcessor writes: a prefix, the bucket, a bar, and the object's key.
 const reference = "__debezium:s3:ref:v1:media|/db=shop/table=photos/lsn=12/data/after";
 const place = { bucket: "media", key: "/db=shop/table=photos/lsn=12/data/after" };
 
@@ -13,7 +13,7 @@ test.each<[string, unknown]>([
   expect(claimCheckOf(value)).toEqual(place);
 });
 
-test("a key may have bars of its own", () => {
+test("the object's key may contain bars", () => {
   expect(claimCheckOf("__debezium:s3:ref:v1:b|a|b")).toEqual({ bucket: "b", key: "a|b" });
 });
 

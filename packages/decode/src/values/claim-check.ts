@@ -1,16 +1,19 @@
-/** Where a value is that was too large for its message. */
+/** The place of a value that was too large for its message. */
 export interface ClaimCheck {
   readonly bucket: string;
   readonly key: string;
 }
 
 const prefix = "__debezium:s3:ref:v1:";
-/** Of bytes in JSON without a schema. As many characters as the prefix has divide by three, so its base64 does not depend on what follows. */
+/**
+ * The prefix as base64, for bytes in JSON without a schema. The prefix has a multiple of three characters, so its base64 does not depend on
+ * the bytes after it.
+ */
 const base64Prefix = Buffer.from(prefix).toString("base64");
 
 /**
- * Where Debezium's S3LargeMessagePostProcessor has put a column's value, or null where the value is the column's own. It stays the text
- * (or the bytes) that stands for it: what is fetched, and whether, is not for a decoder to say.
+ * The place to which Debezium's S3LargeMessagePostProcessor moved a column's value, or null if the column holds its own value. The decoded
+ * column stays a reference, as text or bytes, because the user decides whether to fetch the value.
  */
 export function claimCheckOf(value: unknown): ClaimCheck | null {
   const text = textOf(value);

@@ -1,6 +1,9 @@
 import { fractionText, integerText, twoDigits } from "./digits.ts";
 
-/** `HH:MM:SS` and the fraction without trailing zeros, of a count of seconds from 0 up; hours beyond 99 take the digits they need. */
+/**
+ * A count of seconds as `HH:MM:SS` and the fraction without trailing zeros. The count is 0 or more. Hours above 99 take as many digits as
+ * they need.
+ */
 export function clockText(second: number, nanos: number): string {
   const hour = Math.floor(second / 3600);
   const ofHour = second - hour * 3600;
@@ -29,7 +32,7 @@ export function clockText(second: number, nanos: number): string {
   return twoDigits(hour) + minutesText(ofHour) + fractionText(nanos, 9);
 }
 
-/** `+01:00`, `-05:30:15` or `Z`. */
+/** An offset from UTC as `+01:00`, `-05:30:15` or `Z`. */
 export function offsetText(offsetSeconds: number): string {
   if (offsetSeconds === 0) {
     return "Z";

@@ -35,7 +35,7 @@ describe("bits", () => {
     expect(ofBytes(find(name, { length: "3" }), [0x07, 0x00])).toBe("111");
   });
 
-  test("are a copy of their bytes, or a bigint, where the options say so", () => {
+  test("are a copy of their bytes, or a bigint, if the options say so", () => {
     const message = Buffer.from([0x01, 0x02]);
     const copy = find(name, { length: "12" }, { bits: "bytes" })?.bytes?.(message, 0, 2);
     message.fill(0xff);
@@ -65,13 +65,13 @@ describe("an enum set", () => {
 describe("geometry", () => {
   const wkb = Buffer.from("AQEAAAAAAAAAAAD4PwAAAAAAAATA", "base64");
 
-  test("a point has x, y, srid and wkb, whatever was absent", () => {
+  test("a point has x, y, srid and wkb, even if some were absent", () => {
     const point = find("io.debezium.data.geometry.Point");
     expect(point?.struct?.({ x: 1.5, y: -2.5, wkb, srid: null })).toEqual({ x: 1.5, y: -2.5, srid: null, wkb });
     expect(point?.struct?.({ x: 1.5, y: -2.5 })).toEqual({ x: 1.5, y: -2.5, srid: null, wkb: null });
   });
 
-  test("a geometry has wkb and srid, and its extensions where there are some", () => {
+  test("a geometry has wkb and srid, and its extensions if there are any", () => {
     for (const name of ["io.debezium.data.geometry.Geometry", "io.debezium.data.geometry.Geography"]) {
       expect(find(name)?.struct?.({ wkb, srid: 4326 })).toEqual({ wkb, srid: 4326 });
       expect(find(name)?.struct?.({ wkb, srid: 4326, extensions: null })).toEqual({ wkb, srid: 4326 });
@@ -87,7 +87,7 @@ describe("geometry", () => {
 });
 
 describe("a JSON column", () => {
-  test("stays text, or is parsed by the parser that was handed in", () => {
+  test("stays text, or is parsed by the given parser", () => {
     expect(find("io.debezium.data.Json")).toBeNull();
     const conversion = conversionFor(
       { name: "io.debezium.data.Json", parameters: {} },
@@ -97,7 +97,7 @@ describe("a JSON column", () => {
     expect(conversion?.text?.("{}")).toBe("parsed {}");
   });
 
-  test("that is no JSON is refused without being shown", () => {
+  test("that is not JSON is refused, and the error does not quote it", () => {
     const conversion = find("io.debezium.data.Json", {}, { json: "parse" });
     expect(() => conversion?.text?.("secret")).toThrow(/^\[value-invalid\](?!.*secret)/);
   });
@@ -123,7 +123,7 @@ describe("Avro's duration", () => {
 });
 
 describe("every conversion", () => {
-  test("leaves alone what is its own value, and names that it does not know", () => {
+  test("leaves values that need no conversion, and unknown names, as they are", () => {
     const names = ["Uuid", "Xml", "Ltree", "Tsvector", "Enum", "TiDBVectorFloat32"];
     for (const name of names) {
       expect(find(`io.debezium.data.${name}`)?.text).toBeUndefined();
@@ -137,7 +137,7 @@ describe("every conversion", () => {
     }
   });
 
-  test("gives a value or a DecodeError, whatever the bytes and the parameters", () => {
+  test("gives a value or a DecodeError for any bytes and parameters", () => {
     const names = [
       "org.apache.kafka.connect.data.Decimal",
       "avro.big-decimal",
@@ -162,7 +162,7 @@ describe("every conversion", () => {
     );
   });
 
-  test("gives a value or a DecodeError, whatever the struct", () => {
+  test("gives a value or a DecodeError for any struct", () => {
     const names = [
       "time.StructuredTimestamp",
       "time.StructuredZonedTime",

@@ -25,19 +25,19 @@ import { uuidConversion } from "./uuid.ts";
 import { doubleVectorConversion, floatVectorConversion, sparseVectorConversion } from "./vector.ts";
 import { zonedTimestampConversion } from "./zoned.ts";
 
-/** Parses a column's JSON text without rounding its numbers. Belongs to an encoding, and is handed in from there. */
+/** Parses a column's JSON text without rounding its numbers. The JSON encoding implements it and passes it in. */
 export type ParseJson = (text: string) => unknown;
 
 const millisPerSecond = 1_000;
 const microsPerSecond = 1_000_000;
 const nanosPerSecond = 1_000_000_000;
 
-/** Makes the conversion of one column; null where its options leave raw values as they are. */
+/** Makes the conversion of one column; null if its options leave raw values as they are. */
 type Make = (semantic: Semantic, options: ResolvedValueOptions, parseJson: ParseJson) => Conversion | null;
 
 /**
- * How a column's raw values become the ones that users see, or null where they stay as they are. Text that is its own value (Xml, Enum,
- * Interval, ZonedTime, ...), and numbers that are (Year, MicroDuration) need no conversion; nor do names that we do not know.
+ * The conversion of a column's raw values, or null if they stay as they are. Text that needs no conversion (Xml, Enum, Interval, ZonedTime,
+ * ...), numbers that need none (Year, MicroDuration) and unknown names have no conversion.
  */
 export function conversionFor(semantic: Semantic, options: ResolvedValueOptions, parseJson: ParseJson): Conversion | null {
   const make = (options.time === "raw" ? undefined : temporal.get(semantic.name)) ?? plain.get(semantic.name);
@@ -98,7 +98,7 @@ const plain: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["avro.decimal", ({ name, parameters }, options) => decimalConversion(name, scaleParameter(parameters["scale"] ?? "0"), options)],
   ["io.debezium.data.VariableScaleDecimal", ({ name }, options) => variableScaleDecimalConversion(name, options)],
   ["avro.big-decimal", ({ name }, options) => avroBigDecimalConversion(name, options)],
-  ["bytes", () => ({ bytes: copyOf })], // what only a hint says: schemas have a type for it
+  ["bytes", () => ({ bytes: copyOf })], // only hints have this name, because schemas have a type for it
   ["avro.uuid", ({ name }) => uuidConversion(name)],
   ["avro.duration", ({ name }) => avroDurationConversion(name)],
   ["io.debezium.data.Bits", ({ name, parameters }, options) => bitsConversion(name, parameters["length"], options)],

@@ -4,9 +4,9 @@ import { dateRenderer, infinityText, negativeInfinityText } from "./moment.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
 /**
- * What PostgreSQL's infinite dates come out of Debezium as. From the log they are its constants -5877611-06-21 and -5877611-06-22; the
- * positive one is negative because the driver's milliseconds overflowed on their way into a calendar date. In a snapshot the days of those
- * milliseconds overflow 32 bits, a day later where Java's clock is east of UTC.
+ * The numbers that Debezium sends for PostgreSQL's infinite dates. When Debezium reads the log, they are its constants -5877611-06-21 and
+ * -5877611-06-22. The positive one is a negative number because the driver's milliseconds overflow when they become a calendar date. In a
+ * snapshot, the days of these milliseconds overflow 32 bits, and the result is a day later if Java's clock is east of UTC.
  */
 const infiniteDays: ReadonlyMap<number, string> = new Map([
   [-2_147_472_692, infinityText],
@@ -17,7 +17,7 @@ const infiniteDays: ReadonlyMap<number, string> = new Map([
   [-625_821_271, negativeInfinityText],
 ]);
 
-/** Far before the first day that any source has. */
+/** Long before the first day that any source has. */
 const earliestDay = -600_000_000;
 
 /** Days since the epoch, in 32 bits. */
@@ -29,7 +29,7 @@ export function dateConversion(name: string, options: ResolvedValueOptions): Con
   };
 }
 
-/** The same of those who know no infinity: Avro's own. */
+/** The conversion of dates without infinities, which are Avro's own. */
 export function plainDateConversion(name: string, options: ResolvedValueOptions): Conversion {
   return {
     int: dateRenderer(options),

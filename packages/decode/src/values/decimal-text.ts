@@ -3,16 +3,16 @@ import { integerText, pointedText } from "./digits.ts";
 /** Decimals as text: exact, with exactly as many fraction digits as the scale says. */
 
 /**
- * The scales that are accepted: PostgreSQL's numeric goes to 16,383 and Oracle's NUMBER down to -84. A scale is a few bytes that ask for
- * as many zeros, so it needs a bound.
+ * The limits of the scale: PostgreSQL's numeric goes up to 16,383 and Oracle's NUMBER down to -84. A scale takes a few bytes but asks for
+ * as many zeros as it says, so it needs a limit.
  */
 export const maxScale = 16_383;
 export const minScale = -1_000;
 
-/** Shared, so that padded texts borrow their zeros instead of holding them. */
+/** Shared, so that padded texts refer to these zeros and do not hold their own. */
 const zeros = "0".repeat(maxScale - minScale);
 
-/** The largest scale at which 10^scale and everything below it are exact integers of a double. */
+/** The largest scale for which a double holds 10^scale and all integers below it exactly. */
 const maxSmallScale = 15;
 const powers: readonly number[] = Object.freeze(Array.from({ length: maxSmallScale + 1 }, (_, n) => 10 ** n));
 
@@ -26,7 +26,7 @@ export function isScale(scale: unknown): scale is number {
 /** The text of an unscaled value that a double holds exactly. */
 export function smallDecimalText(unscaled: number, scale: number): string {
   if (unscaled === 0 && scale >= 0 && scale <= maxSmallScale) {
-    return zeroTexts[scale] as string; // discounts, balances, defaults
+    return zeroTexts[scale] as string; // zero is common: discounts, balances, defaults
   }
   if (unscaled < 0) {
     return `-${smallDecimalText(-unscaled, scale)}`;
@@ -48,8 +48,8 @@ export function decimalText(unscaled: bigint, scale: number): string {
 }
 
 /**
- * The runtime makes digits in quadratic time: of very many, four parts are made in half of it. Smaller parts would cost more in divisions
- * than they save.
+ * The decimal digits of a bigint. The runtime needs quadratic time to make digits, so a very large number is split into four parts, which
+ * takes half of that time. Smaller parts would cost more in divisions than they save.
  */
 function digitsOf(value: bigint): string {
   if (value < tenTo300) {
@@ -64,7 +64,7 @@ const tenTo250 = 10n ** 250n;
 const tenTo300 = 10n ** 300n;
 const tenTo500 = 10n ** 500n;
 
-/** Digits without a sign, with the point where the scale puts it. */
+/** Digits without a sign, with the decimal point in the place that the scale gives. */
 export function placePoint(digits: string, scale: number): string {
   if (scale <= 0) {
     return digits === "0" ? digits : digits + zeros.slice(0, -scale);
@@ -82,7 +82,7 @@ export interface ParsedDecimal {
 
 const decimalPattern = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/;
 
-/** Decimal text in any notation; null where it is none, or asks for a scale out of bounds. */
+/** Parses decimal text in any notation; null if it is not a decimal, or if its scale is out of bounds. */
 export function parseDecimal(text: string): ParsedDecimal | null {
   const fields = decimalPattern.exec(text);
   if (fields === null) {
@@ -94,7 +94,7 @@ export function parseDecimal(text: string): ParsedDecimal | null {
   return isScale(scale) ? { isNegative: fields[1] === "-" && digits !== "0", digits, scale } : null;
 }
 
-/** The same number with another scale; null where digits would be lost. */
+/** The same number with another scale; null if digits would be lost. */
 export function rescale(decimal: ParsedDecimal, scale: number): ParsedDecimal | null {
   const added = scale - decimal.scale;
   if (added >= 0) {

@@ -14,7 +14,7 @@ function ofBytes(conversion: Conversion, bytes: Uint8Array): unknown {
   return conversion.bytes?.(framed, 1, framed.length - 1);
 }
 
-/** Two's complement by BigInt alone, padded by `padding` bytes of sign. */
+/** Two's complement made with BigInt only, padded with `padding` sign bytes. */
 function bytesOf(unscaled: bigint, padding = 0): Buffer {
   let length = 1;
   while (BigInt.asIntN(length * 8, unscaled) !== unscaled) {
@@ -29,7 +29,7 @@ function bytesOf(unscaled: bigint, padding = 0): Buffer {
   );
 }
 
-/** The plain notation by BigInt division. */
+/** The plain notation, made by BigInt division. */
 function plainText(unscaled: bigint, scale: number): string {
   const magnitude = unscaled < 0n ? -unscaled : unscaled;
   const sign = unscaled < 0n ? "-" : "";
@@ -66,13 +66,13 @@ describe("a decimal's bytes", () => {
     ["AKtUqYzrHwrT", 6],
     ["SztMqFqGxHoJiiI//////w==", 0],
     ["AeJA", 2],
-  ])("a recorded value %s reads what BigInt makes of it", (base64, scale) => {
+  ])("a recorded value %s reads the same as with BigInt", (base64, scale) => {
     const bytes = Buffer.from(base64, "base64");
     const unscaled = BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString("hex")}`));
     expect(ofBytes(decimal(String(scale)), bytes)).toBe(plainText(unscaled, scale));
   });
 
-  test("read what BigInt arithmetic makes of them, whatever length, scale and sign", () => {
+  test("read the same as with BigInt arithmetic, for any length, scale and sign", () => {
     const lengths = fc
       .oneof({ weight: 5, arbitrary: fc.integer({ min: 1, max: 160 }) }, fc.integer({ min: 160, max: 3_250 }))
       .chain((bits) => fc.bigInt({ min: -(2n ** BigInt(bits)), max: 2n ** BigInt(bits) }));
@@ -84,7 +84,7 @@ describe("a decimal's bytes", () => {
     );
   });
 
-  test("read the same where very many digits are made in parts", () => {
+  test("read the same if very many digits are made in parts", () => {
     for (const digits of [249n, 250n, 251n, 299n, 300n, 301n, 499n, 500n, 501n, 550n, 750n, 751n, 800n, 1_000n]) {
       for (const unscaled of [10n ** digits - 1n, 10n ** digits, 10n ** digits + 7n, -(10n ** digits), 10n ** digits + 10n ** 260n]) {
         expect(ofBytes(decimal("3"), bytesOf(unscaled))).toBe(plainText(unscaled, 3));
@@ -104,7 +104,7 @@ describe("a decimal's bytes", () => {
     }
   });
 
-  test("become the nearest double where numbers are wanted", () => {
+  test("become the nearest double if the options ask for numbers", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), fc.integer({ min: -10, max: 30 }), (unscaled, scale) => {
         expect(ofBytes(decimal(String(scale), { decimal: "number" }), bytesOf(unscaled))).toBe(Number(plainText(unscaled, scale)));
@@ -121,11 +121,11 @@ describe("a decimal's bytes", () => {
     expect(conversion.int?.(-7)).toEqual([-7000n, 3]);
   });
 
-  test("cannot be none", () => {
+  test("are refused if there are none", () => {
     expect(() => ofBytes(decimal("2"), Buffer.alloc(0))).toThrow(/^\[value-invalid\] .*at least one byte/);
   });
 
-  test("cannot be longer than the bound", () => {
+  test("are refused if they are longer than the limit", () => {
     expect(() => ofBytes(decimal("2"), Buffer.alloc(417, 1))).toThrow(/^\[limit-exceeded\]/);
     expect(ofBytes(decimal("0"), bytesOf(10n ** 1000n - 1n))).toBe("9".repeat(1000));
     expect(ofBytes(decimal("0"), Buffer.alloc(100_000))).toBe("0");
@@ -155,7 +155,7 @@ describe("a decimal that JSON carries as a number", () => {
     expect(decimal(scale).numberText?.(text)).toBe(expected);
   });
 
-  test("takes the scale of its schema where it is an integer", () => {
+  test("takes the scale of its schema if it is an integer", () => {
     expect(decimal("2").int?.(-12)).toBe("-12.00");
     expect(decimal("2").int?.(-0)).toBe("0.00");
     expect(decimal("2").int?.(Number.MAX_SAFE_INTEGER)).toBe("9007199254740991.00");
@@ -191,7 +191,7 @@ describe("a decimal that arrives as text", () => {
     expect(decimal("2").text?.("1E+3")).toBe("1000");
   });
 
-  test("becomes a number where numbers are wanted, NaN and infinities too", () => {
+  test("becomes a number if the options ask for numbers, including NaN and infinities", () => {
     const conversion = decimal("2", { decimal: "number" });
     expect(conversion.text?.("0.10")).toBe(0.1);
     expect(conversion.text?.("NAN")).toBeNaN();
@@ -200,7 +200,7 @@ describe("a decimal that arrives as text", () => {
     expect(conversion.text?.("NEGATIVE_INFINITY")).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  test("is refused without being shown where it is no decimal", () => {
+  test("is refused if it is not a decimal, and the error does not quote it", () => {
     expect(() => decimal("2").text?.("secret")).toThrow(/^\[value-invalid\](?!.*secret)/);
   });
 });
@@ -208,7 +208,7 @@ describe("a decimal that arrives as text", () => {
 describe("a VariableScaleDecimal", () => {
   const conversion = decimal(undefined, {}, "io.debezium.data.VariableScaleDecimal");
 
-  test("brings its own scale", () => {
+  test("has its own scale in each value", () => {
     expect(conversion.struct?.({ scale: 3, value: bytesOf(-1234n) })).toBe("-1.234");
     expect(conversion.struct?.({ scale: -2, value: bytesOf(7n) })).toBe("700");
     expect(conversion.struct?.({ scale: 35, value: Buffer.from("PIE/ZjbZhPJZW2o3KlPQ", "base64") })).toBe(
@@ -227,11 +227,11 @@ describe("a VariableScaleDecimal", () => {
 });
 
 describe("Avro's decimals", () => {
-  test("have scale 0 where the schema states none", () => {
+  test("have scale 0 if the schema states none", () => {
     expect(ofBytes(decimal(undefined, {}, "avro.decimal"), bytesOf(-300n, 13))).toBe("-300");
   });
 
-  test("a big-decimal carries its scale behind its bytes", () => {
+  test("a big-decimal has its scale after its bytes", () => {
     const conversion = decimal(undefined, {}, "avro.big-decimal");
     expect(ofBytes(conversion, Buffer.from([0x04, 0x30, 0x39, 0x04]))).toBe("123.45");
     expect(ofBytes(conversion, Buffer.from([0x02, 0x05, 0x05]))).toBe("5000");

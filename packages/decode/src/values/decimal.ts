@@ -16,25 +16,31 @@ import { valueInvalid } from "./value-invalid.ts";
 import { createWideIntegerReader } from "./wide-integer.ts";
 
 /**
- * Longest unscaled value that is read: 1,001 digits, where PostgreSQL lets a column declare 1,000. Making text of a number takes longer
- * than in proportion to its length, so that without a bound a message of long ones would hold up everything behind it.
+ * The longest unscaled value that is read: 1,001 digits. PostgreSQL lets a column declare 1,000. The time to make text of a number grows
+ * faster than its length, so without a limit a message of long numbers would delay all messages after it.
  */
 const maxBytes = 416;
 
-/** Two's complement integers up to this length fit in a double with room to spare. */
+/** A double holds two's complement integers up to this length exactly. */
 const maxSmallBytes = 6;
 
-/** How an unscaled value becomes what users see. One pair a column, chosen by the options. */
+/** Converts unscaled values into the form that the options ask for. One renderer for each column. */
 interface DecimalRenderer {
   readonly small: (unscaled: number, scale: number) => unknown;
-  /** An unscaled value in place, longer than a small one and no longer than the bound. */
+  /** Takes an unscaled value in the message's bytes, which is longer than a small one and within the limit. */
   readonly wide: (bytes: Uint8Array, start: number, end: number, scale: number) => unknown;
   readonly parsed: (decimal: ParsedDecimal) => unknown;
-  /** NaN and the infinities that PostgreSQL's numeric has, which only text can carry: its own words or Debezium's (`POSITIVE_INFINITY`). */
+  /**
+   * Takes NaN and the infinities of PostgreSQL's numeric. Only text can hold them, as PostgreSQL's words or Debezium's
+   * (`POSITIVE_INFINITY`).
+   */
   readonly special: (text: string) => unknown;
 }
 
-/** A decimal whose scale is in its schema: Connect's Decimal, Avro's decimal. A scale of null is unknown; only text goes without. */
+/**
+ * A decimal whose scale is in its schema: Connect's Decimal, Avro's decimal. The scale is null if it is unknown. In that case only text can
+ * be read.
+ */
 export function decimalConversion(name: string, scale: number | null, { decimal }: ResolvedValueOptions): Conversion {
   const render = decimalRenderer(decimal);
   const power = scale === null || scale < 0 ? Number.NaN : 10 ** scale;
@@ -51,14 +57,14 @@ export function decimalConversion(name: string, scale: number | null, { decimal 
     numberText: decimal === "string" ? (text) => (hasScale(text, scale) ? text : fromText(text)) : fromText,
     int: (value) => {
       const unscaled = value * power;
-      return Number.isSafeInteger(unscaled) ? render.small(unscaled, scale as number) : fromText(String(value)); // NaN without a scale
+      return Number.isSafeInteger(unscaled) ? render.small(unscaled, scale as number) : fromText(String(value)); // NaN if there is no scale
     },
     bigint: (value) => fromText(String(value)),
     text: (text) => decimalOfText(name, text, decimal, render),
   };
 }
 
-/** Debezium's VariableScaleDecimal: each value brings its scale. */
+/** Debezium's VariableScaleDecimal, which has its scale in each value. */
 export function variableScaleDecimalConversion(name: string, { decimal }: ResolvedValueOptions): Conversion {
   const render = decimalRenderer(decimal);
   return {
@@ -76,7 +82,7 @@ export function variableScaleDecimalConversion(name: string, { decimal }: Resolv
   };
 }
 
-/** Avro's big-decimal: the unscaled bytes behind their length, then the scale, both as Avro writes integers. */
+/** Avro's big-decimal: a length, the unscaled bytes, then the scale. Length and scale are Avro integers. */
 export function avroBigDecimalConversion(name: string, { decimal }: ResolvedValueOptions): Conversion {
   const render = decimalRenderer(decimal);
   return {
@@ -98,7 +104,7 @@ export function scaleParameter(text: string | undefined): number | null {
   return isScale(scale) ? scale : null;
 }
 
-/** Whether the text of a JSON number is written with its scale already, as Connect does. */
+/** Whether the text of a JSON number already has exactly its scale, as Connect writes it. */
 function hasScale(text: string, scale: number | null): boolean {
   return scale !== null && text.length - text.indexOf(".") - 1 === scale && /^(?:\d|-[1-9])\d*\.\d+$/.test(text);
 }
@@ -128,14 +134,17 @@ function fromBytes(name: string, bytes: Uint8Array, start: number, end: number, 
   if (length < 1) {
     throw valueInvalid(name, "at least one byte", "none");
   }
-  let unscaled = ((bytes[from] as number) << 24) >> 24; // the first byte carries the sign
+  let unscaled = ((bytes[from] as number) << 24) >> 24; // the first byte has the sign
   for (let i = from + 1; i < end; i++) {
     unscaled = unscaled * 256 + (bytes[i] as number);
   }
   return render.small(unscaled, scale);
 }
 
-/** Avro's fixed decimals are padded with their sign; without the padding most are small. */
+/**
+ * The start of the bytes without sign padding. Avro's fixed decimals are padded with their sign, and most of them are small without the
+ * padding.
+ */
 function withoutSignExtension(bytes: Uint8Array, start: number, end: number): number {
   const sign = bytes[start] as number;
   if (sign !== 0 && sign !== 255) {
@@ -189,7 +198,10 @@ function decimalRenderer(mode: DecimalMode): DecimalRenderer {
   };
 }
 
-/** More digits than PostgreSQL's numeric can hold are refused: making a bigint takes longer than in proportion to their number. */
+/**
+ * Makes a bigint from digits. More digits than PostgreSQL's numeric can hold are refused, because the time grows faster than the number of
+ * digits.
+ */
 function bigintOf(digits: string): bigint {
   if (digits.length > maxTextDigits) {
     throw new DecodeError("limit-exceeded", `a decimal may have ${maxTextDigits} digits, found ${digits.length}`);
@@ -199,7 +211,10 @@ function bigintOf(digits: string): bigint {
 
 const maxTextDigits = 147_455;
 
-/** Both sides of the division are exact, so its result is the nearest double, as parsing the text would give. */
+/**
+ * The number for a small decimal. Both operands of the division are exact, so the result is the nearest double, the same as from parsing
+ * the text.
+ */
 function smallDecimalNumber(unscaled: number, scale: number): number {
   return scale >= 0 && scale <= 22 ? unscaled / 10 ** scale : Number(smallDecimalText(unscaled, scale));
 }
@@ -209,7 +224,7 @@ function textOfParsed({ isNegative, digits, scale }: ParsedDecimal): string {
   return isNegative ? `-${text}` : text;
 }
 
-/** One Avro integer of at most 32 bits, and where the next value begins. */
+/** One Avro integer of at most 32 bits, and the position after it. */
 function readZigZag(bytes: Uint8Array, start: number, end: number): { value: number; next: number } | null {
   let raw = 0;
   for (let i = start, factor = 1; i < end && i < start + 5; i++, factor *= 128) {

@@ -1,4 +1,4 @@
-/** Decimal digits as text, from tables: `String(n).padStart(...)` costs more than everything around it. */
+/** Decimal digits as text, from tables. `String(n).padStart(...)` costs more than all the code around it. */
 
 const tripled: readonly string[] = Object.freeze(Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, "0")));
 const doubled: readonly string[] = Object.freeze(Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0")));
@@ -7,7 +7,7 @@ const plain: readonly string[] = Object.freeze(Array.from({ length: 1000 }, (_, 
 
 /** Two digits of an integer from 0 to 99. */
 export function twoDigits(value: number): string {
-  return doubled[value] as string; // every caller has reduced the value below 100
+  return doubled[value] as string; // every caller passes a value below 100
 }
 
 /** The digits of an integer from 0 to 2^53, without leading zeros. */
@@ -41,7 +41,7 @@ export function paddedText(value: number, width: number): string {
   }
 }
 
-/** The same behind a decimal point. Two digits, as money has, are the common case; four and six follow. */
+/** A decimal point and exactly `width` digits. Two digits, as in money, are the most common case, followed by four and six. */
 export function pointedText(value: number, width: number): string {
   switch (width) {
     case 2:
@@ -57,14 +57,14 @@ export function pointedText(value: number, width: number): string {
   }
 }
 
-/** Made when the first such fraction is: a process may never see one. */
+/** Made for the first fraction of four digits, because many processes never see one. */
 let pointedFour: readonly string[] | null = null;
 
 function fourPointedDigits(): readonly string[] {
   return Array.from({ length: 10_000 }, (_, n) => `.${String(n).padStart(4, "0")}`);
 }
 
-/** A fraction of `width` digits with its point and without trailing zeros; nothing for zero. */
+/** A fraction of `width` digits with its point and without trailing zeros; the empty text for zero. */
 export function fractionText(value: number, width: number): string {
   if (value === 0) {
     return "";

@@ -1,4 +1,4 @@
 import type { Conversion } from "./conversion.ts";
 
-/** MySQL's SET: its members, which cannot hold commas. */
+/** MySQL's SET as a list of its members. Members cannot contain commas. */
 export const enumSetConversion: Conversion = Object.freeze({ text: (text: string): string[] => (text === "" ? [] : text.split(",")) });

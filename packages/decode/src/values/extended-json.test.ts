@@ -5,7 +5,7 @@ import { extendedJson } from "./extended-json.ts";
 
 const options = resolveValueOptions();
 
-/** A value of MongoDB in canonical Extended JSON, and what users see of it. */
+/** A MongoDB value in canonical Extended JSON, and the value that users see. */
 type Pair = readonly [written: unknown, seen: unknown];
 
 const leaf: fc.Arbitrary<Pair> = fc.oneof(
@@ -55,7 +55,7 @@ function safe(long: bigint): number | bigint {
 }
 
 describe("extendedJson", () => {
-  test("gives what the canonical form was written from, however deep", () => {
+  test("gives the value that the canonical form was written from, at any depth", () => {
     fc.assert(
       fc.property(pairs, ([written, seen]) => {
         expect(extendedJson(written, options)).toEqual(seen);
@@ -64,7 +64,7 @@ describe("extendedJson", () => {
     );
   });
 
-  test("takes any JSON without an error, and leaves what has no dollar sign as it is", () => {
+  test("takes any JSON without an error, and leaves values without a dollar sign as they are", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const seen = extendedJson(value, options);
@@ -75,7 +75,7 @@ describe("extendedJson", () => {
     );
   });
 
-  test("an object that only looks extended stays an object, whatever it holds", () => {
+  test("an object that only looks like Extended JSON stays an object", () => {
     const names = [
       "$oid",
       "$numberInt",
@@ -103,7 +103,7 @@ describe("extendedJson", () => {
     );
   });
 
-  test("bytes beside another column are a column of that name", () => {
+  test("a member that is named like a wrapper is a column if there is another column next to it", () => {
     for (const wrapper of [
       { $binary: { base64: "", subType: "0" }, other: 1 },
       { $binary: "", other: 1 },
@@ -112,7 +112,7 @@ describe("extendedJson", () => {
     }
   });
 
-  test("a megabyte of digits is no number", () => {
+  test("a megabyte of digits is not read as a number", () => {
     const digits = "9".repeat(1_000_000);
     for (const name of ["$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$date", "$oid"]) {
       expect(extendedJson({ [name]: digits }, options)).toEqual({ [name]: digits });

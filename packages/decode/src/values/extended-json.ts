@@ -7,15 +7,15 @@ import { instantConversion } from "./timestamp.ts";
 import { uuidText } from "./uuid.ts";
 
 /**
- * MongoDB Extended JSON, version 2, canonical or relaxed, and the spellings of version 1 that are still written. A value that has no
- * JSON of its own is an object of one or two names that begin with a dollar sign. An object that only looks like one stays as it is:
+ * Converts MongoDB Extended JSON: version 2, canonical or relaxed, and the forms of version 1 that are still in use. A value without a JSON
+ * type is an object with one or two names that begin with a dollar sign. An object that only looks like that stays as it is, because
  * documents may have such fields too.
  */
 export function extendedJson(value: unknown, options: ResolvedValueOptions): unknown {
   return converted(value, readersOf(options));
 }
 
-/** Reads one kind of wrapper, or returns {@link notExtended} where its content is not what that kind has. */
+/** Reads one kind of wrapper. Returns {@link notExtended} if its content does not fit that kind. */
 type ReadWrapper = (content: unknown, wrapper: Readonly<Record<string, unknown>>) => unknown;
 
 type Readers = ReadonlyMap<string, ReadWrapper>;
@@ -87,7 +87,7 @@ function compileReaders(options: ResolvedValueOptions): Readers {
   return readers;
 }
 
-/** An int64 as the options want it: they speak of every way in which one arrives. */
+/** Converts an int64 to the form that the options ask for. The option covers all forms in which an int64 arrives. */
 function int64Reader({ int64 }: ResolvedValueOptions): (value: bigint) => unknown {
   switch (int64) {
     case "bigint":
@@ -99,7 +99,7 @@ function int64Reader({ int64 }: ResolvedValueOptions): (value: bigint) => unknow
   }
 }
 
-/** Decimal128 has exponents beyond the scales of SQL: such a number keeps its notation. */
+/** Converts a Decimal128. Its exponents can be outside of the scales of SQL. Such a number keeps its notation. */
 function decimalReader(options: ResolvedValueOptions): (text: string) => unknown {
   const { text: convert } = decimalConversion("$numberDecimal", null, options);
   return (text) => {
@@ -108,7 +108,7 @@ function decimalReader(options: ResolvedValueOptions): (text: string) => unknown
   };
 }
 
-/** An instant in milliseconds: a long, or ISO text within the years that `Date` prints with four digits. */
+/** Converts an instant in milliseconds: a long, or ISO text within the years that `Date` prints with four digits. */
 function dateReader(options: ResolvedValueOptions): (content: unknown) => unknown {
   const { int, bigint }: Conversion = instantConversion(1_000, options);
   return (content) => {
@@ -140,7 +140,7 @@ function doubleOf(content: unknown): unknown {
   return isText(content, /^(?:NaN|-?Infinity|[+-]?\d{1,400}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,4})?)$/) ? Number(content) : notExtended;
 }
 
-/** Seconds and a counter: MongoDB's own clock, which is no instant of a user's. */
+/** A MongoDB timestamp: seconds and a counter. It is MongoDB's internal clock, not a time of the user's, so it is not converted to one. */
 function timestampOf(content: unknown): unknown {
   if (!isPlain(content) || !isInteger(content["t"]) || !isInteger(content["i"])) {
     return notExtended;
@@ -171,7 +171,7 @@ function codeOf(code: unknown, wrapper: Readonly<Record<string, unknown>>, conve
 
 const uuidSubType = 4;
 
-/** Bytes; those of a UUID are one, however it is written. */
+/** Bytes, or a UUID if the subtype says so. */
 function binaryOf(content: unknown, wrapper: Readonly<Record<string, unknown>>): unknown {
   const isOneObject = isPlain(content);
   if (Object.keys(wrapper).length !== (isOneObject ? 1 : 2)) {
@@ -186,7 +186,7 @@ function binaryOf(content: unknown, wrapper: Readonly<Record<string, unknown>>):
 }
 
 const uuidPattern = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
-/** Decimal128 has 34 digits and exponents of four. */
+/** The form of a Decimal128, which has 34 digits and an exponent of up to four digits. */
 const decimalPattern = /^(?:NaN|-?Infinity|[+-]?\d{1,40}(?:\.\d{0,40})?(?:[eE][+-]?\d{1,4})?)$/;
 
 function isText(value: unknown, pattern: RegExp): value is string {

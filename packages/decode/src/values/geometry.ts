@@ -2,7 +2,10 @@ import type { Conversion } from "./conversion.ts";
 import type { Struct } from "./struct-field.ts";
 import { shapeOf, valueInvalid } from "./value-invalid.ts";
 
-/** A geometry or a geography as its source wrote it: WKB or EWKB. What a type adds to that (whether a path is closed) is kept beside it. */
+/**
+ * A geometry or a geography in the form of its source: WKB or EWKB. Additional fields of a type (whether a path is closed) are kept next to
+ * it.
+ */
 export const geometryConversion: Conversion = Object.freeze({
   struct: (value: Struct): unknown => {
     const { wkb = null, srid = null, extensions = null } = value;
@@ -19,7 +22,7 @@ export function circleConversion(name: string): Conversion {
       if (typeof center !== "object" || center === null || Array.isArray(center)) {
         throw valueInvalid(name, "a point in its field center", shapeOf(center));
       }
-      return { center: pointOf(center as Struct), radius }; // an object that is no list is a struct's fields
+      return { center: pointOf(center as Struct), radius }; // an object that is not a list is a struct's fields
     },
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bytesOfGoQuoted } from "./go-quoted.ts";
 
-/** What `strconv.Quote` of Go prints, as its documentation says. */
+/** The output of Go's `strconv.Quote`, as its documentation describes it. */
 test.each([
   ["plain ☺ text", Buffer.from("plain ☺ text")],
   ["", Buffer.alloc(0)],
@@ -13,6 +13,6 @@ test.each([
   expect(bytesOfGoQuoted(quoted)).toEqual(bytes);
 });
 
-test.each(["\\", "\\x1", "\\xzz", "\\q", "\\U00110000", "\\u12"])("%s is none", (quoted) => {
+test.each(["\\", "\\x1", "\\xzz", "\\q", "\\U00110000", "\\u12"])("%s is not a quoted text", (quoted) => {
   expect(bytesOfGoQuoted(quoted)).toBeNull();
 });

@@ -1,6 +1,6 @@
 const backslash = 0x5c;
 
-/** `\n` and its kin: the letter's character code, and the byte that it stands for. */
+/** The short escapes, such as `\n`: the code of the letter, and the byte that it stands for. */
 const simpleEscapes: ReadonlyMap<number, number> = new Map(
   Object.entries({ a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11, "\\": backslash, "'": 0x27, '"': 0x22 }).map(([letter, byte]) => [
     letter.charCodeAt(0),
@@ -15,9 +15,9 @@ const digitsAfter: ReadonlyMap<number, number> = new Map([
   [0x55, 8],
 ]);
 
-/** The bytes that Go's `strconv.Quote` made text of, without the quotes around; null where the text is not what it writes. */
+/** The bytes of a text that Go's `strconv.Quote` wrote, without the quotes around it; null if the text does not have that form. */
 export function bytesOfGoQuoted(text: string): Buffer | null {
-  const target = Buffer.allocUnsafe(Buffer.byteLength(text, "utf8")); // every escape is longer than what it stands for
+  const target = Buffer.allocUnsafe(Buffer.byteLength(text, "utf8")); // every escape is longer than its bytes
   let length = 0;
   for (let at = 0; at < text.length; ) {
     if (text.charCodeAt(at) !== backslash) {

@@ -13,14 +13,15 @@ import {
 import { valueInvalid } from "./value-invalid.ts";
 
 /**
- * Debezium's `isostring` mode: local dates and times that are labelled `Z` though they have no zone. The label is taken off, so that the
- * text is what the other modes give. PostgreSQL's infinities arrive as the same constants as in the other modes, written out.
+ * Debezium's `isostring` mode. It writes local dates and times with the suffix `Z`, although they have no zone. The suffix is removed, so
+ * that the text is the same as in the other modes. PostgreSQL's infinities arrive as the same constants as in the other modes, written as
+ * text.
  */
 
 const isoDate = /^([+-]?\d{4,9})-(\d\d)-(\d\d)$/;
 const isoTime = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?$/;
 
-/** From the log, then from a snapshot: there by the local clock, a day later east of UTC. */
+/** The dates from the log come first, then those from a snapshot: these depend on the local clock and are a day later east of UTC. */
 const infiniteDates: ReadonlyMap<string, string> = new Map([
   ["-5877611-06-21", infinityText],
   ["-5877611-06-22", negativeInfinityText],
@@ -66,7 +67,7 @@ export function isoTimestampConversion(name: string, options: ResolvedValueOptio
   };
 }
 
-/** Most texts are ruled out by their first character: a far year has a sign. */
+/** The infinity that a text stands for, or null. The first character rules out most texts, because such a far year has a sign. */
 function infinityOf(text: string, written: ReadonlyMap<string, string>): string | null {
   const first = text.charCodeAt(0);
   if (first >= 0x30 && first <= 0x39) {
@@ -99,6 +100,6 @@ function renderTime<Value>(name: string, text: string, render: (second: number, 
 
 function renderTimestamp(name: string, text: string, render: RenderTimestamp): unknown {
   const timeAt = text.indexOf("T");
-  const days = renderDate(name, text.slice(0, Math.max(timeAt, 0)), (day) => day) as number; // what the renderer returned
+  const days = renderDate(name, text.slice(0, Math.max(timeAt, 0)), (day) => day) as number; // the given renderer returns its argument
   return renderTime(name, text.slice(timeAt + 1), (second, nanos) => render(days, second, nanos));
 }

@@ -1,7 +1,7 @@
 import { convertedSemantics } from "./conversion-for.ts";
 import type { Semantic } from "./conversion.ts";
 
-/** Types whose text or number is its own value: no conversion is made for them, and they are no mistake. */
+/** Types whose values need no conversion. Hints may name them too. */
 const unconverted: readonly string[] = [
   "io.debezium.data.Enum",
   "io.debezium.data.Ltree",
@@ -16,10 +16,13 @@ const unconverted: readonly string[] = [
   "io.debezium.data.TiDBVectorFloat32",
 ];
 
-/** The names of the types that a hint may give a column, and that a schema's column may have: what all else is, its value says itself. */
+/**
+ * The names of the semantic types that a hint may give a column, and that a schema's column may have. Values of other types describe
+ * themselves.
+ */
 export const semanticTypes: readonly string[] = Object.freeze([...convertedSemantics, ...unconverted]);
 
-/** What is wrong with a type that a user has stated for a column, as a sentence; null if nothing. */
+/** The error in a type that a user has given for a column, as a sentence; null if the type is right. */
 export function wrongWithSemantic({ name, parameters }: Semantic): string | null {
   if (!semanticTypes.includes(name)) {
     const near = semanticTypes.find((known) => endOf(known) === endOf(name) || endOf(known).startsWith(endOf(name)));

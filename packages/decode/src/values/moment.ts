@@ -3,19 +3,20 @@ import { dateText, secondsPerDay, timestampText } from "./calendar.ts";
 import { clockText } from "./clock.ts";
 
 /**
- * How the options want points in time. Every meaning reduces its raw value to days, seconds and nanoseconds, and one of these makes
- * the value that users see. What `Date` or `Temporal` cannot hold (infinity, the far years of PostgreSQL) stays ISO text in all modes.
+ * Converts points in time into the form that the options ask for. Each semantic type splits its raw value into days, seconds and
+ * nanoseconds, and one of these functions makes the value that users see. Values that `Date` or `Temporal` cannot hold (infinity, the far
+ * years of PostgreSQL) stay ISO text in all modes.
  */
 
 export const infinityText = "infinity";
 export const negativeInfinityText = "-infinity";
 
 export type RenderDate = (days: number) => unknown;
-/** `second` is the second of the day, `nanos` the rest of it. */
+/** `second` is the second of the day, `nanos` is the rest. */
 export type RenderTimestamp = (days: number, second: number, nanos: number) => unknown;
 export type RenderClock = (isNegative: boolean, second: number, nanos: number) => unknown;
 
-/** The days that `Date` and `Temporal` reach to either side of the epoch. */
+/** The number of days before and after the epoch that `Date` and `Temporal` support. */
 const maxDay = 100_000_000;
 
 /** A calendar date. */
@@ -29,7 +30,7 @@ export function dateRenderer({ time, temporal }: ResolvedValueOptions): RenderDa
   return dateText;
 }
 
-/** A timestamp without a zone; as a `Date` it is the moment at which UTC clocks show it. */
+/** A timestamp without a zone. As a `Date`, it is the instant at which a clock in UTC shows it. */
 export function timestampRenderer({ time, temporal }: ResolvedValueOptions): RenderTimestamp {
   if (time === "temporal" && temporal !== undefined) {
     return (days, second, nanos) => {
@@ -72,7 +73,7 @@ export function isWithinReach(days: number): boolean {
   return days >= -maxDay && days < maxDay;
 }
 
-/** ISO text with the six year digits that `Temporal` wants after a sign. */
+/** ISO text with the six year digits that `Temporal` requires after a sign. */
 export function temporalText(text: string): string {
   const sign = text.charCodeAt(0);
   if (sign !== 0x2b && sign !== 0x2d) {

@@ -1,10 +1,10 @@
-/** A column as its database declares it: what a schema-change record says of it, or a schema's `__debezium.source.column.*` parameters. */
+/** A column in its database's declaration, from a schema-change record or from a schema's `__debezium.source.column.*` parameters. */
 export interface NativeColumn {
   /** `timestamptz`, `DECIMAL`, `BIGINT UNSIGNED`, `TIMESTAMP(6) WITH TIME ZONE`: in any case, with or without parameters. */
   readonly typeName: string;
   readonly length: number | null;
   readonly scale: number | null;
-  /** What the column is called in its table, where that is stated: the row may call it otherwise. */
+  /** The column's name in its table, if it is stated. The row may have another name for it. */
   readonly name?: string;
 }
 
@@ -22,15 +22,15 @@ export interface ConnectorModes {
   readonly moneyFractionDigits?: number;
 }
 
-/** What a connector does where its configuration says nothing. */
+/** The modes of a connector whose configuration does not set them. */
 export function defaultModes(connector: string): ConnectorModes {
   const time = connector === "mysql" || connector === "mariadb" ? "adaptive_time_microseconds" : "adaptive";
   return { time, decimal: "precise", binary: "bytes", unsignedBigint: "long", moneyFractionDigits: 2 };
 }
 
 /**
- * The column that a schema's parameters describe (`column.propagate.source.type`, `datatype.propagate.source.type`), or null where they
- * describe none, or are none.
+ * The column that a schema's parameters describe (`column.propagate.source.type`, `datatype.propagate.source.type`). Null if they describe
+ * none, or if the argument is not an object.
  */
 export function propagatedColumn(parameters: unknown): NativeColumn | null {
   if (typeof parameters !== "object" || parameters === null) {

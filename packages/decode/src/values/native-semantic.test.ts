@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type ConnectorModes, defaultModes, propagatedColumn } from "./native-column.ts";
 import { nativeSemantic } from "./native-semantic.ts";
 
-/** `name(parameters)` of what a column means, without the package of the name. */
+/** The semantic type of a column as `name(parameters)`, without the package of the name. */
 function meaning(connector: string, typeName: string, length: number | null, scale: number | null, modes: ConnectorModes): string | null {
   const semantic = nativeSemantic(connector, { typeName, length, scale }, modes);
   if (semantic === null) {
@@ -77,7 +77,7 @@ describe("a native type in its connector's default modes", () => {
   });
 });
 
-describe("a native type whose writing depends on a mode", () => {
+describe("a native type whose form depends on a mode", () => {
   test.each([
     ["postgresql", "timestamp", 29, 6, {}, null],
     ["postgresql", "numeric", 10, 2, {}, null],
@@ -110,7 +110,7 @@ describe("a column that a schema's parameters describe", () => {
     expect(propagatedColumn(parameters)).toEqual({ typeName: "NUMERIC", length: 10, scale: 2 });
   });
 
-  test("has no length or scale where they state none, and is none without a type", () => {
+  test("has no length or scale if they state none, and is null without a type", () => {
     expect(propagatedColumn({ "__debezium.source.column.type": "TEXT", "__debezium.source.column.length": "x" })).toEqual({
       typeName: "TEXT",
       length: null,
@@ -120,7 +120,7 @@ describe("a column that a schema's parameters describe", () => {
     expect(propagatedColumn(null)).toBeNull();
   });
 
-  test("may be called otherwise in its table, and its numbers may be numbers", () => {
+  test("may have another name in its table, and its numbers may be numbers", () => {
     const parameters = {
       "__debezium.source.column.type": "VARCHAR",
       "__debezium.source.column.length": 255,

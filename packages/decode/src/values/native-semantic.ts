@@ -3,9 +3,9 @@ import type { ConnectorModes, NativeColumn } from "./native-column.ts";
 import { parseSqlType } from "./sql-type.ts";
 
 /**
- * What a column of a database means in Debezium's messages, so that values which arrive without their types can be read. Null where the
- * value is what it means (text, plain numbers), where the type is not known, and where how it is written depends on a mode that was not
- * stated: a count of milliseconds cannot be told from one of microseconds, nor base64 from decimal text. Nothing is guessed.
+ * The meaning of a database's column in Debezium's messages, for values that arrive without their types. Null if the value needs no
+ * conversion (text, plain numbers), if the type is not known, or if its form depends on a mode that was not stated: a count of milliseconds
+ * looks like one of microseconds, and base64 can look like decimal text. Nothing is guessed.
  */
 export function nativeSemantic(connector: string, column: NativeColumn, modes: ConnectorModes = {}): Semantic | null {
   const rules = Object.hasOwn(rulesByConnector, connector) ? rulesByConnector[connector] : undefined;
@@ -21,7 +21,7 @@ function semantic(name: string, parameters: Readonly<Record<string, string>> = {
   return { name, parameters };
 }
 
-/** The same whatever the modes, or a struct instead, which a wrong meaning does not touch. */
+/** A semantic type that is the same in all modes. In some modes the value is a struct instead, which a wrong type does not change. */
 function always(name: string): Rule {
   const meaning = semantic(name);
   return () => meaning;
@@ -31,7 +31,7 @@ function each(names: readonly string[], rule: Rule): [string, Rule][] {
   return names.map((name) => [name, rule]);
 }
 
-/** A count of days in every mode whose dates are numbers. */
+/** Dates: a count of days in every mode that writes dates as numbers. */
 const date: Rule = (_, { time }) => {
   switch (time) {
     case "isostring":
@@ -43,7 +43,7 @@ const date: Rule = (_, { time }) => {
   }
 };
 
-/** Times and timestamps, of as many fraction digits as the column declares; null where that is not known. */
+/** Times and timestamps with as many fraction digits as the column declares; null if that number is not known. */
 function clock(what: "Time" | "Timestamp", digitsOf: (column: NativeColumn) => number | null): Rule {
   return (column, { time }) => {
     if (time === undefined) {
@@ -64,7 +64,7 @@ const prefixes: Readonly<Record<NonNullable<ConnectorModes["time"]>, string>> = 
   structured: "io.debezium.time.Structured",
 };
 
-/** MySQL's TIME is a span of time as much as a time of day. */
+/** MySQL's TIME, which can be a duration as well as a time of day. */
 const mysqlTime: Rule = (column, modes) =>
   modes.time === "structured" ? semantic("io.debezium.time.StructuredDuration") : clock("Time", lengthDigits)(column, modes);
 
@@ -85,13 +85,13 @@ function decimalOf(scale: number): Semantic {
 
 const decimal: Rule = ({ scale }, modes) => (modes.decimal === "precise" ? decimalOf(scale ?? 0) : null);
 
-/** PostgreSQL's numeric without a scale: the driver reports it with the length 131,089. */
+/** PostgreSQL's numeric. If it has no scale, the driver reports the length 131,089. */
 const postgresNumeric: Rule = ({ length, scale }, modes) => {
   const isVariable = (length === null || length === 0 || length === 131_089) && (scale ?? 0) === 0;
   return modes.decimal !== "precise" ? null : isVariable ? semantic("io.debezium.data.VariableScaleDecimal") : decimalOf(scale ?? 0);
 };
 
-/** Oracle's NUMBER without a fraction is an integer as far as 64 bits hold it. */
+/** Oracle's NUMBER. Without a fraction it is an integer if 64 bits can hold it. */
 const oracleNumber: Rule = ({ length, scale }, modes) => {
   if (modes.decimal !== "precise" || (scale !== null && scale <= 0 && (length ?? 0) - scale < 19)) {
     return null;
@@ -105,7 +105,7 @@ const money: Rule = (_, { decimal: mode, moneyFractionDigits: digits }) =>
 const unsignedBigint: Rule = (_, modes) => (modes.unsignedBigint === "precise" ? decimalOf(0) : null);
 const binary: Rule = (_, modes) => (modes.binary === "bytes" ? semantic("bytes") : null);
 
-/** One bit is a boolean. */
+/** A column of bits. A single bit is a boolean and needs no conversion. */
 const bits: Rule = ({ length }) => (length !== null && length > 1 ? semantic("io.debezium.data.Bits", { length: String(length) }) : null);
 
 const scaleDigits = ({ scale }: NativeColumn): number | null => scale;

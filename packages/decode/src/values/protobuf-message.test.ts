@@ -22,7 +22,7 @@ describe("Connect's own types in Google's messages", () => {
     expect(of(name, value)).toBe(text);
   });
 
-  test("are a Date, or stay their fields, where the options say so", () => {
+  test("are a Date, or stay their fields, if the options say so", () => {
     expect(of("Timestamp", { seconds: 1709210096 }, { time: "date" })).toEqual(new Date("2024-02-29T12:34:56Z"));
     expect(of("Timestamp", { seconds: 1709210096 }, { time: "raw" })).toBeUndefined();
   });

@@ -5,8 +5,8 @@ import { clockRenderer, timestampRenderer } from "./moment.ts";
 import { integerField } from "./struct-field.ts";
 
 /**
- * Connect's own times as Confluent's Protobuf converter writes them: as Google's messages, which say nothing of Connect. Where a hint says
- * what they were, they get its value. Protobuf does not write zeros: an absent field is 0.
+ * Connect's own times in the form of Confluent's Protobuf converter, which writes them as Google's messages. These do not say what they
+ * were in Connect. If a hint says it, they are converted. Protobuf does not write zeros, so an absent field is 0.
  */
 
 const maxNanos = 999_999_999;

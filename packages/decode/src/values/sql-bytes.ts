@@ -2,7 +2,7 @@ import type { BitsMode } from "../options.ts";
 import type { SqlType } from "./sql-type.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
-/** How an envelope writes bytes as text: one character a byte, base64, or hexadecimal digits. */
+/** The forms in which envelopes write bytes as text: one character for each byte, base64, or hexadecimal digits. */
 export type BytesText = "latin1" | "base64" | "hex";
 
 const patterns: Readonly<Record<BytesText, RegExp>> = {
@@ -11,7 +11,7 @@ const patterns: Readonly<Record<BytesText, RegExp>> = {
   hex: /^(?:[0-9a-fA-F]{2})*$/,
 };
 
-/** The bytes that a text stands for. */
+/** The bytes that a text encodes. */
 export function bytesOfText(name: string, text: string, written: BytesText): Buffer {
   const digits = written === "hex" && text.startsWith("\\x") ? text.slice(2) : text;
   const isComplete = written !== "base64" || digits.length % 4 === 0;
@@ -21,12 +21,10 @@ export function bytesOfText(name: string, text: string, written: BytesText): Buf
   return Buffer.from(digits, written);
 }
 
-/**
- * A bit string: MySQL's as the integer that it stands for, PostgreSQL's digit by digit. One bit alone is a boolean, as Debezium has it.
- */
+/** Converts a bit string: MySQL's from its integer, PostgreSQL's from its digits. A single bit becomes a boolean, as Debezium does it. */
 export function bitsOfText(type: SqlType, dialect: "mysql" | "postgresql", mode: BitsMode): (value: unknown) => unknown {
   const isVarying = type.name !== "bit";
-  const { length } = type; // TiCDC states none: whether it is one bit is not known then
+  const { length } = type; // TiCDC states no length, so a single bit is not known to be one
   const digitsOf = dialect === "mysql" ? binaryDigits : writtenDigits;
   return (value) => {
     if (typeof value === "boolean") {
@@ -37,7 +35,7 @@ export function bitsOfText(type: SqlType, dialect: "mysql" | "postgresql", mode:
   };
 }
 
-/** MySQL's bound for a BIT. */
+/** MySQL's limit for a BIT. */
 const maxBits = 64;
 
 function binaryDigits(name: string, value: unknown, length: number | null): string {
@@ -57,7 +55,7 @@ function writtenDigits(name: string, value: unknown): string {
   return value;
 }
 
-/** Debezium's Bits have their lowest byte first. */
+/** The bits in the form of the option. Debezium's Bits have their lowest byte first. */
 function rendered(digits: string, mode: BitsMode): unknown {
   if (mode === "string") {
     return digits;

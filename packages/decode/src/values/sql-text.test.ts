@@ -13,7 +13,7 @@ function convert(
   return new SqlTexts({ dialect, bytes, values: resolveValueOptions(options), parseJson: JSON.parse }).of(type)(value);
 }
 
-/** Type names and texts as MySQL 8's information_schema and its client show them. */
+/** Type names and texts in the form of MySQL 8's information_schema and its client. */
 describe("MySQL", () => {
   test.each<[string, unknown, unknown]>([
     ["tinyint(1)", "1", 1],
@@ -55,7 +55,7 @@ describe("MySQL", () => {
   });
 });
 
-/** Type names as wal2json and format_type() write them. */
+/** Type names in the form of wal2json and format_type(). */
 describe("PostgreSQL", () => {
   test.each<[string, unknown, unknown]>([
     ["smallint", 1, 1],
@@ -91,14 +91,14 @@ describe("PostgreSQL", () => {
 });
 
 describe("options", () => {
-  test("int64 says what 64-bit integers are, and smaller ones stay numbers", () => {
+  test("int64 sets the form of 64-bit integers, and smaller ones stay numbers", () => {
     expect(convert("bigint", "1", "mysql", { int64: "bigint" })).toBe(1n);
     expect(convert("bigint", "0001", "mysql", { int64: "string" })).toBe("1");
     expect(convert("int", 1n, "mysql", { int64: "bigint" })).toBe(1);
     expect(convert("int unsigned", "1", "mysql", { int64: "bigint" })).toBe(1n);
   });
 
-  test("time, bits, decimals and JSON are what they are in every encoding", () => {
+  test("time, bits, decimals and JSON have the same form as in every encoding", () => {
     expect(convert("datetime", "2024-02-29 12:00:00", "mysql", { time: "date" })).toEqual(new Date("2024-02-29T12:00:00Z"));
     expect(convert("timestamptz", "2024-02-29 12:00:00+02", "postgresql", { time: "date" })).toEqual(new Date("2024-02-29T10:00:00Z"));
     expect(convert("datetime", "2024-02-29 12:00:00", "mysql", { time: "raw" })).toBe("2024-02-29 12:00:00");
@@ -128,7 +128,7 @@ describe("a value that contradicts its type", () => {
     ["decimal(4,1)", "secret"],
     ["blob", "\u0416"],
     ["bit(3)", "secret"],
-  ])("%s is an error that does not quote it", (type, value) => {
+  ])("%s is an error that does not quote the value", (type, value) => {
     let error: unknown;
     try {
       convert(type, value);

@@ -8,8 +8,8 @@ import { parseSqlType, type SqlType } from "./sql-type.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
 /**
- * Values of envelopes that state a column's SQL type beside its text: what Debezium's semantic names are to schemas, type names are here.
- * A type that is not known, and text in a style that only its database's settings explain, stay as they are.
+ * Values of envelopes that state a column's SQL type next to its text. Here type names have the role that Debezium's semantic names have in
+ * schemas. Values of an unknown type, and text whose style depends on the database's settings, stay as they are.
  */
 
 export type SqlDialect = "mysql" | "postgresql";
@@ -18,32 +18,33 @@ export type MembersAs = "text-or-number" | "number";
 
 export interface SqlTextOptions {
   readonly dialect: SqlDialect;
-  /** How the envelope writes bytes. */
+  /** The form in which the envelope writes bytes. */
   readonly bytes: BytesText;
   /**
-   * Whether a member of an ENUM or a SET comes as its text or as its number, or always as its number: `1` may be the text of another member.
+   * Whether a member of an ENUM or a SET arrives as its text or its number, or always as its number: `1` may also be the text of another
+   * member.
    * @default "text-or-number"
    */
   readonly members?: MembersAs;
   readonly values: ResolvedValueOptions;
   readonly parseJson: (text: string) => unknown;
   /**
-   * Told what a type costs that is not remembered.
-   * @default nobody is
+   * Called with the cost of each type that is parsed for the first time.
+   * @default no function is called
    */
   readonly addCost?: ((cost: number) => void) | undefined;
 }
 
-/** What a column's text, or what JSON made of it, becomes. Null is null in every type. */
+/** Converts a column's text, or the value that JSON made of it. Null stays null in every type. */
 export type SqlConversion = (value: unknown) => unknown;
 
 const maxTypes = 256;
 const maxRememberedTypeChars = 1_024;
-/** What a type costs that is looked at anew, in nanoseconds or so. */
+/** The cost of parsing a type, in nanoseconds or so. */
 const typeCost = 5_000;
-/** MySQL's bound for a SET. */
+/** MySQL's limit for a SET. */
 const maxSetMembers = 64;
-/** PostgreSQL's bound for the scale of a column. */
+/** PostgreSQL's limit for the scale of a column. */
 const maxScale = 1_000;
 
 /** The conversions of one envelope on one topic, by the type's text. */
@@ -55,7 +56,7 @@ export class SqlTexts {
     this.#options = options;
   }
 
-  /** The conversion for a type as it was written. Throws a `DecodeError` of code `value-invalid` where a value contradicts it. */
+  /** The conversion for a type in its written form. It throws a `DecodeError` of code `value-invalid` if a value contradicts the type. */
   of(type: string): SqlConversion {
     let conversion = this.#byType.get(type);
     if (conversion === undefined) {
@@ -77,7 +78,7 @@ export class SqlTexts {
 
 type Make = (type: SqlType, options: SqlTextOptions) => SqlConversion;
 
-/** By the whole name, or its first word: `timestamp without time zone`. PostgreSQL's arrays stay text. */
+/** The maker for a type, by its whole name or by its first word (`timestamp without time zone`). PostgreSQL's arrays stay text. */
 function makerOf({ name }: SqlType): Make | undefined {
   return name.endsWith("[]") ? undefined : (makers.get(name) ?? makers.get(name.split(" ", 1)[0] ?? ""));
 }
@@ -114,7 +115,8 @@ function integer({ name }: SqlType, convert: (value: number | bigint | string) =
 }
 
 function decimal({ name, scale, length }: SqlType, { values }: SqlTextOptions): SqlConversion {
-  // A precision alone means that there are no fraction digits. Every digit of a scale is a zero that a short number asks for.
+  // A precision alone means that there are no fraction digits. A short number is padded with zeros up to the scale, so the scale has a
+  // limit.
   const declared = scale ?? (length === null ? null : 0);
   const { text, int, bigint } = decimalConversion(name, declared === null || declared > maxScale ? null : declared, values);
   return (value) => {
@@ -128,7 +130,7 @@ function decimal({ name, scale, length }: SqlType, { values }: SqlTextOptions): 
   };
 }
 
-/** MySQL calls a double a float of more than 24 bits. */
+/** Converts a float. MySQL calls a double a float of more than 24 bits. */
 function float(type: SqlType): SqlConversion {
   return type.name === "float" && type.scale === null && (type.length ?? 0) > 24 ? double(type) : floating(type, Math.fround);
 }
@@ -150,7 +152,7 @@ function floating({ name }: SqlType, round: (value: number) => number): SqlConve
   };
 }
 
-/** PostgreSQL's `t` and `true`; MySQL's own, which is a small integer, stays a number. */
+/** Converts PostgreSQL's `t` and `true`. MySQL's boolean is a small integer and stays a number. */
 function boolean(type: SqlType): SqlConversion {
   const convertInteger = integer(type, Number);
   return (value) => {
@@ -161,7 +163,7 @@ function boolean(type: SqlType): SqlConversion {
   };
 }
 
-/** Some writers send the number of a member instead of its text; 0 is MySQL's mark of an invalid one. */
+/** Converts an ENUM. Some writers send the number of a member instead of its text. 0 is MySQL's mark of an invalid member. */
 function enumeration({ elements }: SqlType, options: SqlTextOptions): SqlConversion {
   const members = new Set(options.members === "number" ? [] : elements);
   return (value) => {
@@ -171,7 +173,7 @@ function enumeration({ elements }: SqlType, options: SqlTextOptions): SqlConvers
   };
 }
 
-/** A SET's members, or the number whose bits stand for them; without a list of members it stays a number. */
+/** Converts a SET, from its members or from the number whose bits stand for them. Without a list of members it stays a number. */
 function set({ elements }: SqlType, options: SqlTextOptions): SqlConversion {
   const members = elements !== null && elements.length <= maxSetMembers ? elements : null;
   const texts = options.members === "number" ? null : members;

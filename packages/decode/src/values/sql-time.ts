@@ -5,8 +5,8 @@ import { clockRenderer, dateRenderer, timestampRenderer } from "./moment.ts";
 import { zonedTimestampConversion } from "./zoned.ts";
 
 /**
- * Dates and times as SQL writes them. Text in another style than ISO 8601's (PostgreSQL's DateStyle can ask for one whose days and months
- * look alike), infinities and the like stay as they are. Dates that the calendar lacks, MySQL's zeros, are text in every mode.
+ * Dates and times in SQL's form. Text in another style than ISO 8601 stays as it is (PostgreSQL's DateStyle has a style whose days and
+ * months look the same), and so do infinities. Dates that are not in the calendar, such as MySQL's zero dates, are text in every mode.
  */
 
 const datePattern = /^(\d{4,6})-(\d\d)-(\d\d)( BC)?$/;
@@ -29,7 +29,7 @@ export function dateOfText(options: ResolvedValueOptions): Convert {
   };
 }
 
-/** A timestamp without a zone. One that is written where none belongs is no reason to lose it. */
+/** A timestamp without a zone. If the text has one although none is expected, it is kept. */
 export function timestampOfText(options: ResolvedValueOptions): Convert {
   const render = timestampRenderer(options);
   const zoned = zonedTimestampOfText(options);
@@ -50,7 +50,7 @@ export function timestampOfText(options: ResolvedValueOptions): Convert {
   };
 }
 
-/** A timestamp with its zone; without one it is shown as what it is. */
+/** A timestamp with its zone. If the text has no zone, it is read as a timestamp without one. */
 export function zonedTimestampOfText(options: ResolvedValueOptions): Convert {
   const render = zonedTimestampConversion("timestamp with time zone", options)?.text;
   return (text) => {
@@ -99,7 +99,7 @@ function nanosOf(fraction: string | undefined): number {
   return fraction === undefined ? 0 : Number(fraction.padEnd(9, "0"));
 }
 
-/** `+02`, `+0530` and `+05:30` in one spelling. */
+/** A zone `+02`, `+0530` or `+05:30` in one form. */
 function zoneText(zone: string): string {
   if (zone === "Z") {
     return zone;

@@ -1,16 +1,16 @@
-/** A column's type as DDL writes it, taken apart. */
+/** The parts of a column's type in DDL. */
 export interface SqlType {
   /** In lower case, without parameters, `unsigned` and `zerofill`: `int`, `timestamp with time zone`. */
   readonly name: string;
   readonly isUnsigned: boolean;
-  /** The first parameter of `char(10)`, `decimal(10,2)`, `bit(3)`; null where there is none. */
+  /** The first parameter of `char(10)`, `decimal(10,2)`, `bit(3)`; null if there is none. */
   readonly length: number | null;
   readonly scale: number | null;
-  /** The members of an `enum` or a `set`, where the type lists them. */
+  /** The members of an `enum` or a `set`, if the type lists them. */
   readonly elements: readonly string[] | null;
 }
 
-/** `decimal(10,2) unsigned` and its kin, in MySQL's spelling or PostgreSQL's. */
+/** Parses a type such as `decimal(10,2) unsigned`, in MySQL's or PostgreSQL's form. */
 export function parseSqlType(text: string): SqlType {
   const open = text.indexOf("(");
   const close = text.lastIndexOf(")");
@@ -29,7 +29,7 @@ export function parseSqlType(text: string): SqlType {
 
 const attributes: ReadonlySet<string> = new Set(["unsigned", "signed", "zerofill"]);
 
-/** `'a','it''s'`: a quote inside is doubled, or escaped. */
+/** The texts of a list `'a','it''s'`. A quote inside of a text is doubled or escaped. */
 function quotedTexts(list: string): readonly string[] {
   return Array.from(list.matchAll(/'((?:[^'\\]|''|\\.)*)'/g), ([, text = ""]) => text.replaceAll("''", "'").replaceAll(/\\(.)/g, "$1"));
 }

@@ -13,7 +13,7 @@ export function integerField(name: string, value: Struct, field: string, min: nu
   return number;
 }
 
-/** A field's value, or null where there is none. */
+/** A field's value, or null if there is none. */
 export function ownField(value: Struct, field: string): unknown {
   return Object.hasOwn(value, field) ? (value[field] ?? null) : null;
 }

@@ -9,8 +9,8 @@ import { integerField, ownField, type Struct } from "./struct-field.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
 /**
- * Debezium's `structured` mode: calendar and clock fields in a struct. The fraction is `picoseconds`, and was `nanos` at first. Months and
- * days may be zero (MySQL's zero dates); such dates, and days that the calendar lacks, stay text in every mode.
+ * Debezium's `structured` mode: calendar and clock fields in a struct. The fraction is `picoseconds`, and was `nanos` in early versions.
+ * Months and days may be zero (MySQL's zero dates). Such dates, and days that are not in the calendar, stay text in every mode.
  */
 
 const picosPerSecond = 1_000_000_000_000;
@@ -40,12 +40,12 @@ export function structuredTimestampConversion(name: string, options: ResolvedVal
     if (!date.isReal || (keepText && second < secondsPerDay)) {
       return `${date.text}T${clockText(second, 0)}${fractionText(picos, 12)}`;
     }
-    const nextDays = second === secondsPerDay ? 1 : 0; // 24:00 is the next day's 00:00
+    const nextDays = second === secondsPerDay ? 1 : 0; // 24:00 is 00:00 of the next day
     return render(date.days + nextDays, second - nextDays * secondsPerDay, Math.floor(picos / 1000));
   });
 }
 
-/** The offset is kept; a zone's name beside it says nothing that the instant needs. */
+/** A time with a zone. The offset is kept. The zone's name is not needed to know the instant, so it is dropped. */
 export function structuredZonedTimeConversion(name: string): Conversion {
   return special((value) => {
     const { second, picos } = clockFields(name, value);
@@ -84,7 +84,7 @@ export function structuredDurationConversion(name: string): Conversion {
   };
 }
 
-/** Infinity stands in a field of its own, and the others are absent then. */
+/** A conversion that also reads infinities. They have a field of their own, and the other fields are absent. */
 function special(finite: (value: Struct) => unknown): Conversion {
   return {
     struct: (value) => {
@@ -103,7 +103,7 @@ function special(finite: (value: Struct) => unknown): Conversion {
 interface DateFields {
   readonly text: string;
   readonly days: number;
-  /** Whether the calendar has the day: MySQL can be told to store the 31st of February. */
+  /** Whether the calendar has the day. MySQL can be configured to store the 31st of February. */
   readonly isReal: boolean;
 }
 

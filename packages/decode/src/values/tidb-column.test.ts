@@ -10,9 +10,9 @@ function conversion(tidbType: string, parameters: Readonly<Record<string, string
   return semantic === null ? null : conversionFor(semantic, resolveValueOptions(options), JSON.parse);
 }
 
-/** The names and values of pkg/sink/codec/avro/avro.go and pkg/sink/codec/debezium/codec.go of github.com/pingcap/tiflow. */
+/** The names and values are from pkg/sink/codec/avro/avro.go and pkg/sink/codec/debezium/codec.go of github.com/pingcap/tiflow. */
 describe("a column whose schema states its TiDB type", () => {
-  test("is the number above 2^63 that its long stands for, or the text of it", () => {
+  test("is the number above 2^63 that its long encodes, or its text", () => {
     const { int, bigint, text } = conversion("BIGINT UNSIGNED") ?? {};
     expect([int?.(-1), int?.(7), bigint?.(-(2n ** 63n)), text?.("18446744073709551615")]).toEqual([
       2n ** 64n - 1n,
@@ -41,7 +41,7 @@ describe("a column whose schema states its TiDB type", () => {
     expect(isDecodeError(error) && error.code).toBe("value-invalid");
   });
 
-  test("is a date, a time, a set or JSON in the spelling of all formats", () => {
+  test("is a date, a time, a set or JSON in the same form as from all formats", () => {
     expect(conversion("DATETIME")?.text?.("1969-07-20 20:17:40.500000")).toBe("1969-07-20T20:17:40.5");
     expect(conversion("TIME")?.text?.("-00:00:00.500000")).toBe("-00:00:00.5");
     expect(conversion("TIME", {}, { time: "raw" })?.text?.("-00:00:00.500000")).toBe("-00:00:00.500000");
@@ -49,11 +49,11 @@ describe("a column whose schema states its TiDB type", () => {
     expect(conversion("JSON", {}, { json: "parse" })?.text?.('{"a": 1}')).toEqual({ a: 1 });
   });
 
-  test("is bytes where they are base64", () => {
+  test("is bytes if they arrive as base64", () => {
     expect(conversion("varbinary")?.text?.("wyj/XAA=")).toEqual(Buffer.from("c328ff5c00", "hex"));
   });
 
-  test("is what it is where its type says no more than its schema, or is none", () => {
+  test("stays as it is if its type says no more than its schema, or if it has no type", () => {
     expect(["INT", "TEXT", "ENUM", "YEAR", "TiDBVECTORFloat32", "__proto__", ""].map((type) => tidbSemantic(type, {}))).toEqual(
       Array.from({ length: 7 }, () => null),
     );

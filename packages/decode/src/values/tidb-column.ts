@@ -8,7 +8,7 @@ import { valueInvalid } from "./value-invalid.ts";
 const prefix = "tidb.";
 const bytesName = `${prefix}bytes`;
 
-/** What types mean, by their names in lower case: only those whose values say less than the type beside them. */
+/** The semantic types by TiDB's type names in lower case. Only types whose values do not describe themselves are listed. */
 const meanings: ReadonlyMap<string, string> = new Map([
   ...["bigint unsigned", "bit", "bit(1)", "date", "datetime", "decimal", "time", "timestamp"].map((type) => [type, prefix + type] as const),
   ...["binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"].map((type) => [type, bytesName] as const),
@@ -16,23 +16,23 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ["set", "io.debezium.data.EnumSet"],
 ]);
 
-/** The meaning of a column as TiCDC's schemas state it, in `tidb_type`; null where its value is what it means. */
+/** The meaning of a column from `tidb_type` in TiCDC's schemas; null if its value needs no conversion. */
 export function tidbSemantic(tidbType: unknown, parameters: Readonly<Record<string, string>>): Semantic | null {
   const type = typeof tidbType === "string" ? tidbType.toLowerCase() : "";
-  // One bit alone is a boolean.
+  // A single bit is a boolean.
   const name = meanings.get(type === "bit" && parameters["length"] === "1" ? "bit(1)" : type);
   return name === undefined ? null : { name, parameters };
 }
 
-/** What only a hint says: TiCDC's schemas have a type for it, but the rows of its simple protocol have text. */
+/** Only hints have these names. TiCDC's schemas have types for them, but the rows of its simple protocol have text. */
 const hinted = ["int", "bigint", "float", "double"].map((type) => prefix + type);
 
-/** The names that Debezium does not give: those of `tidbSemantic`, and of hints. */
+/** The names that are not Debezium's: those of `tidbSemantic`, and those of hints. */
 export const tidbSemantics: readonly string[] = Object.freeze(
   Array.from(new Set([...meanings.values(), ...hinted])).filter((name) => name.startsWith(prefix)),
 );
 
-/** What such a column's raw value becomes. Bytes are what they are, or base64 where the format has no bytes. */
+/** The conversion of a TiDB column. Bytes arrive as bytes, or as base64 if the format has no bytes. */
 export function tidbConversion(
   { name, parameters }: Semantic,
   values: ResolvedValueOptions,
@@ -53,16 +53,18 @@ export function tidbConversion(
   }
 }
 
-/** Half of the numbers do not fit, and come as the negative ones of the same bits. */
+/**
+ * Converts an unsigned integer. The upper half of the numbers does not fit in a long and arrives as the negative number with the same bits.
+ */
 function unsignedConversion(convert: SqlConversion): Conversion {
   const wide = (value: number | bigint): unknown => convert(value < 0 ? BigInt.asUintN(64, BigInt(value)) : value);
   return { int: wide, bigint: wide, text: convert };
 }
 
-/** MySQL's bound for a BIT. */
+/** MySQL's limit for a BIT. */
 const maxBytes = 8;
 
-/** The highest byte first. */
+/** The number in bytes with the highest byte first. */
 function bitsOf(bytes: Uint8Array, start: number, end: number): bigint {
   if (end - start > maxBytes) {
     throw valueInvalid("bit", `at most ${maxBytes} bytes`, "more");

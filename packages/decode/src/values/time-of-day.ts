@@ -13,7 +13,7 @@ export function timeOfDayConversion(unitsPerSecond: number, options: ResolvedVal
       let second = Math.floor(magnitude / unitsPerSecond);
       let rest = magnitude - second * unitsPerSecond;
       if (rest < 0) {
-        second--; // the quotient was rounded up to the next integer
+        second--; // the division rounded up to the next integer
         rest += unitsPerSecond;
       }
       return render(value < 0, second, rest * nanosPerUnit);

@@ -4,7 +4,7 @@ import { resolveValueOptions, type TemporalLike, type ValueOptions } from "../op
 import type { Conversion } from "./conversion.ts";
 import { conversionFor } from "./conversion-for.ts";
 
-/** Says what was asked of it: a Temporal that records the ISO text it was given. */
+/** A Temporal that returns the ISO text that it was given. */
 const temporal: TemporalLike = {
   PlainDate: { from: (text) => `PlainDate ${text}` },
   PlainTime: { from: (text) => `PlainTime ${text}` },
@@ -32,7 +32,7 @@ function of(name: string, value: unknown, options: ValueOptions = {}): unknown {
   }
 }
 
-/** What a double holds as a number, the rest as a bigint: how encodings hand integers over. */
+/** The form in which encodings pass integers: a number if a double holds it exactly, or a bigint. */
 function handed(value: bigint): number | bigint {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
@@ -73,7 +73,7 @@ describe("a timestamp without a zone", () => {
     expect(of(name, value)).toBe(text.replace(/^(\d{5,})/, "+$1"));
   });
 
-  test.each(units)("%s agrees with Date wherever Date reaches", (name, nanosPerUnit) => {
+  test.each(units)("%s agrees with Date for all times that Date supports", (name, nanosPerUnit) => {
     const far = 8_640_000_000_000_000n * 1_000_000n;
     const max = nanosPerUnit === 1n ? 2n ** 63n - 2n : far / nanosPerUnit - 1n;
     fc.assert(
@@ -126,7 +126,7 @@ describe("a timestamp without a zone", () => {
     ["NanoTimestamp", -9223372036854775808n, "-infinity"],
     ["Date", -2147472692, "infinity"],
     ["Date", -2147472691, "-infinity"],
-    ["Date", -622191234, "infinity"], // these four out of a snapshot, by a Java on UTC and by one east of it
+    ["Date", -622191234, "infinity"], // these four are from a snapshot, by a Java on UTC and by one east of it
     ["Date", -622191233, "infinity"],
     ["Date", -625821272, "-infinity"],
     ["Date", -625821271, "-infinity"],
@@ -148,14 +148,14 @@ describe("a timestamp without a zone", () => {
     expect(of(name, value, { time: "date" })).toBe(text);
   });
 
-  test("the infinities of isostring are those of the other modes, written out", () => {
+  test("the infinities of isostring are the texts of those in the other modes", () => {
     expect(of("MicroTimestamp", 9223372036825199999n)).toBe("+294247-01-10T04:00:25.199999");
     expect(of("MicroTimestamp", -9223372036832399999n)).toBe("-290308-12-21T19:59:27.600001");
     expect(of("Date", -2147472693)).toBe("-5877611-06-20");
     expect(of("Date", -2147472690)).toBe("-5877611-06-23");
   });
 
-  test("the far years of an int64 of milliseconds still read as text", () => {
+  test("the far years of an int64 of milliseconds are read as text", () => {
     expect(of("Timestamp", 2n ** 63n - 1n)).toBe("+292278994-08-17T07:12:55.807");
     expect(of("Timestamp", -(2n ** 63n))).toBe("-292275055-05-16T16:47:04.192");
   });
@@ -246,7 +246,7 @@ describe("the texts of isostring", () => {
     ["IsoTimestamp", "2011-12-03T10:15:30Z", "2011-12-03T10:15:30"],
     ["IsoTimestamp", "2011-12-03T10:15:30", "2011-12-03T10:15:30"],
     ["IsoTimestamp", "-0043-03-15T10:15:30Z", "-0043-03-15T10:15:30"],
-  ])("%s %s lose the zone that they do not have", (name, value, text) => {
+  ])("%s %s is read without the suffix Z", (name, value, text) => {
     expect(of(name, value)).toBe(text);
   });
 });
@@ -291,7 +291,7 @@ describe("structured times", () => {
     expect(() => of(name, value)).toThrow(/^\[value-invalid\]/);
   });
 
-  test("an inherited field is no field", () => {
+  test("an inherited field is ignored", () => {
     expect(of("StructuredDate", Object.create({ specialValue: "POSITIVE_INFINITY" }, {}))).toBe("0000-00-00");
   });
 });
@@ -333,7 +333,7 @@ describe("the other time modes", () => {
     expect((date as Date).toISOString()).toBe(text);
   });
 
-  test("date: what Date cannot hold stays text", () => {
+  test("date: a time that Date cannot hold stays text", () => {
     expect(of("MicroTimestamp", 9223372036825199999n, { time: "date" })).toBe("+294247-01-10T04:00:25.199999");
     expect(of("ZonedTimestamp", "+294247-01-10T04:00:25Z", { time: "date" })).toBe("+294247-01-10T04:00:25Z");
     expect(of("MicroTime", 1, { time: "date" })).toBe("00:00:00.000001");
@@ -372,18 +372,18 @@ describe("the other time modes", () => {
     ["ZonedTimestamp", "2024-02-29T10:00:00+99:00"],
     ["IsoDate", "2023-02-29Z"],
     ["IsoTimestamp", "2024-00-10T10:00:00Z"],
-  ])("%s refuses %s, which no calendar or clock shows, instead of making another day of it", (name, text) => {
+  ])("%s refuses %s, which is not in the calendar or on the clock, and does not turn it into another day", (name, text) => {
     const strict = { ...temporal, Instant: { from: () => expect.unreachable("Temporal's own error would quote the column") } };
     for (const time of ["temporal", "date"] as const) {
       expect(() => of(name, text, { time, temporal: strict })).toThrow(/^\[value-invalid\](?!.*20)/);
     }
   });
 
-  test("a structured day that the calendar lacks stays text", () => {
+  test("a structured day that is not in the calendar stays text", () => {
     expect(of("StructuredDate", { year: 2023, month: 2, day: 31 }, { time: "date" })).toBe("2023-02-31");
   });
 
-  test("raw hands every time on as it came", () => {
+  test("raw passes on every time as it arrived", () => {
     for (const name of ["Date", "MicroTime", "MicroTimestamp", "ZonedTimestamp", "IsoDate", "StructuredDate", "avro.timestamp-millis"]) {
       expect(find(name, { time: "raw" })).toBeNull();
     }

@@ -4,18 +4,20 @@ import type { Conversion } from "./conversion.ts";
 import { infinityText, instantRenderer, negativeInfinityText, type RenderTimestamp, timestampRenderer } from "./moment.ts";
 import { isLittleEndian } from "./wide-integer.ts";
 
-/** What the PostgreSQL driver makes of infinite timestamps. Debezium takes it for microseconds, or sends the number as it is. */
+/**
+ * The numbers that the PostgreSQL driver makes from infinite timestamps. Debezium reads them as microseconds, or sends them as they are.
+ */
 const driverInfinity = 9_223_372_036_825_200_000n;
 const driverNegativeInfinity = -9_223_372_036_832_400_000n;
 
-/** The ends of an int64: infinity where the unit is nanoseconds. */
+/** The limits of an int64, which stand for infinity if the unit is nanoseconds. */
 const maxLong = 9_223_372_036_854_775_807n;
 const minLong = -9_223_372_036_854_775_808n;
 
 /** A timestamp without a zone, in units of 1/`unitsPerSecond` since the epoch. */
 export function timestampConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
   const render = timestampRenderer(options);
-  const int = splitSafe(unitsPerSecond, render); // the infinities of every unit are beyond what it takes
+  const int = splitSafe(unitsPerSecond, render); // the infinities of every unit are outside of the safe integers
   switch (unitsPerSecond) {
     case 1_000_000_000:
       return { int, bigint: unless(maxLong, minLong, splitNanos(render)) };
@@ -37,14 +39,14 @@ function unless(infinity: bigint, negativeInfinity: bigint, split: (value: bigin
   };
 }
 
-/** Avro's own timestamps without a zone, which know no infinity. */
+/** Avro's own timestamps without a zone, which have no infinities. */
 export function localTimestampConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
   const render = timestampRenderer(options);
   const split = unitsPerSecond === 1_000_000_000 ? splitNanos(render) : splitWide(unitsPerSecond, render);
   return { int: splitSafe(unitsPerSecond, render), bigint: split };
 }
 
-/** Avro's timestamps: instants, which know no infinity. */
+/** Avro's own instants, which have no infinities. */
 export function instantConversion(unitsPerSecond: number, options: ResolvedValueOptions): Conversion {
   const render = instantRenderer(options);
   const split = unitsPerSecond === 1_000_000_000 ? splitNanos(render) : splitWide(unitsPerSecond, render);
@@ -57,11 +59,11 @@ function splitSafe(unitsPerSecond: number, render: RenderTimestamp): (value: num
     let seconds = Math.floor(value / unitsPerSecond);
     let rest = value - seconds * unitsPerSecond;
     if (rest < 0) {
-      seconds--; // the quotient was rounded up to the next integer
+      seconds--; // the division rounded up to the next integer
       rest += unitsPerSecond;
     }
     const days = Math.floor(seconds / secondsPerDay);
-    // Told to be integers, they stay out of the heap on their way into the text.
+    // With `| 0` V8 knows that these are integers, so it allocates no numbers on the heap for them.
     return render(days, (seconds - days * secondsPerDay) | 0, (rest * nanosPerUnit) | 0);
   };
 }
@@ -83,8 +85,9 @@ function splitWide(unitsPerSecond: number, render: RenderTimestamp): (value: big
 }
 
 /**
- * Today's nanoseconds are all beyond 2^53, so that BigInt division would be their common case. The seconds come from the rounded double
- * instead, at most one off; the nanoseconds from the low 32 bits of `value - seconds * 10^9`, which hold them whole.
+ * Splits nanoseconds into seconds and the rest. Today's nanoseconds are all above 2^53, so without this function BigInt division would be
+ * the common case. The seconds come from the rounded double and are at most one off. The nanoseconds come from the low 32 bits of `value -
+ * seconds * 10^9`, which hold them completely.
  */
 function splitNanos(render: RenderTimestamp): (value: bigint) => unknown {
   const wide = new BigInt64Array(1);

@@ -82,14 +82,14 @@ describe("the placeholder of an unavailable column is known", () => {
     expect(tests.map("text")).toBe(false);
   });
 
-  test("in any other wording that was configured, signs of its bytes included", () => {
+  test("as any other text that was configured, with signed bytes too", () => {
     const other = unavailableTests("nicht da: ü");
     expect(other.text("nicht da: ü")).toBe(true);
     expect(other.text(placeholder)).toBe(false);
     expect(other.array([...new Int8Array(Buffer.from("nicht da: ü"))])).toBe(true);
   });
 
-  test("never where it was set to nothing", () => {
+  test("never if it was configured to be empty", () => {
     const none = unavailableTests("");
     expect([
       none.text(""),
@@ -102,7 +102,7 @@ describe("the placeholder of an unavailable column is known", () => {
     ]).not.toContain(true);
   });
 
-  test("and nothing else is taken for it", () => {
+  test("and no other value is taken for it", () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.anything()), (text, list) => {
         expect(tests.text(text)).toBe(false);
@@ -120,11 +120,11 @@ describe("applyTo", () => {
     expect(row.note).toBe(UNAVAILABLE);
   });
 
-  test("takes null and undefined as the values that they are", () => {
+  test("treats null and undefined as values", () => {
     expect(applyTo<Record<string, unknown>>({ a: UNAVAILABLE }, { a: null })).toEqual({ a: null });
   });
 
-  test("leaves unavailable what the previous row lacks, or lacks itself", () => {
+  test("leaves a column unavailable if the previous row lacks it, or has it unavailable too", () => {
     expect(applyTo<Record<string, unknown>>({ a: UNAVAILABLE, toString: UNAVAILABLE }, { b: 1 })).toEqual({
       a: UNAVAILABLE,
       toString: UNAVAILABLE,
@@ -133,13 +133,13 @@ describe("applyTo", () => {
     expect(applyTo<Record<string, unknown>>({ a: UNAVAILABLE }, null)).toEqual({ a: UNAVAILABLE });
   });
 
-  test("gives null for no row, and the row itself where nothing is missing", () => {
+  test("gives null for no row, and the row itself if nothing is missing", () => {
     expect(applyTo(null, { a: 1 })).toBeNull();
     const row = { a: 1 };
     expect(applyTo<Record<string, unknown>>(row, { a: 2 })).toBe(row);
   });
 
-  test("a column named __proto__ is a column like others", () => {
+  test("a column named __proto__ is treated like any other column", () => {
     const row = JSON.parse('{"__proto__":null,"a":1}') as Record<string, unknown>;
     Object.defineProperty(row, "__proto__", { value: UNAVAILABLE, enumerable: true, writable: true, configurable: true });
     const merged = applyTo(row, JSON.parse('{"__proto__":{"polluted":true}}') as Record<string, unknown>) as Record<string, unknown>;

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { dateText } from "./calendar.ts";
 import { uuidText } from "./uuid.ts";
 
-/** What a column holds that the source did not send because it did not change (PostgreSQL's TOAST). */
+/** The value of a column that the source did not send because it did not change (PostgreSQL's TOAST). */
 export const UNAVAILABLE: unique symbol = Symbol.for("cdckit.unavailable");
 
 /**
- * The row with each UNAVAILABLE column taken from `previous`; what `previous` lacks stays UNAVAILABLE, and no row stays null. A row that
- * lacks nothing is returned as it is.
+ * The row with each UNAVAILABLE column taken from `previous`. A column that `previous` lacks stays UNAVAILABLE, and null stays null. A row
+ * without UNAVAILABLE columns is returned as it is.
  */
 export function applyTo<Row extends object>(row: Row | null, previous: Partial<Row> | null): Row | null {
   if (row === null || previous === null) {
@@ -23,23 +23,23 @@ export function applyTo<Row extends object>(row: Row | null, previous: Partial<R
   return merged ?? row;
 }
 
-/** A form in place, told from most values by its length. */
+/** A form of the placeholder in the message's bytes. Its possible lengths rule out most values. */
 export interface PlaceholderBytes {
   readonly lengths: readonly number[];
   readonly test: (bytes: Uint8Array, start: number, end: number) => boolean;
 }
 
-/** One test for each form that Debezium gives its placeholder. All are false at the first difference, which most values show at once. */
+/** One test for each form of Debezium's placeholder. A test returns false at the first difference, and most values differ at the start. */
 export interface UnavailableTests {
-  /** Text, the JSON text that an hstore becomes, and what binary columns are as text (`binary.handling.mode` of base64 or hex). */
+  /** Text, the JSON text of an hstore, and the text of a binary column (`binary.handling.mode` of base64 or hex). */
   readonly text: (value: string) => boolean;
-  /** The same in place. */
+  /** The same forms in the message's bytes. */
   readonly textBytes: PlaceholderBytes;
   /** The base64 text of the bytes form, for encodings that carry no types. */
   readonly base64: (value: string) => boolean;
-  /** Bytes in place. */
+  /** Bytes in the message. */
   readonly bytes: (bytes: Uint8Array, start: number, end: number) => boolean;
-  /** Lists of integers, dates, texts, bytes (or their base64 text) and UUIDs. Dates may be converted to ISO text already. */
+  /** Lists of integers, dates, texts, bytes (or their base64 text) and UUIDs. The dates may have been converted to ISO text already. */
   readonly array: (value: readonly unknown[]) => boolean;
   /** A map with string keys, or an hstore: an object or a `Map`. */
   readonly map: (value: unknown) => boolean;
@@ -48,8 +48,8 @@ export interface UnavailableTests {
 let last: { readonly placeholder: string; readonly tests: UnavailableTests } | null = null;
 
 /**
- * The tests for one placeholder text. An empty one is no placeholder: nothing is unavailable then. Those of the last text are kept: each
- * reader asks for them, and one message may have thousands of readers.
+ * The tests for one placeholder text. If the text is empty, there is no placeholder and no value is unavailable. The tests of the last text
+ * are kept, because each reader asks for them and one message may have thousands of readers.
  */
 export function unavailableTests(placeholder: string): UnavailableTests {
   if (last?.placeholder !== placeholder) {
@@ -68,7 +68,7 @@ function testsOf(placeholder: string): UnavailableTests {
   const texts = [...new Set([placeholder, `{${quoted}:${quoted}}`, base64Text, urlSafeText(base64Text), encoded.toString("hex")])];
   const bytes = bytesTest(encoded);
   const item = itemTest(placeholder, encoded, base64Text, bytes);
-  const integers = integersTest(new Int8Array(encoded)); // Java's bytes have signs
+  const integers = integersTest(new Int8Array(encoded)); // Java's bytes are signed
   return {
     text: (value) => texts.some((text) => text.length === value.length && text === value),
     textBytes: textBytesTest(texts),
@@ -106,12 +106,12 @@ function textBytesTest(texts: readonly string[]): PlaceholderBytes {
   };
 }
 
-/** Java's alphabet for URLs keeps the padding that Node's leaves out. */
+/** The URL-safe form of base64. Java keeps the padding that Node leaves out. */
 function urlSafeText(base64: string): string {
   return base64.replaceAll("+", "-").replaceAll("/", "_");
 }
 
-/** The one item that lists of text, bytes and UUIDs hold. */
+/** Tests the one item that lists of text, bytes and UUIDs hold. */
 function itemTest(
   placeholder: string,
   encoded: Uint8Array,
@@ -125,7 +125,10 @@ function itemTest(
       : item instanceof Uint8Array && bytes(item, 0, item.length);
 }
 
-/** An integer column's list holds the bytes one by one: as numbers, as bigints or text where the options say so, or as dates. */
+/**
+ * Tests a list of integers, which holds the bytes of the placeholder one by one: as numbers, as bigints or text if the options say so, or
+ * as dates.
+ */
 function integersTest(expected: Int8Array): (value: readonly unknown[]) => boolean {
   const texts = Array.from(expected, String);
   const dates = Array.from(expected, dateText);

@@ -2,7 +2,7 @@ import { hexText } from "./bytes-text.ts";
 import type { Conversion } from "./conversion.ts";
 import { valueInvalid } from "./value-invalid.ts";
 
-/** A UUID, which Avro also writes as 16 bytes. */
+/** A UUID, which Avro may write as 16 bytes. */
 export function uuidConversion(name: string): Conversion {
   return {
     bytes: (bytes, start, end) => {

@@ -1,6 +1,6 @@
 import { DecodeError } from "../errors.ts";
 
-/** The error of a value that contradicts its column's meaning. `found` describes the value by its shape, never by its content. */
+/** The error for a value that contradicts its column's meaning. `found` describes the value by its shape, never by its content. */
 export function valueInvalid(meaning: string, expected: string, found: string): DecodeError {
   return new DecodeError(
     "value-invalid",
@@ -8,7 +8,7 @@ export function valueInvalid(meaning: string, expected: string, found: string): 
   );
 }
 
-/** What a value is, without what it says. */
+/** The shape of a value, without its content. */
 export function shapeOf(value: unknown): string {
   if (value === null) {
     return "null";

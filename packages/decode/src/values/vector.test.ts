@@ -8,12 +8,12 @@ function find(name: string): Conversion | null {
 }
 
 describe("a vector", () => {
-  test("is an array of numbers, whole ones too, whatever int64 columns become", () => {
+  test("is an array of numbers, with integers too, for any form of int64 columns", () => {
     expect(find("DoubleVector")?.array?.([0.1, 2n, -3])).toEqual([0.1, 2, -3]);
     expect(find("FloatVector")?.array?.([0.1, 2n])).toEqual([Math.fround(0.1), 2]);
   });
 
-  test("that is sparse is its dimensions and a map, however the map was written", () => {
+  test("that is sparse is its dimensions and a map, for each form of the map", () => {
     const expected = {
       dimensions: 25,
       vector: new Map([
@@ -40,7 +40,7 @@ describe("a vector", () => {
     }
   });
 
-  test("of something else is refused without being shown", () => {
+  test("of other values is refused, and the error does not quote them", () => {
     const refused = /^\[value-invalid\](?!.*secret)/;
     expect(() => find("DoubleVector")?.array?.([1, "secret"])).toThrow(refused);
     for (const vector of ["secret", null, [["secret", 1]], [[1]], [null]]) {

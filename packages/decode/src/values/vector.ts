@@ -2,8 +2,8 @@ import type { Conversion } from "./conversion.ts";
 import { shapeOf, valueInvalid } from "./value-invalid.ts";
 
 /**
- * Vectors of embeddings. A dense one is an ordinary array of numbers, as `JSON.stringify` and the clients of vector databases take it;
- * `Float32Array.from` makes the typed one. A sparse one is its dimensions and a `Map` from the place of an element to the element.
+ * Vectors of embeddings. A dense vector is an ordinary array of numbers, as `JSON.stringify` and the clients of vector databases take it.
+ * `Float32Array.from` makes a typed array of it. A sparse vector is its dimensions and a `Map` from the index of an element to the element.
  */
 
 /** pgvector's VECTOR. */
@@ -11,12 +11,12 @@ export function doubleVectorConversion(name: string): Conversion {
   return { array: (items) => items.map((item) => elementOf(name, item)) };
 }
 
-/** pgvector's HALFVEC and MySQL's VECTOR: what a float32 holds of each element. */
+/** pgvector's HALFVEC and MySQL's VECTOR: each element rounded to a float32. */
 export function floatVectorConversion(name: string): Conversion {
   return { array: (items) => items.map((item) => Math.fround(elementOf(name, item))) };
 }
 
-/** pgvector's SPARSEVEC. Its map arrives as a `Map`, as pairs, or as objects with a key and a value: encodings differ. */
+/** pgvector's SPARSEVEC. Depending on the encoding, its map arrives as a `Map`, as pairs, or as objects with a key and a value. */
 export function sparseVectorConversion(name: string): Conversion {
   return {
     struct: ({ dimensions, vector }) => ({ dimensions: elementOf(name, dimensions), vector: new Map(elementsOf(name, vector)) }),

@@ -1,8 +1,8 @@
 import { hexText } from "./bytes-text.ts";
 
 /**
- * A reader of two's complement integers of any length. Making a BigInt from text costs several times what reading its halves does, so
- * that up to 16 bytes, which hold 38 digits, go through a typed array.
+ * A reader of two's complement integers of any length. Making a BigInt from text costs several times as much as reading its halves, so
+ * integers of up to 16 bytes, which hold 38 digits, are read through a typed array.
  */
 export function createWideIntegerReader(): (bytes: Uint8Array, start: number, end: number) => bigint {
   const wide = new BigInt64Array(1);
@@ -26,7 +26,7 @@ export function createWideIntegerReader(): (bytes: Uint8Array, start: number, en
   };
 }
 
-/** At most four bytes; `sign`, all zeros or all ones, fills what they leave free. */
+/** Reads at most four bytes. `sign`, all zeros or all ones, fills the bits that they leave free. */
 function readBehind(sign: number, bytes: Uint8Array, start: number, end: number): number {
   let value = sign;
   for (let i = start; i < end; i++) {
@@ -35,7 +35,7 @@ function readBehind(sign: number, bytes: Uint8Array, start: number, end: number)
   return value;
 }
 
-/** Typed arrays show numbers in the order of the machine. */
+/** Whether the machine is little-endian, because typed arrays use the machine's byte order. */
 export function isLittleEndian(): boolean {
   return new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 }
