@@ -6,20 +6,20 @@ import type { SideOpening } from "./openings.ts";
 import type { SideScope } from "./route.ts";
 import { belongsToTable, identityError, ruleSetError } from "./schema-identity.ts";
 
-/** What of a schema may be at fault if a message does not fit it. */
+/** What may be wrong with a schema if a message does not fit it. */
 export interface Doubts {
   readonly schemaId: SchemaId;
   readonly typeName: string | null;
   readonly hasRuleSet: boolean;
-  /** Null: nothing to check. */
+  /** Null if there is nothing to check. */
   readonly namespaceToCheck: string | null;
   readonly opening: SideOpening;
   readonly scope: SideScope;
 }
 
 /**
- * The reader, which says why a schema does not fit: rules that changed the bytes, or, of one that is not the topic's, that it is most likely
- * not the one that the message was written with. A schema that gives no reason for doubt is read by its own reader.
+ * A reader that explains why a schema does not fit. Either a rule set changed the bytes, or the schema belongs to another topic and is
+ * probably not the one that the message was written with. If neither is possible, the reader is returned as it is.
  */
 export function checkedReader(reader: PayloadReader, doubts: Doubts): PayloadReader {
   const { hasRuleSet, namespaceToCheck: namespace, scope } = doubts;
@@ -44,15 +44,15 @@ export function checkedReader(reader: PayloadReader, doubts: Doubts): PayloadRea
   };
 }
 
-/** Fails for a value that names a table which the schema's namespace is not of. */
+/** Throws for a value that names a table outside of the schema's namespace. */
 function tableCheck(namespace: string, { schemaId, typeName, opening, scope }: Doubts): (value: unknown) => void {
   const { envelopeFormat } = opening;
-  /** The last table that belongs: one object for as long as the table stays. */
+  /** The last table that passed. Values of one table share the object, so that comparing it is enough. */
   let checked: TableName | null = null;
   return (value) => {
     const table = envelopeFormat.tableIn?.(value) ?? null;
     if (table === null || table === checked) {
-      return; // without a table in the bytes, the schema is all that there is to go by
+      return; // without a table in the bytes, nothing but the schema can be checked
     }
     if (!belongsToTable(namespace, table)) {
       throw identityError(schemaId, typeName, `and the message is of another table, on topic ${scope.topic}`);

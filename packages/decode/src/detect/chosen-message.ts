@@ -3,15 +3,15 @@ import { DecodeError, isDecodeError } from "../errors.ts";
 import type { MessageChoice } from "../framing/framing.ts";
 import type { MessageSelector, SchemaId } from "../schema-source.ts";
 
-/** What a payload's first bytes may choose among the messages of its schema. */
+/** The messages of a schema that the first bytes of a payload may choose. */
 export interface Possible {
-  /** Those that the schema has, each once. */
+  /** Choices that exist in the schema, each once. */
   readonly choices: readonly MessageChoice[];
-  /** Messages that the same bytes may mean beside them; looked at if none of the choices fits. */
+  /** Messages that the same bytes may also mean. They are tried if none of the choices fits. */
   readonly others: readonly MessageChoice[];
 }
 
-/** The choices that the schema has. `countsMapEntries` is what the user has said of indexes; null if nobody has. */
+/** The choices that exist in the schema. `countsMapEntries` is the user's hint about message indexes. Null if there is no hint. */
 export function possibleOf(parsed: ParsedSchema, choices: readonly MessageChoice[], countsMapEntries: boolean | null): Possible {
   const found = new Map<string, MessageChoice>();
   const others = new Map<string, MessageChoice>();
@@ -29,14 +29,18 @@ export function possibleOf(parsed: ParsedSchema, choices: readonly MessageChoice
   return { choices: [...found.values()], others: [...others].filter(([name]) => !found.has(name)).map(([, choice]) => choice) };
 }
 
-/** Whether there is but one message that the bytes can be of. */
+/** Whether only one message is possible. */
 export function isSole({ choices, others }: Possible): boolean {
   return choices.length === 1 && others.length === 0;
 }
 
 /**
- * The value of the one choice that fits. Most bytes can be read as any message, because unknown fields are skipped. If several are
- * possible, the one that has all of the fields is meant. If several have all of them, nobody can tell which is meant.
+ * The value of the one choice that fits. Protobuf readers skip unknown fields, so that most bytes can be read as any message. The steps
+ * are:
+ * 1. If only one choice is possible, it is read.
+ * 2. If only one message declares all fields in the bytes, it is read.
+ * 3. Otherwise each message that declares them all is read, or each choice if no message does. If exactly one can be read, its value is
+ * returned. If several can be read, the payload is ambiguous, which is an error.
  */
 export function readChosen(
   possible: Possible,
@@ -91,7 +95,7 @@ function addNamed(found: Map<string, MessageChoice>, parsed: ParsedSchema, choic
   }
 }
 
-/** Whether the message stands in another one: there alone it makes a difference what is counted. */
+/** Whether the message stands inside of another one. Only there do writers count differently. */
 function isInside(message: MessageSelector): boolean {
   return message.kind === "path" && message.path.length > 1;
 }

@@ -1,4 +1,4 @@
-import { Buffer } from "node:buffer"; // the global of that name is a getter, which each look at a record's bytes would call
+import { Buffer } from "node:buffer"; // imported, because the global of that name is a getter, which would be called for each record
 import { codeGenerationAllowed } from "../encoding/codegen.ts";
 import type { ParseOptions } from "../encoding/json/parse.ts";
 import { convertContext } from "../encoding/json/reader.ts";
@@ -36,9 +36,9 @@ export class Engine {
   readonly schemas: SchemaSource | null;
   readonly formats: AllFormats;
   readonly framingOrder: FramingOrder;
-  /** Of messages that nothing frames. */
+  /** The framing of messages without a frame. */
   readonly noFraming: Framing;
-  /** Of values that are no envelope's. */
+  /** The envelope of values that no other envelope recognises. */
   readonly noEnvelope: EnvelopeFormat;
   readonly validation: ResolvedValidation | null;
   readonly onSchema: SchemaListener | null;
@@ -47,11 +47,11 @@ export class Engine {
   readonly envelopeHeaders: ReadonlySet<string>;
   readonly tiers: Tiers = chosenTiers();
   readonly texts: TextCache = new TextCache(this.tiers.textCache);
-  /** Of the message that is being read. */
+  /** The budget of the message that is being read. */
   readonly embeddedJsonBudget: EmbeddedJsonCost = new EmbeddedJsonCost();
   readonly parse: ParseOptions;
   readonly codeGeneration: boolean;
-  /** JSON text inside of a value, without rounding its numbers. */
+  /** Reads JSON text inside of a value without rounding its numbers. */
   readonly parseJson: (text: string) => unknown;
   readonly #envelopes: ReadonlyMap<string, EnvelopeFormat>;
   #lastBytes: Uint8Array | null = null;
@@ -63,7 +63,7 @@ export class Engine {
     this.schemas = schemas;
     this.formats = formats;
     this.framingOrder = new FramingOrder(formats);
-    this.noFraming = formats.framings.at(-1) as Framing; // the last ones of both lists are built in
+    this.noFraming = formats.framings.at(-1) as Framing; // the last entries of both lists are built in
     this.noEnvelope = formats.envelopes.at(-1) as EnvelopeFormat;
     this.#envelopes = new Map(formats.envelopes.toReversed().map((envelope) => [envelope.name, envelope]));
     this.envelopeHeaders = new Set(formats.envelopes.flatMap(({ headerNames }) => headerNames ?? []));
@@ -76,8 +76,8 @@ export class Engine {
   }
 
   /**
-   * The bytes as a Buffer, in place: readers slice with its methods. A driver that hands over plain Uint8Arrays costs one view for each
-   * array, not for each record; one array is kept, for all topics together.
+   * The bytes as a Buffer, without a copy, because readers slice with its methods. If a driver hands over plain Uint8Arrays, one view is
+   * created for each array, not for each record. The last array is remembered for all topics together.
    */
   buffer(bytes: Uint8Array): Buffer {
     if (bytes instanceof Buffer) {
@@ -97,14 +97,14 @@ export class Engine {
     return { values, limits, plan, codeGeneration, texts, embeddedJsonBudget, validation: this.validation };
   }
 
-  /** The envelope that a value of this shape is in. */
+  /** The envelope of a value of this shape. */
   envelopeFor(shape: Shape): EnvelopeFormat {
     const { envelopes } = this.formats;
     const found = envelopes.find((envelope) => envelope.recognise(shape) !== null) ?? this.noEnvelope;
     return keepingExtra(found, shape);
   }
 
-  /** The encoding of messages whose schema is of this type; `announced`: the one that the framing names, if it names one. */
+  /** The encoding of messages whose schema is of this type. `announced` is the encoding that the framing names, if it names one. */
   schemaEncoding(schemaType: SchemaType, announced: EncodingName | undefined): SchemaEncoding {
     const found = this.formats.schemaEncodings.find(
       (encoding) => encoding.schemaType === schemaType && (announced === undefined || encoding.name === announced),

@@ -45,23 +45,23 @@ import { ticdc, ticdcMaxwell } from "../framing/ticdc/recognise.ts";
 import type { CdcEvent } from "../event.ts";
 import type { ApicurioIdSpace } from "../options.ts";
 
-/** Every format that a decoder knows, layer by layer, most specific first. */
+/** Every format that a decoder knows, by layer, the most specific first. */
 export interface Formats {
-  /** Asked in this order; the last one always says yes. */
+  /** Asked in this order. The last one accepts every message. */
   readonly framings: readonly Framing[];
-  /** By the schema type that a source hands out, or by name if a framing states the encoding itself. */
+  /** Found by the schema type that a source returns, or by name if the framing names the encoding. */
   readonly schemaEncodings: readonly SchemaEncoding[];
-  /** Read only if the user names them for a topic. */
+  /** Used only if the user hints them for a topic. */
   readonly plainEncodings: readonly PlainEncoding[];
-  /** The first that recognises a value's shape opens it; the last one always does. */
+  /** The first one that recognises the shape of a value opens it. The last one recognises every shape. */
   readonly envelopes: readonly EnvelopeFormat[];
 }
 
-/** The same, with what detection falls back to. */
+/** The same formats, with those that detection falls back to. */
 export interface AllFormats extends Formats {
-  /** What tells itself by its text. */
+  /** Encodings that are recognised by the text itself. */
   readonly textEncodings: readonly TextEncoding[];
-  /** What keys are that are nothing else. */
+  /** Encodings of keys that nothing recognises. */
   readonly raw: { readonly text: PlainEncoding; readonly bytes: PlainEncoding };
 }
 
@@ -109,18 +109,21 @@ const envelopes: readonly EnvelopeFormat[] = [
   noEnvelope,
 ];
 
-/** Encodings that tell themselves, most specific first. */
+/** Encodings that are recognised by the text itself, the most specific first. */
 const textEncodings: readonly TextEncoding[] = [connectJson, json];
 
-/** The envelopes that Debezium's converters write decimals in as base64 and times as numbers. Others write what a reader expects. */
+/**
+ * The envelopes whose untyped values are written by Debezium's converters: decimals as base64, times as numbers. Other systems write values
+ * that need no type.
+ */
 const debeziumEnvelopes: readonly EnvelopeFormat[] = [debezium, flattened, cloudevents];
 
-/** Whether an event's values came without types, as Debezium's converters write them. */
+/** Whether the values of an event came without types, as Debezium's converters write them. */
 export function isUntypedOfDebezium({ encoding, envelope }: CdcEvent): boolean {
   return encoding === json.name && debeziumEnvelopes.some(({ name }) => name === envelope);
 }
 
-/** The built-in formats, with the user's own before them. */
+/** The built-in formats, with the user's own formats before them. */
 export function formatsWith(own: Partial<Formats> = {}, apicurioIds: ApicurioIdSpace = "globalId"): AllFormats {
   const builtIn = framings.map((framing) => (framing === apicurio ? apicurioWith(apicurioIds) : framing));
   return {

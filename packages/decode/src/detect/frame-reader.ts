@@ -5,7 +5,7 @@ import type { NamedSchema } from "./schema-reader.ts";
 import type { SideTools } from "./side-tools.ts";
 import { SeveralValues, type SideResult } from "./side-result.ts";
 
-/** Reads what is in a frame: one value, or all that it holds. */
+/** Reads the payload of a frame: one value, or all values that it holds. */
 export class FrameReader {
   readonly #side: Omit<SideTools, "frames">;
 
@@ -18,7 +18,7 @@ export class FrameReader {
     const { payloads } = frame;
     const [first] = payloads;
     if (first === undefined) {
-      result.route = this.#routeOfNothing(framing, frame); // a file without records
+      result.route = this.#routeOfNothing(framing, frame); // a container file without records
     } else if (payloads.length === 1 && first.count === 1) {
       return this.#readPayload(framing, frame, { payload: first, failed });
     }

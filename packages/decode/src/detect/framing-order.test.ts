@@ -35,12 +35,12 @@ describe("the order of framings", () => {
     expect(["[", "!", ""].map((text) => namesFor(said as FramingOrder, Buffer.from(text)))).toEqual([[], ["own"], []]);
   });
 
-  test("leaves to the fast path what no framing may claim", () => {
+  test("leaves messages that no framing may claim to the fast path", () => {
     const order = new FramingOrder(formatsWith());
     expect(order.leaves(match('{"id":'), null)).toBe(true);
     expect(order.leaves(match('{"schemaId":'), null)).toBe(false);
     expect(order.leaves(match("{"), null)).toBe(false);
-    expect(order.leaves(match('{"database":'), null)).toBe(true); // packed texts are told by what follows the first
+    expect(order.leaves(match('{"database":'), null)).toBe(true); // packed texts are recognised by what follows the first text
     const withOwn = new FramingOrder(formatsWith({ framings: [own] }));
     expect(withOwn.leaves(match('{"id":'), null)).toBe(false);
   });

@@ -4,15 +4,15 @@ import type { Formats } from "./formats.ts";
 
 /** The framings that are recognised by the first bytes of a message, in the order in which they are asked. */
 export class FramingOrder {
-  /** Asked only after the first text of a message was read, and others followed it. */
+  /** Framings that are asked only after the first text of a message was read and more text followed it. */
   readonly ofPackedTexts: readonly Framing[];
   readonly #asked: readonly Framing[];
   readonly #byFirstByte: readonly (readonly Framing[])[];
-  /** Of messages without any byte. */
+  /** Framings that are asked for empty messages. */
   readonly #ofNothing: readonly Framing[];
 
   constructor({ framings }: Formats) {
-    const ofBytes = framings.slice(0, -1).filter(({ headerNames }) => headerNames.length === 0); // the last one says yes to all
+    const ofBytes = framings.slice(0, -1).filter(({ headerNames }) => headerNames.length === 0); // the last one accepts every message
     this.ofPackedTexts = ofBytes.filter(({ packsTexts }) => packsTexts === true);
     const others = ofBytes.filter(({ packsTexts }) => packsTexts !== true);
     this.#asked = [...others.filter(hasFixedPrefix), ...others.filter((framing) => !hasFixedPrefix(framing))];
@@ -20,12 +20,12 @@ export class FramingOrder {
     this.#ofNothing = this.#asked.filter(({ prefixes }) => prefixes === undefined);
   }
 
-  /** Those that a message may be of by its first byte. */
+  /** The framings that a message may have, by its first byte. */
   of(bytes: Uint8Array, start: number, end: number): readonly Framing[] {
     return start < end ? (this.#byFirstByte[bytes[start] as number] as readonly Framing[]) : this.#ofNothing;
   }
 
-  /** Whether no framing that is asked before this one (null: before there is none) may claim a message that the reader takes. */
+  /** Whether no framing that is asked before this one may claim a message that the reader takes. Null: no framing is before it. */
   leaves({ head, prefix }: FastPathMatch, framing: Framing | null): boolean {
     const place = framing === null ? -1 : this.#asked.indexOf(framing);
     const before = place === -1 ? this.#asked : this.#asked.slice(0, place);
@@ -37,7 +37,7 @@ function hasFixedPrefix({ prefixOf }: Framing): boolean {
   return prefixOf !== undefined;
 }
 
-/** Whether one of the framing's messages may begin with these bytes. */
+/** Whether a message of the framing may begin with these bytes. */
 function mayBegin({ prefixes }: Framing, head: Buffer): boolean {
   return prefixes === undefined || prefixes.some((prefix) => isSameAsFar(prefix, head));
 }

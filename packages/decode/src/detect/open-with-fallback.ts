@@ -5,13 +5,13 @@ import type { CdcEvent } from "../event.ts";
 import type { EnvelopeOverride } from "./side-decoder-cache.ts";
 import type { SideRoute } from "./route.ts";
 
-/** Reads the same value again, as another envelope wants it. */
+/** Reads the same value again for another envelope. */
 export type ReadWithOverride = (override: EnvelopeOverride) => unknown;
 
 /**
- * The events of a value that the envelope of its shape has declined: by the next one that recognises the shape and does not find by its
- * values that it is another's. What was declined was read with a plan: columns that it skips, parts that it defers. The next one reads
- * with its own.
+ * The events of a value that the envelope of its shape has declined. The same envelope gets the value once more with all columns, if it can
+ * open such a value. Then each next envelope that recognises the shape is tried, until one does not decline. The value is read again each
+ * time, because each reading follows the plan of one envelope: it skips columns and defers parts that another envelope may need.
  */
 export function openWithFallback(
   origin: Origin,
@@ -33,5 +33,7 @@ export function openWithFallback(
       return events;
     }
   }
-  throw new TypeError(`the envelope ${envelopeFormat.name} declined a value, and no other took it: the last one must take any`);
+  throw new TypeError(
+    `expected an envelope for a value that ${envelopeFormat.name} declined, found none: the last envelope must open every value`,
+  );
 }

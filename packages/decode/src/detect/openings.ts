@@ -10,7 +10,7 @@ import type { SideRoute, SideScope } from "./route.ts";
 import { rowTypeOf } from "./row-type.ts";
 import { shapeOf } from "./shape.ts";
 
-/** What the reader of registered schemas knows of messages beside how they are read. */
+/** What the schema reader knows of messages in addition to how they are read. */
 export interface NamedAs {
   readonly framing: FramingName;
   readonly schemaId: SchemaId;
@@ -53,13 +53,16 @@ export class SideOpening implements Opening<SideRoute> {
     this.plan = isKey ? keyPlan : this.envelopeFormat.planFor(this.shape);
   }
 
-  /** The type of the rows in the values: of the key itself for keys; null if there are none. */
+  /** The type of the rows in the values. For keys, the type of the key itself. Null if there are no rows. */
   get row(): Type | null {
     const type = this.#type;
     return type === null ? null : this.#scope.side === "key" ? keyColumnsOf(type) : rowTypeOf(type, this.plan, this.envelopeFormat);
   }
 
-  /** The route of messages that name a schema, or carry all that reading them takes. A schema that they carry is reported to the listener. */
+  /**
+   * The route of messages that name a schema, or that carry everything that reading them takes. A schema that they carry is reported to the
+   * listener.
+   */
   routeOf({ encoding, fastPath, nullIsTombstone }: ReadAs, named: NamedAs | null = null): SideRoute {
     const type = this.#type;
     if (named === null) {
@@ -83,7 +86,10 @@ export class SideOpening implements Opening<SideRoute> {
     };
   }
 
-  /** Reports the schema to the listener. A message inside of another one is nothing new to it. */
+  /**
+   * Reports the schema to the listener. The schema of a message inside of another one is not reported: the listener hears of the outer
+   * message.
+   */
   report(encoding: string, schemaId: SchemaId | null): void {
     const { topic, side, inside } = this.#scope;
     if (this.#type !== null && inside === null) {

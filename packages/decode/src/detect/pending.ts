@@ -4,15 +4,15 @@ import type { CdcEvent } from "../event.ts";
 import type { SchemaId, SchemaLoadFailure } from "../schema-source.ts";
 import type { Engine } from "./engine.ts";
 
-/** What a record must wait for: a schema, or the library that understands schemas of its type. */
+/** What must be loaded before a record can be read: a schema, or the library that reads schemas of its type. */
 export type Pending =
   | { readonly kind: "schema"; readonly id: SchemaId }
   | { readonly kind: "encoding"; readonly id: string; readonly encoding: SchemaEncoding };
 
-/** What was waited for in vain, with the error that each ends in. */
+/** What could not be loaded, with the error that reading ends in. */
 export type Failures = ReadonlyMap<SchemaId, DecodeError>;
 
-/** What reading a record comes to: its events, or what must be loaded first. */
+/** The events of a record, or what must be loaded first. */
 export type Outcome = readonly CdcEvent[] | Pending;
 
 export function isPending(outcome: Outcome): outcome is Pending {
@@ -23,7 +23,7 @@ export function pendingEncoding(encoding: SchemaEncoding): Pending {
   return { kind: "encoding", id: `the reader of ${encoding.schemaType} schemas`, encoding };
 }
 
-/** Brings what is pending to hand. Null when it is there, or the error that reading a message that needs it ends in. */
+/** Loads what is pending. Null after success, otherwise the error that reading the message ends in. */
 export async function load(engine: Engine, pending: Pending): Promise<DecodeError | null> {
   return pending.kind === "schema" ? loadSchema(engine, pending.id) : loadEncoding(pending.encoding);
 }
@@ -37,7 +37,7 @@ const codes: Readonly<Record<SchemaLoadFailure, DecodeErrorCode>> = {
 async function loadSchema(engine: Engine, id: SchemaId): Promise<DecodeError | null> {
   try {
     await engine.schemas?.load(id);
-    // A source that loads a schema and does not keep it would be asked for ever.
+    // A source that loads a schema and does not keep it would be asked again for ever.
     return engine.schemas?.peek(id) === undefined
       ? new DecodeError(
           "schema-unavailable",
@@ -66,6 +66,6 @@ async function loadEncoding(encoding: SchemaEncoding): Promise<DecodeError | nul
 }
 
 function notLoaded(encoding: SchemaEncoding, cause: unknown): DecodeError {
-  const reason = isError(cause) ? thrownText(cause) : "it is not there after loading";
+  const reason = isError(cause) ? thrownText(cause) : "it was not available after loading";
   return new DecodeError("unsupported-format", `expected the reader of ${encoding.name} to load, found: ${reason}`, { cause });
 }

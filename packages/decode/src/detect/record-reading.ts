@@ -3,7 +3,7 @@ import type { Failures, Outcome } from "./pending.ts";
 import type { SideRoute } from "./route.ts";
 import type { ReadRequest } from "./side-message.ts";
 
-/** A record that takes the slow path, as far as it was read. */
+/** How far a record on the slow path was read. */
 export class RecordReading implements ReadRequest {
   readonly cursor: RecordCursor;
   readonly failed: Failures | null;
@@ -11,7 +11,7 @@ export class RecordReading implements ReadRequest {
   key: unknown = null;
   keyRoute: SideRoute;
   valueRoute: SideRoute;
-  /** How the rows of the value were read: those of a message inside of it as that one was. */
+  /** The route of the rows. If the value holds a message inside, the route of that message. */
   rowRoute: SideRoute;
 
   constructor(cursor: RecordCursor, failed: Failures | null, noRoute: SideRoute) {

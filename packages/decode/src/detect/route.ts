@@ -9,29 +9,29 @@ import type { ColumnSemantics } from "./semantics/column-semantics.ts";
 import type { Engine } from "./engine.ts";
 import { emptyShape } from "./shape.ts";
 
-/** What one side decoder reads, and what its user has said of it. */
+/** What one side decoder reads, and what the user has hinted about it. */
 export interface SideScope {
   readonly topic: string;
   readonly side: Side;
-  /** The headers that its values come with, of those that envelopes are recognised by. */
+  /** The headers of its records, limited to those that envelopes are recognised by. */
   readonly headerNames: readonly string[];
-  /** Framings that the records' header names announce. */
+  /** Framings that are announced by header names of the record. */
   readonly announced: readonly Framing[];
-  /** The envelope that asked for this value, which is a message inside of another; null if the value is the record's own. */
+  /** The envelope that this value was found in, if it is a message inside of another one. Null if the value is the record's own. */
   readonly inside: EnvelopeFormat | null;
   readonly semantics: ColumnSemantics;
   readonly hinted: HintedFormat;
   readonly trustsSchemas: boolean;
 }
 
-/** What the user has hinted of a side's bytes, if they cannot say it themselves. */
+/** What the user has hinted about the bytes of one side. */
 export interface HintedFormat extends WantedSchema {
   readonly encoding: EncodingName | null;
   readonly schemaId: SchemaId | null;
   readonly schema: RegisteredSchema | null;
   readonly message: MessageSelector | null;
   readonly isTolerant: boolean;
-  /** Whether the indexes of messages count the messages that maps make; null if nobody has said it. */
+  /** Whether message indexes count the messages that map fields make. Null if there is no hint. */
   readonly countsMapEntries: boolean | null;
 }
 
@@ -46,24 +46,26 @@ export const noHints: HintedFormat = {
   countsMapEntries: null,
 };
 
-/** How one side of a topic's records is read, once decided: the format, and the envelope that opens its values. */
+/** How one side of a topic's records is read: its format, and the envelope that opens its values. */
 export interface SideRoute extends Route {
   readonly envelopeFormat: EnvelopeFormat;
-  /** Which messages are certainly written the same; null if neither their first bytes nor their reader tell. */
+  /** Which messages certainly have the same route. Null if neither their first bytes nor their reader can tell. */
   readonly fastPath: FastPathMatch | null;
-  /** What the envelope was recognised by. */
   readonly shape: Shape;
   /** Whether the registry keeps rules beside the schema by which producers change what they write. */
   readonly hasRuleSet: boolean;
-  /** The framing that the message was first taken for, and was not of after all. */
+  /** The framing that claimed the message first, and that the message turned out not to have. */
   readonly declined: DeclinedFraming | null;
-  /** The type that the schema states, or null if there is no schema. */
+  /** The type that the schema states. Null if there is no schema. */
   readonly type: Type | null;
-  /** The schema's full name, or null if there is no schema. */
+  /** The full name of the schema. Null if there is no schema. */
   readonly typeName: string | null;
-  /** The namespace of a Debezium schema that is not the topic's: the message must then belong to it by its own words. Null: nothing to check. */
+  /**
+   * The namespace of a Debezium schema that is not the namespace of the topic. The message must then name a table of this namespace. Null
+   * if there is nothing to check.
+   */
   readonly namespaceToCheck: string | null;
-  /** Whether the values leave out what their columns mean. */
+  /** Whether the values do not say what their columns mean. */
   readonly losesSemantics: boolean;
   readonly nullIsTombstone: boolean;
 }
@@ -73,7 +75,7 @@ export interface DeclinedFraming {
   readonly why: string;
 }
 
-/** The route of values that no envelope opens: raw bytes, nothing at all. */
+/** The route of values that no envelope opens: raw bytes, or no value at all. */
 export function rawRoute({ noFraming, noEnvelope }: Engine, encoding: EncodingName, framing: FramingName = noFraming.name): SideRoute {
   return {
     framing,

@@ -2,7 +2,7 @@ import type { ReadPlan } from "../encoding/reader.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { EnvelopeFormat } from "../envelope/envelope.ts";
 
-/** The type of the rows in values of a type that an envelope reads with this plan; null if it reads none. */
+/** The type of the rows in a value of this type if an envelope reads it with this plan. Null if there are no rows. */
 export function rowTypeOf(type: Type, { rows }: ReadPlan, envelopeFormat: EnvelopeFormat): Type | null {
   const record = withoutNull(type);
   if (record.kind !== "record") {
@@ -13,7 +13,7 @@ export function rowTypeOf(type: Type, { rows }: ReadPlan, envelopeFormat: Envelo
     const columns = record.fields.filter(({ name }) => envelopeFormat.isMetaColumn?.(name, names) !== true);
     return columns.length === names.length ? type : { ...record, fields: columns };
   }
-  // The image after the change is the row as it is now: the last of the names.
+  // The last name is the image after the change, which is the current row.
   const field = rows.map((name) => record.fields.find((one) => one.name === name)).findLast((found) => found !== undefined);
   return field === undefined ? null : withoutNull(field.type);
 }

@@ -5,25 +5,25 @@ import type { SchemaId } from "../schema-source.ts";
 import type { SideRoute } from "./route.ts";
 
 /**
- * Schema ids of two registries, or of two number spaces of one, collide: Apicurio's converters write global ids by default while its
- * Confluent-compatible API answers by content id, and the answer is another table's schema with status 200. What was decoded must
- * therefore belong to the topic or to the table that the bytes themselves name.
+ * Schema ids of two registries, or of two number spaces of one registry, collide. Apicurio's converters write global ids by default, but
+ * its Confluent-compatible API looks ids up as content ids. The answer is then the schema of another table, with status 200. A decoded
+ * schema must therefore belong to the topic, or to the table that the bytes themselves name.
  */
 
-/** The namespace of a schema that Debezium names after its table (`<topic>.Envelope`, `.Value`, `.Key`), or null for any other. */
+/** The namespace of a schema that Debezium names after its table (`<topic>.Envelope`, `.Value`, `.Key`). Null for any other schema. */
 export function debeziumNamespace(typeName: string | null): string | null {
   const match = typeName === null ? null : /^(.+)\.(?:Envelope|Value|Key)$/.exec(typeName);
   return match?.[1] ?? null;
 }
 
-/** Whether a namespace is the topic's, as Debezium derives one from the other. */
+/** Whether a namespace is the one that Debezium derives from the name of this topic. */
 export function belongsToTopic(namespace: string, topic: string): boolean {
   return adjusted(namespace) === adjusted(topic);
 }
 
 /**
- * Whether a namespace ends in the table that the bytes name: topics may be routed to other names. DeltaForge's have the database in front
- * of the table, even if the table is in a schema.
+ * Whether a namespace ends in the table that the bytes name. Topics may be routed to other names, so the topic alone does not decide.
+ * DeltaForge's namespaces put the database in front of the table, even if the table is in a schema.
  */
 export function belongsToTable(namespace: string, table: TableName): boolean {
   const name = adjusted(namespace);
@@ -33,20 +33,20 @@ export function belongsToTable(namespace: string, table: TableName): boolean {
 }
 
 /**
- * What Debezium's schema name adjustment leaves of a name: `_` for each character that Avro does not allow. Names that it did not adjust
- * come out the same, and `_u00e4`, its other mode, is read as the character that it stands for first.
+ * The name as Debezium's schema name adjustment writes it: `_` for each character that Avro does not allow. A name that needs no adjustment
+ * stays the same. `_u00e4`, which another mode of the adjustment writes, is first replaced by the character that it stands for.
  */
 function adjusted(name: string): string {
   return unescapedName(name).replace(/[^A-Za-z0-9_.]/g, "_");
 }
 
-/** Whether a key's schema is the topic's, or the one of the table that the value was found to belong to. */
+/** Whether the schema of a key belongs to the topic, or to the table that the value was found to belong to. */
 export function isOfSchema({ schemaId, namespaceToCheck }: SideRoute, value: SideRoute): boolean {
   return schemaId === null || namespaceToCheck === null || debeziumNamespace(value.typeName) === namespaceToCheck;
 }
 
 export function keyError({ schemaId, typeName }: SideRoute, value: SideRoute, topic: string): DecodeError {
-  const belongs = `the key of a message whose value is ${value.typeName ?? "of no schema"}, on topic ${topic}`;
+  const belongs = `which is the key of a message whose value is ${value.typeName ?? "of no schema"}, on topic ${topic}`;
   return identityError(schemaId ?? "", typeName, belongs);
 }
 
@@ -59,7 +59,7 @@ export function ruleSetError(id: SchemaId, cause: DecodeError): DecodeError {
   );
 }
 
-/** The error that names both ways to read the id. */
+/** The error for a schema that belongs elsewhere. It names both ways to read the id. */
 export function identityError(id: SchemaId, typeName: string | null, belongs: string, cause?: unknown): DecodeError {
   return new DecodeError(
     "schema-mismatch",

@@ -28,14 +28,14 @@ test.each([
   ["ends too early", "0c6869", "truncated"],
   ["goes on", "0468690000", "trailing-bytes"],
   ["is no text", "04ff00", "invalid-utf8"],
-])("a payload that %s is not to blame where rules changed it, and the error says so", (_, payload, code) => {
+])("a payload that %s is not to blame if a rule set may have changed it, and the error says so", (_, payload, code) => {
   expect([codeOf(payload, false), codeOf(payload, true)]).toEqual([
     [code, null],
     ["unsupported-format", code],
   ]);
 });
 
-test("a payload that fits its schema in spite of rules is read, and explain tells of them", async () => {
+test("a payload that fits its schema although the schema has a rule set is read, and explain mentions the rule set", async () => {
   const { candidates } = await createDecoder({ schemas: sourceOf(true) }).explain(framedRecord("046869"));
   const won = candidates.find(({ layer, won }) => layer === "encoding" && won);
   expect(won?.evidence).toContain("keeps rules beside it");

@@ -21,7 +21,7 @@ import type { SideResult } from "./side-result.ts";
 export interface NamedSchema {
   readonly framing: Framing;
   readonly id: SchemaId;
-  /** The schema itself, if the message or the user carries it. */
+  /** The schema itself, if the message or a hint carries it. */
   readonly schema?: RegisteredSchema | undefined;
   readonly encoding?: EncodingName | undefined;
   readonly message?: MessageSelector | undefined;
@@ -33,24 +33,24 @@ interface MessageReader {
   readonly route: SideRoute;
 }
 
-/** A schema, understood, and how those of its messages that were seen are read. */
+/** A parsed schema, with the readers of its messages that were seen so far. */
 interface KnownSchema {
   readonly id: SchemaId;
   readonly encoding: SchemaEncoding;
   readonly parsed: ParsedSchema;
   readonly hasRuleSet: boolean;
-  /** By what columns are read with, then by how the framing and the payload choose the message. */
+  /** By the columns that values are read with, then by how framing and payload choose the message. */
   readonly readers: BoundedMap<ColumnHints | null, BoundedMap<string, MessageReader>>;
-  /** What was reported to the listener: the same keys. */
+  /** Messages that were reported to the listener, under the same keys. */
   readonly reported: BoundedMap<string, true>;
-  /** What the first bytes of payloads may choose among its messages. */
+  /** The messages of the schema that the first bytes of payloads may choose. */
   readonly possible: BoundedMap<string, Possible>;
 }
 
 /** How a payload says which message of its schema it is. */
 interface Chosen {
   readonly framing: Framing;
-  /** The framing that writes choices like this, if it is another one. */
+  /** The framing that writes such choices. Usually `framing` itself. */
   readonly framedBy: FramingName;
   readonly message: MessageSelector | null;
   /** The first bytes of the payload, which choose the message. */
@@ -59,7 +59,7 @@ interface Chosen {
   readonly isCertain: boolean;
 }
 
-/** How many tables of one topic are read with semantics of their own at a time. */
+/** How many sets of column semantics one schema keeps readers for: usually one set for each table. */
 const maxColumnHints = 16;
 
 const noChoice: Buffer = Buffer.alloc(0);
@@ -80,7 +80,7 @@ export class SchemaReader {
     this.#known = new BoundedMap(engine.limits.maxSchemas);
   }
 
-  /** One value, or an array of them if the payload holds not just one. Pending if the schema must be loaded first. */
+  /** Reads one value, or an array of values if the payload does not hold exactly one. Pending if the schema must be loaded first. */
   read(named: NamedSchema, payload: Payload, failed: Failures | null): SideResult {
     const known = this.#known.get(keyOf(named)) ?? this.#understand(named, failed);
     if (known === null) {
@@ -128,7 +128,7 @@ export class SchemaReader {
     return cached;
   }
 
-  /** The schema; null if something must be loaded first, which the result then says. */
+  /** The schema. Null if something must be loaded first: the result then says what. */
   #understand(named: NamedSchema, failed: Failures | null): KnownSchema | null {
     const { id, schema, encoding: announced } = named;
     const { schemas, limits } = this.#engine;
@@ -183,7 +183,7 @@ export class SchemaReader {
       reader = compiled;
       readers.set(key, reader);
       if (known.reported.get(key) === undefined) {
-        known.reported.set(key, true); // a schema that is read again with other semantics is nothing new
+        known.reported.set(key, true); // once: the schema may be compiled again for other semantics
         opening.report(reader.route.encoding, known.id);
       }
     }
@@ -218,7 +218,10 @@ export class SchemaReader {
     return { reader, route: opening.routeOf({ encoding: reader.encoding, fastPath, nullIsTombstone }, named), opening };
   }
 
-  /** What the framing's prefix, and the payload's first bytes if they choose the message, tell for certain. */
+  /**
+   * The match by the framing's prefix, and by the first bytes of the payload if they choose the message. Null if these bytes do not decide
+   * for certain.
+   */
   #fastPathOf(
     { framing, framedBy, choice, isCertain }: Chosen,
     schemaId: SchemaId,
@@ -229,25 +232,28 @@ export class SchemaReader {
     if (prefix === null) {
       return null;
     }
-    // Another choice may fit, and what was learned may be contradicted.
+    // Two readings may be wrong and still recover on the slow path: another choice of the message may fit, and learned semantics may
+    // contradict the value. A `DecodeError` of such a reader is therefore a miss.
     const isGuess = choice.length > 1 || (columns !== null && columns !== this.#scope.semantics.hinted);
     const read = orFastPathMiss((bytes, start, end) => reader.read(bytes, start, end));
     return { prefix, columns, reader: isGuess ? { read } : reader };
   }
 }
 
-/** What a schema is known by: messages of one schema may be written in two encodings. */
+/** The key of a schema in the cache. Messages of one schema may be written in two encodings. */
 function keyOf({ id, encoding }: NamedSchema): SchemaId {
   return encoding === undefined ? id : `${encoding} ${id}`;
 }
 
-/** What is known of columns, and, of others, what the database's own types say that the schema carries along. */
+/**
+ * Column semantics, completed by the database types that the schema carries for its columns. Hinted and learned semantics override them.
+ */
 function withSource(columns: ColumnHints, type: Type, { row }: SideOpening): ColumnHints {
   const learned = row === null ? null : learnedFromSource(row, connectorOf(type));
   return learned === null || learned.size === 0 ? columns : new Map([...learned, ...columns]);
 }
 
-/** The connector that names the source block after itself: `io.debezium.connector.mysql.Source`. */
+/** The connector, taken from the name of the source block: `io.debezium.connector.mysql.Source`. */
 function connectorOf(type: Type): string {
   const record = withoutNull(type);
   const source = record.kind === "record" ? record.fields.find(({ name }) => name === "source") : undefined;
@@ -259,7 +265,7 @@ function readSequence(reader: PayloadReader, { bytes, start, end, count }: Paylo
   if (reader.readSequence === undefined) {
     throw new DecodeError(
       "unsupported-format",
-      `expected one ${reader.encoding} value a message, found several, which it cannot be told apart in`,
+      `expected one ${reader.encoding} value for each message, found several, and values of this encoding cannot be told apart`,
     );
   }
   return reader.readSequence(bytes, start, end, count);

@@ -2,7 +2,7 @@ import type { Outline } from "../encoding/opening.ts";
 import { type Type, withoutNull } from "../encoding/type.ts";
 import type { Shape } from "../envelope/envelope.ts";
 
-/** Where a value comes from: what its shape says of it beside its names. */
+/** What is known of a value in addition to its names. */
 export interface ShapeScope {
   readonly topic: string;
   readonly headerNames: readonly string[];
@@ -10,14 +10,15 @@ export interface ShapeScope {
 
 const noFields = (): null => null;
 
-/** The shape of a value that is no record, or of which nothing is known. */
+/** The shape of a value that is not a record, or that nothing is known of. */
 export function emptyShape({ topic, headerNames }: ShapeScope): Shape {
   return { topic, headerNames, typeName: null, fields: null, fieldsOf: noFields, isText: false };
 }
 
 /** The shape of all values of an outline. */
 export function shapeOf(outline: Outline, scope: ShapeScope): Shape {
-  // What is inside of the fields of a value without a type says nothing of the next value that has the same: it is read as this one was.
+  // Without types, only the outermost names count. Later values with the same names are read by the same shape, and the fields inside of
+  // them may be others.
   return outline.type === null ? { ...emptyShape(scope), fields: outline.names, isText: outline.isText } : shapeOfType(outline.type, scope);
 }
 

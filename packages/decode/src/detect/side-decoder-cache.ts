@@ -5,18 +5,21 @@ import type { Engine } from "./engine.ts";
 import type { SideScope } from "./route.ts";
 import { SideDecoder } from "./side-decoder.ts";
 
-/** An envelope to read for, and whether with its plan or with none. */
+/** The envelope to read a value for, and whether the value is read with the plan of that envelope or unprojected. */
 export interface EnvelopeOverride {
   readonly envelope: EnvelopeFormat;
   readonly isUnprojected: boolean;
 }
 
-/** A topic has few kinds of records that only their headers tell apart; a sender who makes up more gains nothing. */
+/**
+ * Few kinds of records of one topic differ by their headers alone. The bound protects against senders that write new header names each
+ * time.
+ */
 const maxKinds = 16;
 
 /**
- * The side decoders of one topic: one for each set of header names that can change the format. A topic may have several: a tombstone
- * beside flattened rows has no such header.
+ * The side decoders of one topic: one for each set of header names that can change the format. A topic may need several: a tombstone beside
+ * flattened rows has no header that calls it flattened.
  */
 export class SideDecoderCache {
   readonly #engine: Engine;
@@ -28,7 +31,7 @@ export class SideDecoderCache {
     this.#scope = scope;
   }
 
-  /** `override`: the envelope that a value is read for again, after the one that its shape is in has declined it. */
+  /** `override` names the envelope that a value is read for after the envelope of its shape has declined it. */
   forHeaders(names: readonly string[], override: EnvelopeOverride | null = null): SideDecoder {
     const announced = this.#engine.formats.framings.filter((framing) => announces(framing, names));
     const headerNames = this.#scope.side === "key" ? [] : names.filter((name) => this.#engine.envelopeHeaders.has(name));

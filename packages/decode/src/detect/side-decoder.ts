@@ -19,14 +19,14 @@ import { SideResult } from "./side-result.ts";
 import type { SideTools } from "./side-tools.ts";
 
 /**
- * Reads one side (key or value) of one topic's records. Its candidates are asked for every record anew: what is remembered of a topic only
- * makes the reading short.
+ * Reads one side (key or value) of one topic's records. The candidates are asked again for every record. What is remembered of a topic
+ * makes reading faster and never changes the result.
  */
 export class SideDecoder {
   readonly #side: SideTools;
   readonly #candidates: readonly Candidate[];
   readonly #maxBytes: number;
-  /** Whether the first bytes alone tell the format: neither headers nor a hint do. */
+  /** Whether the first bytes alone decide the format, without headers or hints. */
   readonly #bytesDecide: boolean;
 
   constructor(engine: Engine, scope: SideScope) {
@@ -39,7 +39,7 @@ export class SideDecoder {
     this.#bytesDecide = named.every((candidate) => candidate === null);
   }
 
-  /** The decoder's one result, filled in anew. Throws a `DecodeError`. */
+  /** Reads the side and returns the one result of this decoder, filled in again. Throws a `DecodeError`. */
   read(message: SideMessage): SideResult {
     const length = message.end - message.start;
     if (length > this.#maxBytes) {
@@ -56,7 +56,7 @@ export class SideDecoder {
     throw message.declined?.error ?? unrecognised(message);
   }
 
-  /** What the fast path compares the next records with, if they are written as this route says; null if that is not certain. */
+  /** What the fast path compares the next records with if they have this route. Null if that is not certain. */
   matchOf(route: SideRoute): FastPathMatch | null {
     return this.#bytesDecide ? matchOf(route, this.#side.engine) : null;
   }
@@ -72,7 +72,10 @@ function toolsFor(engine: Engine, scope: SideScope): SideTools {
   return { ...tools, frames: new FrameReader(tools) };
 }
 
-/** Reads a message that was taken for a frame. If it is nothing else either, the frame's error tells more. */
+/**
+ * Reads a message whose frame was dropped as the next candidates say. If none of them reads it, the error of the frame is thrown, because
+ * it tells more.
+ */
 function readOther(candidate: Candidate, message: SideMessage, { error }: Declined): SideResult | null {
   try {
     return candidate.read(message);

@@ -3,13 +3,13 @@ import type { Framing, Message, Payload, Side } from "../framing/framing.ts";
 import type { RecordCursor, RecordHeaders } from "../record.ts";
 import type { Failures } from "./pending.ts";
 
-/** A record that takes the slow path, and what was waited for in vain before it was read again. */
+/** A record that takes the slow path, and what could not be loaded for it. */
 export interface ReadRequest {
   readonly cursor: RecordCursor;
   readonly failed: Failures | null;
 }
 
-/** The framing that a message was taken for, and the error that says that nobody knows its schema. */
+/** The framing that claimed the message, and the error that says that its schema is unknown. */
 export interface Declined {
   readonly framing: Framing;
   readonly error: DecodeError;
@@ -22,9 +22,9 @@ export class SideMessage implements Message, Payload {
   readonly start: number;
   readonly end: number;
   readonly maxBytes: number;
-  /** It is one value if nothing frames it. */
+  /** A message without framing is one value. */
   readonly count = 1;
-  /** Set by the candidate that took the message for a frame and leaves it to the next ones. */
+  /** Set by a candidate that found a frame and leaves the message to the next candidates. */
   declined: Declined | null = null;
   readonly #request: ReadRequest;
 
@@ -41,14 +41,13 @@ export class SideMessage implements Message, Payload {
     return this.#request.failed;
   }
 
-  /** Asked for when a framing looks at them: making them costs more than telling most formats. */
+  /** Read on demand, when a framing looks at the headers: creating them costs more than recognising most formats. */
   get headers(): RecordHeaders {
     const { batch, record } = this.#request.cursor;
     return batch.headersAt(record);
   }
 }
 
-/** The bytes of one side. */
 export interface Span {
   readonly bytes: Buffer;
   readonly start: number;

@@ -3,15 +3,14 @@ import type { Pending } from "./pending.ts";
 import type { SideRoute } from "./route.ts";
 
 /**
- * What reading one side of a record ended in. Each side decoder has one, which every read fills in again: whoever needs it longer than
- * until the next read takes what it needs.
+ * The result of reading one side of a record. Each side decoder has one result and fills it in again at every read. A caller must take what
+ * it needs from the result before the next read.
  */
 export class SideResult implements Reading<SideRoute> {
-  /** `"pending"`: what `pending` says must be loaded before the side can be read, and `value` and `route` say nothing. */
+  /** `"pending"`: load what `pending` names, then read again. `value` and `route` have no meaning then. */
   status: "one" | "several" | "pending" = "one";
-  /** The value; {@link SeveralValues} if there are several, or none. */
+  /** The value. {@link SeveralValues} if there are several, or none. */
   value: unknown = null;
-  /** How it was read. */
   route: SideRoute;
   pending: Pending | null = null;
 
@@ -42,7 +41,7 @@ export class SideResult implements Reading<SideRoute> {
     return this;
   }
 
-  /** The value, which the result lets go of: a topic that falls silent must not keep its last batch. */
+  /** Returns the value and clears it. Without clearing, a topic that falls silent would keep its last batch in memory. */
   take(): unknown {
     const { value } = this;
     this.value = null;
@@ -53,7 +52,7 @@ export class SideResult implements Reading<SideRoute> {
 /** The values of a record that holds several, in their order. */
 export class SeveralValues {
   readonly values: readonly unknown[];
-  /** How many bytes they were read from, unpacked if the record held them packed. */
+  /** How many bytes they were read from. For packed values, the unpacked bytes. */
   readonly byteLength: number;
 
   constructor(values: readonly unknown[], byteLength: number) {

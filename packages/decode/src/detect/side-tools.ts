@@ -5,7 +5,7 @@ import type { SideRoute, SideScope } from "./route.ts";
 import type { SchemaReader } from "./schema-reader.ts";
 import type { SideResult } from "./side-result.ts";
 
-/** What the candidates of one side share. Each of its readers fills in the result. */
+/** What the candidates of one side share: the readers of the side, which all fill in the same result. */
 export interface SideTools {
   readonly engine: Engine;
   readonly scope: SideScope;

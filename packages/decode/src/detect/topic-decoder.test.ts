@@ -16,7 +16,7 @@ function decodeAll(decoder: ReturnType<typeof createDecoder>, values: readonly [
   });
 }
 
-test("rows that only some headers call flattened are told apart, and the schema is compiled once for each kind", () => {
+test("rows that are flattened only by their headers are told apart, and the schema is compiled once for each kind", () => {
   let peeks = 0;
   const schemas: SchemaSource = {
     peek: (id) => {
@@ -32,14 +32,14 @@ test("rows that only some headers call flattened are told apart, and the schema 
   expect(peeks).toBe(2);
 });
 
-test("a null by itself is of no envelope, whatever came before it", () => {
+test("a null by itself has no envelope, whatever came before it", () => {
   const change = '{"before":null,"after":{"id":1},"op":"c","ts_ms":1,"source":{"connector":"mysql","db":"shop","table":"t"}}';
   const events = decodeAll(createDecoder(), [...Array.from({ length: 8 }, (): [string, RecordHeaders] => [change, []]), ["null", []]]);
   expect(events.at(-2)?.envelope).toBe("debezium");
   expect(events.at(-1)).toMatchObject({ kind: "unknown", envelope: "none" });
 });
 
-test("a schema that is too long is refused however its message is spelled", () => {
+test("a schema that is too long is refused, however its message is written", () => {
   const decoder = createDecoder({ limits: { maxSchemaChars: 50 } });
   const message = { schema: { type: "struct", fields: [{ field: "a_rather_long_name", type: "int32" }] }, payload: {} };
   for (const text of [JSON.stringify(message), JSON.stringify(message, null, 2)]) {

@@ -18,14 +18,14 @@ import { SideMessage } from "./side-message.ts";
 import { SeveralValues, type SideResult } from "./side-result.ts";
 import { ValueOpener } from "./value-opener.ts";
 
-/** What the user has said of a topic, in the form that readers use. */
+/** What the user has hinted about a topic, in the form that readers use. */
 export interface ResolvedHints {
   readonly table: TableName | null;
   readonly columns: ColumnHints;
   readonly trustsSchemas: boolean;
-  /** Whether a value of no bytes is a tombstone too. */
+  /** Whether an empty value (zero bytes) counts as a tombstone. */
   readonly emptyIsTombstone: boolean;
-  /** How the connector writes bytes as text; null if that is not hinted. */
+  /** How the connector writes bytes as text. Null if there is no hint. */
   readonly binaryHandling: BinaryHandling | null;
   readonly key: HintedFormat;
   readonly value: HintedFormat;
@@ -41,18 +41,18 @@ export class TopicDecoder {
   readonly #semantics: ColumnSemantics;
   readonly #keys: SideDecoderCache;
   readonly #values: SideDecoderCache;
-  /** Of these, the ones for the last record's headers. */
+  /** The side decoders for the header names of the last record. */
   #key: SideDecoder;
   #value: SideDecoder;
   #headerNames: readonly string[] = [];
   readonly #opener: ValueOpener;
   readonly #history: RouteHistory;
-  /** Of a key that is not there. */
+  /** The result for a key that is null. */
   readonly #noRoute: SideRoute;
-  /** Made once: what closes over a record's parts would keep them for every record. */
+  /** Created once. A new closure for each record would keep the batch of that record in memory. */
   readonly #reread = (reading: RecordReading): Outcome => this.#readValue(reading);
 
-  /** `mayLearn`: false to look at a record, so that no later one is read by what it says. */
+  /** `mayLearn` is false when the decoder only looks at a record: what it says must not change how later records are read. */
   constructor(engine: Engine, topic: string, hints: ResolvedHints, mayLearn: boolean = true) {
     this.#engine = engine;
     this.#hints = hints;
@@ -84,7 +84,7 @@ export class TopicDecoder {
     return this.#semantics.learnedNames;
   }
 
-  /** The record's events, or what must be loaded first. */
+  /** The events of the record, or what must be loaded first. */
   read(cursor: RecordCursor): Outcome {
     this.#lookAtHeaders(cursor);
     const { fastPath } = this.#history;
@@ -97,7 +97,7 @@ export class TopicDecoder {
     return this.#readSlowPath(new RecordReading(cursor, null, this.#noRoute));
   }
 
-  /** The same without the fast path, and with what was waited for in vain: the reading says how the record was read. */
+  /** Reads the record without the fast path. `failed` holds what could not be loaded. The reading says how the record was read. */
   readSlowPath(cursor: RecordCursor, failed: Failures | null): RecordReading {
     this.#lookAtHeaders(cursor);
     const reading = new RecordReading(cursor, failed, this.#noRoute);
@@ -105,7 +105,7 @@ export class TopicDecoder {
     return reading;
   }
 
-  /** The key first: it tells how the value may be read. */
+  /** The key is read first, because the value may be read with what the key's schema says. */
   #readSlowPath(reading: RecordReading): Outcome {
     const { keyBytes, valueBytes, valueStart, valueEnd } = reading.cursor;
     if (keyBytes !== null) {
@@ -159,12 +159,12 @@ export class TopicDecoder {
     return decoder.read(new SideMessage("value", { bytes, start, end }, limits.maxMessageBytes, reading));
   }
 
-  /** The value as another envelope wants it. Its schema is at hand: it has been read once. */
+  /** Reads the value again for another envelope. The schema is at hand, because the value has been read once. */
   #readWithOverride(override: EnvelopeOverride, reading: RecordReading): unknown {
     return this.#readSide(this.#values.forHeaders(this.#headerNames, override), reading).take();
   }
 
-  /** None if what the next record means may be learned from anything but its key's schema. */
+  /** No fast path is kept if the next record may be read with semantics that were learned from anything but the schema of its key. */
   #compileFor({ key, value }: RoutePair): FastPath | null {
     const keyMatch = key === this.#noRoute ? null : this.#key.matchOf(key);
     const valueMatch = this.#value.matchOf(value);
@@ -175,7 +175,7 @@ export class TopicDecoder {
     return compileFastPath({ ...parts, key: keyMatch, value: valueMatch, route: value });
   }
 
-  /** Header names can change the format, header values cannot. */
+  /** Header names can change the format. Header values cannot. */
   #lookAtHeaders({ batch, record }: RecordCursor): void {
     if (!batch.headerNamesAre(record, this.#headerNames)) {
       this.#turnTo(batch.headersAt(record).map(([name]) => name));
@@ -195,8 +195,8 @@ export class TopicDecoder {
 }
 
 /**
- * The table that Debezium's default topic names end in: `prefix.container.table`. Whether the container is a schema or a database the
- * name does not say; it is called a schema.
+ * The table that Debezium's default topic names end in: `prefix.container.table`. The topic name does not say whether the container is a
+ * schema or a database, so it is called a schema.
  */
 function tableOfTopic(topic: string): TableName | null {
   const parts = topic.split(".");

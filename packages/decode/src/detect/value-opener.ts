@@ -16,16 +16,16 @@ import type { EnvelopeOverride } from "./side-decoder-cache.ts";
 import { SideMessage } from "./side-message.ts";
 import { SeveralValues } from "./side-result.ts";
 
-/** Reads the value of a record again, for another envelope than the one that its shape is in. */
+/** Reads the value of a record again for another envelope. */
 export type ReadWithOverride = (override: EnvelopeOverride, reading: RecordReading) => unknown;
 
-/** Makes events of the values of one topic. */
+/** Creates events from the values of one topic. */
 export class ValueOpener {
   readonly #engine: Engine;
   readonly #scope: EnvelopeScope;
   readonly #readWithOverride: ReadWithOverride;
   readonly #side: Pick<SideScope, "semantics" | "trustsSchemas">;
-  /** Reads messages inside of values; made when the first is met. */
+  /** Reads messages inside of values. Created when the first one is met. */
   #inner: { readonly decoder: SideDecoder; readonly inside: EnvelopeFormat } | null = null;
 
   constructor(
@@ -45,19 +45,19 @@ export class ValueOpener {
     return valuesOf(key).map((one) => new Tombstone(this.#origin(one, route, cursor)));
   }
 
-  /** Whether a record whose sides are read so is one value with nothing inside, whose sides need not be checked against each other. */
+  /** Whether a record with these routes holds one value with no message inside, and its key needs no check against its value. */
   isSimple(key: SideRoute, value: SideRoute): boolean {
     return value.envelopeFormat.inner === undefined && isOfSchema(key, value) && isPaired(key, value);
   }
 
-  /** The events of a value that {@link isSimple}, and of which there is one. */
+  /** Opens a value of a record that {@link isSimple}. It becomes one event. */
   openSimple(reading: RecordReading, value: unknown): readonly CdcEvent[] {
     const { key, valueRoute, cursor } = reading;
     const origin = this.#origin(key, valueRoute, cursor);
     return valueRoute.envelopeFormat.open(value, origin) ?? this.#openWithFallback(reading, origin, null);
   }
 
-  /** The events of any value, or what must be loaded first for what is inside of it. */
+  /** The events of any value, or what must be loaded first for a message inside of it. */
   open(reading: RecordReading, value: unknown): Outcome {
     const { key, keyRoute, valueRoute } = reading;
     if (!isOfSchema(keyRoute, valueRoute)) {
@@ -74,7 +74,7 @@ export class ValueOpener {
   #openOne(reading: RecordReading, { key, value, nth }: KeyedValue): Outcome {
     const { valueRoute: route, cursor } = reading;
     if (value === null && route.nullIsTombstone) {
-      return [new Tombstone(this.#origin(key, { ...route, envelope: this.#engine.noEnvelope.name }, cursor))]; // null is in no envelope
+      return [new Tombstone(this.#origin(key, { ...route, envelope: this.#engine.noEnvelope.name }, cursor))]; // null has no envelope
     }
     const origin = this.#origin(key, route, cursor);
     const inside = route.envelopeFormat.inner?.(value) ?? null;
@@ -100,7 +100,7 @@ export class ValueOpener {
     });
   }
 
-  /** Several values of one record, each with its own key if the key has as many. */
+  /** Opens several values of one record. Each has its own key if there are as many keys. */
   #openEach(reading: RecordReading, several: unknown): Outcome {
     const events: CdcEvent[] = [];
     const keys = valuesOf(reading.key);
@@ -133,7 +133,7 @@ export class ValueOpener {
 interface KeyedValue {
   readonly key: unknown;
   readonly value: unknown;
-  /** Which of a record's several values it is; null if it is the only one. */
+  /** The index of the value among the record's values. Null if it is the only one. */
   readonly nth: number | null;
 }
 
@@ -141,7 +141,7 @@ function valuesOf(side: unknown): readonly unknown[] {
   return side instanceof SeveralValues ? side.values : [side];
 }
 
-/** Whether the key is in the framing that the value's envelope wants it in. */
+/** Whether the key has the framing that the envelope of the value requires. */
 function isPaired(key: SideRoute, { envelopeFormat, framing }: SideRoute): boolean {
   const { pairedFraming } = envelopeFormat;
   return pairedFraming === undefined || framing !== pairedFraming || key.framing === pairedFraming;
@@ -150,6 +150,6 @@ function isPaired(key: SideRoute, { envelopeFormat, framing }: SideRoute): boole
 function unpaired({ envelope, framing }: SideRoute): DecodeError {
   return new DecodeError(
     "unknown-format",
-    `expected a key in the framing ${framing} before a value of the envelope ${envelope}, found another key`,
+    `expected a key in the framing ${framing} beside a value of the envelope ${envelope}, found a key in another framing`,
   );
 }

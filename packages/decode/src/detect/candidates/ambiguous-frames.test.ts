@@ -13,7 +13,7 @@ const schema = JSON.stringify({ type: "record", name: "Key", fields: [{ name: "i
 
 type Failure = "not-found" | "not-found-for-certain" | "unavailable" | "refused";
 
-/** Knows the ids that it was given, and fails for all others in one way. */
+/** A source that knows the given ids and fails for all others in one way. */
 function sourceOf(failure: Failure, known: readonly SchemaId[] = []): SchemaSource {
   const answers = new Map<SchemaId, RegisteredSchema>(known.map((id) => [id, { id, schemaType: "AVRO", schema }]));
   return {
@@ -43,14 +43,14 @@ const glueId = "glue:01020304-0506-0708-090a-0b0c0d0e0f10";
 describe("a header schemaId that is the user's own", () => {
   const row = recordOf('{"id":1}', { headers: schemaIdHeader });
 
-  test("beside JSON leaves the JSON what it is, where no source knows the id", async () => {
+  test("does not change JSON if no source knows the id", async () => {
     const event = await decode(row, { schemas: sourceOf("not-found-for-certain") });
     expect(event).toMatchObject({ kind: "row", framing: "none", encoding: "json", schemaId: null });
     expect((event as RowEvent).row).toEqual({ id: 1 });
     expect(await decode(row, {})).toMatchObject({ framing: "none", encoding: "json" });
   });
 
-  test("is told by explain, with what spoke for it", async () => {
+  test("is listed by explain with its evidence", async () => {
     const { candidates } = await createDecoder({ schemas: sourceOf("not-found-for-certain") }).explain(row);
     const azure = candidates.find(({ side, name }) => side === "value" && name === "azure");
     expect(azure?.evidence).toMatch(/^header schemaId is 0123.*; the source knows no such schema, and all bytes can be read without it$/);
@@ -60,16 +60,16 @@ describe("a header schemaId that is the user's own", () => {
     ["unavailable", "schema-unavailable"],
     ["refused", "schema-refused"],
     ["not-found", "schema-not-found"],
-  ])("is not taken for that where the source fails (%s)", async (failure, code) => {
+  ])("is not dropped if the source fails (%s)", async (failure, code) => {
     expect(await decode(row, { schemas: sourceOf(failure) })).toBe(code);
   });
 
-  test("beside bytes that are nothing else stays the error that its schema is not found", async () => {
+  test("ends in the error that its schema is not found if the bytes have no other format", async () => {
     const record = recordOf('{"id":1}x', { headers: schemaIdHeader });
     expect(await decode(record, { schemas: sourceOf("not-found-for-certain") })).toBe("schema-not-found");
   });
 
-  test("waits for the schema that the bytes themselves name, and tells where that cannot be had", async () => {
+  test("waits for the schema that the bytes themselves name, and reports if it cannot be loaded", async () => {
     const framed: KafkaRecord = recordOf({ hex: "000000000702" }, { headers: schemaIdHeader });
     expect(await decode(framed, { schemas: sourceOf("not-found-for-certain", [7]) })).toMatchObject({ framing: "confluent", schemaId: 7 });
     const down: SchemaSource = {
@@ -85,7 +85,7 @@ describe("a key of the user's own bytes that begin like a frame", () => {
     ["glue", glueLike],
     ["confluent-guid", guidLike],
     ["apicurio", longIdLike],
-  ])("of %s is bytes where its schema certainly does not exist, and explain tells why", async (framing, key) => {
+  ])("of %s is bytes if its schema certainly does not exist, and explain says why", async (framing, key) => {
     const record = recordOf("{}", { key });
     expect(await decode(record, { schemas: sourceOf("not-found-for-certain") })).toMatchObject({ key });
     const { candidates } = await createDecoder({ schemas: sourceOf("not-found-for-certain") }).explain(record);
@@ -96,7 +96,7 @@ describe("a key of the user's own bytes that begin like a frame", () => {
     }
   });
 
-  test("stays bytes after a schema has confirmed that framing: nothing depends on what was read before", async () => {
+  test("stays bytes after a schema has confirmed that framing, because results do not depend on earlier records", async () => {
     const decoder = createDecoder({ schemas: sourceOf("not-found-for-certain", [2, glueId]) });
     const keyOf = async (hex: string): Promise<unknown> => {
       const events = (await decoder.decode(recordOf("{}", { key: { hex } }))) as CdcEvent[];

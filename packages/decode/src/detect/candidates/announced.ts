@@ -3,7 +3,7 @@ import type { SideTools } from "../side-tools.ts";
 import type { Candidate } from "./candidate.ts";
 import { readUnlessUnknown } from "./framed.ts";
 
-/** Messages whose framing stands in headers of their record; null if none of its header names announces one. */
+/** Messages whose framing is announced by header names. Null if no header name announces one. */
 export function announced(side: SideTools): Candidate | null {
   const framings = side.scope.announced;
   if (framings.length === 0) {

@@ -9,7 +9,7 @@ export interface Framed {
   readonly frame: Frame;
 }
 
-/** What is in the frame; or, if its schema certainly does not exist, the error that says so. */
+/** Reads the payload of a frame. If it is certain that its schema does not exist, returns the error that says so. */
 export function readUnlessUnknown({ frames }: SideTools, message: SideMessage, { framing, frame }: Framed): SideResult | DecodeError {
   try {
     return frames.read(framing, frame, message.failed);
@@ -21,7 +21,10 @@ export function readUnlessUnknown({ frames }: SideTools, message: SideMessage, {
   }
 }
 
-/** Whether a source has answered that there is no such schema, rather than that it could not find out; or there is no source at all. */
+/**
+ * Whether it is certain that the schema does not exist: the source has said so, or there is no source. An outage, or a missing reference,
+ * is not certain.
+ */
 function isCertainlyUnknown(error: unknown): error is DecodeError {
   if (!isDecodeError(error) || (error.code !== "schema-not-found" && error.code !== "schema-source-missing")) {
     return false;

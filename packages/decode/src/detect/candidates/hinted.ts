@@ -10,7 +10,7 @@ import type { SideMessage } from "../side-message.ts";
 import type { SideTools } from "../side-tools.ts";
 import type { Candidate } from "./candidate.ts";
 
-/** Messages of a topic whose format the user has hinted, because nothing in the bytes tells it; null if there is no hint that decides it. */
+/** Messages of a topic whose format the user has hinted because the bytes do not show it. Null if no hint decides the format. */
 export function hinted(side: SideTools): Candidate | null {
   const { engine, schemas, scope } = side;
   const { encoding, schemaId, schema, message } = scope.hinted;
@@ -48,7 +48,7 @@ function withoutSchema(side: SideTools, name: EncodingName): Candidate {
       },
     };
   }
-  // A value that is no row: what its type becomes by the options for values, and nothing else.
+  // The value is not a row. Its type becomes what the value options say.
   const route = rawRoute(engine, name);
   const reader = encoding.type === null ? null : new JsonReader(name, encoding.type, engine.compileOptions(readEverything));
   return { read: (message) => result.one(reader === null ? parse(message) : reader.convert(parse(message)), route) };
@@ -61,7 +61,7 @@ function plainEncoding({ formats }: Engine, name: EncodingName): PlainEncoding {
     const known = [...formats.textEncodings, ...all].map((encoding) => encoding.name).join(", ");
     throw new DecodeError(
       "unsupported-format",
-      `expected an encoding that needs no schema (${known}) in topics[topic], found ${name}: state a schema or schemaId beside it`,
+      `expected an encoding that needs no schema (${known}) in topics[topic], found ${name}: add a schema or schemaId to the same hint`,
     );
   }
   return found;

@@ -7,10 +7,10 @@ import type { SideResult } from "../side-result.ts";
 import type { SideTools } from "../side-tools.ts";
 import type { Candidate } from "./candidate.ts";
 
-/** What parsing ends in if bytes are no JSON at all. */
+/** The error codes of bytes that are not JSON. */
 const notJson: ReadonlySet<DecodeErrorCode> = new Set(["truncated", "malformed", "trailing-bytes", "invalid-utf8"]);
 
-/** Messages that are JSON text, with their schema or without. */
+/** Messages that are JSON text, with or without their schema. */
 export function jsonText(side: SideTools): Candidate {
   const read = side.scope.side === "key" ? readKey : readValue;
   return {
@@ -22,8 +22,8 @@ export function jsonText(side: SideTools): Candidate {
 }
 
 /**
- * Most plain-text keys do not begin like JSON; one that does and is none is text all the same. So is a number that JSON would write in
- * another way, and `null`: Connect writes no key at all for null.
+ * Reads a key that is JSON. Null for a key that only looks like JSON: text that does not parse, a number that JSON would write in another
+ * way (`1.10`), or `null` (Connect writes no key at all for null, so that this is text).
  */
 function readKey({ text, result }: SideTools, message: SideMessage, textStart: number): SideResult | null {
   const { bytes, start, end } = message;
@@ -41,7 +41,7 @@ function readKey({ text, result }: SideTools, message: SideMessage, textStart: n
   }
 }
 
-/** One text; or, if more follows it, a framing that packs several. */
+/** Reads one JSON text. If more text follows, asks the framings that pack several texts into one message. */
 function readValue({ text, result, engine, frames }: SideTools, message: SideMessage): SideResult {
   const { bytes, start, end } = message;
   try {

@@ -8,9 +8,9 @@ import { readUnlessUnknown } from "./framed.ts";
 const openBrace = 0x7b;
 
 /**
- * Messages that begin with a frame. Bytes that look like one framing's may be another's or nobody's: then nobody knows the schema that they
- * name. A message that its own schema does not fit is no such thing. That other messages of the topic are framed is no evidence: what a
- * message is must not depend on which messages this process has read before it.
+ * Messages that begin with a frame. Some frames are ambiguous: other bytes may begin in the same way by chance. Such a frame is dropped
+ * only if its schema does not exist. A frame whose schema exists but does not fit the payload is an error. Frames of earlier messages of
+ * the topic are not used as evidence, because the result must not depend on which messages this process has read before.
  */
 export function prefixed(side: SideTools): Candidate {
   const { framingOrder, schemas } = side.engine;
@@ -24,7 +24,7 @@ export function prefixed(side: SideTools): Candidate {
         }
         const frame = framing.open(message);
         if (needsSource && declined === null && framing.prefixOf === undefined && !isSelfContained(frame)) {
-          continue; // without a source, any key of the user's is likelier than such a frame
+          continue; // without a source, a user's own key is more likely than such a frame
         }
         const read = readUnlessUnknown(side, message, { framing, frame });
         if (!isDecodeError(read)) {
@@ -41,12 +41,15 @@ export function prefixed(side: SideTools): Candidate {
   };
 }
 
-/** A user's own key may be bytes of any kind (a hash, ids side by side), and a user's own row may have the columns of a frame in JSON. */
+/**
+ * Whether the bytes may be something other than a frame. A user's own key may be any bytes (a hash, ids side by side), and a user's own
+ * JSON row may have the columns of a frame.
+ */
 function mayBeOwn({ side, bytes, start }: SideMessage): boolean {
   return side === "key" || bytes[start] === openBrace;
 }
 
-/** Whether a frame needs no source to be read. */
+/** Whether a frame can be read without a source. */
 function isSelfContained({ schema, schemaId }: Frame): boolean {
   return schema !== undefined || schemaId === null;
 }

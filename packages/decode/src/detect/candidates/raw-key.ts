@@ -5,14 +5,14 @@ import type { Candidate } from "./candidate.ts";
 
 const firstOfText = 0x20;
 
-/** Keys that are nothing else: text, or bytes. There is no such value: an unknown one is an error. */
+/** Keys that no other candidate reads: text or bytes. There is no such candidate for values, because an unknown value is an error. */
 export function rawKey({ engine, result }: SideTools): Candidate {
   const { limits } = engine;
   const { text, bytes } = engine.formats.raw;
   const routes = new Map([text, bytes].map((encoding) => [encoding, rawRoute(engine, encoding.name)]));
   return {
     read: ({ bytes: source, start, end, declined }) => {
-      // Most frames begin with a control character, as numbers and hashes may and no text does.
+      // Most frames begin with a control character. Numbers and hashes may as well, but text does not.
       const isBinary = declined !== null && (source[start] as number) < firstOfText;
       const encoding = !isBinary && isUtf8(source.subarray(start, end)) ? text : bytes;
       return result.one(encoding.parse(source, start, end, limits), routes.get(encoding) ?? result.route);

@@ -8,7 +8,10 @@ import { load, pendingEncoding } from "../pending.ts";
 import { noHints } from "../route.ts";
 import { ColumnSemantics } from "../semantics/column-semantics.ts";
 
-/** What a registered schema says of a topic's keys or values, without any message. Throws, as a rejection, the `DecodeError` of a schema that cannot be used. */
+/**
+ * Describes a registered schema of a topic's keys or values without any message. Rejects with the `DecodeError` that the schema causes if
+ * it cannot be used.
+ */
 export async function describeSchema(
   registered: RegisteredSchema,
   { topic, side, formats }: { readonly topic: string; readonly side: "key" | "value"; readonly formats?: Partial<Formats> },
@@ -26,7 +29,7 @@ export async function describeSchema(
   const failure = encoding.isLoaded?.() === false ? await load(engine, pendingEncoding(encoding)) : null;
   const type = failure === null ? encoding.parse(registered, engine.limits).typeOf(null) : null;
   if (type === null) {
-    throw failure ?? new TypeError("a schema without any message");
+    throw failure ?? new TypeError("expected a schema that describes messages, found one without any");
   }
   const scope = {
     topic,

@@ -10,7 +10,7 @@ import type { SideRoute } from "../route.ts";
 import { emptyShape, shapeOf } from "../shape.ts";
 import type { LearnedNames } from "../semantics/column-semantics.ts";
 
-/** What decoding the record ended in: its events and the routes of its two sides, or an error. */
+/** The result of decoding the record: its events and the routes of its two sides, or an error. */
 export type Outcome =
   | {
       readonly events: readonly CdcEvent[];
@@ -21,15 +21,15 @@ export type Outcome =
   | { readonly error: Error };
 
 /**
- * Every format of every layer, with what speaks for and against it. Which one won is not decided here but taken from decoding itself; of a
- * record that does not decode, the framing that would have been taken is named.
+ * Every format of every layer, with the evidence for and against it. The winner is not decided here but taken from decoding itself, so that
+ * the two cannot disagree. If the record does not decode, the framing that would have been tried is named as the winner.
  */
 export function explainCandidates(record: KafkaRecord, engine: Engine, outcome: Outcome): readonly Candidate[] {
   const sides = (["key", "value"] as const).filter((side) => record[side] !== null && !isEmptyTombstone(record, side, outcome));
   return sides.flatMap((side) => explainSide(record, side, engine, outcome));
 }
 
-/** Nothing is to be said of a value of no bytes that the user has hinted to be a tombstone. */
+/** An empty value that the user has hinted to be a tombstone has no format to explain. */
 function isEmptyTombstone(record: KafkaRecord, side: Side, outcome: Outcome): boolean {
   return side === "value" && record.value?.length === 0 && outcome.error === null && outcome.events[0]?.kind === "tombstone";
 }
@@ -45,7 +45,7 @@ function explainSide(record: KafkaRecord, side: Side, engine: Engine, outcome: O
 }
 
 function explainFramings(message: Message, engine: Engine, route: SideRoute | null): Candidate[] {
-  // A framing may have several forms, in headers and before the payload: they are one name with one answer.
+  // A framing may have two forms (in headers and before the payload). They are reported as one candidate with one name.
   const forms = engine.formats.framings.map((framing) => ({ name: framing.name, evidence: framing.recognise(message) }));
   const verdicts = [...new Set(forms.map(({ name }) => name))].map(
     (name) => forms.find((form) => form.name === name && form.evidence !== null) ?? { name, evidence: null },
@@ -57,11 +57,14 @@ function explainFramings(message: Message, engine: Engine, route: SideRoute | nu
 
 interface Verdict {
   readonly name: string;
-  /** What it was recognised by, or null. */
+  /** The evidence by which the format was recognised, or null. */
   readonly evidence: string | null;
 }
 
-/** Formats in the order of asking: what was recognised before the winner was asked first, and did not take the message. */
+/**
+ * Formats in the order in which they are asked. A format that was recognised and stands before the winner was asked first, and did not take
+ * the message.
+ */
 function judged(
   side: Side,
   layer: Candidate["layer"],
@@ -109,7 +112,7 @@ function explainEncodings(
   });
 }
 
-/** The columns of the event's rows whose meanings nothing in the value says. */
+/** The columns of the event's rows whose semantics were learned, because the value does not say them. */
 function learnedIn(outcome: Outcome): string {
   const event = outcome.error === null ? outcome.events[0] : undefined;
   const row = event?.kind === "change" ? (event.after ?? event.before) : event?.kind === "row" ? event.row : null;
@@ -127,9 +130,9 @@ function learnedIn(outcome: Outcome): string {
 function whyWon({ framing, encoding, schemaId, typeName, hasRuleSet }: SideRoute, bytes: Buffer, { formats, noFraming }: Engine): string {
   if (schemaId !== null) {
     const named = typeName === null ? "" : ` (${typeName})`;
-    const behind = framing === noFraming.name ? "" : `, behind the ${framing} frame`;
+    const after = framing === noFraming.name ? "" : `, after the ${framing} frame`;
     const ruled = hasRuleSet ? "; the registry keeps rules beside it, by which producers may have encrypted fields" : "";
-    return `schema id ${schemaId}${named} consumes all payload bytes of ${bytes.length}${behind}${ruled}`;
+    return `schema id ${schemaId}${named} consumes all payload bytes of ${bytes.length}${after}${ruled}`;
   }
   const text = formats.textEncodings.find(({ name }) => name === encoding);
   const raw = [formats.raw.text, formats.raw.bytes].find(({ name }) => name === encoding);
@@ -137,7 +140,7 @@ function whyWon({ framing, encoding, schemaId, typeName, hasRuleSet }: SideRoute
     return text?.evidence.won(bytes.length) ?? raw?.evidence ?? "";
   }
   return framing === noFraming.name
-    ? "stated for this topic, and all bytes are one value"
+    ? "hinted for this topic, and all bytes are one value"
     : `the ${framing} frame carries its schema, and holds no value`;
 }
 
@@ -147,7 +150,7 @@ function whyLost(name: string, bytes: Buffer, engine: Engine, route: SideRoute |
     return route === null || route.schemaId === null ? whyNotText(text, bytes, engine) : `the payload is ${route.encoding}`;
   }
   if (engine.formats.plainEncodings.some((encoding) => encoding.name === name)) {
-    return "read only where it is stated for the topic";
+    return "read only if it is hinted for the topic";
   }
   if (framing === engine.noFraming.name) {
     return "no framing names a schema";
@@ -171,21 +174,22 @@ function whyNotText(encoding: TextEncoding, bytes: Buffer, { formats: { textEnco
 function explainEnvelopes(record: KafkaRecord, { bytes }: Message, engine: Engine, route: SideRoute | null, outcome: Outcome): Candidate[] {
   const shape = route?.shape ?? shapeOfText(record, bytes, engine);
   const verdicts = engine.formats.envelopes.map((envelope) => ({ name: envelope.name, evidence: envelope.recognise(shape) }));
-  // By its values an envelope may decline what it was recognised by: then the events say which one took it.
+  // An envelope may decline a value that it recognised by its shape. The events say which envelope took the value.
   const opened = outcome.error === null ? outcome.events[0]?.envelope : undefined;
-  // Of a value that does not decode, its fields may say what it would have been; that they say nothing does not make it a row.
+  // For a value that does not decode, the names of its fields may still show its envelope. If they show none, the value is not reported as
+  // a row: it may be anything.
   const seen = verdicts.find(({ name, evidence }) => evidence !== null && name !== engine.noEnvelope.name)?.name;
   const declined = outcome.error === null ? "its values say otherwise" : "the message does not decode";
   return judged("value", "envelope", verdicts, opened ?? route?.envelope ?? seen, { without: "its fields are not there", declined });
 }
 
-/** What can be seen of a value that does not decode. */
+/** The shape of a value that does not decode, as far as its text shows one. */
 function shapeOfText(record: KafkaRecord, bytes: Buffer, engine: Engine): SideRoute["shape"] {
   const scope = { topic: record.topic, headerNames: record.headers.map(([name]) => name) };
   try {
     const parsed = parseJson(bytes, 0, bytes.length, engine.parse);
     return shapeOf({ type: null, names: isJsonObject(parsed) ? Object.keys(parsed) : null, isText: typeof parsed === "string" }, scope);
   } catch {
-    return emptyShape(scope); // no JSON: its fields are not known
+    return emptyShape(scope); // not JSON, so its fields are unknown
   }
 }

@@ -5,7 +5,9 @@ import { isDecodeError } from "../../errors.ts";
 import type { KafkaRecord } from "../../record.ts";
 import type { RegisteredSchema, SchemaSource } from "../../schema-source.ts";
 
-/** Records that begin as many before did take a fast path: what they mean must be what a decoder says that sees them first. */
+/**
+ * Records that begin like many records before them take a fast path. Their events must be those of a decoder that has seen nothing before.
+ */
 
 const enough = 100;
 
@@ -137,7 +139,7 @@ test.each<[what: string, after: Sides, record: Sides]>([
   expect(first).toEqual((await decodeAll([after]))[0]);
 });
 
-test("what the documents inside of a value cost is no cost of the next record's key", async () => {
+test("the cost of documents inside of a value is not charged to the next record's key", async () => {
   const document = (objects: number): string => {
     const text = `[${Array.from({ length: objects }, () => "{}").join()}]`;
     const length = Buffer.alloc(4);
@@ -160,7 +162,7 @@ test("what the documents inside of a value cost is no cost of the next record's 
   }
 });
 
-test("headers that announce another framing lead past the fast path", async () => {
+test("a record whose headers announce another framing does not take the fast path", async () => {
   const announced: KafkaRecord = {
     ...recordOfSides(fastPathMatch),
     headers: [["apicurio.value.globalId", Buffer.from("0000000000000003", "hex")]],
@@ -178,7 +180,7 @@ test.each([
   ["schemas", fastPathMatch, [key, "00000000030461"]],
   ["shapes", inJson, ['{"x":1}', '{"x":1,"z":{}}']],
   ["keys and none", keyless, fastPathMatch],
-] as const)("runs of two %s, one behind the other, are read as if each record were the first", async (_, one, other) => {
+] as const)("runs of two %s, one after the other, are read as if each record were the first", async (_, one, other) => {
   const runs = [...Array.from({ length: 6 }, (__, i) => Array.from({ length: enough }, () => (i % 2 === 0 ? one : other))).flat()];
   const [coldOne, coldOther] = [(await decodeAll([one]))[0], (await decodeAll([other]))[0]];
   expect(await decodeAll(runs)).toEqual(runs.map((record) => (record === one ? coldOne : coldOther)));

@@ -11,30 +11,31 @@ import type { SideRoute } from "../route.ts";
 import type { ColumnSemantics } from "../semantics/column-semantics.ts";
 
 /**
- * The fast path for records of one topic whose key and value begin as those of a record that took the slow path: nothing else of them is
- * looked at. Returns the record's events, or {@link fastPathMiss} if it needs the slow path. Throws the `DecodeError` that it would end in there.
+ * The fast path for records of one topic whose key and value begin with the same bytes as those of a record that took the slow path. It
+ * checks these bytes and nothing more. Returns the events of the record, or {@link fastPathMiss} if the record needs the slow path. Throws
+ * the same `DecodeError` as the slow path.
  */
 export type FastPath = (cursor: RecordCursor) => readonly CdcEvent[] | typeof fastPathMiss;
 
-/** What one topic's fast path is made of. */
+/** What the fast path of one topic is compiled from. */
 export interface FastPathParts {
   readonly engine: Engine;
   readonly scope: EnvelopeScope;
-  /** Null: of records without keys. */
+  /** Null: records without keys. */
   readonly key: FastPathMatch | null;
   readonly value: FastPathMatch;
-  /** How its values are read. */
+  /** The route of the values. */
   readonly route: SideRoute;
-  /** Of their columns. */
+  /** The semantics of the topic's columns. They may change after the fast path was compiled, so each record checks them. */
   readonly semantics: ColumnSemantics;
 }
 
 let serial = 0;
 
 /**
- * Generated, so that each topic has its own: V8 puts only a function in its place that a call has always led to, and calls that topics (or
- * key and value) share cost a tenth of decoding. `npm run bench -- tiers`, "fastPath", pays for it. Null if code may not be generated; all
- * records take the slow path then.
+ * Compiles a fast path as generated code, so that each topic has its own function. V8 inlines a call only if it has always led to the same
+ * function. If topics, or key and value, share a call, decoding takes a tenth longer. Bench case: `npm run bench -- tiers`, "fastPath".
+ * Null if code may not be generated: all records then take the slow path.
  */
 export function compileFastPath({ engine, scope, key, value, route, semantics }: FastPathParts): FastPath | null {
   if (!engine.codeGeneration || !engine.tiers.fastPath) {
@@ -60,7 +61,7 @@ export function compileFastPath({ engine, scope, key, value, route, semantics }:
   return generate(source(serial, key, value), names) as FastPath; // the source returns one
 }
 
-/** Functions of one text share what V8 learns of their calls: a number of its own makes the text another one. */
+/** V8 shares what it learns about calls between functions of the same text. The serial number makes each text different. */
 function source(nth: number, key: FastPathMatch | null, value: FastPathMatch): string {
   return `
 const keyReader = key?.reader, keyPrefix = key?.prefix, valueReader = value.reader, valuePrefix = value.prefix, columns = value.columns;
@@ -89,7 +90,7 @@ return function fastPath(cursor) { // ${nth}
 };`;
 }
 
-/** Prefixes of no more bytes are compared one by one. */
+/** Prefixes of at most this many bytes are compared byte by byte in the generated code. */
 const maxWritten = 8;
 
 function begins(side: Side, prefix: Buffer): string {

@@ -1,29 +1,29 @@
 import type { SideRoute } from "../route.ts";
 import type { FastPath } from "./compile.ts";
 
-/** How a record's key and value were read. */
+/** The routes of a record's key and value. */
 export interface RoutePair {
   readonly key: SideRoute;
   readonly value: SideRoute;
-  /** Whether such a record is one value with nothing inside, whose sides need not be checked against each other. */
+  /** Whether such a record holds one value with no message inside, and its key needs no check against its value. */
   readonly isSimple: boolean;
-  /** The fast path for others like it, null if there is none; undefined before so many have come that it was worth compiling. */
+  /** The fast path for records with these routes. Null if there can be none. Undefined until enough records have come. */
   fastPath: FastPath | null | undefined;
 }
 
-/** Compiling a fast path takes as long as reading this many of the smallest records. */
+/** Compiling a fast path costs about as much as decoding this many small records. */
 const recordsBeforeFastPath = 64;
 
-/** The pairs of routes that the records of one topic are read by. What is found out about a pair holds for all records that come in it. */
+/** The pairs of routes that the records of one topic have. What was found out about a pair holds for all records that have it. */
 export class RouteHistory {
-  /** The fast path that is tried first, for as long as records come as the last ones did. */
+  /** The fast path that is tried first. Null until enough records with the same routes have come in a row. */
   fastPath: FastPath | null = null;
   readonly #isSimple: (key: SideRoute, value: SideRoute) => boolean;
   readonly #compileFor: (pair: RoutePair) => FastPath | null;
-  /** By the route of the value, for as long as somebody else remembers that: schemas may be large. */
+  /** Keyed weakly by the route of the value, because a route refers to its schema, and schemas may be large. */
   readonly #known = new WeakMap<SideRoute, RoutePair>();
   #last: RoutePair | null = null;
-  /** How many records in a row were read as the last pair says. */
+  /** How many records in a row had the routes of the last pair. */
   #inARow = 0;
 
   constructor(isSimple: (key: SideRoute, value: SideRoute) => boolean, compileFor: (pair: RoutePair) => FastPath | null) {
@@ -31,10 +31,11 @@ export class RouteHistory {
     this.#compileFor = compileFor;
   }
 
-  /** The pair of one more record, which took the slow path. */
+  /** The pair of a record that took the slow path. */
   see(key: SideRoute, value: SideRoute): RoutePair {
     const last = this.#last;
-    // A record that the fast path missed, although it is read as the last ones were, begins a new row: others may come like it.
+    // Records that the fast path misses may come in long runs, although their routes are those of the last records. If the fast path
+    // stayed, each record of such a run would be tried on it in vain. So the first miss drops it, and counting starts again.
     if (last === null || last.key !== key || last.value !== value || this.fastPath !== null) {
       return this.#turnTo(this.#pairOf(key, value));
     }
@@ -42,7 +43,7 @@ export class RouteHistory {
     return last;
   }
 
-  /** Called when the next records may be written in other ways although their first bytes are the same. */
+  /** Called if the next records may be written in another way although their first bytes are the same. */
   interrupt(): void {
     this.#last = null;
     this.fastPath = null;

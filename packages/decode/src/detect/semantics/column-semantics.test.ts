@@ -66,30 +66,30 @@ function learning(options: DecoderOptions = {}): Decoder {
   return createDecoder({ ...options, learn: { schemaChanges: new SchemaChangeLearner({ modes: "default" }) } });
 }
 
-test("the key's schema tells what a column of its name means in a value that has no schema", () => {
+test("the key's schema gives the semantics of a column with the same name in a value without a schema", () => {
   const decoder = createDecoder();
   for (let times = 0; times < 4; times++) {
     expect(rowOf(decoder, { key: typedKey, value: { day: 19_782, other: 19_782 } })).toEqual({ day: isoDay, other: 19_782 });
     expect(afterOf(decoder, { ...change("orders", { day: 19_782 }), key: typedKey })).toEqual({ day: isoDay });
-    expect(rowOf(decoder, { key: "1", value: { day: 19_782 } })).toEqual({ day: 19_782 }); // the next key says nothing
+    expect(rowOf(decoder, { key: "1", value: { day: 19_782 } })).toEqual({ day: 19_782 }); // the next key has no schema
   }
 });
 
-test("where keys are not to teach, they do not", () => {
+test("keys teach nothing if learning from keys is turned off", () => {
   expect(rowOf(createDecoder({ learn: { keys: false } }), { key: typedKey, value: { day: 19_782 } })).toEqual({ day: 19_782 });
 });
 
-test("another system's values mean what that system says", () => {
+test("the values of another system keep the semantics of that system", () => {
   const maxwell = { database: "db", table: "t", type: "insert", ts: 1, xid: 1, commit: true, data: { day: 19_782 } };
   expect(afterOf(createDecoder(), { key: typedKey, value: maxwell })).toEqual({ day: 19_782 });
 });
 
-test("what the user has hinted of a column goes before its key's schema", () => {
+test("a hint for a column overrides the key's schema", () => {
   const topics = { "s.public.orders": { columns: { day: "io.debezium.time.Timestamp" } } };
   expect(rowOf(createDecoder({ topics }), { key: typedKey, value: { day: 19_782 } })).toEqual({ day: "1970-01-01T00:00:19.782" });
 });
 
-test("a schema change tells what its table's columns mean, from then on, in rows and in changes", () => {
+test("a schema change gives the semantics of its table's columns to later rows and changes", () => {
   const decoder = learning();
   const row = { value: { day: 19_782 } };
   const before = rowOf(decoder, row);
@@ -116,7 +116,7 @@ test("changes of several tables on one topic are each read with what was learned
   }
 });
 
-test("a key's schema goes before a schema change", () => {
+test("a key's schema overrides a schema change", () => {
   const decoder = learning();
   decode(decoder, schemaChange({ table: "orders", column: "day", typeName: "timestamp" }));
   expect(rowOf(decoder, { key: typedKey, value: { day: 19_782 } })).toEqual({ day: isoDay });
@@ -132,7 +132,7 @@ test("a value that contradicts what was learned is read as if nothing had been",
   }
 });
 
-test("a value that has a schema means what that says, and its schema is told once", () => {
+test("a value with a schema keeps the semantics of its schema, and the schema is reported once", () => {
   const seen: SchemaSeen[] = [];
   const decoder = createDecoder({
     learn: { schemaChanges: new SchemaChangeLearner({ modes: "default" }) },
@@ -147,7 +147,7 @@ test("a value that has a schema means what that says, and its schema is told onc
   expect(seen).toHaveLength(1);
 });
 
-test("columns of Protobuf are learned as well, whose schemas leave out what they mean", () => {
+test("columns of Protobuf are learned too, because their schemas leave out the semantics", () => {
   const schema = 'syntax = "proto3"; message Row { int32 day = 1; }';
   const seen: SchemaSeen[] = [];
   const decoder = createDecoder({
@@ -168,7 +168,7 @@ function cloudEvent(after: object, source = "/debezium/postgresql/s"): Sent {
   return { topic: "s.public.orders", value: { ...attributes, ...extensions, data: { before: null, after } } };
 }
 
-test("what a key or a schema change tells of columns is true of a row inside of Debezium's CloudEvents", () => {
+test("semantics from a key or a schema change hold for a row inside of Debezium's CloudEvents", () => {
   const decoder = learning();
   decode(decoder, schemaChange({ table: "orders", column: "at", typeName: "timestamp" }));
   for (let times = 0; times < 4; times++) {
@@ -179,14 +179,14 @@ test("what a key or a schema change tells of columns is true of a row inside of 
   }
 });
 
-test("and not of one that DeltaForge wrote", () => {
+test("semantics from a key or a schema change do not hold for a row that DeltaForge wrote", () => {
   const sent = cloudEvent({ day: 19_782 }, "deltaforge/s/db.orders");
   const value = { ...(sent.value as object), type: "s.created", data: { after: { day: 19_782 }, op: "c" } };
   const plain = Object.fromEntries(Object.entries(value).filter(([name]) => !name.startsWith("iodebezium")));
   expect(afterOf(createDecoder(), { ...sent, value: plain, key: typedKey })).toEqual({ day: 19_782 });
 });
 
-test("explain says which columns' meanings were learned, and from what", async () => {
+test("explain names the columns whose semantics were learned, and their sources", async () => {
   const decoder = learning();
   decode(decoder, schemaChange({ table: "orders", column: "at", typeName: "timestamp" }));
   const record = {

@@ -4,15 +4,15 @@ import type { CdcEvent, ChangeEvent, RowEvent, TableName } from "../../event.ts"
 import { type LearnedColumns, learnedFromKey, type SchemaChangeLearner } from "../../stream/learned-columns.ts";
 import type { SideRoute } from "../route.ts";
 
-/** What meanings are learned from, beside what the user has hinted. */
+/** What column semantics are learned from, in addition to hints. */
 export interface SemanticsSources {
   readonly keys: boolean;
   readonly schemaChanges: SchemaChangeLearner | null;
-  /** Whether they hold for the rows of an event: what Debezium says of a column is wrong of another system's. */
+  /** Whether learned semantics hold for the rows of an event. What Debezium says of a column does not hold for another system's values. */
   readonly holdFor: (event: ChangeEvent | RowEvent) => boolean;
 }
 
-/** Columns by what their meanings were learned from. */
+/** Column names, grouped by what their semantics were learned from. */
 export interface LearnedNames {
   readonly ofKey: readonly string[];
   readonly ofTable: readonly string[];
@@ -24,20 +24,19 @@ const noNames: LearnedNames = { ofKey: [], ofTable: [] };
 const nowhere: SemanticsSources = { keys: false, schemaChanges: null, holdFor: () => false };
 
 /**
- * The semantics that the columns of a topic's values are read with, if their encoding carries none: what the user has hinted, and what
- * was learned of the table that the last record was of. That is a guess: only a record that was read names its table.
+ * The semantics that the columns of a topic's values are read with if their encoding carries none: hints, and what was learned about the
+ * table of the last record. The table is a guess until the record is read, because only a record that was read names its table.
  */
 export class ColumnSemantics {
-  /** What the next value is read with: one object for as long as it stays the same. */
+  /** What the next value is read with. The same object for as long as nothing changes: readers are cached by its identity. */
   columns: ColumnHints;
   readonly hinted: ColumnHints;
   readonly #sources: SemanticsSources;
-  /** Whether a table's schema changes are learned from. */
   readonly #learnsOfTables: boolean;
   readonly #ofKeys = new WeakMap<Type, LearnedColumns>();
   #lastKey: Type | null = null;
   #ofLastKey: LearnedColumns = nothing;
-  /** What was hinted over a key's over a table's. */
+  /** Merged columns. Hints override the key's schema, and the key's schema overrides the table's schema changes. */
   readonly #merged = new WeakMap<LearnedColumns, WeakMap<LearnedColumns, ColumnHints>>();
   readonly #names = new WeakMap<ColumnHints, LearnedNames>();
 
@@ -48,38 +47,38 @@ export class ColumnSemantics {
     this.#learnsOfTables = sources.schemaChanges !== null;
   }
 
-  /** Whether what reads columns with these meanings may read the next value; null reads by its schema alone. */
+  /** Whether a reader that was compiled for these columns may read the next value. Null: the reader uses the schema alone. */
   are(columns: ColumnHints | null): boolean {
     return columns === null || columns === this.columns;
   }
 
-  /** Whether anything can be learned of a row whose key has this type. */
+  /** Whether anything can be learned about a row whose key has this type. */
   learnsBeside(keyType: Type | null): boolean {
     return this.#learnsOfTables || (keyType !== null && this.#sources.keys);
   }
 
   /**
-   * Whether the next record of these routes may want its columns read with other meanings than the last one: its table may have been altered,
-   * or the last one was no change and read without what its key teaches.
+   * Whether the next record with these routes may need other semantics than the last one. Either its table may have been altered, or the
+   * last record was not a change and was read without what its key teaches.
    */
   mayChange(keyType: Type | null, route: SideRoute): boolean {
     return route.losesSemantics && (this.#learnsOfTables || (!this.areLearned && this.#learnedFrom(keyType).size > 0));
   }
 
-  /** Whether the next value is read with more than the user has hinted. */
+  /** Whether the next value is read with more than the hints. */
   get areLearned(): boolean {
     return this.columns !== this.hinted;
   }
 
-  /** Of what the next value is read with, the columns that were not stated. */
+  /** The columns that the next value is read with and that were not hinted. */
   get learnedNames(): LearnedNames {
     return this.#names.get(this.columns) ?? noNames;
   }
 
-  /** What a record should be read with, now that it was: its events name its table. */
+  /** The columns that a record should have been read with. Known only after the record is read, because its events name its table. */
   wantedFor(events: readonly CdcEvent[], keyType: Type | null, route: SideRoute): ColumnHints {
     if (!route.losesSemantics) {
-      return this.columns; // nothing was read with them, and the next record may well want them
+      return this.columns; // no column of this value was read with them, and the next record may need them
     }
     const event = events[0];
     if (event === undefined || (event.kind !== "change" && event.kind !== "row") || !this.#sources.holdFor(event)) {

@@ -7,7 +7,9 @@ import type { RegisteredSchema } from "../../schema-source.ts";
 import { diffTypes } from "../../stream/type-difference.ts";
 import { describeSchema } from "../explain/describe-schema.ts";
 
-/** As Debezium's `column.propagate.source.type` notes them: texts, on columns whose values need no meaning too. */
+/**
+ * What Debezium's `column.propagate.source.type` adds to a column: parameters that are texts, also on columns that need no semantic type.
+ */
 const parameters = {
   "__debezium.source.column.type": "VARCHAR",
   "__debezium.source.column.length": "255",
@@ -73,7 +75,7 @@ describe("columns whose types the connector propagates", () => {
     expect(sourcesOf(row)).toEqual({ email: column, price: { typeName: "DECIMAL", length: 10, scale: 2 }, other: null });
   });
 
-  test("are told to onSchema, of messages that carry their schema", () => {
+  test("are reported to onSchema for messages that carry their schema", () => {
     const seen: unknown[] = [];
     const decoder = createDecoder({ onSchema: ({ row }) => seen.push(sourcesOf(row)) });
     const value = Buffer.from(JSON.stringify({ schema: connect, payload: { email: null, price: "AA==", other: "" } }));
@@ -81,7 +83,7 @@ describe("columns whose types the connector propagates", () => {
     expect(seen).toEqual([{ email: column, price: { typeName: "DECIMAL", length: 10, scale: 2 }, other: null }]);
   });
 
-  test("have changed where their types in the database have", () => {
+  test("are reported as changed if their types in the database have changed", () => {
     const field = (length: number): Type => {
       const source = { ...column, length };
       return { kind: "record", name: "Value", fields: [{ name: "email", type: { kind: "string" }, source }] };
@@ -93,7 +95,7 @@ describe("columns whose types the connector propagates", () => {
   });
 });
 
-test("a date of Protobuf, which has no name for it, is one by its type in the database", () => {
+test("a date in Protobuf, which has no name for it, is recognised by its type in the database", () => {
   const schema = `syntax = "proto3"; package t; import "confluent/meta.proto";
     message Envelope { Value after = 1; io.debezium.connector.mysql.Source source = 2; string op = 3; }
     message Value { int32 day = 1 [(confluent.field_meta) = {params: [{key: "__debezium.source.column.type", value: "DATE"}]}]; }`;

@@ -4,15 +4,18 @@ import { isPending, type Outcome } from "../pending.ts";
 import type { RecordReading } from "../record-reading.ts";
 import type { ColumnSemantics } from "./column-semantics.ts";
 
-/** Reads the record's value with the semantics that there are. */
+/** Reads the value of the record with the current semantics. */
 type Read = (reading: RecordReading) => Outcome;
 
 /** Returned for a value that contradicts what was learned. */
 const contradicted: unique symbol = Symbol("contradicted");
 
 /**
- * Reads a record with what was learned of the last record's table; if it turns out to be of another one, it is read again. What
- * contradicts what was learned (the column was altered, and its schema change has not come yet) is read as if nothing had been.
+ * Reads a record with what was learned about the table of the last record.
+ * 1. A topic with the tables A and B: after a record of A, the semantics of A are current. A record of B is read with them first, its event
+ * then names B, and the record is read again with the semantics of B.
+ * 2. A column was altered, and its schema change has not arrived yet: the value contradicts what was learned. The record is then read with
+ * the hints alone. It is not read again with the semantics that it has just contradicted.
  */
 export function readWithLearned(semantics: ColumnSemantics, reading: RecordReading, read: Read): Outcome {
   const guess = semantics.columns;
@@ -25,7 +28,7 @@ export function readWithLearned(semantics: ColumnSemantics, reading: RecordReadi
   return isRefuted ? outcome : rereadIfWanted(semantics, { reading, events: outcome }, read);
 }
 
-/** The events of a record that was read, read again if its table wants other semantics than it was read with. */
+/** The events of a record that was read. If its table needs other semantics than it was read with, the record is read again. */
 export function rereadIfWanted(
   semantics: ColumnSemantics,
   { reading, events }: { readonly reading: RecordReading; readonly events: readonly CdcEvent[] },

@@ -43,7 +43,7 @@ function suspicions(...rows: readonly Readonly<Record<string, unknown>>[]): read
 }
 
 describe("columns that look untyped", () => {
-  test("are named of real plain JSON, and none of the same rows with types", async () => {
+  test("are found in real plain JSON, and none are found in the same rows with types", async () => {
     expect(await suspicionsOf("salesorderdetail/json")).toMatchObject({
       unitprice: "decimal or bytes in base64",
       linetotal: "decimal or bytes in base64",
@@ -53,7 +53,7 @@ describe("columns that look untyped", () => {
     expect(await suspicionsOf("salesorderdetail/confluent-avro")).toEqual({});
   });
 
-  test("are times in every unit, and days only where the name says so", () => {
+  test("are times in every unit, and days only if the name says so", () => {
     const now = 1_767_225_600_000;
     const row = { ms: now, us: now * 1e3, ns: BigInt(now) * 1_000_000n, due_date: 20_454, count: 20_454, id: 7 };
     expect(suspicions(row, row)).toEqual([
@@ -76,13 +76,13 @@ describe("columns that look untyped", () => {
     expect(suspicions(row, { ...row, word: "dark", code: "EF12" })).toEqual([]);
   });
 
-  test("are so in every row: one that is not clears its column", () => {
+  test("must look so in every row: one other value clears the column", () => {
     expect(suspicions({ a: "M+I=" }, { a: "AZoo" }, { a: null })).toEqual([["a", "decimal or bytes in base64"]]);
     expect(suspicions({ a: "M+I=" }, { a: "no" }, { a: "M+I=" })).toEqual([]);
     expect(suspicions({ a: "M+I=" })).toEqual([]);
   });
 
-  test("are looked for in Debezium's rows without types alone", () => {
+  test("are looked for only in Debezium's rows without types", () => {
     const untyped = new UntypedColumns();
     for (const more of [{ encoding: "avro" }, { envelope: "none" }, { envelope: "maxwell" }]) {
       untyped.add(change({ a: "M+I=" }, more));
@@ -118,7 +118,7 @@ describe("hints of columns", () => {
     expect(() => decoderWith(columns)).toThrow(said);
   });
 
-  test("with names whose values need no conversion are taken", () => {
+  test("may name types whose values need no conversion", () => {
     expect(() => decoderWith({ a: "io.debezium.data.Uuid", b: "io.debezium.time.ZonedTime", c: "bytes" })).not.toThrow();
   });
 });

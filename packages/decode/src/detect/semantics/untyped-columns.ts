@@ -4,18 +4,20 @@ import { resolveBounds } from "../../stream/bounds.ts";
 import type { Semantic } from "../../values/conversion.ts";
 import { isUntypedOfDebezium } from "../formats.ts";
 
-/** What the values of a column look like although nothing says so. */
+/** What the values of an untyped column look like. */
 export type UntypedKind = "decimal or bytes in base64" | "milliseconds" | "microseconds" | "nanoseconds" | "days";
 
-/** A column whose values carry no type and look like something else than the plain numbers or text that they are. */
+/** A column whose values carry no type, and that probably holds something other than plain numbers or text. */
 export interface UntypedColumn {
   readonly name: string;
   readonly looksLike: UntypedKind;
-  /** What to write for it in a topic's `columns`. Of a decimal, the scale is left to fill in: `"?"` is refused. */
+  /**
+   * The semantic type to write in the topic's `columns`. For a decimal the scale is unknown: replace the `"?"`, which a decoder refuses.
+   */
   readonly hint: Semantic;
 }
 
-/** How much {@link UntypedColumns} looks at, and remembers. */
+/** How many rows, topics and columns {@link UntypedColumns} looks at and remembers. */
 export interface UntypedColumnsOptions {
   /**
    * Rows of a topic that are looked at.
@@ -23,12 +25,12 @@ export interface UntypedColumnsOptions {
    */
   readonly maxRows?: number;
   /**
-   * Topics that are looked at; further ones are not.
+   * Topics that are looked at. Further topics are ignored.
    * @default 1_000
    */
   readonly maxTopics?: number;
   /**
-   * Columns of a topic that are looked at.
+   * Columns of a topic that are looked at. Further columns are ignored.
    * @default 1_000
    */
   readonly maxColumns?: number;
@@ -36,13 +38,13 @@ export interface UntypedColumnsOptions {
 
 interface Suspects {
   rows: number;
-  /** What every value of the column so far may be; a column that was cleared has none left. */
+  /** The kinds that fit every value of the column so far. Empty when a value has cleared the column. */
   readonly columns: Map<string, Candidate>;
 }
 
 interface Candidate {
   readonly kinds: readonly UntypedKind[];
-  /** Some value showed it in a way that text hardly ever does. */
+  /** Whether some value looked like its kind in a way that text hardly ever does. */
   readonly isShown: boolean;
   readonly samples: number;
 }
@@ -52,11 +54,14 @@ const [from, to] = [Date.UTC(1990), Date.UTC(2100)];
 const dayMs = 86_400_000;
 
 /**
- * Looks at the first rows of Debezium topics whose values carry no types (plain JSON), and says which columns look untyped: integers that
- * are times between 1990 and 2100 in milliseconds, microseconds or nanoseconds in every row (days since 1970 only if the column's name
- * speaks of a day or date), and text that is short base64 in every row and looks like it in one (a `+`, `/` or `=`, or upper case after
- * lower case). A column is named after two values that are not null. These are suspicions, not findings: what they need is somebody who
- * knows the table, or a source that does. Columns that hints or keys give a meaning are read by it, and so do not look untyped.
+ * Looks at the first rows of Debezium topics whose values carry no types (plain JSON), and reports the columns that look untyped:
+ * - integers that are times between 1990 and 2100 in every row, in milliseconds, microseconds or nanoseconds. Days since 1970 count only if
+ * the name of the column has the word day or date;
+ * - text that is short base64 in every row, and that looks like base64 in at least one row (a `+`, `/` or `=`, or upper case after lower
+ * case).
+ *
+ * A column is reported after two values that are not null. A report is a suspicion: somebody who knows the table, or its schema, must
+ * confirm it. Columns that have a meaning from hints or keys are read with it, and are not reported.
  */
 export class UntypedColumns {
   readonly #maxRows: number;
@@ -78,7 +83,7 @@ export class UntypedColumns {
     return suspects === undefined ? this.#topics.size < this.#maxTopics : suspects.rows < this.#maxRows;
   }
 
-  /** Looks at the row of an event, if it is one of the first of its topic and carries no types. */
+  /** Looks at the row of an event if it is one of the first rows of its topic and carries no types. */
   add(event: CdcEvent): void {
     const row = rowOf(event);
     const { topic } = event.record;
@@ -101,17 +106,17 @@ export class UntypedColumns {
     return [...this.#topics.keys()];
   }
 
-  /** Rows of the topic that were looked at. */
+  /** How many rows of the topic were looked at. */
   rowsOf(topic: string): number {
     return this.#topics.get(topic)?.rows ?? 0;
   }
 
-  /** Names of the columns that its rows had, whatever they look like. */
+  /** The names of all columns that the rows of the topic had. */
   namesOf(topic: string): readonly string[] {
     return [...(this.#topics.get(topic)?.columns.keys() ?? [])];
   }
 
-  /** What was suspected of the topic's columns so far, in the order of the columns. */
+  /** The suspected columns of the topic so far, in the order of the columns. */
   of(topic: string): readonly UntypedColumn[] {
     return [...(this.#topics.get(topic)?.columns ?? [])].flatMap(([name, { kinds, isShown, samples }]) => {
       const [looksLike] = kinds;
@@ -138,8 +143,8 @@ function rowOf(event: CdcEvent): Columns | null {
   return event.kind === "row" ? event.row : null;
 }
 
-/** Before the first value that is not null. */
-const unseen: Candidate = Object.freeze({ kinds: Object.keys(hints) as UntypedKind[], isShown: false, samples: 0 }); // its keys are the kinds
+/** The state of a column before its first value that is not null. */
+const unseen: Candidate = Object.freeze({ kinds: Object.keys(hints) as UntypedKind[], isShown: false, samples: 0 }); // the keys are the kinds
 
 function narrowed(before: Candidate, name: string, value: unknown): Candidate {
   if (value === null) {
