@@ -1,4 +1,4 @@
-/** How one part of two positions compares: as `comparePosition`, null where the texts are not what they should be. */
+/** Compares one part of two positions, with the result of `comparePosition`. Null if the texts do not have the expected form. */
 export type ComparePart = (a: string, b: string) => number | null;
 
 const integer = /^-?\d{1,30}$/;
@@ -6,13 +6,13 @@ const hexadecimal = /^[0-9a-fA-F]{1,32}$/;
 
 export const asInteger: ComparePart = (a, b) => (integer.test(a) && integer.test(b) ? sign(BigInt(a), BigInt(b)) : null);
 
-/** Text whose order is that of its characters. */
+/** Compares texts in the order of their characters. */
 export const asText: ComparePart = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
 
-/** What must be the same for the parts behind it to be comparable. */
+/** Compares parts that must be equal. If they differ, the parts after them cannot be compared. */
 export const asSame: ComparePart = (a, b) => (a === b ? 0 : null);
 
-/** SQL Server's and Db2's log sequence numbers: hexadecimal numbers with colons between them. */
+/** Compares log sequence numbers of SQL Server and Db2: hexadecimal numbers with colons between them. */
 export const asLogSequence: ComparePart = (a, b) => {
   const [left, right] = [a.split(":"), b.split(":")];
   if (left.length !== right.length || ![...left, ...right].every((number) => hexadecimal.test(number))) {

@@ -1,11 +1,12 @@
 import type { ComparePart } from "./compare-part.ts";
 
-/** Transactions of one server, or of one domain of MariaDB, as ranges with both ends. */
+/** Transactions of one server, or of one MariaDB domain, as ranges that include both ends. */
 type Ranges = readonly (readonly [first: bigint, last: bigint])[];
 
 /**
- * Sets of transactions, as Vitess says how far a shard has come: `MySQL56/<uuid>:1-45:47,<uuid>:1-3` or `MariaDB/0-1-270`. One that holds
- * all of another is after it; where each holds something that the other lacks, neither is.
+ * Compares sets of transactions. Vitess states with them how far it has read a shard: `MySQL56/<uuid>:1-45:47,<uuid>:1-3` or
+ * `MariaDB/0-1-270`. A set that contains all of another set comes after it. If each has transactions that the other lacks, the two cannot
+ * be compared.
  */
 export const asGtidSet: ComparePart = (a, b) => {
   if (a === b) {
@@ -49,7 +50,7 @@ function parseGtidSet(text: string): ReadonlyMap<string, Ranges> | null {
 function parseMember(member: string): readonly [server: string | null, ranges: Ranges] {
   const maria = mariaGtid.exec(member);
   if (maria !== null) {
-    return [maria[1] as string, [[0n, BigInt(maria[2] as string)]]]; // up to and with it
+    return [maria[1] as string, [[0n, BigInt(maria[2] as string)]]]; // all transactions up to this one
   }
   const [server = "", ...texts] = member.split(":");
   const ranges = texts.map(rangeOf);
@@ -64,7 +65,7 @@ function rangeOf(text: string): readonly [first: bigint, last: bigint] | null {
   return found === null || first > last ? null : [first, last];
 }
 
-/** In order, neighbours made one: `1-4:5` is the same as `1-5`. */
+/** The ranges in order, with adjacent ranges joined: `1-4:5` is the same as `1-5`. */
 function joined(ranges: Ranges): Ranges {
   const sorted = [...ranges].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const whole: [bigint, bigint][] = [];

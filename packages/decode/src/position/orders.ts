@@ -2,7 +2,7 @@ import type { Source } from "../event.ts";
 import { asInteger, asLogSequence, asSame, asText, type ComparePart } from "./compare-part.ts";
 import { asGtidSet } from "./gtid-set.ts";
 
-/** What is known of a change's place. */
+/** The facts about a change that its position is made from. */
 export interface PlacedChange {
   readonly source: Source;
   /** The connector's own fields. */
@@ -16,16 +16,16 @@ export interface Place {
   readonly parts: readonly (string | null)[];
 }
 
-/** One way in which a database orders its changes. `compare` has one more entry than places have parts: for the halves of a key change. */
+/** One order of a database's changes. `compare` has one more entry than places have parts. This entry is for the halves of a key change. */
 export interface Order {
   readonly connector: string;
   readonly name: string;
   readonly compare: readonly ComparePart[];
-  /** The change's place in this order, or null where its source does not say it. */
+  /** The change's place in this order, or null if its source does not state it. */
   placeOf(change: PlacedChange): Place | null;
 }
 
-/** The orders of a connector's database, the most telling first. */
+/** The orders of a connector's database. The one that compares the most positions comes first. */
 export function ordersOf(connector: string | null): readonly Order[] {
   return (connector === null ? undefined : orders.get(connector)) ?? [];
 }
@@ -39,27 +39,30 @@ function order(connector: string, name: string, compare: readonly ComparePart[],
 }
 
 /**
- * PostgreSQL sends transactions in the order of their commits, so that LSNs go back where transactions overlap. Debezium's `sequence`
- * has the last commit before the change, which never goes back.
+ * PostgreSQL sends transactions in the order of their commits, so LSNs go back if transactions overlap. Debezium's `sequence` has the last
+ * commit before the change, which never goes back.
  */
 const postgresqlByCommit = order("postgresql", "commit", [asInteger, asInteger, asInteger], ({ fields, totalOrder }) => {
   const [, lastCommit, lsn] = /^\[\s*"(\d{1,20})"\s*,\s*"(\d{1,20})"\s*\]$/.exec(text(fields["sequence"]) ?? "") ?? [];
   return lastCommit === undefined || lsn === undefined ? null : { stream: [], parts: [lastCommit, lsn, totalOrder] };
 });
 
-/** Without it, LSNs order the changes of one transaction alone. */
+/** Without `sequence`, LSNs order only the changes of one transaction. */
 const postgresqlByTransaction = order("postgresql", "transaction", [asSame, asInteger, asInteger], ({ fields, totalOrder }) => {
   const [txId, lsn] = [integer(fields["txId"]), lsnOf(fields["lsn"])];
   return txId === null || lsn === null ? null : { stream: [], parts: [txId, lsn, totalOrder] };
 });
 
-/** An LSN as a number, or as PostgreSQL prints it. */
+/** An LSN, from a number or from PostgreSQL's text. */
 function lsnOf(value: unknown): string | null {
   const [, high, low] = /^([0-9A-Fa-f]{1,8})\/([0-9A-Fa-f]{1,8})$/.exec(text(value) ?? "") ?? [];
   return high === undefined ? integer(value) : String((BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`));
 }
 
-/** Transactions of one server are numbered, and one transaction is in one file. Rows of one event stand at one place of it. */
+/**
+ * Orders changes by GTID. A server numbers its transactions, a transaction is in one file, and the rows of one event have the same position
+ * in it.
+ */
 function byGtid(connector: string): Order {
   return order(connector, "gtid", [asInteger, asSame, asSame, asInteger, asInteger], ({ fields, totalOrder }) => {
     const gtid = text(fields["gtid"]) ?? "";
@@ -105,7 +108,7 @@ const oracleByLcr = order("oracle", "lcr", [asText], ({ fields }) => {
   return position === null ? null : { stream: [], parts: [position] };
 });
 
-/** Two transactions may commit at one SCN: which came first is not known then. */
+/** Two transactions may commit at the same SCN. In that case it is not known which came first. */
 const oracleByScn = order(
   "oracle",
   "scn",
@@ -116,7 +119,7 @@ const oracleByScn = order(
   },
 );
 
-/** All changes of a transaction have one time; only `total_order` tells them apart. */
+/** All changes of a transaction have the same time. Only `total_order` tells them apart. */
 const mongodb = order("mongodb", "time", [asInteger, asInteger, asSame, asInteger], ({ source, fields, totalOrder }) => {
   const ord = integer(fields["ord"]);
   return source.tsMs === null || ord === null
@@ -131,7 +134,7 @@ const vitess = order("vitess", "vgtid", [asGtidSet, asInteger], ({ fields, sourc
   return gtid === null || shard === null ? null : { stream: [keyspace ?? "", shard], parts: [gtid, totalOrder] };
 });
 
-/** How far the change's own shard has come. */
+/** The position in the change's own shard. */
 function shardGtid(vgtid: string | null, keyspace: string | null, shard: string): string | null {
   try {
     const shards: unknown = JSON.parse(vgtid ?? "");
@@ -140,7 +143,7 @@ function shardGtid(vgtid: string | null, keyspace: string | null, shard: string)
       : null;
     return text((found as { gtid?: unknown } | null | undefined)?.gtid);
   } catch {
-    return null; // no JSON: it says nothing
+    return null; // not JSON, so it states no position
   }
 }
 
@@ -184,7 +187,7 @@ const orders: ReadonlyMap<string, readonly Order[]> = new Map([
   ["cockroachdb", [cockroachdb]],
 ]);
 
-/** Longer text is no position. */
+/** Longer text is not a position. */
 const maxChars = 65_536;
 
 function text(value: unknown): string | null {
@@ -194,7 +197,7 @@ function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" && value.length <= maxChars ? value : null;
 }
 
-/** An integer, however the int64 option has it. */
+/** An integer in any form that the int64 option gives. */
 function integer(value: unknown): string | null {
   const found = text(value);
   return found !== null && /^-?\d{1,30}$/.test(found) ? found : null;

@@ -74,7 +74,7 @@ describe("positions of one stream", () => {
     ["PostgreSQL: LSNs are numbers, not text", { ...pg, sequence: '["9","9"]' }, { ...pg, sequence: '["9","10"]' }],
     ["PostgreSQL without a sequence, in one transaction", { ...pg, lsn: 90 }, { ...pg, lsn: 91 }],
     ["DeltaForge's text of an LSN", { ...pg, lsn: "0/FFFFFFFF" }, { ...pg, lsn: "1/0" }],
-    ["MySQL: a later transaction, whatever the file", gtid(23, { file: "binlog.000009" }), gtid(100, { file: "binlog.000001" })],
+    ["MySQL: a later transaction, in any file", gtid(23, { file: "binlog.000009" }), gtid(100, { file: "binlog.000001" })],
     ["MySQL: a later event of one transaction", gtid(23), gtid(23, { pos: 101 })],
     ["MySQL: a later row of one event", gtid(23), gtid(23, { row: 1 })],
     ["MySQL by files", file("binlog.999999", 5_000), file("binlog.1000000", 4)],
@@ -103,7 +103,7 @@ describe("positions of one stream", () => {
     expect(compare(earlier, earlier)).toBe(0);
   });
 
-  test("the total order decides where transaction metadata is on", () => {
+  test("the total order decides if transaction metadata is on", () => {
     const at = (total_order: number): SourcePosition =>
       place({ ...pg, sequence: '["9","9"]' }, { transaction: { id: "5", total_order, data_collection_order: 1 } });
     expect(comparePosition(at(9), at(10))).toBeLessThan(0);
@@ -115,7 +115,7 @@ describe("positions of one stream", () => {
     expect(comparePosition(half("__debezium.newkey"), half("__debezium.oldkey"))).toBeLessThan(0);
   });
 
-  test("int64 values compare alike, whatever they became", () => {
+  test("int64 values compare the same in any form", () => {
     const record = Buffer.from(
       '{"before":null,"after":{"id":1},"source":{"connector":"TiCDC","name":"p","table":"t","commit_ts":451715718242828295},"op":"c","ts_ms":1}',
     );
@@ -129,7 +129,7 @@ describe("positions of one stream", () => {
     );
   });
 
-  test("a position is what JSON makes of it", () => {
+  test("a position is the same after it was written to JSON and read back", () => {
     const position = place(gtid(7));
     expect(JSON.parse(JSON.stringify(position))).toEqual(position);
   });
@@ -147,13 +147,13 @@ describe("positions that do not compare", () => {
     ["of two shards", vitess(`${uuid}:1-9`), vitess(`${uuid}:1-10`, "80-")],
     ["of two histories", vitess(`${uuid}:1-9`), vitess(`${uuid}:1-8:10`)],
     ["of two transactions of Spanner at one time", spanner(5, "1"), spanner(5, "1", 0, "b")],
-    ["that are none", mssql("x", "1"), mssql("y", "1")],
+    ["that are not valid", mssql("x", "1"), mssql("y", "1")],
   ])("%s", (_, a, b) => {
     expect(compare(a, b)).toBe(null);
     expect(compare(b, a)).toBe(null);
   });
 
-  test("an order that nobody knows", () => {
+  test("of an unknown order", () => {
     const position = { connector: "mysql", order: "moon", stream: "p", parts: [] };
     expect(comparePosition(position, position)).toBe(null);
   });
@@ -166,7 +166,7 @@ describe("no position", () => {
     ["a row that a snapshot read", { ...pg, lsn: 5, snapshot: "incremental" }],
     ["a source without its position", { connector: "mysql" }],
     ["rows of one event that nothing tells apart", { ...gtid(1), row: null }],
-    ["a vgtid that is no JSON", { connector: "vitess", keyspace: "inv", shard: "-", vgtid: "{" }],
+    ["a vgtid that is not JSON", { connector: "vitess", keyspace: "inv", shard: "-", vgtid: "{" }],
   ])("%s", (_, source) => {
     expect(positionOf(eventOf(source))).toBe(null);
   });

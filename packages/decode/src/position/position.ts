@@ -2,24 +2,27 @@ import type { CdcEvent } from "../event.ts";
 import { orderNamed, ordersOf } from "./orders.ts";
 
 /**
- * Where a change stands in its source: a plain object of text, so that it can be stored beside what the change did. An event that is not
- * after the last one that was handled has come before.
+ * Where a change stands in its source. It is a plain object of text, so that it can be stored together with the result of handling the
+ * change. An event whose position is not after that of the last handled event was sent before.
  */
 export interface SourcePosition {
-  /** The database whose order it is. */
+  /** The connector of the database that has this order. */
   readonly connector: string;
-  /** Which of its orders: MySQL has one by transactions and one by files. */
+  /** The name of the order. MySQL, for example, has one by transactions and one by files. */
   readonly order: string;
-  /** Only positions of one stream are comparable: the connector's logical name, and the server or shard where each has an order of its own. */
+  /**
+   * Only positions of one stream are comparable. A stream is the connector's logical name, and the server or shard if each has its own
+   * order.
+   */
   readonly stream: string;
-  /** Most significant first; null where the source did not say. */
+  /** The parts of the position, the most significant first; null if the source did not state a part. */
   readonly parts: readonly (string | null)[];
 }
 
 /**
- * The position of an event, or null where it has none: its source states no order, or it was read by a snapshot, whose rows all stand at
- * the same place. Compare those of one row: MongoDB, TiDB, CockroachDB and others give all rows that one transaction changes the same
- * position. PostgreSQL, MySQL, SQL Server and Oracle tell them apart, so that those of a whole table may be compared.
+ * The position of an event. Null if its source states no order, or if a snapshot read the row: all rows of a snapshot have the same
+ * position. Compare only positions of one row, because MongoDB, TiDB, CockroachDB and others give all rows of one transaction the same
+ * position. PostgreSQL, MySQL, SQL Server and Oracle tell them apart, so for these, positions of a whole table may be compared.
  */
 export function positionOf(event: CdcEvent): SourcePosition | null {
   if (event.kind !== "change" && event.kind !== "truncate" && event.kind !== "message") {
@@ -33,7 +36,7 @@ export function positionOf(event: CdcEvent): SourcePosition | null {
     source,
     fields: source.position,
     totalOrder: transaction !== null && transaction.totalOrder > 0n ? String(transaction.totalOrder) : null,
-    // The two halves of a change of the key are one change of the source: the row that goes comes first.
+    // The two halves of a key change are one change of the source. The deleted row comes first.
     half: event.kind === "change" && event.keyChange?.kind === "moved-from" ? "1" : "0",
   };
   for (const order of ordersOf(source.connector)) {
@@ -47,7 +50,7 @@ export function positionOf(event: CdcEvent): SourcePosition | null {
 }
 
 /**
- * Negative where `a` comes before `b`, positive where it comes after, 0 where both are the same place; null where they are not comparable:
+ * Negative if `a` comes before `b`, positive if it comes after, 0 if both are the same position. Null if they cannot be compared: they are
  * of different streams, or their source does not say which came first.
  */
 export function comparePosition(a: SourcePosition, b: SourcePosition): number | null {

@@ -3,38 +3,35 @@ import type { CdcEvent, ChangeEvent, MessageEvent, TruncateEvent } from "../even
 /** An event that can belong to a transaction. */
 export type TransactionalEvent = ChangeEvent | TruncateEvent | MessageEvent;
 
-/** What comes out of a `TransactionAssembler`. Each event that went in comes out once, in one of these. */
+/** The output of a `TransactionAssembler`. Each event that was added comes out once, in one of these items. */
 export type AssembledItem =
   /** All of a transaction's events, in the order in which the source made them. */
   | { readonly kind: "transaction"; readonly transaction: AssembledTransaction }
-  /** What came of a transaction that was given up, and what did not. */
+  /** The events of a transaction that was given up, and what is missing. */
   | {
       readonly kind: "incomplete";
       readonly transaction: AssembledTransaction;
       readonly reason: "timeout" | "drained";
       readonly missing: MissingEvents;
     }
-  /**
-   * An event that is not part of what is assembled: it names no transaction, it is a redelivery of one that came before, or its
-   * transaction was given up already.
-   */
+  /** An event that is not assembled: it names no transaction, it was delivered before, or its transaction was already given up. */
   | { readonly kind: "single"; readonly event: CdcEvent; readonly reason: "no-transaction" | "duplicate" | "late" };
 
 export interface AssembledTransaction {
   readonly id: string;
-  /** By `transaction.totalOrder`. Detached: they keep no fetched batch. */
+  /** The events in the order of `transaction.totalOrder`. They are detached, so they keep no fetched batch in memory. */
   readonly events: readonly TransactionalEvent[];
-  /** When the connector saw the beginning and the end, where their records came. */
+  /** The times at which the connector saw the beginning and the end; null if their records did not arrive. */
   readonly beginTsMs: number | null;
   readonly endTsMs: number | null;
 }
 
 export interface MissingEvents {
-  /** Whether the END record, which has the counts, did not come. */
+  /** Whether the END record is missing. It has the counts. */
   readonly end: boolean;
-  /** How many events were expected in all, and how many came; expected is null where no END said so. */
+  /** The expected number of events, and the number that arrived. `expected` is null if no END record stated it. */
   readonly expected: number | null;
   readonly seen: number;
-  /** The data collections that lack events, in Debezium's words; null where no END said so. */
+  /** The data collections that lack events, by Debezium's names; null if no END record stated them. */
   readonly collections: readonly { readonly dataCollection: string; readonly expected: number; readonly seen: number }[] | null;
 }

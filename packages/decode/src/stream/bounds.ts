@@ -1,4 +1,4 @@
-/** Every bound a positive integer, or a `RangeError` that names the one that is wrong. */
+/** Checks that every limit is a positive integer. Throws a `RangeError` that names the wrong one. */
 export function resolveBounds<Bounds extends object>(bounds: Bounds, where: string): Bounds {
   for (const [name, value] of Object.entries(bounds)) {
     if (!Number.isSafeInteger(value) || value < 1) {

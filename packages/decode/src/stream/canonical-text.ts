@@ -1,6 +1,7 @@
 /**
- * One text for values that mean the same key: names sorted, integers alike whether they came as a number, a bigint or text. The halves of
- * a key change state the other key in a header, which carries no types. Depth is bounded by what the decoder accepted.
+ * One text for values that mean the same key. Names are sorted, and an integer has the same text as a number, a bigint or text. This is
+ * needed because the halves of a key change state the other key in a header, which has no types. The recursion is bounded by the depth that
+ * the decoder accepts.
  */
 export function canonicalText(value: unknown): string {
   if (value instanceof Uint8Array) {

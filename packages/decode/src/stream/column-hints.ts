@@ -4,10 +4,10 @@ import { wrongWithSemantic } from "../values/known-semantic.ts";
 import { defaultModes, type ConnectorModes, type NativeColumn } from "../values/native-column.ts";
 import { nativeSemantic } from "../values/native-semantic.ts";
 
-/** What to state in a topic's `columns`, by the names of the columns. */
+/** Hints for a topic's `columns`, by the names of the columns. */
 export type ColumnHintTexts = Readonly<Record<string, string | Semantic>>;
 
-/** The hints for rows without types, from a schema of the same rows: what each column means, and which hold bytes. */
+/** The hints for rows without types, from a schema of the same rows: the meaning of each column, and which columns hold bytes. */
 export function columnHintsOf(row: Type): ColumnHintTexts {
   const record = withoutNull(row);
   const fields = record.kind === "record" ? record.fields : [];
@@ -20,12 +20,12 @@ export function columnHintsOf(row: Type): ColumnHintTexts {
   );
 }
 
-/** Schemas may name types of their own: a decoder refuses hints that it does not know. */
+/** The semantic type, if a hint may have it. Schemas may have unknown types, and a decoder refuses hints with unknown types. */
 function hintable(semantic: Semantic | undefined): Semantic | undefined {
   return semantic === undefined || wrongWithSemantic(semantic) === null ? semantic : undefined;
 }
 
-/** The same from the columns of a database's table, for a connector with these modes. */
+/** The same hints, from the columns of a table in the database, for a connector with these modes. */
 export function columnHintsOfTable(
   connector: string,
   columns: readonly (NativeColumn & { readonly name: string })[],
@@ -39,7 +39,7 @@ export function columnHintsOfTable(
   );
 }
 
-/** Parameters that say what the values mean; others (who propagated the type, precisions) are left out. */
+/** The parameters that affect the meaning of values. Others (propagated source types, precisions) are left out. */
 const meaningful: readonly string[] = ["scale", "length", "allowed", "fractionDigits"];
 
 function hintText({ name, parameters }: Semantic): string | Semantic {

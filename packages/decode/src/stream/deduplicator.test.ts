@@ -5,7 +5,7 @@ import { Deduplicator, type Positions } from "./deduplicator.ts";
 import { sourcePositions } from "./source-positions.ts";
 import { changeOf, eventOf } from "./stream.contract.ts";
 
-/** PostgreSQL's log, for as long as it is the same server's. */
+/** Positions in PostgreSQL's log, which can be compared if they are of the same server. */
 const byLsn: Positions<{ server: unknown; lsn: number }> = {
   positionOf: ({ source }: ChangeEvent) =>
     typeof source.position["lsn"] === "number" ? { server: source.position["txId"], lsn: source.position["lsn"] } : null,
@@ -32,18 +32,18 @@ describe("a change", () => {
     expect(kept(events)).toEqual(events);
   });
 
-  test("at the same position as another is told by its key and its operation", () => {
+  test("at the same position as another is told apart by its key and its operation", () => {
     const events = [at(5, 1, "d"), at(5, 2, "c"), at(5, 2, "c"), at(5, 1, "d")];
     expect(kept(events)).toEqual(events.slice(0, 2));
   });
 
-  test("without a key is told by its row", () => {
+  test("without a key is told apart by its row", () => {
     const row = (id: number): CdcEvent => changeOf("a", { lsn: 5, key: null, after: { id } });
     const events = [row(1), row(2), row(1)];
     expect(kept(events)).toEqual(events.slice(0, 2));
   });
 
-  test("that cannot be compared is none, and is where the next ones are compared from", () => {
+  test("that cannot be compared is not a duplicate, and the next ones are compared with it", () => {
     const other = (lsn: number): CdcEvent =>
       eventOf(
         "s.public.a",
@@ -60,7 +60,7 @@ describe("a change", () => {
   });
 });
 
-describe("never a duplicate is", () => {
+describe("these are never duplicates:", () => {
   test("a snapshot's row, a change without a position, an event of another kind", () => {
     const events = [
       at(5),
@@ -72,7 +72,7 @@ describe("never a duplicate is", () => {
     expect(kept(events)).toEqual(events);
   });
 
-  test("what was forgotten beyond the bounds", () => {
+  test("changes that were forgotten because of the limits", () => {
     expect(kept([at(1), at(1, 1, "u", "b"), at(1)], { maxPositions: 1 }).length).toBe(3);
     expect(kept([at(1, 1), at(1, 2), at(1, 2)], { maxAtPosition: 1 }).length).toBe(3);
   });
@@ -82,14 +82,14 @@ describe("the positions of source blocks", () => {
   const change = (source: Readonly<Record<string, unknown>>, id: number, headers = {}): CdcEvent =>
     eventOf("t", { id }, { op: "u", before: null, after: { id }, source: { name: "s", db: "d", table: "a", ...source } }, headers);
 
-  test("tell what MySQL sent again, row by row", () => {
+  test("identify each row that MySQL sent again", () => {
     const at = (pos: number, row: number): CdcEvent => change({ connector: "mysql", file: "binlog.000001", pos, row }, row);
     const events = [at(4, 0), at(4, 1), at(90, 0), at(4, 1), at(90, 0), at(90, 1)];
     const deduplicator = new Deduplicator(sourcePositions);
     expect(events.map((event) => deduplicator.isDuplicate(event))).toEqual([false, false, false, true, true, false]);
   });
 
-  test("keep the second change of a row where they say no more than its transaction", () => {
+  test("keep the second change of a row if they identify only its transaction", () => {
     const at = (commit: number, id: number): CdcEvent => change({ connector: "TiCDC", commit_ts: commit }, id);
     const events = [at(5, 1), at(5, 1), at(6, 1), at(5, 1)];
     const deduplicator = new Deduplicator(sourcePositions);
@@ -97,7 +97,7 @@ describe("the positions of source blocks", () => {
   });
 });
 
-test("whatever a connector sends again, each change is kept once", () => {
+test("each change is kept once if a connector sends any of them again", () => {
   const restarts = fc.array(fc.nat({ max: 19 }), { maxLength: 6 });
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 2 }), { minLength: 20, maxLength: 20 }), restarts, (gaps, backTo) => {

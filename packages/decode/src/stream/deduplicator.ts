@@ -4,15 +4,16 @@ import { canonicalText } from "./canonical-text.ts";
 import { RecentMap } from "./recent-map.ts";
 import { bindMethods } from "../bind-methods.ts";
 
-/** Where changes stand in their source, and which of two came first. */
+/** The positions of changes in their source, and their order. */
 export interface Positions<Position> {
-  /** Null where an event has no position: a snapshot's rows, or a source that states none. */
+  /** Null if an event has no position: it is a snapshot's row, or its source states no position. */
   positionOf(event: ChangeEvent): Position | null;
-  /** Below zero where `one` is before `other`, above where it is after; null where they cannot be compared (another log, another server). */
+  /** Negative if `one` is before `other`, positive if it is after; null if they cannot be compared (another log, another server). */
   compare(one: Position, other: Position): number | null;
   /**
-   * Whether two changes of one row may stand at this position, as where a source states transactions alone. They cannot be told from one
-   * that was sent again, so that at the last position nothing is a duplicate then: rather twice than lost.
+   * Whether two changes of one row may have the same position, as in a source that states only transactions. At such a position a second
+   * change looks like one that was sent again, so at the last position no change counts as a duplicate: a change may come twice, but none
+   * is lost.
    * @default false
    */
   isShared?(position: Position): boolean;
@@ -21,12 +22,12 @@ export interface Positions<Position> {
 /** What a {@link Deduplicator} may remember. */
 export interface DeduplicatorOptions {
   /**
-   * Tables of partitions whose last position is remembered. What is forgotten comes twice where it is delivered twice.
+   * The most tables of partitions whose last position is remembered. Duplicates of a forgotten table are not found.
    * @default 10_000
    */
   readonly maxPositions?: number;
   /**
-   * Changes at one and the same position that are told apart (the two halves of a key change, the rows of one statement).
+   * The most changes at one position that are told apart (the two halves of a key change, the rows of one statement).
    * @default 10_000
    */
   readonly maxAtPosition?: number;
@@ -39,10 +40,11 @@ interface Last<Position> {
 }
 
 /**
- * Knows changes that a connector sent again after it was restarted: those at or before the last position of their table in their
- * partition. Kafka's own redeliveries (an offset that was not committed) are older than the last position too.
+ * Finds changes that a connector sent again after it was restarted: those at or before the last position of their table in their partition.
+ * Kafka's own redeliveries (an offset that was not committed) are at or before the last position too.
  *
- * A snapshot's rows have no place in the log and are never duplicates; nor is what cannot be compared, which is remembered instead.
+ * A snapshot's rows have no position in the log and are never duplicates. A change that cannot be compared is not a duplicate either, and
+ * its position is remembered.
  */
 export class Deduplicator<Position> {
   readonly #positions: Positions<Position>;
@@ -57,7 +59,7 @@ export class Deduplicator<Position> {
     bindMethods(this);
   }
 
-  /** Whether the event was seen before. Remembers its position where it was not: ask once an event. */
+  /** Whether the event was seen before. If not, its position is remembered, so call this once per event. */
   isDuplicate(event: CdcEvent): boolean {
     if (event.kind !== "change" || event.source.snapshot !== false) {
       return false;
@@ -93,7 +95,7 @@ function placeOf({ record, source, table }: ChangeEvent): string {
   return JSON.stringify([record.topic, record.partition, source.name, table.database, table.schema, table.name]);
 }
 
-/** A row's key and what happened to it; without a key, the row. */
+/** The operation and the key of a change, or the row if it has no key. */
 function changeOf({ op, key, before, after }: ChangeEvent): string {
   return `${op} ${canonicalText(key ?? [before, after])}`;
 }

@@ -16,7 +16,7 @@ function addAll(linker: KeyChangeLinker, events: readonly CdcEvent[], nowMs = 0)
   return events.flatMap((event) => linker.add(event, nowMs));
 }
 
-/** Items in words: `1 -> 2`, `delete 1`, `tombstone 1`. */
+/** Items as text: `1 -> 2`, `delete 1`, `tombstone 1`. */
 function shown(items: readonly LinkedItem[]): string[] {
   return items.map((item) =>
     item.kind === "key-changed"
@@ -28,7 +28,7 @@ function shown(items: readonly LinkedItem[]): string[] {
 describe("the halves of a key change", () => {
   const { removed, tombstone, created } = moved(1, 2);
 
-  test("come out as one, with the row before and after", () => {
+  test("come out as one item, with the row before and after", () => {
     const [item] = addAll(new KeyChangeLinker(), [removed(), created()]);
     expect(item).toMatchObject({
       kind: "key-changed",
@@ -41,18 +41,18 @@ describe("the halves of a key change", () => {
     });
   });
 
-  test("have the tombstone between them; one that comes later is an event", () => {
+  test("include a tombstone between them; a tombstone after them is an event", () => {
     const between = addAll(new KeyChangeLinker(), [removed(), tombstone(), created()]);
     expect(shown(between)).toEqual(["1 -> 2"]);
     expect(between[0]).toMatchObject({ tombstone: { kind: "tombstone" } });
     expect(shown(addAll(new KeyChangeLinker(), [removed(), created(), tombstone()]))).toEqual(["1 -> 2", "tombstone 1"]);
   });
 
-  test("may come in the other order, as they are on two partitions", () => {
+  test("may arrive in the other order, because they are on two partitions", () => {
     expect(shown(addAll(new KeyChangeLinker(), [created(), removed()]))).toEqual(["1 -> 2"]);
   });
 
-  test("are told from those of other keys and other tables", () => {
+  test("are told apart from those of other keys and other tables", () => {
     const other = moved(1, 3);
     const elsewhere = moved(1, 2, "b");
     const linker = new KeyChangeLinker();
@@ -61,7 +61,7 @@ describe("the halves of a key change", () => {
     expect(linker.pending).toBe(0);
   });
 
-  test("agree on a key that one states as a number and the other as text", () => {
+  test("match if one states a key as a number and the other as text", () => {
     const asText = changeOf("a", { op: "c", after: {}, key: { id: "2" } }, null, { "__debezium.oldkey": { id: "1" } });
     expect(shown(addAll(new KeyChangeLinker(), [removed(), asText]))).toEqual(["1 -> 2"]);
   });
@@ -70,14 +70,14 @@ describe("the halves of a key change", () => {
 describe("a half that waits", () => {
   const { removed, tombstone, created } = moved(1, 2);
 
-  test("goes out in front of the next event of its row", () => {
+  test("comes out before the next event of its row", () => {
     const again = changeOf("a", { op: "c", after: { id: 1 }, key: { id: 1 } });
     expect(shown(addAll(new KeyChangeLinker(), [removed(), tombstone(), again]))).toEqual(["delete 1", "tombstone 1", "create 1"]);
     const updated = changeOf("a", { op: "u", after: { id: 2 }, key: { id: 2 } });
     expect(shown(addAll(new KeyChangeLinker(), [created(), updated]))).toEqual(["create 2", "update 2"]);
   });
 
-  test("goes out after the window, with its tombstone", () => {
+  test("comes out after the window, with its tombstone", () => {
     const linker = new KeyChangeLinker({ windowMs: 100 });
     addAll(linker, [removed(), tombstone()]);
     expect(linker.expire(99)).toEqual([]);
@@ -86,22 +86,22 @@ describe("a half that waits", () => {
     expect(shown(linker.drain())).toEqual(["create 2"]);
   });
 
-  test("makes room for others beyond the bound, the oldest first", () => {
+  test("comes out if there are too many, the oldest first", () => {
     const linker = new KeyChangeLinker({ maxPending: 2 });
     expect(addAll(linker, [removed(), moved(5, 6).removed()])).toEqual([]);
     expect(shown(addAll(linker, [moved(7, 8).removed()]))).toEqual(["delete 1"]);
     expect(linker.pending).toBe(2);
   });
 
-  test("of the same change delivered again goes out first", () => {
+  test("comes out before the same half that is delivered again", () => {
     const linker = new KeyChangeLinker();
     expect(shown(addAll(linker, [removed(), removed()]))).toEqual(["delete 1"]);
     expect(shown(addAll(linker, [created()]))).toEqual(["1 -> 2"]);
   });
 });
 
-describe("whatever the order", () => {
-  test("every event comes out once, those of one row in the order in which they came", () => {
+describe("in any order", () => {
+  test("every event comes out once, and the events of one row in the order of arrival", () => {
     const ids = fc.integer({ min: 1, max: 4 });
     const operation = fc.oneof(
       fc.tuple(fc.constant("move" as const), ids, ids),

@@ -3,10 +3,13 @@ import { resolveBounds } from "./bounds.ts";
 import { canonicalText } from "./canonical-text.ts";
 import { bindMethods } from "../bind-methods.ts";
 
-/** What comes out of a {@link KeyChangeLinker}. Each event that went in comes out once, in one of these. */
+/** The output of a {@link KeyChangeLinker}. Each event that was added comes out once, in one of these items. */
 export type LinkedItem =
   | { readonly kind: "event"; readonly event: CdcEvent }
-  /** A row that got another primary key: Debezium sends a delete of the old key, perhaps its tombstone, and a create of the new one. */
+  /**
+   * A row whose primary key changed. Debezium sends a delete of the old key, then a tombstone if the connector writes them, and a create of
+   * the new key.
+   */
   | {
       readonly kind: "key-changed";
       readonly table: TableName;
@@ -15,27 +18,27 @@ export type LinkedItem =
       readonly before: Columns | null;
       readonly after: Columns | null;
       readonly delete: ChangeEvent;
-      /** The tombstone of the old key, where it came before the other half did. One that comes later is an event of its own. */
+      /** The tombstone of the old key, if it arrived before the second half. A tombstone that arrives later is an event of its own. */
       readonly tombstone: TombstoneEvent | null;
       readonly create: ChangeEvent;
     };
 
-/** How long a {@link KeyChangeLinker} keeps one half while it waits for the other. */
+/** The limits of a {@link KeyChangeLinker} that waits for second halves. */
 export interface KeyChangeLinkerOptions {
   /**
-   * Halves that wait at once; beyond, the oldest comes out as the plain event that it is.
+   * The most halves that wait at once. If there are more, the oldest comes out as a plain event.
    * @default 1_000
    */
   readonly maxPending?: number;
   /**
-   * How long a half waits before `expire` lets it go as the plain event that it is.
+   * The time that a half waits before `expire` returns it as a plain event.
    * @default 10_000
    */
   readonly windowMs?: number;
 }
 
 interface Half {
-  /** The table, the old and the new key: what both halves agree on. */
+  /** The table, the old key and the new key, which are the same in both halves. */
   readonly link: string;
   /** The topic and the key of the half's own row. */
   readonly row: string;
@@ -45,13 +48,14 @@ interface Half {
 }
 
 /**
- * Links the two halves of a primary-key change. They have different keys, so that they may be on two partitions and come in any order.
- * The order of what happens to one key is kept: a waiting half goes out, unlinked, in front of the next event of its row.
+ * Links the two halves of a primary-key change. They have different keys, so they may be on two partitions and arrive in any order. The
+ * order of events of one key is kept: a waiting half comes out, unlinked, before the next event of its row.
  *
- * Halves belong together where the key that each names in its header is the other's. Headers carry no types: a key whose value is not what
- * was sent (a decimal, a time unless `time` is `"raw"`) is not recognised in them, and its halves come out as the events that they are.
+ * Two halves belong together if the key that each names in its header is the key of the other. Headers have no types. A key whose decoded
+ * value differs from the sent one (a decimal, a time unless `time` is `"raw"`) is not recognised in them, and its halves come out as plain
+ * events.
  *
- * It keeps time by what it is told (`nowMs`) and never starts a timer: call `expire` now and then. What waits is detached.
+ * It starts no timer. The caller passes the time (`nowMs`) and calls `expire` regularly. Waiting events are detached.
  */
 export class KeyChangeLinker {
   readonly #bounds: Required<KeyChangeLinkerOptions>;
@@ -67,7 +71,7 @@ export class KeyChangeLinker {
     return this.#rows.size;
   }
 
-  /** Takes the next event of the stream, and returns what it brings about: nothing where it is a half that waits now. */
+  /** Takes the next event of the stream and returns the items that come out. There are none if the event is a half that now waits. */
   add(event: CdcEvent, nowMs: number): readonly LinkedItem[] {
     const row = rowOf(event);
     const waiting = row === null ? undefined : this.#rows.get(row);
@@ -82,13 +86,13 @@ export class KeyChangeLinker {
       : [...items, ...this.#addHalf({ link, row, event, sinceMs: nowMs, tombstone: null })];
   }
 
-  /** Lets halves go that have waited for `windowMs`. */
+  /** Returns the halves that have waited for `windowMs`, as plain events. */
   expire(nowMs: number): readonly LinkedItem[] {
     const { windowMs } = this.#bounds;
     return [...this.#rows.values()].filter((half) => nowMs - half.sinceMs >= windowMs).flatMap((half) => this.#release(half));
   }
 
-  /** Lets all halves go: the stream ends, or its partitions are somebody else's now. */
+  /** Returns all waiting halves as plain events. Call it if the stream ends or its partitions are given to another consumer. */
   drain(): readonly LinkedItem[] {
     return [...this.#rows.values()].flatMap((half) => this.#release(half));
   }
@@ -134,20 +138,20 @@ function linked(one: Half, other: Half): LinkedItem {
   };
 }
 
-/** The row that an event is about, or null where it has no key. */
+/** The row of an event, or null if it has no key. */
 function rowOf(event: CdcEvent): string | null {
   const isOfRow = event.kind === "change" || event.kind === "tombstone" || event.kind === "row";
   return isOfRow && event.key !== null ? `${event.record.topic} ${canonicalText(event.key)}` : null;
 }
 
-/** The same text for both halves of a key change, or null for what is none. */
+/** A text that both halves of a key change share, or null if the event is not a half. */
 function linkOf(event: CdcEvent): string | null {
   if (event.kind !== "change" || event.keyChange === null) {
     return null;
   }
   const { key, keyChange, op } = event;
   if (typeof keyChange.key === "string" || Buffer.isBuffer(keyChange.key)) {
-    return null; // what the header says cannot be compared with a key
+    return null; // the header cannot be compared with a key
   }
   const [oldKey, newKey] = keyChange.kind === "moved-to" ? [key, keyChange.key] : [keyChange.key, key];
   const fits = op === (keyChange.kind === "moved-to" ? "delete" : "create");

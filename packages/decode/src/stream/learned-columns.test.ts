@@ -46,7 +46,7 @@ function learnedNames(change: Change, table: TableName, options?: SchemaChangeLe
 }
 
 describe("a key's schema", () => {
-  test("teaches what its columns mean, and nothing of those that mean nothing", () => {
+  test("teaches the meaning of its columns, if they have one", () => {
     const schema = {
       type: "record",
       name: "Key",
@@ -64,7 +64,7 @@ describe("a key's schema", () => {
 describe("a schema change", () => {
   const table = { database: "inventory", schema: "public", name: "orders" };
 
-  test("teaches what is the same in every mode, and the rest where the modes are stated", () => {
+  test("teaches meanings that are the same in every mode, and the others if the modes are stated", () => {
     const change = { connector: "postgresql", id: `"public"."orders"`, columns };
     expect(learnedNames(change, table)).toEqual({ seen: "ZonedTimestamp" });
     expect(learnedNames(change, table, { modes: { decimal: "precise" } })).toEqual({ seen: "ZonedTimestamp", price: "Decimal" });
@@ -95,7 +95,7 @@ describe("a schema change", () => {
     expect(learner.columnsOf(table)).toBeNull();
   });
 
-  test("of more than is remembered makes room, and a table of too many columns teaches nothing", () => {
+  test("of one table too many replaces the oldest, and a table with too many columns teaches nothing", () => {
     const learner = new SchemaChangeLearner({ maxTables: 1, maxColumns: 4 });
     learner.learn(schemaChange({ connector: "postgresql", id: "public.orders", columns }));
     learner.learn(schemaChange({ connector: "postgresql", id: "public.customers", columns }));

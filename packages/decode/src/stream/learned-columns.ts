@@ -7,12 +7,12 @@ import { resolveBounds } from "./bounds.ts";
 import { RecentMap } from "./recent-map.ts";
 import { bindMethods } from "../bind-methods.ts";
 
-/** The meanings of columns by their names, for values whose encoding carries no types. */
+/** The meanings of columns by their names, for values whose encoding has no types. */
 export type LearnedColumns = ReadonlyMap<string, Semantic>;
 
 /**
- * What a key's schema says of columns that the value has under the same names: a topic may have typed keys beside untyped values. Columns
- * that mean nothing beyond their type, and a key that is no record, teach nothing.
+ * The meanings of columns in a key's schema, for the columns of the same names in the value: a topic may have typed keys and untyped
+ * values. Columns without a meaning beyond their type teach nothing, and neither does a key that is not a record.
  */
 export function learnedFromKey(type: Type): LearnedColumns {
   const record = withoutNull(type);
@@ -27,8 +27,8 @@ export function learnedFromKey(type: Type): LearnedColumns {
 }
 
 /**
- * What the columns of a row mean by the types that its schema says they have in the database, for those that it states no meaning of: what is
- * the same in every mode of the connector.
+ * The meanings of a row's columns, from the database types in its schema. It covers columns for which the schema states no meaning, and
+ * only meanings that are the same in every mode of the connector.
  */
 export function learnedFromSource(row: Type, connector: string): LearnedColumns {
   const record = withoutNull(row);
@@ -42,34 +42,35 @@ export function learnedFromSource(row: Type, connector: string): LearnedColumns 
   return learned;
 }
 
-/** What {@link SchemaChangeLearner} relies on, and may remember. */
+/** The modes and the limits of a {@link SchemaChangeLearner}. */
 export interface SchemaChangeLearnerOptions {
   /**
-   * The connector's modes, or `"default"` where its configuration says nothing of them. A schema-change record does not state them: what
-   * depends on one that is absent here is not learned.
+   * The connector's modes, or `"default"` if its configuration does not set them. A schema-change record does not state the modes. Meanings
+   * that depend on a mode that is absent here are not learned.
    * @default none
    */
   readonly modes?: ConnectorModes | "default";
   /**
-   * Tables that are remembered.
+   * The most tables that are remembered.
    * @default 10_000
    */
   readonly maxTables?: number;
   /**
-   * Columns of a table that are learned: those of wider ones are not.
+   * The most columns of a table. A table with more columns is not learned.
    * @default 5_000
    */
   readonly maxColumns?: number;
 }
 
 /**
- * Learns what the columns of tables mean from a connector's schema-change topic. A decoder that has it also keeps for it what the schema
- * messages of TiCDC's simple protocol say, for later rows of those versions on that topic: up to 4,096 columns a table and 65,536 in all.
+ * Learns the meanings of tables' columns from a connector's schema-change topic. A decoder that has this learner also keeps the schema
+ * messages of TiCDC's simple protocol for it, for later rows of those versions on that topic: up to 4,096 columns per table and 65,536 in
+ * all.
  */
 export class SchemaChangeLearner {
   readonly #modes: ConnectorModes | "default";
   readonly #maxColumns: number;
-  /** By what a table is in and its name, then by its full name: a topic's name says no more than the former. */
+  /** Tables by their schema or database and their name, then by their full name. A topic's name states only the former. */
   readonly #tables: RecentMap<string, RecentMap<string, LearnedColumns>>;
 
   constructor({ modes = {}, ...bounds }: SchemaChangeLearnerOptions = {}) {
@@ -80,7 +81,7 @@ export class SchemaChangeLearner {
     bindMethods(this);
   }
 
-  /** Takes what the event says of its tables: created and altered ones are learned anew, dropped ones forgotten. */
+  /** Learns the tables of an event. Created and altered tables replace what was learned before, and dropped tables are forgotten. */
   learn(event: SchemaChangeEvent): void {
     const connector = event.source.connector ?? "";
     const modes = this.#modes === "default" ? defaultModes(connector) : this.#modes;
@@ -99,8 +100,9 @@ export class SchemaChangeLearner {
   }
 
   /**
-   * What the table's columns mean, as far as that was learned; null of a table that no event spoke of. Of a table without its database, as
-   * a topic names it (`server.public.orders`, `server.inventory.orders`), the only one of that schema or database is meant.
+   * The learned meanings of the table's columns; null if no event described the table. A table may be named without its database, as a
+   * topic names it (`server.public.orders`, `server.inventory.orders`). In that case the result is that of the only table with this name in
+   * that schema or database.
    */
   columnsOf(table: TableName): LearnedColumns | null {
     const namesakes = this.#tables.get(placeOf(table));
@@ -120,10 +122,10 @@ export class SchemaChangeLearner {
   }
 }
 
-/** Tables of one name in schemas of one name, in as many databases. */
+/** The most tables of the same name in schemas of the same name, each in another database. */
 const maxNamesakes = 16;
 
-/** What a topic's name says of a table. */
+/** The part of a table's name that a topic's name states. */
 function placeOf({ database, schema, name }: TableName): string {
   return JSON.stringify([schema ?? database ?? null, name]);
 }
@@ -147,13 +149,13 @@ function isBlock(value: unknown): value is Block {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Null where the table was dropped. */
+/** The columns of a table; null if the table was dropped. */
 function columnsOf(table: unknown): readonly Block[] | null {
   const columns = isBlock(table) ? table["columns"] : null;
   return Array.isArray(columns) ? columns.filter(isBlock) : null;
 }
 
-/** Debezium writes a length of -1 for one that a type does not declare, where it does not leave it out. */
+/** The declared column. If a type declares no length, Debezium leaves it out or writes -1. */
 function nativeOf({ typeName, length, scale }: Block): NativeColumn | null {
   const declared = integerOrNull(length) ?? -1;
   return typeof typeName === "string" ? { typeName, length: declared < 0 ? null : declared, scale: integerOrNull(scale) } : null;
@@ -163,7 +165,10 @@ function integerOrNull(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : null;
 }
 
-/** `"public"."orders"`, `"db"."dbo"."orders"`, or the same without quotes; of two parts, the first is what the connector's tables are in. */
+/**
+ * The table in `"public"."orders"`, `"db"."dbo"."orders"`, or the same without quotes. If there are two parts, the first is the schema or
+ * the database, depending on the connector.
+ */
 function tableOf(id: unknown, connector: string, { database, schema }: SchemaChangeEvent): TableName | null {
   const parts = typeof id === "string" ? partsOf(id) : [];
   const name = parts.at(-1);

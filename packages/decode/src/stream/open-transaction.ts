@@ -1,10 +1,10 @@
 import type { TableName, TransactionEvent } from "../event.ts";
 import type { AssembledTransaction, MissingEvents, TransactionalEvent } from "./assembled-item.ts";
 
-/** A transaction that has begun to arrive, and is not complete. */
+/** A transaction that has begun to arrive and is not complete. */
 export class OpenTransaction {
   readonly id: string;
-  /** When something of it came last. */
+  /** The time at which its last record arrived. */
   touchedMs = 0;
   readonly #events = new Map<bigint, TransactionalEvent>();
   #bytes = 0;
@@ -76,7 +76,7 @@ interface Expected {
   readonly collections: ReadonlyMap<string, number>;
 }
 
-/** What an END record counts; null where it counts nothing. */
+/** The counts of an END record; null if it has none. */
 function expectedOf({ eventCount, dataCollections }: TransactionEvent, includes: (dataCollection: string) => boolean): Expected | null {
   if (eventCount === null && dataCollections === null) {
     return null;
@@ -90,13 +90,13 @@ function expectedOf({ eventCount, dataCollections }: TransactionEvent, includes:
   return { total: collections.size === declared.length && eventCount !== null ? Number(eventCount) : total, collections };
 }
 
-/** The collection that an event counts for, as the END record names it: `schema.table`, `database.table`, or all three. */
+/** The collection that an event counts for, by its name in the END record: `schema.table`, `database.table`, or all three. */
 function collectionOf(event: TransactionalEvent, collections: ReadonlyMap<string, number>): string {
   const names = event.kind === "message" ? [messageCollection] : namesOf(event.table);
   return names.find((name) => collections.has(name)) ?? event.record.topic;
 }
 
-/** What PostgreSQL's logical messages count for. */
+/** The collection that PostgreSQL's logical messages count for. */
 const messageCollection = "LOGICAL_DECODING_MESSAGE";
 
 function namesOf({ database, schema, name }: TableName): readonly string[] {

@@ -1,4 +1,4 @@
-/** A map of bounded size: what was not touched for longest makes room. */
+/** A map of bounded size. If it is full, the entry that was not used for the longest time is removed. */
 export class RecentMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #max: number;
@@ -11,7 +11,7 @@ export class RecentMap<Key, Value> {
     return this.#entries.size;
   }
 
-  /** The value, which counts as touched. */
+  /** The value. Reading it counts as using it. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key);
     if (value !== undefined) {

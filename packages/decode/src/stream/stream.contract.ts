@@ -1,4 +1,4 @@
-/** What the tests of this room feed their streams with: events of real records, through the decoder. */
+/** Events for the tests of this folder, decoded from real records. */
 import { recordOf } from "@cdckit/testkit";
 import { createDecoder, type Decoder } from "../decoder.ts";
 import type { CdcEvent } from "../event.ts";
@@ -6,7 +6,7 @@ import type { CdcEvent } from "../event.ts";
 const decoder: Decoder = createDecoder();
 let offset = 0n;
 
-/** The one event of a record of JSON. */
+/** The one event of a JSON record. */
 export function eventOf(
   topic: string,
   key: unknown,

@@ -14,7 +14,7 @@ function addAll(assembler: TransactionAssembler, events: readonly CdcEvent[], no
   return events.flatMap((event) => assembler.add(event, nowMs));
 }
 
-/** Items in words: `complete 7: 1 2`, `incomplete 7: 1`, `duplicate`, ... */
+/** Items as text: `complete 7: 1 2`, `incomplete 7: 1`, `duplicate`, ... */
 function shown(items: readonly AssembledItem[]): string[] {
   return items.map((item) => {
     if (item.kind === "single") {
@@ -26,7 +26,7 @@ function shown(items: readonly AssembledItem[]): string[] {
 }
 
 describe("a transaction", () => {
-  test("comes out when its END has come and as many events as that one counts, in total order", () => {
+  test("comes out in total order when its END and as many events as the END counts have arrived", () => {
     const assembler = new TransactionAssembler();
     const before = addAll(assembler, [boundaryOf("7", "BEGIN"), part("7", 3, "b"), part("7", 1), boundaryOf("7", "END", { a: 2, b: 1 })]);
     expect(before).toEqual([]);
@@ -44,7 +44,7 @@ describe("a transaction", () => {
     expect(items[0]).toMatchObject({ transaction: { beginTsMs: null, endTsMs: 20 } });
   });
 
-  test("of no events is complete with its END", () => {
+  test("without events is complete with its END", () => {
     expect(shown(addAll(new TransactionAssembler(), [boundaryOf("7", "BEGIN"), boundaryOf("7", "END")]))).toEqual(["complete 7: "]);
   });
 
@@ -53,7 +53,7 @@ describe("a transaction", () => {
     expect(shown(addAll(new TransactionAssembler(), events))).toEqual(["complete 8: 1", "complete 7: 1 2"]);
   });
 
-  test("waits for no event of collections that the stream does not have", () => {
+  test("does not wait for events of collections that the stream does not have", () => {
     const assembler = new TransactionAssembler({ includes: (collection) => collection === "public.a" });
     expect(shown(addAll(assembler, [part("7", 2), boundaryOf("7", "END", { a: 1, b: 9 })]))).toEqual(["complete 7: 2"]);
   });
@@ -86,7 +86,7 @@ describe("a transaction", () => {
   });
 });
 
-describe("what is no part of an open transaction comes out at once", () => {
+describe("an event that is not part of an open transaction comes out at once", () => {
   test("an event without a transaction, or of another kind", () => {
     const assembler = new TransactionAssembler();
     const events = [changeOf("a", { op: "r", after: { id: 1 } }), eventOf("s.public.a", { id: 1 }, null)];
@@ -95,7 +95,7 @@ describe("what is no part of an open transaction comes out at once", () => {
     expect(items.map((item) => (item.kind === "single" ? item.event : null))).toEqual(events);
   });
 
-  test("an event that is delivered again, while its transaction is open and after it came out", () => {
+  test("an event that is delivered again, while its transaction is open or after the transaction came out", () => {
     const assembler = new TransactionAssembler();
     const events = [part("7", 1), part("7", 1), part("7", 2), boundaryOf("7", "END", { a: 2 })];
     expect(shown(addAll(assembler, events))).toEqual(["duplicate", "complete 7: 1 2"]);
@@ -104,8 +104,8 @@ describe("what is no part of an open transaction comes out at once", () => {
   });
 });
 
-describe("a transaction of which nothing more comes", () => {
-  test("is given up after the time-out, and says which collections lack how much", () => {
+describe("a transaction without further records", () => {
+  test("is given up after the time-out, and says how many events each collection lacks", () => {
     const assembler = new TransactionAssembler({ timeoutMs: 100 });
     assembler.add(part("7", 1), 0);
     assembler.add(boundaryOf("7", "END", { a: 3, b: 2 }), 50);
@@ -133,14 +133,14 @@ describe("a transaction of which nothing more comes", () => {
     expect(assembler.expire(100)[0]).toMatchObject({ missing: { end: true, expected: null, seen: 1, collections: null } });
   });
 
-  test("whose END counts nothing is not taken for complete", () => {
+  test("is not complete if its END has no counts", () => {
     const assembler = new TransactionAssembler({ timeoutMs: 100 });
     const end = eventOf("s.transaction", { id: "7" }, { status: "END", id: "7", ts_ms: 1, event_count: null, data_collections: null });
     expect(addAll(assembler, [part("7", 1), end])).toEqual([]);
     expect(assembler.expire(100)[0]).toMatchObject({ missing: { end: false, expected: null, seen: 1 } });
   });
 
-  test("comes out of a drain, however young", () => {
+  test("comes out of a drain at any age", () => {
     const assembler = new TransactionAssembler();
     addAll(assembler, [part("7", 1), part("8", 1)]);
     expect(shown(assembler.drain())).toEqual(["drained 7: 1", "drained 8: 1"]);
@@ -148,7 +148,7 @@ describe("a transaction of which nothing more comes", () => {
   });
 });
 
-describe("a bound", () => {
+describe("a limit", () => {
   const refusals: readonly [string, TransactionAssemblerOptions, readonly CdcEvent[]][] = [
     ["of open transactions", { maxOpenTransactions: 2 }, [part("1", 1), part("2", 1)]],
     ["of events", { maxBufferedEvents: 2 }, [part("1", 1), part("1", 2)]],
@@ -178,7 +178,7 @@ describe("a bound", () => {
   });
 });
 
-describe("whatever the interleaving", () => {
+describe("with any interleaving", () => {
   const sizes = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 8 });
 
   test("the same transactions come out, each event once", () => {
@@ -203,7 +203,7 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("with records lost, what came comes out once, complete or not", () => {
+  test("if records are lost, each event that arrived comes out once, complete or not", () => {
     fc.assert(
       fc.property(sizes, fc.infiniteStream(fc.nat()), fc.infiniteStream(fc.boolean()), (counts, random, lost) => {
         const stream = counts.flatMap((count, i) => transactionOf(`t${i}`, count));

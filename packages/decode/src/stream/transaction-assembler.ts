@@ -6,36 +6,36 @@ import { OpenTransaction } from "./open-transaction.ts";
 import { RecentMap } from "./recent-map.ts";
 import { bindMethods } from "../bind-methods.ts";
 
-/** What a {@link TransactionAssembler} may keep, and for how long. */
+/** The limits of a {@link TransactionAssembler}. */
 export interface TransactionAssemblerOptions {
   /**
-   * Transactions that are open at once.
+   * The most transactions that are open at once.
    * @default 1_000
    */
   readonly maxOpenTransactions?: number;
   /**
-   * Events of all open transactions together.
+   * The most events of all open transactions together.
    * @default 100_000
    */
   readonly maxBufferedEvents?: number;
   /**
-   * Bytes of the keys and values of those events.
+   * The most bytes of the keys and values of those events.
    * @default 67_108_864
    */
   readonly maxBufferedBytes?: number;
   /**
-   * How long nothing may come of an open transaction before `expire` gives it up.
+   * The time without a record of an open transaction after which `expire` gives it up.
    * @default 60_000
    */
   readonly timeoutMs?: number;
   /**
-   * Transactions that came out and are remembered, so that their events are known when they are delivered again.
+   * The most transactions that are remembered after they came out, so that redelivered events are recognised.
    * @default 10_000
    */
   readonly maxRemembered?: number;
   /**
-   * Whether this stream brings the events of a data collection, as the END record names it (`public.orders`). A consumer that reads some
-   * of a connector's tables says so here: what it never sees is not waited for.
+   * Whether this stream has the events of a data collection, by its name in the END record (`public.orders`). If a consumer reads only some
+   * of a connector's tables, the assembler must not wait for the others.
    * @default every collection
    */
   readonly includes?: (dataCollection: string) => boolean;
@@ -44,13 +44,13 @@ export interface TransactionAssemblerOptions {
 type Settled = "complete" | "given-up";
 
 /**
- * Puts the transactions of one Debezium connector together again, from change events that name theirs and the connector's transaction
- * topic (`provide.transaction.metadata`). In whatever order the two topics, and the partitions of the first, arrive: a transaction comes
- * out when its END record has come and as many events as that one counts.
+ * Assembles the transactions of one Debezium connector from change events, which name their transaction, and from the connector's
+ * transaction topic (`provide.transaction.metadata`). The two topics, and the partitions of the first, may arrive in any order. A
+ * transaction comes out when its END record and as many events as the END record counts have arrived.
  *
- * It keeps time by what it is told (`nowMs`, from any clock that does not go back) and never starts a timer: call `expire` now and then.
- * Where a bound is reached, `add` throws a `DecodeError` of code `limit-exceeded` and has not taken the event: expire or drain, and add it
- * again. One assembler a connector: transaction ids mean nothing across connectors.
+ * It starts no timer. The caller passes the time (`nowMs`, from any clock that does not go back) and calls `expire` regularly. If a limit
+ * is reached, `add` throws a `DecodeError` of code `limit-exceeded` and does not take the event: call `expire` or `drain`, and add the
+ * event again. Use one assembler per connector, because transaction ids of different connectors are unrelated.
  */
 export class TransactionAssembler {
   readonly #bounds: Required<Omit<TransactionAssemblerOptions, "includes">>;
@@ -79,7 +79,7 @@ export class TransactionAssembler {
     return this.#bufferedBytes;
   }
 
-  /** Takes the next event of the stream, and returns what it brings about: nothing while its transaction is open. */
+  /** Takes the next event of the stream and returns the items that come out. There are none while the event's transaction is open. */
   add(event: CdcEvent, nowMs: number): readonly AssembledItem[] {
     if (event.kind === "transaction") {
       return this.#addBoundary(event, nowMs);
@@ -90,20 +90,20 @@ export class TransactionAssembler {
       : this.#addPart(event as TransactionalEvent, position, nowMs); // the other kinds have no position
   }
 
-  /** Gives up the transactions of which nothing came for `timeoutMs`. */
+  /** Gives up the transactions that had no record for `timeoutMs`. */
   expire(nowMs: number): readonly AssembledItem[] {
     const { timeoutMs } = this.#bounds;
     return [...this.#open.values()].filter((open) => nowMs - open.touchedMs >= timeoutMs).map((open) => this.#giveUp(open, "timeout"));
   }
 
-  /** Gives up everything that is open: the stream ends, or its partitions are somebody else's now. */
+  /** Gives up all open transactions. Call it if the stream ends or its partitions are given to another consumer. */
   drain(): readonly AssembledItem[] {
     return [...this.#open.values()].map((open) => this.#giveUp(open, "drained"));
   }
 
   #addBoundary(event: TransactionEvent, nowMs: number): readonly AssembledItem[] {
     if (this.#settled.get(event.id) !== undefined) {
-      return []; // it says nothing new of what came out already
+      return []; // it adds nothing to a transaction that came out already
     }
     const open = this.#openFor(event.id, event, nowMs);
     if (event.status === "begin") {

@@ -56,7 +56,7 @@ describe("the difference between two rows", () => {
     ]);
   });
 
-  test("is nothing where columns only changed places, or the same row came in another schema language", () => {
+  test("is empty if columns only changed places, or if the same row is in another schema language", () => {
     expect(diffTypes(avroRowType([id, note]), avroRowType([note, id]))).toEqual([]);
     const connect = parseConnectSchema(
       {
@@ -72,17 +72,17 @@ describe("the difference between two rows", () => {
     expect(diffTypes(avroRowType([id, note]), connect)).toEqual([]);
   });
 
-  test("takes a renamed column for one removed and one added", () => {
+  test("shows a renamed column as one removed and one added", () => {
     const renamed = avroRowType([id, { name: "remark", type: nullableText }]);
     expect(shown(diffTypes(avroRowType([id, note]), renamed))).toEqual(["added remark: string", "removed note: string"]);
   });
 
-  test("sees through nested types", () => {
+  test("includes changes of nested types", () => {
     const nested = (type: string): Type => avroRowType([{ name: "address", type: avroRow([{ name: "city", type }], "Address") }]);
     expect(shown(diffTypes(nested("string"), nested("bytes")))).toEqual([`address: { "city": string } => { "city": bytes }`]);
   });
 
-  test("ends for records in themselves, and for types that names make endless", () => {
+  test("terminates for recursive records, and for types that grow without end through references by name", () => {
     const fields: { name: string; type: Type }[] = [];
     const list: RecordType = { kind: "record", name: "List", fields };
     fields.push({ name: "next", type: { kind: "union", branches: [{ kind: "null" }, list] } });

@@ -3,19 +3,21 @@ import type { Semantic } from "../values/conversion.ts";
 import type { NativeColumn } from "../values/native-column.ts";
 import { typeText } from "./type-text.ts";
 
-/** What a column is, without whether it may be null. */
+/** The type of a column, with its nullability next to it. */
 export interface ColumnType {
   readonly kind: Type["kind"];
-  /** What the column means, as its schema states it (`io.debezium.time.MicroTimestamp`), or null. */
+  /** The semantic type that the column's schema states (`io.debezium.time.MicroTimestamp`), or null. */
   readonly semantic: Semantic | null;
   readonly isNullable: boolean;
-  /** The column as its database declares it, where the connector propagates that; else null. */
+  /** The column as its database declares it, if the connector propagates that; or null. */
   readonly source: NativeColumn | null;
-  /** The type in one text, with what it holds; of a monstrous one its beginning, and no more of it is compared. */
+  /** The whole type as one text. The text of a very large type is cut, and only its beginning is compared. */
   readonly text: string;
 }
 
-/** One way in which a row's columns differ. A renamed column is one removed and one added: nothing in a schema says more. */
+/**
+ * One difference between the columns of two rows. A renamed column is one removed and one added, because a schema does not state renames.
+ */
 export type ColumnChange =
   | { readonly kind: "added"; readonly column: string; readonly type: ColumnType }
   | { readonly kind: "removed"; readonly column: string; readonly type: ColumnType }
@@ -24,8 +26,8 @@ export type ColumnChange =
   | { readonly kind: "made-required"; readonly column: string };
 
 /**
- * How the columns of one row differ from those of another: of `SchemaSeen.row`, or of a key. In the order of the next schema, what was
- * removed last; empty where columns only changed places.
+ * The differences between the columns of two rows: of `SchemaSeen.row`, or of a key. They are in the order of the next schema, followed by
+ * the removed columns. Empty if columns only changed places.
  */
 export function diffTypes(previous: Type, next: Type): readonly ColumnChange[] {
   const before = columnsOf(previous);
@@ -59,7 +61,7 @@ function columnsOf(row: Type): ReadonlyMap<string, ColumnType> {
 function columnType({ type, source: sourceNote }: Field): ColumnType {
   const source = sourceNote ?? null;
   const bare = withoutNull(type);
-  const declared = source === null || bare.semantic !== undefined ? "" : ` of ${sourceText(source)}`; // a meaning's parameters state it
+  const declared = source === null || bare.semantic !== undefined ? "" : ` of ${sourceText(source)}`; // a semantic has it
   return { kind: bare.kind, semantic: bare.semantic ?? null, isNullable: isNullable(type), source, text: `${typeText(bare)}${declared}` };
 }
 

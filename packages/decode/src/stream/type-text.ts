@@ -1,9 +1,9 @@
 import type { RecordType, Type } from "../encoding/type.ts";
 
-/** Names let a short schema stand for a type without end, written out: its text ends here. */
+/** The most characters of a type's text. References by name can make a short schema very long when it is written out. */
 const maxChars = 16_384;
 
-/** A type in one text, which two types share where they are alike. A record in itself is named there, not written again. */
+/** A type as one text. Equal types have the same text. A record inside of itself is written as its name. */
 export function typeText(type: Type): string {
   const writer = new TypeWriter();
   writer.write(type);

@@ -7,7 +7,7 @@ import { type SchemaChange, watchSchemas, type WatchSchemasOptions } from "./wat
 const int32 = { type: "int32", optional: false };
 const text = { type: "string", optional: true };
 
-/** A JSON record with its schema: the envelope of a row of these columns. */
+/** A JSON message with its schema: the envelope of a row with these columns. */
 function message(columns: Readonly<Record<string, unknown>>, name = "s.public.orders.Value"): Buffer {
   const row = {
     type: "struct",
@@ -54,23 +54,23 @@ describe("a watcher of schemas", () => {
   const one = message({ id: int32 });
   const two = message({ id: int32, note: text });
 
-  test("tells of columns that came and went, and not of a schema that was seen before", async () => {
+  test("reports added and removed columns, and does not report a schema that was seen before", async () => {
     const changes = await changesOf([one, one, two, one, two]);
     expect(changes).toMatchObject([
       { topic: "t", side: "value", changes: [{ kind: "added", column: "note", type: { kind: "string", isNullable: true } }] },
     ]);
   });
 
-  test("keeps topics apart, and the tables of one topic", async () => {
+  test("keeps topics apart, and also the tables of one topic", async () => {
     expect(await changesOf([one], {}, ["t", "u"])).toEqual([]);
     expect(await changesOf([one, message({ id: int32, note: text }, "s.public.customers.Value")])).toEqual([]);
   });
 
-  test("tells nothing of columns that changed places", async () => {
+  test("does not report columns that only changed places", async () => {
     expect(await changesOf([two, message({ note: text, id: int32 })])).toEqual([]);
   });
 
-  test("forgets beyond its bound", async () => {
+  test("forgets the oldest tables if there are too many", async () => {
     const changes: SchemaChange[] = [];
     const listener = watchSchemas((change) => changes.push(change), { maxSchemas: 1 });
     const seen = (topic: string, schemaId: SchemaId, fields: readonly string[]) =>

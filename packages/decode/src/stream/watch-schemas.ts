@@ -5,14 +5,14 @@ import { resolveBounds } from "./bounds.ts";
 import { RecentMap } from "./recent-map.ts";
 import { type ColumnChange, diffTypes } from "./type-difference.ts";
 
-/** The columns of a table, or of its key, changed from one writer schema to the next. */
+/** A change of a table's columns, or of its key's columns, from one writer schema to the next. */
 export interface SchemaChange {
   readonly topic: string;
   readonly side: "key" | "value";
-  /** Null where the message carries its schema itself. */
+  /** Null if the message carries its schema itself. */
   readonly previousId: SchemaId | null;
   readonly nextId: SchemaId | null;
-  /** The rows' types. */
+  /** The types of the rows. */
   readonly previous: Type;
   readonly next: Type;
   /** Never empty. */
@@ -21,10 +21,10 @@ export interface SchemaChange {
 
 export type SchemaChangeListener = (change: SchemaChange) => void;
 
-/** What {@link watchSchemas} may remember. */
+/** The limits of {@link watchSchemas}. */
 export interface WatchSchemasOptions {
   /**
-   * Tables of topics whose last schema is remembered.
+   * The most tables of topics whose last schema is remembered.
    * @default 10_000
    */
   readonly maxSchemas?: number;
@@ -36,9 +36,9 @@ interface LastRow {
 }
 
 /**
- * A listener for `createDecoder({ onSchema })` that tells when the columns of a table change, before the first event with them. The first
- * schema of a table is no change, nor is one whose row is the same. A schema is seen once: while producers of two versions write at once,
- * the change is told once.
+ * A listener for `createDecoder({ onSchema })` that reports changes of a table's columns before the first event with them. The first schema
+ * of a table is not a change, and neither is a schema with the same row. Each schema is reported once: if producers of two versions write
+ * at the same time, the change is reported once.
  */
 export function watchSchemas(listener: SchemaChangeListener, options: WatchSchemasOptions = {}): SchemaListener {
   const { maxSchemas } = resolveBounds({ maxSchemas: 10_000, ...options }, "watchSchemas");
@@ -57,7 +57,7 @@ export function watchSchemas(listener: SchemaChangeListener, options: WatchSchem
   };
 }
 
-/** A topic may hold several tables: their rows have different names. */
+/** The key of a table's last schema. A topic may hold several tables, whose rows have different names. */
 function placeOf(topic: string, side: "key" | "value", row: Type): string {
   const record = withoutNull(row);
   return JSON.stringify([topic, side, record.kind === "record" ? record.name : null]);
