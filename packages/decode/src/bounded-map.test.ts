@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BoundedMap } from "./bounded-map.ts";
 
-test("what was added first makes room for what is new", () => {
+test("the entry that was added first is removed for a new one", () => {
   const map = new BoundedMap<string, number>(2);
   map.set("a", 1);
   map.set("b", 2);
@@ -10,7 +10,7 @@ test("what was added first makes room for what is new", () => {
   expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([undefined, 2, 4]);
 });
 
-test("a heavy entry makes as many go as it takes, and is kept itself", () => {
+test("a costly entry removes as many as needed, and is kept itself", () => {
   const map = new BoundedMap<string, number>(10, 4, (key) => key.length);
   map.set("aa", 1);
   map.set("bb", 2);

@@ -1,6 +1,6 @@
 /**
- * A map whose size is not the sender's to decide: what was added first makes room. Entries are counted, and metered where `costOf` says
- * how much a key stands for.
+ * A map of bounded size, so that senders cannot make it grow. The entry that was added first is removed first. Entries are counted, or
+ * measured if `costOf` gives the cost of a key.
  */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();

@@ -26,7 +26,7 @@ test("a Connect map whose text keys are optional is written as an object, and gi
   expect(column(map, [[null, 1]])).toEqual(new Map([[null, 1]]));
 });
 
-test("a value that is one column is no row, whatever it became", () => {
+test("a value that is one column is not a row, in any form", () => {
   const message = JSON.stringify({ schema: { type: "int32", name: "io.debezium.time.Date" }, payload: 1 });
   expect(decode(message, { values: { time: "date" } })).toMatchObject({ kind: "unknown", value: new Date(86_400_000) });
 });
@@ -38,7 +38,7 @@ test("an optional envelope that is null is not an empty object", () => {
   expect(decode(Buffer.from([0, 0, 0, 0, 1, 0]), { schemas })).toMatchObject({ kind: "unknown", envelope: "debezium", value: null });
 });
 
-test("Apicurio's ids of eight bytes are global ids, or content ids where that is said", () => {
+test("Apicurio's ids of eight bytes are global ids, or content ids if the option says so", () => {
   const asked: unknown[] = [];
   const schemas: SchemaSource = {
     peek: (id) => {
@@ -55,12 +55,12 @@ test("Apicurio's ids of eight bytes are global ids, or content ids where that is
   expect(() => createDecoder({ apicurioIds })).toThrow(/^apicurioIds must be globalId or contentId/);
 });
 
-test("a function is an option's value for decimals alone", () => {
+test("only the option for decimals may be a function", () => {
   const values = { int64: () => 1 } as unknown as ValueOptions;
   expect(() => createDecoder({ values })).toThrow(/^values\.int64 must be one of/);
 });
 
-test("a time that no int64 holds is null, not a number that was made up", () => {
+test("a time that no int64 holds is null, not an invented number", () => {
   const source = { connector: "x", table: "t", ts_ns: "9".repeat(1000), ts_ms: "1700000000000" };
   const event = decode(JSON.stringify({ op: "c", before: null, after: { a: 1 }, source })) as ChangeEvent;
   expect(event.source.tsNs).toBeNull();

@@ -30,11 +30,11 @@ import type { Semantic } from "./values/conversion.ts";
 import { wrongWithSemantic } from "./values/known-semantic.ts";
 import { bindMethods } from "./bind-methods.ts";
 
-/** What a topic's bytes cannot say by themselves. */
+/** Facts about a topic that its bytes do not state. */
 export interface TopicHints {
   /** The table that rows without an envelope belong to. */
   readonly table?: { readonly database?: string; readonly schema?: string; readonly name: string };
-  /** Column name to semantic type name (`io.debezium.time.MicroTimestamp`), for encodings that carry no types. */
+  /** Column name to semantic type name (`io.debezium.time.MicroTimestamp`), for encodings without types. */
   readonly columns?: Readonly<Record<string, string | { readonly name: string; readonly parameters?: Readonly<Record<string, string>> }>>;
   /**
    * Whether a Debezium schema must belong to the topic or the table that the bytes name.
@@ -42,29 +42,30 @@ export interface TopicHints {
    */
   readonly schemaIdentity?: "check" | "trust";
   /**
-   * Whether `_uXXXX` in the names of an Avro schema's fields is the character that it stands for: Debezium writes such names where its
+   * Whether `_uXXXX` in the names of an Avro schema's fields is the character that it stands for. Debezium writes such names if its
    * `field.name.adjustment.mode` is `avro_unicode`.
    * @default "as-written"
    */
   readonly fieldNames?: "as-written" | "unescaped";
   /**
-   * Whether a value of no bytes is a tombstone, as null is: where something between the producer and here has no null.
+   * Whether an empty value is a tombstone, like null. Set it if something between the producer and this consumer cannot write null.
    * @default false
    */
   readonly emptyAsTombstone?: boolean;
   /**
-   * The connector's `binary.handling.mode`. The content of its logical messages comes as text where nothing in the message says that it is
-   * bytes (JSON without schema, and every mode but `bytes`); with this hint it is bytes, and text that is not written so is an error.
-   * @default text as it stands
+   * The connector's `binary.handling.mode`. The content of its logical messages arrives as text if nothing in the message says that it is
+   * bytes (JSON without schema, and every mode but `bytes`). With this hint, the content becomes bytes, and text in another form is an
+   * error.
+   * @default the text as it is
    */
   readonly binaryHandling?: BinaryHandling;
-  /** How the key's bytes are written, where they cannot say it. */
+  /** The format of the key, if its bytes do not state it. */
   readonly key?: SideHints;
-  /** How the value's bytes are written, where they cannot say it. */
+  /** The format of the value, if its bytes do not state it. */
   readonly value?: SideHints;
 }
 
-/** How one side of a topic is written, where its bytes cannot say it: no framing, or an encoding that looks like others. */
+/** The format of one side of a topic, if its bytes do not state it: there is no framing, or the encoding looks like others. */
 export interface SideHints {
   /**
    * The encoding: `"msgpack"`, `"cbor"`, `"canal-protobuf"` (Canal without `flatMessage`), `"text"`, `"bytes"`, `"json"`; what Kafka's own
@@ -73,13 +74,13 @@ export interface SideHints {
    * @default detected
    */
   readonly encoding?: EncodingName;
-  /** The id of the schema that all messages were written with, which the source is asked for. */
+  /** The id of the schema that all messages were written with. The schema source is asked for it. */
   readonly schemaId?: SchemaId;
   /** That schema itself. */
   readonly schema?: { readonly schemaType: SchemaType; readonly schema: string; readonly references?: readonly SchemaReference[] };
   /**
-   * The Avro schema that values are wanted in, whatever schema each was written with: its names, its defaults, its promotions, by Avro's
-   * rules of schema resolution.
+   * The Avro schema that values are resolved to, for any writer schema: its names, its defaults, its promotions, by Avro's rules of schema
+   * resolution.
    * @default the schema that each value was written with
    */
   readonly readerSchema?: string;
@@ -90,36 +91,36 @@ export interface SideHints {
    */
   readonly message?: string | readonly number[];
   /**
-   * Whether Protobuf message indexes that only known-bad writers make are taken too: in reverse order (confluent-kafka-dotnet 2.10.1), or
-   * none at all (old kafkajs producers). Inside of a message, some writers count the messages that its map fields make
-   * (`"map-entries-counted"`: Python's, Go's, .NET's), others do not (`"map-entries-left-out"`: Java's, JavaScript's). Without a statement
-   * the bytes tell, and a message that fits both ways is an error.
+   * Whether Protobuf message indexes of writers with known bugs are taken too: in reverse order (confluent-kafka-dotnet 2.10.1), or missing
+   * (old kafkajs producers). Inside of a message, some writers count the messages that Protobuf makes for map fields
+   * (`"map-entries-counted"`: Python's, Go's, .NET's), and others do not (`"map-entries-left-out"`: Java's, JavaScript's). If this is not
+   * stated, the bytes decide, and a message that fits both ways is an error.
    * @default "standard"
    */
   readonly messageIndexes?: "standard" | "tolerant" | "map-entries-counted" | "map-entries-left-out";
 }
 
 /**
- * From what the meanings of columns are learned where Debezium's values carry none: JSON without a schema, Protobuf. What a record's values
- * contradict is not used for it, and a record that was decoded before stays as it was.
+ * The sources of column semantics for Debezium's values without types: JSON without a schema, Protobuf. A learned type that conflicts with
+ * a record is ignored for that record. Records that were decoded before do not change.
  */
 export interface LearnOptions {
   /**
-   * Whether the schema of a record's key tells what the columns of those names in its value mean: the same column of the same row.
+   * Whether the key's schema gives the meanings of the columns with the same names in the value. They are the same columns of the same row.
    * @default true
    */
   readonly keys?: boolean;
   /**
-   * Told of each schema-change event that is decoded, and asked what the columns of a table mean. Rows mean more once their table's schema
-   * change was read: read that topic first, or hand over a learner that has. A key's schema goes before it. Rows of TiCDC's simple protocol are
-   * text without it, whatever schema messages came before.
+   * A learner that is given each decoded schema-change event and asked for the meanings of a table's columns. Rows get these meanings after
+   * their table's schema change was read: read that topic first, or pass a learner that has read it. A key's schema has priority. Without a
+   * learner, rows of TiCDC's simple protocol are text, even after schema messages.
    * @default none
    */
   readonly schemaChanges?: SchemaChangeLearner;
 }
 
 export interface DecoderOptions {
-  /** Where schema ids lead; without it, only messages that carry their schema or need none decode. */
+  /** The source of schemas by id. Without it, only messages that carry their schema or need none can be decoded. */
   readonly schemas?: SchemaSource;
   readonly values?: ValueOptions;
   /** Hints by topic name. */
@@ -131,37 +132,37 @@ export interface DecoderOptions {
    */
   readonly validation?: ValidationMode;
   /**
-   * What checks them: `jsonSchemaValidator` of `@cdckit/json-schema`, which is installed beside the decoder.
-   * @default none: asking for `validation` is an error
+   * The validator: `jsonSchemaValidator` of `@cdckit/json-schema`, a package that is installed separately.
+   * @default none, so that `validation` is an error
    */
   readonly jsonSchemaValidator?: JsonSchemaValidator;
-  /** What else tells the meanings of columns whose values come without types; a topic's `columns` go before all of it. */
+  /** Further sources of column semantics for values without types. A topic's `columns` have priority over them. */
   readonly learn?: LearnOptions;
   /**
-   * What the ids of eight bytes count that Apicurio's serializers write in front of payloads; nothing in them says it. Version 3 writes
-   * content ids, unless `apicurio.registry.use-id` says `globalId`; version 2 writes global ids.
+   * The kind of the eight-byte ids that Apicurio's serializers write before payloads. The ids do not state it. Version 3 writes content
+   * ids, unless `apicurio.registry.use-id` is `globalId`. Version 2 writes global ids.
    * @default "globalId"
    */
   readonly apicurioIds?: ApicurioIdSpace;
-  /** Formats of one's own, asked before the built-in ones of their layer. */
+  /** Your own formats. They are asked before the built-in formats of their layer. */
   readonly formats?: Partial<Formats>;
   /**
-   * Told of every schema that a topic's keys or values are seen to be written with, once for each topic and side (again after it was
+   * Called for every schema that a topic's keys or values were written with, once per topic and side (and again after the schema was
    * forgotten, see `limits.maxSchemas`).
    */
   readonly onSchema?: SchemaListener;
 }
 
 export interface Decoder {
-  /** The record's events; a promise only when a schema must be fetched first. Throws, or rejects with, `DecodeError`. */
+  /** The record's events, or a promise if a schema must be fetched first. Throws, or rejects with, `DecodeError`. */
   decode(record: KafkaRecord): readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
-  /** The same for a record in place. The cursor may be moved on as soon as the call has returned. */
+  /** The events of the record at a cursor, whose bytes stay in the batch. The cursor may be moved as soon as the call has returned. */
   decodeAt(cursor: RecordCursor): readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
-  /** Every candidate tried, its evidence, why it won or lost. Fetches schemas if it must. */
+  /** Every candidate that was tried, its evidence, and why it won or lost. Fetches schemas if needed. */
   explain(record: KafkaRecord): Promise<Explanation>;
 }
 
-/** Decodes the records of any number of topics, each in whatever format it turns out to be. */
+/** Creates a decoder for the records of any number of topics, in any format that it detects. */
 export function createDecoder(options: DecoderOptions = {}): Decoder {
   return new DetectingDecoder(options);
 }
@@ -209,7 +210,7 @@ class DetectingDecoder implements Decoder {
     }
   }
 
-  /** What a schema change says is learned before its event is given out. */
+  /** A schema change is learned before its event is returned. */
   #learned(events: readonly CdcEvent[]): readonly CdcEvent[] {
     if (this.#learner !== null && events[0]?.kind === "schema-change") {
       learnAll(this.#learner, events);
@@ -234,7 +235,7 @@ class DetectingDecoder implements Decoder {
     }
   }
 
-  /** Loads what the record waits for until it can be read. The cursor is a copy: the driver's may have moved on. */
+  /** Loads what the record waits for until it can be read. The cursor is a copy, because the driver may have moved its own. */
   async #whenLoaded(decoder: TopicDecoder, first: Pending, cursor: RecordCursor): Promise<Loaded> {
     const failed = new Map<SchemaId, DecodeError>();
     for (let pending = first; ; ) {
@@ -289,7 +290,7 @@ function columnsOf(hints: TopicHints | undefined): readonly (readonly [string, S
   );
 }
 
-/** A name that is none would leave its column as it is, without a word. */
+/** Checks the hints. A wrong type name would otherwise leave its column unconverted without any message. */
 function checkColumnHints(topics: Readonly<Record<string, TopicHints>>): void {
   for (const [topic, hints] of Object.entries(topics)) {
     for (const [column, semantic] of columnsOf(hints)) {
@@ -325,7 +326,7 @@ function readAfterLoad(decoder: TopicDecoder, cursor: RecordCursor, failed: Fail
   }
 }
 
-/** A cursor's position, which outlives the cursor. */
+/** A copy of a cursor's position, which stays valid after the cursor was moved. */
 function positionOf(cursor: RecordCursor): RecordCursor {
   const { batch, record, keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor;
   return { batch, record, keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd };

@@ -12,13 +12,13 @@ describe("DecodeError", () => {
     expect(isDecodeError(new Error("x"))).toBe(false);
   });
 
-  test("keeps the first coordinates that it was given", () => {
+  test("keeps the first coordinates that are set", () => {
     const error = new DecodeError("malformed", "x").locatedAt({ topic: "t", partition: 1, offset: 7n });
     expect(error.at).toEqual({ topic: "t", partition: 1, offset: 7n });
     expect(error.locatedAt({ topic: "u", partition: 2, offset: 8n })).toBe(error);
   });
 
-  test("only an unreachable registry is worth another try", () => {
+  test("only an unreachable registry is retriable", () => {
     expect(new DecodeError("schema-unavailable", "x").retriable).toBe(true);
     expect(new DecodeError("schema-not-found", "x").retriable).toBe(false);
   });

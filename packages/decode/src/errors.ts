@@ -8,17 +8,17 @@ export type DecodeErrorCode =
   | "malformed"
   /** Text that is not UTF-8. */
   | "invalid-utf8"
-  /** A bound of `limits` was reached: depth, length, number of items. */
+  /** A limit of `limits` was reached: depth, length, number of items. */
   | "limit-exceeded"
-  /** The encoding was read, but a column's value contradicts its type: a decimal of no bytes, a number beyond a double's range. */
+  /** The encoding was read, but a column's value contradicts its type: a decimal without bytes, a number beyond a double's range. */
   | "value-invalid"
   /** No format that we know fits the bytes. */
   | "unknown-format"
-  /** The format was recognised by name, and cannot be decoded here. */
+  /** The format was recognised, but it cannot be decoded here. */
   | "unsupported-format"
   /** The registry answered that it has no such schema. */
   | "schema-not-found"
-  /** The message names a schema, and the decoder was given nowhere to ask for it. */
+  /** The message names a schema, but the decoder has no schema source. */
   | "schema-source-missing"
   /** The registry could not be asked: network, time-out, 5xx, 429. */
   | "schema-unavailable"
@@ -71,7 +71,7 @@ export class DecodeError extends Error {
   readonly code: DecodeErrorCode;
   /** The message without its code. */
   readonly detail: string;
-  /** Where the record stands; absent while the error has not reached the decoder's door. */
+  /** The record's coordinates; absent until the error reaches the decoder's public methods. */
   readonly at: RecordCoordinates | undefined;
 
   constructor(code: DecodeErrorCode, detail: string, options: DecodeErrorOptions = {}) {
@@ -82,7 +82,7 @@ export class DecodeError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** Its name, code, message and place, the offset as text. */
+  /** The error's name, code, message and coordinates, with the offset as text. */
   toJSON(): object {
     const { name, code, message, retriable, at } = this;
     return { name, code, message, retriable, ...(at === undefined ? {} : { at: { ...at, offset: String(at.offset) } }) };
@@ -93,13 +93,13 @@ export class DecodeError extends Error {
     return retriableByCode[this.code];
   }
 
-  /** The same error, with the place of its record. */
+  /** The same error with the coordinates of its record. */
   locatedAt(at: RecordCoordinates): DecodeError {
     return this.at === undefined ? new DecodeError(this.code, this.detail, { cause: this.cause, at }) : this;
   }
 }
 
-/** Whether a value is a {@link DecodeError}, also one of another copy of this package. */
+/** Whether a value is a {@link DecodeError}, from this or another copy of this package. */
 export function isDecodeError(value: unknown): value is DecodeError {
   try {
     return value instanceof Error && brand in value;
@@ -108,7 +108,7 @@ export function isDecodeError(value: unknown): value is DecodeError {
   }
 }
 
-/** Whether something that was thrown, by code that may throw anything, is an `Error`. */
+/** Whether a thrown value is an `Error`. Code may throw anything, even a proxy whose traps throw. */
 export function isError(thrown: unknown): thrown is Error {
   try {
     return thrown instanceof Error;
@@ -117,7 +117,7 @@ export function isError(thrown: unknown): thrown is Error {
   }
 }
 
-/** What was thrown, as a text: an error's message, or the value as it would be written. */
+/** A thrown value as text: an error's message, or the value converted to text. */
 export function thrownText(thrown: unknown): string {
   try {
     return isError(thrown) ? String(thrown.message) : String(thrown);
@@ -126,12 +126,12 @@ export function thrownText(thrown: unknown): string {
   }
 }
 
-/** The `code` of what was thrown, where it is a text. */
+/** The `code` of a thrown value, if it is a text. */
 export function thrownCode(thrown: unknown): string {
   try {
     const code: unknown = (thrown as { readonly code?: unknown } | null | undefined)?.code;
     return typeof code === "string" ? code : "";
   } catch {
-    return ""; // a getter that throws says nothing
+    return ""; // a getter that throws gives no code
   }
 }

@@ -59,10 +59,10 @@ export type EnvelopeName =
   | "none"
   | OwnName;
 
-/** A row: column name to value. The value table says what each column type becomes. */
+/** A row: column name to value. docs/values.md has the value of each column type. */
 export type Columns = Record<string, unknown>;
 
-/** Which table a row belongs to, in the source's own words. */
+/** The table of a row, by the source's own names. */
 export interface TableName {
   readonly database?: string;
   readonly schema?: string;
@@ -71,7 +71,7 @@ export interface TableName {
 
 export type Operation = "create" | "update" | "delete" | "read";
 
-/** Where a change stands in its source. Everything that is one connector's own is under `position`. */
+/** Where a change stands in its source. Fields of a single connector are under `position`. */
 export interface Source {
   readonly connector: string | null;
   /** The connector's logical name (topic prefix). */
@@ -79,7 +79,9 @@ export interface Source {
   readonly version: string | null;
   /** Debezium's snapshot marker (`"true"`, `"first"`, `"last"`, `"incremental"`, ...), or false while streaming. */
   readonly snapshot: string | false;
-  /** When the source committed the change, in milliseconds, microseconds and nanoseconds since the epoch, as far as stated. */
+  /**
+   * The time at which the source committed the change, in milliseconds, microseconds and nanoseconds since the epoch; null if not stated.
+   */
   readonly tsMs: number | null;
   readonly tsUs: number | null;
   readonly tsNs: bigint | null;
@@ -103,34 +105,34 @@ export interface RecordRef {
   /** Milliseconds since the epoch. */
   readonly timestamp: bigint;
   readonly headers: RecordHeaders;
-  /** The key's bytes as they came, in place. */
+  /** The key's bytes as they arrived, in the batch. */
   readonly key: Uint8Array | null;
-  /** The value's bytes as they came, in place. */
+  /** The value's bytes as they arrived, in the batch. */
   readonly value: Uint8Array | null;
 }
 
 export interface ToObjectOptions {
   /**
-   * What stands in the place of each UNAVAILABLE.
+   * The value that replaces each UNAVAILABLE.
    * @default UNAVAILABLE itself
    */
   readonly unavailable?: unknown;
 }
 
-/** What every event has. Fields may be computed on first access; `toObject()` computes them all. */
+/** The members of every event. Fields may be computed on first access, and `toObject()` computes all of them. */
 export interface EventBase<Key = unknown> {
   readonly key: Key | null;
   readonly framing: FramingName;
   readonly encoding: EncodingName;
   readonly envelope: EnvelopeName;
-  /** Of the value; null where it names none, or there is no value. */
+  /** The schema id of the value; null if the value names none, or if there is no value. */
   readonly schemaId: SchemaId | null;
   readonly record: RecordRef;
-  /** Members of the message that its envelope does not have, as somebody on the way may have added them; null where there are none. */
+  /** Members of the message that its envelope does not know, such as those that a transformation has added; null if there are none. */
   readonly extra: Columns | null;
   /**
-   * A plain object with every field of the event. It can be cloned and posted (`structuredClone`) where `unavailable` says what stands for
-   * a column that is UNAVAILABLE, which is a symbol; the event itself cannot. A part that cannot be read shows why: `{ error }`.
+   * A plain object with every field of the event. It can be cloned and posted (`structuredClone`) if `unavailable` gives a replacement for
+   * UNAVAILABLE, which is a symbol. The event itself cannot be cloned. A part that cannot be read holds the reason: `{ error }`.
    */
   toObject(options?: ToObjectOptions): Record<string, unknown>;
   /**
@@ -147,24 +149,24 @@ export interface ChangeEvent<Row = Columns, Key = Columns> extends EventBase<Key
   readonly after: Row | null;
   readonly source: Source;
   readonly transaction: TransactionPosition | null;
-  /** When the connector processed the change, in milliseconds since the epoch. */
+  /** The time at which the connector processed the change, in milliseconds since the epoch. */
   readonly tsMs: number | null;
   /** For the two halves of a primary-key change: the other key (`__debezium.newkey` on the delete, `__debezium.oldkey` on the create). */
   readonly keyChange: KeyChange<Key> | null;
-  /** What a document database says that an update changed, where it does: the document itself may be absent. */
+  /** The parts of a document that an update changed, if the database states them. The document itself may be absent. */
   readonly updateDescription: UpdateDescription | null;
   /** The row after this change, with each UNAVAILABLE column taken from `previous`; null after a delete. */
   applyTo(previous: Partial<Row> | null): Row | null;
 }
 
-/** A MongoDB update, field by field. Names are paths with dots where a field is inside of another. */
+/** A MongoDB update, field by field. A name is a path with dots if the field is inside of another. */
 export interface UpdateDescription {
   readonly updatedFields: Columns | null;
   readonly removedFields: readonly string[];
   readonly truncatedArrays: readonly { readonly field: string; readonly size: number }[];
 }
 
-/** `key` is text, or bytes that are no text, where the header's converter did not write JSON (Connect's own writes `Struct{id=1}`). */
+/** `key` is text, or bytes that are not text, if the header's converter did not write JSON (Connect's own writes `Struct{id=1}`). */
 export type KeyChange<Key = Columns> =
   | { readonly kind: "moved-to"; readonly key: Key | string | Buffer }
   | { readonly kind: "moved-from"; readonly key: Key | string | Buffer };
@@ -192,8 +194,8 @@ export interface MessageEvent extends EventBase {
   readonly kind: "message";
   readonly prefix: string;
   /**
-   * Bytes where the message says that they are (Avro's and Connect's bytes), or `topics[topic].binaryHandling` says how they are written; else
-   * the text as it stands: in JSON without a schema nothing tells base64 from hex, nor either from text.
+   * Bytes if the message says that they are (Avro's and Connect's bytes), or if `topics[topic].binaryHandling` states their form. Otherwise
+   * the text as it is, because in JSON without a schema, base64, hex and plain text look the same.
    */
   readonly content: Buffer | string;
   readonly source: Source;
@@ -241,7 +243,7 @@ export interface WatermarkEvent extends EventBase {
   readonly tsMs: number | null;
 }
 
-/** Decodable, but no envelope or operation that we know. */
+/** A value that was decoded, but whose envelope or operation is unknown. */
 export interface UnknownEvent extends EventBase {
   readonly kind: "unknown";
   readonly value: unknown;

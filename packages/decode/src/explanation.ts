@@ -4,12 +4,12 @@ export interface Candidate {
   readonly layer: "framing" | "encoding" | "envelope";
   readonly name: string;
   readonly won: boolean;
-  /** What was seen in the bytes, and why it won or lost. */
+  /** The evidence in the bytes, and why the format won or lost. */
   readonly evidence: string;
 }
 
 export interface Explanation {
   readonly candidates: readonly Candidate[];
-  /** The error that decoding ends in, or null. */
+  /** The error that decoding throws, or null. */
   readonly error: Error | null;
 }

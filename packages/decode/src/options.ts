@@ -1,10 +1,10 @@
 import type { JsonSchemaValidator } from "./json-schema-validator.ts";
 
-/** How an int64 column becomes a value: a number when it is exact and a bigint else, always a bigint, or decimal text. */
+/** The form of an int64 column: a number if it is exact and otherwise a bigint, always a bigint, or decimal text. */
 export type Int64Mode = "safe" | "bigint" | "string";
-/** How a JSON number with a fraction or an exponent becomes a value where no type says more. */
+/** The form of a JSON number with a fraction or an exponent, if no type says more. */
 export type NumberMode = "double" | "exact";
-/** How a decimal becomes a value: text with its scale, a double, or whatever the function makes of it. */
+/** The form of a decimal: text with its scale, a double, or the result of the function. */
 export type DecimalMode = "string" | "number" | ((unscaled: bigint, scale: number) => unknown);
 export type TimeMode = "iso" | "temporal" | "date" | "raw";
 export type JsonMode = "text" | "parse";
@@ -13,13 +13,13 @@ export type BitsMode = "string" | "bytes" | "bigint";
 /** Whether values are checked against the rules of their JSON Schema: never, one message in a hundred, or each. */
 export type ValidationMode = "off" | "sampled" | "on";
 
-/** What an Apicurio id of eight bytes counts: versions of artifacts (global ids), or contents (content ids), each from 1 on. */
+/** The kind of an Apicurio id of eight bytes: versions of artifacts (global ids), or contents (content ids), each counted from 1. */
 export type ApicurioIdSpace = "globalId" | "contentId";
 
 /** How Debezium writes bytes: its `binary.handling.mode`. */
 export type BinaryHandling = "bytes" | "base64" | "base64-url-safe" | "hex";
 
-/** The mode, or a `TypeError` that names the ones there are; null where none is stated. */
+/** The mode; null if none is stated. Throws a `TypeError` with the valid modes if it is unknown. */
 export function resolveBinaryHandling(topic: string, mode: BinaryHandling | undefined): BinaryHandling | null {
   if (mode !== undefined && !["bytes", "base64", "base64-url-safe", "hex"].includes(mode)) {
     throw new TypeError(`topics["${topic}"].binaryHandling must be one of bytes, base64, base64-url-safe, hex, got ${String(mode)}`);
@@ -27,7 +27,7 @@ export function resolveBinaryHandling(topic: string, mode: BinaryHandling | unde
   return mode ?? null;
 }
 
-/** The value table of the README, column by column. */
+/** The forms of values, column type by column type. docs/values.md has the table. */
 export interface ValueOptions {
   /** @default "safe" */
   readonly int64?: Int64Mode;
@@ -47,13 +47,13 @@ export interface ValueOptions {
    */
   readonly unavailablePlaceholder?: string;
   /**
-   * The `Temporal` namespace that `time: "temporal"` uses; a polyfill's where the runtime has none.
+   * The `Temporal` namespace for `time: "temporal"`: a polyfill's, if the runtime has none.
    * @default globalThis.Temporal
    */
   readonly temporal?: TemporalLike | undefined;
 }
 
-/** The part of `Temporal` that values are made with. */
+/** The part of `Temporal` that makes values. */
 export interface TemporalLike {
   readonly PlainDate: { from(text: string): unknown };
   readonly PlainTime: { from(text: string): unknown };
@@ -64,46 +64,48 @@ export interface TemporalLike {
 
 export type ResolvedValueOptions = Required<ValueOptions>;
 
-/** Bounds on what one message may cost, whatever its bytes say. */
+/** Limits of the cost of one message, for any bytes. */
 export interface DecodeLimits {
   /**
-   * Largest key or value, in bytes.
+   * The largest key or value, in bytes.
    * @default 67_108_864
    */
   readonly maxMessageBytes?: number;
   /**
-   * Deepest nesting of values.
+   * The deepest nesting of values.
    * @default 64
    */
   readonly maxDepth?: number;
   /**
-   * Items that take no bytes (Avro nulls, empty records), counted over the whole message.
+   * The most items that take no bytes (Avro nulls, empty records), counted over the whole message.
    * @default 65_536
    */
   readonly maxZeroByteItems?: number;
   /**
-   * What values may cost for each byte of the message, in nanoseconds or so of a slow machine: the items of Avro's arrays and maps, and all
-   * that JSON holds. A byte can stand for an empty map, and no message that says something has hundreds of thousands of them, or of names.
-   * The events of a record that packs many are counted as well. A message of less than 1 MiB may cost what one of 1 MiB may. Where values are
-   * checked against their JSON Schema, reading a message may cost half of it, and checking it the other half.
+   * The most that values may cost for each byte of the message, in nanoseconds or so on a slow machine: the items of Avro's arrays and
+   * maps, and everything in JSON. The limit is needed because a byte can stand for an empty map, and real messages do not have hundreds of
+   * thousands of empty maps or of names. The events of a record that packs many are counted too. A message of less than 1 MiB may cost as
+   * much as one of 1 MiB. If values are checked against their JSON Schema, reading a message may use half of the budget, and checking it
+   * the other half.
    *
-   * The heaviest recorded message of JSON, 13 KB with its schema, costs 0.4% of what it may, 12 for each of its bytes. Rows of many short
-   * columns cost up to 25 for each byte, JSON of a few dozen bytes up to 40.
+   * The most expensive recorded JSON message, 13 KB with its schema, costs 0.4% of its budget, 12 for each of its bytes. Rows of many short
+   * columns cost up to 25 for each byte, and JSON of a few dozen bytes up to 40.
    * @default 40
    */
   readonly maxCostPerByte?: number;
   /**
-   * Longest schema text, in characters; also the most of schemas inside of messages that are remembered for a topic's keys or values.
+   * The longest schema text, in characters. It is also the most characters of schemas inside of messages that are remembered for a topic's
+   * keys or values.
    * @default 4_194_304
    */
   readonly maxSchemaChars?: number;
   /**
-   * Compiled schemas kept for a topic's keys, and as many for its values.
+   * The most compiled schemas that are kept for a topic's keys, and as many for its values.
    * @default 1_000
    */
   readonly maxSchemas?: number;
   /**
-   * Topics whose detected format is remembered.
+   * The most topics whose detected format is remembered.
    * @default 10_000
    */
   readonly maxTopics?: number;
@@ -141,7 +143,7 @@ const valueChoices: Readonly<Record<string, readonly string[]>> = {
   bits: ["string", "bytes", "bigint"],
 };
 
-/** Every value option present, or a `TypeError` that names the one that is wrong. */
+/** All value options with their defaults. Throws a `TypeError` that names a wrong option. */
 export function resolveValueOptions(options: ValueOptions = {}): ResolvedValueOptions {
   const resolved: ResolvedValueOptions = { ...valueDefaults, ...options };
   for (const [name, choices] of Object.entries(valueChoices)) {
@@ -161,7 +163,7 @@ export function resolveValueOptions(options: ValueOptions = {}): ResolvedValueOp
   return Object.freeze({ ...resolved, temporal });
 }
 
-/** Every limit present, or a `RangeError` that names the one that is wrong. */
+/** All limits with their defaults. Throws a `RangeError` that names a wrong limit. */
 export function resolveLimits(options: DecodeLimits = {}): ResolvedLimits {
   const resolved: ResolvedLimits = { ...limitDefaults, ...options };
   for (const [name, value] of Object.entries(resolved)) {
@@ -179,13 +181,13 @@ export function resolveLimits(options: DecodeLimits = {}): ResolvedLimits {
 /** How values are checked against their JSON Schema. */
 export interface ResolvedValidation {
   readonly validator: JsonSchemaValidator;
-  /** One message in as many is checked. */
+  /** One message in this number of messages is checked. */
   readonly interval: number;
 }
 
 const intervals: Readonly<Record<Exclude<ValidationMode, "off">, number>> = { sampled: 100, on: 1 };
 
-/** How values are checked, null if they are not, or a `TypeError` that says what is wrong and what to write. */
+/** The validation of values; null if they are not checked. Throws a `TypeError` that says what is wrong and what to write. */
 export function resolveValidation(mode: ValidationMode | undefined, validator: JsonSchemaValidator | undefined): ResolvedValidation | null {
   const chosen = mode ?? (validator === undefined ? "off" : "on");
   if (chosen !== "off" && chosen !== "sampled" && chosen !== "on") {
@@ -205,7 +207,7 @@ export function resolveValidation(mode: ValidationMode | undefined, validator: J
   return { validator, interval: intervals[chosen] };
 }
 
-/** The number space, or a `TypeError` that names the ones there are. */
+/** The kind of ids. Throws a `TypeError` with the valid kinds if it is unknown. */
 export function resolveApicurioIds(space: ApicurioIdSpace = "globalId"): ApicurioIdSpace {
   if (space !== "globalId" && space !== "contentId") {
     throw new TypeError(`apicurioIds must be globalId or contentId, got ${String(space)}`);

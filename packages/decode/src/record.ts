@@ -1,8 +1,8 @@
 /**
- * The input vocabulary: what Kafka says of a record.
+ * The types of the decoder's input.
  *
- * A driver that has one object a record hands over a {@link KafkaRecord}. A driver that has fetched bytes hands over a
- * {@link RecordCursor} that walks them: no object and no slice a record.
+ * A driver whose client makes an object for each record passes a {@link KafkaRecord}. A driver that has the fetched bytes passes a {@link
+ * RecordCursor} that walks them, so that no object and no slice is made for a record.
  */
 
 /** Header names may repeat; Kafka keeps their order. */
@@ -21,8 +21,8 @@ export interface KafkaRecord {
 }
 
 /**
- * Records that were fetched together. Events keep a reference to their batch and ask it for what is seldom read, so all of these must
- * answer for as long as the batch lives. `record` is the batch's own handle, a small integer: an index, or a position in its bytes.
+ * Records that were fetched together. Events keep a reference to their batch and ask it for rarely used parts, so all methods must work for
+ * as long as the batch exists. `record` is the batch's own handle, a small integer: an index, or a position in its bytes.
  */
 export interface RecordBatch {
   readonly topic: string;
@@ -31,19 +31,20 @@ export interface RecordBatch {
   /** Milliseconds since the epoch. */
   timestampAt(record: number): bigint;
   headersAt(record: number): RecordHeaders;
-  /** The key's bytes, in place. */
+  /** The key's bytes in the batch. */
   keyAt(record: number): Uint8Array | null;
-  /** The value's bytes, in place. */
+  /** The value's bytes in the batch. */
   valueAt(record: number): Uint8Array | null;
   /**
-   * Whether the record has exactly these header names in this order. Asked for every record, so it must be cheap and allocate nothing.
+   * Whether the record has exactly these header names in this order. It is called for every record, so it must be cheap and must not
+   * allocate.
    */
   headerNamesAre(record: number, names: readonly string[]): boolean;
 }
 
 /**
- * One record in place. The key is `keyBytes` from `keyStart` (inclusive) to `keyEnd` (exclusive), the value likewise; null bytes are
- * Kafka's null. A cursor may be moved on as soon as a synchronous call with it has returned.
+ * One record in the bytes of its batch. The key is `keyBytes` from `keyStart` (inclusive) to `keyEnd` (exclusive), and the value likewise.
+ * Null bytes are Kafka's null. A cursor may be moved as soon as a synchronous call with it has returned.
  */
 export interface RecordCursor {
   readonly batch: RecordBatch;
@@ -56,18 +57,18 @@ export interface RecordCursor {
   readonly valueEnd: number;
 }
 
-/** A cursor that can be moved to the next record of its batch. It stands before the first record until `next` is called. */
+/** A cursor that can be moved to the next record of its batch. It is before the first record until `next` is called. */
 export interface RecordWalk extends RecordCursor {
   next(): boolean;
 }
 
-/** As much of a record object as a walk looks at. */
+/** The part of a record object that a walk reads. */
 export interface RecordBytes {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
 }
 
-/** The walk over a batch whose client has an object a record: it points at the objects one after the other and makes none. */
+/** A walk over a batch whose client has made an object for each record. It points at these objects one after another and makes none. */
 export class RecordObjectsWalk implements RecordWalk {
   readonly batch: RecordBatch;
   record = -1;
@@ -100,12 +101,12 @@ export class RecordObjectsWalk implements RecordWalk {
   }
 }
 
-/** A batch of one, so that single records take the same road as fetched batches. */
+/** A batch of one record, so that single records are decoded by the same code as fetched batches. */
 export class SingleRecordBatch implements RecordBatch, RecordCursor {
   readonly #record: KafkaRecord;
 
   constructor(record: KafkaRecord) {
-    this.#record = record; // one is made for each record, and kept by its events: it holds nothing else
+    this.#record = record; // one is made for each record and kept by its events, so it holds nothing but the record
   }
 
   get batch(): RecordBatch {

@@ -27,17 +27,17 @@ export type MessageSelector =
   | { readonly kind: "name"; readonly name: string }
   | { readonly kind: "sorted"; readonly index: number };
 
-/** A schema as a registry hands it out. */
+/** A schema in the form that a registry returns. */
 export interface RegisteredSchema {
   readonly id: SchemaId;
   readonly schemaType: SchemaType;
-  /** The schema's text, never trusted: it is parsed within bounds and reaches generated code only as quoted constants. */
+  /** The schema's text. It is not trusted: it is parsed within limits and gets into generated code only as quoted constants. */
   readonly schema: string;
-  /** The schemas that the text refers to by name, their own references before them. */
+  /** The schemas that the text refers to by name. The references of each schema come before it. */
   readonly references?: readonly SchemaReference[];
   /**
-   * Whether the registry keeps rules beside the schema by which producers change what they write (encryption, above all), so that a
-   * payload which does not fit the schema is not to blame.
+   * Whether the registry has rules with the schema by which producers change their messages (mainly encryption), so that a payload that
+   * does not fit the schema is not wrong.
    * @default false
    */
   readonly hasRuleSet?: boolean;
@@ -50,14 +50,14 @@ export interface SchemaReference {
 }
 
 /**
- * Where schemas come from: the port that the decoder asks and `@cdckit/registry` implements.
+ * The source of schemas: the port that the decoder asks and `@cdckit/registry` implements.
  *
- * `load` rejects with an error that has `code`: `"not-found"` (there is no such id), `"unavailable"` (ask again later) or `"refused"`
- * (asking again will not help). Bytes that only look framed are taken for what else they can be where their id is not found; an error with
- * `isCertain: false` says that the id itself may exist (something it refers to is missing), and none are.
+ * `load` rejects with an error that has a `code`: `"not-found"` (there is no such id), `"unavailable"` (ask again later) or `"refused"`
+ * (asking again does not help). If an id is not found, bytes that only look framed are read in another format. An error with `isCertain:
+ * false` says that the id itself may exist (something that it refers to is missing), and such bytes are then not read in another format.
  */
 export interface SchemaSource {
-  /** Whom it asks, for messages and health reports: an address or a name, without credentials. Absent where that says nothing. */
+  /** The host that it asks, for messages and health reports: an address or a name, without credentials. Absent if there is none. */
   readonly host?: string;
   /** The schema if it is at hand. Never waits. */
   peek(id: SchemaId): RegisteredSchema | undefined;

@@ -1,9 +1,9 @@
 /**
- * The optimisations of decoding that can be told apart. `npm run bench -- tiers` measures what each is worth, and tests assert that each is
- * taken. They are all on, and no option turns one off: whoever decodes has no reason to.
+ * The optimisations of decoding. `npm run bench -- tiers` measures the gain of each, and tests assert that each is taken. All are on, and
+ * no option turns one off, because users have no reason to.
  */
 export interface Tiers {
-  /** Readers are generated as code. Without it, closures read (Avro, Protobuf), or the parser does (JSON). */
+  /** Readers are generated as code. Without it, closures read Avro and Protobuf, and the parser reads JSON. */
   readonly generatedReaders: boolean;
   /** Records that begin like those before skip detection. */
   readonly fastPath: boolean;

@@ -178,7 +178,11 @@ const defaults = Object.freeze({
 
 function beyond(event: CdcEvent, found: string, options: string): DecodeError {
   const { topic, partition, offset } = event.record;
-  return new DecodeError("limit-exceeded", `cannot keep more of unfinished transactions (${options}): ${found}; expire or drain them`, {
-    at: { topic, partition, offset },
-  });
+  return new DecodeError(
+    "limit-exceeded",
+    `expected unfinished transactions within ${options}, found that ${found}; call expire() or drain()`,
+    {
+      at: { topic, partition, offset },
+    },
+  );
 }
