@@ -11,7 +11,7 @@ const consumer = createConsumer({
   driver: kafkajs({ brokers }),
   groupId, // one for each instance, because each instance shows every change
   topics: [topic],
-  from: "latest",
+  from: { ago: "1m" }, // "latest" would miss what is written before the end of the log is known
   registry: { url: registryUrl },
   startup: "wait",
 });
