@@ -5,7 +5,7 @@ test("the entry that was added first is removed for a new one", () => {
   const map = new BoundedMap<string, number>(2);
   map.set("a", 1);
   map.set("b", 2);
-  map.set("a", 3); // known: nothing has to go
+  map.set("a", 3); // a known key: nothing is removed
   map.set("c", 4);
   expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([undefined, 2, 4]);
 });

@@ -15,7 +15,7 @@ function column(type: object, value: unknown, options: DecoderOptions = {}): unk
   return (decode(JSON.stringify({ schema, payload: { a: value } }), options) as RowEvent).row["a"];
 }
 
-test("a Connect map whose text keys are optional is written as an object, and gives what Avro's pairs give", () => {
+test("a Connect map with optional text keys is read from an object, and equals what Avro's pairs give", () => {
   const map = { type: "map", keys: { type: "string", optional: true }, values: { type: "int32" } };
   expect(column(map, { b: 1, __proto__x: 2 })).toEqual(
     new Map([

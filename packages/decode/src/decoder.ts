@@ -32,12 +32,16 @@ import { bindMethods } from "./bind-methods.ts";
 
 /** Facts about a topic that its bytes do not state. */
 export interface TopicHints {
-  /** The table that rows without an envelope belong to. */
+  /** The table of rows without an envelope. */
   readonly table?: { readonly database?: string; readonly schema?: string; readonly name: string };
-  /** Column name to semantic type name (`io.debezium.time.MicroTimestamp`), for encodings without types. */
+  /**
+   * The semantic type of columns, by column name, for encodings without types. A value is the name of a semantic type
+   * (`io.debezium.time.MicroTimestamp`), or a name with parameters. An unknown name is a `TypeError` of `createDecoder`.
+   */
   readonly columns?: Readonly<Record<string, string | { readonly name: string; readonly parameters?: Readonly<Record<string, string>> }>>;
   /**
-   * Whether a Debezium schema must belong to the topic or the table that the bytes name.
+   * Whether a Debezium schema must belong to the topic, or to the table that the bytes name. With `"check"`, a schema of another table is a
+   * `schema-mismatch` error.
    * @default "check"
    */
   readonly schemaIdentity?: "check" | "trust";
@@ -68,15 +72,18 @@ export interface TopicHints {
 /** The format of one side of a topic, if its bytes do not state it: there is no framing, or the encoding looks like others. */
 export interface SideHints {
   /**
-   * The encoding: `"msgpack"`, `"cbor"`, `"canal-protobuf"` (Canal without `flatMessage`), `"text"`, `"bytes"`, `"json"`; what Kafka's own
-   * serializers write for numbers (`"int16"`, `"int32"`, `"int64"`, `"float32"`, `"float64"`), `"uuid"` in 16 bytes; or, beside a schema,
-   * one other than the schema's own (`"avro-json"`).
+   * The encoding of all messages of this side:
+   * - `"json"`, `"msgpack"`, `"cbor"`, `"text"`, `"bytes"`;
+   * - `"canal-protobuf"`: Canal without `flatMessage`;
+   * - `"int16"`, `"int32"`, `"int64"`, `"float32"`, `"float64"`: a number as Kafka's own serializers write it;
+   * - `"uuid"`: a UUID in 16 bytes;
+   * - with a `schema` or `schemaId`, an encoding that differs from the schema's own (`"avro-json"`).
    * @default detected
    */
   readonly encoding?: EncodingName;
   /** The id of the schema that all messages were written with. The schema source is asked for it. */
   readonly schemaId?: SchemaId;
-  /** That schema itself. */
+  /** The schema that all messages were written with. */
   readonly schema?: { readonly schemaType: SchemaType; readonly schema: string; readonly references?: readonly SchemaReference[] };
   /**
    * The Avro schema that values are resolved to, for any writer schema: its names, its defaults, its promotions, by Avro's rules of schema
@@ -85,16 +92,19 @@ export interface SideHints {
    */
   readonly readerSchema?: string;
   /**
-   * The Protobuf message: its full name, or its indexes as Confluent's serializers have them (`use.message.indexes`): its place among the
-   * file's messages, then among those inside of that one, and so on.
-   * @default the schema's first
+   * The Protobuf message: its full name, or its message indexes as in Confluent's `use.message.indexes`. The first index counts among the
+   * messages of the file, the next one among the messages inside of that message, and so on, each from 0.
+   * @default the first message of the schema
    */
   readonly message?: string | readonly number[];
   /**
-   * Whether Protobuf message indexes of writers with known bugs are taken too: in reverse order (confluent-kafka-dotnet 2.10.1), or missing
-   * (old kafkajs producers). Inside of a message, some writers count the messages that Protobuf makes for map fields
-   * (`"map-entries-counted"`: Python's, Go's, .NET's), and others do not (`"map-entries-left-out"`: Java's, JavaScript's). If this is not
-   * stated, the bytes decide, and a message that fits both ways is an error.
+   * Which Protobuf message indexes are accepted:
+   * - `"standard"`: correct indexes. Inside of a message, some writers count the messages that Protobuf makes for map fields, and others do
+   * not. The bytes decide between the two, and a message that fits both is an error;
+   * - `"map-entries-counted"`: messages of map fields count (writers in Python, Go and .NET);
+   * - `"map-entries-left-out"`: messages of map fields do not count (writers in Java and JavaScript);
+   * - `"tolerant"`: also the indexes of writers with known bugs: in reverse order (confluent-kafka-dotnet 2.10.1), or missing (old kafkajs
+   * producers).
    * @default "standard"
    */
   readonly messageIndexes?: "standard" | "tolerant" | "map-entries-counted" | "map-entries-left-out";
@@ -120,7 +130,10 @@ export interface LearnOptions {
 }
 
 export interface DecoderOptions {
-  /** The source of schemas by id. Without it, only messages that carry their schema or need none can be decoded. */
+  /**
+   * The source of schemas by id. Without it, a message that names a schema is a `schema-source-missing` error. Messages that carry their
+   * schema, or need none, decode.
+   */
   readonly schemas?: SchemaSource;
   readonly values?: ValueOptions;
   /** Hints by topic name. */

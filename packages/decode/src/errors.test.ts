@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { DecodeError, isDecodeError } from "./errors.ts";
 
 describe("DecodeError", () => {
-  test("says its code first, so that logs show it", () => {
+  test("begins its message with its code, so that logs show it", () => {
     expect(new DecodeError("truncated", "expected 4 bytes, found 2").message).toBe("[truncated] expected 4 bytes, found 2");
   });
 

@@ -1,10 +1,10 @@
-/** Every way in which a record can fail to decode. A code is written here and nowhere else. */
+/** Every way in which a record can fail to decode. This is the only place that lists the codes. */
 export type DecodeErrorCode =
-  /** The bytes ended before the value did. */
+  /** The bytes ended before the value was complete. */
   | "truncated"
-  /** The value ended before the bytes did. */
+  /** Bytes are left after the end of the value. */
   | "trailing-bytes"
-  /** The bytes break a rule of their encoding: a varint that never ends, an unknown union branch, a JSON syntax error. */
+  /** The bytes break a rule of their encoding: a varint without an end, an unknown union branch, a JSON syntax error. */
   | "malformed"
   /** Text that is not UTF-8. */
   | "invalid-utf8"
@@ -12,7 +12,7 @@ export type DecodeErrorCode =
   | "limit-exceeded"
   /** The encoding was read, but a column's value contradicts its type: a decimal without bytes, a number beyond a double's range. */
   | "value-invalid"
-  /** No format that we know fits the bytes. */
+  /** No known format fits the bytes. */
   | "unknown-format"
   /** The format was recognised, but it cannot be decoded here. */
   | "unsupported-format"
@@ -20,16 +20,19 @@ export type DecodeErrorCode =
   | "schema-not-found"
   /** The message names a schema, but the decoder has no schema source. */
   | "schema-source-missing"
-  /** The registry could not be asked: network, time-out, 5xx, 429. */
+  /** The registry could not be asked: network error, time-out, 5xx, 429. The only code that is worth a retry. */
   | "schema-unavailable"
-  /** The registry, or our rules, refused: 401, 403, a redirect, an answer that is too large or not a schema. */
+  /**
+   * The registry refused the request (401, 403), or its answer was refused: a redirect, an answer that is too large, or one that is not a
+   * schema.
+   */
   | "schema-refused"
-  /** The schema text itself cannot be used. */
+  /** The text of the schema cannot be used. */
   | "schema-invalid"
-  /** The schema that the id leads to is not the one that these bytes were written with. */
+  /** The id leads to a schema that these bytes were not written with. */
   | "schema-mismatch";
 
-/** Whether decoding the same bytes again later can succeed. One row a code: a new code does not compile without its answer. */
+/** Whether decoding the same bytes again later can succeed, by code. A new code does not compile without an entry here. */
 const retriableByCode: Readonly<Record<DecodeErrorCode, boolean>> = {
   truncated: false,
   "trailing-bytes": false,
@@ -59,12 +62,12 @@ export interface DecodeErrorOptions {
   readonly at?: RecordCoordinates;
 }
 
-// Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
+// In the global symbol registry, so that an error that a second copy of this package has thrown is recognised too.
 const brand = Symbol.for("@cdckit/decode/DecodeError");
 
 /**
- * Bytes that could not be decoded. The message says what was expected, what was found and what to do; it never holds bytes of the
- * key or the value. Recognise it with {@link isDecodeError}, never with `instanceof`.
+ * A record could not be decoded. The message says what was expected, what was found and what to do. It never holds bytes of the key or the
+ * value. Recognise it with {@link isDecodeError}, never with `instanceof`: two copies of this package in one process have two classes.
  */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
@@ -122,7 +125,7 @@ export function thrownText(thrown: unknown): string {
   try {
     return isError(thrown) ? String(thrown.message) : String(thrown);
   } catch {
-    return "it cannot be read";
+    return "a thrown value that cannot be read";
   }
 }
 

@@ -1,10 +1,10 @@
 import type { RecordHeaders } from "./record.ts";
 import type { SchemaId } from "./schema-source.ts";
 
-/** A name that a user's own format may have. */
+/** Any other name: a user's own format. */
 type OwnName = string & {};
 
-/** How a message names its schema. */
+/** How a message names its schema. `"none"` if it does not. */
 export type FramingName =
   | "none"
   | "confluent"
@@ -36,7 +36,7 @@ export type EncodingName =
   | "text"
   | "bytes"
   | OwnName;
-/** Which CDC system wrote it. */
+/** Which CDC system wrote the message. `"none"` if it has no envelope. */
 export type EnvelopeName =
   | "debezium"
   | "flattened"
@@ -74,10 +74,10 @@ export type Operation = "create" | "update" | "delete" | "read";
 /** Where a change stands in its source. Fields of a single connector are under `position`. */
 export interface Source {
   readonly connector: string | null;
-  /** The connector's logical name (topic prefix). */
+  /** The connector's logical name (its topic prefix). */
   readonly name: string | null;
   readonly version: string | null;
-  /** Debezium's snapshot marker (`"true"`, `"first"`, `"last"`, `"incremental"`, ...), or false while streaming. */
+  /** Debezium's snapshot marker (`"true"`, `"first"`, `"last"`, `"incremental"`, ...). False for a change that was streamed. */
   readonly snapshot: string | false;
   /**
    * The time at which the source committed the change, in milliseconds, microseconds and nanoseconds since the epoch; null if not stated.
@@ -85,9 +85,9 @@ export interface Source {
   readonly tsMs: number | null;
   readonly tsUs: number | null;
   readonly tsNs: bigint | null;
-  /** lsn, txId, gtid, file, pos, commit_lsn, scn, ...: the connector's fields by their own names. */
+  /** The connector's own fields under their own names: `lsn`, `txId`, `gtid`, `file`, `pos`, `commit_lsn`, `scn`, ... */
   readonly position: Readonly<Record<string, unknown>>;
-  /** The block as it was sent. */
+  /** The whole source block as it was sent. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
@@ -136,7 +136,8 @@ export interface EventBase<Key = unknown> {
    */
   toObject(options?: ToObjectOptions): Record<string, unknown>;
   /**
-   * Copies what the event still borrows from its fetched batch, so that keeping the event does not keep the batch. Returns the event.
+   * Copies what the event still borrows from its fetched batch, so that keeping the event does not keep the batch in memory. Returns the
+   * event itself.
    */
   detach(): this;
 }
@@ -151,11 +152,14 @@ export interface ChangeEvent<Row = Columns, Key = Columns> extends EventBase<Key
   readonly transaction: TransactionPosition | null;
   /** The time at which the connector processed the change, in milliseconds since the epoch. */
   readonly tsMs: number | null;
-  /** For the two halves of a primary-key change: the other key (`__debezium.newkey` on the delete, `__debezium.oldkey` on the create). */
+  /**
+   * The other key, if this is one half of a primary-key change. From the headers `__debezium.newkey` (on the delete) and
+   * `__debezium.oldkey` (on the create).
+   */
   readonly keyChange: KeyChange<Key> | null;
   /** The parts of a document that an update changed, if the database states them. The document itself may be absent. */
   readonly updateDescription: UpdateDescription | null;
-  /** The row after this change, with each UNAVAILABLE column taken from `previous`; null after a delete. */
+  /** The row after this change, with each UNAVAILABLE column taken from `previous`. Null after a delete. */
   applyTo(previous: Partial<Row> | null): Row | null;
 }
 

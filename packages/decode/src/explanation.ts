@@ -1,4 +1,4 @@
-/** One format that was tried on one side of a record. */
+/** One format that was tried for one side of a record. */
 export interface Candidate {
   readonly side: "key" | "value";
   readonly layer: "framing" | "encoding" | "envelope";

@@ -65,7 +65,7 @@ export { signalOf } from "./envelope/debezium/signal.ts";
 export type { DebeziumSignal } from "./envelope/debezium/signal.ts";
 export { describeSchema } from "./detect/explain/describe-schema.ts";
 export type { SchemaListener, SchemaSeen } from "./schema-seen.ts";
-// Formats of one's own: `createDecoder({ formats })`.
+// For users' own formats: `createDecoder({ formats })`.
 export type { Formats } from "./detect/formats.ts";
 export type { CompileOptions, DeferredField, PayloadReader, ReadPlan } from "./encoding/reader.ts";
 export { Deferred, readEverything } from "./encoding/reader.ts";
@@ -89,7 +89,7 @@ export { defaultModes } from "./values/native-column.ts";
 export type { ConnectorModes, NativeColumn } from "./values/native-column.ts";
 export { semanticTypes } from "./values/known-semantic.ts";
 export { nativeSemantic } from "./values/native-semantic.ts";
-// What only several events together tell.
+// What can be found out only from several events together.
 export type { AssembledItem, AssembledTransaction, MissingEvents, TransactionalEvent } from "./stream/assembled-item.ts";
 export { Deduplicator } from "./stream/deduplicator.ts";
 export type { DeduplicatorOptions, Positions } from "./stream/deduplicator.ts";

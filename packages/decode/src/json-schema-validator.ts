@@ -2,20 +2,23 @@
  * Checks values against the rules of their JSON Schema. The decoder has none of its own: `jsonSchemaValidator` of `@cdckit/json-schema` is one.
  */
 export interface JsonSchemaValidator {
-  /** The rules of one schema, compiled once. Throws a `DecodeError` if values cannot be checked against it. */
+  /** Compiles the rules of one schema, once. Throws a `DecodeError` if values cannot be checked against it. */
   compile(documents: JsonSchemaDocuments, options: JsonSchemaValidatorOptions): ValidateJson;
 }
 
 /**
- * Throws a `DecodeError` of code `value-invalid` if the value breaks a rule of its schema, and of code `limit-exceeded` if checking it costs
- * more than it may. `messageBytes` is the length of the message.
+ * Throws a `DecodeError` of code `value-invalid` if the value breaks a rule of its schema, and of code `limit-exceeded` if the check costs
+ * more than it may. `messageBytes` is the length of the message in bytes.
  */
 export type ValidateJson = (value: unknown, messageBytes: number) => void;
 
 export interface JsonSchemaValidatorOptions {
   /** Whether code may be generated. False if the runtime forbids it. */
   readonly codeGeneration: boolean;
-  /** What checking one message may cost for each of its bytes, in nanoseconds or so. A message of less than 1 MiB counts as one of 1 MiB. */
+  /**
+   * What checking one message may cost for each of its bytes, in nanoseconds, approximately. A message smaller than 1 MiB counts as one of
+   * 1 MiB.
+   */
   readonly maxNsPerByte: number;
 }
 

@@ -6,11 +6,17 @@ export type Int64Mode = "safe" | "bigint" | "string";
 export type NumberMode = "double" | "exact";
 /** The form of a decimal: text with its scale, a double, or the result of the function. */
 export type DecimalMode = "string" | "number" | ((unscaled: bigint, scale: number) => unknown);
+/** How dates and times become values: ISO text, `Temporal` objects, JavaScript `Date`s, or the number or text that was sent. */
 export type TimeMode = "iso" | "temporal" | "date" | "raw";
+/** How a JSON column becomes a value: its text, or the parsed value (integers stay exact). */
 export type JsonMode = "text" | "parse";
+/** How a bit column becomes a value: text of 0 and 1, padded to the length of the column; bytes; or a bigint. */
 export type BitsMode = "string" | "bytes" | "bigint";
 
-/** Whether values are checked against the rules of their JSON Schema: never, one message in a hundred, or each. */
+/**
+ * Whether values are checked against the rules of their JSON Schema: `"off"` checks none, `"sampled"` one message in a hundred, `"on"` each
+ * message.
+ */
 export type ValidationMode = "off" | "sampled" | "on";
 
 /** The kind of an Apicurio id of eight bytes: versions of artifacts (global ids), or contents (content ids), each counted from 1. */
@@ -29,17 +35,35 @@ export function resolveBinaryHandling(topic: string, mode: BinaryHandling | unde
 
 /** The forms of values, column type by column type. docs/values.md has the table. */
 export interface ValueOptions {
-  /** @default "safe" */
+  /**
+   * int64 columns, and any integer in JSON.
+   * @default "safe"
+   */
   readonly int64?: Int64Mode;
-  /** @default "double" */
+  /**
+   * JSON numbers with a fraction or an exponent, without a known type.
+   * @default "double"
+   */
   readonly numbers?: NumberMode;
-  /** @default "string" */
+  /**
+   * Decimals, numerics and money.
+   * @default "string"
+   */
   readonly decimal?: DecimalMode;
-  /** @default "iso" */
+  /**
+   * Dates, times and timestamps.
+   * @default "iso"
+   */
   readonly time?: TimeMode;
-  /** @default "text" */
+  /**
+   * JSON columns.
+   * @default "text"
+   */
   readonly json?: JsonMode;
-  /** @default "string" */
+  /**
+   * Bit columns.
+   * @default "string"
+   */
   readonly bits?: BitsMode;
   /**
    * The text that Debezium writes for an unchanged TOAST column (its `unavailable.value.placeholder`).

@@ -5,10 +5,10 @@
  * RecordCursor} that walks them, so that no object and no slice is made for a record.
  */
 
-/** Header names may repeat; Kafka keeps their order. */
+/** Headers in Kafka's order. Names may repeat. */
 export type RecordHeaders = readonly (readonly [name: string, value: Uint8Array | null])[];
 
-/** One record as an object. A null value is a tombstone, an empty one is not. */
+/** One record as an object. A null value is a tombstone. An empty value is not. */
 export interface KafkaRecord {
   readonly topic: string;
   readonly partition: number;
@@ -31,9 +31,9 @@ export interface RecordBatch {
   /** Milliseconds since the epoch. */
   timestampAt(record: number): bigint;
   headersAt(record: number): RecordHeaders;
-  /** The key's bytes in the batch. */
+  /** The key's bytes in the batch, without a copy. Null if the record has no key. */
   keyAt(record: number): Uint8Array | null;
-  /** The value's bytes in the batch. */
+  /** The value's bytes in the batch, without a copy. Null for a tombstone. */
   valueAt(record: number): Uint8Array | null;
   /**
    * Whether the record has exactly these header names in this order. It is called for every record, so it must be cheap and must not
@@ -57,7 +57,10 @@ export interface RecordCursor {
   readonly valueEnd: number;
 }
 
-/** A cursor that can be moved to the next record of its batch. It is before the first record until `next` is called. */
+/**
+ * A cursor that can be moved to the next record of its batch. It is before the first record until `next` is called. After the last record,
+ * `next` returns false.
+ */
 export interface RecordWalk extends RecordCursor {
   next(): boolean;
 }
@@ -80,7 +83,7 @@ export class RecordObjectsWalk implements RecordWalk {
   valueEnd = 0;
   readonly #records: readonly RecordBytes[];
 
-  /** `records` in the order of the batch's own handles, which are their indexes. */
+  /** `records` are in the order of the batch: the handle of a record is its index. */
   constructor(batch: RecordBatch, records: readonly RecordBytes[]) {
     this.batch = batch;
     this.#records = records;
@@ -174,7 +177,7 @@ export class SingleRecordBatch implements RecordBatch, RecordCursor {
   }
 }
 
-/** Whether the headers carry exactly these names, in this order. */
+/** Whether the headers have exactly these names, in this order. */
 export function headerNamesEqual(headers: RecordHeaders, names: readonly string[]): boolean {
   if (headers.length !== names.length) {
     return false;

@@ -10,7 +10,7 @@ export interface SchemaSeen {
   readonly schemaId: SchemaId | null;
   readonly encoding: EncodingName;
   readonly envelope: EnvelopeName;
-  /** The writer's type of the whole key or value. */
+  /** The type of the whole key or value, from the writer schema. */
   readonly type: Type;
   /** The type of the rows inside of the envelope, or the type of the key itself for keys; null if there are no rows (a heartbeat). */
   readonly row: Type | null;

@@ -1,25 +1,31 @@
 /**
- * How a message names its schema: the number of the Confluent API, or a text that says which number space or kind of id it is:
- * `guid:<uuid>` (Confluent's second framing), `contentId:<number>` and `globalId:<number>` (Apicurio), `contentHash:<hash>` and
- * `artifact:<group>/<artifact>/<version>` (Apicurio, each part percent-encoded), `glue:<uuid>` (AWS Glue's schema version),
- * `azure:<32 hex digits>`, `buf:<commit>` (Buf Schema Registry), `fingerprint:<16 hex digits>` (Avro single-object: the CRC-64-AVRO as a
- * number, so not in the order of its bytes). `inline:<type>:<sha256>` is a schema that a message carries; no source is asked for it.
+ * How a message names its schema. A number is an id of the Confluent API. A text says which kind of id it is:
+ * - `guid:<uuid>`: Confluent's second framing;
+ * - `contentId:<number>`, `globalId:<number>`: Apicurio;
+ * - `contentHash:<hash>`, `artifact:<group>/<artifact>/<version>`: Apicurio, each part percent-encoded;
+ * - `glue:<uuid>`: a schema version of AWS Glue;
+ * - `azure:<32 hex digits>`: Azure Schema Registry;
+ * - `buf:<commit>`: Buf Schema Registry;
+ * - `fingerprint:<16 hex digits>`: Avro single-object. The CRC-64-AVRO as a number, which is not in the order of its bytes;
+ * - `inline:<type>:<sha256>`: a schema that the message carries. No source is asked for it.
  */
 export type SchemaId = number | string;
 
 /**
- * The language of a schema. `KCONNECT` is a Kafka Connect schema as JSON text, as Apicurio's ExtJsonConverter registers it; other names are
- * of schema encodings of one's own.
+ * The language of a schema. `KCONNECT` is a Kafka Connect schema as JSON text, as Apicurio's ExtJsonConverter registers it. Other names
+ * belong to a user's own schema encodings.
  */
 export type SchemaType = "AVRO" | "JSON" | "PROTOBUF" | "KCONNECT" | (string & {});
 
-/** Which message of a Protobuf schema: by Confluent's path of indexes, by full name, or by its place among all names in order (Glue). */
+/**
+ * Which message of a Protobuf schema: by Confluent's path of indexes, by full name, or by its index among all names in sorted order (Glue).
+ */
 export type MessageSelector =
   | {
       readonly kind: "path";
       readonly path: readonly number[];
       /**
-       * Whether the messages that map fields make are counted, as descriptors hold them (Python's and Go's writers do).
+       * Whether the messages that map fields make count as well, as in descriptors (writers in Python and Go count them).
        * @default false
        */
       readonly mapEntries?: boolean;
@@ -44,7 +50,7 @@ export interface RegisteredSchema {
 }
 
 export interface SchemaReference {
-  /** The name by which the referring schema calls it. */
+  /** The name by which the referring schema refers to it. */
   readonly name: string;
   readonly schema: string;
 }
@@ -59,9 +65,12 @@ export interface SchemaReference {
 export interface SchemaSource {
   /** The host that it asks, for messages and health reports: an address or a name, without credentials. Absent if there is none. */
   readonly host?: string;
-  /** The schema if it is at hand. Never waits. */
+  /** The schema if it is at hand, otherwise undefined. Never waits. */
   peek(id: SchemaId): RegisteredSchema | undefined;
-  /** Fetches the schema once for any number of waiters. */
+  /**
+   * Loads the schema. Callers that ask for the same id at the same time share one request. After it resolves, `peek` must return the
+   * schema.
+   */
   load(id: SchemaId): Promise<RegisteredSchema>;
 }
 

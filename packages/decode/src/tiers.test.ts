@@ -13,7 +13,7 @@ import type { KafkaRecord } from "./record.ts";
 import type { RegisteredSchema, SchemaSource } from "./schema-source.ts";
 import { type Tiers, tiersKey } from "./tiers.ts";
 
-/** How often generated functions were called, by the tier that they belong to, and how often a fast path took the record. */
+/** How often generated functions were called, by tier, and how often a fast path took the record. */
 interface Calls {
   fastPath: number;
   readers: number;
@@ -29,7 +29,7 @@ afterEach(() => {
 
 type AnyFunction = (...args: readonly unknown[]) => unknown;
 
-/** Counts the calls of all that is generated from here on. */
+/** Counts the calls of all functions that are generated after this call. */
 function countCalls(): Calls {
   const calls: Calls = { fastPath: 0, readers: 0 };
   const counted = (made: unknown, isFastPath: boolean): unknown => {
@@ -57,7 +57,7 @@ function countCalls(): Calls {
 }
 
 const recordings = join(import.meta.dirname, "../../testkit/recordings/salesorderdetail");
-const textOf = (bytes: Buffer): string => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString(); // gzip begins so
+const textOf = (bytes: Buffer): string => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString(); // the first byte of gzip
 const linesOf = (file: string): Record<string, string>[] =>
   textOf(readFileSync(join(recordings, file)))
     .split("\n")
@@ -114,7 +114,7 @@ describe.each(formats)("the tiers of %s", (_name, records) => {
     const all = countCalls();
     const events = decodeAll(records).map((event) => event.toObject());
     expect(all.readers).toBeGreaterThanOrEqual(records.length);
-    expect(all.fastPath).toBeGreaterThan(records.length - 100); // the first 64 come before it
+    expect(all.fastPath).toBeGreaterThan(records.length - 100); // the first 64 records take the slow path
 
     tiers[tiersKey] = { fastPath: false };
     const slow = countCalls();
@@ -138,16 +138,16 @@ describe("the text cache", () => {
   const bytes = Buffer.from([6, 97, 98, 99]);
   const options = { values: resolveValueOptions(), limits: resolveLimits(), plan: readEverything, codeGeneration: true };
 
-  test("gives the text that it remembers", () => {
+  test("returns the text that it has remembered", () => {
     const texts = new TextCache();
     const reader = compileAvroReader(type, { ...options, texts });
     expect(reader.read(bytes, 0, bytes.length)).toEqual({ a: "abc" });
     const slot = texts.texts.indexOf("abc");
-    texts.texts[slot] = "xyz"; // of the same length: nobody looks at its characters again
+    texts.texts[slot] = "xyz"; // of the same length: the cache does not compare its characters again
     expect(reader.read(bytes, 0, bytes.length)).toEqual({ a: "xyz" });
   });
 
-  test("that is off remembers nothing", () => {
+  test("remembers nothing if it is off", () => {
     const texts = new TextCache(false);
     expect(compileAvroReader(type, { ...options, texts }).read(bytes, 0, bytes.length)).toEqual({ a: "abc" });
     expect(texts.texts.indexOf("abc")).toBe(-1);

@@ -5,18 +5,18 @@
 export interface Tiers {
   /** Readers are generated as code. Without it, closures read Avro and Protobuf, and the parser reads JSON. */
   readonly generatedReaders: boolean;
-  /** Records that begin like those before skip detection. */
+  /** Records that begin like earlier ones skip detection. */
   readonly fastPath: boolean;
-  /** Short texts that were read before are remembered. */
+  /** Short texts that were read before are taken from a cache. */
   readonly textCache: boolean;
 }
 
-/** A benchmark or a test puts the tiers that it turns off here before it creates a decoder. */
+/** The global property in which a benchmark or a test turns tiers off, before it creates a decoder. */
 export const tiersKey: unique symbol = Symbol.for("@cdckit/decode/tiers") as never;
 
 const allOn: Tiers = { generatedReaders: true, fastPath: true, textCache: true };
 
-/** Asked once for each decoder. */
+/** Read once for each decoder. */
 export function chosenTiers(): Tiers {
   const chosen = (globalThis as { readonly [tiersKey]?: Partial<Tiers> })[tiersKey];
   return chosen === undefined ? allOn : { ...allOn, ...chosen };
