@@ -21,7 +21,9 @@ export interface AssembledTransaction {
   readonly id: string;
   /** The events in the order of `transaction.totalOrder`. They are detached, so they keep no fetched batch in memory. */
   readonly events: readonly TransactionalEvent[];
-  /** The times at which the connector saw the beginning and the end; null if their records did not arrive. */
+  /**
+   * The times at which the connector saw the beginning and the end, in milliseconds since the epoch. Null if their records did not arrive.
+   */
   readonly beginTsMs: number | null;
   readonly endTsMs: number | null;
 }

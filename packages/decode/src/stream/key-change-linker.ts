@@ -31,7 +31,7 @@ export interface KeyChangeLinkerOptions {
    */
   readonly maxPending?: number;
   /**
-   * The time that a half waits before `expire` returns it as a plain event.
+   * The time that a half waits before `expire` returns it as a plain event, in milliseconds.
    * @default 10_000
    */
   readonly windowMs?: number;
@@ -48,14 +48,17 @@ interface Half {
 }
 
 /**
- * Links the two halves of a primary-key change. They have different keys, so they may be on two partitions and arrive in any order. The
- * order of events of one key is kept: a waiting half comes out, unlinked, before the next event of its row.
+ * Links the two halves of a primary-key change. They have different keys, so they may be on two partitions and arrive in any order.
+ *
+ * The order of events of one key is kept: a waiting half comes out, unlinked, before the next event of its row. Without this, a row would
+ * be lost in this sequence: a key change deletes key 1, and the delete waits for its other half; a new row with key 1 is inserted, and
+ * comes out at once; then the delete comes out after its window, and a consumer deletes the new row.
  *
  * Two halves belong together if the key that each names in its header is the key of the other. Headers have no types. A key whose decoded
  * value differs from the sent one (a decimal, a time unless `time` is `"raw"`) is not recognised in them, and its halves come out as plain
  * events.
  *
- * It starts no timer. The caller passes the time (`nowMs`) and calls `expire` regularly. Waiting events are detached.
+ * It starts no timer. The caller passes the time (`nowMs`, in milliseconds) and calls `expire` regularly. Waiting events are detached.
  */
 export class KeyChangeLinker {
   readonly #bounds: Required<KeyChangeLinkerOptions>;

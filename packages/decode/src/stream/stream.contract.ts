@@ -25,7 +25,7 @@ export function eventOf(
   );
   const [event] = events as readonly CdcEvent[]; // plain JSON needs no schema, so there is no promise
   if (event === undefined) {
-    throw new Error("the record has no event");
+    throw new Error("expected a record with an event, found one without any");
   }
   return event;
 }

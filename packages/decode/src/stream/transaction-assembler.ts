@@ -24,7 +24,7 @@ export interface TransactionAssemblerOptions {
    */
   readonly maxBufferedBytes?: number;
   /**
-   * The time without a record of an open transaction after which `expire` gives it up.
+   * The time without a record of an open transaction after which `expire` gives it up, in milliseconds.
    * @default 60_000
    */
   readonly timeoutMs?: number;
@@ -103,7 +103,7 @@ export class TransactionAssembler {
 
   #addBoundary(event: TransactionEvent, nowMs: number): readonly AssembledItem[] {
     if (this.#settled.get(event.id) !== undefined) {
-      return []; // it adds nothing to a transaction that came out already
+      return []; // its transaction came out earlier
     }
     const open = this.#openFor(event.id, event, nowMs);
     if (event.status === "begin") {
