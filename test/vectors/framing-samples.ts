@@ -1,10 +1,12 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { RegisteredSchema } from "@cdckit/decode";
 import { bytesOf, type WrittenBytes } from "@cdckit/testkit";
 import { linesOf } from "./lines.ts";
 import { type Sample, valueRecord } from "./sample.ts";
 import { expected } from "./vector.ts";
 
-/** A line of `framing/`: one side of a record, and what its framing must say. */
+/** A line of `framing/`: one side of a record, and the expected result of its framing. `README.md` explains it. */
 interface Line {
   readonly name: string;
   readonly writtenBy?: string;
@@ -21,35 +23,41 @@ interface Line {
   readonly choices?: unknown;
   readonly chosen?: { readonly message: { readonly kind: string } };
   readonly error?: string;
+  /** The schema and the content of the payload. */
+  readonly means?: Meaning;
 }
 
-/** Of which schema the messages of a file are, by the beginnings of their names, and what they say. */
+/** The schema of a payload, and the row that the payload holds; no row if the events are not compared. */
 interface Meaning extends Omit<RegisteredSchema, "id"> {
+  readonly encoding: string;
+  readonly row?: unknown;
+}
+
+/** The meaning of all messages of a file whose names begin with `names`. */
+interface SharedMeaning extends Meaning {
   readonly file: string;
   readonly names: string;
-  readonly encoding: string;
-  readonly row: unknown;
 }
 
-const files = ["confluent.ndjson", "apicurio.ndjson", "glue.ndjson", "avro-files.ndjson", "azure.ndjson", "framing.ndjson"];
+const files = readdirSync(join(import.meta.dirname, "framing")).filter((file) => file.endsWith(".ndjson"));
 
 /** The vectors of framings as records. Those that not every runtime can read are left out. */
 export function framingSamples(): readonly Sample[] {
-  const meanings = linesOf<Meaning>("framing-meanings.ndjson");
+  const shared = linesOf<SharedMeaning>("framing-meanings.ndjson");
   return files.flatMap((file) =>
     linesOf<Line>(`framing/${file}`)
       .filter(({ needs }) => needs === undefined)
       .map((line) => {
-        const declared = meanings.find((meaning) => line.framing !== "none" && meaning.file === file && line.name.startsWith(meaning.names));
-        return sampleOf(`framing/${file}`, line, declared ?? meaningOf(line));
+        const declared = shared.find((meaning) => line.framing !== "none" && meaning.file === file && line.name.startsWith(meaning.names));
+        return sampleOf(`framing/${file}`, line, line.means ?? declared ?? meaningOf(line));
       }),
   );
 }
 
-/** What a message means whose line does not say more than its framing. */
-function meaningOf({ name, schemaId, schema, payload, choices, error }: Line): Omit<Meaning, "file" | "names"> | null {
+/** The meaning of a line that says no more than its framing: most of them have one byte `02` as their payload, the Avro int 1. */
+function meaningOf({ name, schemaId, schema, payload, choices, error }: Line): Meaning | null {
   if (name.startsWith("Apicurio's JSON with a schema id")) {
-    return { encoding: "json-schema", schemaType: "JSON", schema: "{}", row: undefined };
+    return { encoding: "json-schema", schemaType: "JSON", schema: "{}" };
   }
   const isOne = payload !== undefined && bytesOf(payload).equals(Buffer.of(2));
   const carries = schema !== undefined;
@@ -60,7 +68,7 @@ function meaningOf({ name, schemaId, schema, payload, choices, error }: Line): O
 
 const oneInteger = '{"type":"record","name":"R","fields":[{"name":"id","type":"int"}]}';
 
-function sampleOf(file: string, line: Line, meaning: Omit<Meaning, "file" | "names"> | null): Sample {
+function sampleOf(file: string, line: Line, meaning: Meaning | null): Sample {
   const { name, side = "value", framing, schemaId = null, payloads, tolerant = false, error = null } = line;
   const headers = line.headers ?? [];
   const record = side === "key" ? valueRecord(null, { key: line.value, headers }) : valueRecord(line.value, { headers });

@@ -11,7 +11,7 @@ import {
 import { recordOf, type WrittenBytes } from "@cdckit/testkit";
 import { linesOf } from "./lines.ts";
 
-/** One line of a vector file: a record, and what decoding it must give. */
+/** One line of a vector file: a record, and what decoding it must give. `README.md` explains it. */
 export interface Vector {
   readonly name: string;
   /** Where the bytes or the rule come from. */
@@ -30,7 +30,7 @@ export interface Vector {
   readonly value: WrittenBytes | null;
   /** Values of records of the same topic that are decoded before, to show that what they teach does no harm. */
   readonly seenBefore?: readonly (WrittenBytes | null)[];
-  readonly schemas?: readonly { readonly id: number; readonly schema: unknown; readonly schemaType?: "AVRO" | "JSON" | "PROTOBUF" }[];
+  readonly schemas?: readonly { readonly id: number | string; readonly schema: unknown; readonly schemaType?: "AVRO" | "JSON" | "PROTOBUF" }[];
   readonly options?: Pick<DecoderOptions, "values" | "topics" | "limits">;
   /** Whether the decoder learns from schema changes; said of the first record of a topic. */
   readonly learnsSchemaChanges?: true;
@@ -56,12 +56,12 @@ export function vectorRecord(vector: Vector, value: WrittenBytes | null = vector
 
 /** A decoder's options for the vector, its schemas at hand. */
 export function optionsOf(vector: Vector): DecoderOptions {
-  const schemas = new Map<number, RegisteredSchema>();
+  const schemas = new Map<string, RegisteredSchema>();
   for (const { id, schema, schemaType = "AVRO" } of vector.schemas ?? []) {
-    schemas.set(id, { id, schemaType, schema: typeof schema === "string" ? schema : JSON.stringify(schema) });
+    schemas.set(String(id), { id, schemaType, schema: typeof schema === "string" ? schema : JSON.stringify(schema) });
   }
   const source: SchemaSource = {
-    peek: (id) => schemas.get(Number(id)),
+    peek: (id) => schemas.get(String(id)),
     load: (id) => Promise.reject(Object.assign(new Error(`there is no schema ${id}`), { code: "not-found" })),
   };
   return {

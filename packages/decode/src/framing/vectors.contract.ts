@@ -1,40 +1,16 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bytesOf, type WrittenBytes } from "@cdckit/testkit";
 import { isDecodeError } from "../errors.ts";
 import type { RecordHeaders } from "../record.ts";
 import type { Frame, Framing, Message, Side } from "./framing.ts";
-import { apicurio, apicurioHeaderWith, apicurioJson } from "./apicurio/recognise.ts";
-import { azure, azureHeader } from "./azure/recognise.ts";
-import { buf } from "./buf/recognise.ts";
-import { confluent } from "./confluent/recognise.ts";
-import { confluentGuid, confluentGuidHeader } from "./confluent-guid/recognise.ts";
-import { glue } from "./glue/recognise.ts";
+import { formatsWith } from "../detect/formats.ts";
 import { none } from "./none/recognise.ts";
-import { ocf } from "./ocf/recognise.ts";
-import { singleObject } from "./single-object/recognise.ts";
-import { ticdc, ticdcMaxwell } from "./ticdc/recognise.ts";
 
-/** All framings in the order in which they are asked: headers, exact marks, and then marks that need a registry to confirm them. */
-export const framings: readonly Framing[] = [
-  confluentGuidHeader,
-  apicurioHeaderWith("avro-json"),
-  azureHeader,
-  buf,
-  ocf,
-  singleObject,
-  glue,
-  azure,
-  ticdc,
-  ticdcMaxwell,
-  apicurio,
-  confluentGuid,
-  apicurioJson,
-  confluent,
-  none,
-];
+/** All built-in framings, in the order of `detect/formats.ts`. */
+export const framings: readonly Framing[] = formatsWith().framings;
 
-/** One line of a vector file: one side of a record, and the expected result of its framing. */
+/** One line of a vector file: one side of a record, and the expected result of its framing. `test/vectors/README.md` explains it. */
 export interface FramingVector {
   readonly name: string;
   /** The source of the bytes or of the rule. */
@@ -63,6 +39,9 @@ export interface FramingVector {
 }
 
 const folder = join(import.meta.dirname, "../../../../test/vectors/framing");
+
+/** Every file of the folder: a new file adds its tests. */
+export const framingFiles: readonly string[] = readdirSync(folder).filter((file) => file.endsWith(".ndjson"));
 
 export function readFramingVectors(file: string): readonly FramingVector[] {
   return readFileSync(join(folder, file), "utf8")
