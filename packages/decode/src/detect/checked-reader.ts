@@ -54,7 +54,7 @@ function tableCheck(namespace: string, { schemaId, typeName, opening, scope }: D
     if (table === null || table === checked) {
       return; // without a table in the bytes, nothing but the schema can be checked
     }
-    if (!belongsToTable(namespace, table)) {
+    if (!belongsToTable(namespace, table, envelopeFormat)) {
       throw identityError(schemaId, typeName, `and the message is of another table, on topic ${scope.topic}`);
     }
     checked = table;

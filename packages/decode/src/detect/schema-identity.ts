@@ -1,4 +1,5 @@
 import { unescapedName } from "../encoding/escaped-name.ts";
+import type { EnvelopeFormat } from "../envelope/envelope.ts";
 import { DecodeError } from "../errors.ts";
 import type { TableName } from "../event.ts";
 import type { SchemaId } from "../schema-source.ts";
@@ -21,13 +22,10 @@ export function belongsToTopic(namespace: string, topic: string): boolean {
   return adjusted(namespace) === adjusted(topic);
 }
 
-/**
- * Whether a namespace ends in the table that the bytes name. Topics may be routed to other names, so the topic alone does not decide.
- * DeltaForge's namespaces put the database in front of the table, even if the table is in a schema.
- */
-export function belongsToTable(namespace: string, table: TableName): boolean {
+/** Whether a namespace ends in the table that the bytes name. Topics may be routed to other names, so the topic alone does not decide. */
+export function belongsToTable(namespace: string, table: TableName, { hasDatabaseBeforeTable }: EnvelopeFormat): boolean {
   const name = adjusted(namespace);
-  const container = (name.startsWith("deltaforge.") ? null : table.schema) ?? table.database;
+  const container = (hasDatabaseBeforeTable?.(name) === true ? null : table.schema) ?? table.database;
   const suffix = container === undefined ? table.name : `${container}.${table.name}`;
   return name === adjusted(suffix) || name.endsWith(`.${adjusted(suffix)}`);
 }

@@ -106,6 +106,12 @@ export interface EnvelopeFormat {
    */
   tableIn?(value: unknown): TableName | null;
   /**
+   * Whether this namespace of a schema has the database in front of the table's name, even if the table is in a schema of the database. It
+   * is asked only for values whose table `tableIn` gives.
+   * @default false: the table's schema stands there, if it has one
+   */
+  hasDatabaseBeforeTable?(namespace: string): boolean;
+  /**
    * Whether the column semantics that Debezium states (in a key's schema, in a schema change) hold for the rows of this event.
    * @default false, because another system writes its rows in another form
    */

@@ -19,6 +19,7 @@ export const deltaforge: EnvelopeFormat = {
   planFor: ({ fields }) => (isWrapped(fields) ? readEverything : changePlan(false)),
   membersOf: ({ fields }) => (isWrapped(fields) ? new Set(fields) : members),
   tableIn: tableInValue,
+  hasDatabaseBeforeTable: (namespace) => namespace.startsWith("deltaforge."),
   open,
   openUnprojected,
 };
