@@ -20,11 +20,13 @@ const formatFiles = new Set(["recognise.ts", "encoding.ts", "envelope.ts"]);
 const declaredName = /\bname: "(?<name>[\w-]+)"|\bprimitive\("(?<primitive>\w+)"/g;
 
 /**
- * Names that are words of other vocabularies too: types of SQL, of Connect and of Protobuf, connectors, and plain English. They are a
- * format's in the rooms that have no other use for them, and next to a word that speaks of formats.
+ * Names that are also words of other vocabularies: types of SQL, of Connect and of Protobuf, connectors, members of messages, and plain
+ * English. Such a word counts as a format's name only in `detect/` and `decoder.ts`, and after a word that speaks of formats.
  */
 const homonyms = new Set("json text bytes uuid int16 int32 int64 float32 float64 none mongodb cockroachdb deltaforge".split(" "));
 const roomsOfFormats = /^(?:detect\/|decoder\.ts$)/;
+/** What makes a prefix of a name: `"glue:"`, `"glue:${id}"`. */
+const prefixTail = /[.:/+](?:$|\$\{[^]*)/;
 const speaksOfFormats = /\b(?:framing|encoding|envelope)\w*(?:\.name)?\s*(?:[=!]==|[:=,]|\?\?)\s*$/i;
 
 /** The formats that detection reads text with. */
@@ -50,7 +52,7 @@ export function checkFormatNames(root) {
  * @param {string} folder
  * @returns {Map<string, Set<string>>}
  */
-function readFormats(folder) {
+export function readFormats(folder) {
   /** @type {Map<string, Set<string>>} */
   const formats = new Map();
   for (const own of formatFolders(folder)) {
@@ -83,11 +85,16 @@ function formatFolders(folder) {
 function* complaintsOf(folder, file, formats) {
   const text = readFileSync(file, "utf8");
   const path = relative(folder, file);
-  for (const { name, before, line } of literalsOf(text)) {
+  const isRoomOfFormats = roomsOfFormats.test(path);
+  for (const { text: literal, before, line } of literalsOf(text)) {
+    const name = isRoomOfFormats ? literal.replace(prefixTail, "") : literal;
     const owners = formats.get(name);
-    const isMeant = !homonyms.has(name) || roomsOfFormats.test(path) || speaksOfFormats.test(before);
+    const isMeant = !homonyms.has(name) || isRoomOfFormats || speaksOfFormats.test(before);
     if (owners !== undefined && isMeant && !owners.has(dirname(path))) {
-      yield `${line}: names the format "${name}". Its name stands in its own folder and in detect/formats.ts: make what is needed of it a member of its port.`;
+      const otherwise = isRoomOfFormats
+        ? ""
+        : ` If "${name}" means something else here (a member of a message, a connector), add it to homonyms in scripts/format-names.mjs.`;
+      yield `${line}: names the format "${name}". Its name stands in its own folder and in detect/formats.ts: make what is needed of it a member of its port.${otherwise}`;
     }
   }
   for (const { specifier, line } of path.startsWith("detect/") ? importsOf(text) : []) {
@@ -103,13 +110,13 @@ const token = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\/[^\
 /**
  * The string literals of a text, with what stands before them on their line. Comments may say what they like.
  * @param {string} text
- * @returns {Generator<{ name: string, before: string, line: number }>}
+ * @returns {Generator<{ text: string, before: string, line: number }>}
  */
 function* literalsOf(text) {
   for (const { 0: found, index } of text.matchAll(token)) {
     if (!found.startsWith("/")) {
       const start = text.lastIndexOf("\n", index) + 1;
-      yield { name: found.slice(1, -1), before: text.slice(start, index), line: text.slice(0, index).split("\n").length };
+      yield { text: found.slice(1, -1), before: text.slice(start, index), line: text.slice(0, index).split("\n").length };
     }
   }
 }

@@ -1,11 +1,13 @@
 /**
- * The tables of `docs/formats.md`: which formats are tested, and with whose messages. They are made
- * of what the format contract has passed (`test/contract/format-results.json`). Run as a program, this runs the contract and writes both again.
+ * The tables of `docs/formats.md`: which formats are tested, and with whose messages. They are made of the results of the format contract
+ * (`test/contract/format-results.json`). A format without a vector has no result, and the check says so. Run as a program, this runs the
+ * contract and writes the results and the tables again.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { readFormats } from "./format-names.mjs";
 import { capture, repositoryRoot, toolPath } from "./set-up.mjs";
 
 /**
@@ -23,17 +25,41 @@ const end = "<!-- /generated -->";
 const contract = "test/contract/format-contract.test.ts";
 
 const page = "docs/formats.md";
+const resultsPath = "test/contract/format-results.json";
 
 /**
- * What is wrong with the page's tables; an empty text if nothing.
+ * The formats without a vector, and whether the page's tables differ from the results; an empty text if nothing is wrong.
  * @param {string} root
  * @returns {string}
  */
 export function checkFormatTables(root) {
   const text = readFileSync(join(root, page), "utf8");
-  return withTables(root, text) === text
-    ? ""
-    : `${page}: its tables of formats are not what the contract has passed: node scripts/format-tables.mjs`;
+  const differs = withTables(root, text) !== text;
+  return [
+    ...formatsWithoutResult(root),
+    ...(differs ? [`${page}: its tables of formats differ from ${resultsPath}. Run: node scripts/format-tables.mjs`] : []),
+  ].join("\n");
+}
+
+/**
+ * A sentence for each format that the contract has not tested.
+ * @param {string} root
+ */
+function formatsWithoutResult(root) {
+  const results = readResults(root);
+  const formats = [...readFormats(join(root, "packages/decode/src"))].flatMap(([name, folders]) =>
+    [...folders].map((folder) => ({ name, layer: folder.split("/")[0] ?? "" })),
+  );
+  return formats.filter(({ name, layer }) => results[layer]?.[name] === undefined).map(withoutResult);
+}
+
+/** @param {{ name: string, layer: string }} format */
+function withoutResult({ name, layer }) {
+  const folder = layer === "encoding" ? "decode" : layer; // a vector of an encoding is a whole record
+  return (
+    `${layer} ${name} has no vector that has passed: add a line to test/vectors/${folder}/${name}.ndjson ` +
+    "(test/vectors/README.md explains it), then run: node scripts/format-tables.mjs"
+  );
 }
 
 /**
@@ -51,8 +77,16 @@ function withTables(root, text) {
 
 /** @param {string} root */
 function tablesOf(root) {
-  const results = JSON.parse(readFileSync(join(root, "test/contract/format-results.json"), "utf8"));
-  return ["framing", "encoding", "envelope"].map((layer) => tableOf(layer, results[layer])).join("\n");
+  const results = readResults(root);
+  return ["framing", "encoding", "envelope"].map((layer) => tableOf(layer, results[layer] ?? {})).join("\n");
+}
+
+/**
+ * @param {string} root
+ * @returns {Record<string, Record<string, FormatResult>>}
+ */
+function readResults(root) {
+  return JSON.parse(readFileSync(join(root, resultsPath), "utf8"));
 }
 
 /**
@@ -84,17 +118,20 @@ function shown(count) {
   return count === 0 ? "" : String(count);
 }
 
-/** Runs the contract, which writes what it has passed, and puts the tables into the page. */
+/** Runs the contract, which writes its results, and puts the tables into the page. */
 function writeTables() {
   process.env["CDCKIT_WRITE_FORMAT_RESULTS"] = "1";
   const { status, output } = capture(toolPath("vitest"), ["run", "--reporter=dot", contract]);
   if (status !== 0) {
     console.log(output);
-    throw new Error(`${contract} has failed: nothing is written`);
+    throw new Error(`${contract} has failed: the tables of ${page} are not written`);
   }
-  capture(toolPath("biome"), ["format", "--write", "test/contract/format-results.json"]);
+  capture(toolPath("biome"), ["format", "--write", resultsPath]);
   const path = join(repositoryRoot, page);
-  writeFileSync(path, withTables(repositoryRoot, readFileSync(path, "utf8")));
+  const before = readFileSync(path, "utf8");
+  const after = withTables(repositoryRoot, before);
+  writeFileSync(path, after);
+  console.log(after === before ? `${page} and ${resultsPath}: nothing changed` : `wrote the tables of ${page}, made of ${resultsPath}`);
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {

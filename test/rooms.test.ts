@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { checkFormatTables } from "../scripts/format-tables.mjs";
 
 const root = join(import.meta.dirname, "..");
 const copy = mkdtempSync(join(tmpdir(), "cdckit-rooms-"));
@@ -190,6 +191,13 @@ describe("the format name check", () => {
       `names the format "json"`,
     ],
     ["a word that a case of formats compares", "envelope/origin.ts", `const planted = { framing: "none" };`, `names the format "none"`],
+    ["a prefix made of a name in detection", "detect/route.ts", "const planted = `glue:${1}`;", `names the format "glue"`],
+    [
+      "a prefix made of a word of other vocabularies in detection",
+      "detect/route.ts",
+      `const planted = "a".startsWith("deltaforge.");`,
+      `names the format "deltaforge"`,
+    ],
     ["detection that imports a format past the list", "detect/route.ts", `import "../framing/glue/recognise.ts";`, "imports framing/glue"],
   ];
   for (const [title, file, code, sentence] of planted) {
@@ -211,5 +219,40 @@ describe("the format name check", () => {
     plant("packages/decode/src/framing/made-up/recognise.ts", `export const madeUp = {\n  name: "made-up",\n};`);
     plant("packages/decode/src/detect/route.ts", `const planted = "made-up";`);
     expect(said()).toEqual([expect.stringContaining(`names the format "made-up"`)]);
+  });
+
+  test("says what to do with a name that is also a word of a message", () => {
+    plant("packages/decode/src/framing/made-up/recognise.ts", `export const madeUp = {\n  name: "made-up",\n};`);
+    plant("packages/decode/src/envelope/maxwell/envelope.ts", `const planted = (value: { "made-up": 1 }) => value["made-up"];`);
+    expect(said().join()).toContain(`If "made-up" means something else here (a member of a message, a connector), add it to homonyms`);
+  });
+});
+
+describe("the check of the tables of formats", () => {
+  beforeAll(() => {
+    for (const file of ["docs/formats.md", "test/contract/format-results.json"]) {
+      mkdirSync(dirname(join(copy, file)), { recursive: true });
+      cpSync(join(root, file), join(copy, file));
+    }
+  });
+
+  test("finds nothing against the repository as it is", () => {
+    expect(checkFormatTables(copy)).toBe("");
+  });
+
+  test.each([
+    ["framing", "recognise.ts", "framing/made-up.ndjson"],
+    ["encoding", "encoding.ts", "decode/made-up.ndjson"],
+    ["envelope", "envelope.ts", "envelope/made-up.ndjson"],
+  ])("sees a new %s without a vector, and says where to write one", (layer, file, vectors) => {
+    plant(`packages/decode/src/${layer}/made-up/${file}`, `export const madeUp = {\n  name: "made-up",\n};`);
+    expect(checkFormatTables(copy)).toContain(`${layer} made-up has no vector that has passed: add a line to test/vectors/${vectors} `);
+  });
+
+  test("sees tables that differ from the results", () => {
+    replaceIn("docs/formats.md", "| `qlik` |", "| `other` |");
+    expect(checkFormatTables(copy)).toBe(
+      "docs/formats.md: its tables of formats differ from test/contract/format-results.json. Run: node scripts/format-tables.mjs",
+    );
   });
 });

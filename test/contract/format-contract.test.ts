@@ -7,7 +7,7 @@ import { decoderOptions, type Sample } from "../vectors/sample.ts";
 import { allSamples } from "../vectors/samples.ts";
 import { formatResults } from "./format-results.ts";
 
-/** What has passed last time; the README's tables are made of it. */
+/** The results of the last run. `node scripts/format-tables.mjs` writes them, and makes the tables of docs/formats.md of them. */
 const resultsFile = join(import.meta.dirname, "format-results.json");
 
 /** A record of nulls is in no format. */
@@ -27,15 +27,21 @@ test("every built-in format has passed", async () => {
   const { candidates } = await createDecoder().explain({ ...(samples[0] as Sample).record, value: Buffer.from("{}") });
   const passed = formatResults(samples.filter((sample) => !failed.has(sample)));
   const missing = candidates.filter(({ layer, name }) => passed[layer][name] === undefined);
-  expect(missing.map(({ layer, name }) => `${layer} ${name}`)).toEqual([]);
+  const add = "each format needs a vector that passes: add one to test/vectors, as test/vectors/README.md explains";
+  expect(
+    missing.map(({ layer, name }) => `${layer} ${name}`),
+    add,
+  ).toEqual([]);
 });
 
-test("the README tells what has passed: node scripts/format-tables.mjs writes it anew", () => {
+test("format-results.json has the results of this run", () => {
   const results = `${JSON.stringify(formatResults(samples.filter((sample) => !failed.has(sample))), null, 2)}\n`;
   if (process.env["CDCKIT_WRITE_FORMAT_RESULTS"] !== undefined) {
     writeFileSync(resultsFile, results);
   }
-  expect(JSON.parse(results)).toEqual(JSON.parse(readFileSync(resultsFile, "utf8")));
+  expect(JSON.parse(results), "run node scripts/format-tables.mjs: the vectors have changed").toEqual(
+    JSON.parse(readFileSync(resultsFile, "utf8")),
+  );
 });
 
 function contractSample(sample: Sample): FormatSample {

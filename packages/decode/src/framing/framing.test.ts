@@ -2,7 +2,17 @@ import * as zlib from "node:zlib";
 import { bytesOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import type { Frame, Framing } from "./framing.ts";
-import { codeOf, framingFiles, type FramingVector, framingOf, framings, messageOf, openAll, readFramingVectors, shown } from "./vectors.contract.ts";
+import {
+  codeOf,
+  framingFiles,
+  type FramingVector,
+  framingOf,
+  framings,
+  messageOf,
+  openAll,
+  readFramingVectors,
+  shown,
+} from "./vectors.contract.ts";
 
 const hasZstd = "zstdDecompressSync" in zlib;
 
