@@ -99,7 +99,10 @@ function tooLong({ side, start, end }: SideMessage, maxBytes: number): DecodeErr
 
 function unrecognised({ bytes, start, end }: SideMessage): DecodeError {
   if (end === start) {
-    return new DecodeError("unknown-format", "expected a value, found 0 bytes; a tombstone is null, not empty");
+    return new DecodeError(
+      "unknown-format",
+      "expected a value, found 0 bytes: a tombstone is null, not empty. If empty values are tombstones on this topic, set topics[topic].emptyAsTombstone",
+    );
   }
   const known = undecodableFormat(bytes, start, end);
   if (known !== null) {
@@ -108,6 +111,7 @@ function unrecognised({ bytes, start, end }: SideMessage): DecodeError {
   const first = (bytes[start] as number).toString(16).padStart(2, "0");
   return new DecodeError(
     "unknown-format",
-    `expected Confluent framing (byte 0 is 00, then a schema id) or JSON text, found ${end - start} bytes beginning with ${first}`,
+    `expected Confluent framing (byte 0 is 00, then a schema id) or JSON text, found ${end - start} bytes beginning with ${first}: ` +
+      "if they are in an encoding that bytes cannot show, such as msgpack or cbor, name it in topics[topic].value.encoding",
   );
 }
