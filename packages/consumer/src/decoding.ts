@@ -1,5 +1,6 @@
 import { createDecoder, type Decoder, type DecoderOptions, type SchemaListener, type SchemaSource } from "@cdckit/decode";
-import { createRegistry } from "@cdckit/registry";
+import { createRegistry, type Registry, type RegistryOptions } from "@cdckit/registry";
+import { ConsumerError } from "./errors.ts";
 import { hintWatchingDecoder } from "./hint-watch.ts";
 import type { Waits } from "./observe/waits.ts";
 import type { ResolvedConsumerOptions } from "./options.ts";
@@ -32,7 +33,7 @@ export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSch
   if (registry === undefined) {
     return { decoder: ownDecoder(options, { onSchema }), release: nothingToRelease, source: null };
   }
-  const own = isSchemaSource(registry) ? null : createRegistry(registry);
+  const own = isSchemaSource(registry) ? null : registryOf(registry);
   const schemas = new WatchedSchemaSource(own ?? guardedSource(registry as SchemaSource), { ...options, waits }); // one of the two
   return {
     decoder: ownDecoder(options, { schemas, onSchema }),
@@ -44,8 +45,21 @@ export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSch
   };
 }
 
-function isSchemaSource(registry: object): registry is SchemaSource {
+function isSchemaSource(registry: unknown): registry is SchemaSource {
+  if (typeof registry !== "object" || registry === null) {
+    const found = registry === null ? "null" : `a ${typeof registry}`; // without its value: an address may hold a password
+    throw new ConsumerError("invalid-option", `registry must be { url: "http://..." } or a schema source, got ${found}: set registry.url`);
+  }
   return "peek" in registry;
+}
+
+/** The registry of these options. Each of its messages begins with the name of the wrong option. */
+function registryOf(options: RegistryOptions): Registry {
+  try {
+    return createRegistry(options);
+  } catch (error) {
+    throw new ConsumerError("invalid-option", `registry.${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }
 
 async function nothingToRelease(): Promise<void> {}

@@ -70,4 +70,26 @@ describe("consumer options", () => {
   ])("%s is checked", (_name, options, text) => {
     expect(failureOf(options).message).toContain(text);
   });
+
+  test.each<[string, unknown, RegExp]>([
+    [
+      "an address alone",
+      "http://u:secret@localhost:8081",
+      /^\[invalid-option\] registry must be .*\{ url: .*got a string: set registry\.url/,
+    ],
+    ["null", null, /^\[invalid-option\] registry must be .*got null/],
+    ["an address without its scheme", { url: "localhost:8081" }, /^\[invalid-option\] registry\.url must begin with http:\/\//],
+    ["a misspelt name", { uri: "http://localhost:8081" }, /^\[invalid-option\] registry\.url is missing/],
+    ["a bad time", { url: "http://localhost:8081", timeoutMs: 0 }, /^\[invalid-option\] registry\.timeoutMs must be/],
+  ])("a registry that is %s is refused by its name", (_what, registry, message) => {
+    const create = (): unknown => createConsumer({ ...valid, registry: registry as ConsumerOptions["registry"] & object });
+    expect(create).toThrow(message);
+    expect(create).not.toThrow("secret");
+    try {
+      create();
+    } catch (error) {
+      expect(isConsumerError(error)).toBe(true);
+      expect((error as Error).cause instanceof Error).toBe(typeof registry === "object" && registry !== null);
+    }
+  });
 });

@@ -129,7 +129,7 @@ function authOfUserinfo(parsed: URL): RegistryAuth | undefined {
   try {
     return { basic: { username: decodeURIComponent(parsed.username), password: decodeURIComponent(parsed.password) } };
   } catch {
-    throw new TypeError(`the user name or password in the url of ${parsed.host} is not percent-encoded: pass them as auth.basic instead`);
+    throw new TypeError(`url of ${parsed.host} has a user name or password that is not percent-encoded: pass them as auth.basic instead`);
   }
 }
 
@@ -139,7 +139,7 @@ function soleAuth(
   headers: Readonly<Record<string, string>>,
 ): RegistryAuth | undefined {
   const inHeaders = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
-  const given = [auth && "auth", userinfo && "the userinfo of url", inHeaders && "headers.authorization"].filter(Boolean);
+  const given = [auth && "auth", inHeaders && "headers.authorization", userinfo && "the userinfo of url"].filter(Boolean);
   if (given.length > 1) {
     throw new TypeError(`${given.join(" and ")} exclude each other: keep one of them`);
   }

@@ -20,8 +20,8 @@ describe("options", () => {
   });
 
   test.each<[RegistryOptions, string]>([
-    [{}, "a registry needs its address"],
-    [{ urls: [] }, "a registry needs its address"],
+    [{}, "url is missing"],
+    [{ urls: [] }, "url is missing"],
     [{ url, urls: [url] }, "url and urls exclude each other"],
     [{ url: "localhost:8081" }, "must begin with http:// or https://"],
     [{ url: "registry" }, 'such as "http://localhost:8081"'],

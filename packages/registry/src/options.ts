@@ -252,7 +252,7 @@ function resolveEndpoints(options: RegistryOptions): readonly Endpoint[] {
   }
   const addresses = urls ?? (url === undefined ? [] : [url]);
   if (addresses.length === 0) {
-    throw new TypeError("a registry needs its address: pass url, or urls with at least one");
+    throw new TypeError("url is missing: pass the address of the registry, or several as urls");
   }
   return Object.freeze(addresses.map((address) => new Endpoint(address, auth, headers)));
 }
