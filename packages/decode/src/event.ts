@@ -119,7 +119,7 @@ export interface ToObjectOptions {
   readonly unavailable?: unknown;
 }
 
-/** The members of every event. Fields may be computed on first access, and `toObject()` computes all of them. */
+/** The members of every event. Fields may be computed on first access, and `toObject()` computes all that it shows. */
 export interface EventBase<Key = unknown> {
   readonly key: Key | null;
   readonly framing: FramingName;
@@ -131,7 +131,8 @@ export interface EventBase<Key = unknown> {
   /** Members of the message that its envelope does not know, such as those that a transformation has added; null if there are none. */
   readonly extra: Columns | null;
   /**
-   * A plain object with every field of the event. It can be cloned and posted (`structuredClone`) if `unavailable` gives a replacement for
+   * A plain object with the fields of the event. `extra`, `keyChange` and `updateDescription` are left out if they are null, because most
+   * events have none of them; every other field is there, null or not. It can be cloned and posted (`structuredClone`) if `unavailable` gives a replacement for
    * UNAVAILABLE, which is a symbol. The event itself cannot be cloned. A part that cannot be read holds the reason: `{ error }`.
    */
   toObject(options?: ToObjectOptions): Record<string, unknown>;

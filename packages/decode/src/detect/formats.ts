@@ -47,7 +47,10 @@ import type { ApicurioIdSpace } from "../options.ts";
 
 /** Every format that a decoder knows, by layer, the most specific first. */
 export interface Formats {
-  /** Asked in this order. The last one accepts every message. */
+  /**
+   * The framings with `headerNames` are asked first, if a record has one of the headers. Then come those with `isAskedFirst`, and then the
+   * others in this order, if their `prefixes` fit. The last one accepts every message.
+   */
   readonly framings: readonly Framing[];
   /** Found by the schema type that a source returns, or by name if the framing names the encoding. */
   readonly schemaEncodings: readonly SchemaEncoding[];

@@ -18,7 +18,7 @@ function namesFor(order: FramingOrder, bytes: Buffer): readonly string[] {
 }
 
 describe("the order of framings", () => {
-  test("shows a message to the framings that begin with its first byte, the one with a fixed prefix first", () => {
+  test("shows a message to the framings that begin with its first byte, the one that is asked first before them", () => {
     const order = new FramingOrder(formatsWith());
     expect(namesFor(order, Buffer.of(0, 0, 0, 0, 1))).toEqual(["confluent", "ticdc", "apicurio", "azure"]);
     expect(namesFor(order, Buffer.of(3))).toEqual(["glue"]);

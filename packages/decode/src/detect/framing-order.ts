@@ -15,7 +15,7 @@ export class FramingOrder {
     const ofBytes = framings.slice(0, -1).filter(({ headerNames }) => headerNames.length === 0); // the last one accepts every message
     this.ofPackedTexts = ofBytes.filter(({ packsTexts }) => packsTexts === true);
     const others = ofBytes.filter(({ packsTexts }) => packsTexts !== true);
-    this.#asked = [...others.filter(hasFixedPrefix), ...others.filter((framing) => !hasFixedPrefix(framing))];
+    this.#asked = [...others.filter(isFirst), ...others.filter((framing) => !isFirst(framing))];
     this.#byFirstByte = Array.from({ length: 256 }, (_, byte) => this.#asked.filter((framing) => mayBegin(framing, Buffer.of(byte))));
     this.#ofNothing = this.#asked.filter(({ prefixes }) => prefixes === undefined);
   }
@@ -33,8 +33,8 @@ export class FramingOrder {
   }
 }
 
-function hasFixedPrefix({ prefixOf }: Framing): boolean {
-  return prefixOf !== undefined;
+function isFirst({ isAskedFirst }: Framing): boolean {
+  return isAskedFirst === true;
 }
 
 /** Whether a message of the framing may begin with these bytes. */

@@ -49,7 +49,7 @@ export class SideOpening implements Opening<SideRoute> {
     this.#type = outline.type;
     this.shape = shapeOf(outline, scope);
     const isKey = scope.side === "key";
-    this.envelopeFormat = isKey ? engine.noEnvelope : (scope.inside ?? engine.envelopeFor(this.shape));
+    this.envelopeFormat = isKey ? engine.noEnvelope : (scope.outerEnvelope ?? engine.envelopeFor(this.shape));
     this.plan = isKey ? keyPlan : this.envelopeFormat.planFor(this.shape);
   }
 
@@ -91,8 +91,8 @@ export class SideOpening implements Opening<SideRoute> {
    * message.
    */
   report(encoding: string, schemaId: SchemaId | null): void {
-    const { topic, side, inside } = this.#scope;
-    if (this.#type !== null && inside === null) {
+    const { topic, side, outerEnvelope } = this.#scope;
+    if (this.#type !== null && outerEnvelope === null) {
       this.#engine.onSchema?.({ topic, side, schemaId, encoding, envelope: this.envelopeFormat.name, type: this.#type, row: this.row });
     }
   }

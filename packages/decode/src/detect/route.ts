@@ -18,7 +18,7 @@ export interface SideScope {
   /** Framings that are announced by header names of the record. */
   readonly announced: readonly Framing[];
   /** The envelope that this value was found in, if it is a message inside of another one. Null if the value is the record's own. */
-  readonly inside: EnvelopeFormat | null;
+  readonly outerEnvelope: EnvelopeFormat | null;
   readonly semantics: ColumnSemantics;
   readonly hinted: HintedFormat;
   readonly trustsSchemas: boolean;

@@ -191,14 +191,14 @@ export class SchemaReader {
   }
 
   #compile(known: KnownSchema, chosen: Chosen, columns: ColumnHints | null): MessageReader & { readonly opening: SideOpening } {
-    const { topic, inside, trustsSchemas } = this.#scope;
+    const { topic, outerEnvelope, trustsSchemas } = this.#scope;
     const type = known.parsed.typeOf(chosen.message);
     if (type === null) {
       throw noSuchMessage(known.id);
     }
     const opening = this.#openings.openingFor({ type });
     const namespace = debeziumNamespace(opening.shape.typeName);
-    const isKnown = namespace === null || trustsSchemas || inside !== null || belongsToTopic(namespace, topic);
+    const isKnown = namespace === null || trustsSchemas || outerEnvelope !== null || belongsToTopic(namespace, topic);
     const { id: schemaId, hasRuleSet } = known;
     const named = {
       framing: chosen.framedBy,
@@ -228,7 +228,7 @@ export class SchemaReader {
     { reader, columns }: Pick<FastPathMatch, "reader" | "columns">,
   ): FastPathMatch | null {
     const mayTell = isCertain && framedBy === framing.name && !this.#scope.hinted.isTolerant;
-    const prefix = mayTell ? (framing.prefixOf?.(schemaId, choice) ?? null) : null;
+    const prefix = mayTell ? (framing.frameBytesOf?.(schemaId, choice) ?? null) : null;
     if (prefix === null) {
       return null;
     }

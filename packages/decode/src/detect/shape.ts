@@ -25,7 +25,7 @@ export function shapeOf(outline: Outline, scope: ShapeScope): Shape {
 function shapeOfType(type: Type, scope: ShapeScope): Shape {
   const record = withoutNull(type);
   if (record.kind === "union") {
-    return { ...emptyShape(scope), choices: record.branches.flatMap((branch) => (branch.kind === "record" ? (branch.name ?? []) : [])) };
+    return { ...emptyShape(scope), unionNames: record.branches.flatMap((branch) => (branch.kind === "record" ? (branch.name ?? []) : [])) };
   }
   if (record.kind !== "record") {
     return { ...emptyShape(scope), isText: record.kind === "string" };

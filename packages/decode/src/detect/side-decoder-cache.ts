@@ -23,10 +23,10 @@ const maxKinds = 16;
  */
 export class SideDecoderCache {
   readonly #engine: Engine;
-  readonly #scope: Omit<SideScope, "headerNames" | "announced" | "inside">;
+  readonly #scope: Omit<SideScope, "headerNames" | "announced" | "outerEnvelope">;
   readonly #decoders: BoundedMap<string, SideDecoder> = new BoundedMap(maxKinds);
 
-  constructor(engine: Engine, scope: Omit<SideScope, "headerNames" | "announced" | "inside">) {
+  constructor(engine: Engine, scope: Omit<SideScope, "headerNames" | "announced" | "outerEnvelope">) {
     this.#engine = engine;
     this.#scope = scope;
   }
@@ -43,7 +43,7 @@ export class SideDecoderCache {
         ...this.#scope,
         headerNames,
         announced,
-        inside: override === null ? null : formatOf(override),
+        outerEnvelope: override === null ? null : formatOf(override),
       });
       this.#decoders.set(kind, decoder);
     }

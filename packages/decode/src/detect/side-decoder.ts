@@ -32,11 +32,11 @@ export class SideDecoder {
   constructor(engine: Engine, scope: SideScope) {
     this.#side = toolsFor(engine, scope);
     this.#maxBytes = engine.limits.maxMessageBytes;
-    const named = [announced(this.#side), hinted(this.#side)];
-    const isHinted = named[1] !== null;
+    const beforeBytes = [announced(this.#side), hinted(this.#side)];
+    const isHinted = beforeBytes[1] !== null;
     const byBytes = isHinted ? [] : [prefixed(this.#side), jsonText(this.#side), scope.side === "key" ? rawKey(this.#side) : null];
-    this.#candidates = [...named, ...byBytes].filter((candidate) => candidate !== null);
-    this.#bytesDecide = named.every((candidate) => candidate === null);
+    this.#candidates = [...beforeBytes, ...byBytes].filter((candidate) => candidate !== null);
+    this.#bytesDecide = beforeBytes.every((candidate) => candidate === null);
   }
 
   /** Reads the side and returns the one result of this decoder, filled in again. Throws a `DecodeError`. */
@@ -66,8 +66,14 @@ function toolsFor(engine: Engine, scope: SideScope): SideTools {
   const result = new SideResult(rawRoute(engine, engine.formats.raw.bytes.name));
   const openings = new SideOpenings(engine, scope);
   const schemas = new SchemaReader(engine, scope, { openings, result });
-  const { semantics, inside } = scope;
-  const text = new JsonTextDecoder<SideRoute>({ settings: engine, openings, reading: result, semantics, isEmbedded: inside !== null });
+  const { semantics, outerEnvelope } = scope;
+  const text = new JsonTextDecoder<SideRoute>({
+    settings: engine,
+    openings,
+    reading: result,
+    semantics,
+    isEmbedded: outerEnvelope !== null,
+  });
   const tools = { engine, scope, result, schemas, text };
   return { ...tools, frames: new FrameReader(tools) };
 }

@@ -26,7 +26,7 @@ export class ValueOpener {
   readonly #readWithOverride: ReadWithOverride;
   readonly #side: Pick<SideScope, "semantics" | "trustsSchemas">;
   /** Reads messages inside of values. Created when the first one is met. */
-  #inner: { readonly decoder: SideDecoder; readonly inside: EnvelopeFormat } | null = null;
+  #inner: { readonly decoder: SideDecoder; readonly outerEnvelope: EnvelopeFormat } | null = null;
 
   constructor(
     engine: Engine,
@@ -77,12 +77,12 @@ export class ValueOpener {
       return [new Tombstone(this.#origin(key, { ...route, envelope: this.#engine.noEnvelope.name }, cursor))]; // null has no envelope
     }
     const origin = this.#origin(key, route, cursor);
-    const inside = route.envelopeFormat.inner?.(value) ?? null;
-    if (inside === null) {
+    const message = route.envelopeFormat.inner?.(value) ?? null;
+    if (message === null) {
       return route.envelopeFormat.open(value, origin) ?? this.#openWithFallback(reading, origin, nth);
     }
     const { limits } = this.#engine;
-    const span = { bytes: this.#engine.buffer(inside), start: 0, end: inside.length };
+    const span = { bytes: this.#engine.buffer(message), start: 0, end: message.length };
     const result = this.#innerDecoder(originalOf(route.envelopeFormat)).read(
       new SideMessage("value", span, limits.maxMessageBytes, reading),
     );
@@ -117,10 +117,10 @@ export class ValueOpener {
     return events;
   }
 
-  #innerDecoder(inside: EnvelopeFormat): SideDecoder {
-    if (this.#inner?.inside !== inside) {
-      const place = { topic: this.#scope.topic, side: "value", headerNames: [], announced: [], inside, hinted: noHints } as const;
-      this.#inner = { inside, decoder: new SideDecoder(this.#engine, { ...place, ...this.#side }) };
+  #innerDecoder(outerEnvelope: EnvelopeFormat): SideDecoder {
+    if (this.#inner?.outerEnvelope !== outerEnvelope) {
+      const place = { topic: this.#scope.topic, side: "value", headerNames: [], announced: [], outerEnvelope, hinted: noHints } as const;
+      this.#inner = { outerEnvelope, decoder: new SideDecoder(this.#engine, { ...place, ...this.#side }) };
     }
     return this.#inner.decoder;
   }

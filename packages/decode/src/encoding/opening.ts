@@ -5,7 +5,10 @@ import type { ColumnHints, CompileOptions, ReadPlan } from "./reader.ts";
 import type { TextCache } from "./text-cache.ts";
 import type { Type } from "./type.ts";
 
-/** What is known of values before they are read: the type that their messages carry, or the outermost names of the first value. */
+/**
+ * What an encoding knows of values before they are read: the type that their messages carry, or the outermost names of the first value.
+ * Detection adds the topic and the headers: that is a `Shape`, by which an envelope is recognised.
+ */
 export type Outline = { readonly type: Type } | { readonly type: null; readonly names: readonly string[] | null; readonly isText: boolean };
 
 /**

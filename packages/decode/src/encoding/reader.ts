@@ -22,7 +22,11 @@ export interface ReadPlan {
   readonly defer: DeferredField | null;
   /** Top-level fields that are not needed: skipped, and absent from the result. */
   readonly skip: readonly string[];
-  /** Top-level fields that hold a row, in which Debezium's placeholder becomes UNAVAILABLE; `"self"` if the payload is the row. */
+  /**
+   * Top-level fields that hold a row, or `"self"` if the payload is the row. The members of a row are read as columns: the hints and learned
+   * semantics of columns hold for them, and Debezium's placeholder becomes UNAVAILABLE. The row after the change comes last: the last of
+   * these fields that a schema has is the `row` of `describeSchema` and `onSchema`.
+   */
   readonly rows: readonly string[] | "self";
   /**
    * The form of JSON numbers with a fraction if no type says more: `"exact"` keeps their text, for envelopes that declare types beside the
@@ -40,6 +44,7 @@ export interface DeferredField {
   readonly resolve: (peeked: readonly (string | null | undefined)[]) => unknown;
 }
 
+/** The plan that defers and skips nothing, and has no rows: `{ ...readEverything, rows: ["after"] }` names some. */
 export const readEverything: ReadPlan = Object.freeze({ defer: null, skip: [], rows: [] });
 
 /** The semantics of columns by their names, for values whose encoding does not carry them. */

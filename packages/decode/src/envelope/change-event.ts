@@ -6,8 +6,21 @@ import { detachBlock, shownSource, sourceBlock } from "./late-block.ts";
 import { RecordEvent } from "./record-event.ts";
 import { numberOrNull, transactionOf, withUnread } from "./source.ts";
 
-/** The fields of a change other than its images, under Debezium's names: `source` (a record, or a deferred one), `transaction`, `ts_ms`. */
-type SourceFields = Readonly<Record<string, unknown>>;
+/**
+ * The fields of a change other than its images, under Debezium's names. An envelope of another system makes these blocks of its own fields.
+ * Any other field is ignored, so that Debezium's whole value can be passed.
+ */
+export type SourceFields = Readonly<Record<string, unknown>> & {
+  /**
+   * Where the change comes from, read or deferred: `connector`, `name`, `version`, `db`, `schema`, `table`, `snapshot` (`"true"` for a row
+   * that was read from the table) and `ts_ms`, which is when the source committed the change. Every other field is part of the position.
+   */
+  readonly source?: unknown;
+  /** `id`, and `total_order` and `data_collection_order` if the system numbers its changes. */
+  readonly transaction?: unknown;
+  /** When the connector sent the message, in milliseconds. */
+  readonly ts_ms?: unknown;
+};
 
 /** A change from any envelope. The source block is kept as it was read, and is converted to the API's form on first access. */
 export class EnvelopedChange extends RecordEvent implements ChangeEvent {

@@ -14,7 +14,7 @@ export interface Shape {
   /** The schema's full name, or null if there is no schema. */
   readonly typeName: string | null;
   /** The full names of the records in the schema, if the schema is a union of several. */
-  readonly choices?: readonly string[];
+  readonly unionNames?: readonly string[];
   /** Top-level field names; null if the value is not a record. */
   readonly fields: readonly string[] | null;
   /**
@@ -95,7 +95,8 @@ export interface EnvelopeFormat {
    */
   inner?(value: unknown): Uint8Array | null;
   /**
-   * The framing that the key must have if the value has it, because the key says what the value contains.
+   * The framing that the key must have if the value has it, because the key says what the value contains. Example: a key of TiCDC's open
+   * protocol names the tables of the rows in the value. If another producer has written another key, the value cannot be opened.
    * @default none: keys and values are read independently
    */
   readonly pairedFraming?: FramingName;
@@ -112,7 +113,8 @@ export interface EnvelopeFormat {
    */
   hasDatabaseBeforeTable?(namespace: string): boolean;
   /**
-   * Whether the column semantics that Debezium states (in a key's schema, in a schema change) hold for the rows of this event.
+   * Whether the column semantics that Debezium states (in a key's schema, in a schema change) hold for the rows of this event. Example: a
+   * flattened row has no types, and a schema change of the same connector says that its column `price` is a decimal.
    * @default false, because another system writes its rows in another form
    */
   sharesSemantics?(event: ChangeEvent | RowEvent): boolean;

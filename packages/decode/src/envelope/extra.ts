@@ -44,7 +44,7 @@ export function keepingExtra(envelope: EnvelopeFormat, shape: Shape): EnvelopeFo
   return keeping;
 }
 
-/** The envelope in the list of formats that this one was made from. */
+/** The envelope in the list of formats that this one was made from, or itself: for looking up its place in the list. */
 export function originalOf(envelope: EnvelopeFormat): EnvelopeFormat {
   return originals.get(envelope) ?? envelope;
 }

@@ -35,18 +35,26 @@ export interface Framing {
    */
   choices?(bytes: Uint8Array, start: number, end: number, isTolerant: boolean): readonly MessageChoice[];
   /**
-   * The bytes that its messages can begin with. The framing is asked only for messages that begin with them. The fast path takes no message
-   * that begins with them, unless the record's own framing is asked earlier.
-   * @default unknown: the framing is asked for every message, and only messages of framings that are asked before it take
-   * the fast path
+   * The bytes that its messages can begin with: one entry for each possible beginning. The framing is asked only for messages that begin
+   * with one of them, and the fast path leaves such messages to it, unless the record's own framing is asked earlier.
+   * @default any bytes: the framing is asked for every message. As long as one framing has no `prefixes`, only messages of framings that
+   * are asked before it take the fast path, and messages without a frame take the slow path
    */
   readonly prefixes?: readonly Buffer[];
   /**
-   * The first bytes of all messages that name this schema and whose payload begins with `choice` (no bytes, if the schema has only one
-   * message), if such a message holds one value. The fast path compares only these bytes. Null if the bytes after them can change the
-   * meaning. A framing with this member is asked before those without it.
+   * Whether this framing is asked before those without this member, whatever their order in the list. Bytes that may be of several framings
+   * are then most likely of this one. It is also the only kind of framing that keys are read with if there is no schema source: without a
+   * source, any key of a user's own is likelier than a frame. (A message that carries its schema needs no source.)
+   * @default false
    */
-  prefixOf?(schemaId: SchemaId, choice: Buffer): Buffer | null;
+  readonly isAskedFirst?: boolean;
+  /**
+   * The frame of messages that name this schema, followed by `choice`: the bytes by which the payload chooses its message (no bytes, if the
+   * schema has only one message). The fast path takes messages that begin with these bytes and compares no others. Null if the bytes after
+   * them can change the meaning, or if such messages can hold several values.
+   * @default messages of this framing take the slow path
+   */
+  frameBytesOf?(schemaId: SchemaId, choice: Buffer): Buffer | null;
   /**
    * Whether its messages are several texts, one after another. Each message then begins like a message with one text, so the framing is
    * asked after the first text was read and more text followed it.
@@ -88,6 +96,7 @@ export interface Payload {
   readonly count: number;
 }
 
+/** One message of a schema of several, as the first bytes of a payload choose it (Confluent's message indexes). */
 export interface MessageChoice {
   readonly message: MessageSelector;
   /** How many bytes of the payload the choice itself takes. */

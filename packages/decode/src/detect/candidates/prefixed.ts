@@ -23,7 +23,7 @@ export function prefixed(side: SideTools): Candidate {
           continue;
         }
         const frame = framing.open(message);
-        if (needsSource && declined === null && framing.prefixOf === undefined && !isSelfContained(frame)) {
+        if (needsSource && declined === null && framing.isAskedFirst !== true && !isSelfContained(frame)) {
           continue; // without a source, a user's own key is more likely than such a frame
         }
         const read = readUnlessUnknown(side, message, { framing, frame });

@@ -36,7 +36,7 @@ export async function describeSchema(
     side,
     headerNames: [],
     announced: [],
-    inside: null,
+    outerEnvelope: null,
     semantics: new ColumnSemantics(),
     hinted: noHints,
     trustsSchemas: true,

@@ -23,7 +23,7 @@ export const ticdcSimple: EnvelopeFormat = {
   name: "ticdc-simple",
   recognise: recogniseTicdcSimple,
   planFor: () => readEverything,
-  membersOf: ({ fields, typeName, choices = [] }) => (typeName === null && choices.length === 0 ? members : new Set(fields)),
+  membersOf: ({ fields, typeName, unionNames = [] }) => (typeName === null && unionNames.length === 0 ? members : new Set(fields)),
   open,
 };
 

@@ -25,7 +25,8 @@ export const confluent: Framing = {
     isAmbiguous: side === "key" && plainKeyLengths.includes(end - start),
   }),
   prefixes: [Buffer.of(magicByte)],
-  prefixOf: (schemaId, choice) =>
+  isAskedFirst: true,
+  frameBytesOf: (schemaId, choice) =>
     typeof schemaId === "number" && !mayNameType(choice) ? Buffer.concat([confluentPrefix(schemaId), choice]) : null,
   writesBareBytes: true,
   choices: (bytes, start, end, isTolerant) => confluentChoices(bytes, start, end, isTolerant ? everyTolerance : {}),
