@@ -17,6 +17,7 @@ export async function runProcess(): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     liveLine: process.stderr.isTTY === true && process.env["TERM"] !== "dumb" && process.env["CI"] === undefined,
+    ...(process.stdout.isTTY === true && { screen: { columns: process.stdout.columns } }),
     env: process.env,
     interrupt: interruptSignal(),
   };

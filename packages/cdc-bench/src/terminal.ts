@@ -6,6 +6,8 @@ export interface Terminal {
   readonly stderr: Writable;
   /** Whether stderr is a terminal that can rewrite its last line. */
   readonly liveLine: boolean;
+  /** The terminal that stdout is shown on. Absent if it is none: a pipe, a file, a test. */
+  readonly screen?: { readonly columns: number | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted when the user interrupts. */
   readonly interrupt: AbortSignal;

@@ -1,51 +1,33 @@
 import type { Command } from "commander";
-import {
-  createDecoder,
-  isDecodeError,
-  type Candidate,
-  type CdcEvent,
-  type Decoder,
-  type KafkaRecord,
-  type SchemaSource,
-  UntypedColumns,
-} from "@cdckit/decode";
+import { createDecoder, type Decoder, type SchemaSource, UntypedColumns } from "@cdckit/decode";
 import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { createInspector, type Inspected } from "../inspect/inspector.ts";
+import type { Mask } from "../inspect/mask.ts";
+import { selectExtent } from "../inspect/start-position.ts";
 import { readHints } from "../load/hints.ts";
-import { openRecordFeed } from "../load/record-feed.ts";
+import { type FeedRange, openRecordFeed } from "../load/record-feed.ts";
 import { missingSchemasHint, openSchemas } from "../load/schemas.ts";
-import { untypedNotes } from "../report/untyped-notes.ts";
-import { isRegistryAtFault } from "../registry-fault.ts";
 import { createInspectTally, type InspectTally } from "../report/inspect-tally.ts";
-import { eventText, failureText, explanationText, silenceText } from "../report/inspect-text.ts";
-import { eventLine, failureLine, silenceLine, type DecodeFailure } from "../report/inspect-line.ts";
+import { type InspectTextOptions, recordText } from "../report/inspect-text.ts";
 import { createProgress } from "../report/progress.ts";
+import { formatCount } from "../report/quantities.ts";
 import { openResultSink } from "../report/result-sink.ts";
+import { plainStyle, styleOf } from "../report/text-style.ts";
+import { columnsOf } from "../report/text-width.ts";
+import { untypedNotes } from "../report/untyped-notes.ts";
 import type { Terminal } from "../terminal.ts";
-import { parseCount } from "./option-values.ts";
-import { addClusterFlags, addFileFlags, resolveSource, type SourceFlags } from "./source-options.ts";
-
-interface InspectFlags extends SourceFlags {
-  readonly json?: boolean;
-  readonly explain?: boolean;
-  readonly hints?: string;
-  readonly limit?: number;
-  readonly output?: string;
-}
+import { addInspectFlags, eventFilterOf, type InspectFlags, maskOf, recordFilterOf, refuseContradictions } from "./inspect-options.ts";
+import { addClusterFlags, addFileFlags, resolveSource } from "./source-options.ts";
 
 export function addInspect(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
   const command = program.command("inspect").description("What is in a topic: format, schema and decoded events, record by record.");
-  addFileFlags(addClusterFlags(command))
-    .option("--json", "one JSON object a line for every event, and for every record that cannot be decoded")
-    .option("--explain", "for every record, which formats were tried and why each won or lost")
-    .option("--hints <file>", "what the bytes of topics cannot say: JSON, the `topics` of createDecoder")
-    .option("-n, --limit <count>", "stop after this many records (100k, 2m)", parseCount)
-    .option("-o, --output <file>", "write the results to a file in place of stdout")
-    .action(async (flags: InspectFlags) => settle(await inspect(flags, terminal)));
+  addInspectFlags(addFileFlags(addClusterFlags(command))).action(async (flags: InspectFlags) => settle(await inspect(flags, terminal)));
 }
 
-/** Prints every record of the source. One that cannot be decoded is a line like the others. */
+/** Prints the records of the source that the filters let through. One that cannot be decoded is a line like the others. */
 async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCode> {
+  refuseContradictions(flags);
   const source = resolveSource(flags, terminal.env);
   const schemas = openSchemas(source);
   const decoder = decoderOf(schemas, flags.hints);
@@ -53,14 +35,31 @@ async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCod
   const progress = createProgress(terminal);
   const tally = createInspectTally();
   const untyped = new UntypedColumns();
+  const inspector = createInspector(decoder, {
+    records: recordFilterOf(flags),
+    events: eventFilterOf(flags),
+    mask: maskOf(flags),
+    hasHeaders: flags.headers === true,
+    isExplained: flags.explain === true,
+  });
+  const textOf = textOptionsOf(flags, terminal, maskOf(flags));
+  let shown = 0;
   try {
-    for await (const record of openRecordFeed(source, terminal.interrupt)) {
-      const seen = await look(record, decoder, flags.explain === true);
+    for await (const record of openRecordFeed(source, terminal.interrupt, rangeOf(flags))) {
+      progress.update(() => `${tally.records + tally.leftOut} records`);
+      const seen = await inspector.look(record);
+      if (seen === null) {
+        tally.leaveOut();
+        continue;
+      }
       tally.add(seen);
-      seen.events.forEach(untyped.add);
-      await sink.write(flags.json === true ? jsonOf(seen) : textOf(seen));
-      progress.update(() => `${tally.records} records`);
-      if (tally.records === flags.limit || terminal.interrupt.aborted) {
+      if (seen.isShown) {
+        seen.events.forEach(untyped.add);
+        progress.end();
+        await sink.write(flags.json === true ? jsonOf(seen) : recordText(seen, textOf));
+        shown++;
+      }
+      if (shown === flags.limit || terminal.interrupt.aborted) {
         break;
       }
     }
@@ -72,7 +71,21 @@ async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCod
     terminal.stderr.write(missingSchemasHint);
   }
   terminal.stderr.write(untypedNotes(untyped));
-  return conclude(tally, terminal);
+  return conclude(tally, terminal, flags.follow === true);
+}
+
+/** Undefined: everything, from the start to the present end. */
+function rangeOf({ from = { kind: "earliest" }, follow, partition = [] }: InspectFlags): FeedRange | undefined {
+  if (from.kind === "earliest" && follow !== true && partition.length === 0) {
+    return undefined;
+  }
+  return { select: (cluster, extent) => selectExtent(cluster, extent, from, partition), follows: follow === true };
+}
+
+function textOptionsOf(flags: InspectFlags, { env, screen }: Terminal, mask: Mask): InspectTextOptions {
+  const isOnScreen = flags.output === undefined && screen !== undefined;
+  const style = flags.output === undefined ? styleOf(env, isOnScreen) : plainStyle;
+  return { columns: columnsOf(env, isOnScreen ? screen.columns : undefined), style, mask, hasHeaders: flags.headers === true };
 }
 
 function decoderOf(schemas: SchemaSource | undefined, hintsFile: string | undefined): Decoder {
@@ -87,50 +100,18 @@ function decoderOf(schemas: SchemaSource | undefined, hintsFile: string | undefi
   }
 }
 
-/** What became of one record. */
-export interface Inspected {
-  readonly record: KafkaRecord;
-  readonly events: readonly CdcEvent[];
-  /** The lines of `--json`, made here because making them reads every part of the events. */
-  readonly lines: readonly string[];
-  readonly failure: DecodeFailure | null;
-  readonly candidates: readonly Candidate[];
+function jsonOf({ lines }: Inspected): string {
+  return lines.map((line) => `${line}\n`).join("");
 }
 
-async function look(record: KafkaRecord, decoder: Decoder, isExplained: boolean): Promise<Inspected> {
-  const candidates = isExplained ? (await decoder.explain(record)).candidates : [];
-  const more = isExplained ? { explain: candidates } : {};
-  try {
-    const events = await decoder.decode(record);
-    const lines = events.map((event) => eventLine(event, more));
-    if (isExplained && events.length === 0) {
-      lines.push(silenceLine(record, more));
-    }
-    return { record, events, lines, failure: null, candidates };
-  } catch (error) {
-    // Without a way to its schema no record is looked at: that is no news about the records.
-    if (!isDecodeError(error) || isRegistryAtFault(error)) {
-      throw error;
-    }
-    const failure = { code: error.code, message: error.message };
-    return { record, events: [], lines: [failureLine(record, failure, more)], failure, candidates };
-  }
-}
-
-function jsonOf(seen: Inspected): string {
-  return seen.lines.map((line) => `${line}\n`).join("");
-}
-
-function textOf({ record, events, failure, candidates }: Inspected): string {
-  const said = failure === null ? events.map(eventText).join("") || silenceText(record) : failureText(record, failure);
-  return said + explanationText(candidates);
-}
-
-function conclude(tally: InspectTally, terminal: Terminal): ExitCode {
+function conclude(tally: InspectTally, terminal: Terminal, isFollowing: boolean): ExitCode {
   terminal.stderr.write(tally.summary());
   if (terminal.interrupt.aborted) {
-    terminal.stderr.write("interrupted: this is not all of it.\n");
+    terminal.stderr.write(isFollowing ? "" : "interrupted: this is not all of it.\n");
     return exitCodes.interrupted;
+  }
+  if (tally.records === 0 && tally.leftOut > 0) {
+    throw new BenchError("too-few-messages", `the filters let none of ${formatCount(tally.leftOut)} records through.`);
   }
   if (tally.records === 0) {
     throw new BenchError("too-few-messages", "there are no records: the source is empty.");

@@ -1,15 +1,16 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { BenchError } from "../bench-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import { type Cluster, openCluster } from "../load/cluster.ts";
 import { type GroupPosition, type PlannedPosition, planOffsets } from "../offsets/offset-plan.ts";
+import { refuseMissingPartitions } from "../offsets/missing-partitions.ts";
 import { type OffsetTarget, parseOffsetTarget } from "../offsets/offset-target.ts";
 import { toJsonText } from "../report/json-text.ts";
 import { offsetsJson, type OffsetsReport, offsetsText } from "../report/offsets-report.ts";
 import { openResultSink } from "../report/result-sink.ts";
 import type { Terminal } from "../terminal.ts";
 import { addLoginFlags } from "./login-options.ts";
-import { collectNames } from "./option-values.ts";
+import { collectNames, collectPartitions } from "./option-values.ts";
 import { addBrokersFlag, resolveCluster, type SourceFlags } from "./source-options.ts";
 import { addTlsFlags } from "./tls-options.ts";
 
@@ -90,10 +91,7 @@ async function positionsOf(cluster: Cluster, { group, topics, partition: chosen 
   const positions: GroupPosition[] = [];
   for (const { topic, partitions } of await cluster.extentsOf(names)) {
     const committed = await cluster.committedOf(group, topic);
-    const missing = chosen?.filter((number) => !partitions.some(({ partition }) => partition === number)) ?? [];
-    if (missing.length > 0) {
-      throw new BenchError("usage", `${topic} has no partition ${missing.join(", ")}: it has ${partitions.length}, counted from 0.`);
-    }
+    refuseMissingPartitions(topic, partitions, chosen ?? []);
     const wanted = partitions.filter(({ partition }) => chosen?.includes(partition) ?? true);
     positions.push(...wanted.map((extent) => ({ topic, ...extent, committed: committed.get(extent.partition) ?? null })));
   }
@@ -117,12 +115,4 @@ async function commit(cluster: Cluster, groupId: string, planned: readonly Plann
     const next = changed.filter(({ topic: name }) => name === topic).map(({ partition, next: offset }) => [partition, offset] as const);
     await cluster.commitOffsets(groupId, topic, new Map(next));
   }
-}
-
-function collectPartitions(text: string, before: readonly number[] = []): readonly number[] {
-  const numbers = text.split(",").map((part) => part.trim());
-  if (!numbers.every((part) => /^\d{1,6}$/.test(part))) {
-    throw new InvalidArgumentError("It must be the number of a partition, or several separated by commas.");
-  }
-  return [...new Set([...before, ...numbers.map(Number)])];
 }

@@ -34,6 +34,15 @@ export function collectNames(text: string, before: readonly string[] = []): read
   return [...new Set([...before, ...names])];
 }
 
+/** `0,3`: numbers of partitions, each once. */
+export function collectPartitions(text: string, before: readonly number[] = []): readonly number[] {
+  const numbers = text.split(",").map((part) => part.trim());
+  if (!numbers.every((part) => /^\d{1,6}$/.test(part))) {
+    throw new InvalidArgumentError("It must be the number of a partition, or several separated by commas.");
+  }
+  return [...new Set([...before, ...numbers.map(Number)])];
+}
+
 /** `host:port`, several separated by commas. */
 export function collectBrokers(text: string, before: readonly string[] = []): readonly string[] {
   const brokers = collectNames(text, before);

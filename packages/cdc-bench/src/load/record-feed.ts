@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { type FetchedBatch, type KafkaDriver, silentLogger } from "@cdckit/consumer";
+import { type FetchedBatch, silentLogger, type StartPosition } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
 import { readRecording } from "@cdckit/testkit";
 import { type FetchMeter, meterDriver } from "../measure/fetch-meter.ts";
@@ -13,9 +13,20 @@ const lookEveryMs = 200;
 /** A topic that sends nothing for so long has nothing left: its last offsets may be transaction markers. */
 const maxIdleMs = 10_000;
 
-/** Records one after the other, from any source. A topic is read from its start to its present end. Leaving the loop closes the source. */
-export function openRecordFeed(source: Source, interrupt: AbortSignal): AsyncIterable<KafkaRecord> {
-  return untilInterrupted(source.kind === "file" ? readRecording(source.file) : readTopics(source, interrupt), interrupt);
+/** What of a cluster's topics is read, if it is not everything from the start to the present end. */
+export interface FeedRange {
+  /** Moves the starts of a topic's partitions. */
+  select(cluster: Cluster, extent: TopicExtent): Promise<TopicExtent>;
+  /** Goes on at the end of the topics, all of them together, until the interrupt. */
+  readonly follows: boolean;
+}
+
+/**
+ * Records one after the other, from any source. A topic is read from its start to its present end, or as the range says; a recording has no
+ * range. Leaving the loop closes the source.
+ */
+export function openRecordFeed(source: Source, interrupt: AbortSignal, range?: FeedRange): AsyncIterable<KafkaRecord> {
+  return untilInterrupted(source.kind === "file" ? readRecording(source.file) : readTopics(source, interrupt, range), interrupt);
 }
 
 /** Ends at the interrupt, also while the next record does not come: a named pipe may never send one. */
@@ -44,12 +55,23 @@ async function* untilInterrupted(
   }
 }
 
-async function* readTopics(source: ClusterSource, interrupt: AbortSignal): AsyncGenerator<KafkaRecord, void, void> {
+async function* readTopics(
+  source: ClusterSource,
+  interrupt: AbortSignal,
+  range: FeedRange | undefined,
+): AsyncGenerator<KafkaRecord, void, void> {
   const cluster = await openCluster(source.connection);
   try {
-    for (const extent of await cluster.extentsOf(source.topics)) {
+    const extents = await cluster.extentsOf(source.topics);
+    const selected = range === undefined ? extents : await Promise.all(extents.map((extent) => range.select(cluster, extent)));
+    if (range?.follows === true) {
+      yield* readReach(source, { extents: selected, from: startsOf(selected), isEndless: true }, cluster, interrupt);
+      return;
+    }
+    for (const extent of selected) {
       if (extent.maxRecords > 0n && !interrupt.aborted) {
-        yield* readTopic(createClusterDriver(source.connection), extent, cluster, interrupt);
+        const from = range === undefined ? "earliest" : startsOf([extent]);
+        yield* readReach(source, { extents: [extent], from, isEndless: false }, cluster, interrupt);
       }
     }
   } finally {
@@ -57,20 +79,39 @@ async function* readTopics(source: ClusterSource, interrupt: AbortSignal): Async
   }
 }
 
-async function* readTopic(
-  driver: KafkaDriver,
-  extent: TopicExtent,
+/** What one group reads, and whether it ends at the ends of its topics. */
+interface Reach {
+  readonly extents: readonly TopicExtent[];
+  readonly from: StartPosition;
+  readonly isEndless: boolean;
+}
+
+/** Also partitions of which nothing is read: what is not named would be read from its first record. */
+function startsOf(extents: readonly TopicExtent[]): StartPosition {
+  const offsets = extents.map(({ topic, partitions }) => [
+    topic,
+    Object.fromEntries(partitions.map(({ partition, startOffset }) => [partition, startOffset])),
+  ]);
+  return { offsets: Object.fromEntries(offsets) as Record<string, Record<number, bigint>> };
+}
+
+async function* readReach(
+  { connection }: ClusterSource,
+  { extents, from, isEndless }: Reach,
   cluster: Cluster,
   interrupt: AbortSignal,
 ): AsyncGenerator<KafkaRecord, void, void> {
-  const nonEmpty = extent.partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
-  const endOffsets = new Map(nonEmpty.map(({ partition, endOffset }) => [partition, endOffset]));
-  const meter = meterDriver(driver, { endOffsets });
+  const partitions = extents.flatMap((extent) => extent.partitions).filter(({ startOffset, endOffset }) => endOffset > startOffset);
+  const endOffsets = new Map(partitions.map(({ partition, endOffset }) => [partition, endOffset]));
+  const meter = meterDriver(createClusterDriver(connection), isEndless ? {} : { endOffsets });
   const handoff = new BatchHandoff();
   const groupId = throwAwayGroup();
-  const subscription = { groupId, topics: [extent.topic], from: "earliest", logger: silentLogger, signal: interrupt } as const;
+  const topics = extents.map(({ topic }) => topic);
+  // What retention takes before it is read is gone: the reading goes on with what is there.
+  const lostRange = from === "earliest" ? {} : ({ lostRange: "earliest" } as const);
+  const subscription = { groupId, topics, from, ...lostRange, logger: silentLogger, signal: interrupt } as const;
   const session = await meter.driver.connect(subscription, handoff);
-  const stopWatching = closeAtEnd(handoff, meter, interrupt);
+  const stopWatching = isEndless ? closeAtInterrupt(handoff, interrupt) : closeAtEnd(handoff, meter, interrupt);
   try {
     for (let handed = await handoff.next(); handed !== undefined; handed = await handoff.next()) {
       try {
@@ -86,6 +127,15 @@ async function* readTopic(
     await session.close(closeDeadlineMs);
     await cluster.forgetGroup(groupId);
   }
+}
+
+function closeAtInterrupt(handoff: BatchHandoff, interrupt: AbortSignal): () => void {
+  const close = (): void => handoff.close();
+  interrupt.addEventListener("abort", close);
+  if (interrupt.aborted) {
+    close();
+  }
+  return () => interrupt.removeEventListener("abort", close);
 }
 
 /** Closes the handoff at the end of the topic, at Ctrl-C, and when nothing comes any more. */

@@ -1,4 +1,5 @@
 import type { CdcEvent, KafkaRecord, Source, TableName } from "@cdckit/decode";
+import { type Mask, noMask } from "../inspect/mask.ts";
 import { toJsonText } from "./json-text.ts";
 
 /** What `inspect` knows of one record that could not be decoded. */
@@ -10,11 +11,11 @@ export interface DecodeFailure {
 type Line = Readonly<Record<string, unknown>>;
 
 /** The line of `inspect --json` for one event. Reads every part of the event, so one that is broken throws here. */
-export function eventLine(event: CdcEvent, more: Line = {}): string {
+export function eventLine(event: CdcEvent, more: Line = {}, mask: Mask = noMask): string {
   const { topic, partition, offset } = event.record;
   const { framing, encoding, envelope, schemaId, kind, key } = event;
   const format = { topic, partition, offset, framing, encoding, envelope, schemaId, kind };
-  return toJsonText({ ...format, ...changeColumns(event, key), error: null, ...ownFields(event), ...more });
+  return toJsonText({ ...format, ...changeColumns(event, mask.value(key), mask), error: null, ...ownFields(event, mask), ...more });
 }
 
 /** The line of `inspect --json` for a record that could not be decoded. */
@@ -34,14 +35,14 @@ function eventlessLine(record: KafkaRecord, error: DecodeFailure | null, more: L
   return toJsonText({ topic, partition, offset, ...unknown, ...columns, error, ...more });
 }
 
-function changeColumns(event: CdcEvent, key: unknown): Line {
+function changeColumns(event: CdcEvent, key: unknown, mask: Mask): Line {
   const table = "table" in event ? tableColumn(event.table) : null;
   if (event.kind !== "change") {
     return { op: null, table, key, before: null, after: null };
   }
   // `source` is not printed, but a source that cannot be read makes the record undecodable.
   void event.source;
-  return { op: event.op, table, key, before: event.before, after: event.after };
+  return { op: event.op, table, key, before: mask.value(event.before), after: mask.value(event.after) };
 }
 
 function tableColumn(table: TableName | null): Line | null {
@@ -49,29 +50,29 @@ function tableColumn(table: TableName | null): Line | null {
 }
 
 /** What the kinds other than `change` add. */
-function ownFields(event: CdcEvent): Line {
+function ownFields(event: CdcEvent, mask: Mask): Line {
   switch (event.kind) {
     case "change":
     case "tombstone":
       return {};
     case "row":
-      return { row: event.row };
+      return { row: mask.value(event.row) };
     case "truncate":
       return { source: sourceFields(event.source), transaction: event.transaction, tsMs: event.tsMs };
     case "message":
-      return { prefix: event.prefix, content: event.content, source: sourceFields(event.source), tsMs: event.tsMs };
+      return { prefix: event.prefix, content: mask.value(event.content), source: sourceFields(event.source), tsMs: event.tsMs };
     case "transaction":
       return transactionFields(event);
     case "heartbeat":
       return { tsMs: event.tsMs };
     case "schema-change":
-      return schemaChangeFields(event);
+      return schemaChangeFields(event, mask);
     case "notification":
-      return notificationFields(event);
+      return notificationFields(event, mask);
     case "watermark":
       return { watermark: event.watermark, tsMs: event.tsMs };
     case "unknown":
-      return { value: event.value };
+      return { value: mask.value(event.value) };
   }
 }
 
@@ -86,12 +87,12 @@ function transactionFields(event: Extract<CdcEvent, { kind: "transaction" }>): L
   return { status, id, eventCount, dataCollections, tsMs };
 }
 
-function schemaChangeFields(event: Extract<CdcEvent, { kind: "schema-change" }>): Line {
+function schemaChangeFields(event: Extract<CdcEvent, { kind: "schema-change" }>, mask: Mask): Line {
   const { ddl, database, schema, tables, source, tsMs } = event;
-  return { ddl, database, schema, tables, source: sourceFields(source), tsMs };
+  return { ddl: ddl === null ? null : mask.quote(ddl), database, schema, tables, source: sourceFields(source), tsMs };
 }
 
-function notificationFields(event: Extract<CdcEvent, { kind: "notification" }>): Line {
+function notificationFields(event: Extract<CdcEvent, { kind: "notification" }>, mask: Mask): Line {
   const { id, type, aggregateType, additionalData, tsMs } = event;
-  return { id, type, aggregateType, additionalData, tsMs };
+  return { id, type, aggregateType, additionalData: mask.value(additionalData), tsMs };
 }

@@ -14,6 +14,9 @@ export interface InspectTally {
   readonly failures: number;
   failuresOf(code: string): number;
   add(outcome: Outcome): void;
+  /** A record that the filters leave out. */
+  leaveOut(): void;
+  readonly leftOut: number;
   /** A few lines: records, events by kind, formats, errors by code. */
   summary(): string;
 }
@@ -21,6 +24,7 @@ export interface InspectTally {
 export function createInspectTally(): InspectTally {
   let records = 0;
   let failures = 0;
+  let leftOut = 0;
   const kinds = new Map<string, number>();
   const formats = new Map<string, number>();
   const codes = new Map<string, number>();
@@ -30,6 +34,12 @@ export function createInspectTally(): InspectTally {
     },
     get failures() {
       return failures;
+    },
+    get leftOut() {
+      return leftOut;
+    },
+    leaveOut() {
+      leftOut++;
     },
     failuresOf: (code) => codes.get(code) ?? 0,
     add({ events, failure }) {
@@ -50,6 +60,9 @@ export function createInspectTally(): InspectTally {
       }
       if (failures > 0) {
         lines.push(`${formatCount(failures)} ${recordsWord(failures)} could not be decoded: ${listed(codes)}`);
+      }
+      if (leftOut > 0) {
+        lines.push(`${formatCount(leftOut)} other ${recordsWord(leftOut)} ${leftOut === 1 ? "does" : "do"} not match the filters`);
       }
       return `${lines.join("\n")}\n`;
     },

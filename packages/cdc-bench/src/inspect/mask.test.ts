@@ -1,0 +1,58 @@
+import { UNAVAILABLE } from "@cdckit/decode";
+import { describe, expect, test } from "vitest";
+import { toJsonText } from "../report/json-text.ts";
+import { createMask, noMask } from "./mask.ts";
+
+const row = {
+  id: 17n,
+  email: "a@b.example",
+  photo: Buffer.from("secret"),
+  empty: null,
+  large: UNAVAILABLE,
+  address: { city: "Bern", email: "c@d.example" },
+  tags: ["x", { email: "e@f.example" }],
+  pairs: new Map([["email", "g@h.example"]]),
+  at: new Date(0),
+};
+
+describe("a mask for columns", () => {
+  const mask = createMask({ columns: ["email", "empty"], isEverything: false });
+
+  test("hides them at every depth, and nothing else", () => {
+    const text = toJsonText(mask.value(row));
+    expect(text).not.toContain("example");
+    expect(text).toContain('"email":"***"');
+    expect(text).toContain('"city":"Bern"');
+    expect(text).toContain('"at":"1970-01-01T00:00:00.000Z"');
+    expect(text).toContain('"empty":null');
+    expect(row.email).toBe("a@b.example");
+  });
+
+  test("hides them in keys that headers carry as JSON, and in what may quote a row", () => {
+    expect(mask.header("__debezium.newkey", '{"id":1,"email":"a@b.example"}')).toBe('{"id":1,"email":"***"}');
+    expect(mask.header("email", "a@b.example")).toBe("***");
+    expect(mask.header("__connect.errors.exception.message", "a@b.example is taken")).toBe("***");
+    expect(mask.header("kafka_dlt-exception-stacktrace", "a@b.example is taken")).toBe("***");
+    expect(mask.header("trace", "{no JSON")).toBe("{no JSON");
+    expect(mask.quote("a@b.example is taken")).toBe("***");
+  });
+});
+
+test("a mask for everything leaves names, nulls and what was unavailable", () => {
+  const mask = createMask({ columns: [], isEverything: true });
+  expect(toJsonText(mask.value(row))).toBe(
+    '{"id":"***","email":"***","photo":"***","empty":null,"large":{"$unavailable":true},"address":{"city":"***","email":"***"},' +
+      '"tags":["***",{"email":"***"}],"pairs":[["email","***"]],"at":"***"}',
+  );
+  expect([mask.value("text"), mask.header("trace", "1"), mask.quote("x")]).toEqual(["***", "***", "***"]);
+});
+
+test("a column called __proto__ is masked like any other", () => {
+  const mask = createMask({ columns: ["__proto__"], isEverything: false });
+  expect(toJsonText(mask.value(JSON.parse('{"__proto__":"secret"}')))).toBe('{"__proto__":"***"}');
+});
+
+test("without names nothing is masked", () => {
+  expect(createMask({ columns: [], isEverything: false })).toBe(noMask);
+  expect(noMask.value(row)).toBe(row);
+});

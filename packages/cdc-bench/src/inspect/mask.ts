@@ -1,0 +1,89 @@
+const masked = "***";
+/** Headers of dead letters that have an exception's message. */
+const quotingHeader = /exception-?[.]?message|stack-?trace/;
+
+/** What is not to be shown: the values of these columns, or all values. */
+export interface MaskRule {
+  readonly columns: readonly string[];
+  readonly isEverything: boolean;
+}
+
+/** Takes values out of what is shown. */
+export interface Mask {
+  /** A row, a key, or what else has been decoded, with what may be shown of it. Nulls stay: that a column is empty is not its value. */
+  value(value: unknown): unknown;
+  /** The text of a header, which may hold columns as JSON. */
+  header(name: string, text: string): string;
+  /** Text that may quote any value, such as the message of an exception. */
+  quote(text: string): string;
+}
+
+/** Shows everything. */
+export const noMask: Mask = { value: (value) => value, header: (_name, text) => text, quote: (text) => text };
+
+export function createMask({ columns, isEverything }: MaskRule): Mask {
+  if (isEverything) {
+    return { value: withoutValues, header: () => masked, quote: () => masked };
+  }
+  const names = new Set(columns);
+  if (names.size === 0) {
+    return noMask;
+  }
+  return {
+    value: (value) => withoutColumns(value, names),
+    header: (name, text) => (names.has(name) || quotingHeader.test(name) ? masked : textWithoutColumns(text, names)),
+    quote: () => masked,
+  };
+}
+
+function withoutValues(value: unknown): unknown {
+  const isBare = value === null || value === undefined || typeof value === "symbol";
+  return isBare ? value : mapMembers(value, withoutValues, () => masked);
+}
+
+function withoutColumns(value: unknown, names: ReadonlySet<string>): unknown {
+  return mapMembers(
+    value,
+    (member, name) => {
+      const isMasked = name !== null && names.has(name) && member !== null && member !== undefined;
+      return isMasked ? masked : withoutColumns(member, names);
+    },
+    (leaf) => leaf,
+  );
+}
+
+/** Debezium writes keys into headers as JSON. */
+function textWithoutColumns(text: string, names: ReadonlySet<string>): string {
+  if (!text.startsWith("{") && !text.startsWith("[")) {
+    return text;
+  }
+  try {
+    return JSON.stringify(withoutColumns(JSON.parse(text), names));
+  } catch {
+    return text;
+  }
+}
+
+/** The members of an object, a list or a Map, changed. What has none, such as a number, bytes or a time, is a leaf. */
+function mapMembers(value: unknown, change: (member: unknown, name: string | null) => unknown, leaf: (value: unknown) => unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item) => change(item, null));
+  }
+  if (value instanceof Map) {
+    return new Map([...value].map(([name, member]) => [name, change(member, typeof name === "string" ? name : null)]));
+  }
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array || hasOwnForm(value)) {
+    return leaf(value);
+  }
+  // A null prototype, because a column may be called `__proto__`.
+  const members: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, member] of Object.entries(value)) {
+    members[name] = change(member, name);
+  }
+  return members;
+}
+
+/** Dates and the Temporal types say themselves how they are written. */
+function hasOwnForm(value: object): boolean {
+  return typeof (value as { toJSON?: unknown }).toJSON === "function" && !Object.hasOwn(value, "toJSON");
+}

@@ -1,0 +1,44 @@
+/** What a terminal that does not say its width has. */
+export const defaultColumns = 80;
+
+const ellipsis = "...";
+
+/** How many columns text may take: what COLUMNS says, or the terminal, or 80. */
+export function columnsOf(env: Readonly<Record<string, string | undefined>>, terminalColumns: number | undefined): number {
+  const named = Number(env["COLUMNS"]);
+  return [named, terminalColumns ?? 0].find((columns) => Number.isSafeInteger(columns) && columns >= 20) ?? defaultColumns;
+}
+
+/** The line, cut to so many columns. Control characters are shown as `?`: a value must not move the cursor. */
+export function cutLine(line: string, columns: number): string {
+  const shown = printable(line);
+  // Code units are never fewer than characters.
+  const characters = shown.length <= columns ? null : [...shown];
+  return characters === null || characters.length <= columns ? shown : characters.slice(0, columns - ellipsis.length).join("") + ellipsis;
+}
+
+/** A sentence on as many lines as it needs, each indented. A word that is too long is cut in two. */
+export function wrapLines(text: string, columns: number, indent: string): readonly string[] {
+  const room = columns - indent.length;
+  const lines: string[] = [];
+  let line = "";
+  for (const word of printable(text)
+    .split(/ +/)
+    .flatMap((long) => piecesOf(long, room))) {
+    if (line !== "" && line.length + 1 + word.length > room) {
+      lines.push(indent + line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, indent + line];
+}
+
+function piecesOf(word: string, size: number): readonly string[] {
+  return word.length <= size ? [word] : (word.match(new RegExp(`.{1,${size}}`, "gsu")) ?? [word]);
+}
+
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, (found) => (/^\s+$/.test(found) ? " " : "?"));
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { Kafka, logLevel } from "kafkajs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+
+/** The program as users start it; it runs what the build made. */
+const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
+
+interface Ended {
+  readonly code: number | null;
+  readonly places: readonly string[];
+  readonly stderr: string;
+}
+
+const recordsPerPartition = 10;
+const firstTimestampMs = 1_700_000_000_000;
+
+await describeWithKafka("cdc-bench inspect on a broker", (kafka) => {
+  const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } });
+  const admin = client.admin();
+  const producer = client.producer({ idempotent: true, maxInFlightRequests: 1 });
+  let topic: string;
+
+  beforeAll(async () => {
+    await Promise.all([admin.connect(), producer.connect()]);
+    topic = await filledTopic();
+  });
+  afterAll(async () => {
+    await Promise.all([admin.disconnect(), producer.disconnect()]);
+  });
+
+  /** `watch` sees the places, as partition@offset, while the program runs. */
+  async function inspect(
+    args: readonly string[],
+    watch: (child: ChildProcess, places: readonly string[]) => void = () => {},
+  ): Promise<Ended> {
+    const child = spawn(process.execPath, [binary, "inspect", "--brokers", kafka.brokers, "--json", ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [stdout, stderr] = ["", ""];
+    const places = (): readonly string[] => {
+      const lines = stdout.split("\n").slice(0, -1);
+      return lines.map((line) => JSON.parse(line) as { partition: number; offset: number }).map((at) => `${at.partition}@${at.offset}`);
+    };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      watch(child, places());
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code, places: places().toSorted(), stderr };
+  }
+
+  /** Two partitions of ten records, a second apart. */
+  async function filledTopic(): Promise<string> {
+    const name = uniqueName("inspect");
+    await createTopics(admin, [{ topic: name, numPartitions: 2 }]);
+    const messages = [0, 1].flatMap((partition) => Array.from({ length: recordsPerPartition }, (_, i) => message(partition, i)));
+    await producer.send({ topic: name, messages });
+    return name;
+  }
+
+  function message(partition: number, i: number): { partition: number; key: string; value: string; timestamp: string } {
+    return { partition, key: `{"id":${i}}`, value: `{"id":${i},"state":"s${i % 2}"}`, timestamp: String(firstTimestampMs + i * 1_000) };
+  }
+
+  test.each([
+    ["the last records of each partition", ["--from", "-2"], ["0@8", "0@9", "1@8", "1@9"]],
+    ["an offset of a partition", ["--from", "7", "--partition", "1"], ["1@7", "1@8", "1@9"]],
+    ["a time", ["--from", new Date(firstTimestampMs + 7_500).toISOString()], ["0@8", "0@9", "1@8", "1@9"]],
+    ["more records than there are", ["--from", "-500", "--where", "state=s1", "--partition", "0"], ["0@1", "0@3", "0@5", "0@7", "0@9"]],
+    ["the start, with a key", ["--from-beginning", "--key", '{"id":3}'], ["0@3", "1@3"]],
+  ])("begins at %s", async (_name, args, places) => {
+    expect(await inspect(["--topics", topic, ...args])).toMatchObject({ code: 0, places });
+  });
+
+  test("follows several topics until Ctrl-C, from where it was told to begin", async () => {
+    const [first, second] = [await filledTopic(), await filledTopic()];
+    let isProduced = false;
+    const ended = await inspect(["--topics", `${first},${second}`, "--from", "-1", "--follow", "--partition", "1"], (child, places) => {
+      if (places.length === 2 && !isProduced) {
+        isProduced = true;
+        void producer.sendBatch({
+          topicMessages: [first, second].map((name) => ({ topic: name, messages: [message(0, 10), message(1, 10)] })),
+        });
+      }
+      if (places.length === 4) {
+        child.kill("SIGINT");
+      }
+    });
+    expect(ended).toMatchObject({ code: 130, places: ["1@10", "1@10", "1@9", "1@9"] });
+    expect(ended.stderr).not.toContain("not all of it");
+  });
+
+  test("ends with a sentence if there is nothing to begin at", async () => {
+    expect(await inspect(["--topics", topic, "--from", "99"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${topic}[0] has no offset 99`) as string,
+    });
+    expect(await inspect(["--topics", topic, "--partition", "5"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${topic} has no partition 5`) as string,
+    });
+    expect(await inspect(["--topics", topic, "--from", "1h"])).toMatchObject({ code: 4, places: [] });
+  });
+});
