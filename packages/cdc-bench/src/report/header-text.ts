@@ -24,8 +24,8 @@ function shownValue(name: string, bytes: Uint8Array | null, mask: Mask): string 
   try {
     return mask.header(name, strict.decode(bytes));
   } catch {
-    // Bytes that are no text hold no column that could be found: a mask for everything hides them, too.
-    const shown = mask.header(name, "");
+    // Bytes that are no text may hold any column, such as a key in Avro: any mask hides them.
+    const shown = mask.quote("");
     return shown === "" ? bytes : shown;
   }
 }

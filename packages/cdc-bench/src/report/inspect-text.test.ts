@@ -1,5 +1,7 @@
 import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
+import { createMask, noMask } from "../inspect/mask.ts";
+import { shownHeaders } from "./header-text.ts";
 import { plainText, recordText } from "./inspect-text.ts";
 import { plainStyle, styleOf } from "./text-style.ts";
 import { columnsOf, cutLine, wrapLines } from "./text-width.ts";
@@ -52,4 +54,15 @@ test("a record that cannot be decoded has its time and its whole message, and co
   expect(lines.slice(1, -1).every((line) => line.length <= 80)).toBe(true);
   expect(lines.slice(1, -1).join(" ").replaceAll(/ +/g, " ").trim()).toBe(message);
   expect(recordText(outcome, { ...plainText, style: styleOf({}, true) })).toContain("\u001b[31mcannot be decoded\u001b[39m");
+});
+
+test("a header that is no text is shown as bytes, and hidden by any mask: it may hold a key in Avro", () => {
+  const bytes = Uint8Array.of(0, 0xff);
+  expect(shownHeaders([["k", bytes]], noMask)).toEqual([["k", bytes]]);
+  for (const rule of [
+    { columns: ["email"], isEverything: false },
+    { columns: [], isEverything: true },
+  ]) {
+    expect(shownHeaders([["k", bytes]], createMask(rule))).toEqual([["k", "***"]]);
+  }
 });
