@@ -40,7 +40,7 @@ await describeWithKafka("two members of one group", (kafka) => {
         for (const { consumer } of [one, other]) {
           const reasons = consumer.health().reasons.join();
           expect(reasons).toContain(`[subscriptions-differ] the members of the group ${groupId} subscribe to different topics`);
-          expect(reasons).toContain("give each set of topics a group of its own");
+          expect(reasons).toContain("use one group for each set of topics");
           expect([reasons.includes(mine), reasons.includes(theirs)]).toEqual([true, true]);
         }
       },
