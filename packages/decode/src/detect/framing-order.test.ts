@@ -35,6 +35,15 @@ describe("the order of framings", () => {
     expect(["[", "!", ""].map((text) => namesFor(said as FramingOrder, Buffer.from(text)))).toEqual([[], ["own"], []]);
   });
 
+  test("asks a framing that says so before the others, wherever it stands in the list", () => {
+    const { framings, ...formats } = formatsWith();
+    const later = { ...own, prefixes: [Buffer.of(3)] };
+    const [builtIn, last] = [framings.slice(0, -1), framings.slice(-1)];
+    const orderOf = (framing: Framing): FramingOrder => new FramingOrder({ ...formats, framings: [...builtIn, framing, ...last] });
+    expect(namesFor(orderOf(later), Buffer.of(3))).toEqual(["glue", "own"]);
+    expect(namesFor(orderOf({ ...later, isAskedFirst: true }), Buffer.of(3))).toEqual(["own", "glue"]);
+  });
+
   test("leaves messages that no framing may claim to the fast path", () => {
     const order = new FramingOrder(formatsWith());
     expect(order.leaves(match('{"id":'), null)).toBe(true);

@@ -21,3 +21,12 @@ test("an event's plain object can be cloned if unavailable columns are replaced"
   expect(clone?.["source"]).toMatchObject({ connector: "postgresql", position: { lsn: 27 } });
   expect(event?.toObject({ unavailable: undefined })["after"]).toMatchObject({ id: 1, big: undefined });
 });
+
+test("a plain object leaves out extra, keyChange and updateDescription if they are null, and has every other field that is null", () => {
+  const events = createDecoder().decode(recordOf(`{"before":null,"after":{"id":1},"source":${source},"op":"c","ts_ms":5}`));
+  const [event] = events instanceof Promise ? [] : events;
+  expect(event).toMatchObject({ kind: "change", extra: null, keyChange: null, updateDescription: null });
+  const plain = event?.toObject() ?? {};
+  expect(["extra", "keyChange", "updateDescription"].filter((name) => name in plain)).toEqual([]);
+  expect(plain).toMatchObject({ before: null, transaction: null, schemaId: null, key: null });
+});
