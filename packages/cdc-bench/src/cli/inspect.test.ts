@@ -121,12 +121,12 @@ describe("masking", () => {
 });
 
 describe("text", () => {
-  test("fits into 80 columns, or into what the terminal has, and has colors on a terminal alone", async () => {
+  test("fits into the columns of the terminal, is whole in a pipe, and has colors on a terminal alone", async () => {
     const widest = ({ stdout }: Ended): number => Math.max(...stdout.split("\n").map((line) => line.length));
     const wide = bundledRecording("postgres-debezium-3.5/tav.inv.alltypes");
     const args = ["--file", wide.file, "--schemas", wide.schemasFile, "--headers"];
     const piped = await cdcBench(args);
-    expect(widest(piped)).toBe(80);
+    expect(widest(piped)).toBeGreaterThan(80);
     expect(piped.stdout).not.toContain("\u001b");
     expect(widest(await cdcBench(args, { screen: { columns: 132 }, env: { NO_COLOR: "1" } }))).toBe(132);
     expect((await cdcBench(args, { screen: { columns: 132 } })).stdout).toContain("\u001b[36m");

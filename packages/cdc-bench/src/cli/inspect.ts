@@ -85,7 +85,7 @@ function rangeOf({ from = { kind: "earliest" }, follow, partition = [] }: Inspec
 function textOptionsOf(flags: InspectFlags, { env, screen }: Terminal, mask: Mask): InspectTextOptions {
   const isOnScreen = flags.output === undefined && screen !== undefined;
   const style = flags.output === undefined ? styleOf(env, isOnScreen) : plainStyle;
-  return { columns: columnsOf(env, isOnScreen ? screen.columns : undefined), style, mask, hasHeaders: flags.headers === true };
+  return { columns: columnsOf(env, isOnScreen ? screen : undefined), style, mask, hasHeaders: flags.headers === true };
 }
 
 function decoderOf(schemas: SchemaSource | undefined, hintsFile: string | undefined): Decoder {

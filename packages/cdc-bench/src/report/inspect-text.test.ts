@@ -8,14 +8,16 @@ import { columnsOf, cutLine, wrapLines } from "./text-width.ts";
 
 describe("the width", () => {
   test.each([
-    [{}, undefined, 80],
-    [{}, 132, 132],
-    [{}, 0, 80],
-    [{ COLUMNS: "100" }, 132, 100],
-    [{ COLUMNS: "wide" }, undefined, 80],
-    [{ COLUMNS: "1" }, undefined, 80],
-  ])("of %j and a terminal of %s is %d", (env, terminal, columns) => {
-    expect(columnsOf(env, terminal)).toBe(columns);
+    [{}, { columns: undefined }, 80],
+    [{}, { columns: 132 }, 132],
+    [{}, { columns: 0 }, 80],
+    [{ COLUMNS: "100" }, { columns: 132 }, 100],
+    [{ COLUMNS: "wide" }, { columns: undefined }, 80],
+    [{ COLUMNS: "1" }, { columns: undefined }, 80],
+    [{}, undefined, Number.POSITIVE_INFINITY],
+    [{ COLUMNS: "100" }, undefined, 100],
+  ])("of %j and the terminal %j is %d", (env, screen, columns) => {
+    expect(columnsOf(env, screen)).toBe(columns);
   });
 
   test("cuts a line between characters, and says that it was cut", () => {

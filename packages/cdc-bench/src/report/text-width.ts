@@ -3,10 +3,16 @@ export const defaultColumns = 80;
 
 const ellipsis = "...";
 
-/** How many columns text may take: what COLUMNS says, or the terminal, or 80. */
-export function columnsOf(env: Readonly<Record<string, string | undefined>>, terminalColumns: number | undefined): number {
-  const named = Number(env["COLUMNS"]);
-  return [named, terminalColumns ?? 0].find((columns) => Number.isSafeInteger(columns) && columns >= 20) ?? defaultColumns;
+/**
+ * How many columns text may take: COLUMNS, or the width of the terminal, or 80. Text for a pipe or a file is not cut: a program that reads it,
+ * such as grep, would not find what was cut off.
+ */
+export function columnsOf(
+  env: Readonly<Record<string, string | undefined>>,
+  screen: { readonly columns: number | undefined } | undefined,
+): number {
+  const known = [Number(env["COLUMNS"]), screen?.columns ?? 0].find((columns) => Number.isSafeInteger(columns) && columns >= 20);
+  return known ?? (screen === undefined ? Number.POSITIVE_INFINITY : defaultColumns);
 }
 
 /** The line, cut to so many columns. Control characters are shown as `?`: a value must not move the cursor. */
