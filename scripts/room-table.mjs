@@ -108,7 +108,9 @@ export const roomTables = {
         "schema-source",
         "set-property",
       ],
+      "option-names": [], // refuses unknown ones
       decoder: [
+        "option-names",
         "bind-methods",
         "bounded-map",
         "json-schema-validator:types",

@@ -21,7 +21,16 @@ function ownDecoder(options: ResolvedConsumerOptions, more: Pick<DecoderOptions,
   const decoderOptions = options.decoder as Exclude<ResolvedConsumerOptions["decoder"], Decoder>; // the caller has looked
   const isTopic = (topic: string): boolean => isSubscribed(options.topics, topic);
   const hints = decoderOptions.topics ?? {};
-  return hintWatchingDecoder(createDecoder({ ...decoderOptions, ...more }), { logger: options.logger, hints, isSubscribed: isTopic });
+  return hintWatchingDecoder(decoderOf({ ...decoderOptions, ...more }), { logger: options.logger, hints, isSubscribed: isTopic });
+}
+
+/** Each message about a wrong option begins with the name of the option. */
+function decoderOf(options: DecoderOptions): Decoder {
+  try {
+    return createDecoder(options);
+  } catch (error) {
+    throw new ConsumerError("invalid-option", `decoder.${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }
 
 /** The decoder of these options. `onSchema` gets the schemas, unless the decoder is the user's own. */

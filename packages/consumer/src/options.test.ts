@@ -56,6 +56,9 @@ describe("consumer options", () => {
     ["failure.deadLetterTopic", { topics: [/^t/], failure: { poison: "dead-letter", deadLetterTopic: "t.dead" } }],
     ["failure.maxParkedKeys", { failure: { maxParkedKeys: 5 } }],
     ["groupid", { groupid: "typo" }],
+    ["decoder.vaules", { decoder: { vaules: {} } }],
+    ["registry", { decoder: { schemas: {} } }],
+    ["decoder", { decoder: "json" }],
     ["delivery.maxinflight", { delivery: { maxinflight: 1 } }],
   ])("a wrong %s is named", (path, change) => {
     const { code, message } = failureOf(change);

@@ -145,6 +145,7 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
   check(options.strict === undefined || typeof options.strict === "boolean", "strict", "true or false", options.strict);
   const delivery = resolveDeliveryOptions(options.delivery);
   const failure = resolveFailureOptions(options.failure);
+  checkDecoder(options.decoder);
   refuseOwnDeadLetters(options.topics, failure.deadLetterTopic);
   const userFunctions = new UserFunctions();
   return Object.freeze({
@@ -181,6 +182,16 @@ function resolveLogger(logger: Logger | false | undefined, clock: Clock, userFun
 function checkDriver(driver: unknown): void {
   const connects = typeof driver === "object" && driver !== null && typeof (driver as Plain)["connect"] === "function";
   check(connects, "driver", "a driver, such as kafkajs({ brokers })", typeof driver);
+}
+
+function checkDecoder(decoder: unknown = {}): void {
+  if (typeof decoder === "object" && decoder !== null && "decodeAt" in decoder) {
+    return;
+  }
+  if (typeof decoder === "object" && decoder !== null && (decoder as Plain)["schemas"] !== undefined) {
+    throw new ConsumerError("invalid-option", "decoder.schemas is no option of a consumer: give the schema source as registry");
+  }
+  checkMembers("decoder", decoder, ["values", "topics", "limits", "validation", "jsonSchemaValidator"]);
 }
 
 function checkTopics(topics: unknown): void {

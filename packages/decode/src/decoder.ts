@@ -21,6 +21,7 @@ import {
   type ValidationMode,
   type ValueOptions,
 } from "./options.ts";
+import { checkOptionNames } from "./option-names.ts";
 import { type KafkaRecord, type RecordCursor, SingleRecordBatch } from "./record.ts";
 import type { SchemaListener } from "./schema-seen.ts";
 import type { SchemaId, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
@@ -189,6 +190,7 @@ class DetectingDecoder implements Decoder {
   #last: TopicDecoder | null = null;
 
   constructor(options: DecoderOptions) {
+    checkOptionNames(options);
     this.#learner = options.learn?.schemaChanges ?? null;
     this.#engine = new Engine({
       values: resolveValueOptions(options.values),

@@ -97,8 +97,35 @@ export interface ResolvedPostgresOptions {
 /** The longest delay of Node's timers. */
 const maxTimerMs = 2_147_483_647;
 
+/** A new option does not compile without a name here. */
+const names: Readonly<Record<keyof PostgresOptions, true>> = {
+  pool: true,
+  connectionString: true,
+  name: true,
+  schema: true,
+  tableFor: true,
+  create: true,
+  widen: true,
+  delivery: true,
+  checkpointTable: true,
+  statementTimeoutMs: true,
+};
+
+/** Refuses names that are no options: a misspelt option would otherwise have no effect, and nobody would notice. */
+function checkNames(options: unknown): void {
+  if (typeof options !== "object" || options === null) {
+    throw new PostgresSinkError("invalid-option", `expected an object of options, found ${options === null ? "null" : typeof options}`);
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && !Object.hasOwn(names, name)) {
+      throw new PostgresSinkError("invalid-option", `${name} is no option; the options are ${Object.keys(names).join(", ")}`);
+    }
+  }
+}
+
 /** Every option, present and checked. */
 export function resolvePostgresOptions(options: PostgresOptions = {}): ResolvedPostgresOptions {
+  checkNames(options);
   const { pool, connectionString, delivery = "effectively-once" } = options;
   if (pool !== undefined && connectionString !== undefined) {
     throw new PostgresSinkError("invalid-option", "expected pool or connectionString, found both: give one of them");
