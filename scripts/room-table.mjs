@@ -109,8 +109,10 @@ export const roomTables = {
         "set-property",
       ],
       "option-names": [], // refuses unknown ones
+      "wrong-record": ["errors"], // says what is wrong with a record that failed
       decoder: [
         "option-names",
+        "wrong-record",
         "bind-methods",
         "bounded-map",
         "json-schema-validator:types",

@@ -22,6 +22,7 @@ import {
   type ValueOptions,
 } from "./options.ts";
 import { checkOptionNames } from "./option-names.ts";
+import { failureOf } from "./wrong-record.ts";
 import { type KafkaRecord, type RecordCursor, SingleRecordBatch } from "./record.ts";
 import type { SchemaListener } from "./schema-seen.ts";
 import type { SchemaId, SchemaReference, SchemaSource, SchemaType } from "./schema-source.ts";
@@ -168,7 +169,10 @@ export interface DecoderOptions {
 }
 
 export interface Decoder {
-  /** The record's events, or a promise if a schema must be fetched first. Throws, or rejects with, `DecodeError`. */
+  /**
+   * The record's events, or a promise if a schema must be fetched first. Throws, or rejects with, `DecodeError`. If the record cannot be
+   * read because it is no `KafkaRecord` (text as its value, no headers), throws a `TypeError` that names the wrong part.
+   */
   decode(record: KafkaRecord): readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
   /** The events of the record at a cursor, whose bytes stay in the batch. The cursor may be moved as soon as the call has returned. */
   decodeAt(cursor: RecordCursor): readonly CdcEvent[] | Promise<readonly CdcEvent[]>;
@@ -208,7 +212,11 @@ class DetectingDecoder implements Decoder {
   }
 
   decode(record: KafkaRecord): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {
-    return this.decodeAt(new SingleRecordBatch(record));
+    try {
+      return this.decodeAt(new SingleRecordBatch(record));
+    } catch (error) {
+      throw failureOf(record, error);
+    }
   }
 
   decodeAt(cursor: RecordCursor): readonly CdcEvent[] | Promise<readonly CdcEvent[]> {
