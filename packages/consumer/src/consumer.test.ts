@@ -569,6 +569,29 @@ describe("stream", () => {
 });
 
 describe("health", () => {
+  test("has a lag of 0 for an empty partition, and for one of which the group has everything", async () => {
+    const driver = memory({ topics: { empty: 1, done: 1 } });
+    driver.broker.append("done", { value: "{}" });
+    const options = { driver, groupId: "g", signals: false, health: { lagIntervalMs: 5 } } as const;
+    const first = createConsumer({ ...options, topics: ["done"] });
+    first.on("*", () => void first.stop());
+    await first.run();
+    const second = createConsumer({ ...options, topics: ["empty", "done"] });
+    second.on("*", () => {});
+    const running = second.run();
+    await vi.waitFor(() => {
+      const lags = second.health().assigned.map(({ topic, lag, handledTo }) => [topic, lag, handledTo]);
+      expect(lags).toEqual(
+        expect.arrayContaining([
+          ["empty", 0n, null],
+          ["done", 0n, null],
+        ]),
+      );
+    });
+    await second.stop();
+    await running;
+  });
+
   test("has phase, partitions, lag and progress", async () => {
     const { consumer } = consumerOf(times(6), {}, 2);
     const during = vi.fn();

@@ -6,6 +6,8 @@ export interface HeldPartition {
   readonly assignment: PartitionAssignment;
   readonly ledger: OffsetLedger;
   highWatermark: bigint | null;
+  /** Where it stood at the last answer of the brokers, as far as the answer tells: for lag before anything is handled. */
+  startedAt: bigint | null;
   /** It is about to be given up. What is in flight is still handled and committed, and nothing more is taken. */
   isGoing: boolean;
 }
@@ -16,16 +18,18 @@ export class PartitionLedgers {
 
   assign(assignments: readonly PartitionAssignment[]): void {
     for (const assignment of assignments) {
-      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null, isGoing: false });
+      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null, startedAt: null, isGoing: false });
     }
   }
 
   /** Keeps the ends of the logs, as the brokers report them, for lag. They move even if nothing is fetched. */
   learnRanges(ranges: readonly LogRange[]): void {
-    for (const { assignment, end } of ranges) {
+    for (const { assignment, start, end, committed = null } of ranges) {
       const held = this.#held.get(assignment);
       if (held !== undefined) {
         held.highWatermark = end;
+        // A partition starts at the group's offset, or where retention has moved the log's start to. In an empty log, every start is its end.
+        held.startedAt = start === end ? end : committed === null ? held.startedAt : committed > start ? committed : start;
       }
     }
   }

@@ -8,7 +8,10 @@ import { type Suspicion, suspicionTexts } from "./watchdog.ts";
 export interface PartitionHealth {
   readonly topic: string;
   readonly partition: number;
-  /** Records between what is handled and the end of the log at the last fetch. Null until both are known. */
+  /**
+   * Records between what is handled and the end of the log, as the brokers last said it. Before anything is handled, it counts from the
+   * group's committed offset, and is 0 if the log is empty. Null until both are known.
+   */
   readonly lag: bigint | null;
   /** The offset below which everything is handled. Null until something is. */
   readonly handledTo: bigint | null;
@@ -89,9 +92,10 @@ export function reportHealth(facts: HealthFacts): Health {
   });
 }
 
-function partitionHealth({ assignment, ledger, highWatermark }: HeldPartition): PartitionHealth {
+function partitionHealth({ assignment, ledger, highWatermark, startedAt }: HeldPartition): PartitionHealth {
   const { topic, partition } = assignment;
   const handledTo = ledger.watermark;
-  const lag = highWatermark === null || handledTo === null ? null : highWatermark > handledTo ? highWatermark - handledTo : 0n;
+  const standsAt = handledTo ?? startedAt;
+  const lag = highWatermark === null || standsAt === null ? null : highWatermark > standsAt ? highWatermark - standsAt : 0n;
   return withJson({ topic, partition, lag, handledTo });
 }
