@@ -54,6 +54,11 @@ describe.each(validators)("rows checked by %s", (_name, row) => {
     expect(seen).toMatchObject([{ after: { id: 1, name: "bolt" } }, { after: { id: 1, name: "bolt" } }]);
   });
 
+  test("one with a column that the source did not send says that it is UNAVAILABLE, and what to do", async () => {
+    const { error } = await consume([good.replace('"bolt"', '"__debezium_unavailable_value"')], row);
+    expect((error as Error).message).toMatch(/^\[invalid-row\] .* at name; .*; name is UNAVAILABLE.*union.*REPLICA IDENTITY FULL/);
+  });
+
   test.each([false, true])("one that does not halts the consumer before it, without saying the value (in a batch: %s)", async (batch) => {
     const { seen, error, committed } = await consume([good, bad], row, batch);
     expect(isConsumerError(error) && error.code).toBe("invalid-row");

@@ -1,4 +1,4 @@
-import type { CdcEvent } from "@cdckit/decode";
+import { type CdcEvent, UNAVAILABLE } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
 import { place } from "../failure/halt.ts";
 import { pendingOf } from "../user-code/user-value.ts";
@@ -158,12 +158,25 @@ function valueOf(event: CdcEvent, part: Part, result: unknown, pattern: string):
   const places = list.map((issue) => pathText(issue?.path)).filter((text, i, all) => all.indexOf(text) === i);
   throw new ConsumerError(
     "invalid-row",
-    `${place(at)}: expected ${part} of an event of ${JSON.stringify(pattern)} to pass its validator, found it does not at ${places.join(", ")}; the issues are in the cause`,
+    `${place(at)}: expected ${part} of an event of ${JSON.stringify(pattern)} to pass its validator, found it does not at ${places.join(", ")}; the issues are in the cause${unavailableText((event as unknown as Checked)[part], list)}`,
     { at, cause: Object.assign(new Error("the validator's issues"), { issues }) },
   );
 }
 
+/** What to do about columns that did not pass because their values were not sent: validators say "symbol" of them. */
+function unavailableText(row: unknown, issues: readonly { readonly path?: readonly unknown[] }[]): string {
+  const columns = new Set(issues.map((issue) => String(keysOf(issue?.path)[0])));
+  const found = [...columns].filter((name) => (row as Readonly<Record<string, unknown>> | null)?.[name] === UNAVAILABLE);
+  return found.length === 0
+    ? ""
+    : `; ${found.join(", ")} is UNAVAILABLE, because the source does not send what did not change: accept UNAVAILABLE in the schema (a union), or set REPLICA IDENTITY FULL on the table in PostgreSQL`;
+}
+
+function keysOf(path: readonly unknown[] = []): readonly unknown[] {
+  return path.map((segment) => (typeof segment === "object" && segment !== null && "key" in segment ? segment.key : segment));
+}
+
 function pathText(path: readonly unknown[] | undefined): string {
-  const keys = (path ?? []).map((segment) => (typeof segment === "object" && segment !== null && "key" in segment ? segment.key : segment));
+  const keys = keysOf(path);
   return keys.length === 0 ? "its top" : keys.map(String).join(".");
 }
