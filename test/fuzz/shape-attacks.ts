@@ -3,7 +3,7 @@ import { sourceOf } from "./vector-seeds.ts";
 
 /** What must be learned or compiled anew for every part of a message, or of its schema: each document, column, table or message is another. */
 export function shapeAttacks(): readonly Attack[] {
-  return [...packedAttacks(2_048), ...packedAttacks(8_000), ...columnAttacks(), ...schemaAttacks()];
+  return [...packedAttacks(1_024), ...packedAttacks(8_000), ...columnAttacks(), ...schemaAttacks()];
 }
 
 const version = Buffer.from("0000000000000001", "hex");

@@ -5,9 +5,9 @@ import type { Frame, Framing, Message, Payload } from "../framing.ts";
  * The most documents in a short message. TiCDC's `max-batch-size` is 16 by default, and users may raise it. The limit is needed because
  * each document may have its own shape, and a new shape costs more than the bytes of the document suggest.
  */
-const maxInShort = 2_048;
+const maxInShort = 1_024;
 /** Longer messages may have more documents: one for so many bytes. */
-const minAverage = 512;
+const minAverage = 1_024;
 const lengthBytes = 8;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
