@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import { BenchError } from "../bench-error.ts";
 import { type RateSummary, summarizeRates } from "../measure/rounds.ts";
 import { type Codec, isReadingCodec, type ReadingCodec } from "./codec.ts";
+import { areSameValues } from "./same-values.ts";
 import { type Allocation, allocationOf, medianAllocation } from "./allocation.ts";
 
 /** One direction of a codec over all values once. */
@@ -62,18 +62,13 @@ async function contestantsOf<T>({ codecs, values }: CodecTrial<T>): Promise<read
     }
     written.set(codec.name, bytes);
     const read = await readAll(codec, bytes);
-    if (!isDeepStrictEqual(plain(read), plain(values))) {
+    if (!areSameValues(read, values)) {
       throw new BenchError("usage", `${codec.name} does not give back the values that were written, so it cannot be compared.`);
     }
     contestants.push(new Contestant(codec, values, bytes));
     await setImmediate();
   }
   return contestants;
-}
-
-/** Without prototypes, which differ between libraries and are no data. */
-function plain(values: unknown): unknown {
-  return JSON.parse(JSON.stringify(values));
 }
 
 class Contestant<T> {

@@ -1,7 +1,7 @@
 import { type GroupPosition, lagOf, type PlannedPosition } from "../offsets/offset-plan.ts";
 import type { GroupMember } from "../load/cluster.ts";
 import { formatCount } from "./quantities.ts";
-import { textTable } from "./text-table.ts";
+import { type TableColumn, textTable } from "./text-table.ts";
 
 export interface OffsetsReport {
   readonly groupId: string;
@@ -36,37 +36,30 @@ function membersText(members: readonly GroupMember[]): string {
   return `${members.length} ${members.length === 1 ? "member" : "members"} (${names.join(", ")})`;
 }
 
+const placeColumns: readonly TableColumn[] = [
+  { title: "topic", align: "left" },
+  { title: "partition" },
+  { title: "log start" },
+  { title: "log end" },
+  { title: "committed" },
+];
+
 function positionsTable(positions: readonly GroupPosition[]): string {
   return textTable(
-    [
-      { title: "topic", align: "left" },
-      { title: "partition" },
-      { title: "log start" },
-      { title: "log end" },
-      { title: "committed" },
-      { title: "lag" },
-    ],
-    positions.map((position) => [...placeCells(position), countOrDash(position.committed), countOrDash(lagOf(position))]),
+    [...placeColumns, { title: "lag" }],
+    positions.map((position) => [...placeCells(position), countOrDash(lagOf(position))]),
   );
 }
 
 function plannedTable(planned: readonly PlannedPosition[]): string {
   return textTable(
-    [
-      { title: "topic", align: "left" },
-      { title: "partition" },
-      { title: "log start" },
-      { title: "log end" },
-      { title: "committed" },
-      { title: "new" },
-      { title: "what changes", align: "left" },
-    ],
-    planned.map((position) => [...placeCells(position), countOrDash(position.committed), String(position.next), changeText(position)]),
+    [...placeColumns, { title: "new" }, { title: "what changes", align: "left" }],
+    planned.map((position) => [...placeCells(position), String(position.next), changeText(position)]),
   );
 }
 
-function placeCells({ topic, partition, startOffset, endOffset }: GroupPosition): readonly string[] {
-  return [topic, String(partition), String(startOffset), String(endOffset)];
+function placeCells({ topic, partition, startOffset, endOffset, committed }: GroupPosition): readonly string[] {
+  return [topic, String(partition), String(startOffset), String(endOffset), countOrDash(committed)];
 }
 
 function countOrDash(count: bigint | null): string {
