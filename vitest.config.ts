@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./scripts/longest-first.mjs";
 
-// Tests run on sources: the condition below is how packages see each other without a build.
+// Tests of values run on sources: the condition below is how packages see each other without a build.
 const conditions = ["@cdckit/source", "node"]; // not "import": Node would be told of it for `require` too, and hand modules to CommonJS packages
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
@@ -9,8 +9,8 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 const everywhere = {
   setupFiles: ["./test/property-seed.ts", "./test/quiet-stderr.ts"],
   pool: "forks",
-  // Two, also on two cores: much of what takes long waits for a broker, a session to run out, or a server to start.
-  maxWorkers: 2,
+  // Three, also on two cores: much of what takes long waits for a broker, a session to run out, or a server to start.
+  maxWorkers: 3,
   // What users run: kafkajs tries again at other times, and more often, where this is "test".
   env: { NODE_ENV: "production" },
   testTimeout: 120_000,
@@ -20,7 +20,11 @@ const everywhere = {
 const exclude = ["**/node_modules/**", "**/dist/**"];
 
 /** Tests that work on values alone. They leave nothing behind, so that files share a process, and the modules that it has loaded. */
-const ofValues = ["packages/{decode,json-schema,registry,consumer,kafkajs}/src/**/*.test.ts", "test/{contract,vectors}/*.test.ts"];
+const ofValues = [
+  "packages/{decode,record-batch,json-schema,registry,consumer,driver,kafkajs,confluent,postgres,testkit}/src/**/*.test.ts",
+  "packages/cdc-bench/src/!(cli|leftovers)/**/*.test.ts",
+  "test/{contract,vectors}/*.test.ts",
+];
 
 export default defineConfig({
   ...shared,
@@ -30,10 +34,13 @@ export default defineConfig({
     projects: [
       { ...shared, test: { ...everywhere, name: "values", include: ofValues, exclude, isolate: false } },
       {
-        ...shared,
+        // What users run: `dist`, which Node.js loads by itself. Compiling sources for each of these files took half of their time.
+        resolve: { conditions: ["node"] },
+        ssr: { resolve: { conditions: ["node"] } },
         test: {
           ...everywhere,
           name: "processes",
+          server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
           include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
           exclude: [...exclude, ...ofValues],
           // Costs nothing until a test asks for a broker.

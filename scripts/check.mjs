@@ -13,12 +13,18 @@ demandWritable();
 setUp();
 
 // After setUp: what follows may need installed packages.
+const { bundlePackages } = await import("./bundle.mjs");
 const { checkDependencies } = await import("./dependencies.mjs");
+const { checkDocstrings } = await import("./docstrings.mjs");
+const { checkErrorPages } = await import("./error-pages.mjs");
 const { checkFormatNames } = await import("./format-names.mjs");
 const { checkFormatTables } = await import("./format-tables.mjs");
+const { checkLicences } = await import("./licences.mjs");
 const { checkLinks } = await import("./links.mjs");
 const { checkCodeBlocks, checkCommands, checkPaths } = await import("./readme.mjs");
 const { checkGuarantees } = await import("./guarantees.mjs");
+const { checkPublishedTables } = await import("./published-tables.mjs");
+const { checkRepository } = await import("./repository.mjs");
 const { checkRooms } = await import("./rooms.mjs");
 const { checkTarballs } = await import("./tarballs.mjs");
 const { checkWords } = await import("./words.mjs");
@@ -46,25 +52,36 @@ const checks = [
     judge: () => built(() => run("tsc", ["-b", "test/fuzz", "--pretty", "false"])),
   },
   { name: "types-scripts", of: "types of scripts", judge: () => run("tsc", ["-p", "scripts", "--pretty", "false"]) },
+  { name: "types-page", of: "types of the page", judge: () => run("tsc", ["-p", "packages/cdc-bench/ui", "--pretty", "false"]) },
   { name: "code-blocks", of: "code blocks of documents", judge: () => built(() => checkCodeBlocks(repositoryRoot)) },
   { name: "format", of: "format", judge: () => run("biome", ["format", "--colors=off", "--reporter=summary", "."]) },
   { name: "rooms", of: "the imports between packages and rooms", judge: () => checkRooms(repositoryRoot).join("\n") },
   { name: "words", of: "words of names", judge: () => checkWords(repositoryRoot).join("\n") },
   { name: "format-names", of: "names of formats", judge: () => checkFormatNames(repositoryRoot).join("\n") },
   { name: "dependencies", of: "dependencies and their reasons", judge: () => checkDependencies(repositoryRoot).join("\n") },
+  { name: "licences", of: "licences of dependencies", judge: () => checkLicences(repositoryRoot).join("\n") },
   { name: "commands", of: "commands of documents", judge: () => checkCommands(repositoryRoot).join("\n") },
   { name: "paths", of: "paths of documents", judge: () => checkPaths(repositoryRoot).join("\n") },
   { name: "links", of: "links of documents", judge: () => checkLinks(repositoryRoot).join("\n") },
+  { name: "docstrings", of: "doc comments of public names", judge: () => checkDocstrings(repositoryRoot).join("\n") },
+  { name: "error-pages", of: "pages of error codes", judge: () => checkErrorPages(repositoryRoot).join("\n") },
+  { name: "repository", of: "addresses of the repository", judge: () => checkRepository(repositoryRoot).join("\n") },
   { name: "format-tables", of: "tables of formats", judge: () => checkFormatTables(repositoryRoot) },
+  { name: "published-tables", of: "tables of published benchmarks", judge: () => checkPublishedTables(repositoryRoot).join("\n") },
   { name: "guarantees", of: "guarantees and their tests", judge: () => checkGuarantees(repositoryRoot) },
 ];
 
 /** @type {Promise<string> | undefined} */
 let building;
 
-/** Compiles the packages, once however many checks read the build. */
+/** Compiles and bundles the packages, once however many checks read the build. */
 function build() {
-  building ??= run("tsc", ["-b", "--pretty", "false"]);
+  building ??= run("tsc", ["-b", "--pretty", "false"]).then((complaint) => {
+    if (complaint === "") {
+      bundlePackages(repositoryRoot);
+    }
+    return complaint;
+  });
   return building;
 }
 

@@ -1,7 +1,11 @@
-/** The link check: every link of a document that stays in the repository leads to a file, and its `#anchor` to a heading of that file. */
+/**
+ * The link check: every link of a document that stays in the repository leads to a file, and its `#anchor` to a heading of that file. Links
+ * to the repository's own address stay in it, too: READMEs of packages need them.
+ */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { filesUnder } from "./imports.mjs";
+import { fileAddress } from "./repository.mjs";
 
 /** @typedef {{ readonly target: string, readonly line: number }} Link */
 
@@ -11,9 +15,10 @@ import { filesUnder } from "./imports.mjs";
  * @returns {string[]}
  */
 export function checkLinks(root) {
+  const own = fileAddress(root);
   return filesUnder(root, [".md"], ["node_modules", "dist"]).flatMap((file) =>
     linksOf(readFileSync(file, "utf8")).flatMap(({ target, line }) => {
-      const wrong = complaintOf(root, file, target);
+      const wrong = complaintOf(root, file, target.startsWith(own) ? `/${target.slice(own.length)}` : target);
       return wrong === null ? [] : [`${relative(root, file)}:${line}: links to ${target}, ${wrong}`];
     }),
   );

@@ -12,6 +12,7 @@ const longest = [
   "test/integration/examples.test.ts",
   "test/integration/cdc-bench-secured.test.ts",
   "test/integration/kafkajs-contract.test.ts",
+  "test/integration/confluent-contract.test.ts",
   "test/simulation/simulation.test.ts",
   "test/integration/kafkajs-driver.test.ts",
   "test/services/services.test.ts",

@@ -3,9 +3,10 @@
  * a test, and every command that a document names exists.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { filesUnder } from "./imports.mjs";
 import { captureBeside, repositoryRoot, toolPath } from "./set-up.mjs";
 
 /**
@@ -31,9 +32,18 @@ export function documentsOf(root) {
   const nested = ["packages", "examples"]
     .filter((folder) => existsSync(join(root, folder)))
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name, "README.md")));
-  const docs = existsSync(join(root, "docs")) ? readdirSync(join(root, "docs")).map((name) => join("docs", name)) : [];
-  const own = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "bench/README.md", "docker/README.md"];
-  return [...own, ...docs.filter((name) => name.endsWith(".md")), ...nested].filter((document) => existsSync(join(root, document)));
+  const docs = existsSync(join(root, "docs")) ? filesUnder(join(root, "docs"), [".md"]).map((path) => relative(root, path)) : [];
+  const own = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "GLOSSARY.md",
+    "SECURITY.md",
+    "SUPPORT.md",
+    "bench/README.md",
+    "docker/README.md",
+  ];
+  return [...own, ...docs, ...nested].filter((document) => existsSync(join(root, document)));
 }
 
 /**
@@ -197,7 +207,7 @@ function namesAfter(line, pattern, known, sentence) {
  */
 function commandsOfBench(root) {
   const folder = join(root, "packages/cdc-bench/src/cli");
-  const sources = existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith(".test.ts")) : [];
+  const sources = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts")) : [];
   return sources.flatMap((name) =>
     [...readFileSync(join(folder, name), "utf8").matchAll(/\.command\("([a-z]+)/g)].map(([, command = ""]) => command),
   );

@@ -9,14 +9,17 @@
  */
 export const packageTable = {
   decode: [],
+  "record-batch": ["decode:types"],
   "json-schema": ["decode"],
   registry: ["decode:types"],
   consumer: ["decode", "registry"],
-  kafkajs: ["consumer:types", "decode"],
+  driver: ["consumer:types", "decode"], // it speaks of the port alone: no client is named
+  kafkajs: ["consumer:types", "decode", "record-batch", "driver"],
+  confluent: ["consumer:types", "decode", "driver"],
   postgres: ["consumer:types", "decode"],
   testkit: ["decode", "registry", "consumer"],
   cdckit: ["decode", "registry", "consumer", "kafkajs"],
-  "cdc-bench": ["decode", "registry", "consumer", "kafkajs", "testkit", "cdckit"],
+  "cdc-bench": ["decode", "json-schema", "registry", "consumer", "kafkajs", "postgres", "testkit", "cdckit"],
 };
 
 /**
@@ -24,7 +27,7 @@ export const packageTable = {
  * @property {Readonly<Record<string, readonly string[]>>} rooms
  * @property {readonly string[]} layers
  * @property {Readonly<Record<string, readonly string[]>>} siblings
- * @property {readonly string[]} builtins what of Node a package without I/O may use
+ * @property {readonly string[]} [builtins] what of Node a package without I/O may use
  */
 
 /** What tests beside the sources may import on top of that: the kit that exists for tests, what it is made of, and the real validator. */
@@ -41,7 +44,8 @@ export const outsiders = ["bench", "test", "examples"];
 export const roomTables = {
   decode: {
     rooms: {
-      errors: [],
+      "help-url": [], // where the page about a code is
+      errors: ["help-url"],
       record: [],
       "schema-source": [],
       tiers: [], // what benchmarks turn off
@@ -53,6 +57,7 @@ export const roomTables = {
       event: ["record:types", "schema-source:types"],
       explanation: [], // what explain() answers with
       "schema-seen": ["encoding/type:types", "event:types", "schema-source:types"], // what a schema listener is told
+      "column-selector": ["event:types"], // the port of those who want only some columns
       position: ["event:types"], // where a change stands in its source
       values: ["errors", "options", "set-property"],
       encoding: [
@@ -96,6 +101,7 @@ export const roomTables = {
         "tiers",
         "explanation:types",
         "schema-seen:types",
+        "column-selector:types",
         "stream",
         "framing",
         "encoding",
@@ -118,6 +124,7 @@ export const roomTables = {
         "json-schema-validator:types",
         "explanation:types",
         "schema-seen:types",
+        "column-selector:types",
         "stream",
         "detect",
         "framing",
@@ -135,6 +142,7 @@ export const roomTables = {
         "explanation:types",
         "json-schema-validator:types",
         "schema-seen:types",
+        "column-selector:types",
         "stream",
         "decoder",
         "position",
@@ -167,5 +175,104 @@ export const roomTables = {
       "envelope/flattened": ["envelope/debezium"], // Debezium's own rows without its envelope: the same letters for operations
     },
     builtins: ["node:buffer", "node:util", "node:crypto", "node:zlib"], // zlib: framings whose payload is compressed
+  },
+  "cdc-bench": {
+    rooms: {
+      "exit-codes": [],
+      "bench-error": ["exit-codes"],
+      "negative-timeouts": [],
+      "package-root": [], // where files of this package lie
+      "registry-fault": [],
+      "seeded-random": [],
+      terminal: [], // the world that a command is given
+      measure: ["registry-fault"], // clocks, counters, histograms
+      load: ["bench-error", "measure", "seeded-random"], // brokers, databases, recordings, generated records
+      report: ["bench-error", "measure:types", "package-root", "terminal"], // quantities, tables and JSON as text
+      log: ["report", "terminal:types"],
+      verdict: ["bench-error", "exit-codes", "measure:types", "report"], // thresholds and baselines
+      result: ["bench-error", "measure", "package-root", "report", "verdict"], // what commands write with --json
+      presentation: ["package-root", "report", "result:types"], // documents and how they are drawn; knows no command
+      profile: ["bench-error", "presentation", "result:types"],
+      observe: ["bench-error", "profile", "report", "result:types", "terminal:types"], // what a running measurement says
+      leftovers: ["bench-error", "exit-codes", "load", "terminal"],
+      // What one command does.
+      types: [],
+      hints: ["bench-error"],
+      offsets: ["bench-error", "load:types", "report"],
+      inspect: ["load:types", "offsets", "registry-fault", "report"],
+      doctor: ["bench-error", "exit-codes", "load", "registry-fault", "report"],
+      redrive: ["bench-error", "load", "report"],
+      demo: ["measure", "report", "result:types", "verdict"],
+      codec: ["bench-error", "load", "measure", "registry-fault", "result:types", "seeded-random", "types", "verdict:types"],
+      // What measures on real components: a folder for each command. What several share is a folder, too: `catch-up`, `tables`.
+      scenario: [
+        "bench-error",
+        "codec",
+        "leftovers",
+        "load",
+        "measure",
+        "negative-timeouts",
+        "observe:types",
+        "package-root",
+        "profile",
+        "registry-fault",
+        "report",
+        "result:types",
+        "terminal:types",
+        "types",
+        "verdict",
+      ],
+      // A command's result as a document.
+      presenters: ["bench-error", "codec", "demo:types", "measure:types", "presentation", "report", "result:types", "scenario", "verdict"],
+      ui: [
+        "bench-error",
+        "exit-codes",
+        "observe",
+        "package-root",
+        "presentation",
+        "presenters",
+        "report",
+        "result:types",
+        "terminal:types",
+        "verdict",
+      ],
+      // Flags and exit codes: a file for each command.
+      cli: [
+        "bench-error",
+        "codec",
+        "demo",
+        "doctor",
+        "exit-codes",
+        "hints",
+        "inspect",
+        "leftovers",
+        "load",
+        "log",
+        "measure",
+        "observe",
+        "offsets",
+        "presenters",
+        "profile",
+        "redrive",
+        "registry-fault",
+        "report",
+        "result",
+        "scenario",
+        "terminal",
+        "types",
+        "ui",
+        "verdict",
+      ],
+      main: ["cli", "exit-codes", "negative-timeouts", "observe", "terminal:types"],
+      index: ["cli", "codec", "exit-codes", "presentation", "result:types", "terminal:types"],
+    },
+    layers: ["scenario"],
+    siblings: {
+      "scenario/compare": ["scenario/produce"], // it may write its own topics
+      "scenario/drain": ["scenario/catch-up", "scenario/snapshot", "scenario/tables"], // a backlog may come through a connector
+      "scenario/snapshot": ["scenario/tables"], // the table of create-table
+      "scenario/soak": ["scenario/catch-up"],
+      "scenario/sweep": ["scenario/catch-up"],
+    },
   },
 };

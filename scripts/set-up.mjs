@@ -7,6 +7,7 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { bundlePackages } from "./bundle.mjs";
 import { removeStaleOutput } from "./stale-output.mjs";
 
 export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -114,6 +115,7 @@ function compile(quiet) {
     fail("The build failed, see above.");
   }
   removeStaleOutput(repositoryRoot);
+  bundlePackages(repositoryRoot);
 }
 
 /**

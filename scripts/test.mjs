@@ -35,6 +35,9 @@ try {
 for (const line of [...reporter.skippedLines, ...reporter.summaryLines]) {
   console.log(line);
 }
+for (const line of reporter.failedLines) {
+  console.log(line);
+}
 noteResults(repositoryRoot, reporter.results);
 console.log(`Property tests ran with FAST_CHECK_SEED=${process.env.FAST_CHECK_SEED} on Node ${process.versions.node}.`);
 process.exit(reporter.failed > 0 ? 1 : process.exitCode);

@@ -1,8 +1,13 @@
 /**
- * vitest's own report, and after it each skipped test with its reason. What was counted is told by `closingLine`, which the caller prints
+ * vitest's own report, and after it each skipped test with its reason, and each that failed. What was counted is told by `closingLine`, which the caller prints
  * when all else is said.
  */
+import { stripVTControlCharacters } from "node:util";
 import { DefaultReporter } from "vitest/node";
+
+/** More tests of a file than these, skipped for one reason, are one line. */
+const maxNames = 5;
+const maxErrorLength = 300;
 
 /**
  * @typedef {import("vitest/node").TestModule} TestModule
@@ -14,6 +19,8 @@ export class CountingReporter extends DefaultReporter {
   #failed = 0;
   /** @type {{ name: string, file: string, reason: string }[]} */
   #skipped = [];
+  /** @type {string[]} */
+  #failedLines = [];
   /** @type {string[]} */
   #summaries = [];
   /** @type {Record<string, "passed" | "failed">} */
@@ -31,6 +38,9 @@ export class CountingReporter extends DefaultReporter {
       this.#countModule(module);
     }
     this.#failed += unhandledErrors.length; // an error outside of any test is nobody's pass
+    for (const error of unhandledErrors) {
+      this.#noteFailure("outside of any test", [error]);
+    }
   }
 
   /** @param {TestModule} module */
@@ -42,6 +52,21 @@ export class CountingReporter extends DefaultReporter {
     const failedSuites = [...module.children.allSuites()].filter((suite) => suite.errors().length > 0);
     // A file that does not load, or a hook that throws: its tests did not run, and must not look as if they were not there.
     this.#failed += failedSuites.length + (module.errors().length > 0 ? 1 : 0);
+    for (const suite of failedSuites) {
+      this.#noteFailure(`${module.relativeModuleId} > ${suite.fullName}`, suite.errors());
+    }
+    if (module.errors().length > 0) {
+      this.#noteFailure(module.relativeModuleId, module.errors());
+    }
+  }
+
+  /**
+   * @param {string} where
+   * @param {readonly { readonly message: string }[]} errors
+   */
+  #noteFailure(where, errors) {
+    const [first = ""] = stripVTControlCharacters(errors[0]?.message ?? "").split("\n");
+    this.#failedLines.push(`failed: ${where}: ${first.slice(0, maxErrorLength)}`);
   }
 
   /** @param {TestCase} test */
@@ -58,6 +83,7 @@ export class CountingReporter extends DefaultReporter {
       this.#passed++;
     } else if (result.state === "failed") {
       this.#failed++;
+      this.#noteFailure(`${test.module.relativeModuleId} > ${test.fullName}`, result.errors);
     } else {
       const name = test.fullName.replace(reasonInName, "");
       this.#skipped.push({
@@ -68,9 +94,25 @@ export class CountingReporter extends DefaultReporter {
     }
   }
 
-  /** Each skipped test, one a line. */
+  /** Each skipped test, one a line; a file whose tests are skipped for one reason, and are many, is one line. */
   get skippedLines() {
-    return this.#skipped.map(({ file, name, reason }) => `skipped: ${file} > ${name}: ${reason}`);
+    /** @type {Map<string, string[]>} */
+    const byReason = new Map();
+    for (const { file, name, reason } of this.#skipped) {
+      const key = `${file}\0${reason}`;
+      byReason.set(key, [...(byReason.get(key) ?? []), name]);
+    }
+    return [...byReason].flatMap(([key, names]) => {
+      const [file, reason] = key.split("\0");
+      return names.length > maxNames
+        ? [`skipped: ${file} > ${names.length} tests: ${reason}`]
+        : names.map((name) => `skipped: ${file} > ${name}: ${reason}`);
+    });
+  }
+
+  /** Each failed test with the first line of its error, one a line. They stand at the end: what is cut off is the beginning. */
+  get failedLines() {
+    return this.#failedLines;
   }
 
   /** What tests have to say beside having passed (`task.meta.summary`), one a line. */

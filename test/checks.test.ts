@@ -6,19 +6,20 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
 mkdirSync(join(root, ".cache"), { recursive: true });
-const repository = mkdtempSync(join(root, ".cache", "checks-"));
+const folder = mkdtempSync(join(root, ".cache", "checks-"));
+const repository = { url: "git+https://github.com/somebody/one.git" };
 
-afterAll(() => rmSync(repository, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function write(file: string, content: string | object): void {
-  mkdirSync(dirname(join(repository, file)), { recursive: true });
-  writeFileSync(join(repository, file), typeof content === "string" ? content : JSON.stringify(content));
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), typeof content === "string" ? content : JSON.stringify(content));
 }
 
 // A repository of one package, in which every check passes.
 beforeEach(() => {
-  rmSync(repository, { recursive: true, force: true });
-  write("package.json", { devDependencies: { vitest: "4.1.12" }, scripts: { test: "vitest", demo: "node demo.mjs" } });
+  rmSync(folder, { recursive: true, force: true });
+  write("package.json", { repository, devDependencies: { vitest: "4.1.12" }, scripts: { test: "vitest", demo: "node demo.mjs" } });
   write("packages/one/package.json", { name: "@cdckit/one", dependencies: { avsc: "5.7.9" } });
   write("packages/one/src/index.ts", `import { Type } from "avsc";\n`);
   write("packages/cdc-bench/package.json", { name: "cdc-bench" });
@@ -28,15 +29,15 @@ beforeEach(() => {
   write("scripts/test.mjs", "");
   write("ARCHITECTURE.md", "| `avsc` | reads |\n| `vitest` | tests |\n");
   write("README.md", "# One\n\n```ts\nconst one: number = 1;\n```\n\n```sh\nnpm run demo\nnpx cdc-bench inspect --file x\n```\n");
-  copyFileSync(join(root, "tsconfig.base.json"), join(repository, "tsconfig.base.json"));
-  copyFileSync(join(root, "tsconfig.base.json"), join(repository, "vitest.config.ts"));
+  copyFileSync(join(root, "tsconfig.base.json"), join(folder, "tsconfig.base.json"));
+  copyFileSync(join(root, "tsconfig.base.json"), join(folder, "vitest.config.ts"));
 });
 
 /** What a check of `scripts/` says of the small repository. */
 function said(script: string, check: string): string {
   const code = `
     const { ${check} } = await import("./scripts/${script}");
-    console.log([await ${check}(${JSON.stringify(repository)})].flat().join("\\n"));`;
+    console.log([await ${check}(${JSON.stringify(folder)})].flat().join("\\n"));`;
   const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { cwd: root, encoding: "utf8" });
   return `${stdout}${stderr}`.trim();
 }
@@ -83,7 +84,7 @@ describe("the check of words in names", () => {
 describe("the dependency check", () => {
   const dependencies = (): string => said("dependencies.mjs", "checkDependencies");
 
-  test("has nothing to say where all is declared, used and explained", () => {
+  test("has nothing to say if all is declared, used and explained", () => {
     expect(dependencies()).toBe("");
   });
 
@@ -120,7 +121,7 @@ describe("the document check", () => {
   const blocks = (): string => said("readme.mjs", "checkCodeBlocks");
   const commands = (): string => said("readme.mjs", "checkCommands");
 
-  test("has nothing to say where blocks compile and commands exist", () => {
+  test("has nothing to say if blocks compile and commands exist", () => {
     expect(blocks()).toBe("");
     expect(commands()).toBe("");
   });
@@ -161,7 +162,7 @@ describe("the document check", () => {
 describe("the link check", () => {
   const links = (): string[] => said("links.mjs", "checkLinks").split("\n");
 
-  test("has nothing to say where links lead somewhere, or out of the repository", () => {
+  test("has nothing to say if links lead somewhere, or out of the repository", () => {
     const list = [
       "[a](ARCHITECTURE.md)",
       "[b](docs/two.md#where-it-is-1)",
@@ -197,6 +198,15 @@ describe("the link check", () => {
     ]);
   });
 
+  test("takes the repository's own address for its folder", () => {
+    const own = "https://github.com/somebody/one/blob/main/";
+    write(
+      "README.md",
+      `# One\n\n[a](${own}ARCHITECTURE.md) [b](${own}docs/none.md) [c](https://github.com/somebody/two/blob/main/none.md)\n`,
+    );
+    expect(links()).toEqual([`README.md:3: links to ${own}docs/none.md, and there is no docs/none.md.`]);
+  });
+
   test("takes nothing in code for a link", () => {
     write("README.md", "# One\n\n`a[0](b)` and ``c[`d`](e)``\n\n```ts\nf[0](g);\n```\n<!-- [h](i) -->\n");
     expect(links()).toEqual([""]);
@@ -213,7 +223,7 @@ describe("the check command", () => {
     expect(status).toBe(0);
   });
 
-  test("lists the names where one is unknown", () => {
+  test("lists the names if one is unknown", () => {
     const { status, stderr, stdout } = check("rooms", "flies");
     expect(stderr).toMatch(/^There is no check "flies"\. The checks are:\n(?: {2}[\w-]+ +\S.*\n)+$/);
     expect(stderr).toContain("  links           links of documents\n");
@@ -225,7 +235,7 @@ describe("the tests of a change", () => {
   const related = (...changed: string[]): unknown => {
     const code = `
       const { relatedTests } = await import("./scripts/related-tests.mjs");
-      console.log(JSON.stringify(relatedTests(${JSON.stringify(repository)}, ${JSON.stringify(changed)})));`;
+      console.log(JSON.stringify(relatedTests(${JSON.stringify(folder)}, ${JSON.stringify(changed)})));`;
     return JSON.parse(spawnSync(process.execPath, ["--input-type=module", "-e", code], { cwd: root, encoding: "utf8" }).stdout);
   };
 
@@ -270,7 +280,7 @@ describe("the set-up of a clone", () => {
     packages: { "": {}, "packages/one": {}, "node_modules/avsc": { version, ...(optional ? { optional } : {}) } },
   });
 
-  test("installs where nothing is installed", () => {
+  test("installs if nothing is installed", () => {
     write("package-lock.json", locked("5.7.9"));
     expect(installed()).toBe("false");
   });
@@ -281,7 +291,7 @@ describe("the set-up of a clone", () => {
     expect(installed()).toBe("true");
   });
 
-  test("installs again where the lock file names another version, or one package more", () => {
+  test("installs again if the lock file names another version, or one package more", () => {
     write("node_modules/.package-lock.json", locked("5.7.8"));
     write("package-lock.json", locked("5.7.9"));
     expect(installed()).toBe("false");
@@ -293,5 +303,59 @@ describe("the set-up of a clone", () => {
     write("node_modules/.package-lock.json", { packages: {} });
     write("package-lock.json", locked("5.7.9", true));
     expect(installed()).toBe("true");
+  });
+});
+
+describe("the check of doc comments", () => {
+  test("sees public names without one, through files that pass them on", () => {
+    write("packages/one/src/index.ts", 'export { a, b } from "./a.ts";\nexport type { C } from "./a.ts";\n');
+    write("packages/one/src/a.ts", 'export { b } from "./b.ts";\n/** Says what it is. */\nexport const a = 1;\nexport interface C {}\n');
+    write("packages/one/src/b.ts", "export function b(): void {}\n");
+    expect(said("docstrings.mjs", "checkDocstrings").split("\n")).toEqual([
+      "packages/one/src/b.ts: b is public and has no doc comment.",
+      "packages/one/src/a.ts: C is public and has no doc comment.",
+    ]);
+  });
+});
+
+describe("the check of error pages", () => {
+  const pages = (): string[] => said("error-pages.mjs", "checkErrorPages").split("\n");
+  const page = (code: string, example: string): string =>
+    `# ${code}\n\n**What happened.** X\n\n**Why.** Y\n\n**What to do.** Z\n\n\`\`\`text\n${example}\n\`\`\`\n\nThrown by \`OneError\` of \`@cdckit/one\`.\n`;
+
+  beforeEach(() => {
+    write("packages/one/src/errors.ts", 'export type OneErrorCode =\n  /** "Late". */\n  "too-late" | "too-early";\n');
+    write(
+      "packages/one/src/index.ts",
+      'throw new OneError("too-late", `the train of ${hour} has left the station`);\nnew OneError("too-early", "");\n',
+    );
+    write("docs/errors/README.md", "[a](too-late.md) [b](too-early.md)\n");
+    write("docs/errors/too-late.md", page("too-late", "[too-late] the train of 9 has left the station"));
+  });
+
+  test("wants a page for each code, and a code for each page", () => {
+    write("docs/errors/too-soon.md", page("too-soon", ""));
+    expect(pages()).toEqual([
+      "docs/errors/too-soon.md: no source has this code.",
+      "docs/errors/too-early.md: is missing: what happened, why, what to do, and an example message.",
+    ]);
+  });
+
+  test("wants an example that a source writes", () => {
+    write("docs/errors/too-early.md", page("too-early", "[too-early] the train comes at some other time"));
+    expect(pages()).toEqual(["docs/errors/too-early.md: has no example message whose words stand in a source."]);
+  });
+});
+
+describe("the check of the repository's address", () => {
+  test("sees a manifest, a README and a source that name another one", () => {
+    write("packages/one/README.md", "[a](../../docs/two.md)\n");
+    write("packages/one/src/help-url.ts", "export {};\n");
+    write("packages/cdc-bench/README.md", "[a](#b)\n");
+    expect(said("repository.mjs", "checkRepository").split("\n")).toEqual(
+      ["cdc-bench/package.json", "one/package.json", "one/README.md", "one/src/help-url.ts"].map(
+        (path) => `packages/${path}: does not name the repository as package.json does. Run: node scripts/repository.mjs`,
+      ),
+    );
   });
 });

@@ -22,7 +22,7 @@ function runWith(name: string, code: string): { readonly lines: readonly string[
     const options = { root: ${JSON.stringify(folder)}, config: false, include: ["${name}.case.ts"], watch: false, reporters: [reporter] };
     const vitest = await startVitest("test", [], options);
     await vitest.close();
-    console.log([...reporter.skippedLines, ...reporter.summaryLines, reporter.failed, reporter.closingLine].join("\\n"));
+    console.log([...reporter.skippedLines, ...reporter.summaryLines, ...reporter.failedLines, reporter.failed, reporter.closingLine].join("\\n"));
     process.exit(0);`;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, encoding: "utf8" });
   const lines = stdout.trimEnd().split("\n");
@@ -42,6 +42,17 @@ describe("the closing line of npm test", () => {
   test("comes after each skipped test with its reason", () => {
     const { lines } = runWith("reasons", `test("runs on a broker", (context) => context.skip("no Java on this machine"));`);
     expect(lines.at(-3)).toBe("skipped: reasons.case.ts > runs on a broker: no Java on this machine");
+  });
+
+  test("comes after one line for a file whose tests are skipped for one reason, and are many", () => {
+    const { lines } = runWith("many", `test.for([1, 2, 3, 4, 5, 6])("%s runs on a broker", (_, context) => context.skip("no Java"));`);
+    expect(lines.at(-3)).toBe("skipped: many.case.ts > 6 tests: no Java");
+    expect(lines.at(-1)).toBe("0 passed, 0 failed, 6 skipped");
+  });
+
+  test("comes after each failed test with its error", () => {
+    const { lines } = runWith("failures", `describe("sums", () => { test("are right", () => expect(1).toBe(2)); });`);
+    expect(lines.at(-3)).toMatch(/^failed: failures\.case\.ts > sums > are right: expected 1 to be 2/);
   });
 
   test("comes after what tests have to say of what they did", () => {
@@ -65,6 +76,7 @@ describe("the closing line of npm test", () => {
   test("counts a file that does not load as failed", () => {
     const { lines, failed } = runWith("broken", `throw new Error("not loadable");`);
     expect(lines.at(-1)).toBe("0 passed, 1 failed, 0 skipped");
+    expect(lines.at(-3)).toBe("failed: broken.case.ts: not loadable");
     expect(failed).toBe(1);
   });
 

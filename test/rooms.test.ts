@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { checkFormatNames } from "../scripts/format-names.mjs";
 import { checkFormatTables } from "../scripts/format-tables.mjs";
+import { checkRooms } from "../scripts/rooms.mjs";
 
 const root = join(import.meta.dirname, "..");
 const copy = mkdtempSync(join(tmpdir(), "cdckit-rooms-"));
@@ -31,8 +33,13 @@ afterEach(() => {
   touched.clear();
 });
 
-/** What a check says of the copy, one complaint a line. */
-function complaints(script = "rooms.mjs"): readonly string[] {
+/** What a check says of the copy. */
+function complaints(check: (root: string) => readonly string[] = checkRooms): readonly string[] {
+  return check(copy);
+}
+
+/** The same of the check as a command, one complaint a line. */
+function saidBy(script: string): readonly string[] {
   const { stdout, stderr } = spawnSync(process.execPath, [join(root, "scripts", script), copy], { encoding: "utf8" });
   return [...stdout.split("\n"), ...stderr.split("\n")].filter((line) => line !== "");
 }
@@ -54,6 +61,11 @@ function replaceIn(file: string, from: string, to: string): void {
 describe("the room check", () => {
   test("finds nothing against the repository as it is", () => {
     expect(complaints()).toEqual([]);
+  });
+
+  test("is a command, too", () => {
+    plant("packages/decode/src/utils.ts", "export const a = 1;");
+    expect(saidBy("rooms.mjs")).toEqual(complaints());
   });
 
   const planted: readonly (readonly [title: string, file: string, code: string, sentence: string])[] = [
@@ -173,10 +185,11 @@ describe("the room check", () => {
 });
 
 describe("the format name check", () => {
-  const said = (): readonly string[] => complaints("format-names.mjs");
+  const said = (): readonly string[] => complaints(checkFormatNames);
 
   test("finds nothing against the repository as it is", () => {
     expect(said()).toEqual([]);
+    expect(saidBy("format-names.mjs")).toEqual([]);
   });
 
   const planted: readonly (readonly [title: string, file: string, code: string, sentence: string])[] = [
@@ -203,8 +216,9 @@ describe("the format name check", () => {
   for (const [title, file, code, sentence] of planted) {
     test(`sees ${title}`, () => {
       plant(`packages/decode/src/${file}`, code);
-      expect(said()).toEqual([expect.stringMatching(`^packages/decode/src/${file}:\\d+: `)]);
-      expect(said().join()).toContain(sentence);
+      const found = said();
+      expect(found).toEqual([expect.stringMatching(`^packages/decode/src/${file}:\\d+: `)]);
+      expect(found.join()).toContain(sentence);
     });
   }
 

@@ -18,7 +18,8 @@ export async function loadCorpus(name: CorpusName): Promise<Corpus> {
   return { ...corpus, records: inFetchedBatches(corpus.records) };
 }
 
-async function recorded(name: Exclude<CorpusName, "confluent-protobuf">): Promise<Corpus> {
+/** A recording as it is. */
+export async function recorded(name: Exclude<CorpusName, "confluent-protobuf">): Promise<Corpus> {
   const { file, schemasFile } = bundledRecording(`salesorderdetail/${name}`);
   return { name, records: await loadRecording(file), schemas: fromBundle(schemasFile) };
 }

@@ -1,22 +1,26 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
+import { runColumns } from "./suites/columns.ts";
 import { runConsume } from "./suites/consume.ts";
 import { runDecode } from "./suites/decode.ts";
 import { runFlow } from "./suites/flow.ts";
 import { runHeap } from "./suites/heap.ts";
 import { runLayers } from "./suites/layers.ts";
+import { runMixes } from "./suites/mixes.ts";
+import { runRecordBatch } from "./suites/record-batch.ts";
 import { runRuntime } from "./suites/runtime.ts";
 import { runSink } from "./suites/sink.ts";
 import { runSoak } from "./suites/soak.ts";
 import { runTiers } from "./suites/tiers.ts";
 
-const usage = `usage: npm run bench -- [decode|layers|tiers|runtime|heap|sink|consume|flow|soak]... [options]
+const usage = `usage: npm run bench -- [decode|columns|layers|tiers|mixes|record-batch|runtime|heap|sink|consume|flow|soak]... [options]
   --rounds N     rounds per contender (default 15)
   --round-ms N   shortest time of one round in milliseconds (default 150)
   --messages N   messages of the heap suite (default 1000000) and of each pass of runtime and consume (200000), and of sink (10000)
   --megabytes N  how much goes through a heap of 256 MiB in flow (default 2600)
   --minutes N    how long soak goes on (default 30)
+  --only REGEX   which mixes of records (default all of them)
   -o, --output F write the results as JSON too
 `;
 
@@ -26,6 +30,7 @@ interface SuiteOptions {
   readonly messages?: number;
   readonly minutes?: number;
   readonly megabytes?: number;
+  readonly only?: string;
 }
 
 interface SuiteOutcome {
@@ -37,7 +42,10 @@ interface SuiteOutcome {
 
 const suites: Readonly<Record<string, (options: SuiteOptions) => Promise<SuiteOutcome>>> = {
   decode: runDecode,
+  columns: runColumns,
   layers: runLayers,
+  mixes: runMixes,
+  "record-batch": runRecordBatch,
   runtime: runRuntime,
   heap: runHeap,
   sink: runSink,
@@ -59,6 +67,7 @@ async function main(): Promise<void> {
       messages: { type: "string" },
       minutes: { type: "string" },
       megabytes: { type: "string" },
+      only: { type: "string" },
       output: { type: "string", short: "o" },
     },
   });
@@ -66,6 +75,7 @@ async function main(): Promise<void> {
     rounds: positive(values.rounds, "--rounds"),
     roundMs: positive(values["round-ms"], "--round-ms"),
     ...(values.messages === undefined ? {} : { messages: positive(values.messages, "--messages") }),
+    ...(values.only === undefined ? {} : { only: values.only }),
     ...(values.megabytes === undefined ? {} : { megabytes: positive(values.megabytes, "--megabytes") }),
     ...(values.minutes === undefined ? {} : { minutes: positive(values.minutes, "--minutes") }),
   };

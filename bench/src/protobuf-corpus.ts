@@ -37,7 +37,7 @@ export function protobufCorpus(avro: Corpus): Corpus {
     (record): KafkaRecord => ({
       ...record,
       key: framed(1, key, read(record.key)),
-      value: framed(2, envelope, asConverted(read(record.value))),
+      value: record.value === null ? null : framed(2, envelope, asConverted(read(record.value))),
     }),
   );
   const schemas = [keyText, readFileSync(envelopeFile, "utf8")].map(

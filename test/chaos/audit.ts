@@ -1,5 +1,7 @@
 /** What was handled, in the order in which it was written down, and what follows from that. */
 
+import type { Stall } from "./stall-watch.ts";
+
 export interface Handled {
   readonly partition: number;
   readonly offset: bigint;
@@ -19,6 +21,9 @@ export interface Assigned {
   readonly atMs: number;
   readonly partitions: readonly number[];
 }
+
+/** A member lost these partitions with work under way, by its own word: its session had run out, or its drain took too long. */
+export type Loss = Assigned;
 
 /** A moment in which something was killed, stopped or cut: what comes after it may come again. */
 export interface Disturbance {
@@ -62,6 +67,8 @@ export function judge(
   handled: readonly Handled[],
   disturbances: readonly Disturbance[],
   expelledAtMs: readonly number[] = [],
+  losses: readonly Loss[] = [],
+  stalls: readonly Stall[] = [],
 ): Verdict {
   const violations: string[] = [];
   const times = new Map<string, number>();
@@ -82,7 +89,9 @@ export function judge(
     if (last !== undefined && record.offset <= last.offset) {
       const isExcused =
         disturbances.some((one) => mayPartMembers(one, last, record)) ||
-        expelledAtMs.some((atMs) => last.startedMs <= atMs && atMs <= record.atMs);
+        stalls.some((one) => mayPartMembers({ what: "stall", ...one }, last, record)) ||
+        expelledAtMs.some((atMs) => last.startedMs <= atMs && atMs <= record.atMs) ||
+        losses.some((loss) => isLossOf(last, loss) && loss.atMs <= record.atMs);
       if (!isExcused) {
         violations.push(`key ${record.key}: ${id} came after ${last.offset}, and nothing had happened${sinceThen(disturbances, last)}`);
       }
@@ -112,8 +121,17 @@ export function judge(
 export const sessionMs = 3_000;
 
 /** After this long without a disturbance, nothing that comes again has an excuse. A process that was frozen gets none beyond the freeze. */
-function mayPartMembers({ what, sinceMs, untilMs }: Disturbance, last: Handled, record: Handled): boolean {
+function mayPartMembers(
+  { what, sinceMs, untilMs }: Pick<Disturbance, "what" | "sinceMs" | "untilMs">,
+  last: Handled,
+  record: Handled,
+): boolean {
   return sinceMs <= record.atMs && untilMs >= last.startedMs - (what === "freeze" ? 0 : sessionMs);
+}
+
+/** What the member had handled and not committed when it lost the partition comes again, to whoever has it then. */
+function isLossOf({ pid, partition, startedMs }: Handled, loss: Loss): boolean {
+  return loss.pid === pid && loss.partitions.includes(partition) && loss.atMs >= startedMs;
 }
 
 function sinceThen(disturbances: readonly Disturbance[], { startedMs }: Handled): string {
@@ -134,6 +152,9 @@ export function expulsions(brokerLog: string, groupId: string): readonly number[
 /**
  * Members that go on with a partition that is another one's: what they start after the group has assigned it to that one. What is under way
  * at that moment has no other end: handlers that were called, and those of the same turn of the event loop.
+ *
+ * The other member must have started a record of the partition by then, too. Its word alone proves nothing: on a busy machine a process hears
+ * late of a generation that the group has left since, and says "assigned" after the next owner has.
  */
 export function zombies(handled: readonly Handled[], assigned: readonly Assigned[]): readonly string[] {
   const owners = new Map<number, Assigned[]>();
@@ -144,12 +165,31 @@ export function zombies(handled: readonly Handled[], assigned: readonly Assigned
       owners.set(partition, before);
     }
   }
+  const firstStarts = new Map<Assigned, Map<number, number>>();
+  const hasStarted = (one: Assigned, { partition, startedMs }: Handled): boolean => {
+    let starts = firstStarts.get(one);
+    if (starts === undefined) {
+      starts = new Map();
+      for (const { pid, partition: own, startedMs: atMs } of handled) {
+        if (pid === one.pid && atMs >= one.atMs && atMs < (starts.get(own) ?? Number.POSITIVE_INFINITY)) {
+          starts.set(own, atMs);
+        }
+      }
+      firstStarts.set(one, starts);
+    }
+    return (starts.get(partition) ?? Number.POSITIVE_INFINITY) < startedMs;
+  };
   const late = new Map<Assigned, Handled[]>();
   for (const record of handled) {
     const reported = owners.get(record.partition) ?? [];
     const own = reported.findLast(({ pid, atMs }) => pid === record.pid && atMs <= record.startedMs);
     const isOthers = reported.some(
-      ({ pid, atMs }) => pid !== record.pid && own !== undefined && atMs > own.atMs && atMs < record.startedMs,
+      (other) =>
+        other.pid !== record.pid &&
+        own !== undefined &&
+        other.atMs > own.atMs &&
+        other.atMs < record.startedMs &&
+        hasStarted(other, record),
     );
     if (own !== undefined && isOthers) {
       late.set(own, [...(late.get(own) ?? []), record]);

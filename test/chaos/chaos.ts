@@ -21,6 +21,7 @@ import { Members } from "./members.ts";
 import { startProxiedKafka } from "./proxied-kafka.ts";
 import { groupId, RowWriter, rowType, topic } from "./row-writer.ts";
 import { SmallRegistry } from "./small-registry.ts";
+import { StallWatch } from "./stall-watch.ts";
 import type { TcpProxy } from "./tcp-proxy.ts";
 import { Trials } from "./trials.ts";
 
@@ -50,6 +51,12 @@ export interface ChaosReport extends Verdict {
   readonly freezesOutlasted: number;
   /** Of the records that were held, how many were held at a member that had other partitions to go on with. */
   readonly holdsBesideOthers: number;
+  /** Of the records that were held, for how many one member waited so long that its health had to tell of it. */
+  readonly holdsJudged: number;
+  /** How often a member lost partitions with work under way, by its own word. */
+  readonly losses: number;
+  /** How often the machine stood still. */
+  readonly stalls: number;
 }
 
 /** Of a stop: twice the consumer's own deadline, for work in flight and then for the driver, and something for a busy machine. */
@@ -57,6 +64,12 @@ const deadlineMs = 15_000;
 
 /** For a session to run out, a rebalance, and something for a busy machine. */
 const quietMs = 60_000;
+
+/** After a session has run out, partitions are another member's by then. */
+const maxRebalanceMs = 8_000;
+
+/** A run goes on for so long after its time, if what it is for has not come up. */
+const maxExtraMs = 120_000;
 
 /** A round of them, in an order that the seed draws, and then a calm. */
 const faults = [
@@ -101,6 +114,7 @@ class Scene {
   readonly #writer: RowWriter;
   readonly #members: Members;
   readonly #trials: Trials;
+  readonly #stallWatch: StallWatch = new StallWatch();
   readonly #disturbances: Disturbance[] = [];
   readonly #counts: Record<string, number> = {};
   readonly #violations: string[] = [];
@@ -149,12 +163,21 @@ class Scene {
     await this.#untilHandled(200);
     const endAt = performance.now() + this.#options.minutes * 60_000;
     const wanted = this.#options.faults ?? faults;
-    for (let round = this.#random.shuffled(wanted); performance.now() < endAt || this.#kills < (this.#options.minKills ?? 0); ) {
+    const unproved = (): readonly Fault[] => {
+      const holds = Math.min(this.#trials.holdsJudged, this.#trials.holdsBesideOthers);
+      return wanted.filter((fault) => (fault === "freeze" && this.#freezesOutlasted === 0) || (fault === "hold" && holds === 0));
+    };
+    const isDue = (): boolean => {
+      const overMs = performance.now() - endAt;
+      return overMs < 0 || this.#kills < (this.#options.minKills ?? 0) || (overMs < maxExtraMs && unproved().length > 0);
+    };
+    for (let round = this.#random.shuffled(wanted); isDue(); ) {
       if (round.length === 0) {
         round = this.#random.shuffled(wanted);
         await pass(sessionMs + 2_000); // what comes again after this has no excuse
       }
-      const fault = round.pop() as Fault;
+      const isExtra = performance.now() > endAt && this.#kills >= (this.#options.minKills ?? 0);
+      const fault = isExtra ? this.#random.pick(unproved()) : (round.pop() as Fault);
       this.#options.log?.(`${fault} at ${this.#members.handled().length} handled`);
       await this.#disturb(fault);
       await this.#checkCommits();
@@ -173,15 +196,18 @@ class Scene {
   }
 
   close(): void {
+    this.#stallWatch.close();
     this.#writer.stop();
     this.#members.close();
   }
 
   async #report(): Promise<ChaosReport> {
     const handled = this.#members.handled();
-    const assigned = this.#members.words().filter(({ kind }) => kind === "assigned");
+    const words = this.#members.words();
+    const assigned = words.filter(({ kind }) => kind === "assigned");
+    const losses = words.filter(({ kind }) => kind === "lost" || kind === "gave up");
     const expelledAtMs = expulsions(readFileSync(join(this.#dir, "kafka.log"), "utf8"), groupId);
-    const verdict = judge(this.#produced, handled, this.#disturbances, expelledAtMs);
+    const verdict = judge(this.#produced, handled, this.#disturbances, expelledAtMs, losses, this.#stallWatch.stalls);
     await this.#checkCommits();
     return {
       ...verdict,
@@ -193,6 +219,9 @@ class Scene {
       expulsions: expelledAtMs.length,
       freezesOutlasted: this.#freezesOutlasted,
       holdsBesideOthers: this.#trials.holdsBesideOthers,
+      holdsJudged: this.#trials.holdsJudged,
+      losses: losses.length,
+      stalls: this.#stallWatch.stalls.length,
     };
   }
 
@@ -285,8 +314,15 @@ class Scene {
     member.kill("SIGSTOP");
     await this.#note("freeze", this.#lineCount(), sinceMs);
     await pass(sessionMs + 500 + this.#random.below(1_500));
-    const taken = this.#members.words().filter(({ kind, atMs, pid }) => kind === "assigned" && atMs > sinceMs && pid !== member.pid);
-    this.#freezesOutlasted += taken.some((word) => word.partitions.length > 0) ? 1 : 0;
+    const isTaken = (): boolean =>
+      this.#members
+        .words()
+        .some(({ kind, atMs, pid, partitions }) => kind === "assigned" && atMs > sinceMs && pid !== member.pid && partitions.length > 0);
+    // A rebalance takes longer on a busy machine.
+    for (const untilMs = performance.now() + maxRebalanceMs; !isTaken() && performance.now() < untilMs; ) {
+      await pass(100);
+    }
+    this.#freezesOutlasted += isTaken() ? 1 : 0;
     member.kill("SIGCONT");
     await this.#note("freeze", this.#lineCount(), sinceMs);
   }

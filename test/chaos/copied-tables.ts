@@ -31,6 +31,11 @@ export function copiedDdl(schema: string): string {
     create table ${schema}.ledger (id bigint primary key, what text not null);`;
 }
 
+/** Whether PostgreSQL has ended a transaction because it and another one locked each other out. */
+export function isDeadlock(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === "40P01";
+}
+
 /** Statements of an application, a transaction at a time; some are rolled back. */
 export class Load {
   readonly #schema: string;
@@ -49,8 +54,16 @@ export class Load {
   async transaction(client: pg.Client): Promise<void> {
     const count = 1 + this.#random.below(15);
     await client.query("begin");
-    for (let i = 0; i < count; i++) {
-      await this.#statement(client);
+    try {
+      for (let i = 0; i < count; i++) {
+        await this.#statement(client);
+      }
+    } catch (error) {
+      if (!isDeadlock(error)) {
+        throw error;
+      }
+      await client.query("rollback"); // an application would begin again; this one goes on
+      return;
     }
     await client.query(this.#random.chance(0.1) ? "rollback" : "commit");
     this.statements += count;

@@ -1,5 +1,6 @@
 /** A service as users write one that keeps a copy of tables in PostgreSQL: `node copy-member.mjs '{"brokers":...}'`. */
 import process from "node:process";
+import { inspect } from "node:util";
 import { createConsumer } from "@cdckit/consumer";
 import { kafkajs } from "@cdckit/kafkajs";
 import { postgres } from "@cdckit/postgres";
@@ -28,6 +29,6 @@ for (const { batch, ...sink } of sinks) {
 try {
   await consumer.run();
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(`${inspect(error)}\n`); // with its causes
   process.exitCode = 1;
 }

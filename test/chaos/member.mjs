@@ -20,13 +20,22 @@ const tuning = {
   maxBytesPerPartition: 16_384,
 };
 const consumer = createConsumer({
-  logger: false,
+  logger: { debug() {}, info() {}, warn: warned, error() {} },
   driver: driverWith(bug, { brokers: [brokers], requestTimeout: 6_000 }, tuning),
   groupId,
   topics: [topic],
   shutdownTimeoutMs: 5_000,
   ...options,
+  // The registry writes down who has asked.
+  ...(options.registry && { registry: { ...options.registry, headers: { "x-member": String(process.pid) } } }),
 });
+
+/** What it could not finish before its partitions went comes again. */
+function warned(fields, line) {
+  if (/were given up with events in flight/.test(line)) {
+    say({ kind: "gave up", partitions: fields.partitions.map((name) => Number(/\[(\d+)\]/.exec(name)?.[1])) });
+  }
+}
 
 function say(word) {
   if (wordsFile !== null) {
@@ -34,8 +43,8 @@ function say(word) {
   }
 }
 for (const kind of ["assigned", "revoked"]) {
-  channel(`cdckit:consumer:${kind}`).subscribe(({ assignments }) => {
-    say({ kind, partitions: assignments.map(({ partition }) => partition) });
+  channel(`cdckit:consumer:${kind}`).subscribe(({ assignments, how }) => {
+    say({ kind: how === "lost" ? "lost" : kind, partitions: assignments.map(({ partition }) => partition) });
   });
 }
 if (wordsFile !== null) {

@@ -19,7 +19,7 @@ export interface MembersParts {
 
 /** What a member says of itself. */
 export interface Word extends Assigned {
-  readonly kind: "assigned" | "revoked" | "health" | "held";
+  readonly kind: "assigned" | "revoked" | "lost" | "gave up" | "health" | "held";
   /** Of `health`. */
   readonly live?: boolean;
   readonly reasons?: readonly string[];

@@ -9,7 +9,7 @@ import { deleteConnector, deployConnector, fillIn, readConnectors, connectorValu
 import { endOffsets } from "../../scripts/stack/topics.mjs";
 import { Random } from "../fuzz/random.ts";
 import type { SharedStack } from "../integration/stack.ts";
-import { columnsOf, copiedDdl, copiedTables, hashOf, Load } from "./copied-tables.ts";
+import { columnsOf, copiedDdl, copiedTables, hashOf, isDeadlock, Load } from "./copied-tables.ts";
 
 export interface CopyOptions {
   readonly seed: number;
@@ -80,12 +80,10 @@ class CopyScene {
       await pass(this.#random.below(400));
       await this.#kill();
       if (kill === Math.ceil(this.#options.kills / 2)) {
-        await this.#pool.query(
-          `alter table ${this.#source}.orders add column discount numeric(6, 2), add column late_comer text; ` +
-            `alter table ${this.#source}.lines alter column quantity type bigint`,
-        );
-        await this.#pool.query(`update ${this.#source}.orders set discount = 0.5, late_comer = 'here' where id % 3 = 0`);
-        await this.#pool.query(`update ${this.#source}.lines set quantity = 9007199254740993 where tenant = 1`);
+        await this.#change(`alter table ${this.#source}.orders add column discount numeric(6, 2), add column late_comer text`);
+        await this.#change(`alter table ${this.#source}.lines alter column quantity type bigint`);
+        await this.#change(`update ${this.#source}.orders set discount = 0.5, late_comer = 'here' where id % 3 = 0`);
+        await this.#change(`update ${this.#source}.lines set quantity = 9007199254740993 where tenant = 1`);
       }
     }
     this.#isLoading = false;
@@ -160,6 +158,20 @@ class CopyScene {
     await client.end();
   }
 
+  /** A statement at the source, again if it and the load have locked each other out. */
+  async #change(statement: string): Promise<void> {
+    for (;;) {
+      try {
+        await this.#pool.query(statement);
+        return;
+      } catch (error) {
+        if (!isDeadlock(error)) {
+          throw error;
+        }
+      }
+    }
+  }
+
   #join(): void {
     const { host, port, user, password, database } = this.#stack.postgres;
     const sink = {
@@ -179,12 +191,12 @@ class CopyScene {
     const member = spawn(process.execPath, [memberScript, JSON.stringify(options)], { stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
     member.stderr?.on("data", (text: Buffer) => {
-      said = String(text).trimEnd();
-      this.#options.log?.(`member ${member.pid}: ${said}`);
+      said += String(text);
+      this.#options.log?.(`member ${member.pid}: ${String(text).trimEnd()}`);
     });
     member.once("close", (code) => {
       if (this.#forget(member)) {
-        this.#violations.push(`a member ended by itself with ${code}: ${said}`);
+        this.#violations.push(`a member ended by itself with ${code}: ${said.trimEnd()}`);
       }
     });
     this.#members.push(member);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Reached } from "./waiting.ts";
 
 /** A registry of one schema under many ids, which can be out of order in the ways that registries are. */
 export class SmallRegistry {
@@ -8,7 +9,7 @@ export class SmallRegistry {
   #lastId = 1;
   /** The id that is not answered for. */
   #withheld: number | null = null;
-  #isMissed = false;
+  #misses: Reached[] = [];
 
   private constructor(schema: string) {
     this.#server = createServer((request, response) => this.#answer(request, response, schema));
@@ -36,13 +37,13 @@ export class SmallRegistry {
   /** A new id, which is not answered for until the registry is healed; the others are. */
   withhold(): number {
     this.#withheld = ++this.#lastId;
-    this.#isMissed = false;
+    this.#misses = [];
     return this.#lastId;
   }
 
-  /** Somebody has asked for the id that is withheld. */
-  get isMissed(): boolean {
-    return this.#isMissed;
+  /** Who has asked for the id that is withheld, and when. */
+  get misses(): readonly Reached[] {
+    return this.#misses;
   }
 
   close(): void {
@@ -53,7 +54,9 @@ export class SmallRegistry {
   #answer(request: IncomingMessage, response: ServerResponse, schema: string): void {
     const id = Number(/^\/schemas\/ids\/(\d+)/.exec(request.url ?? "")?.[1] ?? 0);
     const isWithheld = id !== 0 && id === this.#withheld;
-    this.#isMissed ||= isWithheld;
+    if (isWithheld) {
+      this.#misses.push({ pid: Number(request.headers["x-member"]), atMs: Date.now() });
+    }
     if (this.#state === "hangs" || isWithheld) {
       return; // the client's own patience ends it
     }

@@ -118,7 +118,7 @@ describe("a value that is all bytes", () => {
     expect(valueOf([0, 0, 0, 0, 1, 4, 2, 3])).toEqual([Buffer.from([4, 2, 3])]);
   });
 
-  test("has its length where nothing says that Confluent's serializer wrote it", () => {
+  test("has its length if nothing says that Confluent's serializer wrote it", () => {
     expect(valueOf([4, 2, 3], { "shop.orders": { value: { schemaId: 1 } } })).toEqual([Buffer.from([2, 3])]);
   });
 });

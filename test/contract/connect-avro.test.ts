@@ -99,7 +99,7 @@ describe("properties of Connect's schemas", () => {
 });
 
 describe("optional columns", () => {
-  test("are unions with null first, or last where they have a default", () => {
+  test("are unions with null first, or last if they have a default", () => {
     const columns = [
       field("a", ["null", "int"], { default: null }),
       field("b", ["int", "null"], { default: 5 }),
@@ -137,7 +137,7 @@ describe("maps whose keys are no strings", () => {
     expect(rowOf(columns, { m: pairs, n: pairs })).toEqual({ m: map, n: map });
   });
 
-  test("are marked by connect.internal.type where the map has a name of its own", () => {
+  test("are marked by connect.internal.type if the map has a name of its own", () => {
     const named = entry("int", { name: "Own", namespace: "shop", "connect.internal.type": "MapEntry" });
     expect(rowOf([field("m", { type: "array", items: named })], { m: pairs })).toEqual({ m: map });
   });
@@ -269,7 +269,7 @@ describe("Debezium's records", () => {
     expect(after["p"]).toMatchObject({ x: 1, y: 2 });
   });
 
-  test("a second column of a struct has its own parameters, of its field; or none, where only its type is named again", () => {
+  test("a second column of a struct has its own parameters, of its field; or none, if only its type is named again", () => {
     const seen: unknown[] = [];
     const parametersOf = (name: string): object => ({ "connect.parameters": { "__debezium.source.column.name": name } });
     const schema = rowSchema(
@@ -298,7 +298,7 @@ describe("names that Avro does not allow", () => {
     expect(rowOf(columns, row)).toEqual(row);
   });
 
-  test("come as they were before avro_unicode adjusted them, where the topic says so", () => {
+  test("come as they were before avro_unicode adjusted them, if the topic says so", () => {
     const options: DecoderOptions = { topics: { [topic]: { fieldNames: "unescaped" } } };
     expect(rowOf(columns, row, options)).toEqual({ "order n°": 1, net_price: 2, _u12: 3 });
     const change = decode(

@@ -110,7 +110,7 @@ describe("a schema that is not at hand", () => {
     expect(await second).toHaveLength(1);
   });
 
-  test("is an error where the source loads it and keeps it not, instead of asking for ever", async () => {
+  test("is an error if the source loads it and does not keep it, instead of asking for ever", async () => {
     let loads = 0;
     const schemas: SchemaSource = {
       peek: () => undefined,

@@ -117,7 +117,7 @@ describe("a change event", () => {
     expect(event.extra).toEqual({ transaction: { id: { toString: 1, valueOf: 1 }, total_order: 1.5 } });
   });
 
-  test("a source block that is bad where nobody looked is the record's error when it is decoded", () => {
+  test("a source block that is bad, even if nobody looks at it, is the record's error when it is decoded", () => {
     const schema = (type: string): string =>
       `{"type":"struct","fields":[{"type":"struct","optional":true,"fields":[{"type":"int32","field":"id"}],"field":"before"},` +
       `{"type":"struct","optional":true,"fields":[{"type":"int32","field":"id"}],"field":"after"},` +

@@ -57,7 +57,7 @@ describe("JSON without a schema", () => {
       });
     }
   }
-  test("also where the text is spelled another way", () => {
+  test("also if the text is spelled another way", () => {
     const spaced = (lsn: string): Buffer => Buffer.from(json(sourceText(lsn)).toString().replaceAll(",", ", "));
     expect(afterGood(createDecoder(), spaced("27"), spaced("1e400"))).toEqual(["value-invalid", at]);
   });

@@ -53,9 +53,10 @@ describe.each(recordings.map(({ name }) => name))("%s", (name) => {
     const decoder = decoderFor(name);
     const decoded: number[] = [];
     const otherwiseInPlace: number[] = [];
-    for (const record of await someOf(file)) {
+    for (const [i, record] of (await someOf(file)).entries()) {
       const { value } = record;
-      for (let length = 0; value !== null && length < value.length; length++) {
+      const stride = i === 0 ? 3 : 13; // the second one is another shape of the same; the campaign cuts at every byte
+      for (let length = 0; value !== null && length < value.length; length += stride) {
         const cut = { ...record, value: value.subarray(0, length) };
         const code = await codeOf(() => decoder.decode(cut));
         decoded.push(...(code === "decoded" ? [length] : []));

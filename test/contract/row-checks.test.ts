@@ -69,7 +69,7 @@ describe.each(validators)("rows checked by %s", (_name, row) => {
   });
 });
 
-test("what a validator gives takes the row's place, also where it takes its time", async () => {
+test("what a validator gives takes the row's place, also if it takes its time", async () => {
   const row = z.object({ id: z.number(), name: z.string().transform(async (name) => name.toUpperCase()) });
   const { seen } = await consume([good], row);
   expect(seen).toMatchObject([{ before: { name: "NUT" }, after: { name: "BOLT" } }]);

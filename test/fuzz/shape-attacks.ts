@@ -53,6 +53,8 @@ function columnAttacks(): Attack[] {
       },
     ]);
   const tables = list(17_000, (i) => ({ kind: "insert", table: `t${i}`, columnnames: [], columntypes: [], columnvalues: [] }));
+  const filled = { columnnames: ["a"], columntypes: ["integer"], columnvalues: [1] };
+  const tablesOfColumns = list(10_000, (i) => ({ kind: "insert", schema: "public", table: `table${i}`, ...filled }));
   const cloudEvent = (fields: number): string => {
     const schema = { type: "struct", fields: list(fields, (i) => ({ type: "int32", optional: true, field: `f${i}` })) };
     const data = { schema, payload: {} };
@@ -69,6 +71,7 @@ function columnAttacks(): Attack[] {
     "wal2json: 30,000 types of a length each": types((i) => `numeric(${(i % 1_000) + 1},${i % 7})`),
     "wal2json: 30,000 types that nobody knows": types((i) => `type${i}`),
     "wal2json: 17,000 tables": wal2json(tables),
+    "wal2json: 10,000 tables of one column": wal2json(tablesOfColumns),
     "CloudEvents: an inner schema of 9,000 fields": cloudEvent(9_000),
     "CloudEvents: an inner schema of as many fields as are read": cloudEvent(8_380),
   };

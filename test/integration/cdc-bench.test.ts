@@ -7,6 +7,7 @@ import type { KafkaRecord } from "@cdckit/decode";
 import { bundledRecording, loadRecording } from "@cdckit/testkit";
 import { type IHeaders, Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectValidResult } from "./result-schema.ts";
 import { describeWithKafka, uniqueName } from "./stack.ts";
 
 /** The program as users start it; it runs what the build made. */
@@ -102,7 +103,7 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
   test("run reads every record of each topic to where it ended at the start, and leaves no group behind", async () => {
     const { code, stdout, stderr } = await cdcBench(["run", ...cluster, "--topics", `${avroTopic},${jsonTopic}`, "--json"]);
     expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(expectValidResult(stdout)).toMatchObject({
       aborted: false,
       runs: [
         { topics: [avroTopic], outcome: "end-reached", records: 9, events: 9, errorRecords: 0 },
@@ -130,7 +131,7 @@ await describeWithKafka("cdc-bench on a broker", (kafka) => {
     });
     clearInterval(producing);
     expect(code, stderr).toBe(0);
-    const report = JSON.parse(stdout) as { runs: { latency: { sinceRecord: { count: number; p99Ns: number } } }[] };
+    const report = expectValidResult(stdout) as unknown as { runs: { latency: { sinceRecord: { count: number; p99Ns: number } } }[] };
     expect(report).toMatchObject({ settings: { mode: "tail" }, runs: [{ records: 20, latency: { sinceRecord: { count: 20 } } }] });
     expect(report.runs[0]?.latency.sinceRecord.p99Ns).toBeGreaterThan(0);
   });

@@ -60,7 +60,7 @@ describe.skipIf(found.skip !== false)(
       }
     }, 300_000);
 
-    test.each(all)("$format, binary.handling.mode $mode: the content is bytes where the message says so, else its text", async (one) => {
+    test.each(all)("$format, binary.handling.mode $mode: the content is bytes if the message says so, and its text if not", async (one) => {
       const { content, prefix, kind } = await messageOf(one, {});
       expect({ kind, prefix, content }).toEqual({ kind: "message", prefix: "cdckit", content: contentOf(one) });
     });

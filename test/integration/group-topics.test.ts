@@ -53,7 +53,7 @@ await describeWithKafka("two members of one group", (kafka) => {
     await one.running;
   });
 
-  test("that subscribe to the same topic say nothing, also where one has no partition", async () => {
+  test("that subscribe to the same topic say nothing, also if one has no partition", async () => {
     const [topic = ""] = await topicsOf(1, 1);
     const groupId = uniqueName("shared");
     const members = [member(groupId, topic), member(groupId, topic)];

@@ -120,7 +120,7 @@ await describeWithKafka("health during a stall of real parts", (kafka) => {
     silent.close();
   });
 
-  test("a dead-letter topic that does not exist is an error at the start, and is created where that is asked for", async () => {
+  test("a dead-letter topic that does not exist is an error at the start, and is created if that is asked for", async () => {
     const deadLetterTopic = `${topic}.dead`;
     const missing = consumerOf({ failure: { poison: "dead-letter", deadLetterTopic } });
     await expect(missing.on("*", () => {}).run()).rejects.toMatchObject({

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { CdcEvent, Decoder } from "@cdckit/decode";
 import { type Consumer, type ConsumerOptions, createConsumer, silentLogger } from "@cdckit/consumer";
 import { isKafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
 import { ProbeSink } from "@cdckit/testkit";
-import { type Admin, Kafka, logLevel, type Message } from "kafkajs";
+import { type Admin, type ISocketFactory, Kafka, logLevel, type Message } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { produceLines, runKafkaTool } from "../../scripts/stack/kafka.mjs";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
@@ -47,6 +47,38 @@ function seenOf(event: CdcEvent): Seen {
 function textOf(bytes: Uint8Array | null): string | null {
   return bytes === null ? null : Buffer.from(bytes).toString();
 }
+
+/** Connections that break until so many questions for a group's coordinator have failed. */
+class BreakingNetwork {
+  #left = 0;
+  brokenLookups = 0;
+
+  breakLookups(count: number): void {
+    this.#left = count;
+  }
+
+  readonly socketFactory: ISocketFactory = ({ host, port, onConnect }) => {
+    const socket = connect({ host, port }, onConnect);
+    const write = socket.write.bind(socket) as (bytes: Buffer, encoding?: BufferEncoding) => boolean;
+    socket.write = ((bytes: Buffer, encoding?: BufferEncoding) => {
+      const apiKey = Buffer.from(bytes as unknown as string, encoding).readInt16BE(4); // after the request's size
+      if (this.#left > 0 && brokenRequests.includes(apiKey)) {
+        if (apiKey === findCoordinator) {
+          this.#left--;
+          this.brokenLookups++;
+        }
+        socket.destroy(new Error("read ECONNRESET")); // without an error, kafkajs would not notice
+        return false;
+      }
+      return write(bytes, encoding);
+    }) as typeof socket.write;
+    return socket;
+  };
+}
+
+const findCoordinator = 10;
+/** A member asks for the coordinator again after fetches and heartbeats have failed. */
+const brokenRequests = [1, 12, findCoordinator];
 
 await describeWithKafka("the kafkajs driver", (kafka) => {
   const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } });
@@ -239,7 +271,7 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     expect(await committed(groupId, topic)).toEqual([String(last + 1n)]);
   });
 
-  test("where the user says so, it goes on behind what retention took, at the start and while it reads, and commits from there", async () => {
+  test("if the user says so, it goes on after what retention took, at the start and while it reads, and commits from there", async () => {
     const count = 40;
     const wide = (value: string): Message[] => Array.from({ length: count }, () => ({ value: value.repeat(2_000) }));
     const topic = await topicWith(wide("x"));
@@ -284,6 +316,44 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
     expect(consumer.health().phase).toBe("stopped");
     await new Promise((resolve) => silent.close(resolve));
   });
+
+  test.each(["at its start", "after it has joined"])(
+    "a connection that breaks %s, while it asks who coordinates the group, costs time alone",
+    async (when) => {
+      const topic = await topicWith([{ value: "one" }]);
+      const groupId = uniqueName("driver");
+      const network = new BreakingNetwork();
+      const ownClient = new Kafka({
+        brokers: [kafka.brokers],
+        logLevel: logLevel.NOTHING,
+        socketFactory: network.socketFactory,
+        retry: { initialRetryTime: 50, retries: 2 },
+      });
+      if (when === "at its start") {
+        network.breakLookups(2);
+      }
+      const seen: (string | null)[] = [];
+      const consumer = consumerOf([topic], groupId, {
+        driver: kafkajs({ kafka: ownClient, sessionTimeoutMs: 6_000, heartbeatIntervalMs: 200 }),
+      });
+      consumer.on("*", async (event) => {
+        seen.push(seenOf(event).value);
+        if (seen.length === 1 && network.brokenLookups === 0) {
+          network.breakLookups(3);
+        }
+        if (seen.length === 1) {
+          await producer.send({ topic, messages: [{ value: "two" }] });
+        }
+        if (seen.at(-1) === "two") {
+          void consumer.stop();
+        }
+      });
+      await consumer.run();
+      expect(new Set(seen)).toEqual(new Set(["one", "two"]));
+      expect(network.brokenLookups).toBe(when === "at its start" ? 2 : 3);
+      expect(await committed(groupId, topic)).toEqual(["2"]);
+    },
+  );
 
   test("members that join and leave share the partitions without a gap and without a duplicate", async () => {
     const partitions = 4;

@@ -368,7 +368,7 @@ describe("a tombstone", () => {
 });
 
 describe("columns that are UNAVAILABLE", () => {
-  test("stay as they are also where the table does not let them be null", async () => {
+  test("stay as they are, also if the table does not let them be null", async () => {
     const sink = await claimed({ create: false });
     await pool.query("create table copy.orders (id bigint primary key, note text, big text not null)");
     await apply(sink, 1n, created(1, { note: "a", big: "long" }));
@@ -394,7 +394,7 @@ describe("columns that are UNAVAILABLE", () => {
     await expect(apply(sink, 2n, created(1, { big: UNAVAILABLE }))).rejects.toMatchObject({ code: "row-incomplete" });
   });
 
-  test("may be of a row that was deleted since, where rows come again", async () => {
+  test("may be of a row that was deleted since, if rows come again", async () => {
     const sink = await claimed({ delivery: "at-least-once" });
     const history = [
       created(1, { note: "a", big: "long" }),

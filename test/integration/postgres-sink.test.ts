@@ -110,7 +110,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("move where one event changes their key", async () => {
+  test("move if one event changes their key", async () => {
     const sink = await claimed();
     await apply(sink, 1n, created(1, { note: "a" }));
     await apply(sink, 2n, change("update", { id: 9 }, { id: 9, note: "a" }, { id: 1, note: "a" }));
@@ -270,7 +270,7 @@ describe("checkpoints", () => {
     ]);
   });
 
-  test("are Kafka's where delivery is at least once", async () => {
+  test("are Kafka's if delivery is at least once", async () => {
     const sink = await claimed({ delivery: "at-least-once" });
     await apply(sink, 1n, created(1));
     expect(await sink.claim("g", [partition])).toEqual([]);
@@ -279,12 +279,12 @@ describe("checkpoints", () => {
 });
 
 describe("tables", () => {
-  test("are refused where they are not there", async () => {
+  test("are refused if they are not there", async () => {
     const sink = await claimed({ create: false });
     await expect(apply(sink, 1n, created(1))).rejects.toMatchObject({ code: "schema-mismatch" });
   });
 
-  test("get the columns that rows come with, where that is asked for", async () => {
+  test("get the columns that rows come with, if that is asked for", async () => {
     const [narrow, wide] = [await claimed(), await claimed({ widen: true })];
     await apply(wide, 1n, created(1));
     await expect(apply(narrow, 2n, created(2, { more: "x" }))).rejects.toMatchObject({ code: "fenced" });

@@ -89,7 +89,7 @@ function eventsOf(fact: Fact, holding: Holding, topic: string): readonly CdcEven
   const table = { database: null, schema: "s", name: record.fate === "filtered" ? "other" : "t" };
   const event = (part: number): CdcEvent =>
     ({
-      kind: "row",
+      kind: record.fate === "truncate" ? "truncate" : "row",
       table,
       row: {},
       schemaId: null,

@@ -6,7 +6,14 @@ import type { SinkStore } from "./sink-store.ts";
 import type { WatchedProcess } from "./watched-process.ts";
 
 /** How often an attempt at a record fails. */
-const failuresOf: Partial<Record<Fate, number>> = { "fails-once": 1, "fails-twice": 2, transient: 1, poison: Infinity, mistake: Infinity };
+const failuresOf: Partial<Record<Fate, number>> = {
+  "fails-once": 1,
+  truncate: 1,
+  "fails-twice": 2,
+  transient: 1,
+  poison: Infinity,
+  mistake: Infinity,
+};
 
 /** Handlers, batch handlers, readers of streams and sinks that take their time, and fail as the fates of the records have it. */
 export class FatefulHandlers {

@@ -456,13 +456,15 @@ export class Oracle {
       this.violate(`${this.#name(fact)} came behind ${last} during one assignment`);
     }
     for (const other of fact.era === this.#era ? (this.#facts[fact.record.partition] ?? []) : []) {
-      const isBefore = other.offset < fact.offset && other.state === "readable" && (lane === -1 || other.record.key === lane);
+      const isOfLane = lane === -1 || other.record.key === lane;
+      const isForAll = fact.record.fate === "truncate" || other.record.fate === "truncate";
+      const isBefore = other.offset < fact.offset && other.state === "readable" && (isOfLane || isForAll);
       if (!isBefore || silent.has(other.record.fate)) {
         continue;
       }
       if (this.#plan.reads !== "stream" && !this.#isHandled(other)) {
         this.violate(`${this.#name(fact)} overtook ${this.#name(other)}`);
-      } else if (other.offset > last && other.deadBy.length === 0) {
+      } else if (isOfLane && other.offset > last && other.deadBy.length === 0) {
         this.violate(`${this.#name(fact)} came after ${last} during one assignment, and ${this.#name(other)} was skipped`);
       }
     }

@@ -11,6 +11,8 @@ export type Fate =
   | "empty"
   /** It holds two events. */
   | "double"
+  /** It holds a truncate, which fails once: it concerns every key. */
+  | "truncate"
   | "fails-once"
   | "fails-twice"
   /** Fails once with an error that is known to pass. */
@@ -134,12 +136,27 @@ export function planOf(seed: number): Plan {
   const canStall = !isCalm && plan.delivery.maxInFlightBytes === undefined && reads !== "stream";
   // Drawn last, so that the rest of a seed's plan is as it was.
   const stalledPartition = canStall && draw.chance(0.15) ? draw.integer(0, partitions - 1) : null;
-  const whole: Plan = { ...plan, stalledPartition, sessionTimeoutMs: Infinity };
+  const whole: Plan = withTruncates({ ...plan, stalledPartition, sessionTimeoutMs: Infinity });
   if (isCalm || stalledPartition !== null || !draw.chance(0.1)) {
     return withSessions(draw, withPipe(draw, whole), lengthMs);
   }
   return withSteps(whole, [recreationOf(draw, partitions, lengthMs)]);
 }
+
+/** In some, records that would be handled are truncates. They are drawn apart, so that the rest of a seed's plan is as it was. */
+function withTruncates(plan: Plan): Plan {
+  const draw = new Draw(plan.seed + truncateSeed);
+  const hasLanes = plan.delivery.order === "key" && plan.delivery.concurrency > 1;
+  if (!hasLanes || !draw.chance(0.2)) {
+    return plan;
+  }
+  const withTruncate = (record: PlannedRecord): PlannedRecord =>
+    record.fate === "fine" && draw.chance(0.3) ? { ...record, fate: "truncate" } : record;
+  const steps = plan.steps.map((step) => ("records" in step ? { ...step, records: step.records.map(withTruncate) } : step));
+  return { ...plan, steps };
+}
+
+const truncateSeed = 1_000_000_007;
 
 /** More records than what members have read by then may be, or fewer. */
 function recreationOf(draw: Draw, partitions: number, lengthMs: number): Step {

@@ -1,5 +1,5 @@
 import type { Clock, KafkaDriver, OffsetCommit, PartitionAssignment, Sink } from "@cdckit/consumer";
-import { DecodeError, type Decoder, type KafkaRecord } from "@cdckit/decode";
+import { type CdcEvent, DecodeError, type Decoder, type KafkaRecord } from "@cdckit/decode";
 import type { MemoryBroker } from "@cdckit/testkit";
 import type { SimulatedEvent } from "./fateful-decoder.ts";
 import { type Fact, placeOf } from "./oracle.ts";
@@ -269,6 +269,18 @@ export const plantedBugs: readonly PlantedBug[] = [
       }
     };
   }),
+  {
+    name: "handles a truncate beside rows of other keys",
+    decoder: (decoder) => ({
+      ...decoder,
+      decodeAt: (cursor) => {
+        const asRows = (events: readonly CdcEvent[]): readonly CdcEvent[] =>
+          events.map((event) => (event.kind === "truncate" ? ({ ...event, kind: "row" } as unknown as CdcEvent) : event));
+        const decoded = decoder.decodeAt(cursor);
+        return "then" in decoded ? decoded.then(asRows) : asRows(decoded);
+      },
+    }),
+  },
   handles("lets a later record of the key overtake a retry", (handle, clock) => {
     const later = (events: readonly SimulatedEvent[]): void => {
       clock.after(

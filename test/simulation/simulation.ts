@@ -345,7 +345,8 @@ class Simulation {
     } else if (reads === "handlers" || reads === "sink-and-handlers") {
       const each = this.#handlers.each(process);
       const call = wrap(([event]: readonly SimulatedEvent[]) => (stopInside(), event && each(event)), process.clock);
-      consumer.on("s.t", { row: (event) => call([event as unknown as SimulatedEvent]) });
+      const one = (event: unknown): void | Promise<void> => call([event as SimulatedEvent]);
+      consumer.on("s.t", { row: one, truncate: one });
     }
     if (reads === "pipe") {
       const pipe = this.#handlers.pipe(process);

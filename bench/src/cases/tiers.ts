@@ -3,7 +3,7 @@ import { decodeCases } from "./decode.ts";
 import type { CorpusName } from "../corpus.ts";
 
 /** The tiers that decoding has, by the name that `@cdckit/decode` knows them by; `"none off"` is decoding as users have it. */
-export const tierNames = ["generatedReaders", "fastPath", "textCache"] as const;
+export const tierNames = ["generatedReaders", "fastPath"] as const;
 export type TierOff = "none off" | (typeof tierNames)[number];
 
 export interface TierResult {

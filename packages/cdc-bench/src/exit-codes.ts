@@ -11,4 +11,5 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
+/** One of `exitCodes`. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -2,6 +2,10 @@ import type { Readable, Writable } from "node:stream";
 import { explainFailure } from "./cli/failure.ts";
 import { runProgram } from "./cli/program.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { controlFdVariable } from "./observe/control-pipe.ts";
+import { letBeFollowed } from "./observe/followed-process.ts";
+import { createLiveScreen } from "./observe/live-screen.ts";
+import { observeFdVariable } from "./observe/observation-pipe.ts";
 import { hideNegativeTimeouts } from "./negative-timeouts.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -13,25 +17,48 @@ export async function runProcess(): Promise<void> {
   endQuietlyWhenReaderLeaves(process.stdout);
   hideNegativeTimeouts();
   const args = process.argv.slice(2);
+  const liveLine = process.stderr.isTTY === true && process.env["TERM"] !== "dumb" && process.env["CI"] === undefined;
+  const live = liveLine ? createLiveScreen(process.stderr) : undefined;
+  if (live !== undefined) {
+    // However the process ends, what is redrawn does not stay.
+    process.on("exit", () => live.clear());
+  }
+  const env = takeEnvironment();
+  const interrupt = new AbortController();
+  abortAtCtrlC(interrupt);
+  // Not a second Ctrl-C: what is there is still written.
+  const followed = letBeFollowed(env, () => interrupt.abort());
   const terminal: Terminal = {
     stdout: process.stdout,
-    stderr: process.stderr,
-    liveLine: process.stderr.isTTY === true && process.env["TERM"] !== "dumb" && process.env["CI"] === undefined,
+    stderr: live?.stream ?? process.stderr,
+    liveLine,
+    ...(live && { live }),
     ...(process.stdout.isTTY === true && { screen: { columns: process.stdout.columns } }),
-    env: process.env,
-    interrupt: interruptSignal(),
+    env,
+    interrupt: interrupt.signal,
   };
   // An exception outside of any command (in a timer, in a socket's listener) is reported like the others.
-  process.on("uncaughtException", (error) => process.exit(explainFailure(error, terminal, args.includes("--debug"))));
+  process.on(
+    "uncaughtException",
+    (error) => void explainFailure(error, terminal, args.includes("--debug")).then((code) => process.exit(code)),
+  );
   process.exitCode = await runProgram(args, terminal);
+  await followed.finish();
   (process.stdin as Readable).destroy();
   // Behind the results, however slowly they are read.
   process.stdout.write("", () => setTimeout(() => process.exit(), lingerMs).unref());
 }
 
-/** Aborted by the first Ctrl-C, so that a command can print what it has; the second one ends the process at once. */
-function interruptSignal(): AbortSignal {
-  const controller = new AbortController();
+/** Our environment. Its pipes are ours: a process that a command starts would write into whatever it has under those numbers. */
+function takeEnvironment(): Terminal["env"] {
+  const env = { ...process.env };
+  delete process.env[observeFdVariable];
+  delete process.env[controlFdVariable];
+  return env;
+}
+
+/** The first Ctrl-C lets a command print what it has; the second one ends the process at once. */
+function abortAtCtrlC(controller: AbortController): void {
   const interrupt = (): void => {
     if (controller.signal.aborted) {
       process.exit(exitCodes.interrupted);
@@ -40,7 +67,6 @@ function interruptSignal(): AbortSignal {
   };
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
-  return controller.signal;
 }
 
 /** `cdc-bench inspect | head` is not an error. */

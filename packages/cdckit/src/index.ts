@@ -17,6 +17,7 @@ export type {
   Candidate,
   CdcEvent,
   ChangeEvent,
+  ColumnSelector,
   Columns,
   DecimalMode,
   DecodeErrorCode,
@@ -45,6 +46,7 @@ export type {
   RecordHeaders,
   RecordRef,
   RecordWalk,
+  RowSlot,
   RegisteredSchema,
   RowEvent,
   SchemaChangeEvent,
@@ -216,6 +218,7 @@ export type {
   Logger,
   LostRange,
   LostRangePolicy,
+  MakeWorkerConsumer,
   OffsetCommit,
   OffsetOption,
   OpenTelemetryApi,
@@ -230,6 +233,7 @@ export type {
   RecreatedTopic,
   RetryOptions,
   RowChecks,
+  RunnableConsumer,
   Sink,
   SinkBatch,
   SinkOptions,
@@ -250,6 +254,12 @@ export type {
   UpdateEvent,
   WaitFor,
   WaitReport,
+  WorkerConsumerOptions,
+  WorkerPlace,
+  WorkerResourceLimits,
+  WorkersConsumer,
+  WorkersHealth,
+  WorkersOptions,
   WrittenTopic,
 } from "@cdckit/consumer";
 
@@ -261,6 +271,8 @@ export {
   kafkajs,
 } from "@cdckit/kafkajs";
 export type {
+  BrokerAddress,
+  ConnectTo,
   ConnectionAttempt,
   ConnectionDiagnosis,
   KafkaJsConnection,

@@ -13,7 +13,8 @@ const rowDecoder: Decoder = {
   decodeAt: ({ batch, record, valueBytes }: RecordCursor) => {
     const row = Buffer.from(valueBytes ?? []).toString();
     const ref = { topic: batch.topic, partition: batch.partition, offset: batch.offsetAt(record) };
-    return [{ kind: "row", table: { schema: "s", name: "t" }, row, schemaId: null, record: ref } as unknown as CdcEvent]; // what is read of it
+    const kind = ["truncate", "schema-change", "watermark"].includes(row) ? row : "row";
+    return [{ kind, table: { schema: "s", name: "t" }, row, schemaId: null, record: ref } as unknown as CdcEvent]; // what is read of it
   },
   explain: () => Promise.reject(new Error("not used")),
 };
@@ -104,6 +105,41 @@ describe("concurrency", () => {
       ["2", 2_000],
     ]);
   });
+
+  test.each(["truncate", "schema-change", "watermark"])(
+    "a %s is handled after all earlier records and before all later ones",
+    async (kind) => {
+      const { clock, broker, consumer } = setUp(
+        ["a=1", "b=2", `=${kind}`, "a=4", "c=5", `b=${kind}`, "b=7"],
+        { concurrency: 8 },
+        { failure: { retry: { initialDelayMs: 1_000, maxDelayMs: 1_000, jitter: "none" } } },
+      );
+      const log: [string, number][] = [];
+      let tried = 0;
+      const handle = async (event: CdcEvent): Promise<void> => {
+        if (rowOf(event) === "1" && ++tried < 3) {
+          throw new Error("not yet");
+        }
+        await sleep(clock, 10);
+        log.push([rowOf(event), clock.nowMs()]);
+        if (log.length === 7) {
+          void consumer.stop();
+        }
+      };
+      consumer.on("*", handle);
+      await clock.run(consumer.run());
+      expect(log).toEqual([
+        ["2", 10],
+        ["1", 2_010],
+        [kind, 2_020],
+        ["4", 2_030],
+        ["5", 2_030],
+        [kind, 2_040],
+        ["7", 2_050],
+      ]);
+      expect(committed(broker)).toBe(7n);
+    },
+  );
 
   test("nothing above the first record that is not handled is committed, and reading does not run away from it", async () => {
     const records = Array.from({ length: 100 }, (_, i) => `k${i}=${i}`);

@@ -133,6 +133,36 @@ describe("records that retention deleted before they were handled", () => {
     expect(reported.map(({ lost: { firstMissing }, resumeOffset }) => [firstMissing, resumeOffset])).toEqual([[3n, 5n]]);
   });
 
+  test.each([null, { maxEvents: 100, maxMs: 50 }])(
+    "move a sink's checkpoint, too, before anything is applied there, so that the next start loses nothing a second time (batch: %j)",
+    async (batch) => {
+      const setup = setUp({ lostRange: "latest" });
+      const checkpoint = { offset: 2n };
+      const applied: number[] = [];
+      const sink: Sink = {
+        name: "rows",
+        claim: async (_groupId, assignments) => assignments.map((assignment) => ({ assignment, offset: checkpoint.offset })),
+        apply: async ({ events, nextOffset }: SinkBatch) => {
+          applied.push(...events.map(({ record }) => Number(record.offset)));
+          checkpoint.offset = nextOffset;
+        },
+        close: async () => {},
+      };
+      const runFor = async (consumer: Consumer): Promise<void> => {
+        consumer.to(sink, batch === null ? {} : { batch });
+        setup.clock.after(1_000, () => void consumer.stop());
+        await setup.clock.run(consumer.run());
+      };
+      await runFor(setup.consumer);
+      expect([checkpoint.offset, applied, setup.broker.committed("g", "t", 0)]).toEqual([8n, [], 8n]);
+      setup.broker.append("t", { value: "8" });
+      const { clock, broker } = setup;
+      const driver = memory({ broker });
+      await runFor(createConsumer({ driver, groupId: "g", topics: ["t"], decoder: plainDecoder, signals: false, clock }));
+      expect([checkpoint.offset, applied]).toEqual([9n, [8]]);
+    },
+  );
+
   test("a log that ends before the group's offset halts with every policy, because its offsets mean something else", async () => {
     const setup = setUp({ lostRange: "earliest" });
     setup.broker.commit({ groupId: "g", topic: "t", partition: 0, offset: 20n });

@@ -2,7 +2,7 @@ import type { CdcEvent, Decoder, RecordCursor } from "@cdckit/decode";
 import { type BrokerFault, memory, MemoryBroker, seededScheduler, virtualClock } from "@cdckit/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createConsumer } from "./consumer.ts";
+import { type Consumer, createConsumer } from "./consumer.ts";
 import type { DriverSession, KafkaDriver } from "./driver.ts";
 import { isConsumerError } from "./errors.ts";
 
@@ -74,6 +74,27 @@ test("a session that comes about after the consumer has stopped leaves the group
   expect(asked).toBe(0);
   const forEver = clock.run(new Promise(() => {}));
   await expect(forEver).rejects.toThrow("nothing is left to run");
+});
+
+test("a client that breaks because its join was given up is no failure of the consumer", async () => {
+  const inner = memory({ broker: new MemoryBroker({ t: 1 }) });
+  const driver: KafkaDriver = {
+    ...inner,
+    capabilities: inner.capabilities,
+    connect: ({ signal }, sink) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => {
+          const error = new Error("the sockets were ended");
+          sink.failed(error);
+          reject(error);
+        });
+      }),
+  };
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false });
+  consumer.on("*", () => {});
+  const running = consumer.run();
+  await consumer.stop();
+  await expect(running).resolves.toBeUndefined();
 });
 
 async function stopDuring({ seed, atMs, hangs, order, concurrency, how }: Stop): Promise<{
@@ -165,4 +186,60 @@ test("a handler that calls stop() without awaiting it ends the consumer, and its
   consumer.on("*", async () => void consumer.stop());
   await clock.run(consumer.run());
   expect(broker.committed("g", "t", 0)).toBe(1n);
+});
+
+test.each([
+  ["a handler", {}, (consumer: Consumer) => consumer.on("*", () => consumer.stop())],
+  ["a handler with concurrency", { concurrency: 4 }, (consumer: Consumer) => consumer.on("*", () => consumer.stop())],
+  ["a handler of batches", { batch: { maxEvents: 2, maxMs: 5 } }, (consumer: Consumer) => consumer.on("*", () => consumer.stop())],
+  [
+    "a sink",
+    {},
+    (consumer: Consumer) => consumer.to({ name: "sink", claim: async () => [], apply: () => consumer.stop(), close: async () => {} }),
+  ],
+] as const)("if %s awaits stop(), a warning and health() name its record a second later", async (_, delivery, attach) => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  broker.append("t", { key: "k", value: "fine" });
+  const warnings: string[] = [];
+  const consumer = createConsumer({
+    driver: memory({ broker }),
+    groupId: "g",
+    topics: ["t"],
+    decoder: wordDecoder,
+    delivery,
+    signals: false,
+    clock,
+    logger: { debug: () => {}, info: () => {}, error: () => {}, warn: (_fields, text) => void warnings.push(text) },
+  });
+  attach(consumer);
+  const run = consumer.run();
+  run.catch(() => {});
+  await clock.advance(1_500);
+  const warned = /^the stop took longer than 1000 ms \(still at work: .* at t\[0\]@0; if it awaits stop\(\), it waits for itself: /;
+  expect(warnings).toEqual([expect.stringMatching(warned)]);
+  expect(consumer.health()).toMatchObject({ phase: "draining", reasons: expect.arrayContaining([expect.stringMatching(warned)]) });
+  await expect(clock.run(run)).rejects.toThrow(/^\[work-abandoned\]/);
+});
+
+test("if a loop awaits stop() before done(), a warning names its record a second later", async () => {
+  const clock = virtualClock();
+  const broker = new MemoryBroker({ t: 1 }, { clock });
+  broker.append("t", { key: "k", value: "fine" });
+  const warnings: string[] = [];
+  const logger = { debug: () => {}, info: () => {}, error: () => {}, warn: (_fields: object, text: string) => void warnings.push(text) };
+  const driver = memory({ broker });
+  const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: wordDecoder, signals: false, clock, logger });
+  const loop = (async () => {
+    for await (const { done } of consumer.stream()) {
+      await consumer.stop();
+      done();
+    }
+  })();
+  loop.catch(() => {});
+  await clock.advance(1_500);
+  expect(warnings).toEqual([
+    expect.stringMatching(/ 1000 ms \(still at work: done\(\) of what was handed out at t\[0\]@0; if it awaits stop\(\)/),
+  ]);
+  await expect(clock.run(loop)).rejects.toThrow(/^\[work-abandoned\]/);
 });

@@ -1,5 +1,6 @@
+import type { Columns } from "@cdckit/decode";
 import { memory } from "@cdckit/testkit";
-import { describe, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { createConsumer } from "./consumer.ts";
 import type { StandardSchema } from "./routing/row-checks.ts";
 
@@ -36,6 +37,44 @@ describe("the types of handlers", () => {
       .on("*", (event) => {
         expectTypeOf(event.kind).toExtend<string>();
       });
+  });
+
+  test("a handler with columns knows a row of these columns", () => {
+    interface Tables {
+      readonly "sales.orders": { readonly row: Order; readonly key: { readonly id: number } };
+    }
+    const options = { driver: memory({ topics: { t: 1 } }), groupId: "g", topics: ["t"] } as const;
+    const validate = (value: unknown) => ({ value: value as { readonly id: number } });
+    const schema: StandardSchema<{ readonly id: number }> = { "~standard": { version: 1, vendor: "test", validate } };
+    const typed = () => createConsumer<Tables>(options);
+    typed().on("sales.orders", {
+      columns: ["id"],
+      ops: ["update", "delete"],
+      update: ({ after, before, key }) => {
+        expectTypeOf(after).toEqualTypeOf<Pick<Order, "id">>();
+        expectTypeOf(before).toEqualTypeOf<Pick<Order, "id"> | null>();
+        expectTypeOf(key).toEqualTypeOf<{ readonly id: number } | null>();
+      },
+    });
+    // @ts-expect-error -- a column that the table does not have
+    typed().on("sales.orders", { columns: ["id", "totl"], update: () => {} });
+    // @ts-expect-error -- a column that was not asked for
+    typed().on("sales.orders", { columns: ["id"], update: ({ after }) => void after.total });
+    // @ts-expect-error -- no operation
+    expect(() => typed().on("sales.orders", { ops: ["insert"], batch: () => {} })).toThrow("ops expects");
+    typed().on("*", { columns: ["id"], create: () => {} });
+    const untyped = () => createConsumer(options);
+    untyped().on("sales.orders", {
+      columns: ["id"],
+      create: ({ after }) => void expectTypeOf(after).toEqualTypeOf<Pick<Columns, "id">>(),
+    });
+    untyped().on<Order, { readonly id: number }, "total">("sales.orders", {
+      columns: ["total"],
+      create: ({ after }) => void expectTypeOf(after).toEqualTypeOf<Pick<Order, "total">>(),
+    });
+    // @ts-expect-error -- the row type has columns that are not asked for
+    untyped().on<Order>("sales.orders", { columns: ["id"], create: () => {} });
+    typed().on("sales.orders", { columns: ["id"], create: () => {} }, { row: schema });
   });
 
   test("with a map of tables, a name that is not in it does not compile", () => {

@@ -3,6 +3,7 @@ import { memory, MemoryBroker } from "@cdckit/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { type Consumer, createConsumer } from "./consumer.ts";
 import type { Delivery } from "./delivery/stream-dispatcher.ts";
+import type { DriverSink, KafkaDriver, PartitionAssignment } from "./driver.ts";
 import { isConsumerError } from "./errors.ts";
 import type { ConsumerOptions } from "./options.ts";
 import type { TableEvent } from "./routing/handlers.ts";
@@ -589,6 +590,58 @@ describe("health", () => {
       );
     });
     await second.stop();
+    await running;
+  });
+
+  test("has the lag of partitions that start at the latest record of a log with records, without a commit", async () => {
+    const driver = memory({ topics: { orders: 1 } });
+    driver.broker.append("orders", ...times(3).map((value) => ({ value })));
+    const consumer = createConsumer({
+      decoder: wordDecoder,
+      driver,
+      groupId: "g",
+      signals: false,
+      topics: ["orders"],
+      from: "latest",
+      health: { lagIntervalMs: 5 },
+    });
+    let release = (): void => {};
+    consumer.on("*", () => new Promise<void>((resolve) => void (release = resolve)));
+    const running = consumer.run();
+    await vi.waitFor(() => expect(consumer.health().assigned).toMatchObject([{ lag: 0n, handledTo: null }]));
+    driver.broker.append("orders", { value: "create" });
+    await vi.waitFor(() => expect(consumer.health().assigned).toMatchObject([{ lag: 1n, handledTo: null }]));
+    release();
+    await vi.waitFor(() => expect(consumer.health().assigned).toMatchObject([{ lag: 0n, handledTo: 4n }]));
+    await consumer.stop();
+    await running;
+  });
+
+  test.each(["latest", "earliest"] as const)("with from %j, is ready as soon as a record that is written then is read", async (from) => {
+    const inner = memory({ topics: { orders: 1 } });
+    let locate = (): void => {};
+    const driver: KafkaDriver = {
+      ...inner,
+      connect: (subscription, sink) =>
+        inner.connect(
+          subscription,
+          new Proxy(sink, {
+            get: (own, name) =>
+              name === "startsAt"
+                ? (assignment: PartitionAssignment, offset: bigint) => void (locate = () => own.startsAt?.(assignment, offset))
+                : ((own[name as keyof DriverSink] as (...args: unknown[]) => unknown).bind(own) as unknown),
+          }),
+        ),
+    };
+    const consumer = createConsumer({ driver, groupId: "g", signals: false, topics: ["orders"], from });
+    consumer.on("*", () => {});
+    const running = consumer.run();
+    await vi.waitFor(() => expect(consumer.health()).toMatchObject({ phase: "running", assigned: [{ partition: 0 }] }));
+    const waiting = "where the latest record is, is not known yet for 1 of 1 partitions";
+    expect(consumer.health()).toMatchObject(from === "latest" ? { ready: false, live: true, reasons: [waiting] } : { ready: true });
+    locate();
+    expect(consumer.health()).toMatchObject({ ready: true, reasons: [] });
+    await consumer.stop();
     await running;
   });
 

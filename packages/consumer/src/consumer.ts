@@ -1,4 +1,4 @@
-import type { CdcEvent, Columns } from "@cdckit/decode";
+import type { CdcEvent, Columns, ColumnSelector } from "@cdckit/decode";
 import { settledWithin } from "./deadline.ts";
 import { type DecodingParts, decodingOf } from "./decoding.ts";
 import type { Sink } from "./sink.ts";
@@ -31,9 +31,11 @@ import type {
   RowOf,
   TableEvent,
   KeyedTableHandlers,
+  SelectedColumns,
   StreamEvent,
   TableHandlers,
   UntypedPattern,
+  WholeRows,
 } from "./routing/handlers.ts";
 import { MatchReport } from "./routing/match-report.ts";
 import { MatchWatch } from "./routing/match-watch.ts";
@@ -45,6 +47,10 @@ import { isSubscribed } from "./subscribed-topics.ts";
 import { skippingDecoder } from "./skipped-records.ts";
 import { onStopSignals } from "./stop-signals.ts";
 import { callUser } from "./user-code/user-functions.ts";
+import { readMember } from "./user-code/user-value.ts";
+import { forceStop } from "./workers/runnable-consumer.ts";
+import { createWorkersConsumer, type WorkersConsumer } from "./workers/workers-consumer.ts";
+import type { WorkersOptions } from "./workers/workers-options.ts";
 import { bindMethods } from "./bind-methods.ts";
 
 /**
@@ -55,7 +61,7 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   /** Handles events that belong to no table, by kind: `"heartbeat"`, `"transaction"`, ... */
   on<Kind extends ControlKind>(kind: Kind, handler: EventHandler<ControlEvents[Kind]>): this;
   /** Handles every event that no other handler takes. */
-  on(pattern: "*", handler: AnyHandler | TableHandlers): this;
+  on(pattern: "*", handler: AnyHandler | (TableHandlers & (WholeRows | SelectedColumns<string>))): this;
   /**
    * Handles the events of a table. The pattern is its name (`"database.schema.table"`), the end of its name (`"schema.table"` or `"table"`;
    * `"database.table"` if the source has no schemas), or the name of its topic. `"*"` takes what no other handler took. With `Tables`, the
@@ -64,20 +70,53 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    */
   on<Name extends keyof Tables & string>(
     pattern: Name,
-    handlers: KeyedTableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
+    handlers: KeyedTableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>> & WholeRows,
     checks: KeyChecks<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
   ): this;
   on<Name extends keyof Tables & string>(
     pattern: Name,
-    handlers: TableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
+    handlers: TableHandlers<RowOf<Tables[Name]>, KeyOf<Tables[Name]>> & WholeRows,
     checks?: RowChecks<RowOf<Tables[Name]>, KeyOf<Tables[Name]>>,
   ): this;
   on<Row = Columns, Key = Columns>(
     pattern: UntypedPattern<Tables>,
-    handlers: KeyedTableHandlers<Row, Key>,
+    handlers: KeyedTableHandlers<Row, Key> & WholeRows,
     checks: KeyChecks<Row, Key>,
   ): this;
-  on<Row = Columns, Key = Columns>(pattern: UntypedPattern<Tables>, handlers: TableHandlers<Row, Key>, checks?: RowChecks<Row, Key>): this;
+  on<Row = Columns, Key = Columns>(
+    pattern: UntypedPattern<Tables>,
+    handlers: TableHandlers<Row, Key> & WholeRows,
+    checks?: RowChecks<Row, Key>,
+  ): this;
+  /**
+   * Handles the events of a table by some of its columns: `{ columns: ["id", "state"], update }`. Rows have these columns alone, in their
+   * types too. Without `Tables`, columns are `unknown`, or those of the row type in `on<Row, Key, "id" | "state">`.
+   */
+  on<Name extends keyof Tables & string, Column extends keyof RowOf<Tables[Name]> & string>(
+    pattern: Name,
+    handlers: KeyedTableHandlers<Pick<RowOf<Tables[Name]>, Column>, KeyOf<Tables[Name]>> & SelectedColumns<Column>,
+    checks: KeyChecks<Pick<RowOf<Tables[Name]>, Column>, KeyOf<Tables[Name]>>,
+  ): this;
+  on<Name extends keyof Tables & string, Column extends keyof RowOf<Tables[Name]> & string>(
+    pattern: Name,
+    handlers: TableHandlers<Pick<RowOf<Tables[Name]>, Column>, KeyOf<Tables[Name]>> & SelectedColumns<Column>,
+    checks?: RowChecks<Pick<RowOf<Tables[Name]>, Column>, KeyOf<Tables[Name]>>,
+  ): this;
+  on<Column extends string>(
+    pattern: UntypedPattern<Tables>,
+    handlers: TableHandlers<Pick<Columns, Column>> & SelectedColumns<Column>,
+    checks?: RowChecks<Pick<Columns, Column>, Columns>,
+  ): this;
+  on<Row extends object, Key, Column extends keyof Row & string>(
+    pattern: UntypedPattern<Tables>,
+    handlers: KeyedTableHandlers<Pick<Row, Column>, Key> & SelectedColumns<Column>,
+    checks: KeyChecks<Pick<Row, Column>, Key>,
+  ): this;
+  on<Row extends object, Key, Column extends keyof Row & string>(
+    pattern: UntypedPattern<Tables>,
+    handlers: TableHandlers<Pick<Row, Column>, Key> & SelectedColumns<Column>,
+    checks?: RowChecks<Pick<Row, Column>, Key>,
+  ): this;
   /**
    * Writes the changes of tables into a sink that keeps rows and offsets together, so that each change counts once. Each sink goes at its
    * own pace and from its own checkpoint. A record is committed when all sinks and all handlers are done with it.
@@ -113,7 +152,8 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   seek(position: { readonly topic: string; readonly partition: number; readonly offset: OffsetOption }): Promise<void>;
   /**
    * Handles what is in flight, commits, and leaves the group. Resolves when the consumer has stopped. It is safe at any time, any number of
-   * times. Inside a handler, call it without awaiting it: the stop waits for the handler.
+   * times. Inside a handler, call it without awaiting it: the stop waits for the handler. If that lasts a second, a warning
+   * and `health()` name its record.
    */
   stop(): Promise<void>;
   health(): Health;
@@ -122,9 +162,20 @@ export interface Consumer<Tables extends object = Record<never, never>> {
 /** How long events are handled before timers, sockets and signals have a turn. */
 const maxBlockMs = 50;
 
-/** A consumer with these options. Nothing is connected before `run()` or `stream()`. Throws a `ConsumerError` that names a wrong option. */
-export function createConsumer<Tables extends object = Record<never, never>>(options: ConsumerOptions): Consumer<Tables> {
-  return new CdcConsumer<Tables>(resolveConsumerOptions(options));
+/**
+ * A consumer with these options. Nothing is connected before `run()` or `stream()`. Throws a `ConsumerError` that names a wrong option. With
+ * `workers`, it runs on so many threads, and its handlers are registered in the module that each of them loads.
+ */
+export function createConsumer(options: WorkersOptions): WorkersConsumer;
+export function createConsumer<Tables extends object = Record<never, never>>(options: ConsumerOptions): Consumer<Tables>;
+export function createConsumer<Tables extends object = Record<never, never>>(
+  options: ConsumerOptions | WorkersOptions,
+): Consumer<Tables> | WorkersConsumer {
+  return hasWorkers(options) ? createWorkersConsumer(options) : new CdcConsumer<Tables>(resolveConsumerOptions(options));
+}
+
+function hasWorkers(options: ConsumerOptions | WorkersOptions): options is WorkersOptions {
+  return readMember(options, "workers") !== undefined;
 }
 
 class CdcConsumer<Tables extends object> implements Consumer<Tables> {
@@ -145,7 +196,10 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     const watch = new MatchWatch();
     const isTopic = (text: string): boolean => isSubscribed(options.topics, text);
     this.#sinks = new AttachedSinks({ logger: options.logger, fail: (error) => this.#engine.fail(error), watch, isTopic });
-    const decoding = decodingOf(options, this.#waits, (seen) => this.#sinks.schemaSeen(seen));
+    const decoding = decodingOf(options, this.#waits, {
+      onSchema: (seen) => this.#sinks.schemaSeen(seen),
+      selectColumns: (topic) => this.#selectorFor(topic),
+    });
     this.#decoding = {
       ...decoding,
       decoder: skippingDecoder(decoding.decoder, options.failure.skip, { ...options, counters: this.#counters }),
@@ -162,6 +216,13 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     }
     this.#recovery = recoveryOf(options, this.#counters, this.#waits, this.#engine, (name) => this.#sinks.hostOf(name));
     bindMethods(this);
+  }
+
+  /** Null if every handler reads whole rows. A topic's first record comes when all handlers are known. */
+  #selectorFor(topic: string): ColumnSelector | null {
+    return this.#router.selectsColumns
+      ? (table, slot) => (this.#sinks.takeTable(table, topic) ? null : this.#router.columnsOf(table, slot, topic))
+      : null;
   }
 
   on(pattern: string, handlers: unknown, checks?: RowChecks): this {
@@ -303,6 +364,10 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
 
   stop(): Promise<void> {
     return this.#engine.stop();
+  }
+
+  [forceStop](why: string): void {
+    this.#engine.force(why);
   }
 
   health(): Health {

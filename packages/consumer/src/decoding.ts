@@ -1,4 +1,11 @@
-import { createDecoder, type Decoder, type DecoderOptions, type SchemaListener, type SchemaSource } from "@cdckit/decode";
+import {
+  type ColumnSelector,
+  createDecoder,
+  type Decoder,
+  type DecoderOptions,
+  type SchemaListener,
+  type SchemaSource,
+} from "@cdckit/decode";
 import { createRegistry, type Registry, type RegistryOptions } from "@cdckit/registry";
 import { ConsumerError } from "./errors.ts";
 import { hintWatchingDecoder } from "./hint-watch.ts";
@@ -17,11 +24,19 @@ export interface DecodingParts {
 }
 
 /** Our own decoder, which also reports topics that seem to lack a hint. */
-function ownDecoder(options: ResolvedConsumerOptions, more: Pick<DecoderOptions, "schemas" | "onSchema">): Decoder {
+function ownDecoder(
+  options: ResolvedConsumerOptions,
+  more: Pick<DecoderOptions, "schemas"> & Required<Pick<DecoderOptions, "onSchema" | "selectColumns">>,
+): Decoder {
   const decoderOptions = options.decoder as Exclude<ResolvedConsumerOptions["decoder"], Decoder>; // the caller has looked
   const isTopic = (topic: string): boolean => isSubscribed(options.topics, topic);
   const hints = decoderOptions.topics ?? {};
-  return hintWatchingDecoder(decoderOf({ ...decoderOptions, ...more }), { logger: options.logger, hints, isSubscribed: isTopic });
+  return hintWatchingDecoder(decoderOf({ ...decoderOptions, ...more }), {
+    logger: options.logger,
+    hints,
+    isSubscribed: isTopic,
+    hasWholeRows: (topic) => more.selectColumns(topic) === null,
+  });
 }
 
 /** Each message about a wrong option begins with the name of the option. */
@@ -33,19 +48,26 @@ function decoderOf(options: DecoderOptions): Decoder {
   }
 }
 
-/** The decoder of these options. `onSchema` gets the schemas, unless the decoder is the user's own. */
-export function decodingOf(options: ResolvedConsumerOptions, waits: Waits, onSchema: SchemaListener): DecodingParts {
+/**
+ * The decoder of these options. `onSchema` gets the schemas, and `selectColumns` says which columns are read, unless the decoder is the
+ * user's own.
+ */
+export function decodingOf(
+  options: ResolvedConsumerOptions,
+  waits: Waits,
+  { onSchema, selectColumns }: { readonly onSchema: SchemaListener; readonly selectColumns: (topic: string) => ColumnSelector | null },
+): DecodingParts {
   const { decoder, registry } = options;
   if ("decodeAt" in decoder) {
     return { decoder: guardedDecoder(decoder), release: nothingToRelease, source: null };
   }
   if (registry === undefined) {
-    return { decoder: ownDecoder(options, { onSchema }), release: nothingToRelease, source: null };
+    return { decoder: ownDecoder(options, { onSchema, selectColumns }), release: nothingToRelease, source: null };
   }
   const own = isSchemaSource(registry) ? null : registryOf(registry);
   const schemas = new WatchedSchemaSource(own ?? guardedSource(registry as SchemaSource), { ...options, waits }); // one of the two
   return {
-    decoder: ownDecoder(options, { schemas, onSchema }),
+    decoder: ownDecoder(options, { schemas, onSchema, selectColumns }),
     release: async () => {
       schemas.close();
       await own?.close();

@@ -73,6 +73,10 @@ export class DriverEvents implements DriverSink {
     publish("assigned", () => ({ groupId: options.groupId, assignments }));
   }
 
+  startsAt(assignment: PartitionAssignment, offset: bigint): void {
+    this.#parts.ledgers.startsAt(assignment, offset);
+  }
+
   async revoked(assignments: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
     const { options, ledgers, lease, committer, dispatcher, drainedInTime, settledInTime } = this.#parts;
     options.logger.info({ partitions: assignments.map(describe), how }, "partitions go");
@@ -130,11 +134,28 @@ export class DriverEvents implements DriverSink {
       options: { logger, groupId, failure },
     } = this.#parts;
     ledgers.continueAt(assignment, resumeOffset);
+    this.#passOn(assignment, resumeOffset);
     this.#lastLoss = `${lossText(lost, resumeOffset)}, because failure.lostRange is ${JSON.stringify(failure.lostRange)}`;
     counters.lostOffsets += lostOffsetCount(lost, resumeOffset);
     counters.recreated += lost.recreated === undefined ? 0 : 1;
     logger.error({ ...lost, resumeOffset }, this.#lastLoss);
     publish("lost-range", () => ({ groupId, lost, resumeOffset }));
+  }
+
+  /**
+   * The sinks' checkpoints move, too: until something were applied, each start would find the same range lost. A consumer that stops leaves
+   * that to the next start: its sinks are not written to any more.
+   */
+  #passOn(assignment: PartitionAssignment, resumeOffset: bigint): void {
+    const { phase, connected, ledgers, dispatcher } = this.#parts;
+    if (phase() === "connecting") {
+      void connected.then(() => this.#passOn(assignment, resumeOffset));
+    } else if (phase() === "running") {
+      const held = ledgers.heldFor(assignment);
+      if (held !== undefined && !held.isGoing) {
+        dispatcher()?.skipTo?.(held, resumeOffset);
+      }
+    }
   }
 
   acknowledged(validForMs: number): void {

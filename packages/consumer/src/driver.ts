@@ -44,6 +44,7 @@ export interface FetchedBatch extends RecordBatch {
   readonly highWatermark: bigint | null;
 }
 
+/** What a consumer asks a driver to read, and how. */
 export interface Subscription {
   readonly groupId: string;
   /** Topic names, and regular expressions over topic names. */
@@ -105,6 +106,11 @@ export type LostRangePolicy = "halt" | "earliest" | "latest";
 export interface DriverSink {
   /** This member has these partitions from now on. Their batches may follow. */
   assigned(assignments: readonly PartitionAssignment[]): void;
+  /**
+   * The partition starts here: the driver has found out what the group has committed, or what `from` means now. Called after `assigned`, and
+   * before a batch of the assignment is handed over. A driver that calls it has the capability `reportsStart`.
+   */
+  startsAt?(assignment: PartitionAssignment, offset: bigint): void;
   /**
    * These partitions are about to go (`"revoked"`), or are gone already (`"lost"`: nothing of them can be committed any more). The driver
    * gives a revoked partition up only after the promise has resolved. Until then the consumer handles what is in flight, and commits.
@@ -265,8 +271,14 @@ export interface DriverCapabilities {
   readonly crc: boolean;
   /** An offset out of range is reported. It is not moved silently to the start or the end of the log. */
   readonly offsetResetNone: boolean;
+  /**
+   * {@link DriverSink.startsAt} is called for each assignment. A consumer that starts at the latest record is then not ready before.
+   * @default false
+   */
+  readonly reportsStart?: boolean;
 }
 
+/** How records are compressed that a driver writes. */
 export type Compression = "none" | "gzip" | "snappy" | "lz4" | "zstd";
 
 /** A Kafka client, seen through the port. */

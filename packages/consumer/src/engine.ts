@@ -20,6 +20,8 @@ import type { ResolvedConsumerOptions } from "./options.ts";
 import { type SeekPosition, seekTo } from "./delivery/seek-to.ts";
 import { stillAtWork } from "./still-at-work.ts";
 
+/** A stop that takes longer says what it waits for. */
+const slowStopMs = 1_000;
 /** After nothing is waited for any more, the driver still gets this long to commit and to close. */
 const forcedCloseMs = 1_000;
 
@@ -45,6 +47,7 @@ export class ConsumerEngine {
   #startAt: Subscription["startAt"];
   readonly #notes: (() => readonly string[])[] = [];
   #isStoppedByCaller = false;
+  #isSlowStop = false;
 
   constructor(options: ResolvedConsumerOptions, counters: Counters, waits: Waits) {
     this.#options = options;
@@ -84,10 +87,15 @@ export class ConsumerEngine {
       drainedInTime: (drained) => this.#drainedInTime(drained),
       settledInTime: (work) => this.#settledWithin(work, options.shutdownTimeoutMs),
       progress: () => this.progress(),
-      fail: (error) => this.fail(error),
+      fail: (error) => {
+        if (!this.#connection.isGivenUp) {
+          this.fail(error);
+        }
+      },
     });
     options.userFunctions.onFailure((error) => this.fail(error));
     this.addNotes(() => options.userFunctions.reasons);
+    this.addNotes(() => (this.#isSlowStop && this.phase === "draining" ? [this.#slowStopText(slowStopMs)] : []));
   }
 
   get phase(): Phase {
@@ -193,6 +201,7 @@ export class ConsumerEngine {
       suspicions: this.#watch.suspicions,
       notes: this.#notes.flatMap((note) => note()),
       stuckAfterMs: this.#options.health.stuckAfterMs,
+      startsAtLatest: this.#options.from === "latest" && this.#options.driver.capabilities.reportsStart === true,
     });
   }
 
@@ -281,16 +290,25 @@ export class ConsumerEngine {
   }
 
   async #drain(): Promise<void> {
-    const { shutdownTimeoutMs } = this.#options;
+    const { shutdownTimeoutMs, clock, logger } = this.#options;
     const how = this.#state.error === null && !this.lease.isOver ? "finish" : "fence";
     const drained = (this.#dispatcher?.drain(how) ?? Promise.resolve()).then(() => this.#committer.commit());
-    if (await this.#drainedInTime(drained)) {
+    // A handler that awaits stop() waits for itself. It is told at once what to do, and not only at the deadline.
+    const cancelWarning = clock.after(slowStopMs, () => {
+      this.#isSlowStop = true;
+      logger.warn({ shutdownTimeoutMs }, this.#slowStopText(slowStopMs));
+    });
+    const isDrained = await this.#drainedInTime(drained);
+    cancelWarning();
+    if (isDrained) {
       this.#dispatch({ type: "drained" });
     } else {
-      this.force(
-        `the stop took longer than ${shutdownTimeoutMs} ms${stillAtWork(this.#dispatcher?.atWork() ?? [], this.#isStoppedByCaller)}`,
-      );
+      this.force(this.#slowStopText(shutdownTimeoutMs));
     }
+  }
+
+  #slowStopText(afterMs: number): string {
+    return `the stop took longer than ${afterMs} ms${stillAtWork(this.#dispatcher?.atWork() ?? [], this.#isStoppedByCaller)}`;
   }
 
   async #close(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { RecordCoordinates } from "@cdckit/decode";
+import { helpUrlOf } from "./help-url.ts";
 
 /** Every way in which a consumer itself can fail. A code is written here and nowhere else. */
 export type ConsumerErrorCode =
@@ -39,8 +40,11 @@ export type ConsumerErrorCode =
   /** So many records failed that single records cannot be to blame. The cause is the last failure. */
   | "failures-systemic"
   /** The deadline of a stop, or a second signal, came before the work in flight was handled. */
-  | "work-abandoned";
+  | "work-abandoned"
+  /** A worker thread could not be started, threw outside of its consumer, ended before its consumer, or does not answer any more. */
+  | "worker-failed";
 
+/** What a {@link ConsumerError} carries beside its code and its message. */
 export interface ConsumerErrorOptions {
   readonly cause?: unknown;
   readonly at?: RecordCoordinates;
@@ -56,20 +60,23 @@ const brand = Symbol.for("@cdckit/consumer/ConsumerError");
 export class ConsumerError extends Error {
   override readonly name = "ConsumerError";
   readonly code: ConsumerErrorCode;
+  /** The page about this code: what happened, why, and what to do. */
+  readonly helpUrl: string;
   /** The record at which the consumer halted, if it halted at one. */
   readonly at: RecordCoordinates | undefined;
 
   constructor(code: ConsumerErrorCode, detail: string, options: ConsumerErrorOptions = {}) {
     super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.helpUrl = helpUrlOf(code);
     this.at = options.at;
     Object.defineProperty(this, brand, { value: true });
   }
 
   /** Its name, code, message and place, the offset as text. */
   toJSON(): object {
-    const { name, code, message, at } = this;
-    return { name, code, message, ...(at === undefined ? {} : { at: { ...at, offset: String(at.offset) } }) };
+    const { name, code, message, helpUrl, at } = this;
+    return { name, code, message, helpUrl, ...(at === undefined ? {} : { at: { ...at, offset: String(at.offset) } }) };
   }
 }
 

@@ -26,6 +26,8 @@ export class GroupConnection {
   #needsTransactions = false;
   #session: DriverSession | undefined;
   #joining: Promise<void> = Promise.resolve();
+  #isJoining = false;
+  #isGivenUp = false;
 
   constructor(options: ResolvedConsumerOptions, waits: Waits) {
     this.#options = options;
@@ -42,6 +44,11 @@ export class GroupConnection {
     return this.#abort.signal;
   }
 
+  /** Nobody waits for the join. A client whose connections are ended in the middle of it may report that as a failure. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
+  }
+
   /** From here on the start refuses a driver without transactions. */
   requireTransactions(): void {
     this.#needsTransactions = true;
@@ -53,6 +60,7 @@ export class GroupConnection {
 
   /** Gives a join up that is under way. Resolves with false if the driver has not answered in time: then {@link abandon}. */
   stopJoining(closeMs: number): Promise<boolean> {
+    this.#isGivenUp = this.#isJoining;
     this.#abort.abort();
     return settledWithin(this.#joining, closeMs, this.#options.clock);
   }
@@ -82,6 +90,7 @@ export class GroupConnection {
       writesTo: writtenTopics(failure),
       ...(startAt === undefined ? {} : { startAt }),
     };
+    this.#isJoining = true;
     const waiting = this.#waits.open({ what: `the ${driver.name} driver, which joins the group ${groupId},` });
     try {
       const connect = (): Promise<DriverSession> => driver.connect(subscription, sink);
@@ -98,6 +107,7 @@ export class GroupConnection {
         failed(error);
       }
     } finally {
+      this.#isJoining = false;
       waiting.end();
     }
   }

@@ -7,6 +7,8 @@ export interface HintWatchOptions {
   readonly hints: Readonly<Record<string, TopicHints>>;
   /** Whether the consumer reads a topic of this name. */
   readonly isSubscribed: (topic: string) => boolean;
+  /** Whether the rows of a topic have all of their columns. */
+  readonly hasWholeRows: (topic: string) => boolean;
 }
 
 /** Every one of the first records is looked at, and then one in so many: a topic's first record may come late. */
@@ -81,6 +83,9 @@ class HintWatch {
       );
     }
     const names = this.#untyped.namesOf(topic);
+    if (!this.#options.hasWholeRows(topic)) {
+      return;
+    }
     const missing = Object.keys(hints[topic]?.columns ?? {}).filter((name) => !names.includes(name));
     if (missing.length > 0) {
       logger.warn(

@@ -2,6 +2,16 @@
 export { createConsumer } from "./consumer.ts";
 export type { Consumer } from "./consumer.ts";
 export type { ConsumerOptions } from "./options.ts";
+export type { WorkersConsumer } from "./workers/workers-consumer.ts";
+export type { WorkersHealth } from "./workers/joined-health.ts";
+export type {
+  MakeWorkerConsumer,
+  WorkerConsumerOptions,
+  WorkerPlace,
+  WorkerResourceLimits,
+  WorkersOptions,
+} from "./workers/workers-options.ts";
+export type { RunnableConsumer } from "./workers/runnable-consumer.ts";
 export type { OffsetOption, StartOption } from "./start-position.ts";
 export type { Startup } from "./startup.ts";
 export type { BatchOptions, DeliveryOptions } from "./delivery/delivery-options.ts";

@@ -134,7 +134,7 @@ describe("LIFECYCLE.md", () => {
     expect(invariants.length).toBeGreaterThan(10);
     for (const [, number, file, name] of invariants) {
       const source = readFileSync(new URL(file ?? "", import.meta.url), "utf8");
-      expect(source.includes(`test("${name}"`), `${number}: ${file} has no test ${name}`).toBe(true);
+      expect(source.includes(`("${name}"`), `${number}: ${file} has no test ${name}`).toBe(true);
     }
   });
 });

@@ -69,6 +69,11 @@ describe("consumer options", () => {
   test.each<[string, Record<string, unknown>, string]>([
     ["telemetry", { telemetry: { otel: {} } }, "telemetry.otel is no option"],
     ["health", { health: { stuckAfter: 1 } }, "health.stuckAfter is no option"],
+    [
+      "an old clock",
+      { clock: Object.fromEntries([["breathe", () => Promise.resolve()]]) },
+      "clock.yieldToEventLoop must be a function (it was called breathe before)",
+    ],
     ["how long is stuck", { health: { stuckAfterMs: 0 } }, "health.stuckAfterMs must be a positive integer"],
   ])("%s is checked", (_name, options, text) => {
     expect(failureOf(options).message).toContain(text);
@@ -82,7 +87,7 @@ describe("consumer options", () => {
     ],
     ["null", null, /^\[invalid-option\] registry must be .*got null/],
     ["an address without its scheme", { url: "localhost:8081" }, /^\[invalid-option\] registry\.url must begin with http:\/\//],
-    ["a misspelt name", { uri: "http://localhost:8081" }, /^\[invalid-option\] registry\.url is missing/],
+    ["a misspelt name", { uri: "http://localhost:8081" }, /^\[invalid-option\] registry\.uri is no option; the options are url, urls, /],
     ["a bad time", { url: "http://localhost:8081", timeoutMs: 0 }, /^\[invalid-option\] registry\.timeoutMs must be/],
   ])("a registry that is %s is refused by its name", (_what, registry, message) => {
     const create = (): unknown => createConsumer({ ...valid, registry: registry as ConsumerOptions["registry"] & object });

@@ -20,10 +20,12 @@ import { type ResolvedStart, resolveStartOption, type StartOption } from "./star
 import { guardedClock, guardedRandom } from "./user-code/guarded-clock.ts";
 import { guardedLogger } from "./user-code/guarded-logger.ts";
 import { UserFunctions } from "./user-code/user-functions.ts";
+import { readMember } from "./user-code/user-value.ts";
 import { stderrLogger } from "./observe/stderr-logger.ts";
 import type { Startup } from "./startup.ts";
 import { check, checkChoice, checkCount, checkMembers } from "./option-checks.ts";
 
+/** The options of `createConsumer`. `driver`, `groupId` and `topics` are required. */
 export interface ConsumerOptions {
   /** The Kafka client: `kafkajs({ brokers })`, `memory({ topics })`, ... */
   readonly driver: KafkaDriver;
@@ -113,7 +115,8 @@ export interface ResolvedConsumerOptions {
 
 type Plain = Readonly<Record<string, unknown>>;
 
-const members = [
+/** The names of all options. */
+export const optionNames: readonly string[] = [
   "driver",
   "groupId",
   "topics",
@@ -135,8 +138,13 @@ const members = [
 
 /** Every option, present and checked. Throws a `ConsumerError` that names a wrong option and says what to do. */
 export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsumerOptions {
-  checkMembers("", options, members);
+  checkMembers("", options, optionNames);
   checkDriver(options.driver);
+  return Object.freeze({ driver: options.driver, ...resolveOptionsWithoutDriver(options) });
+}
+
+/** The options that do not depend on the client: all that is known on a thread that only starts others. */
+export function resolveOptionsWithoutDriver(options: Omit<ConsumerOptions, "driver">): Omit<ResolvedConsumerOptions, "driver"> {
   checkTopics(options.topics);
   check(typeof options.groupId === "string" && options.groupId !== "", "groupId", "a name for the consumer group", options.groupId);
   const { from = "earliest", startup = "fail", shutdownTimeoutMs = 10_000 } = options;
@@ -146,10 +154,10 @@ export function resolveConsumerOptions(options: ConsumerOptions): ResolvedConsum
   const delivery = resolveDeliveryOptions(options.delivery);
   const failure = resolveFailureOptions(options.failure);
   checkDecoder(options.decoder);
+  checkClock(options.clock);
   refuseOwnDeadLetters(options.topics, failure.deadLetterTopic);
   const userFunctions = new UserFunctions();
   return Object.freeze({
-    driver: options.driver,
     groupId: options.groupId,
     topics: Object.freeze([...options.topics]),
     from: resolveStartOption(from),
@@ -182,6 +190,12 @@ function resolveLogger(logger: Logger | false | undefined, clock: Clock, userFun
 function checkDriver(driver: unknown): void {
   const connects = typeof driver === "object" && driver !== null && typeof (driver as Plain)["connect"] === "function";
   check(connects, "driver", "a driver, such as kafkajs({ brokers })", typeof driver);
+}
+
+/** Everything else of a clock is checked when it is used. */
+function checkClock(clock: unknown): void {
+  const isOld = readMember(clock, "yieldToEventLoop") === undefined && readMember(clock, "breathe") !== undefined;
+  check(!isOld, "clock.yieldToEventLoop", "a function (it was called breathe before)", undefined);
 }
 
 function checkDecoder(decoder: unknown = {}): void {

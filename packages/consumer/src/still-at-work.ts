@@ -1,7 +1,7 @@
 import type { WorkInHand } from "./observe/waits.ts";
 
 /**
- * What a stop still waited for when it gave up, for its error. If a handler awaits `stop()`, it waits for itself. The only sign is that it
+ * What a slow stop waits for, for its warning, `health()` and the error at its deadline. If a handler awaits `stop()`, it waits for itself. The only sign is that it
  * never ends, so the error gives a hint if the stop was a call.
  */
 export function stillAtWork(work: Iterable<WorkInHand>, isCalled: boolean): string {

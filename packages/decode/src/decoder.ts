@@ -1,3 +1,4 @@
+import type { ColumnSelector } from "./column-selector.ts";
 import type { Explanation } from "./explanation.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { Engine } from "./detect/engine.ts";
@@ -131,6 +132,7 @@ export interface LearnOptions {
   readonly schemaChanges?: SchemaChangeLearner;
 }
 
+/** The options of `createDecoder`. All of them may be left out. */
 export interface DecoderOptions {
   /**
    * The source of schemas by id. Without it, a message that names a schema is a `schema-source-missing` error. Messages that carry their
@@ -166,8 +168,15 @@ export interface DecoderOptions {
    * forgotten, see `limits.maxSchemas`).
    */
   readonly onSchema?: SchemaListener;
+  /**
+   * Called for a topic before its first record is read. The result says which columns are wanted of the rows of each table; null: all. Rows
+   * then have no other columns. In most encodings, the others are skipped in the bytes, and are neither converted nor checked.
+   * @default all columns of all tables
+   */
+  readonly selectColumns?: (topic: string) => ColumnSelector | null;
 }
 
+/** Makes events of records. What it gives for a record depends on the record, the schemas and the hints alone. */
 export interface Decoder {
   /**
    * The record's events, or a promise if a schema must be fetched first. Throws, or rejects with, `DecodeError`. If the record cannot be
@@ -204,6 +213,7 @@ class DetectingDecoder implements Decoder {
       validation: resolveValidation(options.validation, options.jsonSchemaValidator),
       onSchema: options.onSchema ?? null,
       learn: { keys: options.learn?.keys ?? true, schemaChanges: this.#learner },
+      selectColumns: options.selectColumns ?? null,
     });
     this.#hints = options.topics ?? {};
     checkColumnHints(this.#hints);

@@ -1,3 +1,5 @@
+import { helpUrlOf } from "./help-url.ts";
+
 /** Every way in which a record can fail to decode. This is the only place that lists the codes. */
 export type DecodeErrorCode =
   /** The bytes ended before the value was complete. */
@@ -57,6 +59,7 @@ export interface RecordCoordinates {
   readonly offset: bigint;
 }
 
+/** What a {@link DecodeError} carries beside its code and its message. */
 export interface DecodeErrorOptions {
   readonly cause?: unknown;
   readonly at?: RecordCoordinates;
@@ -72,6 +75,8 @@ const brand = Symbol.for("@cdckit/decode/DecodeError");
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
   readonly code: DecodeErrorCode;
+  /** The page about this code: what happened, why, and what to do. */
+  readonly helpUrl: string;
   /** The message without its code. */
   readonly detail: string;
   /** The record's coordinates; absent until the error reaches the decoder's public methods. */
@@ -80,6 +85,7 @@ export class DecodeError extends Error {
   constructor(code: DecodeErrorCode, detail: string, options: DecodeErrorOptions = {}) {
     super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.helpUrl = helpUrlOf(code);
     this.detail = detail;
     this.at = options.at;
     Object.defineProperty(this, brand, { value: true });
@@ -87,8 +93,8 @@ export class DecodeError extends Error {
 
   /** The error's name, code, message and coordinates, with the offset as text. */
   toJSON(): object {
-    const { name, code, message, retriable, at } = this;
-    return { name, code, message, retriable, ...(at === undefined ? {} : { at: { ...at, offset: String(at.offset) } }) };
+    const { name, code, message, helpUrl, retriable, at } = this;
+    return { name, code, message, helpUrl, retriable, ...(at === undefined ? {} : { at: { ...at, offset: String(at.offset) } }) };
   }
 
   /** Whether decoding the same bytes again later can succeed. */

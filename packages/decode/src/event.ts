@@ -69,6 +69,7 @@ export interface TableName {
   readonly name: string;
 }
 
+/** What happened to a row; `read` is a snapshot's. */
 export type Operation = "create" | "update" | "delete" | "read";
 
 /** Where a change stands in its source. Fields of a single connector are under `position`. */
@@ -91,6 +92,7 @@ export interface Source {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
+/** The place of an event in its transaction. */
 export interface TransactionPosition {
   readonly id: string;
   readonly totalOrder: bigint;
@@ -111,6 +113,7 @@ export interface RecordRef {
   readonly value: Uint8Array | null;
 }
 
+/** How `toObject()` shows an event. */
 export interface ToObjectOptions {
   /**
    * The value that replaces each UNAVAILABLE.
@@ -143,6 +146,7 @@ export interface EventBase<Key = unknown> {
   detach(): this;
 }
 
+/** A row was created, updated, deleted, or read by a snapshot. */
 export interface ChangeEvent<Row = Columns, Key = Columns> extends EventBase<Key> {
   readonly kind: "change";
   readonly op: Operation;
@@ -176,17 +180,20 @@ export type KeyChange<Key = Columns> =
   | { readonly kind: "moved-to"; readonly key: Key | string | Buffer }
   | { readonly kind: "moved-from"; readonly key: Key | string | Buffer };
 
+/** A row without an envelope: nothing says what happened to it. */
 export interface RowEvent<Row = Columns, Key = unknown> extends EventBase<Key> {
   readonly kind: "row";
   readonly row: Row;
   readonly table: TableName | null;
 }
 
+/** The key was removed: the value is null, so that compaction may forget the key. */
 export interface TombstoneEvent<Key = unknown> extends EventBase<Key> {
   readonly kind: "tombstone";
   readonly table: TableName | null;
 }
 
+/** A table was emptied. */
 export interface TruncateEvent extends EventBase {
   readonly kind: "truncate";
   readonly table: TableName;
@@ -195,6 +202,7 @@ export interface TruncateEvent extends EventBase {
   readonly tsMs: number | null;
 }
 
+/** A logical message that an application wrote into PostgreSQL's log. */
 export interface MessageEvent extends EventBase {
   readonly kind: "message";
   readonly prefix: string;
@@ -208,6 +216,7 @@ export interface MessageEvent extends EventBase {
   readonly tsMs: number | null;
 }
 
+/** A transaction of the source began or ended. */
 export interface TransactionEvent extends EventBase {
   readonly kind: "transaction";
   readonly status: "begin" | "end";
@@ -217,11 +226,13 @@ export interface TransactionEvent extends EventBase {
   readonly tsMs: number | null;
 }
 
+/** The connector is alive, although there is nothing to report. */
 export interface HeartbeatEvent extends EventBase {
   readonly kind: "heartbeat";
   readonly tsMs: number | null;
 }
 
+/** Tables were created, altered or dropped. */
 export interface SchemaChangeEvent extends EventBase {
   readonly kind: "schema-change";
   readonly ddl: string | null;
@@ -233,6 +244,7 @@ export interface SchemaChangeEvent extends EventBase {
   readonly tsMs: number | null;
 }
 
+/** What Debezium says of itself, such as the progress of a snapshot. */
 export interface NotificationEvent extends EventBase {
   readonly kind: "notification";
   readonly id: string;
@@ -242,6 +254,7 @@ export interface NotificationEvent extends EventBase {
   readonly tsMs: number | null;
 }
 
+/** Everything before a point of the source has arrived. */
 export interface WatermarkEvent extends EventBase {
   readonly kind: "watermark";
   readonly watermark: bigint | string | null;
@@ -254,6 +267,7 @@ export interface UnknownEvent extends EventBase {
   readonly value: unknown;
 }
 
+/** What a record means. Tell the kinds apart by `kind`, with a `default` branch: a new kind is a minor release. */
 export type CdcEvent<Row = Columns, Key = Columns> =
   | ChangeEvent<Row, Key>
   | RowEvent<Row>

@@ -8,6 +8,7 @@ export interface Candidate {
   readonly evidence: string;
 }
 
+/** Why a record was read as it was: every format that was tried. */
 export interface Explanation {
   readonly candidates: readonly Candidate[];
   /** The error that decoding throws, or null. */

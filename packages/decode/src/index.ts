@@ -64,6 +64,7 @@ export type { DebeziumContext } from "./envelope/debezium/context.ts";
 export { signalOf } from "./envelope/debezium/signal.ts";
 export type { DebeziumSignal } from "./envelope/debezium/signal.ts";
 export { describeSchema } from "./detect/explain/describe-schema.ts";
+export type { ColumnSelector, RowSlot } from "./column-selector.ts";
 export type { SchemaListener, SchemaSeen } from "./schema-seen.ts";
 // For users' own formats: `createDecoder({ formats })`.
 export type { Formats } from "./detect/formats.ts";

@@ -12,6 +12,7 @@ export interface JsonSchemaValidator {
  */
 export type ValidateJson = (value: unknown, messageBytes: number) => void;
 
+/** What a validator may do, and what it may cost. */
 export interface JsonSchemaValidatorOptions {
   /** Whether code may be generated. False if the runtime forbids it. */
   readonly codeGeneration: boolean;

@@ -11,6 +11,7 @@ export const optionNames = {
     apicurioIds: true,
     formats: true,
     onSchema: true,
+    selectColumns: true,
   },
   values: { int64: true, numbers: true, decimal: true, time: true, json: true, bits: true, unavailablePlaceholder: true, temporal: true },
   learn: { keys: true, schemaChanges: true },

@@ -86,6 +86,7 @@ export interface TemporalLike {
   readonly Duration: { from(text: string): unknown };
 }
 
+/** Every value option present. */
 export type ResolvedValueOptions = Required<ValueOptions>;
 
 /** Limits of the cost of one message, for any bytes. */
@@ -135,6 +136,7 @@ export interface DecodeLimits {
   readonly maxTopics?: number;
 }
 
+/** Every limit present. */
 export type ResolvedLimits = Required<DecodeLimits>;
 
 export const valueDefaults: ResolvedValueOptions = Object.freeze({

@@ -49,6 +49,7 @@ export interface RegisteredSchema {
   readonly hasRuleSet?: boolean;
 }
 
+/** A schema that another one names. */
 export interface SchemaReference {
   /** The name by which the referring schema refers to it. */
   readonly name: string;
@@ -74,4 +75,5 @@ export interface SchemaSource {
   load(id: SchemaId): Promise<RegisteredSchema>;
 }
 
+/** Why a schema could not be loaded. Only `unavailable` is worth another attempt. */
 export type SchemaLoadFailure = "not-found" | "unavailable" | "refused";

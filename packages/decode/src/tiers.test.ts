@@ -2,13 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import { createDecoder } from "./decoder.ts";
-import { compileAvroReader } from "./encoding/avro/reader.ts";
+import { createDecoder, type TopicHints } from "./decoder.ts";
 import { fastPathMiss } from "./encoding/fast-path.ts";
-import { readEverything } from "./encoding/reader.ts";
-import { TextCache } from "./encoding/text-cache.ts";
 import type { CdcEvent } from "./event.ts";
-import { resolveLimits, resolveValueOptions } from "./options.ts";
 import type { KafkaRecord } from "./record.ts";
 import type { RegisteredSchema, SchemaSource } from "./schema-source.ts";
 import { type Tiers, tiersKey } from "./tiers.ts";
@@ -97,8 +93,8 @@ const schemas: SchemaSource = {
   load: () => Promise.reject(new Error("every schema is at hand")),
 };
 
-function decodeAll(records: readonly KafkaRecord[]): readonly CdcEvent[] {
-  const decoder = createDecoder({ schemas });
+function decodeAll(records: readonly KafkaRecord[], topics: Readonly<Record<string, TopicHints>> = {}): readonly CdcEvent[] {
+  const decoder = createDecoder({ schemas, topics });
   return records.flatMap((record) => decoder.decode(record) as readonly CdcEvent[]); // every schema is at hand
 }
 
@@ -126,30 +122,72 @@ describe.each(formats)("the tiers of %s", (_name, records) => {
     const closures = countCalls();
     expect(decodeAll(records).map((event) => event.toObject())).toEqual(events);
     expect(closures.readers).toBe(0);
-
-    tiers[tiersKey] = { textCache: false };
-    countCalls();
-    expect(decodeAll(records).map((event) => event.toObject())).toEqual(events);
   });
 });
 
-describe("the text cache", () => {
-  const type = { kind: "record", name: "Row", fields: [{ name: "a", type: { kind: "string" } }] } as const;
-  const bytes = Buffer.from([6, 97, 98, 99]);
-  const options = { values: resolveValueOptions(), limits: resolveLimits(), plan: readEverything, codeGeneration: true };
-
-  test("returns the text that it has remembered", () => {
-    const texts = new TextCache();
-    const reader = compileAvroReader(type, { ...options, texts });
-    expect(reader.read(bytes, 0, bytes.length)).toEqual({ a: "abc" });
-    const slot = texts.texts.indexOf("abc");
-    texts.texts[slot] = "xyz"; // of the same length: the cache does not compare its characters again
-    expect(reader.read(bytes, 0, bytes.length)).toEqual({ a: "xyz" });
+test("fast paths share code, until one has taken thousands of records", () => {
+  const sources: string[] = [];
+  globalThis.Function = new Proxy(RuntimeFunction, {
+    construct: (target, args: string[]) => (sources.push(args.at(-1) ?? ""), new target(...args)),
   });
+  const count = (): readonly number[] => {
+    const fastPaths = sources.filter((text) => text.includes("return function fastPath("));
+    return ["// shared", "// own"].map((owner) => fastPaths.filter((text) => text.includes(owner)).length);
+  };
+  const records = recordsOf("confluent-avro.ndjson.gz");
+  const decoder = createDecoder({ schemas });
+  const decode = (topic: string): readonly unknown[] =>
+    records.map((record) => (decoder.decode({ ...record, topic }) as readonly CdcEvent[]).map((event) => event.toObject().after));
+  const [first] = ["a.b.c", "a.b.d", "a.b.e"].map(decode);
+  expect(count()).toEqual([1, 0]);
+  for (let i = 0; i < 15; i++) {
+    expect(decode("a.b.c")).toEqual(first);
+  }
+  expect(count()).toEqual([1, 1]);
+});
 
-  test("remembers nothing if it is off", () => {
-    const texts = new TextCache(false);
-    expect(compileAvroReader(type, { ...options, texts }).read(bytes, 0, bytes.length)).toEqual({ a: "abc" });
-    expect(texts.texts.indexOf("abc")).toBe(-1);
-  });
+const recordsInTurn = (...kinds: readonly (readonly KafkaRecord[])[]): readonly KafkaRecord[] =>
+  Array.from({ length: 600 }, (_, i) => kinds[i % kinds.length]?.[Math.floor(i / kinds.length)] as KafkaRecord); // within bounds
+
+/** A permutation without a period. */
+const shuffled = (records: readonly KafkaRecord[]): readonly KafkaRecord[] =>
+  records.toSorted((a, b) => rankOf(records.indexOf(a)) - rankOf(records.indexOf(b)));
+const rankOf = (i: number): number => Math.imul(i + 1, 0x9e3779b1) >>> 0;
+
+const json = recordsOf("json.ndjson.gz");
+const avro = recordsOf("confluent-avro.ndjson.gz");
+const connect = recordsOf("json-with-schema.ndjson.gz");
+const tombstonesOf = (records: readonly KafkaRecord[]): readonly KafkaRecord[] => records.map((record) => ({ ...record, value: null }));
+const rowsOf = (records: readonly KafkaRecord[]): readonly KafkaRecord[] =>
+  records.map((record) => ({ ...record, value: Buffer.from(JSON.stringify(JSON.parse(String(record.value)).after)) }));
+
+test.each<[what: string, records: readonly KafkaRecord[]]>([
+  ["changes and tombstones with Avro keys in turn", recordsInTurn(avro, tombstonesOf(avro))],
+  ["changes and tombstones with JSON keys in turn", recordsInTurn(json, tombstonesOf(json))],
+  ["two schemas in turn", recordsInTurn(avro, protobufRecords)],
+  ["two shapes of JSON in turn", recordsInTurn(json, rowsOf(json))],
+  [
+    "schemas, shapes and tombstones in any order",
+    shuffled(recordsInTurn(avro, json, connect, protobufRecords, tombstonesOf(avro), rowsOf(json))),
+  ],
+])("%s take fast paths", (_, records) => {
+  const calls = countCalls();
+  const events = decodeAll(records).map((event) => event.toObject());
+  expect(calls.fastPath).toBeGreaterThan(records.length - 64 * 6 - 20);
+
+  tiers[tiersKey] = { fastPath: false };
+  expect(decodeAll(records).map((event) => event.toObject())).toEqual(events);
+});
+
+test("values whose schema is hinted take the fast path, and empty ones do not", () => {
+  const { schema } = recorded[1] as RegisteredSchema;
+  const bare = avro.map((record): KafkaRecord => ({ ...record, key: null, value: (record.value as Buffer).subarray(5) }));
+  const hints = { "a.b.c": { value: { schema: { schemaType: "AVRO", schema } } } } as const;
+  const calls = countCalls();
+  const events = decodeAll(bare, hints).map((event) => event.toObject());
+  expect(calls.fastPath).toBeGreaterThan(bare.length - 100);
+  expect(() => decodeAll([...bare, { ...bare[0], value: Buffer.alloc(0) } as KafkaRecord], hints)).toThrow(/truncated|expected/);
+
+  tiers[tiersKey] = { fastPath: false };
+  expect(decodeAll(bare, hints).map((event) => event.toObject())).toEqual(events);
 });

@@ -7,14 +7,12 @@ export interface Tiers {
   readonly generatedReaders: boolean;
   /** Records that begin like earlier ones skip detection. */
   readonly fastPath: boolean;
-  /** Short texts that were read before are taken from a cache. */
-  readonly textCache: boolean;
 }
 
 /** The global property in which a benchmark or a test turns tiers off, before it creates a decoder. */
 export const tiersKey: unique symbol = Symbol.for("@cdckit/decode/tiers") as never;
 
-const allOn: Tiers = { generatedReaders: true, fastPath: true, textCache: true };
+const allOn: Tiers = { generatedReaders: true, fastPath: true };
 
 /** Read once for each decoder. */
 export function chosenTiers(): Tiers {

@@ -183,6 +183,15 @@ describe("checking values", () => {
     const refused = Array.from({ length: 250 }, (_, i) => i).filter(() => "code" in outcomeOf(() => rowOf(decoder, bytes)));
     expect(refused).toEqual([0, 100, 200]);
   });
+
+  test("sampled validation is not passed by reading again if only some columns are read", () => {
+    const options = { validation: "sampled", jsonSchemaValidator, selectColumns: () => () => new Set(["b"]) } as const;
+    const decoder = decoderOf(object({ a: { maximum: 0 }, b: { type: "integer" } }), options);
+    const codes = Array.from({ length: 101 }, (_, i) => outcomeOf(() => rowOf(decoder, Buffer.from(`{"a":1,"b":${i}}`))));
+    const refused = codes.flatMap((outcome, i) => ("code" in outcome ? [i] : []));
+    expect(refused).toEqual([0, 99]); // the first message that was accepted was read twice: it has shown its table
+    expect(codes[1]).toEqual({ value: { b: 1 } });
+  });
 });
 
 describe("hostile schemas and values", () => {

@@ -1,33 +1,51 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { TopicCreation } from "@cdckit/consumer";
+import {
+  bounded,
+  type BrokerQuestions,
+  isReplacedIn,
+  type Landmark,
+  type LogEnds,
+  originOf,
+  type Place,
+  placeOf,
+  type Position,
+  type TopicIdsByName,
+  topicsOf,
+} from "@cdckit/driver";
 import type { Admin } from "kafkajs";
-import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
-import { originOf } from "./commit-metadata.ts";
-import { isReplaced, type Landmark } from "./landmarks.ts";
-import type { LogEnds, Position } from "./lost-range.ts";
-import type { TopicIdsByName } from "./metadata-request.ts";
+import { coordinatorNotFound } from "./explain-failure.ts";
+import { landmarkOf } from "./landmarks.ts";
 import type { TopicIds } from "./topic-ids.ts";
 
-/** Transient errors of a coordinator that moves or is still loading. kafkajs' admin does not retry them. */
-const coordinatorErrors: ReadonlySet<unknown> = new Set([
+/** What is answered while a coordinator or a leader moves, or is new. kafkajs' admin does not ask again after them. */
+const passingErrors: ReadonlySet<unknown> = new Set([
   "GROUP_LOAD_IN_PROGRESS",
   "GROUP_COORDINATOR_NOT_AVAILABLE",
   "NOT_COORDINATOR_FOR_GROUP",
+  "LEADER_NOT_AVAILABLE",
+  "NOT_LEADER_FOR_PARTITION",
+  "REPLICA_NOT_AVAILABLE",
 ]);
-const coordinatorDeadlineMs = 15_000;
-const coordinatorPauseMs = 200;
+const passingDeadlineMs = 15_000;
+const askAgainAfterMs = 200;
 const answerDeadlineMs = 20_000;
 
+/** What kafkajs itself commits if an offset is out of range: "the start of the log". */
+const resetOffset = "-2";
+
 /** Asks the brokers for offsets, topics and members on a connection of its own, so that fetches and questions do not delay each other. */
-export class BrokerOffsets {
+export class BrokerOffsets implements BrokerQuestions {
   readonly #makeAdmin: () => Admin;
+  readonly #groupId: string;
   readonly #topicIds: TopicIds;
   #admin: Promise<Admin> | undefined;
   readonly #closed: AbortController = new AbortController();
 
-  constructor(makeAdmin: () => Admin, topicIds: TopicIds) {
+  constructor(makeAdmin: () => Admin, groupId: string, topicIds: TopicIds) {
     this.#makeAdmin = makeAdmin;
+    this.#groupId = groupId;
     this.#topicIds = topicIds;
   }
 
@@ -38,7 +56,7 @@ export class BrokerOffsets {
 
   /** Whether another record stands at the landmark's offset; false if that cannot be known. */
   async isReplaced(topic: string, partition: number, landmark: Landmark): Promise<boolean> {
-    return isReplaced(landmark, await this.#topicIds.recordsAt(topic, partition, landmark.offset));
+    return isReplacedIn((await this.#topicIds.recordsAt(topic, partition, landmark.offset)).map(landmarkOf), landmark);
   }
 
   topics(): Promise<readonly string[]> {
@@ -52,10 +70,17 @@ export class BrokerOffsets {
     });
   }
 
-  /** The group's commits in these topics. Partitions without a commit are left out. */
-  committed(groupId: string, topics: readonly string[]): Promise<ReadonlyMap<string, Position>> {
+  partitionsOf(topics: readonly string[]): Promise<readonly Place[]> {
     return this.#ask(async (admin) => {
-      const answers = await committedOffsets(admin, groupId, topics, this.#closed.signal);
+      const { topics: known } = await admin.fetchTopicMetadata({ topics: [...topics] });
+      return known.flatMap(({ name: topic, partitions }) => partitions.map(({ partitionId: partition }) => ({ topic, partition })));
+    });
+  }
+
+  /** The group's commits in the topics of these partitions. */
+  committed(places: readonly Place[]): Promise<ReadonlyMap<string, Position>> {
+    return this.#ask(async (admin) => {
+      const answers = await admin.fetchOffsets({ groupId: this.#groupId, topics: [...topicsOf(places)] });
       const commits = answers.flatMap(({ topic, partitions }) =>
         partitions.map(({ partition, offset, metadata }) => {
           const position: Position = { offset: BigInt(offset), ...originOf(metadata) };
@@ -63,6 +88,21 @@ export class BrokerOffsets {
         }),
       );
       return new Map(commits.filter(([, { offset }]) => offset >= 0n));
+    });
+  }
+
+  /**
+   * The partitions in which kafkajs has replaced the group's commit because its offset was out of range. A member puts the commit back. One
+   * that fails or is killed before it can leaves this trace.
+   */
+  resets(topics: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#ask(async (admin) => {
+      const answers = await admin.fetchOffsets({ groupId: this.#groupId, topics: [...topics] });
+      return new Set(
+        answers.flatMap(({ topic, partitions }) =>
+          partitions.filter(({ offset }) => String(offset) === resetOffset).map(({ partition }) => placeOf(topic, partition)),
+        ),
+      );
     });
   }
 
@@ -92,10 +132,10 @@ export class BrokerOffsets {
     });
   }
 
-  /** The metadata with which the members of a group have joined. */
-  members(groupId: string): Promise<readonly Buffer[]> {
+  /** The metadata with which the members of the group have joined. */
+  members(): Promise<readonly Buffer[]> {
     return this.#ask(async (admin) => {
-      const { groups } = await admin.describeGroups([groupId]);
+      const { groups } = await admin.describeGroups([this.#groupId]);
       return groups.flatMap(({ members }) => members.map(({ memberMetadata }) => memberMetadata));
     });
   }
@@ -105,7 +145,21 @@ export class BrokerOffsets {
     await Promise.all([this.#letGo(), this.#topicIds.close()]);
   }
 
+  /** Asks until it is answered: on a new connection each time, because kafkajs' admin would go on with what it knows of the leaders. */
   async #ask<T>(question: (admin: Admin) => Promise<T>): Promise<T> {
+    for (const beginMs = performance.now(); ; ) {
+      try {
+        return await this.#askOnce(question);
+      } catch (error) {
+        if (!isPassing(error) || performance.now() - beginMs >= passingDeadlineMs) {
+          throw error;
+        }
+      }
+      await delay(askAgainAfterMs, undefined, { signal: this.#closed.signal });
+    }
+  }
+
+  async #askOnce<T>(question: (admin: Admin) => Promise<T>): Promise<T> {
     this.#closed.signal.throwIfAborted();
     this.#admin ??= this.#connect();
     const connected = this.#admin;
@@ -121,7 +175,8 @@ export class BrokerOffsets {
       if (this.#admin === connected) {
         await this.#letGo();
       }
-      throw error;
+      // If no broker answers, kafkajs takes its own null for an answer.
+      throw error instanceof TypeError ? new KafkaJsDriverError("brokers-unreachable", "no broker answered", { cause: error }) : error;
     }
   }
 
@@ -139,26 +194,8 @@ export class BrokerOffsets {
   }
 }
 
-/** The key of a partition in the maps of `BrokerOffsets`. */
-export function placeOf(topic: string, partition: number): string {
-  return `${topic}\0${partition}`;
-}
-
-async function committedOffsets(
-  admin: Admin,
-  groupId: string,
-  topics: readonly string[],
-  closed: AbortSignal,
-): ReturnType<Admin["fetchOffsets"]> {
-  for (let waitedMs = 0; ; waitedMs += coordinatorPauseMs) {
-    try {
-      return await admin.fetchOffsets({ groupId, topics: [...topics] });
-    } catch (error) {
-      const { type } = error as { type?: unknown };
-      if (!coordinatorErrors.has(type) || waitedMs >= coordinatorDeadlineMs) {
-        throw error;
-      }
-    }
-    await delay(coordinatorPauseMs, undefined, { signal: closed });
-  }
+/** Whether it passes by itself, within seconds and without anybody's doing. */
+function isPassing(error: unknown): boolean {
+  const { type, name } = error as { readonly type?: unknown; readonly name?: unknown };
+  return passingErrors.has(type) || name === coordinatorNotFound;
 }

@@ -1,4 +1,4 @@
-import { didYouMean } from "./did-you-mean.ts";
+import { didYouMean } from "@cdckit/driver";
 import { KafkaJsDriverError } from "./errors.ts";
 
 /** kafkajs' options that the driver takes. kafkajs itself ignores unknown ones. */
@@ -13,6 +13,7 @@ const connectionOptions = [
   "requestTimeout",
   "enforceRequestTimeout",
   "retry",
+  "connectTo",
 ] as const;
 const retryOptions = ["maxRetryTime", "initialRetryTime", "factor", "multiplier", "retries", "restartOnFailure"] as const;
 /** kafkajs' options that the driver sets itself, each with the reason. */
@@ -34,12 +35,15 @@ const mechanisms: Readonly<Record<string, readonly string[]>> = Object.freeze({
 /** Throws for values with which kafkajs would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: Readonly<Record<string, unknown>>, tuningOptions: readonly string[]): void {
   checkNames("", connection, connectionOptions, tuningOptions);
-  const { brokers, ssl, sasl, retry } = connection;
+  const { brokers, ssl, sasl, retry, connectTo } = connection;
   if (typeof brokers !== "function") {
     checkBrokers(brokers);
   }
   if (ssl !== undefined && typeof ssl !== "boolean" && !isObject(ssl)) {
     refuse(`expected ssl to be true or an object of Node's TLS options, found ${typeof ssl}`);
+  }
+  if (connectTo !== undefined && typeof connectTo !== "function") {
+    refuse(`expected connectTo to be a function from a broker's { host, port } to the one to connect to, found ${typeof connectTo}`);
   }
   if (isObject(retry)) {
     checkNames("retry.", retry, retryOptions);

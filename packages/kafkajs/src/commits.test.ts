@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { Assignments, type KafkaJsOffsets } from "./assignments.ts";
-import { Commits } from "./commits.ts";
+import { HeldPartitions, type KafkaJsOffsets } from "./assignments.ts";
+import { GroupCommits } from "./commits.ts";
 import type { Transactions } from "./transactions.ts";
 
 function setUp() {
-  const assignments = new Assignments();
+  const assignments = new HeldPartitions();
   const transactions = {} as Transactions; // no test here has one
-  const commits = new Commits({ assignments, transactions, refused: () => {} });
+  const commits = new GroupCommits({ assignments, transactions, refused: () => {} });
   const sent: string[] = [];
   const generation =
     (name: string, answer: () => Promise<void> = () => Promise.resolve()) =>
@@ -22,15 +22,17 @@ test("what a partition is put back to is not sent any more when the partition ha
   const { assignments, commits, sent, generation } = setUp();
   let answer = (): void => {};
   commits.useGeneration(generation("first", () => new Promise((resolve) => (answer = resolve))));
-  const [assignment] = assignments.renew({ t: [0] }, false);
-  if (assignment === undefined) {
+  const [assignment] = assignments.renew({ t: [0] });
+  const held = assignment === undefined ? undefined : assignments.held(assignment);
+  if (assignment === undefined || held === undefined) {
     throw new Error("expected the partition that was assigned");
   }
+  held.isStarting = false;
   commits.noteRead();
   const committed = commits.commit([{ assignment, offset: 7n }]);
   const putBack = commits.putBack({ assignment, offset: 3n });
   commits.useGeneration(generation("second"));
-  assignments.renew({ t: [0] }, false);
+  assignments.renew({ t: [0] });
   answer();
   await Promise.all([committed, putBack]);
   expect(sent).toEqual(["first: 7 of null"]);
@@ -39,7 +41,7 @@ test("what a partition is put back to is not sent any more when the partition ha
 test("the commit of a partition that is still starting waits for its topic's id", async () => {
   const { assignments, commits, sent, generation } = setUp();
   commits.useGeneration(generation("first"));
-  const [assignment] = assignments.renew({ t: [0] }, true);
+  const [assignment] = assignments.renew({ t: [0] });
   const held = assignment === undefined ? undefined : assignments.held(assignment);
   if (assignment === undefined || held === undefined) {
     throw new Error("expected the partition that was assigned");

@@ -1,31 +1,35 @@
 import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
-import { type Assignments, toKafkaJsOffsets } from "./assignments.ts";
+import { Commits } from "@cdckit/driver";
+import { type Held, type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { isRefusal } from "./heartbeat.ts";
 import type { CommitInGeneration } from "./join-gate.ts";
-import { RequestLine } from "./request-line.ts";
 import type { Transactions } from "./transactions.ts";
 
-export interface CommitParts {
-  readonly assignments: Assignments;
-  readonly transactions: Transactions;
+export interface GroupCommitParts {
+  readonly assignments: HeldPartitions;
+  readonly transactions: Pick<Transactions, "transact">;
   /** Called when the group has refused a commit: the partitions are not this member's any more. */
   readonly refused: () => void;
 }
 
-/** Commits offsets, by plain commits and by transactions. No commit of the consumer's moves the group back. */
-export class Commits {
-  readonly #parts: CommitParts;
-  /** Keeps requests in order: if an earlier commit overtook a later one, the group would move back. */
-  readonly #line: RequestLine = new RequestLine();
-  /** Commits in the generation of the last join. Only current assignments are committed, and those are of that generation. */
+/** Commits in the generation of the last join, and knows what the group has refused in it. */
+export class GroupCommits {
+  readonly #parts: GroupCommitParts;
+  readonly #commits: Commits<Held>;
+  /** Only current assignments are committed, and those are of that generation. */
   #commitInGeneration: CommitInGeneration = () => Promise.reject(notJoined());
   #refusal: Error | null = null;
   /** A batch has been read, in this generation or an earlier one. */
   #hasRead = false;
 
-  constructor(parts: CommitParts) {
+  constructor(parts: GroupCommitParts) {
     this.#parts = parts;
+    this.#commits = new Commits({
+      assignments: parts.assignments,
+      send: (offsets) => this.#send(offsets),
+      transact: (records, offsets) => parts.transactions.transact(records, offsets),
+    });
   }
 
   /** The error with which the group has refused a commit of this generation; null if it has refused none. */
@@ -48,56 +52,34 @@ export class Commits {
     this.#hasRead = true;
   }
 
-  /** A partition that is moved while it starts has no topic id yet. Its commit waits for the id, which later tells a recreated topic. */
   commit(offsets: readonly OffsetCommit[]): Promise<void> {
-    const starting = this.#parts.assignments.startsOf(offsets);
-    const commit = (): Promise<void> => this.#line.send(() => this.#commit(offsets));
-    return starting.length === 0 ? commit() : Promise.all(starting).then(commit);
+    this.#parts.assignments.handled(offsets);
+    return this.#commits.commit(offsets);
   }
 
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
-    const { transactions, assignments } = this.#parts;
-    return this.#line.send(async () => {
-      await transactions.transact(records, offsets);
-      assignments.committed(offsets);
-    });
+    return this.#commits.transact(records, offsets);
   }
 
   /**
    * Commits an offset that may be below the group's, because kafkajs itself commits a new position if an offset is out of range. A member that
-   * has read nothing puts nothing back: the next member finds the same as this one. A member that has lost the partition while the commit
-   * waited puts nothing back either, because that would move the new owner's position. `topicId`: the topic that the commit names.
+   * has read nothing puts nothing back: the next member finds the same as this one.
    */
-  putBack({ assignment, offset, topicId = assignment.topicId ?? null }: OffsetCommit): Promise<void> {
-    return this.#line.send(async () => {
-      if (this.#hasRead && this.#parts.assignments.isCurrent(assignment)) {
-        const written = topicId === assignment.topicId ? assignment : { ...assignment, topicId };
-        await this.#send([{ assignment: written, offset }]);
-      }
-    });
-  }
-
-  async #commit(offsets: readonly OffsetCommit[]): Promise<void> {
-    const { assignments } = this.#parts;
-    const ahead = offsets.filter((entry) => assignments.isAhead(entry));
-    if (ahead.length > 0) {
-      assignments.handled(ahead);
-      await this.#send(ahead).catch((error: unknown) => this.#failed(error, ahead));
-      assignments.committed(ahead);
-    }
-  }
-
-  #send(offsets: readonly OffsetCommit[]): Promise<void> {
-    return this.#commitInGeneration(toKafkaJsOffsets(offsets));
+  putBack(offset: OffsetCommit): Promise<void> {
+    return this.#hasRead ? this.#commits.putBack(offset) : Promise.resolve();
   }
 
   /** A member that is refused has lost its partitions. It must not wait for a heartbeat to learn it: until then handlers would go on. */
-  #failed(error: unknown, offsets: readonly OffsetCommit[]): never {
-    if (isRefusal(error) && offsets.some(({ assignment }) => this.#parts.assignments.isCurrent(assignment))) {
-      this.#refusal = error;
-      this.#parts.refused();
+  async #send(offsets: readonly OffsetCommit[]): Promise<void> {
+    try {
+      await this.#commitInGeneration(toKafkaJsOffsets(offsets));
+    } catch (error) {
+      if (isRefusal(error) && offsets.some(({ assignment }) => this.#parts.assignments.isCurrent(assignment))) {
+        this.#refusal = error;
+        this.#parts.refused();
+      }
+      throw error;
     }
-    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DriverSink, OpenWait } from "@cdckit/consumer";
 import type { RequestTimeoutEvent } from "kafkajs";
+import type { ConnectTo } from "./options.ts";
 import { Sockets } from "./sockets.ts";
 
 /** The part of kafkajs' consumers, producers and admins that is used here. */
@@ -19,10 +20,10 @@ export class Connections {
   #isEnded = false;
 
   /** `brokers`: their addresses for messages. */
-  constructor(sink: Pick<DriverSink, "waiting" | "reconnected">, brokers: string) {
+  constructor(sink: Pick<DriverSink, "waiting" | "reconnected">, brokers: string, connectTo?: ConnectTo) {
     this.#sink = sink;
     this.#brokers = brokers;
-    this.sockets = new Sockets({ failed: (error) => this.#failed(error), answered: () => this.#answered() });
+    this.sockets = new Sockets({ failed: (error) => this.#failed(error), answered: () => this.#answered() }, connectTo);
   }
 
   /** The same client. Its silent connections are replaced from now on. */

@@ -21,6 +21,12 @@ const connectionNames: ReadonlySet<string> = new Set([
   "KafkaJSBrokerNotFound",
 ]);
 
+/**
+ * The name of kafkajs' error if no broker has told who coordinates the group. kafkajs calls it final, but that is what a connection that
+ * breaks in the middle of the question ends in, too: kafkajs keeps neither the answer nor the reason.
+ */
+export const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
+
 /** kafkajs' failure as an error that says what to check. */
 export function explainFailure(error: unknown, brokers: string): KafkaJsDriverError {
   const chain = causesOf(error);
@@ -46,6 +52,13 @@ export function explainFailure(error: unknown, brokers: string): KafkaJsDriverEr
     return new KafkaJsDriverError(
       "brokers-unreachable",
       `cannot reach brokers ${brokers}: ${reasonOf(text)}. Is Kafka running, and is this address one of its advertised listeners?`,
+      { cause: error },
+    );
+  }
+  if (chain.some(({ name }) => name === coordinatorNotFound)) {
+    return new KafkaJsDriverError(
+      "brokers-unreachable",
+      `brokers ${brokers} do not say which of them coordinates the group. Do they answer, and may the user read the group?`,
       { cause: error },
     );
   }

@@ -1,12 +1,13 @@
-import type { DriverSink, PartitionAssignment } from "@cdckit/consumer";
-import type { Assignments } from "./assignments.ts";
+import type { DriverSink } from "@cdckit/consumer";
+import { giveUp } from "@cdckit/driver";
+import type { HeldPartitions } from "./assignments.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import { keepBeating } from "./heartbeat.ts";
 import type { JoinRequest } from "./join-gate.ts";
 
 export interface GivingUpParts {
   readonly sink: DriverSink;
-  readonly assignments: Assignments;
+  readonly assignments: HeldPartitions;
   readonly heartbeatIntervalMs: number;
   /** Aborted when the session is closed. */
   readonly over: AbortSignal;
@@ -30,11 +31,11 @@ export class GivingUp {
   /** Gives all partitions up. Offsets of revoked partitions can be committed until the consumer has let go of them. */
   all(how: "revoked" | "lost"): Promise<void> {
     const { assignments, isOver } = this.#parts;
-    const going = assignments.current();
+    const going = assignments.all();
     if (going.length === 0 || isOver() || this.#inProgress?.how === how) {
       return this.#inProgress?.done ?? Promise.resolve();
     }
-    const done = this.#release(going, how).finally(() => {
+    const done = giveUp(this.#parts, going, how).finally(() => {
       this.#inProgress = this.#inProgress === inProgress ? undefined : this.#inProgress;
     });
     const inProgress = { how, done };
@@ -51,18 +52,6 @@ export class GivingUp {
     await keepBeating(givenUp, beat, heartbeatIntervalMs, { lost: () => void this.all("lost"), kept }, over);
     if (over.aborted) {
       throw new KafkaJsDriverError("client-crashed", "the driver was closed");
-    }
-  }
-
-  async #release(going: readonly PartitionAssignment[], how: "revoked" | "lost"): Promise<void> {
-    const { assignments, sink } = this.#parts;
-    assignments.announceRelease();
-    if (how === "lost") {
-      assignments.clear();
-    }
-    await sink.revoked(going, how);
-    if (going.some((assignment) => assignments.isCurrent(assignment))) {
-      assignments.clear();
     }
   }
 }

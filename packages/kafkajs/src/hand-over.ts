@@ -1,11 +1,11 @@
 import type { DriverSink, PartitionAssignment } from "@cdckit/consumer";
-import type { Assignments, Held } from "./assignments.ts";
+import type { Held, HeldPartitions } from "./assignments.ts";
 import type { MessageBatch } from "./message-batch.ts";
 import type { PartitionControl } from "./partition-control.ts";
 
 export interface HandOverParts {
   readonly sink: DriverSink;
-  readonly assignments: Assignments;
+  readonly assignments: HeldPartitions;
   readonly control: PartitionControl;
   /** How long kafkajs' loop waits for a batch that is not handled yet. */
   readonly patienceMs: number;

@@ -1,4 +1,4 @@
-import { untilAborted } from "./bounded.ts";
+import { untilAborted } from "@cdckit/driver";
 
 /** The part of kafkajs' errors that is used here. */
 interface ProtocolFailure extends Error {

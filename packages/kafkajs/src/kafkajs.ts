@@ -1,14 +1,14 @@
 import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
+import { preflight } from "@cdckit/driver";
 import type { Consumer, Kafka, PartitionAssigner, ProducerConfig } from "kafkajs";
-import { installCodecs, type KafkaJsCodecs } from "./codecs/install-codecs.ts";
-import { KafkaJsDriverError } from "./errors.ts";
+import { installCodecs, type KafkaJsCodecs } from "./install-codecs.ts";
+import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { whyNotLoaded } from "./why-not-loaded.ts";
 import { type JoinGate, joiningAfter } from "./join-gate.ts";
 import { toLogger } from "./log.ts";
 import { BrokerOffsets } from "./broker-offsets.ts";
 import { type KafkaJsOptions, type ResolvedKafkaJsOptions, resolveKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
-import { preflight } from "./preflight.ts";
 import { KafkaJsSession } from "./session.ts";
 import { StartDiagnosis } from "./start-diagnosis.ts";
 import { SubscriptionCheck } from "./subscription-check.ts";
@@ -25,6 +25,7 @@ const capabilities: DriverCapabilities = Object.freeze({
   codecs: Object.freeze(["none", "gzip", "snappy", "lz4", "zstd"] as const),
   crc: false,
   offsetResetNone: true,
+  reportsStart: true,
 });
 
 /** Few retries, so that a start that cannot reach a broker fails soon. A running consumer has more patience. */
@@ -78,7 +79,7 @@ async function connect(options: ResolvedKafkaJsOptions, subscription: Subscripti
   signal?.addEventListener("abort", giveUp);
   try {
     signal?.throwIfAborted(); // it may have been aborted while kafkajs was loaded
-    const topics = await diagnosis.orRefused(preflight(client.brokerOffsets, subscription));
+    const topics = await diagnosis.orRefused(preflight(client.brokerOffsets, subscription, makeError));
     return await join(client, options, subscription, topics, sink);
   } catch (error) {
     giveUp();
@@ -142,36 +143,33 @@ async function join(
   return session;
 }
 
-function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, module: typeof import("kafkajs"), sink: DriverSink): Client {
+function clientOf(
+  options: ResolvedKafkaJsOptions,
+  { groupId, logger }: Subscription,
+  module: typeof import("kafkajs"),
+  sink: DriverSink,
+): Client {
   const { client } = options;
   // Without one, kafkajs logs a warning about its default.
   const createPartitioner = module.Partitioners.DefaultPartitioner;
   const assigner = module.PartitionAssigners.roundRobin;
   const topicsIn = (metadata: Buffer): readonly string[] => module.AssignerProtocol.MemberMetadata.decode(metadata)?.topics ?? [];
+  const common = { assigner, topicsIn };
   if (client.kind === "own") {
-    const { kafka } = client;
-    return {
-      kafka,
-      brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), new TopicIds(kafka)),
-      makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
-      assigner,
-      topicsIn,
-      brokers: "of the given client",
-      connections: null,
-      destroySockets: () => {},
-    };
+    return { ...common, ...partsOfOwn(client.kafka, groupId, createPartitioner) };
   }
-  const { brokers } = client.config;
+  const { connectTo, ...connection } = client.config;
+  const { brokers } = connection;
   const names = Array.isArray(brokers) ? brokers.join(", ") : "of the given function";
-  const connections = new Connections(sink, names);
+  const connections = new Connections(sink, names, connectTo);
   // Connections beside the consumer's. Their users retry and report their waits themselves, so only replacements are counted.
   const counted: Pick<DriverSink, "reconnected"> = { reconnected: (why) => sink.reconnected?.(why) };
-  const ofBrokerOffsets = new Connections(counted, names);
+  const ofBrokerOffsets = new Connections(counted, names, connectTo);
   const ofProducers = new Set<Connections>();
   const config = {
     clientId: "cdckit",
-    ...client.config,
-    retry: { ...patientRetry, ...client.config.retry },
+    ...connection,
+    retry: { ...patientRetry, ...connection.retry },
     brokers: connections.sockets.brokersWhileOpen(brokers),
     logCreator: toLogger(logger),
     socketFactory: connections.sockets.factory,
@@ -183,11 +181,12 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
     kafka: new module.Kafka(config),
     brokerOffsets: new BrokerOffsets(
       () => ofBrokerOffsets.watched(offsetsClient.admin({ retry: preflightRetry })),
+      groupId,
       new TopicIds(offsetsClient),
     ),
     makeProducer: (producerConfig: ProducerConfig) => {
       // Each producer has sockets of its own. When it is given up, they are ended, so that kafkajs' retries cannot write anything.
-      const own = new Connections(counted, names);
+      const own = new Connections(counted, names, connectTo);
       ofProducers.add(own);
       const kafka = new module.Kafka({ ...patience, brokers: own.sockets.brokersWhileOpen(brokers), socketFactory: own.sockets.factory });
       const destroySockets = (): void => {
@@ -196,11 +195,26 @@ function clientOf(options: ResolvedKafkaJsOptions, { logger }: Subscription, mod
       };
       return { producer: own.watched(kafka.producer({ createPartitioner, ...producerConfig })), destroySockets };
     },
-    assigner,
-    topicsIn,
+    ...common,
     brokers: names,
     connections,
     destroySockets: () => [connections, ofBrokerOffsets, ...ofProducers].forEach((each) => each.destroy()),
+  };
+}
+
+/** Nothing is done with the connections of an application's client. */
+function partsOfOwn(
+  kafka: Kafka,
+  groupId: string,
+  createPartitioner: NonNullable<ProducerConfig["createPartitioner"]>,
+): Omit<Client, "assigner" | "topicsIn"> {
+  return {
+    kafka,
+    brokerOffsets: new BrokerOffsets(() => kafka.admin({ retry: preflightRetry }), groupId, new TopicIds(kafka)),
+    makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
+    brokers: "of the given client",
+    connections: null,
+    destroySockets: () => {},
   };
 }
 

@@ -3,6 +3,7 @@
  * body, and reads only the correlation id of the answer's header. So the body here begins with the tag buffer that belongs to a header of
  * version 2, and the first byte of the answer is the tag buffer of its header. https://kafka.apache.org/protocol#The_Messages_Metadata
  */
+import type { TopicIdsByName } from "@cdckit/driver";
 
 const metadataApiKey = 3;
 const oldestVersion = 10;
@@ -30,9 +31,6 @@ export interface KafkaJsRequest<Answer> {
   };
   readonly logResponseError: boolean;
 }
-
-/** The ids of topics by their names. Topics that do not exist, or that the client may not see, are left out. */
-export type TopicIdsByName = ReadonlyMap<string, string>;
 
 /** The request for the ids of these topics, or null if the broker supports no version with topic ids. */
 export function metadataRequest(

@@ -45,13 +45,31 @@ export interface KafkaJsTuning {
 }
 
 /** kafkajs' own options for the connection to the brokers. Its log goes to the consumer's logger. */
-export type KafkaJsConnection = Omit<KafkaConfig, "logLevel" | "logCreator" | "socketFactory">;
+export type KafkaJsConnection = Omit<KafkaConfig, "logLevel" | "logCreator" | "socketFactory"> & {
+  /**
+   * Where to connect in place of a broker's address: through a tunnel, a port forward or a proxy. Brokers advertise their own addresses to
+   * clients, so changing `brokers` alone is not enough. It is asked for every connection. With TLS, the certificate must still hold the
+   * broker's own name.
+   * @default the address itself
+   */
+  readonly connectTo?: ConnectTo;
+};
+
+/** Maps a broker's address to the one to connect to. */
+export type ConnectTo = (broker: BrokerAddress) => BrokerAddress;
+
+/** Where a broker is reached. */
+export interface BrokerAddress {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** A client that the application has made. It keeps its own logger and its own sockets. */
 export interface OwnKafka {
   readonly kafka: Kafka;
 }
 
+/** The options of `kafkajs`: how the brokers are reached, or a client of yours, and those of the membership and of fetches. */
 export type KafkaJsOptions = (KafkaJsConnection | OwnKafka) & KafkaJsTuning;
 
 export interface ResolvedKafkaJsOptions {

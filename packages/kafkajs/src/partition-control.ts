@@ -1,26 +1,23 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
+import type { Start } from "@cdckit/driver";
 import type { Consumer } from "kafkajs";
-import type { Assignments, Held } from "./assignments.ts";
-import type { Start } from "./starts.ts";
+import type { Held, HeldPartitions } from "./assignments.ts";
 
 /** Says which partitions kafkajs fetches, and from which offset. */
 export class PartitionControl {
   readonly #consumer: Consumer;
-  readonly #assignments: Assignments;
+  readonly #assignments: HeldPartitions;
 
-  constructor(consumer: Consumer, assignments: Assignments) {
+  constructor(consumer: Consumer, assignments: HeldPartitions) {
     this.#consumer = consumer;
     this.#assignments = assignments;
   }
 
   /** Assignments that are over are left out, because a pause would stop the new assignment of the same partition. */
   setPaused(assignments: readonly PartitionAssignment[], isPaused: boolean): void {
-    for (const assignment of assignments) {
-      const held = this.#assignments.held(assignment);
-      if (held !== undefined) {
-        held.isPaused = isPaused;
-        this.apply(assignment);
-      }
+    for (const held of this.#assignments.heldOf(assignments)) {
+      held.isPaused = isPaused;
+      this.apply(held);
     }
   }
 
@@ -29,34 +26,26 @@ export class PartitionControl {
     if (held.isHeld !== isHeld) {
       held.isHeld = isHeld;
       if (this.#assignments.held(held.assignment) === held) {
-        this.apply(held.assignment);
+        this.apply(held);
       }
     }
   }
 
   /** Starts a partition at its offset. */
-  start({ assignment, offset, committed }: Start): void {
-    const held = this.#assignments.held(assignment);
-    if (held !== undefined) {
-      held.expected = offset;
-      held.reached = committed;
-      held.committedTo = null;
-      held.handledTo = offset;
-      held.isStarting = false;
-      this.seek(assignment, offset);
-      this.apply(assignment);
-    }
+  start(held: Held, start: Start): void {
+    this.#assignments.started(held, start);
+    this.seek(held.assignment, start.offset);
+    this.apply(held);
   }
 
   seek({ topic, partition }: PartitionAssignment, offset: bigint): void {
     this.#consumer.seek({ topic, partition, offset: String(offset) });
   }
 
-  /** Pauses or resumes a partition in kafkajs. Each new assignment needs it, because kafkajs keeps pauses of older generations. */
-  apply(assignment: PartitionAssignment): void {
-    const held = this.#assignments.held(assignment);
-    const partitions = [{ topic: assignment.topic, partitions: [assignment.partition] }];
-    if (held === undefined || held.isPaused || held.isHeld || held.isStarting) {
+  /** Pauses or resumes a held partition in kafkajs. Each new assignment needs it, because kafkajs keeps pauses of older generations. */
+  apply({ assignment: { topic, partition }, isPaused, isHeld, isStarting }: Held): void {
+    const partitions = [{ topic, partitions: [partition] }];
+    if (isPaused || isHeld || isStarting) {
       this.#consumer.pause(partitions);
     } else {
       this.#consumer.resume(partitions);

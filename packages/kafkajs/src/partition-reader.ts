@@ -1,27 +1,25 @@
 import type { DriverSink, LostRange, Subscription } from "@cdckit/consumer";
+import { type BrokerQuestions, lostRangeError, missingAt, resumeOffset, type StillHeld, whileHeld } from "@cdckit/driver";
 import type { ConsumerEndBatchProcessEvent, EachBatchPayload } from "kafkajs";
-import type { Assignments, Held } from "./assignments.ts";
+import type { Held, HeldPartitions } from "./assignments.ts";
 import { isLeap, isNext } from "./batch-place.ts";
-import type { BrokerOffsets } from "./broker-offsets.ts";
-import type { Commits } from "./commits.ts";
+import type { GroupCommits } from "./commits.ts";
+import { makeError } from "./errors.ts";
 import type { HandOver } from "./hand-over.ts";
-import { noteLandmarks } from "./landmarks.ts";
-import { missingOf } from "./log-guard.ts";
-import { lostRangeError, resumeOffset } from "./lost-range.ts";
+import { noteBatch } from "./landmarks.ts";
 import { MessageBatch } from "./message-batch.ts";
 import type { PartitionControl } from "./partition-control.ts";
-import type { TopicCheck } from "./topic-check.ts";
-import { type StillHeld, whileHeld } from "./while-held.ts";
+import type { TopicRecheck } from "./topic-recheck.ts";
 
 export interface PartitionReaderParts {
-  readonly brokerOffsets: BrokerOffsets;
+  readonly brokers: Pick<BrokerQuestions, "ends">;
   readonly subscription: Subscription;
   readonly sink: DriverSink;
-  readonly assignments: Assignments;
+  readonly assignments: HeldPartitions;
   readonly control: PartitionControl;
   readonly handOver: HandOver;
-  readonly commits: Commits;
-  readonly topicCheck: TopicCheck;
+  readonly commits: GroupCommits;
+  readonly topicCheck: TopicRecheck;
   readonly fail: (error: Error) => void;
 }
 
@@ -67,9 +65,7 @@ export class PartitionReader {
   }
 
   #held({ topic, partition }: { readonly topic: string; readonly partition: number }): Held | null {
-    const { assignments } = this.#parts;
-    const assignment = assignments.of(topic, partition);
-    const held = assignment === undefined ? undefined : assignments.held(assignment);
+    const held = this.#parts.assignments.at(topic, partition);
     return held === undefined || held.isStarting || held.isOver ? null : held;
   }
 
@@ -90,7 +86,7 @@ export class PartitionReader {
       // Only here, because a batch that was investigated or left must be fetched again. Once resolved, it would not be.
       payload.resolveOffset(batch.lastOffset());
       held.expected = next.nextOffset;
-      noteLandmarks(held.assignment, batch.messages);
+      noteBatch(held.assignment, batch.messages);
       await handOver.take(next, held);
     }
   }
@@ -104,13 +100,13 @@ export class PartitionReader {
 
   /** A gap is left by compaction, or by retention. Only the ends of the log tell which of them it was. Never rejects. */
   async #passLeap(batch: MessageBatch, held: Held, first: bigint | null): Promise<void> {
-    const { brokerOffsets, subscription, topicCheck } = this.#parts;
+    const { brokers, subscription, topicCheck } = this.#parts;
     const pass = async (still: StillHeld): Promise<void> => {
       if (isLeap(held, first)) {
         if (!(await still(topicCheck.isSame(held)))) {
           return;
         }
-        const lost = await still(missingOf(brokerOffsets, held));
+        const lost = await still(missingAt(brokers, held.assignment, held.expected));
         if (lost !== null) {
           await this.#lose(held, lost, still);
           return;
@@ -128,11 +124,11 @@ export class PartitionReader {
    * the log without an error, and the offset of its next fetch shows it. If the log has the expected offset, kafkajs is moved back to it.
    */
   async #investigate(held: Held, still: StillHeld): Promise<void> {
-    const { brokerOffsets, control, topicCheck } = this.#parts;
+    const { brokers, control, topicCheck } = this.#parts;
     if (!(await still(topicCheck.isSame(held)))) {
       return;
     }
-    const lost = await still(missingOf(brokerOffsets, held));
+    const lost = await still(missingAt(brokers, held.assignment, held.expected));
     if (lost === null) {
       control.seek(held.assignment, held.expected ?? 0n);
     } else {
@@ -151,7 +147,7 @@ export class PartitionReader {
     await still(putBack);
     const position = resumeOffset(lost, subscription.lostRange);
     if (position === null) {
-      fail(lostRangeError(lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
+      fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
       return;
     }
     held.expected = position;

@@ -1,19 +1,18 @@
 import type { DriverSession, LogRange, OffsetCommit, OpenWait, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import { PartitionStarter, rangesOf, settledOrLate, TopicWatch } from "@cdckit/driver";
 import type { EachBatchPayload } from "kafkajs";
-import { Assignments, type Held } from "./assignments.ts";
-import { Commits } from "./commits.ts";
-import { KafkaJsDriverError } from "./errors.ts";
+import { type Held, HeldPartitions } from "./assignments.ts";
+import { GroupCommits } from "./commits.ts";
+import { KafkaJsDriverError, makeError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
 import { HandOver } from "./hand-over.ts";
 import type { CommitInGeneration, JoinRequest } from "./join-gate.ts";
-import { rangesOf } from "./log-guard.ts";
 import { PartitionControl } from "./partition-control.ts";
 import { PartitionReader } from "./partition-reader.ts";
-import { PartitionStarter } from "./partition-starter.ts";
-import { TopicCheck } from "./topic-check.ts";
-import { TopicWatch } from "./topic-watch.ts";
+import { Restart } from "./restart.ts";
+import { TopicRecheck } from "./topic-recheck.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { Transactions } from "./transactions.ts";
 import { Writer } from "./writer.ts";
@@ -21,24 +20,29 @@ import { Writer } from "./writer.ts";
 /** A membership in the group. Each work-around for a defect of kafkajs has a comment that names the defect. */
 export class KafkaJsSession implements DriverSession {
   readonly #parts: SessionParts;
-  readonly #assignments: Assignments = new Assignments();
+  readonly #assignments: HeldPartitions = new HeldPartitions();
   readonly #control: PartitionControl;
   readonly #handOver: HandOver;
   readonly #givingUp: GivingUp;
   readonly #writer: Writer;
   readonly #transactions: Transactions;
-  readonly #commits: Commits;
-  readonly #starter: PartitionStarter;
+  readonly #commits: GroupCommits;
+  readonly #starter: PartitionStarter<Held>;
   readonly #reader: PartitionReader;
   readonly #lease: GroupLease;
   readonly #watch: TopicWatch;
-  readonly #topicCheck: TopicCheck;
+  readonly #topicCheck: TopicRecheck;
   /** Brokers with a fetch under way. */
   readonly #fetching = new Set<number>();
   /** Aborted when the session is closed, so that nothing that waits keeps kafkajs or the process alive. */
   readonly #over: AbortController = new AbortController();
   /** Aborted when the close has ended, or its deadline has passed. */
   readonly #ended: AbortController = new AbortController();
+  readonly #restart: Restart = new Restart({
+    start: () => this.#startKafkaJs(),
+    failed: (error) => this.#fail(explainFailure(error, this.#parts.brokers)),
+    over: this.#over.signal,
+  });
   /** Open while kafkajs has crashed and has not joined again. */
   #rejoining: OpenWait | undefined;
   #closing: Promise<void> | undefined;
@@ -70,37 +74,54 @@ export class KafkaJsSession implements DriverSession {
     const { groupId, logger } = parts.subscription;
     this.#writer = new Writer(makeProducer, ended);
     this.#transactions = new Transactions({ groupId, makeProducer, brokerOffsets, assignments: this.#assignments, ended });
-    this.#commits = new Commits({
+    this.#commits = new GroupCommits({
       assignments: this.#assignments,
       transactions: this.#transactions,
       refused: () => void this.#givingUp.all("lost"),
     });
-    this.#topicCheck = new TopicCheck({
-      brokerOffsets,
+    this.#topicCheck = new TopicRecheck({
+      brokers: brokerOffsets,
       groupId,
       assignments: this.#assignments,
       logger,
       recreated: (held) => this.#renew(held),
       failed: (error) => this.#fail(error),
     });
-    const reading = {
-      brokerOffsets,
+    this.#starter = this.#makeStarter();
+    this.#reader = new PartitionReader({
+      brokers: brokerOffsets,
       subscription: parts.subscription,
       sink: parts.sink,
       assignments: this.#assignments,
       control: this.#control,
       commits: this.#commits,
-      fail: (error: Error): void => this.#fail(error),
-    };
-    this.#starter = new PartitionStarter({ ...reading, brokers: parts.brokers, over: this.#over.signal });
-    this.#reader = new PartitionReader({ ...reading, handOver: this.#handOver, topicCheck: this.#topicCheck });
+      handOver: this.#handOver,
+      topicCheck: this.#topicCheck,
+      fail: (error) => this.#fail(error),
+    });
     this.#watch = new TopicWatch({
-      brokerOffsets,
+      brokers: brokerOffsets,
       wanted: parts.subscription.topics,
       known: parts.topics,
       intervalMs: parts.tuning.metadataMaxAgeMs,
       logger,
       found: (topics) => this.#widen(topics),
+    });
+  }
+
+  #makeStarter(): PartitionStarter<Held> {
+    const { brokerOffsets, subscription, sink, brokers } = this.#parts;
+    return new PartitionStarter({
+      brokers: brokerOffsets,
+      subscription,
+      sink,
+      assignments: this.#assignments,
+      begun: (helds) => helds.forEach((held) => this.#control.apply(held)), // kafkajs fetches in the next turn
+      start: (held, start) => this.#control.start(held, start),
+      putBack: (offset) => this.#commits.putBack(offset),
+      makeError,
+      over: this.#over.signal,
+      fail: (error) => this.#fail(explainFailure(error, brokers)),
     });
   }
 
@@ -137,10 +158,11 @@ export class KafkaJsSession implements DriverSession {
   }
 
   async ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
-    const { brokerOffsets, subscription } = this.#parts;
     await this.#topicCheck.look();
-    const asked = assignments.filter((assignment) => this.#assignments.isCurrent(assignment));
-    return rangesOf(brokerOffsets, subscription.groupId, asked);
+    return rangesOf(
+      this.#parts.brokerOffsets,
+      assignments.filter((assignment) => this.#assignments.isCurrent(assignment)),
+    );
   }
 
   reconnect(why: string): void {
@@ -160,20 +182,14 @@ export class KafkaJsSession implements DriverSession {
     this.#over.abort();
     const { consumer, destroySockets, brokerOffsets } = this.#parts;
     const { logger } = this.#parts.subscription;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        logger.warn({ deadlineMs }, "kafkajs did not disconnect in time; its sockets are ended");
-        resolve();
-      }, deadlineMs);
-    });
     const disconnected = consumer.disconnect().catch((error: unknown) => {
       logger.warn({ err: error }, "kafkajs failed while it disconnected");
     });
     const closed = [this.#writer.close(deadlineMs), this.#transactions.close(deadlineMs), brokerOffsets.close()];
     const released = Promise.all([disconnected, ...closed]);
-    await Promise.race([released, late]);
-    clearTimeout(timer);
+    await settledOrLate(released, deadlineMs, () =>
+      logger.warn({ deadlineMs }, "kafkajs did not disconnect in time; its sockets are ended"),
+    );
     this.#ended.abort(new KafkaJsDriverError("client-crashed", "the session was closed before the brokers answered"));
     // Even if kafkajs has disconnected: it ignores a stop while it joins, and would connect again.
     destroySockets();
@@ -199,10 +215,15 @@ export class KafkaJsSession implements DriverSession {
   }
 
   async #consume(topics: readonly string[]): Promise<void> {
-    const { consumer, tuning } = this.#parts;
+    const { consumer } = this.#parts;
     // This session says where partitions start. `fromBeginning` is where kafkajs moves to if an offset is out of range. Such a move is noticed
     // with the next batch. After a move to the end it would be noticed only when something new is written.
     await consumer.subscribe({ topics: [...topics], fromBeginning: true });
+    await this.#startKafkaJs();
+  }
+
+  async #startKafkaJs(): Promise<void> {
+    const { consumer, tuning } = this.#parts;
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
@@ -225,7 +246,28 @@ export class KafkaJsSession implements DriverSession {
       this.#hasFailed = true;
       this.#assignments.endReading();
       this.#stopWatching();
+      this.#putBackAfter(error);
       this.#parts.sink.failed(error);
+    }
+  }
+
+  /**
+   * Retention deletes records of several partitions at once. kafkajs has moved the group in each of them, or is about to, and only one range
+   * has failed the session: the positions of the others are put back, so that the next start finds their ranges, too.
+   */
+  #putBackAfter(error: Error): void {
+    if ((error as { readonly code?: unknown }).code !== "offset-out-of-range") {
+      return;
+    }
+    for (const held of this.#assignments.all()) {
+      const { assignment, handledTo, isStarting } = held;
+      this.#control.hold(held, true);
+      if (!isStarting && handledTo !== null) {
+        this.#commits.putBack({ assignment, offset: handledTo }).catch(() => {
+          const { topic, partition } = assignment;
+          this.#parts.subscription.logger.warn({ topic, partition }, "the group's offset could not be put back");
+        });
+      }
     }
   }
 
@@ -274,10 +316,11 @@ export class KafkaJsSession implements DriverSession {
     }
     this.#rejoining?.end();
     this.#rejoining = undefined;
+    this.#restart.joined();
     void this.#givingUp.all("lost"); // if they were not given up before the join
     this.#commits.joined();
     this.#lease.extend();
-    this.#starter.begin(this.#assignments.renew(memberAssignment, true));
+    this.#starter.begin(this.#assignments.renew(memberAssignment));
   }
 
   /** The topic of these partitions was recreated while they were read. They go on as new assignments. */
@@ -286,7 +329,7 @@ export class KafkaJsSession implements DriverSession {
       return;
     }
     const lost = going.map(({ assignment }) => assignment);
-    const renewed = this.#assignments.renewSome(going);
+    const renewed = this.#assignments.add(lost);
     void this.#parts.sink.revoked(lost, "lost");
     this.#starter.begin(renewed);
   }
@@ -297,7 +340,7 @@ export class KafkaJsSession implements DriverSession {
     }
     void this.#givingUp.all("lost");
     const explained = explainFailure(error, this.#parts.brokers);
-    if (restarts) {
+    if (restarts || this.#restart.after(error)) {
       const what =
         explained.code === "brokers-unreachable" ? "the connection to the brokers" : `the group ${this.#parts.subscription.groupId}`;
       this.#rejoining ??= this.#parts.sink.waiting?.({ what, host: this.#parts.brokers });

@@ -1,7 +1,8 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
-import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import { checkServerIdentity, connect as connectTls, type ConnectionOptions } from "node:tls";
 import type { ISocketFactory, KafkaConfig } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
+import type { BrokerAddress, ConnectTo } from "./options.ts";
 
 const keepAliveDelayMs = 60_000;
 
@@ -22,18 +23,21 @@ export class Sockets {
   /** The sockets on which a broker has answered. */
   readonly #useful = new Set<Socket>();
   readonly #listener: SocketListener | null;
+  readonly #connectTo: ConnectTo | undefined;
   #isEnded = false;
 
-  constructor(listener: SocketListener | null = null) {
+  constructor(listener: SocketListener | null = null, connectTo?: ConnectTo) {
     this.#listener = listener;
+    this.#connectTo = connectTo;
   }
 
   readonly factory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
     // kafkajs' types say that this is an object, but `ssl: true` is passed on as true.
     const tls = ssl as ConnectionOptions | boolean | undefined;
+    const address = this.#connectTo?.({ host, port }) ?? { host, port };
     const socket = tls
-      ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...(tls === true ? {} : tls) }, onConnect)
-      : connectPlain({ host, port }, onConnect);
+      ? connectTls({ ...address, ...identityOf(host, address), ...(tls === true ? {} : tls) }, onConnect)
+      : connectPlain({ host: address.host, port: address.port }, onConnect);
     socket.setKeepAlive(true, keepAliveDelayMs);
     this.#open.set(socket, { broker: `${host}:${port}`, sinceMs: Date.now() });
     if (this.#isEnded) {
@@ -98,6 +102,14 @@ export class Sockets {
     }
     return this.#isEnded ? 0 : silent.length;
   }
+}
+
+/** The name that the certificate must hold: the broker's own, also if the connection goes to another address. */
+function identityOf(host: string, address: BrokerAddress): ConnectionOptions {
+  return {
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(address.host === host ? {} : { checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate) }),
+  };
 }
 
 /**

@@ -17,7 +17,8 @@ export class StartDiagnosis {
 
   /** `brokers`: their addresses for messages. */
   constructor({ client }: ResolvedKafkaJsOptions, brokers: string, signal: AbortSignal | undefined) {
-    this.#config = client.kind === "made" ? client.config : null;
+    // A question to the brokers' own addresses would not say what is wrong on the way that connections take.
+    this.#config = client.kind === "made" && client.config.connectTo === undefined ? client.config : null;
     this.#brokers = brokers;
     this.#signal = signal;
   }
@@ -58,7 +59,7 @@ export class StartDiagnosis {
 
   async #diagnose(failure: unknown, closed: AbortSignal | undefined): Promise<ConnectionDiagnosis | null> {
     if (this.#config === null) {
-      return null; // the options of the application's own client are not known here
+      return null; // the options of the application's own client are not known here, nor is where connections go to
     }
     try {
       return await diagnoseConnection(await attemptOf(this.#config), failure, undefined, closed);

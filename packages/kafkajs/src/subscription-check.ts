@@ -55,7 +55,7 @@ export class SubscriptionCheck {
     const generation = this.#generation;
     const { brokerOffsets, subscription, topics, topicsIn } = this.#parts;
     try {
-      const members = await brokerOffsets.members(subscription.groupId);
+      const members = await brokerOffsets.members();
       const own = [...topics].sort().join();
       const other = members.map((metadata) => [...topicsIn(metadata)].sort()).find((those) => those.length > 0 && those.join() !== own);
       if (other !== undefined && generation === this.#generation) {

@@ -1,8 +1,8 @@
+import { bounded, type TopicIdsByName } from "@cdckit/driver";
 import type { Kafka } from "kafkajs";
-import { bounded } from "./bounded.ts";
 import { KafkaJsDriverError } from "./errors.ts";
 import type { MessageInBatch } from "./landmarks.ts";
-import { type KafkaJsRequest, metadataRequest, type TopicIdsByName, type VersionRange } from "./metadata-request.ts";
+import { type KafkaJsRequest, metadataRequest, type VersionRange } from "./metadata-request.ts";
 
 /** The part of kafkajs' cluster that is used here. */
 interface Cluster {

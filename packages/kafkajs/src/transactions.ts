@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import { bounded, isOfAnotherTopic, placeOf, type Position } from "@cdckit/driver";
 import type { Transaction } from "kafkajs";
-import { type Assignments, toKafkaJsOffsets } from "./assignments.ts";
-import { bounded } from "./bounded.ts";
+import { type HeldPartitions, toKafkaJsOffsets } from "./assignments.ts";
 import { KafkaJsDriverError } from "./errors.ts";
-import { type BrokerOffsets, placeOf } from "./broker-offsets.ts";
-import { isOfAnotherTopic, type Position } from "./lost-range.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
 import { checkWritten, toTopicMessages } from "./outgoing.ts";
 import {
   connected,
@@ -22,7 +21,7 @@ export interface TransactionParts {
   readonly groupId: string;
   readonly makeProducer: MakeProducer;
   readonly brokerOffsets: BrokerOffsets;
-  readonly assignments: Assignments;
+  readonly assignments: HeldPartitions;
   /** Nothing is waited for after it. */
   readonly ended: AbortSignal;
 }
@@ -121,12 +120,12 @@ export class Transactions {
    * start before them. So this member keeps the partition until they are visible.
    */
   async #untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
-    const { brokerOffsets, groupId } = this.#parts;
+    const { brokerOffsets } = this.#parts;
     const deadline = performance.now() + visibleDeadlineMs;
     for (const { assignment, offset } of offsets) {
       const { topic, partition } = assignment;
       while (performance.now() < deadline) {
-        const committed = (await brokerOffsets.committed(groupId, [topic]).catch(() => noCommits)).get(placeOf(topic, partition));
+        const committed = (await brokerOffsets.committed([assignment]).catch(() => noCommits)).get(placeOf(topic, partition));
         if (committed !== undefined && committed.offset >= offset && !isOfAnotherTopic(committed, assignment)) {
           break;
         }
@@ -156,7 +155,7 @@ export class Transactions {
   async #refuseOvertaken(assignment: PartitionAssignment): Promise<void> {
     const { topic, partition } = assignment;
     const known = this.#parts.assignments.reachedOf(assignment) ?? -1n;
-    const committed = (await this.#parts.brokerOffsets.committed(this.#parts.groupId, [topic])).get(placeOf(topic, partition));
+    const committed = (await this.#parts.brokerOffsets.committed([assignment])).get(placeOf(topic, partition));
     if (committed !== undefined && committed.offset > known && !isOfAnotherTopic(committed, assignment)) {
       throw new KafkaJsDriverError(
         "fenced",

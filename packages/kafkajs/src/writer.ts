@@ -1,5 +1,5 @@
 import type { OutgoingRecord } from "@cdckit/consumer";
-import { bounded } from "./bounded.ts";
+import { bounded, RequestLine } from "@cdckit/driver";
 import { KafkaJsDriverError } from "./errors.ts";
 import { checkWritten, toTopicMessages } from "./outgoing.ts";
 import {
@@ -12,7 +12,6 @@ import {
   topicsOf,
   writeDeadlineMs,
 } from "./own-producer.ts";
-import { RequestLine } from "./request-line.ts";
 
 /** Writes records. Its producer is made with the first write. */
 export class Writer {

@@ -1,3 +1,5 @@
+import { helpUrlOf } from "./help-url.ts";
+
 /** Every way in which the sink can fail. A code is written here and nowhere else. */
 export type PostgresSinkErrorCode =
   /** An option has a value that it cannot have. */
@@ -45,19 +47,22 @@ const brand = Symbol.for("@cdckit/postgres/PostgresSinkError");
 export class PostgresSinkError extends Error {
   override readonly name = "PostgresSinkError";
   readonly code: PostgresSinkErrorCode;
+  /** The page about this code: what happened, why, and what to do. */
+  readonly helpUrl: string;
   readonly retriable: boolean;
 
   constructor(code: PostgresSinkErrorCode, detail: string, options: { readonly cause?: unknown } = {}) {
     super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.helpUrl = helpUrlOf(code);
     this.retriable = retriable[code];
     Object.defineProperty(this, brand, { value: true });
   }
 
   /** Its name, code and message, and whether the sink tries again. */
   toJSON(): object {
-    const { name, code, message, retriable: isRetriable } = this;
-    return { name, code, message, retriable: isRetriable };
+    const { name, code, message, helpUrl, retriable: isRetriable } = this;
+    return { name, code, message, helpUrl, retriable: isRetriable };
   }
 }
 

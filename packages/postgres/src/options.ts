@@ -32,6 +32,7 @@ export interface TableTarget {
   readonly name: string;
 }
 
+/** The options of `postgres`: the connection, the target tables and the promise. */
 export interface PostgresOptions {
   /** A pool of your own, which `close()` leaves open. It needs a connection for each partition that is written at a time, and one for claims. */
   readonly pool?: PostgresPool;

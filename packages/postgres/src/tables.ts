@@ -24,8 +24,10 @@ export class Tables {
   readonly #columns = new Map<string, TableColumns>();
   /** By topic: the columns of its rows by its schemas. */
   readonly #wanted = new Map<string, Map<string, string>>();
-  /** Tables to look at again, because a new schema has come. */
+  /** Topics whose tables are looked at with each batch, because a new schema has come and no table is known to fit it yet. */
   readonly #stale = new Set<string>();
+  /** How often something has come that a look at a table may have missed: a schema, or a change of a table. */
+  #news = 0;
 
   constructor(options: Pick<ResolvedPostgresOptions, "create" | "widen">) {
     this.#options = options;
@@ -44,6 +46,7 @@ export class Tables {
     }
     this.#wanted.set(topic, wanted);
     this.#stale.add(topic);
+    this.#news++;
   }
 
   /**
@@ -61,18 +64,21 @@ export class Tables {
     if (known !== undefined && !this.#stale.has(topic) && rows.every(({ row, key }) => hasAll(known, row ?? key))) {
       return { columns: known, isChanged: false };
     }
+    const newsBefore = this.#news;
     const wanted = this.#wantedOf(topic, rows);
     let present = await columnsOf(statements, target);
     const isChanged = present.size === 0 || changesTo(present, wanted).length > 0;
     if (isChanged) {
+      this.forget(target); // other partitions look too, and wait below: a cast to the narrower type would refuse the wider values
       // Two partitions that meet a new table together must not both create it. The second one waits, and then finds the table.
       await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
       present = await columnsOf(statements, target);
       await (present.size === 0 ? this.#create(statements, target, wanted, rows) : this.#widen(statements, target, present, wanted));
       present = await columnsOf(statements, target);
     }
-    this.#stale.delete(topic);
-    if (present.size > 0 && !isChanged) {
+    // A look that began before the news must not end what came with them.
+    if (present.size > 0 && !isChanged && this.#news === newsBefore) {
+      this.#stale.delete(topic);
       this.#columns.set(name, present);
     }
     return { columns: present, isChanged };
@@ -86,6 +92,7 @@ export class Tables {
   /** The table is looked at again with the next batch. What was created may have been rolled back, and somebody may have altered the table. */
   forget(target: Target): void {
     this.#columns.delete(quoteTable(target));
+    this.#news++;
   }
 
   #wantedOf(topic: string, rows: readonly PendingRow[]): ReadonlyMap<string, string> {

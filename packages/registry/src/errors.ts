@@ -1,4 +1,5 @@
 import type { SchemaId, SchemaLoadFailure } from "@cdckit/decode";
+import { helpUrlOf } from "./help-url.ts";
 
 /** Whether asking again later can succeed. A new code does not compile without a row here. */
 const retriableByCode: Readonly<Record<SchemaLoadFailure, boolean>> = {
@@ -7,6 +8,7 @@ const retriableByCode: Readonly<Record<SchemaLoadFailure, boolean>> = {
   refused: false,
 };
 
+/** What a {@link RegistryError} carries beside its code and its message. */
 export interface RegistryErrorOptions {
   readonly cause?: unknown;
   readonly id?: SchemaId | undefined;
@@ -27,6 +29,8 @@ const brand = Symbol.for("@cdckit/registry/RegistryError");
 export class RegistryError extends Error {
   override readonly name = "RegistryError";
   readonly code: SchemaLoadFailure;
+  /** The page about this code: what happened, why, and what to do. */
+  readonly helpUrl: string;
   /** The message without its code. */
   readonly detail: string;
   /** The schema id that was asked for; absent if the question was another one. */
@@ -45,6 +49,7 @@ export class RegistryError extends Error {
   constructor(code: SchemaLoadFailure, detail: string, options: RegistryErrorOptions = {}) {
     super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.helpUrl = helpUrlOf(code);
     this.detail = detail;
     this.id = options.id;
     this.url = options.url;
@@ -57,8 +62,8 @@ export class RegistryError extends Error {
 
   /** Its name, code and message, and what is known of the schema, the registry and its answer. */
   toJSON(): object {
-    const { name, code, message, retriable, id, url, status, retryAfterMs } = this;
-    return { name, code, message, retriable, id, url, status, retryAfterMs };
+    const { name, code, message, helpUrl, retriable, id, url, status, retryAfterMs } = this;
+    return { name, code, message, helpUrl, retriable, id, url, status, retryAfterMs };
   }
 
   /** Whether asking again later can succeed. */

@@ -1,5 +1,6 @@
 import type { SchemaId, SchemaSource } from "@cdckit/decode";
 import { adaptedSource } from "./adapted-source.ts";
+import { checkOptionNames } from "./option-names.ts";
 import { type AdapterOptions, resolveAdapterOptions } from "./options.ts";
 import type { ReferenceLink } from "./schema-answer.ts";
 import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
@@ -12,12 +13,14 @@ export interface ConfluentClient {
   getByGuid?(guid: string, format?: string): Promise<ConfluentSchemaInfo>;
 }
 
+/** A schema as Confluent's client gives it. */
 export interface ConfluentSchemaInfo {
   readonly schema: string;
   readonly schemaType?: string;
   readonly references?: readonly { readonly name: string; readonly subject: string; readonly version: number }[];
 }
 
+/** The options of `fromConfluentClient`. */
 export interface ConfluentClientOptions extends AdapterOptions {
   /**
    * The subject that is sent with each id. Without one, the schemas of the default context are found; with `":.name:"`, those of another one.
@@ -33,6 +36,7 @@ export function fromConfluentClient(confluent: ConfluentClient, options: Conflue
       "fromConfluentClient expects a SchemaRegistryClient of @confluentinc/schemaregistry: pass one, or use createRegistry({ url })",
     );
   }
+  checkOptionNames("confluentClient", options);
   const subject = options.subject ?? "";
   const client = {
     name: "@confluentinc/schemaregistry",

@@ -1,5 +1,6 @@
 import type { SchemaId, SchemaSource } from "@cdckit/decode";
 import { adaptedSource } from "./adapted-source.ts";
+import { checkOptionNames } from "./option-names.ts";
 import { type AdapterOptions, resolveAdapterOptions } from "./options.ts";
 import type { ReferenceLink } from "./schema-answer.ts";
 import { isNumericId, unusableId } from "./schema-id.ts";
@@ -26,6 +27,7 @@ interface KafkaJsResponse {
 /** A schema source that asks an instance of `@kafkajs/confluent-schema-registry`. */
 export function fromKafkaJsRegistry(registry: KafkaJsRegistry, options: AdapterOptions = {}): SchemaSource {
   const api = apiOf(registry);
+  checkOptionNames("adapter", options);
   const client = {
     name: "@kafkajs/confluent-schema-registry",
     noAnswerStatus: 400, // its REST client reports a refused or broken connection so; no registry answers it to a GET by number

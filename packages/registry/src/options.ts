@@ -1,8 +1,10 @@
 import type { ApicurioIdSpace } from "@cdckit/decode";
 import { type RegistryClock, systemClock } from "./clock.ts";
 import { type RegistryDialect, resolveDialect } from "./dialect.ts";
+import { checkOptionNames } from "./option-names.ts";
 import { Endpoint, isHeaderValue, type RegistryAuth } from "./endpoint.ts";
 
+/** The options of `createRegistry`. `url` or `urls` is required. */
 export interface RegistryOptions {
   /**
    * The root of the registry's API: of the Confluent API, such as `http://localhost:8081` (Apicurio's ends in `/apis/ccompat/v7`), or of
@@ -59,6 +61,7 @@ export interface RegistryOptions {
   readonly random?: () => number;
 }
 
+/** How many schemas are kept, and for how long it is believed that one does not exist. */
 export interface SchemaCacheOptions {
   /** @default 1_000 */
   readonly maxSchemas?: number;
@@ -71,6 +74,7 @@ export interface SchemaCacheOptions {
   readonly notFoundTtlMs?: number;
 }
 
+/** How often, and with which pauses, a request is sent again. */
 export interface RegistryRetryOptions {
   /**
    * How often a question is asked before it fails. Each attempt asks the urls in turn.
@@ -162,6 +166,7 @@ const maxTimerMs = 2_147_483_647;
 
 /** Every option, present and checked. Throws a `TypeError` or a `RangeError` that names the wrong one. */
 export function resolveRegistryOptions(options: RegistryOptions): ResolvedRegistryOptions {
+  checkOptionNames("registry", options);
   const endpoints = resolveEndpoints(options);
   return Object.freeze({
     ...resolveAdapterOptions({ ...options, timeoutMs: options.timeoutMs ?? 10_000 }),
@@ -183,7 +188,7 @@ export function resolveAdapterOptions(options: AdapterOptions): ResolvedAdapterO
     timeoutMs: requireInteger("timeoutMs", options.timeoutMs ?? 30_000, 1, maxTimerMs),
     maxBodyBytes: requireInteger("maxBodyBytes", options.maxBodyBytes ?? 4_194_304, 1),
     maxReferences: requireInteger("maxReferences", options.maxReferences ?? 64, 0),
-    clock: options.clock ?? systemClock,
+    clock: requireClock(options.clock ?? systemClock),
     random: options.random ?? Math.random,
   };
   const { maxBodyBytes, cache } = resolved;
@@ -236,6 +241,16 @@ function requireChoice<Choice extends string>(name: string, value: Choice | unde
     throw new TypeError(`${name} must be one of ${choices.join(", ")}, got ${String(value)}`);
   }
   return value;
+}
+
+function requireClock(clock: RegistryClock): RegistryClock {
+  for (const name of ["nowMs", "wallMs", "after"] as const) {
+    if (typeof clock[name] !== "function") {
+      const before = name === "nowMs" && "monotonicMs" in clock ? " (it was called monotonicMs before)" : "";
+      throw new TypeError(`clock.${name} must be a function${before}, got ${typeof clock[name]}`);
+    }
+  }
+  return clock;
 }
 
 function requireUserAgent(value: string): string {

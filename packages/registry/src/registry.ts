@@ -25,6 +25,7 @@ export interface Registry extends SchemaSource {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** What a registry client holds at the moment. */
 export interface RegistryStats {
   /** The addresses, without userinfo. */
   readonly urls: readonly string[];

@@ -98,7 +98,39 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     expect(await harness.committed(groupId, topic, 0)).toEqual(2n);
   },
 
-  "the same where what comes behind it was aborted, and is never handed over": async (harness, { expect }) => {
+  "if several partitions lose records at once, the next start finds what the failed one has not named": async (harness, { expect }) => {
+    const topic = await topicOf(harness, 2);
+    const groupId = harness.uniqueName("group");
+    await harness.produce(topic, [...lines(0, 4), ...lines(1, 4)]);
+    const { sink, session } = await join(harness, { topics: [topic], groupId });
+    await sink.until(({ records }) => records.length >= 8);
+    await session.commit(sink.held.map((assignment) => ({ assignment, offset: 2n })));
+    session.pause(sink.held);
+    // A fetch may be under way.
+    await pause(300);
+    await harness.produce(topic, [...lines(0, 4), ...lines(1, 4)]);
+    await Promise.all([harness.deleteBefore(topic, 0, 6n), harness.deleteBefore(topic, 1, 6n)]);
+    session.resume(sink.held);
+    await sink.until(({ failures }) => failures.length > 0);
+    // A client that fetches on may find the other range, too, before the session is closed.
+    await pause(1_000);
+    await session.close(5_000);
+    const named = lostOf(sink.failures[0])?.partition ?? 0;
+    const other = 1 - named;
+    expect(await harness.committed(groupId, topic, named)).toEqual(2n);
+    // Somebody decides for the partition that was named. A start elsewhere is no decision for the other one.
+    const startAt = async (assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]> =>
+      assignments.map((assignment) => ({ assignment, offset: 8n }));
+    const decided = await join(harness, { topics: [topic], groupId, startAt });
+    await decided.sink.until(({ starts }) => starts.length === 2);
+    const ofNamed = decided.sink.held.filter(({ partition }) => partition === named);
+    await decided.session.commit(ofNamed.map((assignment) => ({ assignment, offset: 8n })));
+    await decided.session.close(5_000);
+    const lost = await failureOf(harness, { topics: [topic], groupId });
+    expect([lost?.partition, lost?.firstAvailable, lost?.end]).toEqual([other, 6n, 8n]);
+  },
+
+  "the same if what comes after it was aborted, and is never handed over": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     await harness.produce(topic, lines(0, 4));
     const { sink, session } = await join(harness, { topics: [topic] });
@@ -115,7 +147,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
-  "where the subscription says so, it goes on behind what retention took, and tells what was skipped": async (harness, { expect }) => {
+  "if the subscription says so, it goes on after what retention took, and tells what was skipped": async (harness, { expect }) => {
     for (const lostRange of ["earliest", "latest"] as const) {
       const topic = await topicOf(harness, 1);
       const groupId = harness.uniqueName("group");
@@ -152,7 +184,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
-  "the same where startAt said where; a log that ends before is an error all the same": async (harness, { expect }) => {
+  "the same if startAt said where; a log that ends before is an error all the same": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     await harness.produce(topic, lines(0, 8));
     await harness.deleteBefore(topic, 0, 4n);
@@ -199,7 +231,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
-  "where the subscription says so, a recreated topic is read from its start by a new assignment, and that is told": async (
+  "if the subscription says so, a recreated topic is read from its start by a new assignment, and that is told": async (
     harness,
     { expect },
   ) => {
@@ -244,7 +276,7 @@ export const logTrials: Readonly<Record<string, Trial>> = {
     }
   },
 
-  "a startAt of another topic id is an error with what is missing, or goes on where the subscription says": async (harness, { expect }) => {
+  "a startAt of another topic id is an error with what is missing, or goes on as the subscription says": async (harness, { expect }) => {
     const { topic, session, ids } = await reader(harness, {});
     await session.close(5_000);
     await recreateFull(harness, topic);

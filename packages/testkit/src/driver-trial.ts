@@ -35,6 +35,7 @@ export interface DriverHarness {
   uniqueName(prefix: string): string;
 }
 
+/** The options of `testDriverContract`. */
 export interface DriverContractOptions {
   readonly harness: DriverHarness;
   /** Tests that this driver cannot pass, by name, each with its reason. */

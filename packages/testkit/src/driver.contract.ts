@@ -95,6 +95,20 @@ const trials: Readonly<Record<string, Trial>> = {
     expect(await harness.committed(groupId, topic, 0)).toEqual(null);
   },
 
+  "it says where each partition starts before it hands anything of it over": async (harness, { expect }) => {
+    for (const [from, start] of [
+      ["earliest", 0n],
+      ["latest", 3n],
+    ] as const) {
+      const topic = await topicOf(harness, 1);
+      await harness.produce(topic, lines(0, 3));
+      const { sink, session } = await join(harness, { topics: [topic], from });
+      await sink.until(({ starts }) => starts.length > 0);
+      expect(sink.starts).toEqual([{ assignment: sink.held[0], offset: start, afterRecords: 0 }]);
+      await session.close(5_000);
+    }
+  },
+
   "latest starts behind what is there already": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     await harness.produce(topic, lines(0, 5));
@@ -109,7 +123,7 @@ const trials: Readonly<Record<string, Trial>> = {
     await session.close(5_000);
   },
 
-  "a time starts at the first record of it or later, and at the end where there is none": async (harness, { expect }) => {
+  "a time starts at the first record of it or later, and at the end if there is none": async (harness, { expect }) => {
     const topic = await topicOf(harness, 2);
     const stamped = (partition: number, timestamp: bigint) => ({ partition, value: `at ${timestamp}`, timestamp });
     await harness.produce(
@@ -143,7 +157,7 @@ const trials: Readonly<Record<string, Trial>> = {
     await second.session.close(5_000);
   },
 
-  "an offset that the log does not have is a lost range, also where it was asked for": async (harness, { expect }) => {
+  "an offset that the log does not have is a lost range, also if it was asked for": async (harness, { expect }) => {
     const topic = await topicOf(harness, 1);
     await harness.produce(topic, lines(0, 3));
     const sink = await join(harness, { topics: [topic], from: { offsets: { [topic]: { 0: 9n } } } }).then(
@@ -281,7 +295,8 @@ const trials: Readonly<Record<string, Trial>> = {
     const { sink, session } = await join(harness, { topics: [topic] }, (probe) => {
       probe.onBatch = () => (probe.batches.length === 1 ? held.promise : undefined);
     });
-    await sink.until(({ batches }) => batches.length === 1);
+    // A client may hand over both partitions in one turn.
+    await sink.until(({ batches }) => batches.length >= 1);
     const first = sink.batches[0];
     await harness.produce(topic, lines(first?.partition ?? 0, 2));
     await pause(50);

@@ -17,6 +17,7 @@ export interface FormatSample {
   readonly events: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** The options of `testFormatContract`. */
 export interface FormatContractOptions {
   readonly samples: readonly FormatSample[];
   /**

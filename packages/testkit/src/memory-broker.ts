@@ -31,6 +31,7 @@ export interface CommittedOffset {
   readonly topicId?: string | null;
 }
 
+/** How a broker in memory behaves: its clock, its rebalances, its sessions. */
 export interface MemoryBrokerOptions {
   /**
    * What its turns and delays go through. With a `virtualClock` a test runs in no time, and each run alike.

@@ -4,6 +4,7 @@ import { resumeOffset, lostRangeError, MemoryBrokerError } from "./memory-error.
 import { MemoryMember } from "./memory-member.ts";
 import { bindMethods } from "./bind-methods.ts";
 
+/** The options of `memory`: a broker that is shared, or topics for one of its own. */
 export interface MemoryOptions {
   /** The broker to read from; several drivers on one broker can share a group. Without it, the driver has a broker of its own. */
   readonly broker?: MemoryBroker;
@@ -75,6 +76,7 @@ class BrokerDriver implements MemoryDriver {
       codecs: Object.freeze(["none"] as const),
       crc: false,
       offsetResetNone: true,
+      reportsStart: true,
     });
     bindMethods(this);
   }

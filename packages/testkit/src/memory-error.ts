@@ -1,5 +1,6 @@
 import type { LostRange, LostRangePolicy } from "@cdckit/consumer";
 import type { MemoryBroker } from "./memory-broker.ts";
+import { helpUrlOf } from "./help-url.ts";
 
 /** Every way in which the broker in memory refuses a client. A code is written here and nowhere else. */
 export type MemoryBrokerErrorCode =
@@ -20,20 +21,23 @@ export type MemoryBrokerErrorCode =
 export class MemoryBrokerError extends Error {
   override readonly name = "MemoryBrokerError";
   readonly code: MemoryBrokerErrorCode;
+  /** The page about this code: what happened, why, and what to do. */
+  readonly helpUrl: string;
   /** With `offset-out-of-range` and `topic-recreated`: what is gone. */
   readonly lost: LostRange | null;
 
   constructor(code: MemoryBrokerErrorCode, detail: string, lost: LostRange | null = null) {
     super(`[${code}] ${detail}`);
     this.code = code;
+    this.helpUrl = helpUrlOf(code);
     this.lost = lost;
   }
 
   /** Its name, code and message, and what is lost, offsets as text. */
   toJSON(): object {
-    const { name, code, message, lost } = this;
+    const { name, code, message, helpUrl, lost } = this;
     const texts = lost === null ? null : Object.fromEntries(Object.entries(lost).map(([member, value]) => [member, jsonValue(value)]));
-    return { name, code, message, lost: texts };
+    return { name, code, message, helpUrl, lost: texts };
   }
 }
 

@@ -14,6 +14,7 @@ export interface BrokerRequest {
   readonly partition?: number;
 }
 
+/** What a broker in memory does wrong, because a test asks for it. */
 export interface BrokerFault {
   readonly on: BrokerOperation;
   /**

@@ -183,6 +183,7 @@ export class MemoryMember implements DriverSession {
       this.drop([assignment]);
       this.#held.set(renewed, { assignment: renewed, offset, reached: null, isPaused: false, isBusy: false });
       this.#parts.sink.assigned([renewed]);
+      this.#parts.sink.startsAt?.(renewed, offset);
       this.wake();
     }
     return renewed;
@@ -266,6 +267,7 @@ export class MemoryMember implements DriverSession {
         if (position.offset === null) {
           return;
         }
+        this.#parts.sink.startsAt?.(assignment, position.offset);
       }
     }
     this.wake();

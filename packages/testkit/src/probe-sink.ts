@@ -9,6 +9,8 @@ export class ProbeSink implements DriverSink {
   readonly failures: Error[] = [];
   /** Every revocation, with what was held then. */
   readonly revocations: { readonly assignments: readonly PartitionAssignment[]; readonly how: "revoked" | "lost" }[] = [];
+  /** Where partitions start, and how many records had been handed over when that was said. */
+  readonly starts: { readonly assignment: PartitionAssignment; readonly offset: bigint; readonly afterRecords: number }[] = [];
   /** Every range that was skipped. */
   readonly losses: { readonly assignment: PartitionAssignment; readonly lost: LostRange; readonly resumeOffset: bigint }[] = [];
   /** For how long the group has held the member for its own, at each word of it. */
@@ -47,6 +49,11 @@ export class ProbeSink implements DriverSink {
     this.records.push(...recordsOf(batch));
     this.#changed();
     return this.onBatch(batch);
+  }
+
+  startsAt(assignment: PartitionAssignment, offset: bigint): void {
+    this.starts.push({ assignment, offset, afterRecords: this.records.length });
+    this.#changed();
   }
 
   skipped(assignment: PartitionAssignment, lost: LostRange, resumeOffset: bigint): void {

@@ -1,6 +1,7 @@
 import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
 import { headerNamesEqual, type KafkaRecord, type RecordHeaders, RecordObjectsWalk, type RecordWalk } from "@cdckit/decode";
 
+/** The records of a batch, and where they stand. */
 export interface RecordArrayBatchOptions {
   readonly assignment: PartitionAssignment;
   /** Records of the assignment's partition in offset order. If there is none, `nextOffset` says how far the partition was read. */

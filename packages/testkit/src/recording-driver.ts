@@ -5,6 +5,7 @@ import { memory, type MemoryDriver } from "./memory-driver.ts";
 import { loadRecording } from "./recording.ts";
 import { bindMethods } from "./bind-methods.ts";
 
+/** Which recording is read, how often, and in batches of which size. */
 export interface RecordingDriverOptions {
   /** A RECORDING file, or several that are read into one broker. */
   readonly file: string | readonly string[];

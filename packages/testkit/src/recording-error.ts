@@ -1,3 +1,5 @@
+import { helpUrlOf } from "./help-url.ts";
+
 /** Every way in which a recording cannot be read. */
 export type RecordingErrorCode =
   /** The file is missing, a folder, not ours to read, or its gzip stream is broken. */
@@ -5,6 +7,7 @@ export type RecordingErrorCode =
   /** A line is not a record. */
   | "malformed-line";
 
+/** What a {@link RecordingError} carries beside its code, its file and its message. */
 export interface RecordingErrorOptions {
   readonly cause?: unknown;
   readonly line?: number;
@@ -17,6 +20,8 @@ const brand = Symbol.for("@cdckit/testkit/RecordingError");
 export class RecordingError extends Error {
   override readonly name = "RecordingError";
   readonly code: RecordingErrorCode;
+  /** The page about this code: what happened, why, and what to do. */
+  readonly helpUrl: string;
   /** The message without its code. */
   readonly detail: string;
   readonly file: string;
@@ -26,6 +31,7 @@ export class RecordingError extends Error {
   constructor(code: RecordingErrorCode, file: string, detail: string, options: RecordingErrorOptions = {}) {
     super(`[${code}] ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.helpUrl = helpUrlOf(code);
     this.detail = detail;
     this.file = file;
     this.line = options.line;
@@ -34,8 +40,8 @@ export class RecordingError extends Error {
 
   /** Its name, code and message, and its place in the file. */
   toJSON(): object {
-    const { name, code, message, file, line } = this;
-    return { name, code, message, file, line };
+    const { name, code, message, helpUrl, file, line } = this;
+    return { name, code, message, helpUrl, file, line };
   }
 }
 

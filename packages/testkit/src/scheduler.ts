@@ -8,6 +8,7 @@ export interface Scheduler {
   random(): number;
 }
 
+/** A scheduler whose choices come from a seed. */
 export interface SeededScheduler extends Scheduler {
   /** To be printed if a test fails. */
   readonly seed: number;

@@ -2,6 +2,7 @@ import type { Clock } from "@cdckit/consumer";
 import { inOrderScheduler, type Scheduler } from "./scheduler.ts";
 import { bindMethods } from "./bind-methods.ts";
 
+/** How a virtual clock orders what is due. */
 export interface VirtualClockOptions {
   /**
    * Decides which turn comes next. With a `seededScheduler`, each seed is another schedule.
@@ -20,6 +21,7 @@ export interface VirtualClockOptions {
   readonly startMs?: number;
 }
 
+/** How long work on a virtual clock may take. */
 export interface RunLimits {
   /**
    * How much virtual time may pass until the work has ended.

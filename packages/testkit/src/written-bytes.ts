@@ -6,6 +6,7 @@ export interface HexBytes {
   readonly hex: string;
 }
 
+/** Bytes, written as base64. */
 export interface Base64Bytes {
   readonly base64: string;
 }

@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 import { bundledRecording, bundledRecordings } from "@cdckit/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exitCodes } from "../exit-codes.ts";
+import { schemaComplaint } from "../result/result-schema.ts";
 
 /** The program as users start it; it runs what the build made. */
 const binary = fileURLToPath(new URL("../../bin/cdc-bench.js", import.meta.url));
@@ -85,6 +86,7 @@ function expectNoStackTrace({ stdout, stderr }: Ended): void {
 describe("a wrong command line is answered with a sentence and exit code 2", () => {
   test.each([
     ["an unknown command", ["frob"], "unknown command 'frob'"],
+    ["an old name of a flag, with the new one", ["run", "--messages", "5"], "It is called --limit (-n) now."],
     ["an unknown flag, with the one that is meant", ["inspect", "--broker", "a:1"], "Did you mean --brokers?"],
     ["a flag without its value", ["inspect", "--file"], "argument missing"],
     ["a word too many", ["demo", "now"], "too many arguments"],
@@ -183,7 +185,7 @@ describe("inspect", () => {
     });
   });
 
-  test("says where schemas can come from when messages name some", async () => {
+  test("says where schemas can come from if messages name some", async () => {
     const ended = await cdcBench(["inspect", "--file", small.file, "--limit", "1"]);
     expect(ended).toMatchObject({ code: exitCodes.decodeErrors, stderr: expect.stringContaining("--schemas FILE") });
   });
@@ -271,12 +273,12 @@ describe("run", () => {
     const run = (...more: readonly string[]): Promise<Ended> => cdcBench(["run", "--file", large.file, ...more]);
     expect(await run("--json", "-o", baseline, "--threshold", "size.avg<1kB")).toMatchObject({ code: exitCodes.ok, stdout: "" });
     const missed = await run("--threshold", "size.avg<1B");
-    expect(missed).toMatchObject({ code: exitCodes.threshold, stdout: expect.stringMatching(/^MISSED +size\.avg<1B/m) });
+    expect(missed).toMatchObject({ code: exitCodes.threshold, stdout: expect.stringMatching(/^ +MISSED +size\.avg<1B/m) });
     const result = JSON.parse(await readFile(baseline, "utf8")) as { metrics: { name: string; value: number }[] };
     const better = result.metrics.map((metric) => (metric.name === "size.avg" ? { ...metric, value: 100 } : metric));
     await writeFile(baseline, JSON.stringify({ ...result, metrics: better }));
     const worse = await run("--baseline", baseline);
-    expect(worse).toMatchObject({ code: exitCodes.regression, stdout: expect.stringMatching(/^WORSE +size\.avg of .*100 -> 757/m) });
+    expect(worse).toMatchObject({ code: exitCodes.regression, stdout: expect.stringMatching(/^ +WORSE +size\.avg of .*100 -> 757/m) });
   });
 
   test("says why it ended: at the end, or after as many records as were asked for", async () => {
@@ -313,6 +315,7 @@ describe("demo", () => {
       detected: { topic: string; error: { code: string } | null }[];
       compared: { title: string }[];
     };
+    expect(schemaComplaint(report)).toBeNull();
     expect(report.detected).toHaveLength(bundledRecordings().length - 3); // the three large ones are compared
     expect(report.detected.filter(({ error }) => error !== null)).toEqual([]);
     expect(report.compared.map(({ title }) => title)).toEqual(["JSON with schema", "JSON", "Confluent Avro"]);

@@ -1,120 +1,13 @@
 import type { Command } from "commander";
-import { createDecoder, type Decoder, type SchemaSource, UntypedColumns } from "@cdckit/decode";
-import { BenchError } from "../bench-error.ts";
-import { exitCodes, type ExitCode } from "../exit-codes.ts";
-import { createInspector, type Inspected } from "../inspect/inspector.ts";
-import type { Mask } from "../inspect/mask.ts";
-import { selectExtent } from "../inspect/start-position.ts";
-import { readHints } from "../load/hints.ts";
-import { type FeedRange, openRecordFeed } from "../load/record-feed.ts";
-import { missingSchemasHint, openSchemas } from "../load/schemas.ts";
-import { createInspectTally, type InspectTally } from "../report/inspect-tally.ts";
-import { type InspectTextOptions, recordText } from "../report/inspect-text.ts";
-import { createProgress } from "../report/progress.ts";
-import { formatCount } from "../report/quantities.ts";
-import { openResultSink } from "../report/result-sink.ts";
-import { plainStyle, styleOf } from "../report/text-style.ts";
-import { columnsOf } from "../report/text-width.ts";
-import { untypedNotes } from "../report/untyped-notes.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
-import { addInspectFlags, eventFilterOf, type InspectFlags, maskOf, recordFilterOf, refuseContradictions } from "./inspect-options.ts";
-import { addClusterFlags, addFileFlags, resolveSource } from "./source-options.ts";
+import { addInspectFlags, type InspectFlags } from "./inspect-options.ts";
+import { addClusterFlags, addFileFlags } from "./source-options.ts";
 
 export function addInspect(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
-  const command = program.command("inspect").description("What is in a topic: format, schema and decoded events, record by record.");
-  addInspectFlags(addFileFlags(addClusterFlags(command))).action(async (flags: InspectFlags) => settle(await inspect(flags, terminal)));
-}
-
-/** Prints the records of the source that the filters let through. One that cannot be decoded is a line like the others. */
-async function inspect(flags: InspectFlags, terminal: Terminal): Promise<ExitCode> {
-  refuseContradictions(flags);
-  const source = resolveSource(flags, terminal.env);
-  const schemas = openSchemas(source);
-  const decoder = decoderOf(schemas, flags.hints);
-  const sink = await openResultSink(terminal, flags.output);
-  const progress = createProgress(terminal);
-  const tally = createInspectTally();
-  const untyped = new UntypedColumns();
-  const inspector = createInspector(decoder, {
-    records: recordFilterOf(flags),
-    events: eventFilterOf(flags),
-    mask: maskOf(flags),
-    hasHeaders: flags.headers === true,
-    isExplained: flags.explain === true,
+  const command = program.command("inspect");
+  addInspectFlags(addFileFlags(addClusterFlags(command))).action(async (flags: InspectFlags) => {
+    const { inspect } = await import("./actions/inspect.ts");
+    settle(await inspect(flags, terminal));
   });
-  const textOf = textOptionsOf(flags, terminal, maskOf(flags));
-  let shown = 0;
-  try {
-    for await (const record of openRecordFeed(source, terminal.interrupt, rangeOf(flags))) {
-      progress.update(() => `${tally.records + tally.leftOut} records`);
-      const seen = await inspector.look(record);
-      if (seen === null) {
-        tally.leaveOut();
-        continue;
-      }
-      tally.add(seen);
-      if (seen.isShown) {
-        seen.events.forEach(untyped.add);
-        progress.end();
-        await sink.write(flags.json === true ? jsonOf(seen) : recordText(seen, textOf));
-        shown++;
-      }
-      if (shown === flags.limit || terminal.interrupt.aborted) {
-        break;
-      }
-    }
-  } finally {
-    progress.end();
-    await sink.close();
-  }
-  if (schemas === undefined && tally.failuresOf("schema-source-missing") > 0) {
-    terminal.stderr.write(missingSchemasHint);
-  }
-  terminal.stderr.write(untypedNotes(untyped));
-  return conclude(tally, terminal, flags.follow === true);
-}
-
-/** Undefined: everything, from the start to the present end. */
-function rangeOf({ from = { kind: "earliest" }, follow, partition = [] }: InspectFlags): FeedRange | undefined {
-  if (from.kind === "earliest" && follow !== true && partition.length === 0) {
-    return undefined;
-  }
-  return { select: (cluster, extent) => selectExtent(cluster, extent, from, partition), follows: follow === true };
-}
-
-function textOptionsOf(flags: InspectFlags, { env, screen }: Terminal, mask: Mask): InspectTextOptions {
-  const isOnScreen = flags.output === undefined && screen !== undefined;
-  const style = flags.output === undefined ? styleOf(env, isOnScreen) : plainStyle;
-  return { columns: columnsOf(env, isOnScreen ? screen : undefined), style, mask, hasHeaders: flags.headers === true };
-}
-
-function decoderOf(schemas: SchemaSource | undefined, hintsFile: string | undefined): Decoder {
-  const topics = hintsFile === undefined ? {} : { topics: readHints(hintsFile) };
-  try {
-    return createDecoder({ ...(schemas && { schemas }), ...topics });
-  } catch (error) {
-    if (hintsFile === undefined || !(error instanceof TypeError)) {
-      throw error;
-    }
-    throw new BenchError("usage", `${hintsFile}: ${error.message}`, { cause: error });
-  }
-}
-
-function jsonOf({ lines }: Inspected): string {
-  return lines.map((line) => `${line}\n`).join("");
-}
-
-function conclude(tally: InspectTally, terminal: Terminal, isFollowing: boolean): ExitCode {
-  terminal.stderr.write(tally.summary());
-  if (terminal.interrupt.aborted) {
-    terminal.stderr.write(isFollowing ? "" : "interrupted: this is not all of it.\n");
-    return exitCodes.interrupted;
-  }
-  if (tally.records === 0 && tally.leftOut > 0) {
-    throw new BenchError("too-few-messages", `the filters let none of ${formatCount(tally.leftOut)} records through.`);
-  }
-  if (tally.records === 0) {
-    throw new BenchError("too-few-messages", "there are no records: the source is empty.");
-  }
-  return tally.failures > 0 ? exitCodes.decodeErrors : exitCodes.ok;
 }

@@ -1,20 +1,13 @@
 import type { Command } from "commander";
-import { BenchError } from "../bench-error.ts";
-import { exitCodes, type ExitCode } from "../exit-codes.ts";
-import { type Cluster, openCluster } from "../load/cluster.ts";
-import { type GroupPosition, type PlannedPosition, planOffsets } from "../offsets/offset-plan.ts";
-import { refuseMissingPartitions } from "../offsets/missing-partitions.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import { type OffsetTarget, parseOffsetTarget } from "../offsets/offset-target.ts";
-import { toJsonText } from "../report/json-text.ts";
-import { offsetsJson, type OffsetsReport, offsetsText } from "../report/offsets-report.ts";
-import { openResultSink } from "../report/result-sink.ts";
 import type { Terminal } from "../terminal.ts";
 import { addLoginFlags } from "./login-options.ts";
 import { collectNames, collectPartitions } from "./option-values.ts";
-import { addBrokersFlag, resolveCluster, type SourceFlags } from "./source-options.ts";
+import { addBrokersFlag, type SourceFlags } from "./source-options.ts";
 import { addTlsFlags } from "./tls-options.ts";
 
-interface OffsetsFlags extends SourceFlags {
+export interface OffsetsFlags extends SourceFlags {
   readonly group: string;
   readonly partition?: readonly number[];
   readonly reset?: OffsetTarget;
@@ -24,7 +17,7 @@ interface OffsetsFlags extends SourceFlags {
 }
 
 export function addOffsets(program: Command, terminal: Terminal, settle: (code: ExitCode) => void): void {
-  const command = program.command("offsets").description("Show where a consumer group stands, and move it: first as a dry run.");
+  const command = program.command("offsets");
   addLoginFlags(addTlsFlags(addBrokersFlag(command)))
     .requiredOption("-g, --group <name>", "the consumer group")
     .option("-t, --topics <name,...>", "only these topics (default: those that the group has committed)", collectNames)
@@ -35,84 +28,8 @@ export function addOffsets(program: Command, terminal: Terminal, settle: (code: 
     .option("--execute", "commit what --reset plans; without it nothing is changed")
     .option("--json", "the results as one JSON object")
     .option("-o, --output <file>", "write the results to a file in place of stdout")
-    .action(async (flags: OffsetsFlags) => settle(await offsets(flags, terminal)));
-}
-
-async function offsets(flags: OffsetsFlags, terminal: Terminal): Promise<ExitCode> {
-  const { connection } = resolveCluster(flags, terminal.env);
-  if (connection === undefined) {
-    throw new BenchError("usage", "no brokers: give --brokers HOST:PORT.");
-  }
-  if (flags.execute === true && flags.reset === undefined) {
-    throw new BenchError("usage", "--execute commits what --reset plans: give --reset, too.");
-  }
-  const sink = await openResultSink(terminal, flags.output);
-  const cluster = await openCluster(connection);
-  try {
-    const report = await reportOf(cluster, flags);
-    await sink.write(flags.json === true ? `${toJsonText(offsetsJson(report))}\n` : offsetsText(report));
-    return exitCodes.ok;
-  } finally {
-    await cluster.close();
-    await sink.close();
-  }
-}
-
-async function reportOf(cluster: Cluster, flags: OffsetsFlags): Promise<OffsetsReport> {
-  const { group: groupId, reset } = flags;
-  const positions = await positionsOf(cluster, flags);
-  const members = await cluster.membersOf(groupId);
-  if (reset === undefined) {
-    return { groupId, members, positions, reset: null };
-  }
-  const planned = await plan(cluster, positions, reset);
-  const executed = flags.execute === true;
-  if (executed) {
-    if (members.length > 0) {
-      const names = members.map(({ clientId }) => clientId).join(", ");
-      throw new BenchError(
-        "usage",
-        `group ${groupId} is active (${names}): its members would go on where they are and commit that. Stop them first, or use consumer.seek().`,
-      );
-    }
-    await commit(cluster, groupId, planned);
-  }
-  return { groupId, members, positions, reset: { planned, executed } };
-}
-
-async function positionsOf(cluster: Cluster, { group, topics, partition: chosen }: OffsetsFlags): Promise<readonly GroupPosition[]> {
-  const names = topics ?? (await cluster.committedTopicsOf(group));
-  if (names.length === 0) {
-    throw new BenchError(
-      "too-few-messages",
-      `group ${group} has committed nothing. Check its name, or name --topics to start it somewhere.`,
-    );
-  }
-  const positions: GroupPosition[] = [];
-  for (const { topic, partitions } of await cluster.extentsOf(names)) {
-    const committed = await cluster.committedOf(group, topic);
-    refuseMissingPartitions(topic, partitions, chosen ?? []);
-    const wanted = partitions.filter(({ partition }) => chosen?.includes(partition) ?? true);
-    positions.push(...wanted.map((extent) => ({ topic, ...extent, committed: committed.get(extent.partition) ?? null })));
-  }
-  return positions;
-}
-
-async function plan(cluster: Cluster, positions: readonly GroupPosition[], target: OffsetTarget): Promise<readonly PlannedPosition[]> {
-  const byTopic = new Map<string, ReadonlyMap<number, bigint>>();
-  if (target.kind === "time") {
-    for (const topic of new Set(positions.map(({ topic: name }) => name))) {
-      byTopic.set(topic, await cluster.offsetsAt(topic, target.timestampMs));
-    }
-  }
-  return planOffsets(positions, target, ({ topic, partition, endOffset }) => byTopic.get(topic)?.get(partition) ?? endOffset);
-}
-
-/** Topics that need no change are left alone. */
-async function commit(cluster: Cluster, groupId: string, planned: readonly PlannedPosition[]): Promise<void> {
-  const changed = planned.filter(({ committed, next }) => committed !== next);
-  for (const topic of new Set(changed.map(({ topic: name }) => name))) {
-    const next = changed.filter(({ topic: name }) => name === topic).map(({ partition, next: offset }) => [partition, offset] as const);
-    await cluster.commitOffsets(groupId, topic, new Map(next));
-  }
+    .action(async (flags: OffsetsFlags) => {
+      const { offsets } = await import("./actions/offsets.ts");
+      settle(await offsets(flags, terminal));
+    });
 }

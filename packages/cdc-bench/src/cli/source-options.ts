@@ -21,13 +21,15 @@ export interface SourceFlags extends TlsFlags, LoginFlags {
 
 export function addClusterFlags(command: Command): Command {
   addBrokersFlag(command).option("-t, --topics <name,...>", "topics, by their whole names", collectNames);
-  return addLoginFlags(addTlsFlags(command))
-    .option("--fetch-bytes <count>", "most bytes of a partition in one fetch (default: 1048576)", parseFetchBytes)
-    .option(
-      "--registry <url>",
-      "schema registry, Confluent API (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
-      parseRegistryUrl,
-    );
+  return addFetchBytesFlag(addLoginFlags(addTlsFlags(command))).option(
+    "--registry <url>",
+    "schema registry, Confluent API (env SCHEMA_REGISTRY_URL; _USERNAME and _PASSWORD, or _TOKEN)",
+    parseRegistryUrl,
+  );
+}
+
+export function addFetchBytesFlag(command: Command): Command {
+  return command.option("--fetch-bytes <count>", "most bytes of a partition in one fetch (default: 1048576)", parseFetchBytes);
 }
 
 export function addBrokersFlag(command: Command): Command {

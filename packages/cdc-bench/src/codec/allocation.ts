@@ -18,21 +18,29 @@ interface HeapUse {
  * from the sum, because the heap is read before and after each collection.
  */
 export async function allocationOf(work: () => Promise<unknown>): Promise<Allocation> {
+  const stop = startAllocation();
+  await work();
+  return stop();
+}
+
+/** Starts to count; the function that it gives ends the counting. */
+export function startAllocation(): () => Allocation {
   const profiler = new GCProfiler();
   profiler.start();
   let before = bytesOf(heapUse());
-  await work();
-  const end = bytesOf(heapUse());
-  const { statistics } = profiler.stop();
-  let bytes = 0;
-  let collectionUs = 0;
-  for (const { beforeGC, afterGC, cost } of statistics) {
-    bytes += Math.max(0, bytesOf(beforeGC.heapStatistics) - before);
-    before = bytesOf(afterGC.heapStatistics);
-    collectionUs += cost;
-  }
-  bytes += Math.max(0, end - before);
-  return { bytes, collections: statistics.length, collectionMs: collectionUs / 1e3 };
+  return () => {
+    const end = bytesOf(heapUse());
+    const { statistics } = profiler.stop();
+    let bytes = 0;
+    let collectionUs = 0;
+    for (const { beforeGC, afterGC, cost } of statistics) {
+      bytes += Math.max(0, bytesOf(beforeGC.heapStatistics) - before);
+      before = bytesOf(afterGC.heapStatistics);
+      collectionUs += cost;
+    }
+    bytes += Math.max(0, end - before);
+    return { bytes, collections: statistics.length, collectionMs: collectionUs / 1e3 };
+  };
 }
 
 /** The measurement with the median number of bytes: buffers that are freed in the middle make single ones too low. Null if there is none. */

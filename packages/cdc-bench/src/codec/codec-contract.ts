@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Codec } from "./codec.ts";
 import { areSameValues } from "./same-values.ts";
 
+/** A codec, and values that are written and read with it. */
 export interface CodecContractOptions<T> {
   readonly codec: Codec<T>;
   /** Values that the codec must be able to write: each one different from the others. */

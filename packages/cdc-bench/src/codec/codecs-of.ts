@@ -3,7 +3,7 @@ import type { Codec, ReadingCodec } from "./codec.ts";
 import { avroContainerCodec, avroHeadlessCodec, containerCompressions } from "./codecs/avro.ts";
 import { cborCodec, messagePackCodec } from "./codecs/binary-json.ts";
 import { cdckitRowReader, cdckitRowsReader } from "./codecs/cdckit.ts";
-import { compressed, compressions } from "./codecs/compressed.ts";
+import { compressed, compressions, gzip } from "./codecs/compressed.ts";
 import { jsonSchemaCodec } from "./codecs/json-schema.ts";
 import { jsonCodec } from "./codecs/json.ts";
 import { protobufCodec } from "./codecs/protobuf.ts";
@@ -39,6 +39,7 @@ export function listCodecs(shape: RecordShape): Codecs<readonly Row[]> {
     ...jsonCodecs<readonly Row[]>(list(shape)),
     avroHeadlessCodec(list(shape)),
     ...container.flatMap((codec) => [codec, cdckitRowsReader(codec.name.replace("(avsc)", "(cdckit reads)"), codec.name, {})]),
+    ...container.slice(0, 1).map((codec) => compressed(codec, gzip)),
     ...(protobuf === null ? [] : [rowsOf(protobuf)]),
     messagePackCodec(),
     cborCodec(),

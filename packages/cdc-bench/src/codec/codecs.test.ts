@@ -1,5 +1,8 @@
+import { type Duplex, Readable } from "node:stream";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import avro from "avsc";
 import { describe, expect, test } from "vitest";
-import { isReadingCodec } from "./codec.ts";
+import { type Codec, isReadingCodec } from "./codec.ts";
 import { testCodecContract } from "./codec-contract.ts";
 import { listCodecs, rowCodecs } from "./codecs-of.ts";
 import { createDataSet, type Row, seededDataSets } from "./data-sets.ts";
@@ -51,8 +54,51 @@ describe("the measurement", () => {
     expect(measured?.read.allocation.bytes).toBeLessThan(1e6);
   });
 
+  test("that is interrupted in the middle of a long pass ends there", async () => {
+    const interrupt = new AbortController();
+    let written = 0;
+    const slow: Codec<number> = {
+      name: "slow",
+      serialize: (value) => {
+        const until = performance.now() + 1;
+        while (performance.now() < until);
+        written++;
+        setImmediate(() => interrupt.abort()); // heard in the event loop's next turn, as Ctrl-C is
+        return Buffer.of(value);
+      },
+      deserialize: (bytes) => bytes[0] as number,
+    };
+    const values = Array.from({ length: 100_000 }, (_, i) => i % 256);
+    expect(await measureCodecs({ codecs: [slow], values, ...quickly, interrupt: interrupt.signal })).toEqual([]);
+    expect(written).toBeLessThan(values.length / 10);
+  });
+
   test("that is interrupted gives what it has", async () => {
     const interrupt = AbortSignal.abort();
     expect(await measureCodecs({ codecs: rowCodecs(sets[0]!.shape), values: sets[0]!.rows, ...quickly, interrupt })).toEqual([]);
+  });
+});
+
+describe("the bytes, as readers see them that are not ours", () => {
+  const soa = sets.find(({ name }) => name === "soa")!;
+  const codecs = listCodecs(soa.shape).flatMap((each) => (isReadingCodec(each) ? [] : [each]));
+  const bytesOf = async (name: string): Promise<Buffer> =>
+    Buffer.from(await codecs.find((codec) => codec.name === name)!.serialize(soa.rows));
+  const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+  test.each([
+    ["json, gzip", gunzipSync],
+    ["json, brotli 4", brotliDecompressSync],
+  ] as const)("%s is JSON, compressed as zlib does it", async (name, inflate) => {
+    expect(inflate(await bytesOf(name)).toString()).toBe(JSON.stringify(soa.rows));
+  });
+
+  // avsc reads blocks without and with deflate by itself.
+  test.each(["avro, container (avsc)", "avro, deflate (avsc)", "avro, container (avsc), gzip"])("%s is a container file", async (name) => {
+    const bytes = await bytesOf(name);
+    const file = name.endsWith("gzip") ? gunzipSync(bytes) : bytes;
+    expect(file.subarray(0, 4).toString("latin1")).toBe("Obj\x01");
+    const decoder = new avro.streams.BlockDecoder() as unknown as Duplex;
+    expect(plain(await Readable.from([file]).pipe(decoder).toArray())).toEqual(plain(soa.rows));
   });
 });

@@ -1,4 +1,4 @@
-import { SeededRandom } from "./seeded-random.ts";
+import { SeededRandom } from "../seeded-random.ts";
 import { boolean, int32, int64, list, record, type RecordShape, string } from "./shape.ts";
 
 /** A row of a data set: what `JSON.parse` gives of it. */

@@ -28,8 +28,36 @@ export interface CodecTrial<T> {
   readonly rounds: number;
   /** Passes are repeated for so long in each round. */
   readonly minMs: number;
+  /** Ends the measurement, also in the middle of a pass. Rounds that are not over do not count. */
   readonly interrupt: AbortSignal;
+  /** Called before each codec's turn. Round -1: its values are written and read once, to compare them. Round 0 is not counted. */
   readonly onProgress: (codec: string, round: number) => void;
+}
+
+/** Work that takes longer lets the event loop have a turn, in which progress is drawn and an interrupt is heard. */
+const turnAfterMs = 100;
+/** How often the clock is asked. A power of two. */
+const valuesBetweenLooks = 64;
+
+/** What is asked in the middle of a pass. */
+class Turns {
+  readonly #interrupt: AbortSignal;
+  #lastMs = performance.now();
+
+  constructor(interrupt: AbortSignal) {
+    this.#interrupt = interrupt;
+  }
+
+  isDue(index: number): boolean {
+    return index % valuesBetweenLooks === valuesBetweenLooks - 1 && performance.now() - this.#lastMs > turnAfterMs;
+  }
+
+  /** @throws if the measurement is over */
+  async take(): Promise<void> {
+    await setImmediate();
+    this.#interrupt.throwIfAborted();
+    this.#lastMs = performance.now();
+  }
 }
 
 /**
@@ -37,38 +65,42 @@ export interface CodecTrial<T> {
  * down. The first round is not counted. A codec that does not give back what it was given is an error, because its figures mean nothing.
  */
 export async function measureCodecs<T>(trial: CodecTrial<T>): Promise<readonly CodecMeasure[]> {
-  const contestants = await contestantsOf(trial);
-  for (let round = 0; round <= trial.rounds; round++) {
-    for (let turn = 0; turn < contestants.length; turn++) {
-      if (trial.interrupt.aborted) {
-        return contestants.flatMap((contestant) => contestant.result());
+  const contestants: Contestant<T>[] = [];
+  const turns = new Turns(trial.interrupt);
+  try {
+    await addContestants(contestants, trial, turns);
+    for (let round = 0; round <= trial.rounds; round++) {
+      for (let turn = 0; turn < contestants.length; turn++) {
+        const contestant = contestants[(round + turn) % contestants.length] as Contestant<T>; // the index is below the length
+        trial.onProgress(contestant.name, round);
+        await contestant.play(round > 0, trial.minMs, turns);
+        await turns.take();
       }
-      const contestant = contestants[(round + turn) % contestants.length] as Contestant<T>; // the index is below the length
-      trial.onProgress(contestant.name, round);
-      await contestant.play(round > 0, trial.minMs);
-      await setImmediate(); // an interrupt is heard here: the work itself is synchronous
+    }
+  } catch (error) {
+    if (!trial.interrupt.aborted) {
+      throw error;
     }
   }
   return contestants.flatMap((contestant) => contestant.result());
 }
 
-async function contestantsOf<T>({ codecs, values }: CodecTrial<T>): Promise<readonly Contestant<T>[]> {
+async function addContestants<T>(contestants: Contestant<T>[], { codecs, values, onProgress }: CodecTrial<T>, turns: Turns): Promise<void> {
   const written = new Map<string, readonly Uint8Array[]>();
-  const contestants: Contestant<T>[] = [];
   for (const codec of codecs) {
-    const bytes = isReadingCodec(codec) ? written.get(codec.reads) : await writeAll(codec, values);
+    onProgress(codec.name, -1);
+    const bytes = isReadingCodec(codec) ? written.get(codec.reads) : await writeAll(codec, values, turns);
     if (bytes === undefined) {
       throw new Error(`${codec.name} reads what another codec writes, and that codec is not before it`);
     }
     written.set(codec.name, bytes);
-    const read = await readAll(codec, bytes);
+    const read = await readAll(codec, bytes, turns);
     if (!areSameValues(read, values)) {
       throw new BenchError("usage", `${codec.name} does not give back the values that were written, so it cannot be compared.`);
     }
     contestants.push(new Contestant(codec, values, bytes));
-    await setImmediate();
+    await turns.take();
   }
-  return contestants;
 }
 
 class Contestant<T> {
@@ -90,22 +122,25 @@ class Contestant<T> {
     return this.#codec.name;
   }
 
-  async play(isCounted: boolean, minMs: number): Promise<void> {
+  async play(isCounted: boolean, minMs: number, turns: Turns): Promise<void> {
     const codec = this.#codec;
-    const read = (): Promise<unknown> => readAll(codec, this.#bytes);
-    const write = isReadingCodec(codec) ? null : (): Promise<unknown> => writeAll(codec, this.#values);
+    const read = (): Promise<unknown> => readAll(codec, this.#bytes, turns);
+    const write = isReadingCodec(codec) ? null : (): Promise<unknown> => writeAll(codec, this.#values, turns);
     const writeMs = write === null ? 0 : await passMs(write, minMs);
     const readMs = await passMs(read, minMs);
     if (!isCounted) {
       return;
     }
-    this.#writeMs.push(writeMs);
-    this.#readMs.push(readMs);
     // A pass of its own: the profiler's cost is in no time.
-    if (write !== null) {
-      this.#writeAllocations.push(await allocationOf(write));
+    const writeAllocation = write === null ? null : await allocationOf(write);
+    const readAllocation = await allocationOf(read);
+    // Together, after all that may be interrupted.
+    this.#readMs.push(readMs);
+    this.#readAllocations.push(readAllocation);
+    if (writeAllocation !== null) {
+      this.#writeMs.push(writeMs);
+      this.#writeAllocations.push(writeAllocation);
     }
-    this.#readAllocations.push(await allocationOf(read));
   }
 
   /** Nothing if no round was counted. */
@@ -136,20 +171,26 @@ async function passMs(pass: () => Promise<unknown>, minMs: number): Promise<numb
 }
 
 // A promise is awaited only if there is one: a synchronous codec pays for no promise a value.
-async function writeAll<T>(codec: Codec<T>, values: readonly T[]): Promise<readonly Uint8Array[]> {
+async function writeAll<T>(codec: Codec<T>, values: readonly T[], turns: Turns): Promise<readonly Uint8Array[]> {
   const all: Uint8Array[] = [];
   for (const value of values) {
     const bytes = codec.serialize(value);
     all.push(bytes instanceof Promise ? await bytes : bytes);
+    if (turns.isDue(all.length)) {
+      await turns.take();
+    }
   }
   return all;
 }
 
-async function readAll<T>(codec: Codec<T> | ReadingCodec<T>, all: readonly Uint8Array[]): Promise<readonly T[]> {
+async function readAll<T>(codec: Codec<T> | ReadingCodec<T>, all: readonly Uint8Array[], turns: Turns): Promise<readonly T[]> {
   const values: T[] = [];
   for (const bytes of all) {
     const value = codec.deserialize(bytes);
     values.push(value instanceof Promise ? await value : value);
+    if (turns.isDue(values.length)) {
+      await turns.take();
+    }
   }
   return values;
 }

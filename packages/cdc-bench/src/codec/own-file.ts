@@ -46,7 +46,8 @@ function isRow(value: unknown): value is Row {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function shapeOfRows(rows: readonly Row[], file: string): RecordShape {
+/** What all rows have in common. `file` names the rows in errors. */
+export function shapeOfRows(rows: readonly Row[], file: string): RecordShape {
   const names = new Set<string>();
   const shape = recordShape("Row", rows, file, names);
   return shape;

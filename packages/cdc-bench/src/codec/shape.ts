@@ -9,7 +9,7 @@ export type RecordShape = Extract<Shape, { readonly kind: "record" }>;
 export interface Field {
   readonly name: string;
   readonly shape: Shape;
-  /** Whether rows may have null here. Never together with a list. */
+  /** Whether rows may have null here. */
   readonly nullable: boolean;
 }
 
@@ -80,8 +80,8 @@ function nullableJsonSchema({ shape, nullable }: Field): Readonly<Record<string,
 }
 
 /**
- * The shape as the text of a `.proto` file (proto3). A nullable field is `optional`. Protobuf has no list of lists: such a shape, as one of
- * user's own files may have, is null.
+ * The shape as the text of a `.proto` file (proto3). A nullable field is `optional`. Protobuf has no list of lists, and no list
+ * that may be null: such a shape, as one of user's own files may have, is null.
  */
 export function protoFileOf(shape: RecordShape): string | null {
   const messages = messagesOf(shape);
@@ -93,7 +93,7 @@ function messagesOf(shape: RecordShape): readonly string[] | null {
   const lines: string[] = [];
   for (const [index, { name, shape: type, nullable }] of shape.fields.entries()) {
     const item = type.kind === "list" ? type.items : type;
-    if (item.kind === "list") {
+    if (item.kind === "list" || (nullable && type.kind === "list")) {
       return null;
     }
     if (item.kind === "record") {

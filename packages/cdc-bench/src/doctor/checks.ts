@@ -6,7 +6,7 @@ import { exitCodes, type ExitCode } from "../exit-codes.ts";
 import type { Cluster } from "../load/cluster.ts";
 import type { RegistryConnection } from "../load/connection.ts";
 import { openRegistry } from "../load/schemas.ts";
-import type { Check } from "../report/doctor-report.ts";
+import type { Check } from "./doctor-report.ts";
 import { formatLabel } from "../report/format-label.ts";
 import { formatCount } from "../report/quantities.ts";
 import { untypedNotes } from "../report/untyped-notes.ts";

@@ -1,9 +1,9 @@
 import { deadLetterOf } from "@cdckit/consumer";
 import { type Candidate, type CdcEvent, type Decoder, isDecodeError, type KafkaRecord } from "@cdckit/decode";
 import { isRegistryAtFault } from "../registry-fault.ts";
-import { deadLetterFields } from "../report/dead-letter-text.ts";
-import { shownHeaders } from "../report/header-text.ts";
-import { type DecodeFailure, eventLine, failureLine, silenceLine } from "../report/inspect-line.ts";
+import { deadLetterFields } from "./dead-letter-text.ts";
+import { shownHeaders } from "./header-text.ts";
+import { type DecodeFailure, eventLine, failureLine, silenceLine } from "./inspect-line.ts";
 import { type EventFilter, isEmptyFilter, matchesEvent } from "./event-filter.ts";
 import type { Mask } from "./mask.ts";
 import { matchesRecord, type RecordFilter } from "./record-filter.ts";

@@ -1,7 +1,9 @@
+import { type Logger, silentLogger } from "@cdckit/consumer";
 import { Kafka, logLevel, type Admin } from "kafkajs";
 import { BenchError } from "../bench-error.ts";
 import { type ClusterConnection, kafkaConfigOf } from "./connection.ts";
 import { explainRefusal } from "./explain-refusal.ts";
+import { untilAnswered } from "./passing-answers.ts";
 
 const connectTimeoutMs = 3_000;
 const requestTimeoutMs = 10_000;
@@ -45,15 +47,22 @@ export interface Cluster {
   commitOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void>;
   /** Removes a group that nobody is in any more. Best effort. */
   forgetGroup(groupId: string): Promise<void>;
+  /** What the cluster calls itself; null if it has no name. */
+  clusterId(): Promise<string | null>;
   close(): Promise<void>;
 }
 
 /** Reaches the brokers, or fails with a sentence that names them and says what they want. */
-export async function openCluster(connection: ClusterConnection): Promise<Cluster> {
+export async function openCluster(connection: ClusterConnection, logger: Logger = silentLogger): Promise<Cluster> {
   const kafka = new Kafka({
     clientId: "cdc-bench",
     ...kafkaConfigOf(connection),
-    logLevel: logLevel.NOTHING,
+    logLevel: logLevel.DEBUG,
+    // Of use to those who ask for it: what a question fails of is said by the error.
+    logCreator:
+      () =>
+      ({ namespace, log: { message, broker, error } }) =>
+        logger.debug({ namespace, broker, error }, `kafkajs: ${message}`),
     connectionTimeout: connectTimeoutMs,
     requestTimeout: requestTimeoutMs,
     retry: { retries: 1, initialRetryTime: 100 },
@@ -131,6 +140,10 @@ class AdminCluster implements Cluster {
     await this.#admin.deleteGroups([groupId]).catch(() => {});
   }
 
+  async clusterId(): Promise<string | null> {
+    return (await this.#asked(() => this.#admin.describeCluster())).clusterId || null;
+  }
+
   async close(): Promise<void> {
     await this.#admin.disconnect();
   }
@@ -146,7 +159,7 @@ class AdminCluster implements Cluster {
 
   async #asked<T>(ask: () => Promise<T>): Promise<T> {
     try {
-      return await ask();
+      return await untilAnswered(ask);
     } catch (error) {
       throw await explainRefusal(this.#connection, error);
     }

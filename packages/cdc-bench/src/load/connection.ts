@@ -2,6 +2,7 @@ import type { KafkaDriver } from "@cdckit/consumer";
 import { kafkajs, type KafkaJsTuning } from "@cdckit/kafkajs";
 import type { RegistryAuth } from "@cdckit/registry";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
+import { timeDecompression } from "./decompression-time.ts";
 
 /** What a TLS connection is made with, as PEM. All of it absent: the authorities that Node knows, and no certificate of our own. */
 export interface TlsSettings {
@@ -36,12 +37,45 @@ export interface RegistryConnection {
 
 /** The driver's own default: more than one partition shares a fetch. */
 const defaultFetchBytes = 10_485_760;
+const defaultPartitionBytes = 1_048_576;
+const defaultMaxWaitMs = 500;
+
+/**
+ * The session of a member of a group that is made to be measured, and deleted then. A member that is stopped while it joins is remembered for
+ * as long, and so long takes it to leave nothing behind after Ctrl-C.
+ */
+export const throwAwaySession: Required<Pick<KafkaJsTuning, "sessionTimeoutMs">> = Object.freeze({ sessionTimeoutMs: 10_000 });
 
 /** A driver that reads from these brokers. */
-export function createClusterDriver(connection: ClusterConnection, session: Pick<KafkaJsTuning, "sessionTimeoutMs"> = {}): KafkaDriver {
+export function createClusterDriver(
+  connection: ClusterConnection,
+  session: Pick<KafkaJsTuning, "sessionTimeoutMs"> = throwAwaySession,
+): KafkaDriver {
   const { fetchBytes } = connection;
   const tuning = fetchBytes === undefined ? {} : { maxBytesPerPartition: fetchBytes, maxBytes: Math.max(fetchBytes, defaultFetchBytes) };
-  return kafkajs({ ...kafkaConfigOf(connection), ...tuning, ...session });
+  const driver = kafkajs({ ...kafkaConfigOf(connection), ...tuning, ...session });
+  return {
+    name: driver.name,
+    capabilities: driver.capabilities,
+    async connect(subscription, sink) {
+      const opened = await driver.connect(subscription, sink);
+      timeDecompression(); // the driver has put its codecs into kafkajs' table by now
+      return opened;
+    },
+  };
+}
+
+/** The limits that {@link createClusterDriver} fetches with, for a consumer of kafkajs: what is compared must fetch the same. */
+export function fetchLimitsOf({ fetchBytes }: ClusterConnection): {
+  readonly maxBytesPerPartition: number;
+  readonly maxBytes: number;
+  readonly maxWaitTimeInMs: number;
+} {
+  return {
+    maxBytesPerPartition: fetchBytes ?? defaultPartitionBytes,
+    maxBytes: Math.max(fetchBytes ?? 0, defaultFetchBytes),
+    maxWaitTimeInMs: defaultMaxWaitMs,
+  };
 }
 
 /** The connection in kafkajs' words, whose type has one shape for each mechanism. */

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { type FetchedBatch, silentLogger, type StartPosition } from "@cdckit/consumer";
+import { type FetchedBatch, type Logger, silentLogger, type StartPosition } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
 import { readRecording } from "@cdckit/testkit";
 import { type FetchMeter, meterDriver } from "../measure/fetch-meter.ts";
@@ -21,12 +21,19 @@ export interface FeedRange {
   readonly follows: boolean;
 }
 
+/** What a feed needs of the command that reads it. */
+export interface FeedWorld {
+  readonly interrupt: AbortSignal;
+  /** What the driver logs to. @default nothing is logged */
+  readonly logger?: Logger;
+}
+
 /**
  * Records one after the other, from any source. A topic is read from its start to its present end, or as the range says; a recording has no
  * range. Leaving the loop closes the source.
  */
-export function openRecordFeed(source: Source, interrupt: AbortSignal, range?: FeedRange): AsyncIterable<KafkaRecord> {
-  return untilInterrupted(source.kind === "file" ? readRecording(source.file) : readTopics(source, interrupt, range), interrupt);
+export function openRecordFeed(source: Source, world: FeedWorld, range?: FeedRange): AsyncIterable<KafkaRecord> {
+  return untilInterrupted(source.kind === "file" ? readRecording(source.file) : readTopics(source, world, range), world.interrupt);
 }
 
 /** Ends at the interrupt, also while the next record does not come: a named pipe may never send one. */
@@ -55,23 +62,19 @@ async function* untilInterrupted(
   }
 }
 
-async function* readTopics(
-  source: ClusterSource,
-  interrupt: AbortSignal,
-  range: FeedRange | undefined,
-): AsyncGenerator<KafkaRecord, void, void> {
-  const cluster = await openCluster(source.connection);
+async function* readTopics(source: ClusterSource, world: FeedWorld, range: FeedRange | undefined): AsyncGenerator<KafkaRecord, void, void> {
+  const cluster = await openCluster(source.connection, world.logger);
   try {
     const extents = await cluster.extentsOf(source.topics);
     const selected = range === undefined ? extents : await Promise.all(extents.map((extent) => range.select(cluster, extent)));
     if (range?.follows === true) {
-      yield* readReach(source, { extents: selected, from: startsOf(selected), isEndless: true }, cluster, interrupt);
+      yield* readReach(source, { extents: selected, from: startsOf(selected), isEndless: true }, cluster, world);
       return;
     }
     for (const extent of selected) {
-      if (extent.maxRecords > 0n && !interrupt.aborted) {
+      if (extent.maxRecords > 0n && !world.interrupt.aborted) {
         const from = range === undefined ? "earliest" : startsOf([extent]);
-        yield* readReach(source, { extents: [extent], from, isEndless: false }, cluster, interrupt);
+        yield* readReach(source, { extents: [extent], from, isEndless: false }, cluster, world);
       }
     }
   } finally {
@@ -99,7 +102,7 @@ async function* readReach(
   { connection }: ClusterSource,
   { extents, from, isEndless }: Reach,
   cluster: Cluster,
-  interrupt: AbortSignal,
+  { interrupt, logger = silentLogger }: FeedWorld,
 ): AsyncGenerator<KafkaRecord, void, void> {
   const partitions = extents.flatMap((extent) => extent.partitions).filter(({ startOffset, endOffset }) => endOffset > startOffset);
   const endOffsets = new Map(partitions.map(({ partition, endOffset }) => [partition, endOffset]));
@@ -109,7 +112,7 @@ async function* readReach(
   const topics = extents.map(({ topic }) => topic);
   // What retention takes before it is read is gone: the reading goes on with what is there.
   const lostRange = from === "earliest" ? {} : ({ lostRange: "earliest" } as const);
-  const subscription = { groupId, topics, from, ...lostRange, logger: silentLogger, signal: interrupt } as const;
+  const subscription = { groupId, topics, from, ...lostRange, logger, signal: interrupt } as const;
   const session = await meter.driver.connect(subscription, handoff);
   const stopWatching = isEndless ? closeAtInterrupt(handoff, interrupt) : closeAtEnd(handoff, meter, interrupt);
   try {

@@ -1,4 +1,4 @@
-import type { KafkaDriver } from "@cdckit/consumer";
+import type { KafkaDriver, Logger } from "@cdckit/consumer";
 import type { KafkaRecord } from "@cdckit/decode";
 import { loadRecording, recording } from "@cdckit/testkit";
 import { openCluster, type PartitionExtent, type TopicExtent } from "./cluster.ts";
@@ -15,12 +15,12 @@ export interface TopicSource {
 }
 
 /** Looks at the topics of a source: a cluster's that were named, or all of a recording. */
-export function openTopicSource(source: Source): Promise<TopicSource> {
-  return source.kind === "cluster" ? openClusterTopics(source) : openRecordedTopics(source);
+export function openTopicSource(source: Source, logger?: Logger): Promise<TopicSource> {
+  return source.kind === "cluster" ? openClusterTopics(source, logger) : openRecordedTopics(source);
 }
 
-async function openClusterTopics({ connection, topics }: ClusterSource): Promise<TopicSource> {
-  const cluster = await openCluster(connection);
+async function openClusterTopics({ connection, topics }: ClusterSource, logger: Logger | undefined): Promise<TopicSource> {
+  const cluster = await openCluster(connection, logger);
   try {
     return {
       extents: await cluster.extentsOf(topics),

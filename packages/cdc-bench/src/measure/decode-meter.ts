@@ -13,7 +13,7 @@ import { clockCostNs, DurationHistogram, type DurationSummary } from "./duration
 import { SizeTally, type SizeSummary } from "./size-tally.ts";
 
 /** One record in this many is timed: reading the clock twice costs a tenth of a fast decode. */
-export const decodeSampling = 8;
+export const decodeSampling = 16;
 
 /** The three answers that make up a format; `tombstone` if there is no value. */
 export type FormatKey = { readonly framing: FramingName; readonly encoding: EncodingName; readonly envelope: EnvelopeName } | "tombstone";
@@ -26,7 +26,7 @@ export interface FormatMeasure {
   readonly events: number;
   /** Key and value, without headers. */
   readonly sizes: SizeSummary;
-  /** Decoding a record and reading operation, table, key and both rows: every eighth record, without the first. */
+  /** Decoding a record and reading operation, table, key and both rows: every sixteenth record, without the first. */
   readonly decode: DurationSummary;
 }
 
@@ -182,7 +182,7 @@ class Meter implements DecodeMeter {
     return events;
   }
 
-  /** The first record of a format is the one that its reader is compiled for: a cost of its own, not of every eighth record. */
+  /** The first record of a format is the one that its reader is compiled for: a cost of its own, not of every sixteenth record. */
   #time(tally: FormatTally, durationNs: number): void {
     if (tally.sizes.count === 1) {
       this.#compilingNs += durationNs;

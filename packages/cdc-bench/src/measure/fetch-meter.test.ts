@@ -21,9 +21,9 @@ interface Opened {
   readonly seen: readonly string[];
 }
 
-async function open(broker: MemoryBroker, end: ReadingEnd, take: DriverSink["batch"] = () => undefined): Promise<Opened> {
+async function open(broker: MemoryBroker, end: ReadingEnd, take: DriverSink["batch"] = () => undefined, commits = false): Promise<Opened> {
   const seen: string[] = [];
-  const meter = meterDriver(memory({ broker, maxBatchRecords: 3 }), end);
+  const meter = meterDriver(memory({ broker, maxBatchRecords: 3 }), end, commits);
   const sink: DriverSink = {
     assigned: () => {},
     revoked: async () => {},
@@ -93,17 +93,18 @@ describe("a metered driver", () => {
     await session.close(100);
   });
 
-  test("never commits, whatever the consumer asks for", async () => {
+  test.each([false, true])("commits only if it is asked to: %s", async (commits) => {
     const broker = filledBroker();
     let last: FetchedBatch | undefined;
-    const { meter, session } = await open(broker, { maxRecords: 3 }, (batch) => {
+    const remember = (batch: FetchedBatch): undefined => {
       last = batch;
-      return undefined;
-    });
+    };
+    const { meter, session } = await open(broker, { maxRecords: 3 }, remember, commits);
     await meter.ended;
     await session.commit([{ assignment: last!.assignment, offset: last!.nextOffset }]);
     await session.close(100);
-    expect(broker.commits).toEqual([]);
+    expect(broker.commits).toHaveLength(commits ? 1 : 0);
+    expect(meter.commitMs > 0).toBe(commits);
   });
 
   test("keeps the time of joining apart from the time of reading", async () => {

@@ -9,7 +9,7 @@ export interface ReadingEnd {
   readonly endOffsets?: ReadonlyMap<number, bigint>;
 }
 
-/** A driver that times the batches which pass through it, ends at a given place, and never commits. */
+/** A driver that times the batches which pass through it, ends at a given place, and commits only if it is asked to. */
 export interface FetchMeter {
   readonly driver: KafkaDriver;
   /** Resolves when everything up to the end was handed over. */
@@ -20,15 +20,20 @@ export interface FetchMeter {
   readonly joinMs: number;
   /** Time after the join in which the consumer had nothing to do. */
   readonly waitMs: number;
+  /** From the first assignment to the first batch: looking up positions, and the first fetch. */
+  readonly firstBatchMs: number;
   /** From the first assignment to the last batch taken. */
   readonly readingMs: number;
   readonly batches: number;
+  /** Time in which a commit was under way; commits that overlap count one by one. */
+  readonly commitMs: number;
   /** How long nothing has come for; 0 before the first assignment. */
   readonly idleMs: number;
 }
 
-export function meterDriver(inner: KafkaDriver, end: ReadingEnd): FetchMeter {
-  return new Meter(inner, end);
+/** @param commits whether the group's offsets are committed. Without it a measurement leaves no trace in the group */
+export function meterDriver(inner: KafkaDriver, end: ReadingEnd, commits = false): FetchMeter {
+  return new Meter(inner, end, commits);
 }
 
 class Meter implements FetchMeter {
@@ -36,16 +41,20 @@ class Meter implements FetchMeter {
   readonly ended: Promise<void>;
   waitMs = 0;
   batches = 0;
+  commitMs = 0;
+  readonly #commits: boolean;
   readonly #pending: Map<number, bigint> | undefined;
   #connectedAtMs = 0;
   #joinedAtMs = 0;
   #idleSinceMs = 0;
+  #firstBatchAtMs = 0;
   #lastBatchAtMs = 0;
   #busy = 0;
   #remaining: number;
   #end: () => void = () => {};
 
-  constructor(inner: KafkaDriver, end: ReadingEnd) {
+  constructor(inner: KafkaDriver, end: ReadingEnd, commits: boolean) {
+    this.#commits = commits;
     this.#remaining = end.maxRecords ?? Number.POSITIVE_INFINITY;
     this.#pending = end.endOffsets === undefined ? undefined : new Map(end.endOffsets);
     this.ended = new Promise((resolve) => {
@@ -69,6 +78,10 @@ class Meter implements FetchMeter {
     return this.#joinedAtMs - this.#connectedAtMs;
   }
 
+  get firstBatchMs(): number {
+    return Math.max(0, this.#firstBatchAtMs - this.#joinedAtMs);
+  }
+
   get readingMs(): number {
     return Math.max(0, this.#lastBatchAtMs - this.#joinedAtMs);
   }
@@ -90,12 +103,21 @@ class Meter implements FetchMeter {
       failed: (error) => sink.failed(error),
     });
     return {
-      // A measurement leaves no trace in the group. Partitions that have been read to the end are not stuck: no ranges are reported.
-      commit: async () => {},
+      // Partitions that have been read to the end are not stuck: no ranges are reported.
+      commit: async (commits) => (this.#commits ? this.#commit(session, commits) : undefined),
       pause: (assignments) => session.pause(assignments),
       resume: (assignments) => session.resume(assignments),
       close: (deadlineMs) => session.close(deadlineMs),
     };
+  }
+
+  async #commit(session: DriverSession, commits: Parameters<DriverSession["commit"]>[0]): Promise<void> {
+    const startMs = performance.now();
+    try {
+      await session.commit(commits);
+    } finally {
+      this.commitMs += performance.now() - startMs;
+    }
   }
 
   #assigned(sink: DriverSink, assignments: readonly PartitionAssignment[]): void {
@@ -122,6 +144,9 @@ class Meter implements FetchMeter {
   }
 
   #enter(): void {
+    if (this.#firstBatchAtMs === 0) {
+      this.#firstBatchAtMs = performance.now();
+    }
     if (this.#busy++ === 0) {
       this.waitMs += performance.now() - this.#idleSinceMs;
     }

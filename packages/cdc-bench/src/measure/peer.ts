@@ -4,7 +4,7 @@ import avro from "avsc";
 /** What people decode with today: reads key and value of a record, with nothing of ours. */
 export interface Peer {
   readonly name: string;
-  read(record: KafkaRecord): void;
+  read(record: Pick<KafkaRecord, "key" | "value">): void;
 }
 
 /** The rows that a reader of change events wants; reading them is part of the work. */
@@ -23,18 +23,29 @@ export const jsonPeer: Peer = {
   },
 };
 
+/** The text of a registered schema, if it is at hand. */
+export type SchemaLookup = (id: number) => string | undefined;
+
 /** avsc with BigInt longs, without which it throws on every change event of a current Debezium. Each schema's type is made once. */
 export function createAvscPeer(schemas: Iterable<RegisteredSchema>): Peer {
+  const byId = new Map([...schemas].map(({ id, schema }) => [Number(id), schema]));
+  return avscPeer((id) => byId.get(id));
+}
+
+/** The same with schemas from anywhere. A message whose schema is not at hand is an error of its own. */
+export function avscPeer(schemaOf: SchemaLookup): Peer {
   const types = new Map<number, avro.Type>();
-  for (const { id, schema } of schemas) {
-    types.set(Number(id), avro.Type.forSchema(JSON.parse(schema) as avro.Schema, { typeHook: bigintLongs }));
-  }
+  const typeOf = (id: number): avro.Type => {
+    const found = types.get(id) ?? avro.Type.forSchema(JSON.parse(schemaText(schemaOf, id)) as avro.Schema, { typeHook: bigintLongs });
+    types.set(id, found);
+    return found;
+  };
   const read = (bytes: Uint8Array | null): unknown => {
     if (bytes === null) {
       return null;
     }
     const buffer = bytes as Buffer;
-    return types.get(buffer.readInt32BE(1))?.fromBuffer(buffer.subarray(5));
+    return typeOf(buffer.readInt32BE(1)).fromBuffer(buffer.subarray(5));
   };
   return {
     name: "avsc, BigInt longs",
@@ -43,6 +54,14 @@ export function createAvscPeer(schemas: Iterable<RegisteredSchema>): Peer {
       readEnvelope(read(record.value));
     },
   };
+}
+
+function schemaText(schemaOf: SchemaLookup, id: number): string {
+  const text = schemaOf(id);
+  if (text === undefined) {
+    throw new Error(`the schema ${id} is not at hand`);
+  }
+  return text;
 }
 
 function readJson(bytes: Uint8Array | null): unknown {

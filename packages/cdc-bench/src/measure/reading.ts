@@ -1,9 +1,10 @@
-import { createConsumer, type KafkaDriver } from "@cdckit/consumer";
-import { type CdcEvent, createDecoder, type SchemaSource } from "@cdckit/decode";
+import { createConsumer, type KafkaDriver, type Logger, type StartPosition } from "@cdckit/consumer";
+import { type CdcEvent, createDecoder, type JsonSchemaValidator, type SchemaSource } from "@cdckit/decode";
 import { performance } from "node:perf_hooks";
 import { meterDecoder, type DecodeErrorCount, type DecodeMeter, type FormatMeasure } from "./decode-meter.ts";
 import { type FetchMeter, meterDriver, type ReadingEnd } from "./fetch-meter.ts";
 import { LatencyMeter, type LatencySummary } from "./latency-meter.ts";
+import { meterValidator, type ValidatorMeter } from "./validator-meter.ts";
 
 /** How often a reading is looked at: for progress, for its time, for a stream that ran dry. */
 const lookEveryMs = 50;
@@ -13,16 +14,24 @@ export interface ReadingOptions {
   readonly schemas: SchemaSource | undefined;
   readonly groupId: string;
   readonly topics: readonly string[];
-  readonly from: "earliest" | "latest";
+  readonly from: StartPosition;
   readonly end: ReadingEnd;
   readonly maxDurationMs: number | undefined;
   /** Ends the reading when nothing came for so long. */
   readonly maxIdleMs: number | undefined;
   readonly interrupt: AbortSignal;
-  /** Called twenty times a second while the reading lasts. */
-  readonly onProgress: (soFar: ReadingSoFar) => void;
+  /** What the consumer and its driver log to. @default nothing is logged */
+  readonly logger?: Logger;
+  /** Called twenty times a second while the reading lasts. What costs more to find out is asked for. */
+  readonly onProgress: (soFar: ReadingSoFar, details: () => ReadingDetails) => void;
   /** Called for every event, inside what is measured. */
   readonly onEvent?: (event: CdcEvent) => void;
+  /** Checks values against the rules of their JSON Schema. @default nothing is checked */
+  readonly validator?: JsonSchemaValidator;
+  /** Whether offsets are committed, as a service would. @default false: a measurement leaves no trace in the group */
+  readonly commits?: boolean;
+  /** A counter of the time that decompressing has taken in this process. @default it is not known, and part of `fetch` */
+  readonly decompressedMs?: () => number;
   /** Whether the stream is live, so that a record's age means something. */
   readonly measureLatency: boolean;
 }
@@ -34,6 +43,14 @@ export interface ReadingSoFar {
   readonly errorRecords: number;
 }
 
+/** Where the time went so far, and how old records were: for a view of the reading while it lasts. */
+export interface ReadingDetails {
+  /** Shares, 0 to 1. */
+  readonly stages: Readonly<Record<"fetch" | "decompress" | "schema" | "decode" | "validate" | "handle", number>>;
+  /** Absent if the stream is not live, or if nothing has come. */
+  readonly latencyMs?: { readonly p50: number; readonly p95: number; readonly p99: number };
+}
+
 /** Why a reading ended: at the end of its topics, or after as many records as were asked for, or ... */
 export type ReadingOutcome = "end-reached" | "limit-reached" | "time-up" | "ran-dry" | "interrupted";
 
@@ -41,16 +58,25 @@ export type ReadingOutcome = "end-reached" | "limit-reached" | "time-up" | "ran-
 export interface StageMeasure {
   /** From asking to join until partitions were assigned; not part of the reading. */
   readonly joinMs: number;
-  /** Nothing to do: waiting for the next batch. */
+  /** Nothing to do: waiting for the next batch, without what decompressing took of it. */
   readonly fetchMs: number;
+  /** Decompressing batches, while nothing else was to do. 0 if it is not known. */
+  readonly decompressMs: number;
   /** Waiting for schemas to be fetched, once each. */
   readonly schemaMs: number;
+  /** Without validating. */
   readonly decodeMs: number;
-  /** The rest: walking, routing, handing over, committing. */
+  /** Checking values against their JSON Schema; 0 without a validator. */
+  readonly validateMs: number;
+  /** The rest: walking, routing, handing over. */
   readonly handleMs: number;
+  /** Commits under way. They run beside everything else, so they are no part of the sum. */
+  readonly commitMs: number;
 }
 
 export interface ReadingMeasure extends ReadingSoFar {
+  /** Of the reading's time, what passed before the first batch: looking up positions, and the first fetch. */
+  readonly firstBatchMs: number;
   readonly outcome: ReadingOutcome;
   readonly events: number;
   readonly batches: number;
@@ -62,12 +88,18 @@ export interface ReadingMeasure extends ReadingSoFar {
 
 /** Reads topics through the consumer and the decoder, as a service would, and measures what happens. Rejects with what halted it. */
 export async function measureReading(options: ReadingOptions): Promise<ReadingMeasure> {
-  const fetched = meterDriver(options.driver, options.end);
-  const decoded = meterDecoder(createDecoder(options.schemas === undefined ? {} : { schemas: options.schemas }));
+  const { schemas, decompressedMs = () => 0 } = options;
+  const fetched = meterDriver(options.driver, options.end, options.commits === true);
+  const validated = options.validator === undefined ? null : meterValidator(options.validator);
+  const decoded = meterDecoder(
+    createDecoder({ ...(schemas !== undefined && { schemas }), ...(validated !== null && { jsonSchemaValidator: validated.validator }) }),
+  );
+  const decompressedBeforeMs = decompressedMs();
+  const meters: Meters = { fetched, decoded, validated, decompressMs: () => decompressedMs() - decompressedBeforeMs };
   const latency = options.measureLatency ? new LatencyMeter() : null;
   let events = 0;
   const consumer = createConsumer({
-    logger: false,
+    logger: options.logger ?? false,
     driver: fetched.driver,
     groupId: options.groupId,
     topics: options.topics,
@@ -81,12 +113,12 @@ export async function measureReading(options: ReadingOptions): Promise<ReadingMe
     options.onEvent?.(event);
   });
   const running = consumer.run();
-  const watch = watchReading(options, fetched, decoded);
+  const watch = watchReading(options, meters, latency);
   try {
     const outcome = await Promise.race([running.then(() => "interrupted" as const), watch.outcome]);
     await consumer.stop();
     await running;
-    return summarize(outcome, events, fetched, decoded, latency);
+    return summarize(outcome, events, meters, latency);
   } finally {
     watch.end();
   }
@@ -95,16 +127,17 @@ export async function measureReading(options: ReadingOptions): Promise<ReadingMe
 /** Looks at a reading from time to time, and says when it is over. */
 function watchReading(
   options: ReadingOptions,
-  fetched: FetchMeter,
-  decoded: DecodeMeter,
+  meters: Meters,
+  latency: LatencyMeter | null,
 ): { readonly outcome: Promise<ReadingOutcome>; end(): void } {
+  const { fetched, decoded } = meters;
   const startedAtMs = performance.now();
   let settle: (outcome: ReadingOutcome) => void = () => {};
   const outcome = new Promise<ReadingOutcome>((resolve) => {
     settle = resolve;
   });
   const look = (): void => {
-    options.onProgress(soFar(fetched, decoded));
+    options.onProgress(soFar(fetched, decoded), () => detailsOf(meters, latency));
     if (options.interrupt.aborted) {
       settle("interrupted");
     } else if (performance.now() - startedAtMs >= (options.maxDurationMs ?? Number.POSITIVE_INFINITY)) {
@@ -130,30 +163,68 @@ function soFar(fetched: FetchMeter, decoded: DecodeMeter): ReadingSoFar {
   return { records, bytes, errorRecords, elapsedMs: fetched.readingMs };
 }
 
-function summarize(
-  outcome: ReadingOutcome,
-  events: number,
-  fetched: FetchMeter,
-  decoded: DecodeMeter,
-  latency: LatencyMeter | null,
-): ReadingMeasure {
+function detailsOf(meters: Meters, latency: LatencyMeter | null): ReadingDetails {
+  const elapsedMs = meters.fetched.readingMs;
+  const { fetchMs, decompressMs, schemaMs, decodeMs, validateMs, handleMs } = stagesOf(elapsedMs, meters);
+  const share = (ms: number): number => (elapsedMs > 0 ? ms / elapsedMs : 0);
+  const stages = {
+    fetch: share(fetchMs),
+    decompress: share(decompressMs),
+    schema: share(schemaMs),
+    decode: share(decodeMs),
+    validate: share(validateMs),
+    handle: share(handleMs),
+  };
+  const ages = latency?.summary().sinceRecord;
+  if (ages === undefined || ages.count === 0) {
+    return { stages };
+  }
+  return { stages, latencyMs: { p50: ages.p50Ns / 1e6, p95: ages.p95Ns / 1e6, p99: ages.p99Ns / 1e6 } };
+}
+
+function summarize(outcome: ReadingOutcome, events: number, meters: Meters, latency: LatencyMeter | null): ReadingMeasure {
+  const { fetched, decoded } = meters;
   const measured = soFar(fetched, decoded);
   return {
     ...measured,
     outcome,
     events,
+    firstBatchMs: fetched.firstBatchMs,
     batches: fetched.batches,
-    stages: stagesOf(measured.elapsedMs, fetched, decoded),
+    stages: stagesOf(measured.elapsedMs, meters),
     formats: decoded.formats(),
     errors: decoded.errors(),
     latency: latency?.summary() ?? null,
   };
 }
 
-/** The stages add up to the time that passed; decoding is an estimate, so it gets at most what waiting leaves. */
-function stagesOf(elapsedMs: number, fetched: FetchMeter, decoded: DecodeMeter): StageMeasure {
-  const fetchMs = Math.min(fetched.waitMs, elapsedMs);
-  const schemaMs = Math.min(decoded.schemaMs, elapsedMs - fetchMs);
-  const decodeMs = Math.min(decoded.decodeMs(), elapsedMs - fetchMs - schemaMs);
-  return { joinMs: fetched.joinMs, fetchMs, schemaMs, decodeMs, handleMs: elapsedMs - fetchMs - schemaMs - decodeMs };
+/** What a reading is measured by. */
+interface Meters {
+  readonly fetched: FetchMeter;
+  readonly decoded: DecodeMeter;
+  readonly validated: ValidatorMeter | null;
+  /** Since the reading began. */
+  readonly decompressMs: () => number;
+}
+
+/**
+ * The stages but for commits add up to the time that passed. Decompressing happens while the consumer waits, so it gets a part of that.
+ * Decoding is an estimate, so it gets at most what waiting leaves; validating is inside of it.
+ */
+function stagesOf(elapsedMs: number, { fetched, decoded, validated, decompressMs: decompressed }: Meters): StageMeasure {
+  const waitMs = Math.min(fetched.waitMs, elapsedMs);
+  const decompressMs = Math.min(decompressed(), waitMs);
+  const schemaMs = Math.min(decoded.schemaMs, elapsedMs - waitMs);
+  const decodingMs = Math.min(decoded.decodeMs(), elapsedMs - waitMs - schemaMs);
+  const validateMs = Math.min(validated?.validateMs ?? 0, decodingMs);
+  return {
+    joinMs: fetched.joinMs,
+    fetchMs: waitMs - decompressMs,
+    decompressMs,
+    schemaMs,
+    decodeMs: decodingMs - validateMs,
+    validateMs,
+    handleMs: elapsedMs - waitMs - schemaMs - decodingMs,
+    commitMs: fetched.commitMs,
+  };
 }

@@ -6,6 +6,7 @@ import {
   type OffsetCommit,
   type OutgoingRecord,
   type PartitionAssignment,
+  type Logger,
   silentLogger,
   type Subscription,
 } from "@cdckit/consumer";
@@ -50,6 +51,8 @@ export interface RedriveRunOptions {
   /** Reads from the start what decides about later records; what the group has committed is not written again. */
   readonly fromStart: boolean;
   readonly interrupt: AbortSignal;
+  /** What the driver logs to. @default nothing is logged */
+  readonly logger?: Logger;
   /** @default 10 s, and three sessions; meant for tests */
   readonly maxIdleMs?: number;
   readonly maxForeignMs?: number;
@@ -99,8 +102,8 @@ export class RedriveRun implements DriverSink {
   }
 
   async run(): Promise<void> {
-    const { driver, groupId, topic, interrupt } = this.#options;
-    const subscription = { groupId, topics: [topic], from: "earliest", logger: silentLogger, signal: interrupt } as const;
+    const { driver, groupId, topic, interrupt, logger = silentLogger } = this.#options;
+    const subscription = { groupId, topics: [topic], from: "earliest", logger, signal: interrupt } as const;
     const session = await driver.connect({ ...subscription, ...this.#startAt() }, this).catch((error: unknown) => {
       if (interrupt.aborted) {
         return null; // it gave up because it was told to

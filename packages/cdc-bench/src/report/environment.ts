@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
+import { packageRoot } from "../package-root.ts";
 
 /** On what a figure was measured: without it a figure means nothing. */
 export interface Environment {
@@ -50,7 +51,7 @@ function manifestOf(name: string): string {
 
 /** The version of this program. */
 export function benchVersion(): string {
-  return versionIn(new URL("../../package.json", import.meta.url));
+  return versionIn(new URL("package.json", packageRoot));
 }
 
 /** One line for the foot of a text report. */

@@ -2,10 +2,15 @@ import { createWriteStream, type WriteStream } from "node:fs";
 import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import { BenchError } from "../bench-error.ts";
+import type { TextLook } from "./text-look.ts";
+import { styleOf } from "./text-style.ts";
+import { columnsOf } from "./text-width.ts";
 import { type Terminal, write } from "../terminal.ts";
 
 /** Where a command's results go: stdout, or the file that `-o` names. */
 export interface ResultSink {
+  /** How text looks there: colors and a width on a terminal, neither in a file or a pipe. */
+  readonly look: TextLook;
   write(text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -13,14 +18,29 @@ export interface ResultSink {
 /** Opens the file before any work is done, so that a name that cannot be written does not cost a run. */
 export async function openResultSink(terminal: Terminal, file: string | undefined): Promise<ResultSink> {
   if (file === undefined) {
-    return { write: (text) => write(terminal.stdout, text), close: async () => {} };
+    const style = styleOf(terminal.env, terminal.screen !== undefined);
+    const look = { style, columns: columnsOf(terminal.env, terminal.screen) };
+    return {
+      look,
+      write: (text) => {
+        // Both may be the same terminal.
+        terminal.live?.clear();
+        return write(terminal.stdout, text);
+      },
+      close: async () => {},
+    };
   }
   const stream = await openFile(file);
   return {
+    look: {},
     write: (text) => writeFile(stream, file, text),
     async close() {
       stream.end();
-      await finished(stream);
+      try {
+        await finished(stream);
+      } catch (error) {
+        throw cannotWrite(file, error); // also of a write that has said so already: this error would hide that one
+      }
     },
   };
 }

@@ -6,6 +6,8 @@ export interface TableColumn {
 }
 
 const gap = "  ";
+// oxlint-disable-next-line no-control-regex -- what styleText writes
+const colors = /\u001b\[[\d;]*m/g;
 
 /** Rows under their titles, every column as wide as its widest cell. Ends with a newline. */
 export function textTable(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
@@ -24,7 +26,7 @@ function padded(cell: string, width: number, align: "left" | "right"): string {
   return align === "left" ? cell + filler : filler + cell;
 }
 
-/** Code points, which is what our cells take on a terminal. */
-function displayWidth(text: string): number {
-  return [...text].length;
+/** Code points, which is what our cells take on a terminal. Colors take nothing. */
+export function displayWidth(text: string): number {
+  return [...text.replaceAll(colors, "")].length;
 }

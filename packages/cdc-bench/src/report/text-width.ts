@@ -45,6 +45,7 @@ function piecesOf(word: string, size: number): readonly string[] {
   return word.length <= size ? [word] : (word.match(new RegExp(`.{1,${size}}`, "gsu")) ?? [word]);
 }
 
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, (found) => (/^\s+$/.test(found) ? " " : "?"));
+/** Control characters, and those that turn the direction of text, as `?`, and space that breaks lines as one space: what is shown must not move the cursor. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, (found) => (/^\s+$/.test(found) ? " " : "?"));
 }

@@ -60,6 +60,13 @@ describe("the comparison with a baseline", () => {
     expect(compareWithBaseline([metric(name, before)], [metric(name, now)], 0.1)).toMatchObject([{ name, before, now, regressed }]);
   });
 
+  test("is bounded, whatever was measured; how much worse is still well is not", () => {
+    const [slower] = compareWithBaseline([metric("decode.p50", 1)], [metric("decode.p50", 1_000)], 2_000);
+    expect(slower).toMatchObject({ worseBy: 1, regressed: false });
+    const [faster] = compareWithBaseline([metric("rate", 1)], [metric("rate", 1_000)], 0.1);
+    expect(faster).toMatchObject({ worseBy: -1, regressed: false });
+  });
+
   test("leaves out what only one of them has, and what does not repeat well", () => {
     const before = [metric("rate", 100, "a"), metric("decode.p99", 1)];
     expect(compareWithBaseline(before, [metric("rate", 1, "b"), metric("decode.p99", 9)], 0.1)).toEqual([]);
@@ -96,6 +103,9 @@ describe("a verdict", () => {
     ["errors", 3, 0, "100.0% lower, better"],
     ["rate", 0, 5, "none before, better"],
     ["rate", 5, 5, "unchanged"],
+    ["decode.p50", 100, 1_200, "12.0 times as much, worse"],
+    ["rate", 100, 30_000, "300 times as much, better"],
+    ["rate", 300, 1, "99.7% lower, worse"],
   ] as const)("reads right in both directions: %s from %d to %d is %s", (name, before, now, text) => {
     const verdict = judge([metric(name, now)], { thresholds: [], baseline: [metric(name, before)], maxRegression: 0.1 });
     expect(verdictText(verdict).trimEnd().endsWith(`, ${text}`)).toBe(true);

@@ -9,6 +9,8 @@ const comparedNames: ReadonlySet<MetricName> = new Set<MetricName>([
   "decode.p50",
   "codec.write",
   "codec.read",
+  "roundtrip.p50",
+  "request.p50",
   "size.avg",
   "errors",
 ]);
@@ -19,7 +21,10 @@ export interface BaselineResult {
   readonly scope: string;
   readonly before: number;
   readonly now: number;
-  /** How much worse it is, as a part of what it was before: 0.1 is a tenth; below zero it is better. From nothing to something is 1. */
+  /**
+   * How much worse it is, as a part of what it was before: 0.1 is a tenth; below zero it is better. From nothing to something is 1, and so is
+   * everything beyond: from -1 to 1.
+   */
   readonly worseBy: number;
   readonly regressed: boolean;
 }
@@ -43,7 +48,8 @@ export function compareWithBaseline(before: readonly Metric[], now: readonly Met
         return [];
       }
       const worseBy = worseness(name, earlier.value, value);
-      return [{ name, scope, before: earlier.value, now: value, worseBy, regressed: worseBy > maxRegression }];
+      const bounded = Math.max(-1, Math.min(1, worseBy));
+      return [{ name, scope, before: earlier.value, now: value, worseBy: bounded, regressed: worseBy > maxRegression }];
     });
 }
 
@@ -66,7 +72,8 @@ function parse(file: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function isMetric(value: unknown): value is Metric {
+/** Whether JSON holds a figure that we know. */
+export function isMetric(value: unknown): value is Metric {
   const { name, scope, value: figure } = Object(value) as Partial<Metric>;
   return typeof name === "string" && isMetricName(name) && typeof scope === "string" && typeof figure === "number";
 }

@@ -19,6 +19,29 @@ export const metricDirections = {
   /** For each row, in memory; `codec` only. */
   "codec.write": "lower",
   "codec.read": "lower",
+  /** Events a second in the windows of a drain: the median and the best; `drain` only. */
+  "rate.p50": "higher",
+  "rate.peak": "higher",
+  /** From handing a batch to a store until it is committed there; `drain` only. */
+  "commit.p50": "lower",
+  "commit.p95": "lower",
+  "commit.p99": "lower",
+  /** Percent of the rate that effectively-once costs against at-least-once; `drain` only. */
+  "delivery.cost": "lower",
+  /** From the object until it was back; `roundtrip` only. */
+  "roundtrip.p50": "lower",
+  "roundtrip.p95": "lower",
+  "roundtrip.p99": "lower",
+  /** From a request until its body was decoded; `http` only. */
+  "request.p50": "lower",
+  "request.p95": "lower",
+  "request.p99": "lower",
+  /** Bytes that client and server allocate for one request; `http` only. */
+  allocated: "lower",
+  /** Percent by which the last third differs from the first; `soak` only. A rate that falls and a heap that rises are worse. */
+  "drift.rate": "higher",
+  "drift.heap": "lower",
+  "drift.rss": "lower",
   /** Records that could not be decoded. */
   errors: "lower",
 } as const;
@@ -39,5 +62,5 @@ export function isMetricName(name: string): name is MetricName {
 
 /** A value with what it is a value of: durations as such, everything else as a number. */
 export function isDuration(name: MetricName): boolean {
-  return ["decode.", "latency.", "codec."].some((prefix) => name.startsWith(prefix));
+  return ["decode.", "latency.", "commit.", "codec.", "roundtrip.", "request."].some((prefix) => name.startsWith(prefix));
 }

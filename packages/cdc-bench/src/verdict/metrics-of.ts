@@ -4,7 +4,7 @@ import type { Metric } from "./metric.ts";
 
 /** The percentiles of a duration as figures; none if nothing was timed. */
 export function percentileMetrics(
-  of: "decode" | "latency",
+  of: "decode" | "latency" | "commit" | "roundtrip" | "request",
   scope: string,
   { count, p50Ns, p95Ns, p99Ns }: DurationSummary,
 ): readonly Metric[] {

@@ -54,9 +54,19 @@ function changeText(before: number, now: number, worseBy: number): string {
   if (worseBy === 0) {
     return "unchanged";
   }
-  const moved =
-    before === 0 ? "none before" : `${Math.abs(((now - before) / before) * 100).toFixed(1)}% ${now > before ? "higher" : "lower"}`;
+  const moved = before === 0 ? "none before" : now > before * factorFrom ? factorText(now / before) : percentText(before, now);
   return `${moved}, ${worseBy > 0 ? "worse" : "better"}`;
+}
+
+/** From here on people think in factors: `900.0% higher` is read twice. */
+const factorFrom = 3;
+
+function factorText(factor: number): string {
+  return `${factor >= 100 ? formatCount(factor) : factor.toFixed(1)} times as much`;
+}
+
+function percentText(before: number, now: number): string {
+  return `${Math.abs(((now - before) / before) * 100).toFixed(1)}% ${now > before ? "higher" : "lower"}`;
 }
 
 function valueText(name: MetricName, value: number): string {

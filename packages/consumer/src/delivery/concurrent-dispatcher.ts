@@ -4,6 +4,7 @@ import type { DrainKind, HoldAll, Dispatcher } from "./dispatcher.ts";
 import type { HeldPartition } from "./partition-ledgers.ts";
 import { ConcurrentPartitionRunner, type ConcurrentPartitionRunnerParts } from "./concurrent-partition-runner.ts";
 import { type AttachedSink, SinkStage } from "./sink-stage.ts";
+import { emptyBatch } from "./empty-batch.ts";
 import { Wakeup } from "./wakeup.ts";
 
 export interface ConcurrentDispatcherParts extends Omit<ConcurrentPartitionRunnerParts, "released" | "isHeldBack"> {
@@ -49,6 +50,12 @@ export class ConcurrentDispatcher implements Dispatcher {
       }
     }
     return run.batches.isPaused || this.#isFull() ? this.#room(run) : undefined;
+  }
+
+  skipTo(held: HeldPartition, offset: bigint): void {
+    if (this.#parts.sinks.length > 0) {
+      void this.take(emptyBatch(held.assignment, offset), held);
+    }
   }
 
   /** What is handled is in the ledgers already. */

@@ -16,6 +16,7 @@ export interface BatchOptions {
   readonly maxMs?: number;
 }
 
+/** How many records are handled at a time, in which order, and how much is held in memory. */
 export interface DeliveryOptions {
   /**
    * What keeps its order under concurrency: the records of one key, all records of a partition, or nothing. With `"key"`, the records

@@ -11,6 +11,8 @@ export type HoldAll = (isHeld: boolean) => void;
 export interface Dispatcher {
   /** As `DriverSink.batch`: while a returned promise is pending, the next batch waits. */
   take(batch: FetchedBatch, held: HeldPartition): Promise<void> | undefined;
+  /** The partition goes on at this offset, after records that are lost: sinks move their checkpoints to it. Absent if there are no sinks. */
+  skipTo?(held: HeldPartition, offset: bigint): void;
   /** Brings the ledgers up to what is handled by now. */
   checkpoint(): void;
   /**

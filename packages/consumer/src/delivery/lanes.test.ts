@@ -7,6 +7,7 @@ import { Lanes, laneOfKey } from "./lanes.ts";
 interface Task {
   readonly lane: number;
   readonly id: number;
+  readonly isBarrier?: boolean;
 }
 
 describe("lanes", () => {
@@ -62,7 +63,35 @@ describe("lanes", () => {
     expect(lanes.next()).toBe(tasks[1]);
   });
 
-  test("each lane keeps its order, no more tasks run than may, and all of them end", () => {
+  test("a barrier waits for all earlier tasks, and later tasks wait for it, also while it rests", () => {
+    const lanes = new Lanes<Task>(4);
+    const [a1, b2, barrier, a4, c5] = [
+      { lane: 1, id: 1 },
+      { lane: 2, id: 2 },
+      { lane: 3, id: 3, isBarrier: true },
+      { lane: 1, id: 4 },
+      { lane: 4, id: 5 },
+    ] as const;
+    for (const task of [a1, b2, barrier, a4, c5]) {
+      lanes.add(task);
+    }
+    expect([lanes.next(), lanes.next(), lanes.next()]).toEqual([a1, b2, undefined]);
+    lanes.end(b2);
+    lanes.rest(a1);
+    expect(lanes.next()).toBeUndefined();
+    lanes.resume(a1);
+    expect(lanes.next()).toBe(a1);
+    lanes.end(a1);
+    expect([lanes.next(), lanes.next()]).toEqual([barrier, undefined]);
+    lanes.rest(barrier);
+    expect([lanes.next(), lanes.waiting]).toEqual([undefined, 2]);
+    lanes.resume(barrier);
+    expect([lanes.next(), lanes.next()]).toEqual([barrier, undefined]);
+    lanes.end(barrier);
+    expect([lanes.next(), lanes.next(), lanes.next()]).toEqual([a4, c5, undefined]);
+  });
+
+  test("each lane keeps its order, no task passes a barrier, no more tasks run than may, and all of them end", () => {
     const command = fc.constantFrom("add", "next", "end", "rest", "resume");
     fc.assert(
       fc.property(
@@ -73,12 +102,16 @@ describe("lanes", () => {
           const ended = new Map<number, number>();
           const running: Task[] = [];
           const resting: Task[] = [];
+          const barriers: number[] = [];
+          const over = new Set<number>();
           let added = 0;
           const start = (): boolean => {
             const task = lanes.next();
             if (task !== undefined) {
               expect([...running, ...resting].map(({ lane }) => lane)).not.toContain(task.lane);
               expect(task.id).toBeGreaterThan(ended.get(task.lane) ?? -1);
+              expect(barriers.filter((id) => id < task.id && !over.has(id))).toEqual([]);
+              expect(task.isBarrier ? Math.min(task.id, over.size) : task.id).toBe(task.id); // all ids below a barrier's are over
               running.push(task);
             }
             return task !== undefined;
@@ -87,12 +120,15 @@ describe("lanes", () => {
             const [task] = running.splice(at, 1);
             if (task !== undefined) {
               ended.set(task.lane, task.id);
+              over.add(task.id);
               lanes.end(task);
             }
           };
           for (const [what, number] of commands) {
             if (what === "add") {
-              lanes.add({ lane: number % 4, id: added++ });
+              const isBarrier = number % 7 === 0;
+              barriers.push(...(isBarrier ? [added] : []));
+              lanes.add({ lane: number % 4, id: added++, isBarrier });
             } else if (what === "next") {
               start();
             } else if (what === "end") {

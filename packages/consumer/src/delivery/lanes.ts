@@ -1,6 +1,11 @@
 /** A task that must not overtake another of its lane. */
 export interface LaneTask {
   readonly lane: number;
+  /**
+   * The task concerns every lane: all tasks before it end first, and no later task starts before it has ended.
+   * @default false
+   */
+  readonly isBarrier?: boolean;
 }
 
 interface Lane<Task> {
@@ -12,7 +17,7 @@ interface Lane<Task> {
 /**
  * Decides which task may start next. The tasks of one lane run one after the other, at most `maxRunning` run over all lanes, and the lanes
  * take turns. Pure: it starts nothing itself. If a task rests (it failed and is retried later), its lane waits for it, and another lane may
- * use its place.
+ * use its place. Tasks after a barrier are in no lane until the barrier has ended.
  */
 export class Lanes<Task extends LaneTask> {
   readonly #maxRunning: number;
@@ -22,6 +27,13 @@ export class Lanes<Task extends LaneTask> {
   #readyHead = 0;
   #running = 0;
   #waiting = 0;
+  /** Tasks in lanes that are not over. */
+  #open = 0;
+  /** The only task in a lane is a barrier. */
+  #isBarred = false;
+  /** Barriers, and what was added after them, in order. They get a lane when it is their turn. */
+  #held: (Task | undefined)[] = [];
+  #heldHead = 0;
 
   constructor(maxRunning: number) {
     this.#maxRunning = maxRunning;
@@ -53,6 +65,16 @@ export class Lanes<Task extends LaneTask> {
 
   add(task: Task): void {
     this.#waiting++;
+    if (this.#isBarred || this.#held.length > 0 || (task.isBarrier === true && this.#open > 0)) {
+      this.#held.push(task);
+    } else {
+      this.#admit(task);
+    }
+  }
+
+  #admit(task: Task): void {
+    this.#open++;
+    this.#isBarred = task.isBarrier === true;
     const lane = this.#lanes.get(task.lane);
     if (lane !== undefined) {
       lane.tasks.push(task);
@@ -102,6 +124,14 @@ export class Lanes<Task extends LaneTask> {
     if (found === undefined) {
       return;
     }
+    this.#leave(found, lane);
+    if (--this.#open === 0) {
+      this.#isBarred = false;
+      this.#admitHeld();
+    }
+  }
+
+  #leave(found: Lane<Task>, lane: number): void {
     // The later tasks must not keep this one alive: an event holds its row and the batch that it was fetched in.
     found.tasks[found.head++] = undefined;
     if (found.head === found.tasks.length) {
@@ -113,6 +143,22 @@ export class Lanes<Task extends LaneTask> {
       found.head = 0;
     }
     this.#ready.push(found);
+  }
+
+  /** No task is left in a lane: a barrier is the next one, or all tasks up to the next barrier are. */
+  #admitHeld(): void {
+    while (this.#heldHead < this.#held.length && !this.#isBarred) {
+      const task = this.#held[this.#heldHead] as Task; // within bounds, and emptied only below
+      if (task.isBarrier === true && this.#open > 0) {
+        return;
+      }
+      this.#held[this.#heldHead++] = undefined; // as in a lane: a task that is over must not be kept alive
+      this.#admit(task);
+    }
+    if (this.#heldHead === this.#held.length) {
+      this.#held = [];
+      this.#heldHead = 0;
+    }
   }
 }
 

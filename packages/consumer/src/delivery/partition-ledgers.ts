@@ -6,8 +6,10 @@ export interface HeldPartition {
   readonly assignment: PartitionAssignment;
   readonly ledger: OffsetLedger;
   highWatermark: bigint | null;
-  /** Where it stood at the last answer of the brokers, as far as the answer tells: for lag before anything is handled. */
+  /** Where it started; or, if the driver does not say that, as far as the last answer of the brokers tells. For lag before anything is handled. */
   startedAt: bigint | null;
+  /** The driver has said where it starts. */
+  isLocated: boolean;
   /** It is about to be given up. What is in flight is still handled and committed, and nothing more is taken. */
   isGoing: boolean;
 }
@@ -18,7 +20,14 @@ export class PartitionLedgers {
 
   assign(assignments: readonly PartitionAssignment[]): void {
     for (const assignment of assignments) {
-      this.#held.set(assignment, { assignment, ledger: new OffsetLedger(), highWatermark: null, startedAt: null, isGoing: false });
+      this.#held.set(assignment, {
+        assignment,
+        ledger: new OffsetLedger(),
+        highWatermark: null,
+        startedAt: null,
+        isLocated: false,
+        isGoing: false,
+      });
     }
   }
 
@@ -28,9 +37,21 @@ export class PartitionLedgers {
       const held = this.#held.get(assignment);
       if (held !== undefined) {
         held.highWatermark = end;
+        if (held.isLocated) {
+          continue;
+        }
         // A partition starts at the group's offset, or where retention has moved the log's start to. In an empty log, every start is its end.
         held.startedAt = start === end ? end : committed === null ? held.startedAt : committed > start ? committed : start;
       }
+    }
+  }
+
+  /** The driver has found out where the partition starts. */
+  startsAt(assignment: PartitionAssignment, offset: bigint): void {
+    const held = this.#held.get(assignment);
+    if (held !== undefined) {
+      held.startedAt = offset;
+      held.isLocated = true;
     }
   }
 
@@ -62,6 +83,11 @@ export class PartitionLedgers {
   /** The partition that the batch belongs to. Undefined if its assignment is over. */
   of(batch: FetchedBatch): HeldPartition | undefined {
     return this.#held.get(batch.assignment);
+  }
+
+  /** What is known of it. Undefined if the assignment is over. */
+  heldFor(assignment: PartitionAssignment): HeldPartition | undefined {
+    return this.#held.get(assignment);
   }
 
   /** This member holds it, and it is not about to go. */

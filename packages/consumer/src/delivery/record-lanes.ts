@@ -6,7 +6,7 @@ import type { Counters } from "../observe/counters.ts";
 import type { WorkInHand } from "../observe/waits.ts";
 import type { AnyHandler } from "../routing/handlers.ts";
 import type { ResolvedDeliveryOptions } from "./delivery-options.ts";
-import { pendingOf } from "../user-code/user-value.ts";
+import { pendingOf, readMember } from "../user-code/user-value.ts";
 import { Lanes, laneOfKey, type LaneTask } from "./lanes.ts";
 import type { InFlightRecord } from "./in-flight-record.ts";
 import type { PartitionLife } from "./partition-life.ts";
@@ -104,7 +104,9 @@ export class RecordLanes {
   }
 
   add(record: InFlightRecord, calls: readonly HandlerCall[], pendingDeadLetter: PendingDeadLetter | null): void {
-    this.#lanes.add({ record, lane: this.#laneOf(record), calls, nextCall: 0, tries: null, pendingDeadLetter });
+    const lane = this.#laneOf(record);
+    const isBarrier = this.#delivery.order === "key" && this.#delivery.concurrency > 1 && calls.some(isForAllKeys);
+    this.#lanes.add({ record, lane, isBarrier, calls, nextCall: 0, tries: null, pendingDeadLetter });
   }
 
   /** Starts the next task. False if none may start. */
@@ -266,4 +268,14 @@ export class RecordLanes {
       },
     );
   }
+}
+
+/**
+ * Whether an event concerns rows of every key: a truncate empties its table, a schema change alters it, and a watermark says that all earlier
+ * changes have come. Without a barrier, 16 lanes at work could handle a truncate before a row that was written, and read, before it: the
+ * copy of the table would keep the row.
+ */
+function isForAllKeys({ event }: HandlerCall): boolean {
+  const kind = readMember(event, "kind"); // a decoder of the user's may have made the event
+  return kind === "truncate" || kind === "schema-change" || kind === "watermark";
 }

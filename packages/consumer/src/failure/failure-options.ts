@@ -7,6 +7,7 @@ import type { BreakerPolicy } from "./breaker.ts";
 import type { IsRetriable } from "./classify.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 
+/** How often, and with which pauses, a record is tried again. */
 export interface RetryOptions {
   /**
    * How often a record is attempted, the first time included.
@@ -29,6 +30,7 @@ export interface RetryOptions {
   readonly jitter?: "full" | "none";
 }
 
+/** When failures look systemic, so that the consumer halts. */
 export interface BreakerOptions {
   /**
    * The share of the last 1,000 records that may be set aside.
@@ -49,6 +51,7 @@ export interface SkippedRecord {
   readonly offset: OffsetOption;
 }
 
+/** What becomes of records that fail, and of records that the log does not have any more. */
 export interface FailureOptions {
   /**
    * A record that failed is retried in its place: records that must come after it wait, and others do not. Some errors show that a retry

@@ -5,23 +5,28 @@ import type { Counts } from "./counters.ts";
 import { type WaitReport, waitTexts } from "./waits.ts";
 import { type Suspicion, suspicionTexts } from "./watchdog.ts";
 
+/** A partition that this member has. */
 export interface PartitionHealth {
   readonly topic: string;
   readonly partition: number;
   /**
    * Records between what is handled and the end of the log, as the brokers last said it. Before anything is handled, it counts from the
-   * group's committed offset, and is 0 if the log is empty. Null until both are known.
+   * offset at which the partition started, and is 0 if the log is empty. Null until both are known.
    */
   readonly lag: bigint | null;
   /** The offset below which everything is handled. Null until something is. */
   readonly handledTo: bigint | null;
 }
 
+/** What `consumer.health()` answers at once, without asking anybody. */
 export interface Health {
   readonly phase: Phase;
   /** The consumer should be kept. False after it has stopped or failed, and if its client does not fetch: a new consumer may help. */
   readonly live: boolean;
-  /** Connected, a member of the group, without a failure, and not held up. */
+  /**
+   * Connected, a member of the group, without a failure, and not held up. With `from: "latest"`, a record that is written from now on is
+   * read: where the partitions start is known.
+   */
   readonly ready: boolean;
   readonly assigned: readonly PartitionHealth[];
   /** When a record was last handled or a batch taken: milliseconds since the epoch. Null before the first. */
@@ -48,11 +53,18 @@ export interface HealthFacts {
   /** What else is wrong, in words: observing functions that failed, handlers that match nothing. */
   readonly notes: readonly string[];
   readonly stuckAfterMs: number;
+  /**
+   * Partitions without a commit start at the latest record, and the driver says which one that is. Before it has, a record that is written
+   * is not read.
+   */
+  readonly startsAtLatest: boolean;
 }
 
-const maxWaits = 100;
+/** Most waits in a report. */
+export const maxWaits = 100;
 
-const phaseReasons: Readonly<Record<Phase, string | null>> = {
+/** What a phase says of itself. Null if there is nothing to say. */
+export const phaseReasons: Readonly<Record<Phase, string | null>> = {
   idle: "not started",
   connecting: "connecting to the brokers",
   running: null,
@@ -64,7 +76,9 @@ const phaseReasons: Readonly<Record<Phase, string | null>> = {
 /** The health report: facts, and sentences that say what is wrong. */
 export function reportHealth(facts: HealthFacts): Health {
   const { state } = facts;
-  const assigned = [...facts.held].map(partitionHealth);
+  const held = [...facts.held];
+  const assigned = held.map(partitionHealth);
+  const unlocated = facts.startsAtLatest ? held.filter(({ isLocated }) => !isLocated).length : 0;
   const isSuspect = facts.suspicions.length > 0;
   // A new consumer can read a partition whose client does not fetch. It cannot help if something is waited for, or if brokers do not
   // answer.
@@ -74,6 +88,7 @@ export function reportHealth(facts: HealthFacts): Health {
     phaseReasons[state.phase],
     state.error?.message ?? null,
     state.phase === "running" && assigned.length === 0 ? "no partition is assigned" : null,
+    unlocated > 0 ? `where the latest record is, is not known yet for ${unlocated} of ${held.length} partitions` : null,
     facts.blockedBy,
     facts.lastLoss,
     ...waitTexts(facts.waits),
@@ -83,7 +98,7 @@ export function reportHealth(facts: HealthFacts): Health {
   return withJson({
     phase: state.phase,
     live: state.phase !== "stopped" && state.error === null && !isClientStuck,
-    ready: state.phase === "running" && state.error === null && !isSuspect && !isWaiting,
+    ready: state.phase === "running" && state.error === null && !isSuspect && !isWaiting && unlocated === 0,
     assigned,
     lastProgressAt: facts.lastProgressAt,
     counts: facts.counts,

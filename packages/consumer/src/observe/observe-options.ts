@@ -2,10 +2,11 @@ import { checkCount, checkMembers } from "../option-checks.ts";
 import type { OpenTelemetryApi } from "./opentelemetry.ts";
 import type { PrometheusRegistry } from "./prometheus.ts";
 
+/** How often the brokers are asked where the logs end, and when a partition counts as stuck. */
 export interface HealthOptions {
   /**
    * How long a partition may have records to read without moving before `health()` reports it. With this default and that of
-   * `lagIntervalMs`, it is reported within a minute.
+   * `lagIntervalMs`, it is reported within a minute. With `workers`, a thread whose event loop is blocked for so long has failed.
    * @default 40_000
    */
   readonly stuckAfterMs?: number;
@@ -16,6 +17,7 @@ export interface HealthOptions {
   readonly lagIntervalMs?: number;
 }
 
+/** Where spans and metrics go. */
 export interface TelemetryOptions {
   /** The whole module `@opentelemetry/api`. Spans and metrics of handlers go to what the application has set up there. */
   readonly opentelemetry?: OpenTelemetryApi;

@@ -6,7 +6,7 @@ import { checkMembers } from "../option-checks.ts";
 import type { Sink } from "../sink.ts";
 import { type GuardedSinkParts, guardedSink } from "../user-code/guarded-sink.ts";
 import { type MatchWatch, noteMatch, slotOf, type WatchedPattern } from "./match-watch.ts";
-import { type IsTopic, matchesTable, parseTablePattern, tablePath } from "./table-pattern.ts";
+import { type IsTopic, matchesTable, parseTablePattern, type TablePattern, tablePath } from "./table-pattern.ts";
 
 /** What a sink takes, and how much at a time. */
 export interface SinkOptions {
@@ -30,6 +30,8 @@ export interface AttachedSinkParts extends GuardedSinkParts {
 /** The sinks of a consumer. Each takes the events of tables: changes, rows, truncates and tombstones. */
 export class AttachedSinks {
   readonly #attached: AttachedSink[] = [];
+  /** The patterns of each sink; null: it takes every table. */
+  readonly #patterns: (readonly TablePattern[] | null)[] = [];
   readonly #parts: AttachedSinkParts;
 
   constructor(parts: AttachedSinkParts) {
@@ -56,12 +58,18 @@ export class AttachedSinks {
     const patterns = options.tables?.map((text) =>
       watch.watch(`the sink ${JSON.stringify(sink.name)} with ${JSON.stringify(text)}`, parseTablePattern(text, isTopic)),
     );
+    this.#patterns.push(patterns?.map(({ pattern }) => pattern) ?? null);
     const limits = resolveBatchLimits("to() batch", options.batch);
     this.#attached.push({
       sink: guardedSink(sink, this.#parts),
       limits,
       takes: patterns === undefined ? isTableEvent : takesOf(patterns, watch),
     });
+  }
+
+  /** Whether some sink takes the rows of this table. Sinks read whole rows. */
+  takeTable(table: TableName | null, topic: string): boolean {
+    return this.#patterns.some((patterns) => patterns === null || patterns.some((pattern) => matchesTable(pattern, table, topic)));
   }
 
   /** Where the sink of that name writes to. */

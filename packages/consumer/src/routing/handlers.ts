@@ -5,6 +5,7 @@ import type {
   HeartbeatEvent,
   MessageEvent,
   NotificationEvent,
+  Operation,
   RowEvent,
   SchemaChangeEvent,
   TombstoneEvent,
@@ -14,9 +15,13 @@ import type {
   WatermarkEvent,
 } from "@cdckit/decode";
 
+/** An inserted row. */
 export type CreateEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "create"; readonly after: Row };
+/** A row that was changed. `before` is null if the source did not send it. */
 export type UpdateEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "update"; readonly after: Row };
+/** A row that was deleted. */
 export type DeleteEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "delete"; readonly after: null };
+/** A row that a snapshot has read. */
 export type ReadEvent<Row = Columns, Key = Columns> = ChangeEvent<Row, Key> & { readonly op: "read"; readonly after: Row };
 
 /** A change by its operation: when `op` is known, the type says whether `after` is there. */
@@ -58,6 +63,30 @@ export interface TableHandlers<Row = Columns, Key = Columns> {
   readonly batch?: EventHandler<readonly TableEvent<Row, Key>[]>;
 }
 
+/** Which changes of a table its handlers take. */
+export interface OperationFilter {
+  /**
+   * The operations that are taken. A change with another one is not handed to these handlers, as if they had none for it. Rows without an
+   * envelope, truncates and tombstones are no changes, and are taken as before.
+   * @default every operation
+   */
+  readonly ops?: readonly Operation[];
+}
+
+/** Handlers that read whole rows. */
+export interface WholeRows extends OperationFilter {
+  readonly columns?: undefined;
+}
+
+/** Handlers that read some columns of rows. */
+export interface SelectedColumns<Column extends string> extends OperationFilter {
+  /**
+   * The columns that `before`, `after` and `row` have. In most encodings the others are skipped in the bytes.
+   * Keys, the source and everything else of an event are as always. A column that no row has is a warning and a reason in `health()`.
+   */
+  readonly columns: readonly Column[];
+}
+
 /** An event whose key has passed a validator, and so is not null. */
 export type Keyed<Event, Key> = Event extends { readonly kind: "truncate" } ? Event : Event & { readonly key: Key };
 
@@ -97,6 +126,7 @@ export interface ControlEvents {
   readonly unknown: UnknownEvent;
 }
 
+/** The kinds of events that are about no row. */
 export type ControlKind = keyof ControlEvents;
 
 const controlKinds: Readonly<Record<ControlKind, true>> = {

@@ -1,4 +1,5 @@
 import type { CdcEvent, TableName } from "@cdckit/decode";
+import type { Target } from "./router.ts";
 import { isEndOf, type TablePattern, tablePath } from "./table-pattern.ts";
 
 /** A pattern that was given, and what it has matched. */
@@ -10,6 +11,29 @@ export interface WatchedPattern {
   hasTaken: boolean;
   /** The first of the tables that it matches, as paths. If there is more than one, the pattern is ambiguous. */
   readonly tables: Set<string>;
+  /** The columns that its handlers read, and that no row has had yet. */
+  readonly unseenColumns: Set<string>;
+  /** Columns that the rows of its tables have, for messages. */
+  readonly seenColumns: Set<string>;
+}
+
+/** A target that notes which of its columns the rows have, until it has met each of them: a row may lack a column that others have. */
+export function notingColumns(target: Target, watched: WatchedPattern): Target {
+  const { unseenColumns } = watched;
+  return target.kind === "each"
+    ? { kind: "each", handle: (event) => (unseenColumns.size > 0 && noteColumns(watched, event), target.handle(event)) }
+    : {
+        kind: "batch",
+        handle: (events) => (unseenColumns.size > 0 && events.forEach((event) => noteColumns(watched, event)), target.handle(events)),
+      };
+}
+
+function noteColumns({ unseenColumns, seenColumns }: WatchedPattern, event: CdcEvent): void {
+  const rows = event.kind === "change" ? [event.before, event.after] : event.kind === "row" ? [event.row] : [];
+  for (const name of unseenColumns.size === 0 ? [] : rows.flatMap((row) => (row === null ? [] : Object.keys(row)))) {
+    unseenColumns.delete(name);
+    seenColumns.add(name);
+  }
 }
 
 /** The pattern matches this table. */
@@ -39,8 +63,10 @@ export class MatchWatch {
   readonly #topics = new Set<string>();
   #omitted = 0;
 
-  watch(label: string, pattern: TablePattern): WatchedPattern {
-    const watched: WatchedPattern = { label, pattern, hasTaken: false, tables: new Set() };
+  /** `columns`: those that are read; null: all. */
+  watch(label: string, pattern: TablePattern, columns: ReadonlySet<string> | null = null): WatchedPattern {
+    const unseenColumns = new Set(columns);
+    const watched: WatchedPattern = { label, pattern, hasTaken: false, tables: new Set(), unseenColumns, seenColumns: new Set() };
     this.#patterns.push(watched);
     return watched;
   }
@@ -65,7 +91,10 @@ export class MatchWatch {
    */
   reasons(topics: readonly string[]): readonly MatchReason[] {
     const seen = this.#seenText();
-    return this.#patterns.flatMap(({ label, pattern, hasTaken, tables }) => {
+    return this.#patterns.flatMap(({ label, pattern, hasTaken, tables, unseenColumns, seenColumns }) => {
+      if (hasTaken && unseenColumns.size > 0) {
+        return [{ label: `${label} and its columns`, text: unseenText(label, [...unseenColumns], seenColumns) }];
+      }
       if (pattern.kind === "any") {
         return [];
       }
@@ -97,6 +126,12 @@ export class MatchWatch {
     const texts = [...this.#seen].map(([path, slots]) => `${path} (${[...slots].join(", ")})`);
     return `${texts.join(", ")}${this.#omitted > 0 ? ` and others` : ""}`;
   }
+}
+
+function unseenText(label: string, unseen: readonly string[], seen: ReadonlySet<string>): string {
+  const names = unseen.map((name) => JSON.stringify(name)).join(", ");
+  const others = seen.size === 0 ? "none of its columns" : `only ${[...seen].join(", ")} of its columns`;
+  return `${label} reads columns that no row has had: ${names}; the rows that were read have ${others}: check the names and their case`;
 }
 
 /** The tables whose names are not shorter forms of another one's: a tombstone's table is known by its topic alone. */

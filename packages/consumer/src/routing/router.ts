@@ -1,8 +1,9 @@
-import type { CdcEvent, TableName } from "@cdckit/decode";
+import type { CdcEvent, RowSlot, TableName } from "@cdckit/decode";
 import { ConsumerError } from "../errors.ts";
-import { type AnyHandler, type EventHandler, isControlKind, type TableHandlers } from "./handlers.ts";
+import { type AnyHandler, type EventHandler, isControlKind, type SelectedColumns, type TableHandlers } from "./handlers.ts";
 import { checkedTarget, type RowChecks, resolveRowChecks } from "./row-checks.ts";
-import { MatchWatch, noteMatch, type WatchedPattern } from "./match-watch.ts";
+import { MatchWatch, noteMatch, notingColumns, type WatchedPattern } from "./match-watch.ts";
+import { noColumns, type Selection, SelectionOptions } from "./selection-options.ts";
 import { compareScope, type IsTopic, matchesTable, parseTablePattern, type TablePattern } from "./table-pattern.ts";
 
 /** Where an event goes: to a handler at once, or together with the others of its fetched batch. */
@@ -19,12 +20,14 @@ export type FilterReason =
   /** It belongs to no table, and its kind has no handler. */
   | "control-event-without-handler";
 
-type TableSlot = "create" | "update" | "delete" | "read" | "truncate" | "row" | "tombstone";
+export type TableSlot = "create" | "update" | "delete" | "read" | "truncate" | "row" | "tombstone";
 
 const tableSlots: readonly TableSlot[] = ["create", "update", "delete", "read", "truncate", "row", "tombstone"];
 
 interface Registration {
   readonly pattern: TablePattern;
+  /** The columns that its handlers read. Null: all. */
+  readonly columns: ReadonlySet<string> | null;
   readonly targets: ReadonlyMap<TableSlot, Target>;
   readonly watched: WatchedPattern;
 }
@@ -58,6 +61,7 @@ export class Router {
   #lastTopic = "";
   #lastRoute: Route | undefined;
   readonly #unnamed = new Map<string, Route>();
+  readonly #selections = new SelectionOptions();
 
   constructor({ around = (target) => target, isTopic = () => false, watch = new MatchWatch() }: RouterOptions = {}) {
     this.#around = around;
@@ -75,12 +79,24 @@ export class Router {
     return this.#registrations.some(({ targets }) => [...targets.values()].some(({ kind }) => kind === "batch"));
   }
 
+  /** Some handlers read only some columns, or take only some operations. */
+  get selectsColumns(): boolean {
+    return this.#selections.areGiven;
+  }
+
+  /** The columns that the handler of such an event reads; null: all. None if there is no handler. */
+  columnsOf(table: TableName | null, slot: RowSlot, topic: string): ReadonlySet<string> | null {
+    const taking = this.#registrations.find(({ pattern, targets }) => targets.has(slot) && matchesTable(pattern, table, topic));
+    return taking === undefined ? (this.#any === undefined ? noColumns : null) : taking.columns;
+  }
+
   /** Registers what `on` was given. */
   add(pattern: string, handlers: unknown, checks?: RowChecks): void {
     if (typeof handlers === "function" && checks === undefined) {
       this.#addFunction(pattern, handlers as AnyHandler);
     } else if (typeof handlers === "object" && handlers !== null && !isControlKind(pattern)) {
-      this.#addTable(pattern, handlers as TableHandlers, resolveRowChecks(pattern, checks));
+      const { columns, ops, ...rest } = handlers as TableHandlers & SelectedColumns<string>;
+      this.#addTable(pattern, rest, this.#selections.resolve(pattern, { columns, ops }), resolveRowChecks(pattern, checks));
     } else {
       throw new ConsumerError("invalid-handler", `on(${JSON.stringify(pattern)}) expects ${expectation(pattern)}`);
     }
@@ -115,24 +131,26 @@ export class Router {
     }
   }
 
-  #addTable(text: string, handlers: TableHandlers, checks: RowChecks | null): void {
-    const unchecked = targetsOf(text, handlers);
+  #addTable(text: string, handlers: TableHandlers, selection: Selection, checks: RowChecks | null): void {
+    const { columns } = selection;
+    const pattern = parseTablePattern(text, this.#isTopic);
+    const watched = this.#watch.watch(`on(${JSON.stringify(text)}) with ${Object.keys(handlers).join(", ")}`, pattern, columns);
+    const unchecked = selection.restrict(text, targetsOf(text, handlers), handlers);
+    const checked = (target: Target): Target => (checks === null ? target : checkedTarget(target, checks, text));
     const made = new Map(
       [...new Set(unchecked.values())].map((target) => [
         target,
-        this.#around(checks === null ? target : checkedTarget(target, checks, text)),
+        this.#around(columns === null ? checked(target) : notingColumns(checked(target), watched)),
       ]),
     );
     const targets = new Map([...unchecked].map(([slot, target]) => [slot, made.get(target) ?? target]));
-    const pattern = parseTablePattern(text, this.#isTopic);
     for (const other of this.#registrations) {
       const taken = samePattern(other.pattern, pattern) ? [...targets.keys()].find((slot) => other.targets.has(slot)) : undefined;
       if (taken !== undefined) {
         throw new ConsumerError("invalid-handler", `on(${JSON.stringify(text)}) has a handler for ${taken} already`);
       }
     }
-    const label = `on(${JSON.stringify(text)}) with ${Object.keys(handlers).join(", ")}`;
-    this.#registrations.push({ pattern, targets, watched: this.#watch.watch(label, pattern) });
+    this.#registrations.push({ pattern, columns, targets, watched });
     this.#registrations.sort((a, b) => compareScope(a.pattern, b.pattern));
     this.#asksTopics ||= pattern.kind === "named" && pattern.mayBeTopic;
   }

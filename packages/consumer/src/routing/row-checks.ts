@@ -14,6 +14,7 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
+/** What a validator of the Standard Schema gives: the value, or what is wrong with it. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer"; // imported, because the global of that name is a getter, which would be called for each record
-import { codeGenerationAllowed } from "../encoding/codegen.ts";
+import type { ColumnSelector } from "../column-selector.ts";
+import { codeGenerationAllowed, type Maker } from "../encoding/codegen.ts";
 import type { ParseOptions } from "../encoding/json/parse.ts";
 import { convertContext } from "../encoding/json/reader.ts";
 import { EmbeddedJsonCost } from "../encoding/json/cost.ts";
 import { type CompileOptions, type ReadPlan, readEverything } from "../encoding/reader.ts";
 import type { SchemaEncoding } from "../encoding/schema-encoding.ts";
-import { TextCache } from "../encoding/text-cache.ts";
 import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
 import { keepingExtra } from "../envelope/extra.ts";
 import { DecodeError } from "../errors.ts";
@@ -27,6 +27,7 @@ export interface EngineOptions {
   readonly validation: ResolvedValidation | null;
   readonly onSchema: SchemaListener | null;
   readonly learn: Pick<SemanticsSources, "keys" | "schemaChanges">;
+  readonly selectColumns: ((topic: string) => ColumnSelector | null) | null;
 }
 
 /** What all topics of one decoder share. */
@@ -43,10 +44,12 @@ export class Engine {
   readonly validation: ResolvedValidation | null;
   readonly onSchema: SchemaListener | null;
   readonly learn: SemanticsSources;
+  readonly selectColumns: ((topic: string) => ColumnSelector | null) | null;
   /** Every header name that some envelope is recognised by. */
   readonly envelopeHeaders: ReadonlySet<string>;
   readonly tiers: Tiers = chosenTiers();
-  readonly texts: TextCache = new TextCache(this.tiers.textCache);
+  /** The code that fast paths of all topics share, by the kind of their records. */
+  readonly sharedFastPaths: Map<string, Maker> = new Map();
   /** The budget of the message that is being read. */
   readonly embeddedJsonBudget: EmbeddedJsonCost = new EmbeddedJsonCost();
   readonly parse: ParseOptions;
@@ -57,7 +60,7 @@ export class Engine {
   #lastBytes: Uint8Array | null = null;
   #lastBuffer: Buffer = Buffer.alloc(0);
 
-  constructor({ values, limits, schemas, formats, validation, onSchema, learn }: EngineOptions) {
+  constructor({ values, limits, schemas, formats, validation, onSchema, learn, selectColumns }: EngineOptions) {
     this.values = values;
     this.limits = limits;
     this.schemas = schemas;
@@ -67,10 +70,11 @@ export class Engine {
     this.noEnvelope = formats.envelopes.at(-1) as EnvelopeFormat;
     this.#envelopes = new Map(formats.envelopes.toReversed().map((envelope) => [envelope.name, envelope]));
     this.envelopeHeaders = new Set(formats.envelopes.flatMap(({ headerNames }) => headerNames ?? []));
-    this.parse = { maxDepth: limits.maxDepth, texts: this.texts };
+    this.parse = { maxDepth: limits.maxDepth };
     this.codeGeneration = codeGenerationAllowed();
     this.validation = validation;
     this.onSchema = onSchema;
+    this.selectColumns = selectColumns;
     this.learn = { ...learn, holdFor: (event) => this.#envelopes.get(event.envelope)?.sharesSemantics?.(event) === true };
     this.parseJson = convertContext(this.compileOptions(readEverything), this.parse).parseJson;
   }
@@ -91,10 +95,10 @@ export class Engine {
   }
 
   compileOptions(plan: ReadPlan): CompileOptions {
-    const { limits, texts, embeddedJsonBudget } = this;
+    const { limits, embeddedJsonBudget } = this;
     const codeGeneration = this.codeGeneration && this.tiers.generatedReaders;
     const values = plan.numbers === undefined ? this.values : { ...this.values, numbers: plan.numbers };
-    return { values, limits, plan, codeGeneration, texts, embeddedJsonBudget, validation: this.validation };
+    return { values, limits, plan, codeGeneration, embeddedJsonBudget, validation: this.validation };
   }
 
   /** The envelope of a value of this shape. */

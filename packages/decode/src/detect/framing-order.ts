@@ -7,7 +7,8 @@ export class FramingOrder {
   /** Framings that are asked only after the first text of a message was read and more text followed it. */
   readonly ofPackedTexts: readonly Framing[];
   readonly #asked: readonly Framing[];
-  readonly #byFirstByte: readonly (readonly Framing[])[];
+  /** Filled when a message begins with the byte for the first time: a decoder meets few of the 256. */
+  readonly #byFirstByte: (readonly Framing[] | undefined)[] = new Array(256);
   /** Framings that are asked for empty messages. */
   readonly #ofNothing: readonly Framing[];
 
@@ -16,13 +17,16 @@ export class FramingOrder {
     this.ofPackedTexts = ofBytes.filter(({ packsTexts }) => packsTexts === true);
     const others = ofBytes.filter(({ packsTexts }) => packsTexts !== true);
     this.#asked = [...others.filter(isFirst), ...others.filter((framing) => !isFirst(framing))];
-    this.#byFirstByte = Array.from({ length: 256 }, (_, byte) => this.#asked.filter((framing) => mayBegin(framing, Buffer.of(byte))));
     this.#ofNothing = this.#asked.filter(({ prefixes }) => prefixes === undefined);
   }
 
   /** The framings that a message may have, by its first byte. */
   of(bytes: Uint8Array, start: number, end: number): readonly Framing[] {
-    return start < end ? (this.#byFirstByte[bytes[start] as number] as readonly Framing[]) : this.#ofNothing;
+    return start < end ? this.#ofByte(bytes[start] as number) : this.#ofNothing;
+  }
+
+  #ofByte(byte: number): readonly Framing[] {
+    return (this.#byFirstByte[byte] ??= this.#asked.filter((framing) => mayBegin(framing, Buffer.of(byte))));
   }
 
   /** Whether no framing that is asked before this one may claim a message that the reader takes. Null: no framing is before it. */

@@ -1,5 +1,6 @@
 import type { Opening, Openings, Outline, ReadAs } from "../encoding/opening.ts";
 import type { ReadPlan } from "../encoding/reader.ts";
+import type { RowSelection, SelectableRows } from "../encoding/row-selection.ts";
 import { recordName, type Type } from "../encoding/type.ts";
 import type { EnvelopeFormat, Shape } from "../envelope/envelope.ts";
 import { keyColumnsOf, keyPlan } from "../envelope/key-plan.ts";
@@ -35,7 +36,7 @@ export class SideOpenings implements Openings<SideRoute> {
 }
 
 /** How the values of one schema or shape are opened. */
-export class SideOpening implements Opening<SideRoute> {
+export class SideOpening implements Opening<SideRoute>, SelectableRows {
   readonly shape: Shape;
   readonly envelopeFormat: EnvelopeFormat;
   readonly plan: ReadPlan;
@@ -51,6 +52,23 @@ export class SideOpening implements Opening<SideRoute> {
     const isKey = scope.side === "key";
     this.envelopeFormat = isKey ? engine.noEnvelope : (scope.outerEnvelope ?? engine.envelopeFor(this.shape));
     this.plan = isKey ? keyPlan : this.envelopeFormat.planFor(this.shape);
+  }
+
+  get selection(): RowSelection {
+    return this.#scope.selection as RowSelection; // asked only if `selectable` is not null
+  }
+
+  get selectable(): SelectableRows | null {
+    return this.#scope.selection === null || this.plan.isSelectable !== true ? null : this;
+  }
+
+  /** Columns of the envelope's own are always read. */
+  planFor(columns: ReadonlySet<string>): ReadPlan {
+    const { isMetaColumn } = this.envelopeFormat;
+    const names = this.shape.fields ?? [];
+    const isMixed = this.plan.rows === "self" && isMetaColumn !== undefined;
+    const selected = isMixed ? { has: (name: string) => columns.has(name) || isMetaColumn(name, names) } : columns;
+    return { ...this.plan, selected };
   }
 
   /** The type of the rows in the values. For keys, the type of the key itself. Null if there are no rows. */

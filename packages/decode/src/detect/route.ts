@@ -1,4 +1,5 @@
 import type { FastPathMatch } from "../encoding/fast-path.ts";
+import type { RowSelection } from "../encoding/row-selection.ts";
 import type { WantedSchema } from "../encoding/schema-encoding.ts";
 import type { Type } from "../encoding/type.ts";
 import type { EnvelopeFormat, Route, Shape } from "../envelope/envelope.ts";
@@ -22,6 +23,8 @@ export interface SideScope {
   readonly semantics: ColumnSemantics;
   readonly hinted: HintedFormat;
   readonly trustsSchemas: boolean;
+  /** Which columns of rows are read. Null: all. */
+  readonly selection: RowSelection | null;
 }
 
 /** What the user has hinted about the bytes of one side. */

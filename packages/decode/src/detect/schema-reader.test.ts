@@ -1,7 +1,7 @@
 import { recordOf } from "@cdckit/testkit";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createDecoder } from "../decoder.ts";
-import { isDecodeError } from "../errors.ts";
+import { type DecodeError, isDecodeError } from "../errors.ts";
 import type { KafkaRecord } from "../record.ts";
 import type { SchemaSource } from "../schema-source.ts";
 
@@ -40,3 +40,33 @@ test("a payload that fits its schema although the schema has a rule set is read,
   const won = candidates.find(({ layer, won }) => layer === "encoding" && won);
   expect(won?.evidence).toContain("keeps rules beside it");
 });
+
+test("a schema that is refused is parsed once, and again if the source hands out another text", async () => {
+  const tooWide = JSON.stringify({
+    type: "record",
+    name: "Row",
+    fields: Array.from({ length: 30_000 }, (_, i) => ({ name: `f${i}`, type: "null" })),
+  });
+  let text = tooWide;
+  const source: SchemaSource = { peek: (id) => ({ id, schemaType: "AVRO", schema: text }), load: () => expect.unreachable() };
+  const decoder = createDecoder({ schemas: source });
+  const parse = vi.spyOn(JSON, "parse");
+  const errors = [1, 2, 3].map((offset) => errorOf(() => decoder.decode(recordOf({ hex: "0000000001046869" }, { offset }))));
+  const parsed = parse.mock.calls.filter(([given]) => given === tooWide).length;
+  parse.mockRestore();
+  expect(parsed).toBe(1);
+  expect(errors.map(({ code, at }) => [code, at?.offset])).toEqual([1n, 2n, 3n].map((offset) => ["schema-invalid", offset]));
+  text = schema;
+  expect((await decoder.decode(framedRecord("046869")))[0]?.toObject()).toMatchObject({ row: { secret: "hi" } });
+});
+
+function errorOf(decode: () => unknown): DecodeError {
+  try {
+    decode();
+  } catch (error) {
+    if (isDecodeError(error)) {
+      return error;
+    }
+  }
+  return expect.unreachable();
+}

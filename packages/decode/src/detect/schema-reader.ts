@@ -1,5 +1,6 @@
 import { type FastPathMatch, orFastPathMiss } from "../encoding/fast-path.ts";
-import type { ColumnHints, PayloadReader } from "../encoding/reader.ts";
+import type { ColumnHints, PayloadReader, ReadPlan } from "../encoding/reader.ts";
+import { hasSelectableRows, ReadersBySelection, selectingReader } from "../encoding/row-selection.ts";
 import type { ParsedSchema, SchemaEncoding } from "../encoding/schema-encoding.ts";
 import { recordName, type Type, withoutNull } from "../encoding/type.ts";
 import { DecodeError } from "../errors.ts";
@@ -13,6 +14,7 @@ import { isSole, noSuchMessage, type Possible, possibleOf, readChosen } from "./
 import type { Engine } from "./engine.ts";
 import type { SideOpening, SideOpenings } from "./openings.ts";
 import { type Failures, type Pending, pendingEncoding } from "./pending.ts";
+import { RefusedSchemas } from "./refused-schemas.ts";
 import { belongsToTopic, debeziumNamespace } from "./schema-identity.ts";
 import type { SideRoute, SideScope } from "./route.ts";
 import type { SideResult } from "./side-result.ts";
@@ -71,6 +73,7 @@ export class SchemaReader {
   readonly #openings: SideOpenings;
   readonly #result: SideResult;
   readonly #known: BoundedMap<SchemaId, KnownSchema>;
+  readonly #refused: RefusedSchemas = new RefusedSchemas();
 
   constructor(engine: Engine, scope: SideScope, { openings, result }: { readonly openings: SideOpenings; readonly result: SideResult }) {
     this.#engine = engine;
@@ -149,7 +152,7 @@ export class SchemaReader {
     const known: KnownSchema = {
       id,
       encoding,
-      parsed: encoding.parse(registered, limits, this.#scope.hinted),
+      parsed: this.#refused.parse(keyOf(named), registered, () => encoding.parse(registered, limits, this.#scope.hinted)),
       hasRuleSet: registered.hasRuleSet === true,
       readers: new BoundedMap(maxColumnHints),
       reported: new BoundedMap(limits.maxSchemas),
@@ -207,11 +210,17 @@ export class SchemaReader {
       namespaceToCheck: isKnown ? null : namespace,
       losesSemantics: columns !== null,
     };
-    const bare = known.parsed.compile(chosen.message, {
-      ...this.#engine.compileOptions(opening.plan),
-      bareBytes: chosen.framing.writesBareBytes === true,
-      ...(columns === null ? {} : { columns: withSource(columns, type, opening) }),
-    });
+    const compile = (plan: ReadPlan): PayloadReader =>
+      known.parsed.compile(chosen.message, {
+        ...this.#engine.compileOptions(plan),
+        bareBytes: chosen.framing.writesBareBytes === true,
+        ...(columns === null ? {} : { columns: withSource(columns, type, opening) }),
+      });
+    const { selectable, plan } = opening;
+    const bare =
+      selectable === null || !hasSelectableRows(type, plan)
+        ? compile(plan)
+        : selectingReader(new ReadersBySelection(selectable, plan, compile));
     const reader = checkedReader(bare, { ...named, typeName: opening.shape.typeName, opening, scope: this.#scope });
     const fastPath = this.#fastPathOf(chosen, schemaId, { reader, columns });
     const { nullIsTombstone = false } = known.encoding;
@@ -219,8 +228,8 @@ export class SchemaReader {
   }
 
   /**
-   * The match by the framing's prefix, and by the first bytes of the payload if they choose the message. Null if these bytes do not decide
-   * for certain.
+   * The match by the framing's prefix, and by the first bytes of the payload if they choose the message. Without a framing a hint has named
+   * the schema, and there is nothing to compare. Null if these bytes do not decide for certain.
    */
   #fastPathOf(
     { framing, framedBy, choice, isCertain }: Chosen,
@@ -228,7 +237,8 @@ export class SchemaReader {
     { reader, columns }: Pick<FastPathMatch, "reader" | "columns">,
   ): FastPathMatch | null {
     const mayTell = isCertain && framedBy === framing.name && !this.#scope.hinted.isTolerant;
-    const prefix = mayTell ? (framing.frameBytesOf?.(schemaId, choice) ?? null) : null;
+    const frameBytes = framing === this.#engine.noFraming ? noChoice : (framing.frameBytesOf?.(schemaId, choice) ?? null);
+    const prefix = mayTell ? frameBytes : null;
     if (prefix === null) {
       return null;
     }

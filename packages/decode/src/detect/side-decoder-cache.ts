@@ -52,7 +52,9 @@ export class SideDecoderCache {
 }
 
 function formatOf({ envelope, isUnprojected }: EnvelopeOverride): EnvelopeFormat {
-  return isUnprojected ? { ...envelope, planFor: (shape) => ({ ...envelope.planFor(shape), defer: null, skip: [] }) } : envelope;
+  return isUnprojected
+    ? { ...envelope, planFor: (shape) => ({ ...envelope.planFor(shape), defer: null, skip: [], isSelectable: false }) }
+    : envelope;
 }
 
 function announces({ headerNames }: Framing, names: readonly string[]): boolean {

@@ -26,17 +26,19 @@ export class SideDecoder {
   readonly #side: SideTools;
   readonly #candidates: readonly Candidate[];
   readonly #maxBytes: number;
-  /** Whether the first bytes alone decide the format, without headers or hints. */
-  readonly #bytesDecide: boolean;
+  /** Whether headers may decide the format. */
+  readonly #isAnnounced: boolean;
+  /** Whether a hint decides the format, so that no framing is asked. */
+  readonly #isHinted: boolean;
 
   constructor(engine: Engine, scope: SideScope) {
     this.#side = toolsFor(engine, scope);
     this.#maxBytes = engine.limits.maxMessageBytes;
     const beforeBytes = [announced(this.#side), hinted(this.#side)];
-    const isHinted = beforeBytes[1] !== null;
-    const byBytes = isHinted ? [] : [prefixed(this.#side), jsonText(this.#side), scope.side === "key" ? rawKey(this.#side) : null];
+    this.#isAnnounced = beforeBytes[0] !== null;
+    this.#isHinted = beforeBytes[1] !== null;
+    const byBytes = this.#isHinted ? [] : [prefixed(this.#side), jsonText(this.#side), scope.side === "key" ? rawKey(this.#side) : null];
     this.#candidates = [...beforeBytes, ...byBytes].filter((candidate) => candidate !== null);
-    this.#bytesDecide = beforeBytes.every((candidate) => candidate === null);
   }
 
   /** Reads the side and returns the one result of this decoder, filled in again. Throws a `DecodeError`. */
@@ -58,7 +60,10 @@ export class SideDecoder {
 
   /** What the fast path compares the next records with if they have this route. Null if that is not certain. */
   matchOf(route: SideRoute): FastPathMatch | null {
-    return this.#bytesDecide ? matchOf(route, this.#side.engine) : null;
+    if (this.#isAnnounced) {
+      return null;
+    }
+    return this.#isHinted ? route.fastPath : matchOf(route, this.#side.engine);
   }
 }
 

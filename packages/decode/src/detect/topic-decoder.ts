@@ -5,13 +5,14 @@ import type { BinaryHandling } from "../options.ts";
 import type { TableName } from "../event.ts";
 import type { RecordCursor } from "../record.ts";
 import type { Engine } from "./engine.ts";
-import { compileFastPath, type FastPath } from "./fast-path/compile.ts";
-import { RouteHistory, type RoutePair } from "./fast-path/route-history.ts";
+import { type CodeOwner, compileFastPath, type FastPath } from "./fast-path/compile.ts";
+import { FastPaths, type RoutePair } from "./fast-path/fast-paths.ts";
 import { type Failures, isPending, type Outcome } from "./pending.ts";
 import { RecordReading } from "./record-reading.ts";
 import { type HintedFormat, rawRoute, type SideRoute } from "./route.ts";
 import { ColumnSemantics, type LearnedNames } from "./semantics/column-semantics.ts";
 import { readWithLearned, rereadIfWanted } from "./semantics/read-with-learned.ts";
+import { RowSelector } from "./row-selector.ts";
 import type { SideDecoder } from "./side-decoder.ts";
 import { type EnvelopeOverride, SideDecoderCache } from "./side-decoder-cache.ts";
 import { SideMessage } from "./side-message.ts";
@@ -33,6 +34,8 @@ export interface ResolvedHints {
 
 const noBytes = new Uint8Array(0);
 
+function nothingToDo(): void {}
+
 /** Reads the records of one topic. */
 export class TopicDecoder {
   readonly #engine: Engine;
@@ -46,10 +49,13 @@ export class TopicDecoder {
   #value: SideDecoder;
   #headerNames: readonly string[] = [];
   readonly #opener: ValueOpener;
-  readonly #history: RouteHistory;
-  /** The result for a key that is null. */
+  readonly #fastPaths: FastPaths;
+  /** Null: all columns of rows are read. */
+  readonly #selector: RowSelector | null;
+  /** The route of a key or a value that is null. */
   readonly #noRoute: SideRoute;
   /** Created once. A new closure for each record would keep the batch of that record in memory. */
+  readonly #attempt = (cursor: RecordCursor): Outcome => this.#readAny(cursor);
   readonly #reread = (reading: RecordReading): Outcome => this.#readValue(reading);
 
   /** `mayLearn` is false when the decoder only looks at a record: what it says must not change how later records are read. */
@@ -61,21 +67,28 @@ export class TopicDecoder {
     const memory = engine.learn.schemaChanges;
     const addCost = (cost: number): void => engine.embeddedJsonBudget.addCost(cost, limits);
     const topicTable = hints.table ?? tableOfTopic(topic);
-    this.#scope = Object.freeze({ topic, topicTable, values, limits, parseJson, binaryHandling, columns, memory, mayLearn, addCost });
+    const select = mayLearn ? (engine.selectColumns?.(topic) ?? null) : null;
+    const selector = select === null ? null : new RowSelector(select);
+    this.#selector = selector;
+    const needWholeRows = selector?.needWholeRows ?? nothingToDo;
+    const ofTopic = { topic, topicTable, binaryHandling, columns };
+    this.#scope = Object.freeze({ ...ofTopic, values, limits, parseJson, memory, mayLearn, addCost, needWholeRows });
     this.#noRoute = rawRoute(engine, engine.formats.raw.bytes.name);
     const semantics = new ColumnSemantics(hints.columns, engine.learn);
     this.#semantics = semantics;
-    this.#keys = new SideDecoderCache(engine, { topic, side: "key", semantics: new ColumnSemantics(), hinted: hints.key, trustsSchemas });
-    this.#values = new SideDecoderCache(engine, { topic, side: "value", semantics, hinted: hints.value, trustsSchemas });
+    const ofKeys = { side: "key", semantics: new ColumnSemantics(), hinted: hints.key, selection: null } as const;
+    const ofValues = { side: "value", semantics, hinted: hints.value, selection: selector } as const;
+    this.#keys = new SideDecoderCache(engine, { topic, trustsSchemas, ...ofKeys });
+    this.#values = new SideDecoderCache(engine, { topic, trustsSchemas, ...ofValues });
     this.#key = this.#keys.forHeaders([]);
     this.#value = this.#values.forHeaders([]);
-    const opener = new ValueOpener(engine, this.#scope, { semantics, trustsSchemas }, (override, reading) =>
+    const opener = new ValueOpener(engine, this.#scope, { semantics, trustsSchemas, selection: null }, (override, reading) =>
       this.#readWithOverride(override, reading),
     );
     this.#opener = opener;
-    this.#history = new RouteHistory(
-      (key, value) => opener.isSimple(key, value),
-      (pair) => this.#compileFor(pair),
+    this.#fastPaths = new FastPaths(
+      ({ key, value }) => value === this.#noRoute || opener.isSimple(key, value),
+      (pair, owner) => this.#compileFor(pair, owner),
     );
   }
 
@@ -86,22 +99,25 @@ export class TopicDecoder {
 
   /** The events of the record, or what must be loaded first. */
   read(cursor: RecordCursor): Outcome {
+    return this.#selector === null ? this.#readAny(cursor) : this.#selector.read(cursor, this.#attempt);
+  }
+
+  #readAny(cursor: RecordCursor): Outcome {
     this.#lookAtHeaders(cursor);
-    const { fastPath } = this.#history;
-    if (fastPath !== null) {
-      const events = fastPath(cursor);
-      if (events !== fastPathMiss) {
-        return events;
-      }
-    }
-    return this.#readSlowPath(new RecordReading(cursor, null, this.#noRoute));
+    const events = this.#fastPaths.read(cursor);
+    return events === fastPathMiss ? this.#readSlowPath(new RecordReading(cursor, null, this.#noRoute)) : events;
   }
 
   /** Reads the record without the fast path. `failed` holds what could not be loaded. The reading says how the record was read. */
   readSlowPath(cursor: RecordCursor, failed: Failures | null): RecordReading {
     this.#lookAtHeaders(cursor);
-    const reading = new RecordReading(cursor, failed, this.#noRoute);
-    reading.outcome = this.#readSlowPath(reading);
+    let reading = new RecordReading(cursor, failed, this.#noRoute);
+    const attempt = (): Outcome => {
+      reading = new RecordReading(cursor, failed, this.#noRoute);
+      return this.#readSlowPath(reading);
+    };
+    const outcome = this.#selector === null ? attempt() : this.#selector.read(cursor, attempt);
+    reading.outcome = outcome; // of the last attempt
     return reading;
   }
 
@@ -117,7 +133,13 @@ export class TopicDecoder {
       reading.key = result.take();
     }
     const isTombstone = valueBytes === null || (this.#hints.emptyIsTombstone && valueStart === valueEnd);
-    return isTombstone ? this.#opener.tombstones(reading) : this.#readWithSemantics(reading);
+    if (!isTombstone) {
+      return this.#readWithSemantics(reading);
+    }
+    if (valueBytes === null) {
+      this.#fastPaths.see(reading.keyRoute, this.#noRoute);
+    }
+    return this.#opener.tombstones(reading);
   }
 
   #readKey(bytes: Uint8Array, reading: RecordReading): SideResult {
@@ -147,7 +169,7 @@ export class TopicDecoder {
     const value = result.take();
     reading.valueRoute = route;
     reading.rowRoute = route;
-    const isSimple = this.#history.see(reading.keyRoute, route).isSimple && status === "one" && !(reading.key instanceof SeveralValues);
+    const isSimple = this.#fastPaths.see(reading.keyRoute, route) && status === "one" && !(reading.key instanceof SeveralValues);
     return isSimple && value !== null ? this.#opener.openSimple(reading, value) : this.#opener.open(reading, value);
   }
 
@@ -161,18 +183,24 @@ export class TopicDecoder {
 
   /** Reads the value again for another envelope. The schema is at hand, because the value has been read once. */
   #readWithOverride(override: EnvelopeOverride, reading: RecordReading): unknown {
+    this.#selector?.restart(); // the value was read with a selection, but may now be read whole
     return this.#readSide(this.#values.forHeaders(this.#headerNames, override), reading).take();
   }
 
-  /** No fast path is kept if the next record may be read with semantics that were learned from anything but the schema of its key. */
-  #compileFor({ key, value }: RoutePair): FastPath | null {
+  /** There is no fast path if the next record may be read with semantics that were learned from anything but the schema of its key. */
+  #compileFor({ key, value }: RoutePair, owner: CodeOwner): FastPath | null {
+    const isTombstone = value === this.#noRoute;
     const keyMatch = key === this.#noRoute ? null : this.#key.matchOf(key);
-    const valueMatch = this.#value.matchOf(value);
-    if (valueMatch === null || (keyMatch === null && key !== this.#noRoute) || this.#semantics.mayChange(key.type, value)) {
+    const valueMatch = isTombstone ? null : this.#value.matchOf(value);
+    if ((keyMatch === null && key !== this.#noRoute) || (valueMatch === null && !isTombstone)) {
       return null;
     }
+    if (!isTombstone && this.#semantics.mayChange(key.type, value)) {
+      return null;
+    }
+    const route = isTombstone ? this.#opener.tombstoneRoute(key) : value;
     const parts = { engine: this.#engine, scope: this.#scope, semantics: this.#semantics };
-    return compileFastPath({ ...parts, key: keyMatch, value: valueMatch, route: value });
+    return compileFastPath({ ...parts, key: keyMatch, value: valueMatch, route, envelopeFormat: value.envelopeFormat }, owner);
   }
 
   /** Header names can change the format. Header values cannot. */
@@ -186,7 +214,7 @@ export class TopicDecoder {
     const key = this.#keys.forHeaders(headerNames);
     const value = this.#values.forHeaders(headerNames);
     if (key !== this.#key || value !== this.#value) {
-      this.#history.interrupt();
+      this.#fastPaths.interrupt();
     }
     this.#key = key;
     this.#value = value;

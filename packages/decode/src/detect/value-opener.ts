@@ -24,14 +24,14 @@ export class ValueOpener {
   readonly #engine: Engine;
   readonly #scope: EnvelopeScope;
   readonly #readWithOverride: ReadWithOverride;
-  readonly #side: Pick<SideScope, "semantics" | "trustsSchemas">;
+  readonly #side: Pick<SideScope, "semantics" | "trustsSchemas" | "selection">;
   /** Reads messages inside of values. Created when the first one is met. */
   #inner: { readonly decoder: SideDecoder; readonly outerEnvelope: EnvelopeFormat } | null = null;
 
   constructor(
     engine: Engine,
     scope: EnvelopeScope,
-    side: Pick<SideScope, "semantics" | "trustsSchemas">,
+    side: Pick<SideScope, "semantics" | "trustsSchemas" | "selection">,
     readWithOverride: ReadWithOverride,
   ) {
     this.#engine = engine;
@@ -41,8 +41,13 @@ export class ValueOpener {
   }
 
   tombstones({ key, keyRoute, cursor }: RecordReading): readonly CdcEvent[] {
-    const route = { framing: keyRoute.framing, encoding: keyRoute.encoding, envelope: this.#engine.noEnvelope.name, schemaId: null };
+    const route = this.tombstoneRoute(keyRoute);
     return valuesOf(key).map((one) => new Tombstone(this.#origin(one, route, cursor)));
+  }
+
+  /** A tombstone has no value, so its format is that of its key. */
+  tombstoneRoute({ framing, encoding }: SideRoute): Route {
+    return { framing, encoding, envelope: this.#engine.noEnvelope.name, schemaId: null };
   }
 
   /** Whether a record with these routes holds one value with no message inside, and its key needs no check against its value. */

@@ -25,5 +25,13 @@ export function codeGenerationAllowed(): boolean {
 
 /** Makes a function from generated source. `scope` holds the values that the source refers to by name. */
 export function generate(source: string, scope: Readonly<Record<string, unknown>>): unknown {
-  return new Function(...Object.keys(scope), `"use strict";\n${source}`)(...Object.values(scope));
+  return generateMaker(source, Object.keys(scope))(...Object.values(scope));
+}
+
+/** Returns what the source returns, with these values for the names of its scope. What it makes of other values shares its code. */
+export type Maker = (...values: readonly unknown[]) => unknown;
+
+/** The source may be given other values each time. */
+export function generateMaker(source: string, names: readonly string[]): Maker {
+  return new Function(...names, `"use strict";\n${source}`) as Maker;
 }

@@ -2,7 +2,7 @@ import type { EncodingName } from "../event.ts";
 import type { ResolvedLimits, ResolvedValueOptions } from "../options.ts";
 import type { FastPathMatch } from "./fast-path.ts";
 import type { ColumnHints, CompileOptions, ReadPlan } from "./reader.ts";
-import type { TextCache } from "./text-cache.ts";
+import type { SelectableRows } from "./row-selection.ts";
 import type { Type } from "./type.ts";
 
 /**
@@ -17,6 +17,8 @@ export type Outline = { readonly type: Type } | { readonly type: null; readonly 
  */
 export interface Opening<Route> {
   readonly plan: ReadPlan;
+  /** How columns of the rows are selected. Null if all are read. */
+  readonly selectable: SelectableRows | null;
   /** The route of these messages. Called once. */
   routeOf(read: ReadAs): Route;
 }
@@ -55,6 +57,5 @@ export interface TextScope<Route> {
 export interface TextSettings {
   readonly limits: ResolvedLimits;
   readonly values: ResolvedValueOptions;
-  readonly texts: TextCache;
   compileOptions(plan: ReadPlan): CompileOptions;
 }

@@ -1,11 +1,8 @@
 import { DecodeError } from "../errors.ts";
 import type { ResolvedLimits } from "../options.ts";
 import { setProperty } from "../set-property.ts";
-import { createWideIntegerReader } from "../values/wide-integer.ts";
-import { readText, TextCache } from "./text-cache.ts";
-
-/** One text cache for each decoder, found by the decoder's limits. */
-const textsOf = new WeakMap<ResolvedLimits, TextCache>();
+import { readWideInteger } from "../values/wide-integer.ts";
+import { readText } from "./utf8-text.ts";
 
 /** What values cost, in about nanoseconds. A message may cost `limits.maxCostPerByte` for each of its bytes. */
 const itemCost = 14;
@@ -27,7 +24,6 @@ const digitCost = 25;
 const noBytes = Buffer.alloc(0); // shared: an empty Buffer has no bytes that a caller could change
 const minMeteredBytes = 1_048_576;
 const highWord = 4_294_967_296;
-const readWideInteger: ReturnType<typeof createWideIntegerReader> = createWideIntegerReader();
 
 /**
  * The position of a reader of a binary encoding without schemas. All limits on what bytes can make the reader do are enforced here, so that
@@ -40,7 +36,6 @@ export class PlainCursor {
   readonly #encoding: string;
   readonly #start: number;
   readonly #limits: ResolvedLimits;
-  readonly #texts: TextCache;
   readonly #names = new Set<string>();
   #depth: number;
   #budget: number;
@@ -54,7 +49,6 @@ export class PlainCursor {
     this.#encoding = encoding;
     this.#start = start;
     this.#limits = limits;
-    this.#texts = textsFor(limits);
     this.#depth = limits.maxDepth;
     this.#places = end - start;
     this.#budget = limits.maxCostPerByte * Math.max(end - start, minMeteredBytes);
@@ -114,7 +108,7 @@ export class PlainCursor {
       return "";
     }
     const start = this.take(length);
-    return readText(this.#texts, this.bytes, start, start + length);
+    return readText(this.bytes, start, start + length);
   }
 
   /** A copy, because the batch may be overwritten. */
@@ -293,12 +287,3 @@ type Entries = Record<string, unknown> | Map<unknown, unknown>;
 export type ReadValue = (cursor: PlainCursor) => unknown;
 /** Whether a list, map or string of indefinite length ends here. If it does, its end mark is taken. */
 export type IsEnd = (cursor: PlainCursor) => boolean;
-
-function textsFor(limits: ResolvedLimits): TextCache {
-  let texts = textsOf.get(limits);
-  if (texts === undefined) {
-    texts = new TextCache();
-    textsOf.set(limits, texts);
-  }
-  return texts;
-}

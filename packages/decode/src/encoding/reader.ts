@@ -2,7 +2,6 @@ import type { EncodingName } from "../event.ts";
 import type { Semantic } from "../values/conversion.ts";
 import type { ResolvedLimits, ResolvedValidation, ResolvedValueOptions } from "../options.ts";
 import type { CompileBudget } from "./compile-budget.ts";
-import type { TextCache } from "./text-cache.ts";
 import type { Type } from "./type.ts";
 
 /** Reads the payloads of one schema. A payload must take every byte from `start` to `end`; if not, a `DecodeError` is thrown. */
@@ -34,8 +33,20 @@ export interface ReadPlan {
    * @default the user's `values.numbers`
    */
   readonly numbers?: "exact";
+  /**
+   * Whether columns of rows may be left out. The envelope then makes nothing of a row but the row, or reads other columns of its own alone.
+   * @default false: the envelope needs whole rows
+   */
+  readonly isSelectable?: boolean;
+  /**
+   * The columns of rows that are read, with those that belong to the envelope. All others are skipped, and absent from the rows. Set only if
+   * `hasSelectableRows`.
+   * @default all columns
+   */
+  readonly selected?: Pick<ReadonlySet<string>, "has">;
 }
 
+/** A field that is read when somebody asks for it. */
 export interface DeferredField {
   readonly field: string;
   /** String fields of the deferred record that are read at once. */
@@ -50,6 +61,7 @@ export const readEverything: ReadPlan = Object.freeze({ defer: null, skip: [], r
 /** The semantics of columns by their names, for values whose encoding does not carry them. */
 export type ColumnHints = ReadonlyMap<string, Semantic>;
 
+/** How a reader of a schema is made. */
 export interface CompileOptions {
   readonly values: ResolvedValueOptions;
   readonly limits: ResolvedLimits;
@@ -67,11 +79,6 @@ export interface CompileOptions {
    * @default true
    */
   readonly bareBytes?: boolean;
-  /**
-   * The cache of texts that several readers share.
-   * @default a cache of the reader's own
-   */
-  readonly texts?: TextCache;
   /**
    * Limits the generating of JSON readers for types that come with messages, or are learned from them.
    * @default none: each reader is generated when its first text is read

@@ -36,6 +36,7 @@ export interface WantedSchema {
   readonly unescapesNames: boolean;
 }
 
+/** A schema of one encoding, parsed once. */
 export interface ParsedSchema {
   /** The type of one message, or null if the schema has no such message. If `selected` is null, the first message is meant. */
   typeOf(selected: MessageSelector | null): Type | null;

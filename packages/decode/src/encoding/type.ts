@@ -18,6 +18,7 @@ export type Type =
 /** `int` holds at most 32 bits, `long` 64. */
 export type PrimitiveKind = "null" | "boolean" | "int" | "long" | "float" | "double" | "string" | "bytes";
 
+/** A type that is made of no others. */
 export interface PrimitiveType {
   readonly kind: PrimitiveKind;
   /**
@@ -34,6 +35,7 @@ export interface AnyType {
   readonly semantic?: Semantic;
 }
 
+/** Keys and values, all of one type each. */
 export interface MapType {
   readonly kind: "map";
   /** Null if keys are strings: the value is an object without prototype. Otherwise it is a `Map`. */
@@ -42,6 +44,7 @@ export interface MapType {
   readonly semantic?: Semantic;
 }
 
+/** Named fields: a row, or a part of one. */
 export interface RecordType {
   readonly kind: "record";
   /** The full name (Connect's schema name, if there is one), or null. */
@@ -50,6 +53,7 @@ export interface RecordType {
   readonly semantic?: Semantic;
 }
 
+/** A field of a record, or a column of a row. */
 export interface Field {
   readonly name: string;
   readonly type: Type;
@@ -57,6 +61,7 @@ export interface Field {
   readonly source?: NativeColumn;
 }
 
+/** One of several types. */
 export interface UnionType {
   readonly kind: "union";
   readonly branches: readonly Type[];

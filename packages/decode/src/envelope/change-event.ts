@@ -4,6 +4,7 @@ import type { Origin } from "./origin.ts";
 import { keyChangeOf } from "./header-values.ts";
 import { detachBlock, shownSource, sourceBlock } from "./late-block.ts";
 import { RecordEvent } from "./record-event.ts";
+import { withColumns } from "./row-columns.ts";
 import { numberOrNull, transactionOf, withUnread } from "./source.ts";
 
 /**
@@ -27,8 +28,8 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
   readonly op: Operation;
   readonly table: TableName;
   readonly key: Columns | null;
-  readonly before: Columns | null;
-  readonly after: Columns | null;
+  before: Columns | null;
+  after: Columns | null;
   readonly #sourceFields: SourceFields;
   readonly #origin: Origin;
   #source: Source | null = null;
@@ -79,6 +80,12 @@ export class EnvelopedChange extends RecordEvent implements ChangeEvent {
 
   applyTo(previous: Partial<Columns> | null): Columns | null {
     return applyTo(this.after, previous);
+  }
+
+  /** Drops all other columns of the images. */
+  keepColumns(columns: ReadonlySet<string>): void {
+    this.before = this.before === null ? null : withColumns(this.before, columns);
+    this.after = this.after === null ? null : withColumns(this.after, columns);
   }
 
   protected fields(): Record<string, unknown> {

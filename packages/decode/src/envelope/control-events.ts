@@ -18,13 +18,14 @@ import type { Origin } from "./origin.ts";
 import { tableOfHeaders } from "./header-values.ts";
 import { detachBlock, shownSource, sourceBlock } from "./late-block.ts";
 import { RecordEvent } from "./record-event.ts";
+import { withColumns } from "./row-columns.ts";
 import { isBlock, numberOrNull, scalarText, textOrNull, transactionOf, withUnread } from "./source.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
 /** A row without an envelope. */
 export class PlainRow extends RecordEvent implements RowEvent {
-  readonly row: Columns;
+  row: Columns;
   readonly table: TableName | null;
   readonly key: unknown;
   readonly #origin: Origin;
@@ -43,6 +44,11 @@ export class PlainRow extends RecordEvent implements RowEvent {
 
   protected get origin(): Origin {
     return this.#origin;
+  }
+
+  /** Drops all other columns of the row. */
+  keepColumns(columns: ReadonlySet<string>): void {
+    this.row = withColumns(this.row, columns);
   }
 
   protected fields(): Record<string, unknown> {
@@ -81,6 +87,7 @@ export class Tombstone extends ControlEvent implements TombstoneEvent {
   }
 }
 
+/** A value that could be decoded, and that no envelope knows. */
 export class UnknownValue extends ControlEvent implements UnknownEvent {
   readonly value: unknown;
 

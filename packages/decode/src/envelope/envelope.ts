@@ -64,6 +64,11 @@ export interface EnvelopeScope {
    * budget is used up.
    */
   readonly addCost?: (cost: number) => void;
+  /**
+   * Called by an envelope whose plan {@link ReadPlan.isSelectable}, for a value whose events are made of whole rows all the same. The value is
+   * then read again with all columns.
+   */
+  readonly needWholeRows?: () => void;
 }
 
 /** One CDC system's way of wrapping rows. */

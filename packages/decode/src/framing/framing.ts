@@ -2,6 +2,7 @@ import type { EncodingName, FramingName } from "../event.ts";
 import type { RecordHeaders } from "../record.ts";
 import type { MessageSelector, RegisteredSchema, SchemaId, SchemaType } from "../schema-source.ts";
 
+/** Which half of a record. */
 export type Side = "key" | "value";
 
 /** One side of a record, in the bytes of its batch, with the headers of the record. */

@@ -17,6 +17,7 @@ export type AssembledItem =
   /** An event that is not assembled: it names no transaction, it was delivered before, or its transaction was already given up. */
   | { readonly kind: "single"; readonly event: CdcEvent; readonly reason: "no-transaction" | "duplicate" | "late" };
 
+/** All events of one transaction of the source. */
 export interface AssembledTransaction {
   readonly id: string;
   /** The events in the order of `transaction.totalOrder`. They are detached, so they keep no fetched batch in memory. */
@@ -28,6 +29,7 @@ export interface AssembledTransaction {
   readonly endTsMs: number | null;
 }
 
+/** What of a transaction has not arrived. */
 export interface MissingEvents {
   /** Whether the END record is missing. It has the counts. */
   readonly end: boolean;

@@ -19,6 +19,7 @@ export interface SchemaChange {
   readonly changes: readonly ColumnChange[];
 }
 
+/** Is called when the rows of a table have changed their type. */
 export type SchemaChangeListener = (change: SchemaChange) => void;
 
 /** The limits of {@link watchSchemas}. */

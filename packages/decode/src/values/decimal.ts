@@ -13,7 +13,7 @@ import {
   smallDecimalText,
 } from "./decimal-text.ts";
 import { valueInvalid } from "./value-invalid.ts";
-import { createWideIntegerReader } from "./wide-integer.ts";
+import { readWideInteger } from "./wide-integer.ts";
 
 /**
  * The longest unscaled value that is read: 1,001 digits. PostgreSQL lets a column declare 1,000. The time to make text of a number grows
@@ -172,11 +172,10 @@ function decimalOfText(name: string, text: string, mode: DecimalMode, render: De
 }
 
 function decimalRenderer(mode: DecimalMode): DecimalRenderer {
-  const readWide = createWideIntegerReader();
   if (mode === "string") {
     return {
       small: smallDecimalText,
-      wide: (bytes, start, end, scale) => decimalText(readWide(bytes, start, end), scale),
+      wide: (bytes, start, end, scale) => decimalText(readWideInteger(bytes, start, end), scale),
       parsed: textOfParsed,
       special: (text) => text,
     };
@@ -184,7 +183,7 @@ function decimalRenderer(mode: DecimalMode): DecimalRenderer {
   if (mode === "number") {
     return {
       small: smallDecimalNumber,
-      wide: (bytes, start, end, scale) => Number(decimalText(readWide(bytes, start, end), scale)),
+      wide: (bytes, start, end, scale) => Number(decimalText(readWideInteger(bytes, start, end), scale)),
       parsed: (decimal) => Number(textOfParsed(decimal)),
       special: (text) =>
         /nan/i.test(text) ? Number.NaN : /^(?:-|negative)/i.test(text) ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
@@ -192,7 +191,7 @@ function decimalRenderer(mode: DecimalMode): DecimalRenderer {
   }
   return {
     small: (unscaled, scale) => mode(BigInt(unscaled), scale),
-    wide: (bytes, start, end, scale) => mode(readWide(bytes, start, end), scale),
+    wide: (bytes, start, end, scale) => mode(readWideInteger(bytes, start, end), scale),
     parsed: ({ isNegative, digits, scale }) => mode(isNegative ? -bigintOf(digits) : bigintOf(digits), scale),
     special: (text) => text,
   };

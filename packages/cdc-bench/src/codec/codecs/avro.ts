@@ -59,6 +59,9 @@ function endOf(stream: NodeJS.EventEmitter): Promise<void> {
   });
 }
 
+/** Largest block when it is decompressed: a small one could claim to hold any number of bytes. */
+const maxBlockBytes = 268_435_456;
+
 type BlockCodec = (bytes: Buffer, done: (error: Error | null, bytes?: Buffer) => void) => void;
 
 const encoders: Readonly<Record<string, BlockCodec>> = {
@@ -74,9 +77,9 @@ const encoders: Readonly<Record<string, BlockCodec>> = {
 
 const decoders: Readonly<Record<string, BlockCodec>> = {
   null: (bytes, done) => done(null, bytes),
-  deflate: attempt((bytes) => inflateRawSync(bytes)),
+  deflate: attempt((bytes) => inflateRawSync(bytes, { maxOutputLength: maxBlockBytes })),
   snappy: attempt((bytes) => {
-    const content = Buffer.from(snappy.uncompress(bytes.subarray(0, -4)));
+    const content = Buffer.from(snappy.uncompress(bytes.subarray(0, -4), maxBlockBytes));
     if (crc32(content) !== bytes.readUInt32BE(bytes.length - 4)) {
       throw new Error("the checksum of a snappy block is wrong");
     }

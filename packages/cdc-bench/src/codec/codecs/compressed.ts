@@ -2,7 +2,7 @@ import * as zlib from "node:zlib";
 import type { Codec } from "../codec.ts";
 
 /** Both directions of one compression. */
-interface Compression {
+export interface Compression {
   readonly name: string;
   compress(bytes: Uint8Array): Uint8Array;
   decompress(bytes: Uint8Array): Uint8Array;
@@ -11,7 +11,7 @@ interface Compression {
 // Quality 11, the default, is made for files that are compressed once: it takes a hundred times as long as quality 4, which servers use.
 const brotliQuality = 4;
 
-const gzip: Compression = { name: "gzip", compress: (bytes) => zlib.gzipSync(bytes), decompress: (bytes) => zlib.gunzipSync(bytes) };
+export const gzip: Compression = { name: "gzip", compress: (bytes) => zlib.gzipSync(bytes), decompress: (bytes) => zlib.gunzipSync(bytes) };
 
 const brotli: Compression = {
   name: `brotli ${brotliQuality}`,

@@ -23,6 +23,7 @@ export async function describeSchema(
     formats: formatsWith(formats),
     validation: null,
     onSchema: null,
+    selectColumns: null,
     learn: { keys: false, schemaChanges: null },
   });
   const encoding = engine.schemaEncoding(registered.schemaType, undefined);
@@ -40,6 +41,7 @@ export async function describeSchema(
     semantics: new ColumnSemantics(),
     hinted: noHints,
     trustsSchemas: true,
+    selection: null,
   };
   const { envelopeFormat, row } = new SideOpening(engine, scope, { type });
   return { topic, side, schemaId: registered.id, encoding: encoding.name, envelope: envelopeFormat.name, type, row };

@@ -1,4 +1,5 @@
 import { recordOf } from "@cdckit/testkit";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createDecoder, type DecoderOptions } from "../../decoder.ts";
 import { isDecodeError } from "../../errors.ts";
@@ -91,7 +92,7 @@ const dated = (days: string): Sides => ["000000000502", `00000000060008${days}`]
 const truncate: Sides = ["000000000502", "0000000007001a030a0174220174"];
 const create: Sides = ["000000000502", "000000000700120208051a030a0174220163"];
 
-test.each<[what: string, after: Sides, record: Sides]>([
+const likeOthers: readonly [what: string, after: Sides, record: Sides][] = [
   ["the value's schema is another", fastPathMatch, [key, "00000000030461"]],
   ["the key's schema is another", fastPathMatch, ["00000000030461", "000000000206"]],
   ["the key is text", fastPathMatch, ["k", "000000000206"]],
@@ -130,7 +131,9 @@ test.each<[what: string, after: Sides, record: Sides]>([
   ["its first bytes may choose two messages, and it fits neither", [null, "00000000040400020801"], [null, "000000000404000208"]],
   ["its first bytes choose a message in one way of counting only", [null, "00000000040400040801"], [null, "000000000404000408"]],
   ["its first bytes may choose two messages, and it fits the second", [null, "00000000040400020801"], [null, "00000000040400020802"]],
-])("a record that begins like the last one but %s is read as if it were the first", async (_, after, record) => {
+];
+
+test.each(likeOthers)("a record that begins like the last one but %s is read as if it were the first", async (_, after, record) => {
   const all = await decodeAll([...Array.from({ length: enough }, () => after), record, after]);
   const [first, warm, reread] = [all[0], ...all.slice(-2)];
   const [cold] = await decodeAll([record]);
@@ -189,4 +192,20 @@ test.each([
 test("a record that is longer than its limit is refused, however it begins", async () => {
   const records = [...Array.from({ length: enough }, () => fastPathMatch), [key, `0000000002${"80".repeat(99)}`] as const];
   expect((await decodeAll(records, { limits: { maxMessageBytes: 64 } })).at(-1)).toBe("limit-exceeded");
+});
+
+test("records of all these kinds, in any order and in runs of any length, are read as if each were the first", async () => {
+  const enoughForAll = 70; // of each kind, so that all have a fast path if they can
+  const kindsOf = ([, after, record]: (typeof likeOthers)[number]): readonly Sides[] => [after, record, [after[0], null]];
+  const someKinds = fc.uniqueArray(fc.constantFrom(...likeOthers), { minLength: 1, maxLength: 2 }).map((some) => some.flatMap(kindsOf));
+  const runs = fc.array(fc.record({ nth: fc.nat(5), length: fc.constantFrom(1, 1, 2, 40) }), { minLength: 1, maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(someKinds, runs, async (kinds, chosen) => {
+      const inTurn = Array.from({ length: enoughForAll }, () => [...kinds.keys()]).flat();
+      const sequence = [...inTurn, ...chosen.flatMap(({ nth, length }) => Array.from({ length }, () => nth % kinds.length))];
+      const cold = await Promise.all(kinds.map(async (kind) => (await decodeAll([kind]))[0]));
+      expect(await decodeAll(sequence.map((nth) => kinds[nth] as Sides))).toEqual(sequence.map((nth) => cold[nth]));
+    }),
+    { numRuns: 40 },
+  );
 });

@@ -6,7 +6,6 @@ import { repeatedCost } from "../json/repeated-cost.ts";
 import { checkJsonCost, type ExtraCost, minMeteredBytes } from "../json/cost.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { SchemaEncoding } from "../schema-encoding.ts";
-import { TextCache } from "../text-cache.ts";
 import type { Type } from "../type.ts";
 
 /**
@@ -32,9 +31,9 @@ export const avroJson: SchemaEncoding = {
 
 /** Writes the value in the binary encoding, then reads that. So the binary reader alone knows the semantics and the costs of values. */
 function compile(type: Type | null, reader: PayloadReader, options: CompileOptions): PayloadReader {
-  const { limits, texts = new TextCache() } = options;
+  const { limits } = options;
   const write = compileWriter(type ?? { kind: "null" }, "named");
-  const parse = { maxDepth: limits.maxDepth * levelsOfUnion, texts, asDoubles: true };
+  const parse = { maxDepth: limits.maxDepth * levelsOfUnion, asDoubles: true };
   let extra: ExtraCost | null = null;
   return {
     encoding: "avro-json",

@@ -52,7 +52,7 @@ import type {
   RecordInstruction,
 } from "./read-instructions.ts";
 import { measureSizes } from "./size-bounds.ts";
-import { readText, TextMemo } from "../text-cache.ts";
+import { readText, TextMemo } from "../utf8-text.ts";
 
 /** Makes a reader of these instructions, as closures. */
 export function closureReader(root: ReadInstruction, at: Cursor): PayloadReads {
@@ -221,10 +221,7 @@ class ClosureCompiler {
   }
 
   #text(convert: ((value: string) => unknown) | null): (b: Uint8Array, start: number, end: number) => unknown {
-    const { texts } = this.#at;
-    return convert === null
-      ? (b, start, end) => readText(texts, b, start, end)
-      : (b, start, end) => convert(readText(texts, b, start, end));
+    return convert === null ? (b, start, end) => readText(b, start, end) : (b, start, end) => convert(readText(b, start, end));
   }
 
   #fixedSize(size: number, isLong: boolean, read: Closure | null): Closure {
@@ -378,10 +375,9 @@ class ClosureCompiler {
         instruction.branches.map((branch) => this.#peekText(branch)),
       );
     }
-    const { texts } = this.#at;
     const memo = new TextMemo();
     return instruction.kind === "string"
-      ? this.#sized({ ...instruction, placeholder: null }, (b, start, end) => memo.read(texts, b, start, end))
+      ? this.#sized({ ...instruction, placeholder: null }, (b, start, end) => memo.read(b, start, end))
       : this.#value(instruction, true);
   }
 

@@ -7,7 +7,6 @@
  */
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
-import type { TextCache } from "../text-cache.ts";
 
 /** What the functions of one reader share. */
 export class Cursor {
@@ -23,12 +22,10 @@ export class Cursor {
   readonly maxZeroByteItems: number;
   readonly maxDepth: number;
   readonly maxCostPerByte: number;
-  readonly texts: TextCache;
   readonly scratch: Uint8Array = new Uint8Array(8);
   readonly scratchView: DataView = new DataView(this.scratch.buffer);
 
-  constructor(limits: Pick<ResolvedLimits, "maxZeroByteItems" | "maxDepth" | "maxCostPerByte">, texts: TextCache) {
-    this.texts = texts;
+  constructor(limits: Pick<ResolvedLimits, "maxZeroByteItems" | "maxDepth" | "maxCostPerByte">) {
     this.maxZeroByteItems = limits.maxZeroByteItems;
     this.maxDepth = limits.maxDepth;
     this.maxCostPerByte = limits.maxCostPerByte;

@@ -19,7 +19,7 @@ import type {
   RecordInstruction,
   ReadInstruction,
 } from "./read-instructions.ts";
-import { readText, TextMemo } from "../text-cache.ts";
+import { readText, TextMemo } from "../utf8-text.ts";
 
 /** Reads a payload in place. The payload must end exactly at `end`. */
 export type ReadPayload = (bytes: Uint8Array, start: number, end: number) => unknown;
@@ -115,7 +115,7 @@ return o;`;
         return fixedSize(size, this.#addLongCost(instruction, `${size}`) + assign(() => this.#bytes(instruction, `p+${size}`)));
       }
       case "string": {
-        const text = (): string => this.#converted(instruction.convert, "readText(at.texts,b,p,n)");
+        const text = (): string => this.#converted(instruction.convert, "readText(b,p,n)");
         return `${length()}${assign(() => this.#orPlaceholder(instruction.placeholder, text()))}p=n;`;
       }
       case "bytes": {
@@ -286,7 +286,7 @@ return late;}`;
     if (peeked < 0) {
       return this.#value(instruction, null, "d+1");
     }
-    const read = `${length()}y${peeked}=${this.#constant(new TextMemo())}.read(at.texts,b,p,n);p=n;`;
+    const read = `${length()}y${peeked}=${this.#constant(new TextMemo())}.read(b,p,n);p=n;`;
     return instruction.kind === "union"
       ? this.#branches(instruction, (branch) => (branch.kind === "null" ? `y${peeked}=null;` : read))
       : read;

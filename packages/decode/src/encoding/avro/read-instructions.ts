@@ -212,12 +212,14 @@ export class Planner {
     }
     const convert = this.#conversion(type, use)?.struct ?? null;
     const inside = insideUse(use, convert !== null);
+    const isRow = use === "row" && convert === null;
     const fields: FieldInstruction[] = []; // filled below, because the record may contain itself
     const instruction: RecordInstruction = { kind: "record", fields, convert };
     this.#records[use].set(type, instruction);
     this.count(type.fields.length);
     for (const field of type.fields) {
-      fields.push({ name: field.name, instruction: this.instruction(field.type, inside), use: "read" });
+      const instruction = this.instruction(field.type, inside);
+      fields.push({ name: field.name, instruction, use: isRow ? this.columnUse(field.name) : "read" });
     }
     return instruction;
   }
@@ -264,11 +266,16 @@ export class Planner {
     }
   }
 
+  /** Whether a column of a row is read or skipped. */
+  columnUse(name: string): "read" | "skip" {
+    return this.#options.plan.selected?.has(name) === false ? "skip" : "read";
+  }
+
   /** Whether a top-level field is read, skipped or deferred. */
   use(name: string, instruction: ReadInstruction): FieldInstruction["use"] {
-    const { skip, defer } = this.#options.plan;
+    const { skip, defer, rows } = this.#options.plan;
     if (defer?.field !== name) {
-      return skip.includes(name) ? "skip" : "read";
+      return skip.includes(name) || (rows === "self" && this.columnUse(name) === "skip") ? "skip" : "read";
     }
     const record = recordInstructionOf(instruction);
     const fields = record?.fields ?? [];

@@ -1,7 +1,7 @@
 import type { ConvertContext } from "../json/convert.ts";
 import { convertContext } from "../json/reader.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
-import { readText, TextCache } from "../text-cache.ts";
+import { readText } from "../utf8-text.ts";
 import type { Type } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { copyBytes, Cursor } from "./cursor.ts";
@@ -18,19 +18,19 @@ export function compileAvroReader(type: Type, options: CompileOptions, wanted: T
   const instructions = { ...options, parseJson: jsonParser(options) };
   const root = wanted === type ? planInstructions(type, instructions) : planSchemaResolution(type, wanted, instructions);
   const reads = compileReads(root, options);
-  const readBare = type.kind === "bytes" && options.bareBytes !== false ? bareReader(root, options) : null;
+  const readBare = type.kind === "bytes" && options.bareBytes !== false ? bareReader(root) : null;
   return { encoding: "avro", type: wanted, read: readBare ?? reads.read, readSequence: reads.readSequence };
 }
 
 /** Reads a payload that is only bytes: Confluent's serializer writes them without a length. */
-function bareReader(root: ReadInstruction, { texts = new TextCache() }: CompileOptions): ReadPayload | null {
+function bareReader(root: ReadInstruction): ReadPayload | null {
   switch (root.kind) {
     case "bytes":
       return root.convert ?? copyBytes;
     case "string": {
       const { convert } = root; // the reader's schema declares text
       return (bytes, start, end) => {
-        const text = readText(texts, bytes, start, end);
+        const text = readText(bytes, start, end);
         return convert === null ? text : convert(text);
       };
     }
@@ -40,7 +40,7 @@ function bareReader(root: ReadInstruction, { texts = new TextCache() }: CompileO
 }
 
 function compileReads(root: ReadInstruction, options: CompileOptions): PayloadReads {
-  const at = new Cursor(options.limits, options.texts ?? new TextCache());
+  const at = new Cursor(options.limits);
   return options.codeGeneration && countInstructions(root) <= maxGeneratedInstructions ? generateReader(root, at) : closureReader(root, at);
 }
 
@@ -48,7 +48,7 @@ function compileReads(root: ReadInstruction, options: CompileOptions): PayloadRe
 function jsonParser(options: CompileOptions): (text: string) => unknown {
   let context: ConvertContext | undefined;
   return (text) => {
-    context ??= convertContext(options, { maxDepth: options.limits.maxDepth, texts: null });
+    context ??= convertContext(options, { maxDepth: options.limits.maxDepth });
     return context.parseJson(text);
   };
 }

@@ -4,7 +4,6 @@
  */
 import { DecodeError, isDecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
-import { TextCache } from "../text-cache.ts";
 import type { Field, MapType, RecordType, Type } from "../type.ts";
 import { closureReader } from "./closures.ts";
 import { Cursor } from "./cursor.ts";
@@ -47,6 +46,9 @@ const defaultCost = 400;
 
 type Kind<K extends Type["kind"]> = Type & { readonly kind: K };
 
+/** Where a record is: the payload itself, a row in it, or anywhere else. */
+type Place = "top" | "row" | "inner";
+
 class SchemaResolver {
   readonly #options: SchemaResolutionOptions;
   readonly #planner: Planner;
@@ -69,7 +71,7 @@ class SchemaResolver {
       return this.instruction(writer, reader, "value");
     }
     const { rows } = this.#options.plan;
-    return this.#recordInstruction(writer, reader, null, (name) => topFieldUse(name, rows), true);
+    return this.#recordInstruction(writer, reader, null, (name) => topFieldUse(name, rows), "top");
   }
 
   instruction(writer: Type, reader: Type, use: Use): ReadInstruction {
@@ -149,7 +151,7 @@ class SchemaResolver {
       const useOf = (): Use => inside;
       return Object.assign(
         instruction,
-        this.#inside(() => this.#recordInstruction(writer, reader, convert, useOf, false)),
+        this.#inside(() => this.#recordInstruction(writer, reader, convert, useOf, use === "row" && convert === null ? "row" : "inner")),
       );
     } catch (error) {
       Object.assign(instruction, mismatchInstruction(error)); // instructions planned inside of it may still refer to it
@@ -177,7 +179,7 @@ class SchemaResolver {
     reader: RecordType,
     convert: RecordInstruction["convert"],
     useOf: (name: string) => Use,
-    isTop: boolean,
+    place: Place,
   ): RecordInstruction {
     const matches = matchFields(writer, reader);
     const fields = writer.fields.map((field): FieldInstruction => {
@@ -186,14 +188,29 @@ class SchemaResolver {
         return { name: field.name, instruction: this.#planner.instruction(field.type, "raw"), use: "skip" };
       }
       const instruction = this.instruction(field.type, match.type, useOf(match.name));
-      return { name: match.name, instruction, use: isTop ? this.#planner.use(match.name, instruction) : "read" };
+      return { name: match.name, instruction, use: this.#fieldUse(match.name, instruction, place) };
     });
     const matched = new Set(matches.values());
     const missing = reader.fields.filter((field) => !matched.has(field));
-    const { skip } = this.#options.plan;
-    const wanted = isTop ? missing.filter((field) => !skip.includes(field.name)) : missing;
-    const defaults = new Map(wanted.map((field) => [field.name, this.#default(field, useOf(field.name))]));
+    const { skip, rows } = this.#options.plan;
+    const wanted = place === "top" ? missing.filter((field) => !skip.includes(field.name)) : missing;
+    const defaults = new Map(wanted.map((field) => [field.name, this.#default(field, useOf(field.name))])); // also finds out whether there is one
+    if (place === "row" || (place === "top" && rows === "self")) {
+      const unselected = [...defaults.keys()].filter((name) => this.#planner.columnUse(name) === "skip");
+      unselected.forEach((name) => defaults.delete(name));
+    }
     return { kind: "record", fields, convert, resolution: { defaults, order: reader.fields.map((field) => field.name) } };
+  }
+
+  #fieldUse(name: string, instruction: ReadInstruction, place: Place): FieldInstruction["use"] {
+    switch (place) {
+      case "top":
+        return this.#planner.use(name, instruction);
+      case "row":
+        return this.#planner.columnUse(name);
+      case "inner":
+        return "read";
+    }
   }
 
   /** Makes the value of a field that the writer does not have. A value that users could change is made again each time. */
@@ -203,7 +220,7 @@ class SchemaResolver {
       throw mismatch("a record without a field", `the field ${JSON.stringify(field.name)}, which has no default`);
     }
     const { limits } = this.#options;
-    const { read } = closureReader(this.#planner.instruction(field.type, use), new Cursor(limits, new TextCache()));
+    const { read } = closureReader(this.#planner.instruction(field.type, use), new Cursor(limits));
     const value = read(bytes, 0, bytes.length);
     return typeof value === "object" && value !== null
       ? { make: () => read(bytes, 0, bytes.length), cost: defaultCost * (bytes.length + 1) }

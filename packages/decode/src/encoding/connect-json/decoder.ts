@@ -5,8 +5,10 @@ import { type FastPathMatch, fastPathMiss, orFastPathMiss } from "../fast-path.t
 import { minMeteredBytes } from "../json/cost.ts";
 import { parseJson } from "../json/parse.ts";
 import type { JsonReader } from "../json/reader.ts";
+import { type JsonTextReader, jsonTextReader } from "../json/selecting-reader.ts";
 import type { TextScope } from "../opening.ts";
-import { latin1 } from "../text-cache.ts";
+import type { ReadPlan } from "../reader.ts";
+import { latin1 } from "../utf8-text.ts";
 import { connectReader } from "./encoding.ts";
 import { checkSchemaCost, hasConnectType, isConnectSchema, parseConnectSchema } from "./schema.ts";
 import { closesEarly, hasPrefix, splitConnectJson } from "./split.ts";
@@ -14,7 +16,7 @@ import { closesEarly, hasPrefix, splitConnectJson } from "./split.ts";
 /** How messages with one schema are read. */
 interface SchemaReader<Route> {
   readonly route: Route;
-  readonly reader: JsonReader;
+  readonly reader: JsonTextReader;
 }
 
 interface PrefixReader<Route> extends SchemaReader<Route> {
@@ -68,7 +70,7 @@ export class ConnectJsonDecoder<Route> {
   }
 
   /** Reads the parsed halves of a message that has them in another order, or white space. */
-  convert(schema: Record<string, unknown>, payload: unknown, checkCost: (reader: JsonReader) => void): void {
+  convert(schema: Record<string, unknown>, payload: unknown, checkCost: (reader: JsonTextReader) => void): void {
     const text = JSON.stringify(schema, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
     let known = this.#respelled.get(text);
     if (known === undefined) {
@@ -109,8 +111,8 @@ export class ConnectJsonDecoder<Route> {
     const text = latin1(prefix, schemaKeyLength, schemaEnd);
     let known = this.#bySchema.get(text);
     if (known === undefined) {
-      const { limits, texts } = this.#scope.settings;
-      const schema = parseJson(prefix, schemaKeyLength, schemaEnd, { maxDepth: limits.maxDepth, texts });
+      const { limits } = this.#scope.settings;
+      const schema = parseJson(prefix, schemaKeyLength, schemaEnd, { maxDepth: limits.maxDepth });
       if (!isConnectSchema(schema) || !hasConnectType(schema)) {
         return null; // the whole message must be parsed: it may be a row with columns of these names
       }
@@ -122,14 +124,15 @@ export class ConnectJsonDecoder<Route> {
     return known;
   }
 
-  #compile(schema: unknown, text: string, fastPath: (reader: JsonReader) => FastPathMatch | null): SchemaReader<Route> {
+  #compile(schema: unknown, text: string, fastPath: (reader: JsonTextReader) => FastPathMatch | null): SchemaReader<Route> {
     const { settings, openings, isEmbedded } = this.#scope;
     const { limits } = settings;
     checkSchemaLength(text.length, limits.maxSchemaChars);
     checkSchemaCost(schema, text.length, limits, isEmbedded);
     const type = parseConnectSchema(schema, "the schema", limits.maxDepth);
     const opening = openings.openingFor({ type });
-    const reader = connectReader(type, { ...settings.compileOptions(opening.plan), compileBudget: this.#budget });
+    const compile = (plan: ReadPlan): JsonReader => connectReader(type, { ...settings.compileOptions(plan), compileBudget: this.#budget });
+    const reader = jsonTextReader(type, opening, compile);
     return { route: opening.routeOf({ encoding: reader.encoding, fastPath: fastPath(reader), nullIsTombstone: true }), reader };
   }
 }
@@ -138,7 +141,7 @@ export class ConnectJsonDecoder<Route> {
  * Makes the fast path of a prefix. If a read fails, the message takes the slow path, because it may be other JSON. So does a message that
  * is so long that its cost must be checked first.
  */
-function fastPathOf(prefix: Buffer, reader: JsonReader): FastPathMatch {
+function fastPathOf(prefix: Buffer, reader: JsonTextReader): FastPathMatch {
   const read = orFastPathMiss((bytes, start, end) => reader.readPart(bytes, start, end - 1));
   const isUnmetered = (start: number, end: number): boolean => prefix.length + end - start < minMeteredBytes;
   return {

@@ -150,7 +150,7 @@ function readerFor(schema: object, plan: ReadPlan, values: ValueOptions, codeGen
 
 function parsed(text: string): unknown {
   const bytes = Buffer.from(text);
-  return parseJson(bytes, 0, bytes.length, { maxDepth: 64, texts: null });
+  return parseJson(bytes, 0, bytes.length, { maxDepth: 64 });
 }
 
 function withoutDeferred(of: unknown): unknown {

@@ -37,7 +37,7 @@ export const registeredConnectJson: SchemaEncoding = {
       );
     }
     const bytes = Buffer.from(schema, "utf8");
-    const text = parseJson(bytes, 0, bytes.length, { maxDepth: limits.maxDepth, texts: null });
+    const text = parseJson(bytes, 0, bytes.length, { maxDepth: limits.maxDepth });
     checkSchemaCost(text, schema.length, limits);
     const type = parseConnectSchema(text, "the schema", limits.maxDepth);
     return { typeOf: () => type, compile: (_, options) => connectReader(type, options) };

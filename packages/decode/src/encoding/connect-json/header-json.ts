@@ -10,7 +10,7 @@ import { checkSchemaCost, hasConnectType, isConnectSchema, parseConnectSchema } 
  */
 export function readHeaderJson(bytes: Uint8Array, values: ResolvedValueOptions, limits: ResolvedLimits): unknown {
   const { maxDepth } = limits;
-  const value = parseJson(bytes, 0, bytes.length, { maxDepth, texts: null });
+  const value = parseJson(bytes, 0, bytes.length, { maxDepth });
   if (!isJsonObject(value) || !Object.hasOwn(value, "schema") || !Object.hasOwn(value, "payload")) {
     return withDoubles(value);
   }

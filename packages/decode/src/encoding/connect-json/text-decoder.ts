@@ -31,8 +31,8 @@ export class JsonTextDecoder<Route> {
   constructor(scope: TextScope<Route>) {
     this.#scope = scope;
     this.#connect = new ConnectJsonDecoder(scope, this.#budget);
-    const { limits, texts } = scope.settings;
-    this.#parse = { maxDepth: limits.maxDepth, texts };
+    const { limits } = scope.settings;
+    this.#parse = { maxDepth: limits.maxDepth };
     this.#schemalessParse = this.#parse;
     this.#schemaless = this.#followSemantics();
   }

@@ -2,7 +2,7 @@ import type { ValidateJson } from "../../json-schema-validator.ts";
 import { JsonReader } from "../json/reader.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
 import type { ParsedSchema, SchemaEncoding } from "../schema-encoding.ts";
-import { CheckedReader, checkingCost } from "./reader.ts";
+import { CheckedReader, checkingCost, Sampling } from "./reader.ts";
 import { parseJsonSchema } from "./schema.ts";
 
 /** JSON with a JSON Schema in a registry, as Confluent's serializers and Connect's JsonSchemaConverter write it. */
@@ -12,13 +12,15 @@ export const jsonSchema: SchemaEncoding = {
   parse: (schema, limits): ParsedSchema => {
     const { type, documents } = parseJsonSchema(schema, limits);
     let validate: ValidateJson | null = null;
+    let sampling: Sampling | null = null;
     const compile = (options: CompileOptions): PayloadReader => {
       const { validation, codeGeneration } = options;
       if (validation === undefined || validation === null) {
         return new JsonReader("json-schema", type, options);
       }
       validate ??= validation.validator.compile(documents, { codeGeneration, maxNsPerByte: checkingCost(options.limits) });
-      return new CheckedReader(type, options, validate, validation.interval);
+      sampling ??= new Sampling(validation.interval);
+      return new CheckedReader(type, options, validate, sampling);
     };
     return { typeOf: () => type, compile: (_, options) => compile(options) };
   },

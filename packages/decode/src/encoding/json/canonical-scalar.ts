@@ -1,4 +1,4 @@
-import { latin1 } from "../text-cache.ts";
+import { latin1 } from "../utf8-text.ts";
 
 const minus = 0x2d;
 const zero = 0x30;

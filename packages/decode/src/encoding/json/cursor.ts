@@ -1,5 +1,5 @@
 import { DecodeError } from "../../errors.ts";
-import { asciiText, freshText, latin1, type TextCache } from "../text-cache.ts";
+import { asciiText, latin1, readText as readUtf8 } from "../utf8-text.ts";
 import { isLong } from "./integer-range.ts";
 import { exactInteger } from "./exact-integer.ts";
 
@@ -13,13 +13,25 @@ export class JsonCursor {
   end = 0;
   /** Whether the last nested value contains numbers that are kept as text. */
   hasTexts = false;
-  readonly texts: TextCache;
 
-  constructor(bytes: Uint8Array, texts: TextCache) {
+  constructor() {
+    this.bytes = noBytes;
+  }
+
+  /** Turns to these bytes. */
+  open(bytes: Uint8Array, start: number, end: number): void {
     this.bytes = bytes;
-    this.texts = texts;
+    this.pos = start;
+    this.end = end;
+  }
+
+  /** Drops the bytes: a topic without new messages must not keep its last batch in memory. */
+  close(): void {
+    this.bytes = noBytes;
   }
 }
+
+const noBytes = new Uint8Array(0);
 
 export const missed = -1;
 
@@ -54,7 +66,7 @@ export function readText(c: JsonCursor): string | null {
     return readEscapedText(c);
   }
   c.pos = close + 1;
-  return asciiText(c.texts, bytes, pos + 1, close);
+  return asciiText(bytes, pos + 1, close);
 }
 
 /** Reads a string with escapes or characters outside of ASCII. */
@@ -94,7 +106,7 @@ export function stringEnd(bytes: Uint8Array, p: number, end: number): number {
 
 /** The text between two quotes, with its escapes resolved. Throws if it is not UTF-8 or has an invalid escape. */
 export function stringText(bytes: Uint8Array, start: number, end: number): string {
-  const text = freshText(bytes, start, end);
+  const text = readUtf8(bytes, start, end);
   return text.includes("\\") ? unescape(text) : text;
 }
 
@@ -264,6 +276,24 @@ export function skipScalar(c: JsonCursor): void {
   } else {
     readBoolean(c);
   }
+}
+
+/**
+ * The end of a scalar in its usual spelling: plain ASCII text, a short integer, null. {@link missed} for any other, which may be a scalar
+ * all the same. It needs no cursor, because most columns of a row may be skipped.
+ */
+export function plainScalarEnd(bytes: Uint8Array, p: number, end: number): number {
+  const first = bytes[p] as number;
+  if (first === quoteByte) {
+    const close = plainStringEnd(bytes, p + 1, end);
+    return close === missed ? missed : close + 1;
+  }
+  if (first > zero && first <= nine) {
+    const close = digitsEnd(bytes, p + 1, end);
+    return close < end && close - p <= maxDigits && numberBytes[bytes[close] as number] === 0 ? close : missed;
+  }
+  const isNull = first === 0x6e && bytes[p + 1] === 0x75 && bytes[p + 2] === 0x6c && bytes[p + 3] === 0x6c;
+  return isNull && p + 4 < end ? p + 4 : missed;
 }
 
 /** Moves over a string or null. */

@@ -1,5 +1,5 @@
 import { isLittleEndian } from "../../values/wide-integer.ts";
-import { latin1 } from "../text-cache.ts";
+import { latin1 } from "../utf8-text.ts";
 
 const minus = 0x2d;
 const zero = 0x30;

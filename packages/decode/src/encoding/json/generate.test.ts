@@ -1,16 +1,14 @@
 import { expect, test } from "vitest";
 import { resolveLimits, resolveValueOptions } from "../../options.ts";
 import { readEverything } from "../reader.ts";
-import { TextCache } from "../text-cache.ts";
 import type { RecordType, Type } from "../type.ts";
 import { generateFastReader } from "./generate.ts";
 import { convertContext } from "./reader.ts";
 
 const values = resolveValueOptions();
 const limits = resolveLimits();
-const texts = new TextCache();
-const options = { values, limits, plan: readEverything, codeGeneration: true, texts };
-const parse = { maxDepth: limits.maxDepth, texts };
+const options = { values, limits, plan: readEverything, codeGeneration: true };
+const parse = { maxDepth: limits.maxDepth };
 
 function isGenerated(type: RecordType): boolean {
   return generateFastReader(type, options, convertContext(options, parse), parse) !== null;

@@ -10,6 +10,7 @@ import {
   readInteger,
   readSimple,
   readText,
+  plainScalarEnd,
   skipLong,
   skipScalar,
   skipTextOrNull,
@@ -22,13 +23,13 @@ import { readBase64, readBase64Buffer, scratch } from "./read-base64.ts";
 import type { Conversion } from "../../values/conversion.ts";
 import { conversionFor } from "../../values/conversion-for.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
-import { TextCache } from "../text-cache.ts";
 import { jsonColumnTest } from "./unavailable-column.ts";
 
 /** Reads a record at the cursor, or sets the cursor to {@link missed}. */
 export type FastReader = (c: JsonCursor) => unknown;
 
-const noBytes = new Uint8Array(0);
+/** Whether an object or a list stands at the cursor. */
+const startsNested = "b[c.pos] === 123 || b[c.pos] === 91";
 
 /** Statements that move over any scalar, and over text. */
 const skipAny = "skipScalar(c);";
@@ -94,6 +95,7 @@ class Emitter {
     readInteger,
     readSimple,
     readText,
+    plainScalarEnd,
     skipScalar,
     skipLong,
     skipTextOrNull,
@@ -116,6 +118,7 @@ class Emitter {
     this.#options = options;
     this.#context = context;
     this.#parse = parse;
+    this.scope["skipNested"] = (c: JsonCursor) => void parseNested(c, parse);
     this.scope["isUnavailableText"] = context.unavailable.text;
     this.scope["isUnavailableBytes"] = context.unavailable.bytes;
     this.scope["isUnavailableJson"] = jsonColumnTest("any", context.unavailable);
@@ -146,16 +149,21 @@ class Emitter {
     const name = this.#name("record");
     this.#records.set(key, name);
     this.#open.add(type);
-    const { skip, defer } = this.#options.plan;
+    const { skip, defer, selected } = this.#options.plan;
     const lines: string[] = [];
     const properties: string[] = [];
     for (const [i, field] of type.fields.entries()) {
       if (this.isTooLong) {
         return name;
       }
+      const isUnselected = place.isRow && selected?.has(field.name) === false;
       const skipped = place.isTop && skip.includes(field.name);
+      if (isUnselected) {
+        lines.push(this.#unselected(field.name, i === 0));
+        continue;
+      }
       const read = skipped
-        ? "skipScalar(c);"
+        ? skipAny
         : place.isTop && defer?.field === field.name
           ? this.#deferred(field, defer, `v${i}`)
           : this.#field(field, place, `v${i}`);
@@ -189,7 +197,7 @@ class Emitter {
   #emit(name: string, lines: readonly string[], isEmpty: boolean, result: string): void {
     this.source += `
 function ${name}(c) {
-  const b = c.bytes; let p = c.pos; let t = null;
+  const b = c.bytes, e = c.end; let p = c.pos, n = 0, t = null;
   if (b[p] !== 123) { skipScalar(c); if (b[p] !== 110) c.pos = missed; return null; }
   ${isEmpty ? "p++;" : lines.join("\n  ")}
   if (b[p] !== 125) { c.pos = missed; return null; }
@@ -208,6 +216,13 @@ function ${name}(c) {
     // An index that is cut to 32 bits needs no check for overflow.
     const differs = [...bytes].map((byte, i) => `b[(p + ${i}) | 0] !== ${byte}`).join(" || ");
     return `if (${differs}) { c.pos = missed; return null; } c.pos = p + ${bytes.length};`;
+  }
+
+  /** Statements that move over a column of any type. */
+  #unselected(name: string, isFirst: boolean): string {
+    return `${this.#literal(name, isFirst)}
+  if ((n = plainScalarEnd(b, c.pos, e)) !== missed) p = n;
+  else { if (${startsNested}) skipNested(c); else skipScalar(c); if ((p = c.pos) === missed) return null; }`;
   }
 
   /** Statements that read one field into `target`. */
@@ -420,15 +435,13 @@ function ${name}(c) {
   #deferredRead(type: RecordType, where: string): (bytes: Uint8Array, start: number, end: number) => unknown {
     const convert = compileConvert(type, this.#context, where);
     const parse = this.#parse;
-    const cursor = new JsonCursor(noBytes, parse.texts ?? new TextCache());
+    const cursor = new JsonCursor();
     const late: { fast: FastReader | null } = { fast: null };
     this.#lateReaders.push([late, this.record(type, { isTop: false, isRow: false })]);
     return (bytes, start, end) => {
-      cursor.bytes = bytes;
-      cursor.pos = start;
-      cursor.end = end;
+      cursor.open(bytes, start, end);
       const value = late.fast === null ? null : late.fast(cursor);
-      cursor.bytes = noBytes; // the event holds the batch as long as it needs it; the reader must not
+      cursor.close();
       return value !== null && cursor.pos === end ? value : convert(parseJson(bytes, start, end, parse));
     };
   }

@@ -1,6 +1,6 @@
 import { DecodeError } from "../../errors.ts";
 import { setProperty } from "../../set-property.ts";
-import { asciiText, latin1, type TextCache } from "../text-cache.ts";
+import { asciiText, latin1 } from "../utf8-text.ts";
 import { type JsonCursor, jsonNumberEnd, missed, maxDigits, numberBytes, plainStringEnd, stringEnd, stringText } from "./cursor.ts";
 import { exactInteger } from "./exact-integer.ts";
 
@@ -20,8 +20,6 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 
 export interface ParseOptions {
   readonly maxDepth: number;
-  /** The cache of texts; null if a cache is not worth it. */
-  readonly texts: TextCache | null;
   /**
    * Whether numbers with a fraction or an exponent are read as doubles, for values without a type. A number out of a double's range keeps
    * its text. If false, all of them keep their text.
@@ -97,7 +95,6 @@ class Parser {
   hasFractions = false;
   #bytes: Uint8Array = noBytes;
   #end = 0;
-  #texts: TextCache | null = null;
   #asDoubles = false;
   #start = 0;
   #pos = 0;
@@ -109,14 +106,12 @@ class Parser {
     this.#start = start;
     this.#pos = start;
     this.#end = end;
-    this.#texts = options.texts;
     this.#asDoubles = options.asDoubles === true;
   }
 
   /** Drops the bytes, because a topic without new messages must not keep its last batch in memory. */
   forget(): void {
     this.#bytes = noBytes;
-    this.#texts = null;
   }
 
   value(depth: number): unknown {
@@ -211,7 +206,7 @@ class Parser {
     const plainEnd = plainStringEnd(this.#bytes, open, this.#end);
     if (plainEnd !== missed) {
       this.#pos = plainEnd + 1;
-      return this.#texts === null ? latin1(this.#bytes, open, plainEnd) : asciiText(this.#texts, this.#bytes, open, plainEnd);
+      return asciiText(this.#bytes, open, plainEnd);
     }
     const close = stringEnd(this.#bytes, open, this.#end);
     if (close === missed) {

@@ -2,7 +2,6 @@ import { setProperty } from "../../set-property.ts";
 import type { EncodingName } from "../../event.ts";
 import type { ResolvedLimits } from "../../options.ts";
 import { type CompileOptions, Deferred, type DeferredField, type PayloadReader, type ReadPlan } from "../reader.ts";
-import { TextCache } from "../text-cache.ts";
 import { type Type, withoutNull } from "../type.ts";
 import { unavailableTests } from "../../values/unavailable.ts";
 import type { CompileBudget } from "../compile-budget.ts";
@@ -49,12 +48,11 @@ export class JsonReader implements PayloadReader {
     this.encoding = encoding;
     this.type = type;
     this.#limits = options.limits;
-    const texts = options.texts ?? new TextCache();
-    this.#parse = { maxDepth: options.limits.maxDepth, texts };
+    this.#parse = { maxDepth: options.limits.maxDepth };
     const context = convertContext(options, this.#parse, options.isRanged);
     this.#context = context;
     this.#compile = (chosen) => compileTop(type, options.plan, chosen);
-    this.#cursor = new JsonCursor(noBytes, texts);
+    this.#cursor = new JsonCursor();
     const record = withoutNull(type);
     this.#budget = options.codeGeneration ? (options.compileBudget ?? null) : null;
     this.#fields = this.#budget === null ? 0 : countFields(record);
@@ -93,11 +91,9 @@ export class JsonReader implements PayloadReader {
       return fastPathMiss;
     }
     const cursor = this.#cursor;
-    cursor.bytes = bytes;
-    cursor.pos = start;
-    cursor.end = end;
+    cursor.open(bytes, start, end);
     const value = tryFast(this.#fast, cursor);
-    cursor.bytes = noBytes; // a topic without new messages must not keep its last batch in memory
+    cursor.close();
     if (cursor.pos === end) {
       this.#credit = fullCredit;
       return value;
@@ -161,17 +157,24 @@ function compileTop(type: Type, plan: ReadPlan, context: ConvertContext): Conver
   const fields = record.fields.filter((field) => !plan.skip.includes(field.name));
   const extra = plan.rows === "self" ? compileColumn({ kind: "any" }, context, "a column") : compileAny(undefined, context);
   const convert = recordConvert(fields, ({ name, type: column }) => compileTopField(name, column, plan, context), extra, "the payload");
-  return (value) => (value === null ? null : convert(withoutSkipped(value, plan.skip)));
+  const selected = plan.rows === "self" ? plan.selected : undefined;
+  return (value) => (value === null ? null : convert(onlySelected(withoutSkipped(value, plan.skip), selected)));
 }
 
 function withoutSkipped(value: unknown, skip: readonly string[]): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || !skip.some((name) => Object.hasOwn(value, name))) {
-    return value;
-  }
+  return isJsonObject(value) && skip.some((name) => Object.hasOwn(value, name)) ? only(value, (name) => !skip.includes(name)) : value;
+}
+
+/** A row without the columns that are not selected. */
+function onlySelected(row: unknown, selected: ReadPlan["selected"]): unknown {
+  return selected !== undefined && isJsonObject(row) ? only(row, (name) => selected.has(name)) : row;
+}
+
+function only(value: Record<string, unknown>, isKept: (name: string) => boolean): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
-    if (!skip.includes(name)) {
-      setProperty(kept, name, (value as Record<string, unknown>)[name]);
+    if (isKept(name)) {
+      setProperty(kept, name, value[name]);
     }
   }
   return kept;
@@ -182,20 +185,20 @@ function compileTopField(name: string, type: Type, plan: ReadPlan, context: Conv
     return compileColumn(type, context, name);
   }
   if (plan.rows.includes(name)) {
-    return compileRow(type, context, name);
+    return compileRow(type, context, name, plan.selected);
   }
   return plan.defer?.field === name
     ? compileDeferred(plan.defer, type, compileConvert(type, context, name), context)
     : compileConvert(type, context, name);
 }
 
-function compileRow(type: Type, context: ConvertContext, where: string): Convert {
+function compileRow(type: Type, context: ConvertContext, where: string, selected: ReadPlan["selected"]): Convert {
   const record = withoutNull(type);
   const anyColumn = compileColumn({ kind: "any" }, context, where);
   const fields = record.kind === "record" ? record.fields : [];
   const convertRecord = recordConvert(fields, (field) => compileColumn(field.type, context, `${where}.${field.name}`), anyColumn, where);
   const convertOther = record.kind === "record" ? () => mismatch(where, "an object") : compileConvert(type, context, where);
-  return (value) => (isJsonObject(value) ? convertRecord(value) : value === null ? null : convertOther(value));
+  return (value) => (isJsonObject(value) ? convertRecord(onlySelected(value, selected)) : value === null ? null : convertOther(value));
 }
 
 /**

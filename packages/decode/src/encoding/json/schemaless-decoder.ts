@@ -3,12 +3,13 @@ import type { EncodingName } from "../../event.ts";
 import type { CompileBudget } from "../compile-budget.ts";
 import { type FastPathMatch, fastPathMiss } from "../fast-path.ts";
 import type { TextScope } from "../opening.ts";
-import type { ColumnHints } from "../reader.ts";
+import type { ColumnHints, ReadPlan } from "../reader.ts";
 import type { Type } from "../type.ts";
 import { minMeteredBytes } from "./cost.ts";
 import { areManyNames, learnType, type NamesOf } from "./learn.ts";
 import { isJsonObject } from "./parse.ts";
 import { JsonReader } from "./reader.ts";
+import { type JsonTextReader, jsonTextReader } from "./selecting-reader.ts";
 
 /** A parsed value of an encoding that carries no schema. */
 export interface SchemalessValue {
@@ -26,7 +27,7 @@ export interface SchemalessValue {
 /** How the values of one shape are read. */
 interface ShapeReader<Route> {
   readonly route: Route;
-  readonly reader: JsonReader;
+  readonly reader: JsonTextReader;
   /** Whether the envelope needs the text of numbers with a fraction. */
   readonly wantsExact: boolean;
 }
@@ -111,13 +112,15 @@ export class SchemalessDecoder<Route> {
     const opening = openings.openingFor({ type: null, names, isText: typeof parsed === "string" });
     const { plan } = opening;
     const type: Type = isJsonObject(parsed) ? learnType(parsed, namesOf, plan, this.#columns) : { kind: "any" };
-    const reader = new JsonReader(encoding, type, { ...settings.compileOptions(plan), compileBudget: this.#budget });
+    const compile = (chosen: ReadPlan): JsonReader =>
+      new JsonReader(encoding, type, { ...settings.compileOptions(chosen), compileBudget: this.#budget });
+    const reader = jsonTextReader(type, opening, compile);
     const fastPath = isText && names !== null ? this.#fastPathOf(reader, names) : null;
     return { route: opening.routeOf({ encoding, fastPath, nullIsTombstone }), reader, wantsExact: plan.numbers === "exact" };
   }
 
   /** The names are spread over the whole text, so the prefix is only the brace, and the reader compares the names. */
-  #fastPathOf(reader: JsonReader, [first]: readonly string[]): FastPathMatch {
+  #fastPathOf(reader: JsonTextReader, [first]: readonly string[]): FastPathMatch {
     const read = (bytes: Buffer, afterBrace: number, end: number): unknown => {
       const start = afterBrace - brace.length;
       return end - start < minMeteredBytes ? reader.readFast(bytes, start, end) : fastPathMiss;

@@ -6,7 +6,7 @@
 import { setProperty } from "../../set-property.ts";
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { Deferred } from "../reader.ts";
-import { readText } from "../text-cache.ts";
+import { readText } from "../utf8-text.ts";
 import {
   type Cursor,
   groupEnd,
@@ -179,7 +179,7 @@ export class ClosureCompiler {
       }
       const valueEnd = readEnd(at, b, p, e);
       if (tag === 0x0a) {
-        typeUrl = readText(at.texts, b, at.p, valueEnd);
+        typeUrl = readText(b, at.p, valueEnd);
       } else {
         start = at.p;
         end = valueEnd;
@@ -378,7 +378,7 @@ export class ClosureCompiler {
           if (placeholder?.test(b, start, end) === true) {
             return UNAVAILABLE;
           }
-          const text = readText(at.texts, b, start, end);
+          const text = readText(b, start, end);
           return convert === null ? text : convert(text);
         });
       }

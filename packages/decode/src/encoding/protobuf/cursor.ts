@@ -7,7 +7,6 @@
  */
 import { DecodeError } from "../../errors.ts";
 import type { ResolvedLimits } from "../../options.ts";
-import type { TextCache } from "../text-cache.ts";
 import { minMeteredBytes, addCost, addRereadCost, costOf } from "./cost.ts";
 
 /** What the functions of one reader share. */
@@ -22,12 +21,10 @@ export class Cursor {
   readonly maxDepth: number;
   readonly maxCostPerByte: number;
   readonly minMeteredBytes: number;
-  readonly texts: TextCache;
   readonly scratch: Uint8Array = new Uint8Array(8);
   readonly scratchView: DataView = new DataView(this.scratch.buffer);
 
-  constructor(limits: Pick<ResolvedLimits, "maxDepth" | "maxCostPerByte">, texts: TextCache, minBytes: number = minMeteredBytes) {
-    this.texts = texts;
+  constructor(limits: Pick<ResolvedLimits, "maxDepth" | "maxCostPerByte">, minBytes: number = minMeteredBytes) {
     this.maxDepth = limits.maxDepth;
     this.maxCostPerByte = limits.maxCostPerByte;
     this.minMeteredBytes = minBytes;

@@ -11,7 +11,7 @@ import {
   type ProtoMessage,
 } from "./file.ts";
 import { limitDefaults } from "../../options.ts";
-import { TextCache, readText } from "../text-cache.ts";
+import { readText } from "../utf8-text.ts";
 import { unescapeText } from "./tokens.ts";
 
 /**
@@ -135,7 +135,7 @@ class Fields {
 
   text(number: number): string | null {
     const last = this.#contents.get(number)?.at(-1);
-    return typeof last === "object" ? readText(at.texts, this.#bytes, last.start, last.end) : null;
+    return typeof last === "object" ? readText(this.#bytes, last.start, last.end) : null;
   }
 
   parts(number: number): readonly Fields[] {
@@ -175,4 +175,4 @@ class Fields {
   }
 }
 
-const at = new Cursor({ maxDepth: maxNesting, maxCostPerByte: limitDefaults.maxCostPerByte }, new TextCache());
+const at = new Cursor({ maxDepth: maxNesting, maxCostPerByte: limitDefaults.maxCostPerByte });

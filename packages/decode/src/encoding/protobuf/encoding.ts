@@ -1,5 +1,4 @@
 import type { ParsedSchema, SchemaEncoding } from "../schema-encoding.ts";
-import { TextCache } from "../text-cache.ts";
 import { Cursor } from "./cursor.ts";
 import { invalidProto } from "./file.ts";
 import { fits } from "./fits.ts";
@@ -29,7 +28,7 @@ export const protobuf: SchemaEncoding = {
       readingsOf: (selected) => schema.readingsOf(selected),
       fits: (selected, bytes, start, end) => {
         const message = schema.select(selected);
-        return message !== null && fits(message, new Cursor(limits, new TextCache()), bytes, start, end);
+        return message !== null && fits(message, new Cursor(limits), bytes, start, end);
       },
     };
   },

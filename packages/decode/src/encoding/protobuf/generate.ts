@@ -6,7 +6,7 @@
  */
 import { UNAVAILABLE } from "../../values/unavailable.ts";
 import { generate, property, quote } from "../codegen.ts";
-import { readText } from "../text-cache.ts";
+import { readText } from "../utf8-text.ts";
 import { addPair, hasTextKeys, initialOf, itemCost } from "./collections.ts";
 import { type ReadMessage, type ReadPayload, ClosureCompiler, whole } from "./closures.ts";
 import * as primitives from "./cursor.ts";
@@ -263,7 +263,7 @@ return p;}`;
         return `${varint("c", "readInt32", end)}{const y=${this.#constant(instruction.names)}.get(c);${target}=y===undefined?c:${symbol};}`;
       }
       case "string":
-        return this.#sized(instruction.placeholder, target, this.#converted(instruction.convert, "readText(at.texts,b,p,n)"), end);
+        return this.#sized(instruction.placeholder, target, this.#converted(instruction.convert, "readText(b,p,n)"), end);
       case "bytes": {
         const bytes =
           instruction.convert === null

@@ -44,7 +44,7 @@ export function joinParts(
       parts.delete(inOneof.get(field.oneof) ?? field); // a later field of the oneof replaces the earlier one
       inOneof.set(field.oneof, field);
     }
-    if (field.instruction.kind === "message" && !mergesInPlace(field)) {
+    if (field.instruction.kind === "message" && field.use !== "skip" && !mergesInPlace(field)) {
       const known = parts.get(field) ?? [];
       parts.set(field, known);
       known.push(...contentOf(at, b, start, position, tag));

@@ -1,4 +1,4 @@
-import { checkText, TextMemo } from "../text-cache.ts";
+import { checkText, TextMemo } from "../utf8-text.ts";
 import { type Cursor, readEnd, readTag, skipField, wire } from "./cursor.ts";
 import type { DeferInstruction } from "./read-instructions.ts";
 
@@ -37,7 +37,7 @@ export function peekReader(
       } else {
         const end = readEnd(at, b, position, e);
         if (place < memos.length) {
-          seen[place] = memos[place]?.read(at.texts, b, at.p, end);
+          seen[place] = memos[place]?.read(b, at.p, end);
         } else {
           checkText(b, at.p, end);
         }

@@ -126,12 +126,12 @@ class Planner {
         rows === "self" ? "row" : "value",
         rows !== "self" && rows.includes(field.name) ? "row" : "value",
       );
-      const use = defer?.field === field.name ? this.#defer(instruction, field.type, defer) : skip.includes(field.name) ? "skip" : "read";
+      const isSkipped = skip.includes(field.name) || (rows === "self" && this.#isSkipped(field, message));
+      const use = defer?.field === field.name ? this.#defer(instruction, field.type, defer) : isSkipped ? "skip" : "read";
       return { ...instruction, use };
     });
-    return this.#planned(
-      instructionOf(fields, null, rows === "self" ? this.#finish(message.fields.filter(({ name }) => !skip.includes(name))) : null),
-    );
+    const columns = message.fields.filter(({ name }) => !skip.includes(name));
+    return this.#planned(instructionOf(fields, null, rows === "self" ? this.#finish({ ...message, fields: columns }) : null));
   }
 
   #planned(instruction: MessageInstruction): MessageInstruction {
@@ -192,11 +192,12 @@ class Planner {
       );
     }
     const fields: FieldInstruction[] = [];
-    const planned = instructionOf(fields, convert, inside === "row" ? this.#finish(message.fields) : null, message.fields);
+    const planned = instructionOf(fields, convert, inside === "row" ? this.#finish(message) : null, message.fields);
     const instruction = convert === null ? planned : { ...planned, cost: convertedCost(message, planned.cost) };
     this.#waiting.push(() => {
       for (const field of message.fields) {
-        fields.push(this.#field(field, inside, inside === "raw" ? "raw" : "value"));
+        const use = inside === "row" && this.#isSkipped(field, message) ? "skip" : "read";
+        fields.push({ ...this.#field(field, inside, inside === "raw" ? "raw" : "value"), use });
       }
     });
     return instruction;
@@ -283,13 +284,34 @@ class Planner {
     return type.kind !== "message" && cardinality === "single" && !isRequired && this.#conversion(field, "value") === null;
   }
 
-  #finish(fields: readonly MessageField[]): MessageInstruction["finish"] {
+  #isSelected({ name }: MessageField): boolean {
+    return this.#options.plan.selected?.has(name) !== false;
+  }
+
+  /**
+   * Whether a column is skipped. A column that is not selected is read all the same if it belongs to a oneof with one that is: the last of
+   * them that was sent makes null of the others.
+   */
+  #isSkipped(field: MessageField, { fields }: Message): boolean {
+    const { oneof } = field;
+    return !this.#isSelected(field) && (oneof < 0 || !fields.some((other) => other.oneof === oneof && this.#isSelected(other)));
+  }
+
+  #finish(message: Message): MessageInstruction["finish"] {
+    const fields = message.fields.filter((field) => this.#isSelected(field));
+    const dropped = message.fields.filter((field) => !this.#isSelected(field) && !this.#isSkipped(field, message));
+    const drops = dropped.map(
+      ({ name }) =>
+        (row: Record<string, unknown>): void =>
+          void delete row[name],
+    );
     const finishes = fields.flatMap((field) => {
       const conversion = this.#conversion(field, "row");
       const finish = this.#placeholders.finish(field, conversion?.array ?? null);
       return finish === null ? [] : [finish];
     });
-    return finishes.length === 0 ? null : (row) => finishes.forEach((finish) => finish(row));
+    const all = [...drops, ...finishes];
+    return all.length === 0 ? null : (row) => all.forEach((finish) => finish(row));
   }
 }
 

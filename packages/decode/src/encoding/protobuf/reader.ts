@@ -1,7 +1,6 @@
 import type { ConvertContext } from "../json/convert.ts";
 import { convertContext } from "../json/reader.ts";
 import type { CompileOptions, PayloadReader } from "../reader.ts";
-import { TextCache } from "../text-cache.ts";
 import type { Type } from "../type.ts";
 import { closureReader, type ReadPayload } from "./closures.ts";
 import { Cursor } from "./cursor.ts";
@@ -24,7 +23,7 @@ export function compileProtobufReader(message: Message, type: Type, options: Pro
 
 function compileRead(message: Message, options: ProtobufReaderOptions): ReadPayload {
   const root = planInstructions(message, { ...options, columns: options.columns ?? new Map(), parseJson: jsonParser(options) });
-  const at = new Cursor(options.limits, options.texts ?? new TextCache(), options.minMeteredBytes);
+  const at = new Cursor(options.limits, options.minMeteredBytes);
   return options.codeGeneration && countFields(root) <= maxGeneratedFields ? generateReader(root, at) : closureReader(root, at);
 }
 
@@ -46,7 +45,7 @@ function countFields(root: MessageInstruction): number {
 function jsonParser(options: CompileOptions): (text: string) => unknown {
   let context: ConvertContext | undefined;
   return (text) => {
-    context ??= convertContext(options, { maxDepth: options.limits.maxDepth, texts: null });
+    context ??= convertContext(options, { maxDepth: options.limits.maxDepth });
     return context.parseJson(text);
   };
 }

@@ -31,7 +31,16 @@ function isMessage(data: Block): boolean {
 
 function jsonText(data: Block): string {
   const { schema, payload } = data;
-  return isBlock(schema) ? `{"schema":${written(schema, null)},"payload":${written(payload, schema)}}` : written(data, null);
+  return isBlock(schema) ? `{"schema":${writtenAsItIs(schema)},"payload":${written(payload, schema)}}` : writtenAsItIs(data);
+}
+
+/** Writes a value without a schema. The runtime's own writer takes a tenth of the time, and knows everything but bigints. */
+function writtenAsItIs(value: Block): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return written(value, null); // a TypeError: the value holds a bigint
+  }
 }
 
 const integerTypes: ReadonlySet<unknown> = new Set(["int8", "int16", "int32", "int64"]);

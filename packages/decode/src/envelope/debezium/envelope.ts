@@ -20,7 +20,9 @@ export const debezium: EnvelopeFormat = {
   recognise: (shape) => recogniseDebezium(shape)?.evidence ?? null,
   planFor: (shape) => {
     const recognised = recogniseDebezium(shape);
-    return recognised?.record === "change" && recognised.isPayload !== true ? changePlan(isNamedEnvelope(shape)) : readEverything;
+    return recognised?.record === "change" && recognised.isPayload !== true
+      ? { ...changePlan(isNamedEnvelope(shape)), isSelectable: true }
+      : readEverything;
   },
   membersOf: membersOfRecord,
   tableIn: tableInValue,
@@ -56,6 +58,7 @@ function openDebeziumChange(op: string, change: Change, source: Deferred, origin
   }
   const table = tableOf(head, origin.scope);
   if (head.dialect !== null) {
+    origin.scope.needWholeRows?.(); // a dialect may tell from other columns how a row is written
     return head.dialect(op, change, table, origin);
   }
   const before = change["before"] ?? null;

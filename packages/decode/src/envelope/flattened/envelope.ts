@@ -14,7 +14,7 @@ export const flattened: EnvelopeFormat = {
   name: "flattened",
   headerNames: markerNames,
   recognise: recogniseFlattened,
-  planFor: () => ({ defer: null, skip: [], rows: "self" }),
+  planFor: () => ({ defer: null, skip: [], rows: "self", isSelectable: true }),
   sharesSemantics: () => true,
   isMetaColumn: (name, names) => metaField(name, prefixOf(names)) !== null,
   open,

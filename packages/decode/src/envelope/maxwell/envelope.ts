@@ -116,14 +116,16 @@ function copyInto(key: Columns, part: Block): void {
 
 /** Fields of the message that belong to the position in MySQL's log. The message also has the text `position`, which is `file:offset`. */
 const positionFields = ["server_id", "thread_id", "gtid", "xid", "xoffset", "commit", "schema_id", "query", "reason", "comment"] as const;
+/** The same names, each with its spelling in camel case. Translated once: for each record it would cost as much as reading the row. */
+const positionSpellings = positionFields.map((name) => [name, camelCase(name)] as const);
 
 function sourceBlock(value: Block, snapshot: string, tsMs: number): Block {
   const block: Record<string, unknown> = { connector: "mysql", db: value["database"], snapshot, ts_ms: tsMs };
   if (typeof value["table"] === "string") {
     block["table"] = value["table"];
   }
-  for (const name of positionFields) {
-    const field = value[name] ?? value[camelCase(name)];
+  for (const [name, inCamelCase] of positionSpellings) {
+    const field = value[name] ?? value[inCamelCase];
     if (field !== undefined) {
       block[name] = field;
     }

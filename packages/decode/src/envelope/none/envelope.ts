@@ -9,7 +9,7 @@ import { recogniseRow } from "./recognise.ts";
 export const none: EnvelopeFormat = {
   name: "none",
   recognise: recogniseRow,
-  planFor: () => ({ defer: null, skip: [], rows: "self" }),
+  planFor: () => ({ defer: null, skip: [], rows: "self", isSelectable: true }),
   sharesSemantics: () => true,
   open,
 };

@@ -13,7 +13,7 @@ type Block = Readonly<Record<string, unknown>>;
 export const ticdcAvro: EnvelopeFormat = {
   name: "ticdc-avro",
   recognise: recogniseTicdcAvro,
-  planFor: () => ({ defer: null, skip: [], rows: "self" }),
+  planFor: () => ({ defer: null, skip: [], rows: "self", isSelectable: true }),
   isMetaColumn: isExtension,
   open,
 };

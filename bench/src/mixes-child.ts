@@ -1,0 +1,33 @@
+import { mixes, passOf } from "./cases/mixes.ts";
+import type { Encoding } from "./varied-corpus.ts";
+
+// Time is the processor's: on a machine that others use as well, the clock goes on while this process waits.
+const [name, encoding, measureMs, warmUpMs] = process.argv.slice(2);
+const chosen = mixes.find((mix) => mix.name === name);
+if (chosen === undefined) {
+  throw new TypeError(`there is no mix called ${name}`);
+}
+const { pass, messages, bytes } = await passOf(chosen, encoding as Encoding);
+let consumed = 0;
+
+function processorNs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) * 1_000;
+}
+
+/** Nanoseconds a message of each pass, until the passes have taken `forMs`. */
+function passesFor(forMs: number): readonly number[] {
+  const passesNs: number[] = [];
+  const end = processorNs() + forMs * 1e6;
+  for (let now = processorNs(); now < end; ) {
+    consumed += pass();
+    const after = processorNs();
+    passesNs.push((after - now) / messages);
+    now = after;
+  }
+  return passesNs;
+}
+
+passesFor(Number(warmUpMs));
+const passesNs = passesFor(Number(measureMs));
+process.stdout.write(JSON.stringify({ passesNs, bytesPerMessage: bytes / messages, consumed }));

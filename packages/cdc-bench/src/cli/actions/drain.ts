@@ -1,0 +1,219 @@
+import { BenchError } from "../../bench-error.ts";
+import { exitCodes, type ExitCode } from "../../exit-codes.ts";
+import { changeFormat, type ChangeFormat } from "../../load/change-events/index.ts";
+import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
+import { databaseKindOf } from "../../load/database.ts";
+import { faultTextOf } from "../../load/fault.ts";
+import { createObserver, type Observer } from "../../observe/observer.ts";
+import { describeEnvironment } from "../../report/environment.ts";
+import { openResultSink } from "../../report/result-sink.ts";
+import { type ClusterAccess, openClusterAccess } from "../../scenario/catch-up/cluster-access.ts";
+import { tuningText } from "../../scenario/catch-up/tuning.ts";
+import { type TargetName, targetNames } from "../../scenario/drain/contenders.ts";
+import type { DrainResult } from "../../scenario/drain/drain-result.ts";
+import { drainNotes, drainRules } from "../../scenario/drain/notes.ts";
+import { type DrainOutcome, type DrainPlan, runDrain } from "../../scenario/drain/run-drain.ts";
+import { deliveryCostsOf, drainMetrics } from "../../scenario/drain/summarize.ts";
+import type { SnapshotFormat } from "../../scenario/snapshot/formats.ts";
+import type { Terminal } from "../../terminal.ts";
+import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
+import { resolveProxy, resolveTuning } from "../catch-up-options.ts";
+import { cleanWith } from "./clean-with.ts";
+import { resolveDemands } from "../demand-options.ts";
+import type { DrainFlags } from "../drain.ts";
+import { openProfiling } from "../profile-options.ts";
+import { writeResult } from "../result-options.ts";
+import { resolveCluster } from "../source-options.ts";
+
+export async function drain(flags: DrainFlags, terminal: Terminal): Promise<ExitCode> {
+  const { connection, registry } = resolveCluster(flags, terminal.env);
+  if (connection === undefined) {
+    throw new BenchError("usage", "where is the backlog written to? Give --brokers HOST:PORT.");
+  }
+  const sinkUrl = flags.sinkUrl ?? terminal.env["DRAIN_SINK_URL"];
+  if (flags.clean === true) {
+    return cleanWith(
+      { connection, databaseUrl: databaseOf(flags, terminal) ?? sinkUrl, connectUrl: connectOf(flags, terminal), registry },
+      terminal,
+    );
+  }
+  const targets = targetsOf(flags, sinkUrl);
+  const openWriter = flags.via === "postgres" ? await postgresWriterOf(flags, terminal, registry) : null;
+  const demands = resolveDemands(flags, "drain");
+  const profiling = openProfiling(flags, "drain");
+  const sink = await openResultSink(terminal, flags.output);
+  try {
+    const observer = createObserver(terminal);
+    observer.note(`reaching ${connection.brokers.join(", ")}`);
+    const cluster = await openClusterAccess("drain", connection, terminal, {
+      databaseUrl: databaseOf(flags, terminal) ?? sinkUrl,
+      connectUrl: connectOf(flags, terminal),
+      registry,
+    });
+    const { interrupt } = terminal;
+    const { record } = profiling;
+    const plan: DrainPlan = { ...planOf(flags), cluster, targets, sinkUrl, interrupt, observer, openWriter, record };
+    const startedAt = new Date();
+    const outcome = await thenClose(runDrain(plan), observer, cluster);
+    const result = resultOf(plan, connection, outcome, demands, startedAt);
+    if (result !== null) {
+      await writeResult(sink, flags, await profiling.addTo(result));
+    }
+    return exitCodeOf(result);
+  } finally {
+    await sink.close();
+  }
+}
+
+/** Deletes what was made before the result is written: its reader may be slow. */
+async function thenClose<T>(work: Promise<T>, observer: Observer, cluster: ClusterAccess): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    observer.end();
+    await cluster.close();
+  }
+}
+
+function targetsOf({ to, work }: DrainFlags, sinkUrl: string | undefined): readonly TargetName[] {
+  const targets = to === "all" ? targetNames : [to];
+  if (targets.includes("postgres") && sinkUrl === undefined) {
+    throw new BenchError("usage", "which PostgreSQL is written to? Give --sink-url postgres://user@host:port/name (env DRAIN_SINK_URL).");
+  }
+  if (!targets.includes("handler") && work !== undefined) {
+    throw new BenchError("usage", "--work is the waiting of a handler: it goes with --to handler or --to all.");
+  }
+  return targets;
+}
+
+function databaseOf({ database }: DrainFlags, { env }: Terminal): string | undefined {
+  return database ?? env["DATABASE_URL"];
+}
+
+function connectOf({ connect }: DrainFlags, { env }: Terminal): string | undefined {
+  return connect ?? env["CONNECT_URL"];
+}
+
+/** Formats that a converter of Kafka Connect writes, by the names of `--format`. */
+const connectFormats: Readonly<Record<string, SnapshotFormat>> = {
+  "json-with-schema": "json-schema",
+  json: "json",
+  avro: "avro",
+  protobuf: "protobuf",
+};
+
+async function postgresWriterOf(
+  flags: DrainFlags,
+  terminal: Terminal,
+  registry: RegistryConnection | undefined,
+): Promise<NonNullable<DrainPlan["openWriter"]>> {
+  const databaseUrl = databaseOf(flags, terminal);
+  const connectUrl = connectOf(flags, terminal);
+  const format = connectFormats[flags.format];
+  if (databaseUrl === undefined || connectUrl === undefined) {
+    throw new BenchError(
+      "usage",
+      "--via postgres needs --database postgres://user@host:port/name (DATABASE_URL) and --connect URL (CONNECT_URL).",
+    );
+  }
+  if (databaseKindOf(databaseUrl) !== "postgresql") {
+    throw new BenchError("usage", "--via postgres writes to PostgreSQL: give --database postgres://user@host:port/name.");
+  }
+  if (format === undefined) {
+    throw new BenchError("usage", `--via postgres writes ${Object.keys(connectFormats).join(", ")}, not ${flags.format}.`);
+  }
+  const { openPostgresWriter } = await import("../../scenario/drain/postgres-writer.ts");
+  const { converterRegistry } = flags;
+  return (plan) =>
+    openPostgresWriter({
+      ...plan,
+      databaseUrl,
+      connectUrl,
+      registry,
+      converterRegistry,
+      format,
+      rows: plan.records + plan.checkpointRecords,
+      env: terminal.env,
+    });
+}
+
+/** What the flags alone say. */
+function planOf(
+  flags: DrainFlags,
+): Omit<DrainPlan, "cluster" | "targets" | "sinkUrl" | "interrupt" | "observer" | "openWriter" | "record"> {
+  return {
+    ...flags,
+    ...resolveProxy(flags),
+    format: changeFormat(flags.format) as ChangeFormat, // the flag has choices
+    records: flags.events,
+    checkpointRecords: flags.checkpointEvents,
+    tuning: resolveTuning(flags),
+    workMs: flags.work ?? 0,
+    slowSinkMs: flags.slowSink ?? null,
+  };
+}
+
+/** Null if the run was interrupted before there was anything to tell. */
+function resultOf(
+  plan: DrainPlan,
+  connection: ClusterConnection,
+  { backlog, drains, slowSink }: DrainOutcome,
+  demands: Demands,
+  startedAt: Date,
+): DrainResult | null {
+  if (backlog === null) {
+    return null;
+  }
+  const deliveryCosts = deliveryCostsOf(drains);
+  return {
+    schemaVersion: 1,
+    command: "drain",
+    startedAt: startedAt.toISOString(),
+    elapsedMs: Date.now() - startedAt.getTime(),
+    aborted: plan.interrupt.aborted,
+    environment: describeEnvironment(),
+    settings: settingsOf(plan, connection),
+    rules: drainRules(plan),
+    notes: drainNotes(plan, drains, slowSink),
+    ...judge(drainMetrics(drains, deliveryCosts), demands),
+    backlog,
+    drains,
+    deliveryCosts,
+    slowSink,
+    configuration: tuningText(plan.tuning),
+  };
+}
+
+function settingsOf(plan: DrainPlan, { brokers }: ClusterConnection): Readonly<Record<string, unknown>> {
+  const { records, checkpointRecords, partitions, writers, compression, seed, rounds, targets, workMs, slowSinkMs, usesProxy } = plan;
+  return {
+    brokers,
+    client: "kafkajs",
+    events: records,
+    checkpointEvents: checkpointRecords,
+    partitions,
+    writers,
+    via: plan.openWriter === null ? "kafka" : "postgres",
+    format: plan.format.name,
+    compression,
+    seed,
+    rounds,
+    targets,
+    workMs,
+    slowSinkMs,
+    proxy: usesProxy,
+    faults: plan.faults.map(faultTextOf),
+    ...plan.tuning,
+  };
+}
+
+function exitCodeOf(result: DrainResult | null): ExitCode {
+  if (result === null || result.aborted) {
+    return exitCodes.interrupted;
+  }
+  const rounds = result.drains.flatMap((measured) => measured.rounds);
+  if (rounds.some(({ errors }) => errors.length > 0)) {
+    return exitCodes.decodeErrors;
+  }
+  return verdictExitCode(result);
+}

@@ -1,0 +1,108 @@
+import { type ColumnHintTexts, columnHintsOf, describeSchema } from "@cdckit/decode";
+import { isRegistryError, type Registry } from "@cdckit/registry";
+import { BenchError } from "../../bench-error.ts";
+import { exitCodes, type ExitCode } from "../../exit-codes.ts";
+import { hintsOfDatabase } from "../../hints/database-columns.ts";
+import type { RegistryConnection } from "../../load/connection.ts";
+import { openRecordFeed } from "../../load/record-feed.ts";
+import { openRegistry, openSchemas } from "../../load/schemas.ts";
+import type { Source } from "../../load/source.ts";
+import { isRegistryAtFault } from "../../registry-fault.ts";
+import { openResultSink } from "../../report/result-sink.ts";
+import type { Terminal } from "../../terminal.ts";
+import { SeenTables } from "../../types/seen-tables.ts";
+import { resolveCluster, resolveSource } from "../source-options.ts";
+import type { HintsFlags } from "../hints.ts";
+
+/** Writes the option `topics` of `createDecoder` as JSON, which `inspect --hints` takes as well. */
+export async function hints(flags: HintsFlags, terminal: Terminal): Promise<ExitCode> {
+  const columns = await columnsFrom(flags, terminal);
+  if (terminal.interrupt.aborted) {
+    terminal.stderr.write("interrupted: nothing was written.\n");
+    return exitCodes.interrupted;
+  }
+  if (flags.for === undefined) {
+    terminal.stderr.write("--for TOPIC names the topic that lacks the types; without it, write its name over the one below.\n");
+  }
+  const topics = flags.for ?? [isDatabase(flags.from) ? (flags.table ?? "") : (flags.from ?? flags.file ?? "")];
+  const sink = await openResultSink(terminal, flags.output);
+  await sink.write(`${JSON.stringify(Object.fromEntries(topics.map((topic) => [topic, { columns }])), null, 2)}\n`);
+  await sink.close();
+  return exitCodes.ok;
+}
+
+async function columnsFrom(flags: HintsFlags, terminal: Terminal): Promise<ColumnHintTexts> {
+  const { from, table, file } = flags;
+  if (isDatabase(from)) {
+    const named = table ?? flags.for?.[0]?.split(".").slice(-2).join(".");
+    if (named === undefined) {
+      throw new BenchError("usage", "which table of the database? Give --table SCHEMA.NAME, or --for TOPIC.");
+    }
+    return hintsOfDatabase(from, named);
+  }
+  if (file !== undefined) {
+    return columnsOfRecords(resolveSource(flags, terminal.env), flags.limit, terminal);
+  }
+  if (from === undefined) {
+    throw new BenchError(
+      "usage",
+      "who has the types? Give --from TOPIC, --from SUBJECT with --registry, --from postgres://..., or --file RECORDING.",
+    );
+  }
+  const { connection, registry } = resolveCluster(flags, terminal.env);
+  return connection === undefined && registry !== undefined
+    ? columnsOfSubject(registry, from)
+    : columnsOfRecords(resolveSource({ ...flags, topics: [from] }, terminal.env), flags.limit, terminal);
+}
+
+function isDatabase(from: string | undefined): from is string {
+  return from !== undefined && /^postgres(ql)?:\/\//.test(from);
+}
+
+/** The rows' schema that the records name or bring; the first records may be tombstones or heartbeats. */
+async function columnsOfRecords(source: Source, limit: number, terminal: Terminal): Promise<ColumnHintTexts> {
+  const seen = new SeenTables(openSchemas(source));
+  let records = 0;
+  for await (const record of openRecordFeed(source, terminal)) {
+    await seen.add(record, isRegistryAtFault);
+    const [typed] = seen.tables().filter(({ inferredFrom }) => inferredFrom === null);
+    if (typed?.row !== undefined && typed.row !== null) {
+      return columnHintsOf(typed.row);
+    }
+    if (++records === limit || terminal.interrupt.aborted) {
+      break;
+    }
+  }
+  throw new BenchError(
+    "too-few-messages",
+    records === 0
+      ? "the source that should have the types has no records."
+      : `none of ${records} records of the source that should have the types carries a schema of its rows: name a topic in Avro or in JSON with schema, a registry or a database.`,
+  );
+}
+
+async function columnsOfSubject(connection: RegistryConnection, subject: string): Promise<ColumnHintTexts> {
+  const registry = openRegistry(connection);
+  try {
+    const { id } = await latestOf(registry, subject);
+    const { row } = await describeSchema(await registry.load(id), { topic: subject, side: "value" });
+    if (row === null) {
+      throw new BenchError("usage", `the schema of ${subject} has no row: name the subject of a topic's values.`);
+    }
+    return columnHintsOf(row);
+  } finally {
+    await registry.close();
+  }
+}
+
+/** The subject, or the one that Confluent's serializers register for the values of a topic of that name. */
+async function latestOf(registry: Registry, subject: string): Promise<{ readonly id: number }> {
+  try {
+    return await registry.latest(subject);
+  } catch (error) {
+    if (isRegistryError(error) && error.code === "not-found" && !subject.endsWith("-value")) {
+      return registry.latest(`${subject}-value`);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,140 @@
+import { BenchError } from "../../bench-error.ts";
+import { exitCodes, type ExitCode } from "../../exit-codes.ts";
+import { openBatchWriter } from "../../load/batch-writer/batch-writer.ts";
+import { loadCompression } from "../../load/batch-writer/compression.ts";
+import type { Acks } from "../../load/batch-writer/produce-request.ts";
+import { changeFormat, changeFormats, type ChangeFormat, registerSchemas, type SchemaIds } from "../../load/change-events/index.ts";
+import type { ClusterConnection, RegistryConnection } from "../../load/connection.ts";
+import { createTopics, missingTopicsOf } from "../../load/topics.ts";
+import { createObserver } from "../../observe/observer.ts";
+import { describeEnvironment, versionsOf } from "../../report/environment.ts";
+import { openResultSink } from "../../report/result-sink.ts";
+import { produceMetrics, produceResult } from "../../scenario/produce/produce-result.ts";
+import { formatsWithoutRegistry, planTopics, sourceOf, type TopicPlan } from "../../scenario/produce/produce-plan.ts";
+import { runProduce } from "../../scenario/produce/run-produce.ts";
+import type { Terminal } from "../../terminal.ts";
+import { judge, verdictExitCode } from "../../verdict/verdict.ts";
+import { resolveDemands } from "../demand-options.ts";
+import type { ProduceFlags } from "../produce.ts";
+import { openProfiling } from "../profile-options.ts";
+import { writeResult } from "../result-options.ts";
+import { resolveCluster } from "../source-options.ts";
+
+const acksOf: Readonly<Record<ProduceFlags["acks"], Acks>> = { all: -1, "1": 1, "0": 0 };
+
+export async function produce(flags: ProduceFlags, terminal: Terminal): Promise<ExitCode> {
+  const { connection, registry } = resolveCluster(flags, terminal.env);
+  if (connection === undefined) {
+    throw new BenchError("usage", "no brokers: give --brokers HOST:PORT.");
+  }
+  if (flags.rows === undefined && flags.duration === undefined) {
+    throw new BenchError("usage", "how much? Give --rows N, --duration TIME, or both.");
+  }
+  const demands = resolveDemands(flags, "produce");
+  const topics = planTopics(flags.prefix, formatsOf(flags, registry), flags.compression);
+  await Promise.all(flags.compression.map(loadCompression)); // what is missing is said before anything is made
+  const profiling = openProfiling(flags, "produce");
+  const sink = await openResultSink(terminal, flags.output);
+  const observer = createObserver(terminal);
+  const startedAt = new Date();
+  try {
+    observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
+    await makeTopics(connection, topics, flags);
+    const schemaIds = await registerAll(topics, registry);
+    const writer = await openBatchWriter(
+      connection,
+      topics.map(({ topic }) => topic),
+      acksOf[flags.acks],
+    );
+    try {
+      const measure = await profiling.record(() =>
+        runProduce({
+          writer,
+          topics,
+          schemaIds,
+          seed: flags.seed,
+          mix: flags.ops,
+          rows: flags.rows,
+          maxDurationMs: flags.duration,
+          perSecond: flags.rate,
+          batchBytes: flags.batchBytes,
+          maxInFlight: flags.inFlight,
+          headers: flags.debeziumHeaders === true,
+          interrupt: terminal.interrupt,
+          observer,
+        }),
+      );
+      observer.end();
+      const verdict = judge(produceMetrics(measure), demands);
+      const environment = describeEnvironment(versionsOf(["protobufjs"]));
+      await writeResult(
+        sink,
+        flags,
+        await profiling.addTo(produceResult({ startedAt, environment, settings: settingsOf(flags, connection, topics), measure, verdict })),
+      );
+      return measure.outcome === "interrupted" ? exitCodes.interrupted : verdictExitCode(verdict);
+    } finally {
+      await writer.close();
+    }
+  } finally {
+    observer.end();
+    await sink.close();
+  }
+}
+
+function formatsOf({ formats }: ProduceFlags, registry: RegistryConnection | undefined): readonly ChangeFormat[] {
+  if (formats === undefined) {
+    return registry === undefined ? formatsWithoutRegistry : changeFormats;
+  }
+  const found = formats.map((name) => changeFormat(name) as ChangeFormat); // the flag's parser let no other name in
+  const needing = found.filter((format) => !formatsWithoutRegistry.includes(format)).map(({ name }) => name);
+  if (registry === undefined && needing.length > 0) {
+    throw new BenchError(
+      "usage",
+      `${needing.join(", ")}: messages refer to registered schemas. Give --registry URL, or leave them out of --formats.`,
+    );
+  }
+  return found;
+}
+
+async function makeTopics(connection: ClusterConnection, topics: readonly TopicPlan[], flags: ProduceFlags): Promise<void> {
+  const missing = await missingTopicsOf(
+    connection,
+    topics.map(({ topic }) => topic),
+  );
+  if (missing.length > 0 && flags.createTopics !== true) {
+    const what = missing.length === 1 ? "there is no topic" : "there are no topics";
+    throw new BenchError("too-few-messages", `${what} ${missing.join(", ")}: --create-topics makes them.`);
+  }
+  await createTopics(
+    connection,
+    missing.map((topic) => ({ topic, partitions: flags.partitions })),
+  );
+}
+
+async function registerAll(
+  topics: readonly TopicPlan[],
+  registry: RegistryConnection | undefined,
+): Promise<ReadonlyMap<string, SchemaIds | null>> {
+  const ids = new Map<string, SchemaIds | null>();
+  for (const { topic, format } of topics) {
+    ids.set(topic, await registerSchemas(format, sourceOf(topic), topic, registry));
+  }
+  return ids;
+}
+
+function settingsOf(flags: ProduceFlags, { brokers }: ClusterConnection, topics: readonly TopicPlan[]): Readonly<Record<string, unknown>> {
+  return {
+    source: brokers.join(","),
+    topics: topics.map(({ topic }) => topic),
+    rows: flags.rows ?? null,
+    maxDurationMs: flags.duration ?? null,
+    recordsPerSecond: flags.rate ?? null,
+    ops: flags.ops,
+    seed: flags.seed,
+    acks: flags.acks,
+    batchBytes: flags.batchBytes,
+    requestsInFlight: flags.inFlight,
+    debeziumHeaders: flags.debeziumHeaders === true,
+  };
+}

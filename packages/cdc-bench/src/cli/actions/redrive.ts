@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import { BenchError } from "../../bench-error.ts";
+import { exitCodes, type ExitCode } from "../../exit-codes.ts";
+import { type Cluster, openCluster } from "../../load/cluster.ts";
+import { type ClusterConnection, createClusterDriver } from "../../load/connection.ts";
+import { everything, type RedriveFilter } from "../../redrive/redrive-filter.ts";
+import { RedrivePlan } from "../../redrive/redrive-plan.ts";
+import { redriveJson, type RedriveReport, redriveText } from "../../redrive/redrive-report.ts";
+import { type DeadLetterPartition, redriveSessionMs, RedriveRun } from "../../redrive/redrive-run.ts";
+import { RedriveTally } from "../../redrive/redrive-tally.ts";
+import { toJsonText } from "../../report/json-text.ts";
+import { createObserver } from "../../observe/observer.ts";
+import { formatCount } from "../../report/quantities.ts";
+import { openResultSink } from "../../report/result-sink.ts";
+import type { Terminal } from "../../terminal.ts";
+import { resolveCluster } from "../source-options.ts";
+import type { RedriveFlags } from "../redrive.ts";
+
+export async function redrive(flags: RedriveFlags, terminal: Terminal): Promise<ExitCode> {
+  const { connection } = resolveCluster(flags, terminal.env);
+  if (connection === undefined) {
+    throw new BenchError("usage", "no brokers: give --brokers HOST:PORT.");
+  }
+  const sink = await openResultSink(terminal, flags.output);
+  try {
+    const report = await redriveTopic(flags, connection, terminal);
+    await sink.write(flags.json === true ? `${toJsonText(redriveJson(report))}\n` : redriveText(report));
+    return endOf(report);
+  } finally {
+    await sink.close();
+  }
+}
+
+async function redriveTopic(flags: RedriveFlags, connection: ClusterConnection, terminal: Terminal): Promise<RedriveReport> {
+  const { topic: deadLetterTopic, to = null, maxRedrives, filter = everything, limit = Number.POSITIVE_INFINITY } = flags;
+  const groupId = flags.group ?? groupOf(deadLetterTopic, to, filter);
+  const observer = createObserver(terminal);
+  observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
+  const tally = new RedriveTally();
+  const cluster = await openCluster(connection, terminal.logger).finally(() => observer.end());
+  try {
+    const partitions = await partitionsOf(cluster, deadLetterTopic, groupId);
+    const topics = new Set(await cluster.topicNames());
+    if (to !== null && !topics.has(to)) {
+      throw new BenchError("too-few-messages", `there is no topic ${to} to write to.`);
+    }
+    const total = partitions.reduce(
+      (sum, { startOffset, endOffset, committed }) => sum + Number(endOffset - (committed ?? startOffset)),
+      0,
+    );
+    const isDryRun = flags.dryRun === true;
+    const run = new RedriveRun({
+      driver: createClusterDriver(connection, { sessionTimeoutMs: redriveSessionMs }),
+      groupId,
+      topic: deadLetterTopic,
+      partitions,
+      plan: new RedrivePlan({ filter, to, maxRedrives, deadLetterTopic, hasTopic: (name) => topics.has(name) }),
+      tally,
+      limit,
+      isDryRun,
+      fromStart: filter.codes.length > 0,
+      interrupt: terminal.interrupt,
+      ...(terminal.logger && { logger: terminal.logger }),
+      decided: () =>
+        observer.observe(() => ({
+          phase: `redriving ${deadLetterTopic}: ${formatCount(tally.redriven)} written`,
+          done: tally.records,
+          total,
+        })),
+    });
+    await run.run();
+    return { aborted: terminal.interrupt.aborted, dryRun: isDryRun, deadLetterTopic, groupId, to, tally };
+  } finally {
+    observer.end();
+    await cluster.close();
+  }
+}
+
+/** A topic without anything new is told apart from one without anything. */
+async function partitionsOf(cluster: Cluster, topic: string, groupId: string): Promise<readonly DeadLetterPartition[]> {
+  const [extent] = await cluster.extentsOf([topic]);
+  const committed = await cluster.committedOf(groupId, topic);
+  const partitions = (extent?.partitions ?? []).map((partition) => ({
+    ...partition,
+    committed: committed.get(partition.partition) ?? null,
+  }));
+  if (partitions.every(({ startOffset, endOffset }) => endOffset <= startOffset)) {
+    throw new BenchError("too-few-messages", `${topic} has no records.`);
+  }
+  if (partitions.every(({ startOffset, endOffset, committed: done }) => endOffset <= startOffset || endOffset <= (done ?? 0n))) {
+    throw new BenchError("too-few-messages", `group ${groupId} has been through all of ${topic}: --group NAME begins anew.`);
+  }
+  return partitions;
+}
+
+/** One progress for each selection: what another filter left is not taken for done. */
+function groupOf(topic: string, to: string | null, filter: RedriveFilter): string {
+  const isEntireTopic = to === null && JSON.stringify(filter) === JSON.stringify(everything);
+  const selection = createHash("sha256")
+    .update(JSON.stringify([to, filter]))
+    .digest("hex")
+    .slice(0, 8);
+  return `cdc-bench-redrive-${topic}${isEntireTopic ? "" : `-${selection}`}`;
+}
+
+function endOf({ aborted, tally, deadLetterTopic, groupId }: RedriveReport): ExitCode {
+  if (aborted) {
+    return exitCodes.interrupted;
+  }
+  if (tally.refused > 0) {
+    return exitCodes.decodeErrors;
+  }
+  if (tally.notDeadLetters > 0 && tally.notDeadLetters === tally.records) {
+    throw new BenchError(
+      "too-few-messages",
+      `${deadLetterTopic} has no dead letters: none of ${formatCount(tally.records)} records has the headers of one.`,
+    );
+  }
+  if (tally.records === 0) {
+    throw new BenchError(
+      "too-few-messages",
+      `nothing came of ${deadLetterTopic}: is another redrive under way in group ${groupId}? Or is what is left no records, but gaps?`,
+    );
+  }
+  if (tally.redriven === 0) {
+    throw new BenchError("too-few-messages", "--filter selects none of the dead letters.");
+  }
+  return exitCodes.ok;
+}

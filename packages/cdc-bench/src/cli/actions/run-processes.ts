@@ -1,0 +1,94 @@
+import { BenchError } from "../../bench-error.ts";
+import { exitCodes, type ExitCode } from "../../exit-codes.ts";
+import { openCluster, throwAwayGroup } from "../../load/cluster.ts";
+import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
+import type { ClusterSource, Source } from "../../load/source.ts";
+import { createObserver } from "../../observe/observer.ts";
+import { describeEnvironment } from "../../report/environment.ts";
+import { openResultSink } from "../../report/result-sink.ts";
+import type { GroupMeasure } from "../../result/group-measure.ts";
+import { groupMetrics, groupRunResult, type RunSettings } from "../../result/run-result.ts";
+import { measureProcesses } from "../../scenario/processes/measure-processes.ts";
+import type { Terminal } from "../../terminal.ts";
+import { judge, type Verdict, verdictExitCode } from "../../verdict/verdict.ts";
+import { resolveDemands } from "../demand-options.ts";
+import { writeResult } from "../result-options.ts";
+import type { RunFlags } from "../run.ts";
+
+/** Flags that say something of one reading, which several processes are not. */
+const alone = [
+  ["tail", "--tail"],
+  ["limit", "--limit"],
+  ["validate", "--validate"],
+  ["profile", "--profile"],
+] as const;
+
+/** `run --processes N`: all topics together, by N processes in one group. */
+export async function runProcesses(
+  source: Source,
+  processes: number,
+  settings: RunSettings,
+  flags: RunFlags,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  if (source.kind === "file") {
+    throw new BenchError("usage", "--processes reads as a consumer group, and a recording has none: give --brokers and --topics.");
+  }
+  const stray = alone.find(([name]) => flags[name] !== undefined);
+  if (stray !== undefined) {
+    throw new BenchError(
+      "usage",
+      `--processes and ${stray[1]} do not go together: several processes are measured until the end of the topics.`,
+    );
+  }
+  openSchemas(source); // settings that no process could use are an error here
+  const demands = resolveDemands(flags, "run");
+  const sink = await openResultSink(terminal, flags.output);
+  try {
+    const startedAt = new Date();
+    const startMs = performance.now();
+    const group = await measure(source, processes, flags, terminal);
+    const verdict: Verdict = judge(groupMetrics(group), demands);
+    const parts = { startedAt, elapsedMs: performance.now() - startMs, aborted: terminal.interrupt.aborted };
+    await writeResult(sink, flags, groupRunResult({ ...parts, environment: describeEnvironment(), settings, group, verdict }));
+    if (
+      source.registry === undefined &&
+      group.processes.some(({ errors }) => errors.some(({ code }) => code === "schema-source-missing"))
+    ) {
+      terminal.stderr.write(missingSchemasHint);
+    }
+    return endOf(group, parts.aborted, source, verdict);
+  } finally {
+    await sink.close();
+  }
+}
+
+async function measure(source: ClusterSource, processes: number, { duration }: RunFlags, terminal: Terminal): Promise<GroupMeasure> {
+  const { connection, topics } = source;
+  const observer = createObserver(terminal);
+  observer.observe(() => ({ phase: `connecting to ${connection.brokers.join(", ")}` }));
+  const cluster = await openCluster(connection, terminal.logger).finally(() => observer.end());
+  const groupId = throwAwayGroup();
+  try {
+    const extents = await cluster.extentsOf(topics);
+    const { interrupt } = terminal;
+    return await measureProcesses({ source, extents, processes, groupId, maxDurationMs: duration, interrupt, observer });
+  } finally {
+    observer.end();
+    await cluster.forgetGroup(groupId);
+    await cluster.close();
+  }
+}
+
+function endOf(group: GroupMeasure, aborted: boolean, { topics }: ClusterSource, verdict: Verdict): ExitCode {
+  if (aborted) {
+    return exitCodes.interrupted;
+  }
+  if (group.errorRecords > 0) {
+    return exitCodes.decodeErrors;
+  }
+  if (group.records === 0) {
+    throw new BenchError("too-few-messages", `${topics.join(", ")} gave no record: seed the topic.`);
+  }
+  return verdictExitCode(verdict);
+}

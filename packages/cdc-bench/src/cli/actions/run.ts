@@ -1,0 +1,226 @@
+import type { JsonSchemaValidator, SchemaSource } from "@cdckit/decode";
+import { BenchError } from "../../bench-error.ts";
+import { exitCodes, type ExitCode } from "../../exit-codes.ts";
+import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
+import { decompressedMs } from "../../load/decompression-time.ts";
+import { missingSchemasHint, openSchemas } from "../../load/schemas.ts";
+import type { Source } from "../../load/source.ts";
+import { openTopicSource, type TopicSource } from "../../load/topic-source.ts";
+import { measureReading, type ReadingDetails, type ReadingMeasure, type ReadingOptions, type ReadingSoFar } from "../../measure/reading.ts";
+import { describeEnvironment } from "../../report/environment.ts";
+import { createObserver, type Observation, type Observer } from "../../observe/observer.ts";
+import { formatCount } from "../../report/quantities.ts";
+import { openResultSink } from "../../report/result-sink.ts";
+import { runMetrics, type RunParts, runResult, type RunSettings, type TopicRun } from "../../result/run-result.ts";
+import type { Terminal } from "../../terminal.ts";
+import { type Demands, judge, verdictExitCode } from "../../verdict/verdict.ts";
+import { resolveDemands } from "../demand-options.ts";
+import { openProfiling } from "../profile-options.ts";
+import { writeResult } from "../result-options.ts";
+import { resolveSource } from "../source-options.ts";
+import type { RunFlags } from "../run.ts";
+
+/** A backlog that sends nothing for so long has nothing left: its last offsets may be transaction markers. */
+const maxIdleMs = 10_000;
+
+export async function run(flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
+  const source = resolveSource(flags, terminal.env);
+  if (source.kind === "file" && flags.tail === true) {
+    throw new BenchError("usage", "--tail waits for new records, and a recording gets none: give --brokers and --topics.");
+  }
+  if (flags.processes !== undefined) {
+    const { runProcesses } = await import("./run-processes.ts");
+    const topics = source.kind === "cluster" ? source.topics : [];
+    return runProcesses(source, flags.processes, settingsOf(source, flags, topics), flags, terminal);
+  }
+  const demands = resolveDemands(flags, "run");
+  const schemas = openSchemas(source);
+  const profiling = openProfiling(flags, "run");
+  const sink = await openResultSink(terminal, flags.output);
+  const observer = createObserver(terminal);
+  observer.observe(() => ({
+    phase: source.kind === "cluster" ? `connecting to ${source.connection.brokers.join(", ")}` : `reading ${source.file}`,
+  }));
+  const topics = await openTopicSource(source, terminal.logger).finally(() => observer.end());
+  const startedAt = new Date();
+  const startMs = performance.now();
+  try {
+    const validator = flags.validate === true ? (await import("@cdckit/json-schema")).jsonSchemaValidator : undefined;
+    const runs = await profiling.record(() => new Runner(topics, { schemas, validator }, flags, terminal, observer).runAll());
+    const parts = { startedAt, elapsedMs: performance.now() - startMs, ...partsOf(source, flags, terminal, runs, demands) };
+    await writeResult(sink, flags, await profiling.addTo(runResult(parts)));
+    if (schemas === undefined && runs.some(({ measure }) => measure.errors.some(({ code }) => code === "schema-source-missing"))) {
+      terminal.stderr.write(missingSchemasHint);
+    }
+    return endOf(parts, flags);
+  } finally {
+    await topics.close();
+    await sink.close();
+  }
+}
+
+/** What the decoder is made of. */
+interface DecodingParts {
+  readonly schemas: SchemaSource | undefined;
+  readonly validator: JsonSchemaValidator | undefined;
+}
+
+class Runner {
+  readonly #source: TopicSource;
+  readonly #schemas: SchemaSource | undefined;
+  readonly #validator: JsonSchemaValidator | undefined;
+  readonly #flags: RunFlags;
+  readonly #terminal: Terminal;
+  readonly #observer: Observer;
+
+  constructor(source: TopicSource, { schemas, validator }: DecodingParts, flags: RunFlags, terminal: Terminal, observer: Observer) {
+    this.#source = source;
+    this.#schemas = schemas;
+    this.#validator = validator;
+    this.#flags = flags;
+    this.#terminal = terminal;
+    this.#observer = observer;
+  }
+
+  /** Topics one after the other, so that each has the machine to itself; a live stream all together. */
+  async runAll(): Promise<readonly TopicRun[]> {
+    const { extents } = this.#source;
+    try {
+      if (this.#flags.tail === true) {
+        const topics = extents.map(({ topic }) => topic);
+        return [{ topics, expectedRecords: null, measure: await this.#tail(topics) }];
+      }
+      const runs: TopicRun[] = [];
+      for (const extent of extents) {
+        if (this.#terminal.interrupt.aborted) {
+          break;
+        }
+        const measure = await this.#drain(extent, `[${runs.length + 1}/${extents.length}] ${extent.topic}`);
+        runs.push({ topics: [extent.topic], expectedRecords: extent.maxRecords, measure });
+      }
+      return runs;
+    } finally {
+      this.#observer.end();
+    }
+  }
+
+  #tail(topics: readonly string[]): Promise<ReadingMeasure> {
+    return this.#read({
+      topics,
+      from: "latest",
+      end: this.#maxRecords(),
+      maxIdleMs: undefined,
+      measureLatency: true,
+      onProgress: (soFar, details) => this.#observe(`following ${topics.join(", ")}`, soFar, details),
+    });
+  }
+
+  #drain(extent: TopicExtent, title: string): Promise<ReadingMeasure> {
+    const nonEmpty = extent.partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
+    const endOffsets = new Map(nonEmpty.map(({ partition, endOffset }) => [partition, endOffset]));
+    const total = Math.min(Number(extent.maxRecords), this.#flags.limit ?? Number.POSITIVE_INFINITY);
+    return this.#read({
+      topics: [extent.topic],
+      from: "earliest",
+      end: { endOffsets, ...this.#maxRecords() },
+      maxIdleMs,
+      measureLatency: false,
+      onProgress: (soFar, details) => this.#observe(title, soFar, details, { total, lag: total - soFar.records }),
+    });
+  }
+
+  #observe(phase: string, { records }: ReadingSoFar, details: () => ReadingDetails, more: Partial<Observation> = {}): void {
+    this.#observer.observe(() => {
+      const { stages, latencyMs } = details();
+      return { phase, done: records, ...more, stages, ...(latencyMs && { latencyMs }) };
+    });
+  }
+
+  #maxRecords(): { readonly maxRecords?: number } {
+    return this.#flags.limit === undefined ? {} : { maxRecords: this.#flags.limit };
+  }
+
+  async #read(
+    options: Pick<ReadingOptions, "topics" | "from" | "end" | "maxIdleMs" | "measureLatency" | "onProgress">,
+  ): Promise<ReadingMeasure> {
+    const groupId = throwAwayGroup();
+    try {
+      return await measureReading({
+        ...options,
+        groupId,
+        driver: this.#source.createDriver(),
+        schemas: this.#schemas,
+        ...(this.#validator && { validator: this.#validator }),
+        commits: this.#flags.commit === true,
+        decompressedMs,
+        maxDurationMs: this.#flags.duration,
+        interrupt: this.#terminal.interrupt,
+        ...(this.#terminal.logger && { logger: this.#terminal.logger }),
+      });
+    } finally {
+      await this.#source.forgetGroup(groupId);
+    }
+  }
+}
+
+function partsOf(
+  source: Source,
+  flags: RunFlags,
+  terminal: Terminal,
+  runs: readonly TopicRun[],
+  demands: Demands,
+): Omit<RunParts, "startedAt" | "elapsedMs"> {
+  return {
+    aborted: terminal.interrupt.aborted,
+    environment: describeEnvironment(),
+    settings: settingsOf(
+      source,
+      flags,
+      runs.flatMap(({ topics }) => topics),
+    ),
+    runs,
+    verdict: judge(runMetrics(runs), demands),
+  };
+}
+
+function settingsOf(source: Source, flags: RunFlags, topics: readonly string[]): RunSettings {
+  return {
+    mode: flags.tail === true ? "tail" : "drain",
+    source: source.kind === "cluster" ? source.connection.brokers.join(",") : source.file,
+    topics,
+    registry: source.registry === undefined ? null : withoutCredentials(source.registry.url),
+    maxRecords: flags.limit ?? null,
+    maxDurationMs: flags.duration ?? null,
+    fetchBytes: flags.fetchBytes ?? null,
+    ...(flags.validate === true && { validate: true }),
+    ...((flags.commit === true || flags.processes !== undefined) && { commit: true }),
+    ...(flags.processes !== undefined && { processes: flags.processes }),
+  };
+}
+
+function withoutCredentials(address: string): string {
+  const url = new URL(address);
+  url.username = "";
+  url.password = "";
+  return url.href;
+}
+
+function endOf({ aborted, runs, verdict }: RunParts, flags: RunFlags): ExitCode {
+  if (aborted) {
+    return exitCodes.interrupted;
+  }
+  if (runs.some(({ measure }) => measure.errorRecords > 0)) {
+    return exitCodes.decodeErrors;
+  }
+  const short = runs.find(({ measure }) => measure.records < (flags.limit ?? 1) && measure.outcome !== "time-up");
+  const none = runs.find(({ measure }) => measure.records === 0);
+  const lacking = short ?? none;
+  if (lacking !== undefined) {
+    const asked = flags.limit === undefined ? "" : ` of the ${formatCount(flags.limit)} that -n asks for`;
+    throw new BenchError(
+      "too-few-messages",
+      `${lacking.topics.join(", ")} gave ${formatCount(lacking.measure.records)} records${asked}: seed the topic, or ask for less.`,
+    );
+  }
+  return verdictExitCode(verdict);
+}

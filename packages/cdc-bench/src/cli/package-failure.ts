@@ -1,0 +1,47 @@
+import { type DecodeError, isDecodeError } from "@cdckit/decode";
+import { isKafkaJsDriverError, type KafkaJsDriverErrorCode } from "@cdckit/kafkajs";
+import { isRecordingError } from "@cdckit/testkit";
+import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { isRegistryAtFault } from "../registry-fault.ts";
+import type { FailureVerdict } from "./failure.ts";
+
+/** What an error of the packages that this program is made of means to its user. */
+export function verdictOfPackages(error: unknown): FailureVerdict {
+  if (isRecordingError(error)) {
+    return { sentence: `${error.detail}.`, code: exitCodes.usage };
+  }
+  if (isDecodeError(error)) {
+    return { sentence: sentenceOf(error), code: isRegistryAtFault(error) ? exitCodes.connection : exitCodes.decodeErrors };
+  }
+  if (isKafkaJsDriverError(error)) {
+    return { sentence: `${withoutCode(error.message)}.`, code: exitCodeOfDriver[error.code] };
+  }
+  const said = error instanceof Error ? error.message : String(error);
+  return { sentence: `unexpected: ${said} (--debug shows where)`, code: exitCodes.unexpected };
+}
+
+const exitCodeOfDriver: Readonly<Record<KafkaJsDriverErrorCode, ExitCode>> = {
+  "invalid-option": exitCodes.usage,
+  "kafkajs-missing": exitCodes.unexpected,
+  "brokers-unreachable": exitCodes.connection,
+  "protocol-mismatch": exitCodes.connection,
+  "authentication-failed": exitCodes.connection,
+  "not-authorized": exitCodes.connection,
+  "topic-missing": exitCodes.tooFewMessages,
+  "subscriptions-differ": exitCodes.unexpected,
+  "offset-out-of-range": exitCodes.unexpected,
+  "topic-recreated": exitCodes.unexpected,
+  "send-failed": exitCodes.connection,
+  "transaction-failed": exitCodes.unexpected,
+  fenced: exitCodes.unexpected,
+  "batch-unreadable": exitCodes.decodeErrors,
+  "client-crashed": exitCodes.unexpected,
+};
+
+function sentenceOf({ at, detail }: DecodeError): string {
+  return `${at === undefined ? "" : `${at.topic}[${at.partition}]@${at.offset}: `}${detail}.`;
+}
+
+function withoutCode(message: string): string {
+  return message.replace(/^\[[a-z-]+\] /, "").replace(/\.$/, "");
+}

@@ -1,0 +1,39 @@
+import { setTimeout as pass } from "node:timers/promises";
+
+const deadlineMs = 20_000;
+const askAgainMs = 150;
+
+/** What brokers answer for a moment: while a leader or a coordinator moves, or is new. kafkajs' admin takes it for final. */
+const passing: ReadonlySet<unknown> = new Set([
+  "UNKNOWN_TOPIC_OR_PARTITION",
+  "LEADER_NOT_AVAILABLE",
+  "NOT_LEADER_FOR_PARTITION",
+  "REPLICA_NOT_AVAILABLE",
+  "GROUP_LOAD_IN_PROGRESS",
+  "GROUP_COORDINATOR_NOT_AVAILABLE",
+  "NOT_COORDINATOR_FOR_GROUP",
+]);
+
+/** kafkajs' word for a coordinator that nobody named, whatever the reason. */
+const coordinatorNotFound = "KafkaJSGroupCoordinatorNotFound";
+
+/** Whether it is an answer that another one may follow in a moment. What is asked for may be missing for good, too. */
+export function isPassing(error: unknown): boolean {
+  const { type, name } = error as { readonly type?: unknown; readonly name?: unknown };
+  return passing.has(type) || name === coordinatorNotFound;
+}
+
+/** Asks until the answer is one that stays, or {@link deadlineMs} have passed. */
+export async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+  const untilMs = performance.now() + deadlineMs;
+  while (true) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPassing(error) || performance.now() >= untilMs) {
+        throw error;
+      }
+    }
+    await pass(askAgainMs);
+  }
+}

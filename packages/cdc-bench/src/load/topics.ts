@@ -1,0 +1,53 @@
+import type { Kafka } from "kafkajs";
+import { BenchError } from "../bench-error.ts";
+import type { ClusterConnection } from "./connection.ts";
+import { explainRefusal } from "./explain-refusal.ts";
+import { createKafkaClient } from "./kafka-client.ts";
+import { untilLed } from "./until-led.ts";
+
+export interface NewTopic {
+  readonly topic: string;
+  readonly partitions: number;
+  /** Settings of the topic, such as `compression.type`. */
+  readonly config?: Readonly<Record<string, string>>;
+}
+
+/** The topics of these that do not exist. */
+export async function missingTopicsOf(connection: ClusterConnection, topics: readonly string[]): Promise<readonly string[]> {
+  return withAdmin(connection, async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    return topics.filter((topic) => !existing.has(topic));
+  });
+}
+
+/** Creates topics, and waits until every partition is led. A topic that exists is an error. */
+export async function createTopics(connection: ClusterConnection, topics: readonly NewTopic[]): Promise<void> {
+  if (topics.length === 0) {
+    return;
+  }
+  await withAdmin(connection, async (admin, kafka) => {
+    const wanted = topics.map(({ topic, partitions, config = {} }) => ({
+      topic,
+      numPartitions: partitions,
+      configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
+    }));
+    // A broker that is busy may not know its new topics yet: that is what the loop waits for.
+    await admin.createTopics({ topics: wanted, waitForLeaders: false });
+    await untilLed(kafka, topics);
+  });
+}
+
+type KafkaAdmin = ReturnType<Kafka["admin"]>;
+
+async function withAdmin<T>(connection: ClusterConnection, ask: (admin: KafkaAdmin, kafka: Kafka) => Promise<T>): Promise<T> {
+  const kafka = createKafkaClient(connection, 1);
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await ask(admin, kafka);
+  } catch (error) {
+    throw error instanceof BenchError ? error : await explainRefusal(connection, error);
+  } finally {
+    await admin.disconnect().catch(() => {});
+  }
+}

@@ -1,0 +1,120 @@
+import { medianOf } from "./rounds.ts";
+
+/** How many of something came in each window of time. */
+export interface RateWindow {
+  /** Milliseconds after the first one came. */
+  readonly fromMs: number;
+  readonly count: number;
+}
+
+export interface RateSeriesSummary {
+  readonly count: number;
+  /** From the first to the last. */
+  readonly elapsedMs: number;
+  readonly perSecond: RateFigures;
+  /** The length of the windows that `p50` and `peak` are of. */
+  readonly windowMs: number;
+  /** The time series: at most {@link maxWindows} windows of `seriesWindowMs`. */
+  readonly series: readonly (readonly [fromMs: number, perSecond: number])[];
+  readonly seriesWindowMs: number;
+}
+
+/** Events a second. */
+export interface RateFigures {
+  readonly avg: number;
+  /** The median of the whole windows. Null if there are fewer than three. */
+  readonly p50: number | null;
+  readonly peak: number | null;
+}
+
+const finestWindowMs = 50;
+/** When there are more, neighbours are merged and windows become twice as long: any number of events fits into the same memory. */
+export const maxWindows = 1_200;
+/** Windows of a second, if there are enough of them; of a tenth of a second in a short run. */
+const longRunMs = 10_000;
+const longWindowMs = 1_000;
+const shortWindowMs = 100;
+const fewestWindows = 3;
+
+/** Counts what comes, by window of time, in bounded memory. */
+export class RateSeries {
+  #counts: number[] = [];
+  #windowMs = finestWindowMs;
+  #startedAtMs: number | null = null;
+  #endedAtMs = 0;
+  count = 0;
+
+  get startedAtMs(): number | null {
+    return this.#startedAtMs;
+  }
+
+  /** From the start to the last that came. */
+  get elapsedMs(): number {
+    return this.#startedAtMs === null ? 0 : this.#endedAtMs - this.#startedAtMs;
+  }
+
+  /** The clock starts: with the first event if nobody says so before. @param atMs of `performance.now()`, as everywhere here */
+  start(atMs: number): void {
+    this.#startedAtMs ??= atMs;
+    this.#endedAtMs = Math.max(this.#endedAtMs, this.#startedAtMs);
+  }
+
+  add(count: number, atMs: number): void {
+    const startedAtMs = (this.#startedAtMs ??= atMs);
+    this.#endedAtMs = Math.max(this.#endedAtMs, atMs);
+    this.count += count;
+    let window = Math.max(0, Math.floor((atMs - startedAtMs) / this.#windowMs));
+    while (window >= maxWindows) {
+      this.#merge();
+      window = Math.floor((atMs - startedAtMs) / this.#windowMs);
+    }
+    this.#counts[window] = (this.#counts[window] ?? 0) + count;
+  }
+
+  summary(): RateSeriesSummary {
+    const { elapsedMs } = this;
+    const wantedMs = elapsedMs >= longRunMs ? longWindowMs : shortWindowMs;
+    const windowMs = Math.max(this.#windowMs, wantedMs);
+    const seriesWindowMs = Math.max(this.#windowMs, shortWindowMs);
+    const whole = this.#windows(windowMs).slice(0, Math.floor(elapsedMs / windowMs));
+    const rates = whole.map(({ count }) => (count / windowMs) * 1e3);
+    return {
+      count: this.count,
+      elapsedMs,
+      perSecond: {
+        avg: elapsedMs > 0 ? (this.count / elapsedMs) * 1e3 : 0,
+        p50: rates.length < fewestWindows ? null : medianOf(rates),
+        peak: rates.length < fewestWindows ? null : Math.max(...rates),
+      },
+      windowMs,
+      series: this.#windows(seriesWindowMs).map(({ fromMs, count }) => {
+        const lengthMs = Math.min(seriesWindowMs, Math.max(1, elapsedMs - fromMs));
+        return [fromMs, Math.round((count / lengthMs) * 1e3)];
+      }),
+      seriesWindowMs,
+    };
+  }
+
+  /** Windows of this length, or a little longer: of a whole number of our own. */
+  #windows(windowMs: number): readonly RateWindow[] {
+    const each = Math.max(1, Math.round(windowMs / this.#windowMs));
+    const windows: RateWindow[] = [];
+    for (let from = 0; from < this.#counts.length; from += each) {
+      let count = 0;
+      for (let i = from; i < Math.min(from + each, this.#counts.length); i++) {
+        count += this.#counts[i] ?? 0;
+      }
+      windows.push({ fromMs: from * this.#windowMs, count });
+    }
+    return windows;
+  }
+
+  #merge(): void {
+    const merged: number[] = [];
+    for (let i = 0; i < this.#counts.length; i += 2) {
+      merged.push((this.#counts[i] ?? 0) + (this.#counts[i + 1] ?? 0));
+    }
+    this.#counts = merged;
+    this.#windowMs *= 2;
+  }
+}

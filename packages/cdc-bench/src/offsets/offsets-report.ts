@@ -1,0 +1,85 @@
+import { type GroupPosition, lagOf, type PlannedPosition } from "./offset-plan.ts";
+import type { GroupMember } from "../load/cluster.ts";
+import { formatCount } from "../report/quantities.ts";
+import { type TableColumn, textTable } from "../report/text-table.ts";
+
+export interface OffsetsReport {
+  readonly groupId: string;
+  readonly members: readonly GroupMember[];
+  readonly positions: readonly GroupPosition[];
+  /** Null if the offsets are only shown. */
+  readonly reset: { readonly planned: readonly PlannedPosition[]; readonly executed: boolean } | null;
+}
+
+/** The fields of `offsets --json`. */
+export function offsetsJson({ groupId, members, positions, reset }: OffsetsReport): Readonly<Record<string, unknown>> {
+  const rows = (reset?.planned ?? positions).map((position) => ({ ...position, lag: lagOf(position) }));
+  return { schemaVersion: 1, command: "offsets", groupId, members, executed: reset?.executed ?? null, partitions: rows };
+}
+
+export function offsetsText(report: OffsetsReport): string {
+  const { groupId, members, positions, reset } = report;
+  const parts = [`Group ${groupId}: ${membersText(members)}\n\n`];
+  if (reset === null) {
+    parts.push(positionsTable(positions));
+  } else {
+    parts.push(plannedTable(reset.planned), "\n", endText(reset));
+  }
+  return parts.join("");
+}
+
+function membersText(members: readonly GroupMember[]): string {
+  if (members.length === 0) {
+    return "no members";
+  }
+  const names = members.map(({ clientId, host }) => `${clientId} at ${host.replace(/^\//, "")}`);
+  return `${members.length} ${members.length === 1 ? "member" : "members"} (${names.join(", ")})`;
+}
+
+const placeColumns: readonly TableColumn[] = [
+  { title: "topic", align: "left" },
+  { title: "partition" },
+  { title: "log start" },
+  { title: "log end" },
+  { title: "committed" },
+];
+
+function positionsTable(positions: readonly GroupPosition[]): string {
+  return textTable(
+    [...placeColumns, { title: "lag" }],
+    positions.map((position) => [...placeCells(position), countOrDash(lagOf(position))]),
+  );
+}
+
+function plannedTable(planned: readonly PlannedPosition[]): string {
+  return textTable(
+    [...placeColumns, { title: "new" }, { title: "what changes", align: "left" }],
+    planned.map((position) => [...placeCells(position), String(position.next), changeText(position)]),
+  );
+}
+
+function placeCells({ topic, partition, startOffset, endOffset, committed }: GroupPosition): readonly string[] {
+  return [topic, String(partition), String(startOffset), String(endOffset), countOrDash(committed)];
+}
+
+function countOrDash(count: bigint | null): string {
+  return count === null ? "-" : String(count);
+}
+
+function changeText({ committed, next, endOffset }: PlannedPosition): string {
+  if (committed === null) {
+    return `${formatCount(Number(endOffset - next))} to read`;
+  }
+  if (next === committed) {
+    return "nothing";
+  }
+  return next < committed ? `${formatCount(Number(committed - next))} again` : `${formatCount(Number(next - committed))} skipped`;
+}
+
+function endText({ planned, executed }: { readonly planned: readonly PlannedPosition[]; readonly executed: boolean }): string {
+  const changes = planned.filter(({ committed, next }) => committed !== next).length;
+  if (executed) {
+    return `Committed ${changes} of ${planned.length} partitions; the others stood there already.\n`;
+  }
+  return `Dry run: nothing was committed. --execute commits ${changes} of ${planned.length} partitions.\n`;
+}

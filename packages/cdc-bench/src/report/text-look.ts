@@ -1,0 +1,9 @@
+import type { TextStyle } from "./text-style.ts";
+
+/** How text looks where it is read. */
+export interface TextLook {
+  /** @default without colors */
+  readonly style?: TextStyle;
+  /** How wide running text may be; tables are as wide as they are. @default no limit */
+  readonly columns?: number;
+}

@@ -1,0 +1,208 @@
+import type { ReadingMeasure } from "../measure/reading.ts";
+import type { DecodeErrorCount, FormatMeasure } from "../measure/decode-meter.ts";
+import { rulesFor } from "../measure/rules.ts";
+import type { Environment } from "../report/environment.ts";
+import { formatLabel } from "../report/format-label.ts";
+import { percentileMetrics, sizeMetrics } from "../verdict/metrics-of.ts";
+import type { Metric } from "../verdict/metric.ts";
+import type { Verdict } from "../verdict/verdict.ts";
+import type { BenchResult } from "./bench-result.ts";
+import type { GroupMeasure } from "./group-measure.ts";
+
+/** What `run` found out about one topic, or about several that were tailed together. */
+export interface TopicRun {
+  readonly topics: readonly string[];
+  readonly measure: ReadingMeasure;
+  /** How many records were there to read, at most; null if the stream has no end. */
+  readonly expectedRecords: bigint | null;
+}
+
+export interface RunSettings {
+  readonly mode: "drain" | "tail";
+  /** The brokers, or the recording. */
+  readonly source: string;
+  readonly topics: readonly string[];
+  readonly registry: string | null;
+  readonly maxRecords: number | null;
+  readonly maxDurationMs: number | null;
+  /** Null is the driver's default. */
+  readonly fetchBytes: number | null;
+  /** Whether values were checked against their JSON Schema. */
+  readonly validate?: boolean;
+  /** Whether offsets were committed in the throw-away group. */
+  readonly commit?: boolean;
+  /** How many processes consumed the topics as one group. */
+  readonly processes?: number;
+}
+
+/** The result of `run`. */
+export interface RunResult extends BenchResult {
+  readonly command: "run";
+  readonly settings: RunSettings & Readonly<Record<string, unknown>>;
+  /** Empty with `--processes`. */
+  readonly runs: readonly TopicResult[];
+  /** Only with `--processes`. */
+  readonly group?: GroupMeasure;
+}
+
+/** One topic, or several that were tailed together, in a result. */
+export interface TopicResult extends Omit<ReadingMeasure, "formats"> {
+  readonly topics: readonly string[];
+  /** A number in JSON. */
+  readonly expectedRecords: bigint | number | null;
+  readonly recordsPerSecond: number;
+  readonly megabytesPerSecond: number;
+  readonly formats: readonly Pick<FormatMeasure, "topic" | "format" | "records" | "events" | "sizes" | "decode">[];
+  readonly errors: readonly DecodeErrorCount[];
+}
+
+/** What a result of `run` is made of. */
+export interface RunParts {
+  readonly startedAt: Date;
+  readonly elapsedMs: number;
+  readonly aborted: boolean;
+  readonly environment: Environment;
+  readonly settings: RunSettings;
+  readonly runs: readonly TopicRun[];
+  readonly verdict: Verdict;
+}
+
+/** Below this, a rate says more about the start of a reading than about the reading. */
+const shortReadingMs = 1_000;
+
+/** The figures that thresholds and baselines can be about. */
+export function runMetrics(runs: readonly TopicRun[]): readonly Metric[] {
+  return runs.flatMap(({ topics, measure }) => {
+    const scope = topics.join(", ");
+    const { records, bytes, elapsedMs, errorRecords, formats, latency } = measure;
+    return [
+      { name: "rate", scope, value: perSecond(records, elapsedMs) },
+      { name: "throughput", scope, value: perSecond(bytes, elapsedMs) },
+      { name: "errors", scope, value: errorRecords },
+      ...formats.filter(({ format }) => format !== "tombstone").flatMap(formatMetrics),
+      ...(latency === null ? [] : percentileMetrics("latency", scope, latency.sinceRecord)),
+    ];
+  });
+}
+
+/** Of all processes together, and what each format cost in each of them. */
+export function groupMetrics({ processes, recordsPerSecond, megabytesPerSecond, errorRecords }: GroupMeasure): readonly Metric[] {
+  const scope = `${processes.length} processes`;
+  return [
+    { name: "rate", scope, value: recordsPerSecond },
+    { name: "throughput", scope, value: megabytesPerSecond * 1e6 },
+    { name: "errors", scope, value: errorRecords },
+    ...processes.flatMap(({ number, formats }) =>
+      formats
+        .filter(({ format }) => format !== "tombstone")
+        .flatMap(({ topic, format, decode }) => percentileMetrics("decode", `process ${number}: ${topic}: ${formatLabel(format)}`, decode)),
+    ),
+  ];
+}
+
+function formatMetrics({ topic, format, sizes, decode }: FormatMeasure): readonly Metric[] {
+  const scope = `${topic}: ${formatLabel(format)}`;
+  return [...sizeMetrics(scope, sizes), ...percentileMetrics("decode", scope, decode)];
+}
+
+export function runResult({ startedAt, elapsedMs, aborted, environment, settings, runs, verdict }: RunParts): RunResult {
+  return {
+    schemaVersion: 1,
+    command: "run",
+    startedAt: startedAt.toISOString(),
+    elapsedMs,
+    aborted,
+    environment,
+    settings: { ...settings },
+    rules: rulesOf(settings),
+    notes: notesOf(runs),
+    runs: runs.map(topicResult),
+    ...verdict,
+  };
+}
+
+/** The result of `run --processes`. */
+export function groupRunResult({
+  startedAt,
+  group,
+  verdict,
+  ...parts
+}: Omit<RunParts, "runs"> & { readonly group: GroupMeasure }): RunResult {
+  return {
+    schemaVersion: 1,
+    command: "run",
+    startedAt: startedAt.toISOString(),
+    ...parts,
+    settings: { ...parts.settings },
+    rules: rulesFor("processesTogether", "decodeSampled", "drainHasNoLatency", "ownGroup"),
+    notes: groupNotes(group),
+    runs: [],
+    group,
+    ...verdict,
+  };
+}
+
+function groupNotes({ processes, elapsedMs, records, cores, broker }: GroupMeasure): readonly string[] {
+  const idle = processes.filter(({ partitions }) => partitions === 0).length;
+  return [
+    ...(records > 0 && elapsedMs < shortReadingMs
+      ? ["The topics were read in less than a second: the rate is uncertain. Read more records."]
+      : []),
+    ...(idle > 0 ? [`${idle} of ${processes.length} processes had no partition: a partition has one reader.`] : []),
+    ...(broker !== null && processes.length >= cores
+      ? [`The ${processes.length} processes share ${cores} cores with the broker: on machines of their own they would be faster.`]
+      : []),
+  ];
+}
+
+function topicResult({ topics, measure, expectedRecords }: TopicRun): TopicResult {
+  const { records, events, bytes, elapsedMs, firstBatchMs, outcome, batches, errorRecords, stages, formats, errors, latency } = measure;
+  return {
+    topics,
+    outcome,
+    records,
+    expectedRecords,
+    events,
+    errorRecords,
+    bytes,
+    elapsedMs,
+    firstBatchMs,
+    batches,
+    recordsPerSecond: perSecond(records, elapsedMs),
+    megabytesPerSecond: perSecond(bytes, elapsedMs) / 1e6,
+    stages,
+    formats: formats.map(({ topic, format, records: ofFormat, events: eventsOfFormat, sizes, decode }) => ({
+      topic,
+      format,
+      records: ofFormat,
+      events: eventsOfFormat,
+      sizes,
+      decode,
+    })),
+    errors,
+    latency,
+  };
+}
+
+function rulesOf({ mode }: RunSettings): readonly string[] {
+  return rulesFor(
+    "stagesApart",
+    "rateFromAssignment",
+    "decodeSampled",
+    "sizes",
+    "ownGroup",
+    ...(mode === "drain" ? (["oneByOne", "drainHasNoLatency"] as const) : (["tailLatency"] as const)),
+  );
+}
+
+function notesOf(runs: readonly TopicRun[]): readonly string[] {
+  return runs.flatMap(({ topics, measure: { records, elapsedMs } }) =>
+    records > 0 && elapsedMs < shortReadingMs
+      ? [`${topics.join(", ")} was read in less than a second: its rate is uncertain. Read more records.`]
+      : [],
+  );
+}
+
+function perSecond(amount: number, elapsedMs: number): number {
+  return elapsedMs === 0 ? 0 : (amount / elapsedMs) * 1e3;
+}

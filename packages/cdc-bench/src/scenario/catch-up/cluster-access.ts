@@ -1,0 +1,134 @@
+import type { Admin, Kafka } from "kafkajs";
+import { type Leftovers, openLeftovers } from "../../leftovers/leftovers.ts";
+import { createRemover, type RemoverAccess } from "../../leftovers/removers.ts";
+import { brokersText } from "../../leftovers/removers/kafka.ts";
+import type { Thing } from "../../leftovers/thing.ts";
+import type { ClusterConnection } from "../../load/connection.ts";
+import { explainRefusal } from "../../load/explain-refusal.ts";
+import { createKafkaClient } from "../../load/kafka-client.ts";
+import { isPassing, untilAnswered } from "../../load/passing-answers.ts";
+import { untilLed } from "../../load/until-led.ts";
+import type { Terminal } from "../../terminal.ts";
+import type { Places } from "./tap-driver.ts";
+
+const requestTimeoutMs = 30_000;
+
+/** A cluster in which a scenario makes topics and groups that are gone when it ends. */
+export interface ClusterAccess {
+  readonly connection: ClusterConnection;
+  readonly kafka: Kafka;
+  readonly leftovers: Leftovers;
+  /** A name of this run: `cdc-bench-drain-7f3a01-out-2`. */
+  name(suffix: string): string;
+  makeTopic(topic: string, options: TopicOptions): Promise<void>;
+  /** The name of a group that is deleted at the end. */
+  makeGroup(suffix: string): Promise<string>;
+  /** The offset after the last record of each partition of topics that has any; with transactions, after their markers. */
+  endsOf(topics: readonly string[]): Promise<Places>;
+  /** Where a group stands. */
+  committedOf(groupId: string, topic: string): Promise<ReadonlyMap<number, bigint>>;
+  remove(thing: Pick<Thing, "kind" | "name">): Promise<void>;
+  /** Deletes what was made. Says on stderr what could not be. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface TopicOptions {
+  readonly partitions: number;
+  /** -1: as the brokers say. */
+  readonly replicationFactor?: number;
+  readonly config?: Readonly<Record<string, string>>;
+}
+
+/** Reaches the brokers, or fails with a sentence. */
+export async function openClusterAccess(
+  command: string,
+  connection: ClusterConnection,
+  terminal: Terminal,
+  access: Omit<RemoverAccess, "connection"> = {},
+): Promise<ClusterAccess> {
+  const kafka = createKafkaClient(connection, 3, { requestTimeout: requestTimeoutMs });
+  const admin = kafka.admin({ retry: { retries: 1, initialRetryTime: 100 } });
+  try {
+    await admin.connect();
+  } catch (error) {
+    throw await explainRefusal(connection, error);
+  }
+  const remover = createRemover({ connection, ...access });
+  try {
+    const leftovers = await openLeftovers({ command, terminal, remove: remover.remove });
+    return clusterAccess(command, connection, kafka, admin, leftovers, () => remover.close());
+  } catch (error) {
+    await admin.disconnect();
+    await remover.close();
+    throw error;
+  }
+}
+
+function clusterAccess(
+  command: string,
+  connection: ClusterConnection,
+  kafka: Kafka,
+  admin: Admin,
+  leftovers: Leftovers,
+  closeRemover: () => Promise<void>,
+): ClusterAccess {
+  const run = `${process.pid.toString(36)}${Date.now().toString(36).slice(-6)}`;
+  const name = (suffix: string): string => `cdc-bench-${command}-${run}-${suffix}`;
+  const at = brokersText(connection);
+  return {
+    connection,
+    kafka,
+    leftovers,
+    name,
+    async makeTopic(topic, { partitions, replicationFactor = -1, config = {} }) {
+      await leftovers.making({ kind: "topic", name: topic, at });
+      const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
+      try {
+        await admin.createTopics({
+          topics: [{ topic, numPartitions: partitions, replicationFactor, configEntries }],
+          waitForLeaders: false, // waited for below
+        });
+      } catch (error) {
+        if (!isPassing(error)) {
+          throw await explainRefusal(connection, error);
+        }
+      }
+      await untilLed(kafka, [{ topic, partitions }]);
+    },
+    async makeGroup(suffix) {
+      const groupId = name(suffix);
+      await leftovers.making({ kind: "consumer-group", name: groupId, at });
+      return groupId;
+    },
+    async endsOf(topics) {
+      // An admin of its own: kafkajs goes on to ask for every topic that it was asked about, and fails when one of them is deleted.
+      const asking = kafka.admin({ retry: { retries: 3, initialRetryTime: 100 } });
+      await asking.connect();
+      try {
+        return await untilAnswered(() => endsOf(asking, topics));
+      } finally {
+        await asking.disconnect();
+      }
+    },
+    async committedOf(groupId, topic) {
+      const [found] = await untilAnswered(() => admin.fetchOffsets({ groupId, topics: [topic] }));
+      const committed = found?.partitions.filter(({ offset }) => offset !== "-1") ?? [];
+      return new Map(committed.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    },
+    remove: (thing) => leftovers.remove({ ...thing, at }),
+    async close() {
+      await leftovers.close();
+      await closeRemover();
+      await admin.disconnect().catch(() => {}); // what it was opened for is done
+    },
+  };
+}
+
+async function endsOf(admin: Admin, topics: readonly string[]): Promise<Places> {
+  const ends = new Map<string, ReadonlyMap<number, bigint>>();
+  for (const topic of topics) {
+    const partitions = (await admin.fetchTopicOffsets(topic)).filter(({ low, high }) => BigInt(high) > BigInt(low));
+    ends.set(topic, new Map(partitions.map(({ partition, high }) => [partition, BigInt(high)])));
+  }
+  return ends;
+}

@@ -1,0 +1,115 @@
+import type { Logger } from "@cdckit/consumer";
+import type { SchemaSource } from "@cdckit/decode";
+import type { Leftovers } from "../../leftovers/leftovers.ts";
+import { brokersText } from "../../leftovers/removers/kafka.ts";
+import type { Thing } from "../../leftovers/thing.ts";
+import { throwAwayGroup, type TopicExtent } from "../../load/cluster.ts";
+import type { ClusterConnection } from "../../load/connection.ts";
+import { decompressedMs } from "../../load/decompression-time.ts";
+import type { TopicSource } from "../../load/topic-source.ts";
+import type { FormatKey } from "../../measure/decode-meter.ts";
+import type { Peer } from "../../measure/peer.ts";
+import { measureReading, type ReadingMeasure } from "../../measure/reading.ts";
+import type { Contestant, PlayedRound } from "./contestant.ts";
+import { peerFor, shortName } from "./peers-of.ts";
+import { readRaw } from "./raw-reading.ts";
+
+/** A topic that sends nothing for so long has nothing left: its last offsets may be transaction markers. */
+const maxIdleMs = 10_000;
+/** So many records are looked at to know a topic's format, and to have its schemas at hand. */
+const recordsToDetect = 2_000;
+
+export interface ClusterContest {
+  readonly connection: ClusterConnection;
+  readonly source: TopicSource;
+  readonly schemas: SchemaSource | undefined;
+  readonly leftovers: Leftovers;
+  readonly withPeers: boolean;
+  readonly interrupt: AbortSignal;
+  readonly logger: Logger | undefined;
+}
+
+/** For each topic: cdckit, what people use today, and kafkajs without any decoding. */
+export async function clusterContestants(contest: ClusterContest): Promise<readonly Contestant[]> {
+  const all: Contestant[] = [];
+  for (const extent of contest.source.extents) {
+    const detected = await readOurs(contest, extent, recordsToDetect);
+    all.push({
+      topic: extent.topic,
+      reader: "cdckit",
+      kind: "cdckit",
+      play: async () => playedOf(await readOurs(contest, extent)),
+    });
+    if (contest.withPeers) {
+      const peer = peerFor(formatsOf(detected), contest.schemas);
+      all.push(...(peer === undefined ? [] : [rawContestant(contest, extent, peer)]), rawContestant(contest, extent, null));
+    }
+  }
+  return all;
+}
+
+function formatsOf({ formats }: ReadingMeasure): readonly FormatKey[] {
+  return formats.map(({ format }) => format);
+}
+
+function rawContestant(contest: ClusterContest, extent: TopicExtent, peer: Peer | null): Contestant {
+  return {
+    topic: extent.topic,
+    reader: peer === null ? "kafkajs, no decode" : `kafkajs + ${shortName(peer)}`,
+    kind: peer === null ? "no-decode" : "peer",
+    play: () =>
+      inGroup(contest, (groupId) =>
+        readRaw({
+          connection: contest.connection,
+          topic: extent.topic,
+          endOffsets: endOffsetsOf(extent),
+          groupId,
+          peer,
+          interrupt: contest.interrupt,
+        }),
+      ),
+  };
+}
+
+function readOurs(contest: ClusterContest, extent: TopicExtent, maxRecords?: number): Promise<ReadingMeasure> {
+  const { source, schemas, interrupt, logger } = contest;
+  return inGroup(contest, (groupId) =>
+    measureReading({
+      groupId,
+      driver: source.createDriver(),
+      schemas,
+      topics: [extent.topic],
+      from: "earliest",
+      end: { endOffsets: endOffsetsOf(extent), ...(maxRecords !== undefined && { maxRecords }) },
+      maxDurationMs: undefined,
+      maxIdleMs,
+      measureLatency: false,
+      decompressedMs,
+      interrupt,
+      ...(logger && { logger }),
+      onProgress: () => {},
+    }),
+  );
+}
+
+/** A group of its own, written down before it is made and removed afterwards. */
+async function inGroup<T>({ connection, leftovers }: ClusterContest, read: (groupId: string) => Promise<T>): Promise<T> {
+  const group: Thing = { kind: "consumer-group", name: throwAwayGroup(), at: brokersText(connection) };
+  await leftovers.making(group);
+  try {
+    return await read(group.name);
+  } finally {
+    await leftovers.remove(group).catch(() => {}); // it stays listed, and is tried again at the end
+  }
+}
+
+function playedOf(reading: ReadingMeasure): PlayedRound | null {
+  const { records, bytes, errorRecords, outcome } = reading;
+  const elapsedMs = reading.elapsedMs - reading.firstBatchMs;
+  return outcome === "interrupted" ? null : { records, bytes, elapsedMs, errorRecords, reading };
+}
+
+function endOffsetsOf({ partitions }: TopicExtent): ReadonlyMap<number, bigint> {
+  const nonEmpty = partitions.filter(({ startOffset, endOffset }) => endOffset > startOffset);
+  return new Map(nonEmpty.map(({ partition, endOffset }) => [partition, endOffset]));
+}

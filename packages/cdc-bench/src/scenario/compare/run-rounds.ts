@@ -1,0 +1,54 @@
+import { type ProcessLoad, watchProcessLoad } from "../../measure/process-load.ts";
+import type { Contestant, PlayedRound } from "./contestant.ts";
+
+export interface CountedRound extends PlayedRound {
+  readonly load: ProcessLoad;
+}
+
+/** A contestant with the rounds that count. */
+export interface PlayedContestant {
+  readonly contestant: Contestant;
+  readonly rounds: readonly CountedRound[];
+}
+
+/**
+ * Everybody plays once in each round, and another one goes first each time. The first round warms up and is not counted. If it is
+ * interrupted, what is there are the rounds that everybody has ended: others cannot be compared.
+ */
+export async function runRounds(
+  contestants: readonly Contestant[],
+  rounds: number,
+  interrupt: AbortSignal,
+  onPlay: (contestant: Contestant, round: number) => void,
+): Promise<readonly PlayedContestant[]> {
+  const counted = contestants.map((): CountedRound[] => []);
+  for (let round = 0; round <= rounds && !interrupt.aborted; round++) {
+    const played = await playRound(contestants, round, interrupt, onPlay);
+    if (played !== null && round > 0) {
+      played.forEach((each, i) => counted[i]?.push(each));
+    }
+  }
+  return contestants.map((contestant, i) => ({ contestant, rounds: counted[i] ?? [] }));
+}
+
+async function playRound(
+  contestants: readonly Contestant[],
+  round: number,
+  interrupt: AbortSignal,
+  onPlay: (contestant: Contestant, round: number) => void,
+): Promise<readonly CountedRound[] | null> {
+  const played = new Array<CountedRound>(contestants.length);
+  for (let turn = 0; turn < contestants.length; turn++) {
+    const index = (round + turn) % contestants.length;
+    const contestant = contestants[index]!;
+    onPlay(contestant, round);
+    const endWatch = watchProcessLoad();
+    const result = await contestant.play();
+    const load = endWatch();
+    if (result === null || interrupt.aborted) {
+      return null;
+    }
+    played[index] = { ...result, load };
+  }
+  return played;
+}

@@ -1,0 +1,52 @@
+import { createConsumer } from "@cdckit/consumer";
+import { memory, MemoryBroker } from "@cdckit/testkit";
+import { expect, test } from "vitest";
+import { heldDriver } from "./held-driver.ts";
+
+test("members that have joined handle nothing before they begin, and then each record once", async () => {
+  const broker = new MemoryBroker({ t: 4 });
+  for (let id = 0; id < 400; id++) {
+    broker.append("t", { partition: id % 4, value: JSON.stringify({ id }) });
+  }
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const handled: string[] = [];
+  const committed = new Map<number, bigint>();
+  const partitions = [0, 0];
+  let settle = (): void => {};
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) {
+      await new Promise<void>((resolve) => {
+        settle = resolve;
+      });
+    }
+  };
+  const members = partitions.map((_, member) => {
+    const driver = heldDriver({
+      driver: memory({ broker }),
+      begun,
+      onAssigned: (count) => {
+        partitions[member] = count;
+        settle();
+      },
+      onCommitted: (offsets) => {
+        offsets.forEach(({ assignment, offset }) => committed.set(assignment.partition, offset));
+        settle();
+      },
+    });
+    const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], logger: false, signals: false });
+    consumer.on("*", ({ record }) => void handled.push(`${record.partition} ${record.offset}`));
+    return consumer;
+  });
+  const runs = members.map((member) => member.run());
+  await until(() => partitions.every((count) => count === 2));
+  expect(handled).toEqual([]);
+  begin();
+  await until(() => [0, 1, 2, 3].every((partition) => committed.get(partition) === 100n));
+  await Promise.all(members.map((member) => member.stop()));
+  await Promise.all(runs);
+  expect(handled).toHaveLength(400);
+  expect(new Set(handled).size).toBe(400);
+});

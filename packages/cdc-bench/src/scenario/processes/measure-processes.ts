@@ -1,0 +1,256 @@
+import { availableParallelism } from "node:os";
+import { performance } from "node:perf_hooks";
+import { BenchError } from "../../bench-error.ts";
+import type { TopicExtent } from "../../load/cluster.ts";
+import type { ClusterSource } from "../../load/source.ts";
+import { listenerOf, useOf } from "../../measure/local-process.ts";
+import type { Observer } from "../../observe/observer.ts";
+import type { GroupMeasure, GroupOutcome, ProcessMeasure } from "../../result/group-measure.ts";
+import type { MemberEnd, MemberProgress } from "./member-messages.ts";
+import { MemberProcess } from "./member-process.ts";
+
+export interface ProcessesPlan {
+  readonly source: ClusterSource;
+  readonly extents: readonly TopicExtent[];
+  readonly processes: number;
+  readonly groupId: string;
+  readonly maxDurationMs: number | undefined;
+  readonly interrupt: AbortSignal;
+  readonly observer: Observer;
+}
+
+const joinTimeoutMs = 60_000;
+/** A group that handles nothing for so long has nothing left: the last offsets of a log may be transaction markers. */
+const maxIdleMs = 10_000;
+const lookEveryMs = 50;
+
+/**
+ * So many processes consume the topics as one group. They join first. When each has its partitions, all begin together, and are measured
+ * together until everything that was there is handled and committed. Rejects with what one of them failed with.
+ */
+export async function measureProcesses(plan: ProcessesPlan): Promise<GroupMeasure> {
+  const group = new Group(plan);
+  try {
+    await group.joined();
+    group.begin();
+    const outcome = await group.handled();
+    return await group.stop(outcome);
+  } finally {
+    await group.close();
+  }
+}
+
+class Group {
+  readonly #plan: ProcessesPlan;
+  readonly #members: readonly MemberProcess[];
+  readonly #partitions: number;
+  /** The offset after the last record, by topic and partition: of those that are not handled up to there. */
+  readonly #pending: Map<string, bigint>;
+  readonly #brokerPid: number | null;
+  readonly #failed: Promise<never>;
+  readonly #startedAtMs = performance.now();
+  #changed: () => void = () => {};
+  #joinMs = 0;
+  #begunAtMs = 0;
+  #brokerCpuAtBeginMs = 0;
+  #brokerCpuMs: number | null = null;
+  #cpuMs: readonly number[] = [];
+  #records = 0;
+  #lastRecordAtMs = 0;
+
+  constructor(plan: ProcessesPlan) {
+    this.#plan = plan;
+    const { source, extents, groupId } = plan;
+    const setup = { connection: source.connection, registry: source.registry, topics: source.topics, groupId };
+    this.#partitions = extents.reduce((sum, { partitions }) => sum + partitions.length, 0);
+    this.#pending = new Map(
+      extents.flatMap(({ topic, partitions }) =>
+        partitions
+          .filter(({ startOffset, endOffset }) => endOffset > startOffset)
+          .map(({ partition, endOffset }) => [`${topic}-${partition}`, endOffset] as const),
+      ),
+    );
+    const [broker, ...others] = source.connection.brokers;
+    this.#brokerPid = broker === undefined || others.length > 0 ? null : listenerOf(broker);
+    this.#members = Array.from(
+      { length: plan.processes },
+      (_, index) =>
+        new MemberProcess({
+          setup,
+          number: index + 1,
+          changed: () => this.#changed(),
+          committed: (offsets) => offsets.forEach(({ topic, partition, offset }) => this.#committed(`${topic}-${partition}`, offset)),
+        }),
+    );
+    this.#failed = Promise.race(this.#members.map(({ ended }) => ended.then(() => new Promise<never>(() => {}))));
+    this.#failed.catch(() => {}); // each wait races it
+  }
+
+  /** Until every partition has its reader, and every process as many partitions as the others, but for one. */
+  async joined(): Promise<void> {
+    const { processes, interrupt, observer } = this.#plan;
+    const least = Math.floor(this.#partitions / processes);
+    await this.#until(() => {
+      const counts = this.#members.map(({ partitions }) => partitions);
+      observer.observe(() => ({ phase: `${processes} processes join`, done: sum(counts), total: this.#partitions, unit: "partitions" }));
+      if (performance.now() - this.#startedAtMs > joinTimeoutMs) {
+        throw new BenchError(
+          "connection",
+          `after ${joinTimeoutMs / 1e3} s the ${processes} processes have ${counts.join(", ")} of ${this.#partitions} partitions.`,
+        );
+      }
+      return interrupt.aborted || (sum(counts) === this.#partitions && Math.min(...counts) >= least);
+    });
+    this.#joinMs = performance.now() - this.#startedAtMs;
+  }
+
+  begin(): void {
+    this.#begunAtMs = performance.now();
+    this.#lastRecordAtMs = this.#begunAtMs;
+    this.#brokerCpuAtBeginMs = this.#brokerCpuNow() ?? 0;
+    this.#members.forEach((member) => member.tell({ kind: "begin" }));
+  }
+
+  async handled(): Promise<GroupOutcome> {
+    const { interrupt, maxDurationMs = Number.POSITIVE_INFINITY } = this.#plan;
+    let outcome: GroupOutcome = "end-reached";
+    await this.#until(() => {
+      this.#look();
+      const nowMs = performance.now();
+      if (this.#pending.size > 0 && interrupt.aborted) {
+        outcome = "interrupted";
+      } else if (this.#pending.size > 0 && nowMs - this.#begunAtMs >= maxDurationMs) {
+        outcome = "time-up";
+      } else if (this.#pending.size > 0 && nowMs - this.#lastRecordAtMs >= maxIdleMs) {
+        outcome = "ran-dry";
+      }
+      return this.#pending.size === 0 || outcome !== "end-reached";
+    });
+    return outcome;
+  }
+
+  async stop(outcome: GroupOutcome): Promise<GroupMeasure> {
+    const partitions = this.#members.map((member) => member.partitions);
+    this.#members.forEach((member) => member.tell({ kind: "stop" }));
+    const ends = await Promise.all(this.#members.map(({ ended }) => ended));
+    const { processes } = this.#plan;
+    return summarize(ends, partitions, {
+      outcome,
+      processes,
+      joinMs: this.#joinMs,
+      cpuMs: this.#cpuMs,
+      brokerCpuMs: this.#brokerCpuMs,
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#members.map((member) => member.close()));
+  }
+
+  /** Notes how far all are. What processes and broker use counts as long as records come: what follows is the stop. */
+  #look(): void {
+    const { extents, observer, processes } = this.#plan;
+    const records = sum(this.#members.map(({ progress }) => progress?.records ?? 0));
+    if (records > this.#records) {
+      this.#records = records;
+      this.#lastRecordAtMs = performance.now();
+      this.#cpuMs = this.#members.map(({ progress }) => progress?.cpuMs ?? 0);
+      const now = this.#brokerCpuNow();
+      this.#brokerCpuMs = now === null ? null : now - this.#brokerCpuAtBeginMs;
+    }
+    const total = Number(extents.reduce((all, { maxRecords }) => all + maxRecords, 0n));
+    observer.observe(() => ({ phase: `${processes} processes, one group`, done: records, total, lag: Math.max(0, total - records) }));
+  }
+
+  #brokerCpuNow(): number | null {
+    return this.#brokerPid === null ? null : (useOf(this.#brokerPid)?.cpuMs ?? null);
+  }
+
+  #committed(place: string, offset: bigint): void {
+    const end = this.#pending.get(place);
+    if (end !== undefined && offset >= end) {
+      this.#pending.delete(place);
+    }
+  }
+
+  /** Asks after every message, and from time to time. Rejects with what a process failed with. */
+  async #until(holds: () => boolean): Promise<void> {
+    while (!holds()) {
+      let timer: NodeJS.Timeout | undefined;
+      const changed = new Promise<void>((resolve) => {
+        this.#changed = resolve;
+        timer = setTimeout(resolve, lookEveryMs);
+      });
+      await Promise.race([changed, this.#failed]).finally(() => clearTimeout(timer));
+    }
+  }
+}
+
+interface GroupFacts extends Pick<GroupMeasure, "outcome" | "joinMs"> {
+  readonly processes: number;
+  readonly cpuMs: readonly number[];
+  readonly brokerCpuMs: number | null;
+}
+
+function summarize(ends: readonly MemberEnd[], partitions: readonly number[], facts: GroupFacts): GroupMeasure {
+  const elapsedMs = spanOf(ends);
+  const total = (of: (end: MemberEnd) => number): number => sum(ends.map(of));
+  const records = total((end) => end.records);
+  const cores = availableParallelism();
+  const shareOfCores = (cpuMs: number): number => (elapsedMs === 0 ? 0 : cpuMs / (elapsedMs * cores));
+  const { brokerCpuMs } = facts;
+  return {
+    outcome: facts.outcome,
+    joinMs: facts.joinMs,
+    records,
+    events: total((end) => end.events),
+    errorRecords: total((end) => end.errorRecords),
+    bytes: total((end) => end.bytes),
+    elapsedMs,
+    recordsPerSecond: perSecond(records, elapsedMs),
+    megabytesPerSecond:
+      perSecond(
+        total((end) => end.bytes),
+        elapsedMs,
+      ) / 1e6,
+    cores,
+    clientCpuShare: shareOfCores(sum(facts.cpuMs)),
+    broker: brokerCpuMs === null ? null : { cpuMs: brokerCpuMs, cpuShare: shareOfCores(brokerCpuMs) },
+    processes: ends.map((end, i) => processMeasure(end, i + 1, partitions[i] ?? 0, records, facts.cpuMs[i] ?? 0)),
+  };
+}
+
+function processMeasure(end: MemberEnd, number: number, partitions: number, allRecords: number, cpuMs: number): ProcessMeasure {
+  const elapsedMs = spanOf([end]);
+  const { records, events, errorRecords, bytes, maxRssBytes, formats, errors } = end;
+  return {
+    number,
+    partitions,
+    records,
+    events,
+    errorRecords,
+    bytes,
+    share: allRecords === 0 ? 0 : records / allRecords,
+    elapsedMs,
+    recordsPerSecond: perSecond(records, elapsedMs),
+    cpuMs,
+    maxRssBytes,
+    formats,
+    errors,
+  };
+}
+
+/** From the first to the last event over all of them. */
+function spanOf(ends: readonly MemberProgress[]): number {
+  const firsts = ends.map(({ firstEventAtMs }) => firstEventAtMs).filter((at) => at !== null);
+  const lasts = ends.map(({ lastEventAtMs }) => lastEventAtMs).filter((at) => at !== null);
+  return firsts.length === 0 ? 0 : Math.max(...lasts) - Math.min(...firsts);
+}
+
+function perSecond(amount: number, elapsedMs: number): number {
+  return elapsedMs === 0 ? 0 : (amount / elapsedMs) * 1e3;
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((all, amount) => all + amount, 0);
+}

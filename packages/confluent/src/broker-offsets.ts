@@ -1,0 +1,184 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { TopicCreation } from "@cdckit/consumer";
+import { bounded, type BrokerQuestions, type LogEnds, originOf, placeOf, type Position, type TopicIdsByName } from "@cdckit/driver";
+import { ConfluentDriverError } from "./errors.ts";
+import {
+  answerOf,
+  type Answer,
+  type ClientError,
+  type CommittedPartition,
+  codes,
+  type LowLevelAdmin,
+  type LowLevelConsumer,
+  type TopicDescription,
+  type TopicPartition,
+} from "./low-level-client.ts";
+import { topicIdText } from "./topic-id-text.ts";
+
+const answerDeadlineMs = 10_000;
+/** A question to the group takes a thread of libuv for so long at most. */
+const groupDeadlineMs = 5_000;
+const passingDeadlineMs = 15_000;
+const passingPauseMs = 100;
+/** What passes by itself: a coordinator that moves or is loading, a transaction whose end is not written yet, a leader that is elected. */
+const passing: ReadonlySet<number> = new Set([
+  codes.coordinatorLoading,
+  codes.coordinatorNotAvailable,
+  codes.notCoordinator,
+  codes.unstableOffsets,
+  codes.timedOut,
+]);
+const earliest = -2;
+const latest = -1;
+const readUncommitted = 0;
+
+/** Asks the brokers for offsets and topics, by a client of its own: questions do not wait for the fetches on a connection. */
+export class BrokerOffsets implements BrokerQuestions {
+  readonly #makeAdmin: () => LowLevelAdmin;
+  readonly #consumer: Pick<LowLevelConsumer, "committed">;
+  readonly #closed: AbortController = new AbortController();
+  #admin: LowLevelAdmin | undefined;
+  readonly #asking = new Set<Promise<unknown>>();
+
+  /** `consumer`: a connected one of the group. */
+  constructor(makeAdmin: () => LowLevelAdmin, consumer: Pick<LowLevelConsumer, "committed">) {
+    this.#makeAdmin = makeAdmin;
+    this.#consumer = consumer;
+  }
+
+  topics(): Promise<readonly string[]> {
+    return this.#ask((admin, done) => admin.listTopics({ timeout: answerDeadlineMs }, done));
+  }
+
+  /** Does nothing if the topic exists by now. What is left out gets the brokers' own default. */
+  async createTopic(topic: string, { partitions = -1, replicationFactor = -1 }: TopicCreation): Promise<void> {
+    const created = { topic, num_partitions: partitions, replication_factor: replicationFactor };
+    await this.#ask<unknown>((admin, done) => admin.createTopic(created, answerDeadlineMs, done)).catch((error: unknown) => {
+      if ((error as Partial<ClientError>).code !== codes.topicExists) {
+        throw error;
+      }
+    });
+  }
+
+  async topicIds(topics: readonly string[]): Promise<TopicIdsByName> {
+    const ids = new Map<string, string>();
+    for (const { name, topicId, error } of await this.#describe(topics)) {
+      const id = error === undefined ? topicIdText(topicId.base64) : null;
+      if (id !== null) {
+        ids.set(name, id);
+      }
+    }
+    return ids;
+  }
+
+  /**
+   * The group's commits in these partitions. Partitions without a commit are left out. Waits for transactions that are being ended. It asks by the
+   * consumer, because librdkafka 2.15 crashes the process if its administrative client is told that the coordinator has moved.
+   */
+  async committed(partitions: readonly TopicPartition[]): Promise<ReadonlyMap<string, Position>> {
+    const found = new Map<string, Position>();
+    if (partitions.length > 0) {
+      const asked = partitions.map(({ topic, partition }) => ({ topic, partition }));
+      await this.#untilPassed(async () => {
+        this.#closed.signal.throwIfAborted();
+        const answer = answerOf<readonly (CommittedPartition | Error)[]>((done) => this.#consumer.committed(asked, groupDeadlineMs, done));
+        for (const one of await this.#bounded(answer, passingDeadlineMs)) {
+          if (one instanceof Error) {
+            throw one;
+          }
+          if (one.offset !== undefined && one.offset >= 0) {
+            found.set(placeOf(one.topic, one.partition), { offset: BigInt(one.offset), ...originOf(one.metadata) });
+          }
+        }
+      });
+    }
+    return found;
+  }
+
+  /** The starts and ends of the logs of these topics. */
+  async ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>> {
+    const partitions = await this.partitionsOf(topics);
+    const [lows, highs] = await Promise.all([this.#offsets(partitions, earliest), this.#offsets(partitions, latest)]);
+    const ends = new Map<string, LogEnds>();
+    for (const [place, low] of lows) {
+      ends.set(place, { low, high: highs.get(place) ?? low });
+    }
+    return ends;
+  }
+
+  /** The offset of the first record of this time or later in each partition. Partitions without one are left out. */
+  async offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>> {
+    const found = await this.#offsets(await this.partitionsOf(topics), Number(timestamp));
+    return new Map([...found].filter(([, offset]) => offset >= 0n));
+  }
+
+  /** Every partition of these topics, as far as they exist. */
+  async partitionsOf(topics: readonly string[]): Promise<readonly TopicPartition[]> {
+    return (await this.#describe(topics)).flatMap(({ name, partitions }) =>
+      partitions.map(({ partition }) => ({ topic: name, partition })),
+    );
+  }
+
+  /**
+   * What is under way ends with an error. Resolves when the clients may be destroyed: a question in another thread still uses them, and the
+   * client does not guard against that.
+   */
+  async close(): Promise<void> {
+    this.#closed.abort(new ConfluentDriverError("client-crashed", "the session is closed"));
+    await Promise.allSettled(this.#asking);
+    this.#admin?.disconnect();
+    this.#admin = undefined;
+  }
+
+  async #describe(topics: readonly string[]): Promise<readonly TopicDescription[]> {
+    return topics.length === 0 ? [] : this.#ask((admin, done) => admin.describeTopics(topics, { timeout: answerDeadlineMs }, done));
+  }
+
+  async #offsets(partitions: readonly TopicPartition[], timestamp: number): Promise<ReadonlyMap<string, bigint>> {
+    const found = new Map<string, bigint>();
+    if (partitions.length > 0) {
+      const specs = partitions.map(({ topic, partition }) => ({ topic, partition, offset: { timestamp } }));
+      const options = { timeout: answerDeadlineMs, isolationLevel: readUncommitted };
+      const answers = await this.#ask<readonly { topic: string; partition: number; offset: number; error?: ClientError }[]>((admin, done) =>
+        admin.listOffsets(specs, options, done),
+      );
+      for (const { topic, partition, offset, error } of answers) {
+        if (error === undefined) {
+          found.set(placeOf(topic, partition), BigInt(offset));
+        }
+      }
+    }
+    return found;
+  }
+
+  async #untilPassed(ask: () => Promise<void>): Promise<void> {
+    for (const deadline = performance.now() + passingDeadlineMs; ; ) {
+      try {
+        await ask();
+        return;
+      } catch (error) {
+        if (!passing.has((error as Partial<ClientError>).code ?? 0) || performance.now() > deadline) {
+          throw error;
+        }
+      }
+      await delay(passingPauseMs, undefined, { signal: this.#closed.signal });
+    }
+  }
+
+  async #ask<T>(question: (admin: LowLevelAdmin, done: Answer<T>) => void): Promise<T> {
+    this.#closed.signal.throwIfAborted();
+    this.#admin ??= this.#makeAdmin();
+    const admin = this.#admin;
+    return this.#bounded(
+      answerOf<T>((done) => question(admin, done)),
+      answerDeadlineMs,
+    );
+  }
+
+  #bounded<T>(asked: Promise<T>, deadlineMs: number): Promise<T> {
+    const settled = asked.catch(() => {}).finally(() => this.#asking.delete(settled));
+    this.#asking.add(settled);
+    const late = (): Error => new ConfluentDriverError("brokers-unreachable", `no answer within ${deadlineMs} ms`);
+    return bounded(asked, deadlineMs + 1_000, late, this.#closed.signal);
+  }
+}

@@ -1,0 +1,17 @@
+import { type Logger, silentLogger } from "@cdckit/consumer";
+import { expect, test } from "vitest";
+import { ClientLog } from "./client-log.ts";
+
+test("a line that repeats is left out, counted, and kept as the last failure", () => {
+  const warned: [unknown, string][] = [];
+  let nowMs = 0;
+  const logger: Logger = { ...silentLogger, warn: (fields, message) => warned.push([fields, message]) };
+  const log = new ClientLog(logger, () => nowMs);
+  for (const afterMs of [0, 1_000, 2_000, 6_000]) {
+    nowMs = afterMs;
+    log.line({ severity: 3, fac: "FAIL", message: `[thrd:b:1/bootstrap]: b:1: Connection refused (after ${afterMs}ms in state CONNECT)` });
+  }
+  expect(warned.map(([fields]) => fields)).toEqual([{ fac: "FAIL" }, { fac: "FAIL", leftOut: 2 }]);
+  expect(warned[0]?.[1]).toBe("librdkafka: b:1: Connection refused (after 0ms in state CONNECT)");
+  expect(log.lastFailure).toContain("Connection refused");
+});

@@ -1,0 +1,70 @@
+import type { OffsetCommit } from "@cdckit/consumer";
+import { bounded, commitMetadata } from "@cdckit/driver";
+import type { HeldPartitions } from "./assignments.ts";
+import { ConfluentDriverError } from "./errors.ts";
+import { answerOf, type ClientError, codes, type CommittedPartition, type LowLevelConsumer } from "./low-level-client.ts";
+
+export interface CommitRequestParts {
+  readonly consumer: LowLevelConsumer;
+  readonly assignments: HeldPartitions;
+  /** Called when the group has refused a commit: the partitions are not this member's any more. */
+  readonly refused: () => void;
+  /** Nothing is waited for after it. */
+  readonly ended: AbortSignal;
+}
+
+const answerDeadlineMs = 30_000;
+/** The group does not know the member any more, or has a newer generation. */
+const refusals: ReadonlySet<number> = new Set([codes.illegalGeneration, codes.unknownMember, codes.fencedInstance]);
+
+/** Commits offsets by the client. */
+export class CommitRequests {
+  readonly #parts: CommitRequestParts;
+  #answered: (error: ClientError | undefined) => void = () => {};
+
+  constructor(parts: CommitRequestParts) {
+    this.#parts = parts;
+  }
+
+  /** The client's answer to the commit that is under way. There is one at a time. */
+  answered(error: ClientError | undefined): void {
+    this.#answered(error);
+  }
+
+  /** The caller waits for each commit before the next. */
+  async send(offsets: readonly OffsetCommit[]): Promise<void> {
+    const { consumer, ended } = this.#parts;
+    const answer = new Promise<void>((resolve, reject) => {
+      this.#answered = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    try {
+      // Its callback says that the request was queued, and the callback of the consumer that it was answered.
+      await answerOf<unknown>((done) => consumer.commitCb(toClientOffsets(offsets), done));
+      await bounded(
+        answer,
+        answerDeadlineMs,
+        () => new ConfluentDriverError("commit-failed", `no answer within ${answerDeadlineMs} ms`),
+        ended,
+      );
+    } catch (error) {
+      const { code = 0, message = String(error) } = (error ?? {}) as Partial<ClientError>;
+      if (refusals.has(code) && offsets.some(({ assignment }) => this.#parts.assignments.isCurrent(assignment))) {
+        this.#parts.refused();
+      }
+      throw error instanceof ConfluentDriverError
+        ? error
+        : new ConfluentDriverError("commit-failed", `the group refused a commit: ${message}`, { cause: error });
+    } finally {
+      this.#answered = () => {};
+      answer.catch(() => {}); // nobody waits for it if the request was not queued
+    }
+  }
+}
+
+/** Offsets in the client's form, each with the id of its topic as metadata. */
+export function toClientOffsets(offsets: readonly OffsetCommit[]): readonly CommittedPartition[] {
+  return offsets.map(({ assignment, offset }) => {
+    const metadata = commitMetadata(assignment, offset);
+    return { topic: assignment.topic, partition: assignment.partition, offset: Number(offset), ...(metadata === null ? {} : { metadata }) };
+  });
+}

@@ -1,0 +1,152 @@
+import type { DriverCapabilities, DriverSession, DriverSink, KafkaDriver, Subscription } from "@cdckit/consumer";
+import { bounded, preflight } from "@cdckit/driver";
+import { BrokerOffsets } from "./broker-offsets.ts";
+import { ClientLog, type ClientLogLine } from "./client-log.ts";
+import { ConfluentDriverError, makeError } from "./errors.ts";
+import { explainFailure, refusal } from "./explain-failure.ts";
+import { loadClient } from "./load-client.ts";
+import {
+  answerOf,
+  type ClientError,
+  codes,
+  type ConfluentModule,
+  type LowLevelAdmin,
+  type LowLevelConsumer,
+  type LowLevelProducer,
+  type Properties,
+  type TopicPartition,
+} from "./low-level-client.ts";
+import { type ConfluentOptions, type ResolvedConfluentOptions, resolveConfluentOptions } from "./options.ts";
+import { connectionProperties, consumerProperties, consumerTopicProperties } from "./properties.ts";
+import { ConfluentSession } from "./session.ts";
+
+const connectDeadlineMs = 10_000;
+/** librdkafka tries on for as long as it is asked. A start whose connections have failed for so long fails. */
+const refusedDeadlineMs = 3_000;
+
+/**
+ * The driver for @confluentinc/kafka-javascript, which is librdkafka: `confluent({ brokers })`. Nothing is loaded and nothing is connected yet.
+ */
+export function confluent(options: ConfluentOptions): KafkaDriver {
+  const resolved = resolveConfluentOptions(options);
+  return Object.freeze({
+    name: "confluent",
+    capabilities: capabilitiesOf(resolved),
+    connect: (subscription: Subscription, sink: DriverSink) => connect(resolved, subscription, sink),
+  });
+}
+
+function capabilitiesOf({ connection, tuning }: ResolvedConfluentOptions): DriverCapabilities {
+  const checks = connection.properties?.["check.crcs"] ?? true;
+  return Object.freeze({
+    metadataCommit: true,
+    topicIds: true, // of brokers from Kafka 2.8 on
+    cooperative: true,
+    awaitsRevoked: true,
+    kip848: tuning.groupProtocol === "consumer",
+    leaderEpoch: true,
+    codecs: Object.freeze(["none", "gzip", "snappy", "lz4", "zstd"] as const),
+    crc: checks !== false && checks !== "false",
+    offsetResetNone: true,
+    reportsStart: true,
+  });
+}
+
+async function connect(options: ResolvedConfluentOptions, subscription: Subscription, sink: DriverSink): Promise<DriverSession> {
+  const module = await loadClient();
+  const { signal, logger } = subscription;
+  const brokers = options.connection.brokers.join(", ");
+  let refuse = (_error: Error): void => {};
+  const refused = new Promise<never>((_, reject) => {
+    refuse = reject;
+  });
+  refused.catch(() => {}); // it may come when nobody waits any more
+  const log = new ClientLog(logger);
+  const onLine = (line: ClientLogLine): void => {
+    log.line(line);
+    const why = refusal(line.message, brokers);
+    if (why !== null) {
+      refuse(new ConfluentDriverError(why.code, why.detail));
+    }
+  };
+  const onAbort = (): void => refuse(signal?.reason as Error);
+  const unreachable = setTimeout(() => {
+    if (log.lastFailure !== null) {
+      refuse(explainFailure({ code: codes.transport }, brokers, log.lastFailure));
+    }
+  }, refusedDeadlineMs);
+  const client = clientOf({ module, options, subscription, sink, log, onLine, brokers });
+  let connecting: Promise<unknown> = Promise.resolve();
+  signal?.addEventListener("abort", onAbort);
+  try {
+    signal?.throwIfAborted(); // it may have been aborted while the client was loaded
+    connecting = connected(client.consumer);
+    await Promise.race([connecting, refused]);
+    clearTimeout(unreachable);
+    const topics = await Promise.race([preflight(client.brokerOffsets, subscription, makeError), refused]);
+    client.session.run(topics);
+    return client.session;
+  } catch (error) {
+    // A client that still connects holds a thread of libuv, and one that is to disconnect meanwhile would hold another.
+    void connecting.catch(() => {}).then(() => client.session.close(connectDeadlineMs));
+    throw explainFailure(error, brokers, log.lastFailure);
+  } finally {
+    clearTimeout(unreachable);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+interface ClientParts {
+  readonly module: ConfluentModule;
+  readonly options: ResolvedConfluentOptions;
+  readonly subscription: Subscription;
+  readonly sink: DriverSink;
+  readonly log: ClientLog;
+  readonly onLine: (line: ClientLogLine) => void;
+  readonly brokers: string;
+}
+
+interface Client {
+  readonly consumer: LowLevelConsumer;
+  readonly brokerOffsets: BrokerOffsets;
+  readonly session: ConfluentSession;
+}
+
+/** The clients of a session. Nothing is connected yet. */
+function clientOf({ module, options, subscription, sink, log, onLine, brokers }: ClientParts): Client {
+  const properties: Properties = {
+    ...consumerProperties(options, subscription.groupId),
+    rebalance_cb: (error: ClientError, partitions: readonly TopicPartition[]) => session.rebalanced(error, partitions),
+    offset_commit_cb: (error: ClientError | undefined) => session.committed(error),
+    queue_non_empty_cb: () => session.wake(),
+  };
+  const consumer = new module.KafkaConsumer(properties, { ...consumerTopicProperties });
+  const connection = connectionProperties(options.connection);
+  const makeProducer = (more: Properties): LowLevelProducer => {
+    const producer = new module.Producer({ ...connection, ...more }, {});
+    producer.on("event.log", (line: ClientLogLine) => log.line(line));
+    return producer;
+  };
+  const makeAdmin = (): LowLevelAdmin => module.AdminClient.create({ ...connection }, { "event.log": onLine as (value: never) => void });
+  const brokerOffsets = new BrokerOffsets(makeAdmin, consumer);
+  const { tuning } = options;
+  const session: ConfluentSession = new ConfluentSession({
+    consumer,
+    subscription,
+    sink,
+    brokerOffsets,
+    makeProducer,
+    tuning,
+    brokers,
+    log,
+  });
+  consumer.on("event.log", onLine);
+  consumer.on("event.stats", ({ message }: { readonly message: string }) => session.reported(message));
+  return { consumer, brokerOffsets, session };
+}
+
+async function connected(consumer: LowLevelConsumer): Promise<void> {
+  const asked = answerOf<unknown>((done) => consumer.connect({ timeout: connectDeadlineMs, allTopics: false }, done));
+  const late = (): Error => new ConfluentDriverError("brokers-unreachable", `no broker answered within ${connectDeadlineMs} ms`);
+  await bounded(asked, connectDeadlineMs + 1_000, late);
+}

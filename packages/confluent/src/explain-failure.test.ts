@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { explainFailure } from "./explain-failure.ts";
+
+const timedOut = Object.assign(new Error("Local: Timed out"), { code: -185 });
+
+test.each<[string, number, string | null, string]>([
+  [
+    "nobody listens",
+    -185,
+    "b:1/bootstrap: Connect to ipv4#127.0.0.1:1 failed: Connection refused (after 0ms in state CONNECT)",
+    "brokers-unreachable",
+  ],
+  ["nothing is logged", -195, null, "brokers-unreachable"],
+  [
+    "a wrong password",
+    -185,
+    "sasl_plaintext://b:1/bootstrap: SASL authentication error: Authentication failed: Invalid username or password",
+    "authentication-failed",
+  ],
+  [
+    "a certificate that nobody knows",
+    -185,
+    "ssl://b:1/bootstrap: SSL handshake failed: error:0A000086:SSL routines::certificate verify failed",
+    "authentication-failed",
+  ],
+  [
+    "TLS on a plain listener",
+    -185,
+    "ssl://b:1/bootstrap: SSL handshake failed: error:0A00010B:SSL routines::wrong version number",
+    "protocol-mismatch",
+  ],
+  [
+    "plain on a TLS listener",
+    -185,
+    "b:1/bootstrap: Disconnected while requesting ApiVersion: might be caused by incorrect security.protocol configuration (connecting to a SSL listener?)",
+    "protocol-mismatch",
+  ],
+  ["a right that is missing", 29, null, "not-authorized"],
+  ["anything else", -172, null, "client-crashed"],
+])("%s", (_, code, line, expected) => {
+  const error = explainFailure(Object.assign(new Error("Local: it failed"), { code }), "b:1", line);
+  expect(error.code).toBe(expected);
+});
+
+test("the reason is what librdkafka has logged", () => {
+  expect(explainFailure(timedOut, "b:1", "Connection refused").message).toMatch(
+    /cannot reach brokers b:1: Connection refused\. Is Kafka running/,
+  );
+});

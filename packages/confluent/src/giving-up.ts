@@ -1,0 +1,51 @@
+import type { DriverSink } from "@cdckit/consumer";
+import { giveUp } from "@cdckit/driver";
+import type { Held, HeldPartitions } from "./assignments.ts";
+import type { PartitionControl } from "./partition-control.ts";
+
+export interface GivingUpParts {
+  readonly sink: DriverSink;
+  readonly assignments: HeldPartitions;
+  readonly control: PartitionControl;
+  /** The session is closed, or has failed. */
+  readonly isOver: () => boolean;
+}
+
+/**
+ * Gives partitions up: the consumer is asked to let go of them, and the client is told after that. Until then it keeps them in the group, sends
+ * heartbeats, and fetches the other partitions.
+ */
+export class GivingUp {
+  readonly #parts: GivingUpParts;
+
+  constructor(parts: GivingUpParts) {
+    this.#parts = parts;
+  }
+
+  /** The client asks for these partitions, or says that they are lost. Never rejects. */
+  async some(going: readonly Held[], how: "revoked" | "lost"): Promise<void> {
+    const { assignments, control, isOver } = this.#parts;
+    if (isOver()) {
+      assignments.release(going);
+    } else {
+      await giveUp(this.#parts, going, how);
+    }
+    control.unplace(going);
+  }
+
+  /** The group has refused this member: whatever it holds is lost, also what it was giving up. */
+  all(): void {
+    const { sink, assignments, isOver } = this.#parts;
+    const lost = assignments.all();
+    assignments.announceRelease(lost);
+    lost.forEach((held) => {
+      held.isOver = true;
+    });
+    if (!isOver() && lost.length > 0) {
+      void sink.revoked(
+        lost.map(({ assignment }) => assignment),
+        "lost",
+      );
+    }
+  }
+}

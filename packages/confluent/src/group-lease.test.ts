@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { GroupLease } from "./group-lease.ts";
+import { readReport, type Report } from "./statistics.ts";
+
+/** A lease whose reports are read `lateMs` after librdkafka has written them, by clocks that differ by a million. */
+function leaseOf(): { readonly take: (report: Partial<Report>, lateMs?: number) => void; readonly valid: number[] } {
+  const valid: number[] = [];
+  let nowMs = 0;
+  const lease = new GroupLease({ sessionTimeoutMs: 10_000, acknowledged: (validForMs) => valid.push(validForMs), nowMs: () => nowMs });
+  const take = (report: Partial<Report>, lateMs = 0): void => {
+    const whole = { atMs: 0, isMember: true, heartbeats: 0, areAnswered: true, isConnected: true, stopped: [], ...report };
+    nowMs = whole.atMs + 1_000_000 + lateMs;
+    lease.take(whole);
+  };
+  return { take, valid };
+}
+
+test("a heartbeat that was answered counts from the report before it, once the next report finds a member", () => {
+  const { take, valid } = leaseOf();
+  take({ atMs: 1_000, heartbeats: 1 });
+  take({ atMs: 2_000, heartbeats: 2 });
+  expect(valid).toEqual([]);
+  take({ atMs: 3_000, heartbeats: 2 });
+  expect(valid).toEqual([8_000]);
+  take({ atMs: 4_000, heartbeats: 2 });
+  expect(valid).toEqual([8_000]);
+});
+
+test("an unanswered heartbeat says nothing, and neither does a refused one", () => {
+  const { take, valid } = leaseOf();
+  take({ atMs: 1_000, heartbeats: 1 });
+  take({ atMs: 2_000, heartbeats: 2, areAnswered: false });
+  take({ atMs: 3_000, heartbeats: 2 });
+  take({ atMs: 4_000, heartbeats: 3 });
+  take({ atMs: 5_000, heartbeats: 3, isMember: false });
+  take({ atMs: 6_000, heartbeats: 3 });
+  expect(valid).toEqual([]);
+});
+
+test("after a freeze, an old report gives no time", () => {
+  const { take, valid } = leaseOf();
+  take({ atMs: 1_000, heartbeats: 1 });
+  take({ atMs: 2_000, heartbeats: 2 });
+  take({ atMs: 3_000, heartbeats: 2 }, 60_000); // written before the freeze, read after it
+  expect(valid).toEqual([10_000 - 62_000]);
+});
+
+test("what is no report is none", () => {
+  expect(readReport("{")).toBeNull();
+  expect(readReport("{}")).toMatchObject({ isMember: false, heartbeats: 0, areAnswered: false, stopped: [] });
+});

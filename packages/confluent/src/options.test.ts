@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { confluent } from "./confluent.ts";
+import { type ConfluentOptions, resolveConfluentOptions } from "./options.ts";
+import { connectionProperties, consumerProperties } from "./properties.ts";
+
+const brokers = ["b:9092"];
+
+describe("options of the driver for Confluent's client", () => {
+  test("what is left out gets its default", () => {
+    expect(resolveConfluentOptions({ brokers }).tuning).toMatchObject({
+      sessionTimeoutMs: 30_000,
+      maxWaitMs: 500,
+      groupProtocol: "classic",
+    });
+  });
+
+  test("the protocol of KIP-848 has the brokers' session timeout, and sends none of its own", () => {
+    const resolved = resolveConfluentOptions({ brokers, groupProtocol: "consumer" });
+    expect(resolved.tuning.sessionTimeoutMs).toBe(45_000);
+    expect(Object.keys(consumerProperties(resolved, "g"))).not.toContain("session.timeout.ms");
+    expect(confluent({ brokers, groupProtocol: "consumer" }).capabilities.kip848).toBe(true);
+  });
+
+  test("a login over TLS is one of librdkafka's protocols", () => {
+    const sasl = { mechanism: "scram-sha-512", username: "u", password: "p" } as const;
+    expect(connectionProperties({ brokers, sasl, ssl: { ca: "PEM" } })).toMatchObject({
+      "security.protocol": "sasl_ssl",
+      "sasl.mechanisms": "SCRAM-SHA-512",
+      "ssl.ca.pem": "PEM",
+      "enable.ssl.certificate.verification": true,
+    });
+    expect(connectionProperties({ brokers })).not.toHaveProperty("security.protocol");
+  });
+
+  test("without checksums the driver says so", () => {
+    expect(confluent({ brokers }).capabilities.crc).toBe(true);
+    expect(confluent({ brokers, properties: { "check.crcs": false } }).capabilities.crc).toBe(false);
+  });
+
+  test.each<[string, object, string]>([
+    ["no brokers", {}, "brokers"],
+    ["an address without a port", { brokers: ["broker-1"] }, 'brokers[0] must be "host:port"'],
+    ["several addresses in one text", { brokers: ["a:1,b:2"] }, 'brokers[0] must be "host:port"'],
+    ["a misspelt option", { brokers, maxQueudBytes: 1 }, "did you mean maxQueuedBytes?"],
+    ["a text as a number", { brokers, maxWaitMs: "7" }, "expected maxWaitMs to be a positive integer"],
+    ["heartbeats that are too rare", { brokers, heartbeatIntervalMs: 30_000 }, "heartbeatIntervalMs"],
+    ["a rebalance shorter than a session", { brokers, rebalanceTimeoutMs: 1_000 }, "rebalanceTimeoutMs"],
+    ["an unknown mechanism", { brokers, sasl: { mechanism: "plan", username: "u", password: "secret" } }, "did you mean plain?"],
+    ["an empty password", { brokers, sasl: { mechanism: "plain", username: "u", password: "" } }, "found an empty text"],
+    ["a certificate as bytes", { brokers, ssl: { ca: Buffer.from("x") } }, "expected ssl.ca to be a text"],
+    ["a property that a promise rests on", { brokers, properties: { "enable.auto.commit": true } }, "enable.auto.commit"],
+    ["a property that is no value", { brokers, properties: { debug: {} } }, 'properties["debug"]'],
+    ["a protocol that is none", { brokers, groupProtocol: "eager" }, "groupProtocol"],
+    ["an empty instance id", { brokers, groupInstanceId: "" }, "groupInstanceId"],
+  ])("%s is refused, and the message names it", (_, options, text) => {
+    expect(() => resolveConfluentOptions(options as ConfluentOptions)).toThrow(
+      expect.objectContaining({ code: "invalid-option", message: expect.stringContaining(text) as string }),
+    );
+    expect(() => resolveConfluentOptions(options as ConfluentOptions)).not.toThrow(/secret/);
+  });
+});

@@ -1,0 +1,153 @@
+import { checkConnection } from "./check-connection.ts";
+import { ConfluentDriverError } from "./errors.ts";
+
+/** Options of the group membership and of fetches. */
+export interface ConfluentTuning {
+  /**
+   * The group removes a member that has sent no heartbeat for so long. Heartbeats go on while handlers run. With `groupProtocol: "consumer"`
+   * the brokers decide (`group.consumer.session.timeout.ms`).
+   * @default 30_000, 45_000 with groupProtocol "consumer"
+   */
+  readonly sessionTimeoutMs?: number;
+  /**
+   * How long members may take in a rebalance to drain and to join again (librdkafka's `max.poll.interval.ms`).
+   * @default 60_000
+   */
+  readonly rebalanceTimeoutMs?: number;
+  /** @default 3_000 */
+  readonly heartbeatIntervalMs?: number;
+  /**
+   * Largest number of bytes of one partition in a fetch. Batches of a partition that wait for the consumer are bounded by it, too.
+   * @default 1_048_576
+   */
+  readonly maxBytesPerPartition?: number;
+  /**
+   * Largest number of bytes of all partitions in a fetch.
+   * @default 10_485_760
+   */
+  readonly maxBytes?: number;
+  /**
+   * How many bytes librdkafka may have fetched ahead, over all partitions. They are outside of the JavaScript heap.
+   * @default 16_777_216
+   */
+  readonly maxQueuedBytes?: number;
+  /**
+   * How many records are taken from librdkafka at a time. Turning them into objects holds up the event loop.
+   * @default 1_000
+   */
+  readonly maxRecords?: number;
+  /**
+   * How long the broker waits for new records before it answers a fetch without any.
+   * @default 500
+   */
+  readonly maxWaitMs?: number;
+  /**
+   * How old the metadata of topics and partitions may get. New ones are found after this time at the latest.
+   * @default 60_000
+   */
+  readonly metadataMaxAgeMs?: number;
+  /**
+   * The protocol of the group: `"classic"` with cooperative rebalances, or `"consumer"`, the one of KIP-848, which needs brokers from Kafka 4.0 on.
+   * @default "classic"
+   */
+  readonly groupProtocol?: "classic" | "consumer";
+  /**
+   * Makes this a static member: if it comes back within the session timeout, nothing is rebalanced. Each member needs an id of its own.
+   * @default none
+   */
+  readonly groupInstanceId?: string;
+}
+
+/** PEM texts, and what librdkafka's OpenSSL needs with them. */
+export interface ConfluentTls {
+  /** Certificates of the authorities that are trusted. The system's own if it is absent. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly passphrase?: string;
+  /** @default true */
+  readonly rejectUnauthorized?: boolean;
+}
+
+/** How the client logs in. Other mechanisms are set by librdkafka's own names in `properties`. */
+export interface ConfluentLogin {
+  readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
+  readonly username: string;
+  readonly password: string;
+}
+
+/** How the brokers are reached. */
+export interface ConfluentConnection {
+  /** Addresses, `host:port`. */
+  readonly brokers: readonly string[];
+  readonly ssl?: boolean | ConfluentTls;
+  readonly sasl?: ConfluentLogin;
+  /** @default "cdckit" */
+  readonly clientId?: string;
+  /** More of librdkafka's properties, by its names. Those that the driver sets itself are refused. */
+  readonly properties?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** The options of `confluent`: how the brokers are reached, and those of the membership and of fetches. */
+export type ConfluentOptions = ConfluentConnection & ConfluentTuning;
+
+export interface ResolvedConfluentOptions {
+  readonly connection: ConfluentConnection;
+  readonly tuning: Required<Omit<ConfluentTuning, "groupInstanceId" | "groupProtocol">> &
+    Required<Pick<ConfluentTuning, "groupProtocol">> &
+    Pick<ConfluentTuning, "groupInstanceId">;
+}
+
+const numbers = Object.freeze({
+  sessionTimeoutMs: 30_000,
+  rebalanceTimeoutMs: 60_000,
+  heartbeatIntervalMs: 3_000,
+  maxBytesPerPartition: 1_048_576,
+  maxBytes: 10_485_760,
+  maxQueuedBytes: 16_777_216,
+  maxRecords: 1_000,
+  maxWaitMs: 500,
+  metadataMaxAgeMs: 60_000,
+});
+/** What Kafka's brokers have as `group.consumer.session.timeout.ms` if nobody has changed it. */
+const consumerSessionTimeoutMs = 45_000;
+
+/** Every option, present and checked. Throws a `ConfluentDriverError` that names the wrong one. */
+export function resolveConfluentOptions(options: ConfluentOptions): ResolvedConfluentOptions {
+  const { groupProtocol = "classic", groupInstanceId, ...others } = options;
+  const resolved: Record<string, number> = { ...numbers };
+  if (groupProtocol === "consumer") {
+    resolved["sessionTimeoutMs"] = consumerSessionTimeoutMs;
+  } else if (groupProtocol !== "classic") {
+    refuse(`expected groupProtocol to be "classic" or "consumer", found ${JSON.stringify(groupProtocol) ?? "undefined"}`);
+  }
+  if (groupInstanceId !== undefined && (typeof groupInstanceId !== "string" || groupInstanceId === "")) {
+    refuse("expected groupInstanceId to be a text that is not empty");
+  }
+  const connection: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(others)) {
+    if (!Object.hasOwn(numbers, name)) {
+      connection[name] = value;
+    } else if (Number.isSafeInteger(value) && (value as number) >= 1) {
+      resolved[name] = value as number;
+    } else if (value !== undefined) {
+      refuse(`expected ${name} to be a positive integer, found ${String(value)}`);
+    }
+  }
+  const tuning = resolved as unknown as Record<keyof typeof numbers, number>; // it began as a copy of the defaults
+  if (tuning.heartbeatIntervalMs >= tuning.sessionTimeoutMs) {
+    refuse("expected heartbeatIntervalMs to be smaller than sessionTimeoutMs: set it to about a third");
+  }
+  if (tuning.rebalanceTimeoutMs < tuning.sessionTimeoutMs) {
+    refuse("expected rebalanceTimeoutMs to be at least sessionTimeoutMs: librdkafka demands it");
+  }
+  checkConnection(connection, [...Object.keys(numbers), "groupProtocol", "groupInstanceId"]);
+  return Object.freeze({
+    connection: connection as unknown as ConfluentConnection, // checked above
+    tuning: Object.freeze({ ...tuning, groupProtocol, ...(groupInstanceId === undefined ? {} : { groupInstanceId }) }),
+  });
+}
+
+function refuse(detail: string): never {
+  throw new ConfluentDriverError("invalid-option", detail);
+}

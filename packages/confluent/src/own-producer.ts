@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { OutgoingRecord } from "@cdckit/consumer";
+import { ConfluentDriverError } from "./errors.ts";
+import { toClientHeaders } from "./headers.ts";
+import { answerOf, type ClientError, codes, type LowLevelProducer, type Properties } from "./low-level-client.ts";
+
+/** Makes a producer that is not connected yet. */
+export type MakeProducer = (properties: Properties) => LowLevelProducer;
+
+/** How long a record may take until every in-sync replica has it. */
+export const writeDeadlineMs = 20_000;
+const connectDeadlineMs = 10_000;
+const closeDeadlineMs = 5_000;
+const fullQueuePauseMs = 5;
+
+const common: Properties = Object.freeze({
+  "enable.idempotence": true,
+  "delivery.timeout.ms": writeDeadlineMs,
+  "linger.ms": 1,
+  // A topic that does not exist is an error after this time, in place of 30 seconds.
+  "topic.metadata.propagation.max.ms": 3_000,
+  // As Java's producer and kafkajs choose the partition of a key.
+  partitioner: "murmur2_random",
+  "allow.auto.create.topics": false,
+  dr_cb: true,
+});
+
+/** A connected producer, and the records that it has not delivered yet. */
+export class OwnProducer {
+  readonly client: LowLevelProducer;
+  readonly #waiting = new Map<string, (error: ClientError | null) => void>();
+
+  constructor(makeProducer: MakeProducer, properties: Properties = {}) {
+    this.client = makeProducer({ ...common, ...properties });
+    this.client.on("delivery-report", (error: ClientError | null, { opaque }: { readonly opaque: string }) => {
+      this.#waiting.get(opaque)?.(error);
+      this.#waiting.delete(opaque);
+    });
+  }
+
+  async connect(): Promise<this> {
+    await answerOf<unknown>((done) => this.client.connect({ timeout: connectDeadlineMs, allTopics: false }, done));
+    this.client.setPollInBackground(true);
+    return this;
+  }
+
+  /** Resolves when each record is delivered, and rejects when one is not. */
+  async write(records: readonly OutgoingRecord[]): Promise<void> {
+    const deadline = performance.now() + writeDeadlineMs;
+    const delivered: Promise<void>[] = [];
+    for (const record of records) {
+      const opaque = randomUUID();
+      delivered.push(
+        new Promise((resolve, reject) => {
+          this.#waiting.set(opaque, (error) => (error === null || error === undefined ? resolve() : reject(error)));
+        }),
+      );
+      while (!this.#enqueue(record, opaque)) {
+        if (performance.now() > deadline) {
+          throw new ConfluentDriverError("send-failed", "the queue of the producer stayed full");
+        }
+        await delay(fullQueuePauseMs);
+      }
+    }
+    await Promise.all(delivered);
+  }
+
+  /** Ends the connections. What is not delivered by then is given up. */
+  async close(deadlineMs: number = closeDeadlineMs): Promise<void> {
+    await answerOf<unknown>((done) => this.client.disconnect(Math.min(deadlineMs, closeDeadlineMs), done)).catch(() => {});
+    this.client.removeAllListeners();
+  }
+
+  /** False if the queue is full. */
+  #enqueue({ topic, partition, key, value, headers, timestamp }: OutgoingRecord, opaque: string): boolean {
+    try {
+      const time = timestamp === undefined ? Date.now() : Number(timestamp);
+      this.client.produce(topic, partition ?? null, bufferOf(value), bufferOf(key), time, opaque, toClientHeaders(headers));
+      return true;
+    } catch (error) {
+      if ((error as Partial<ClientError>).code === codes.queueFull) {
+        return false;
+      }
+      this.#waiting.delete(opaque);
+      throw error;
+    }
+  }
+}
+
+/** The topics of records, for messages. */
+export function topicsOf(records: readonly OutgoingRecord[]): string {
+  return [...new Set(records.map(({ topic }) => topic))].join(", ") || "no topic";
+}
+
+/** The client takes a buffer without memory for null. This one has memory and no length. */
+const emptyBuffer = Buffer.alloc(1).subarray(1);
+
+function bufferOf(bytes: Uint8Array | null): Buffer | null {
+  if (bytes !== null && bytes.length === 0) {
+    return emptyBuffer;
+  }
+  return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,106 @@
+import type { Logger, PartitionAssignment } from "@cdckit/consumer";
+import type { Held, HeldPartitions } from "./assignments.ts";
+import type { ConsumeLoop } from "./consume-loop.ts";
+import type { LowLevelConsumer } from "./low-level-client.ts";
+
+export interface PartitionControlParts {
+  readonly consumer: LowLevelConsumer;
+  readonly assignments: HeldPartitions;
+  readonly loop: Pick<ConsumeLoop, "between">;
+  readonly logger: Logger;
+}
+
+/**
+ * Says which partitions the client fetches, and from which offset. A partition comes to the client when its start is known. The client has no
+ * other way to move one that has stopped because its offset was out of range: so each move takes the partition from the client and gives it back.
+ */
+export class PartitionControl {
+  readonly #parts: PartitionControlParts;
+
+  constructor(parts: PartitionControlParts) {
+    this.#parts = parts;
+  }
+
+  /** The partition goes on at this offset. */
+  place(held: Held, offset: bigint): void {
+    const { assignments, loop } = this.#parts;
+    held.next = Number(offset);
+    held.isStarting = true; // what the client still brings is from before
+    loop.between(() => {
+      if (assignments.held(held.assignment) !== held || held.isGoing || held.isOver || held.next !== Number(offset)) {
+        return;
+      }
+      const { topic, partition } = held.assignment;
+      this.unplace([held]);
+      if (
+        this.#try("gives a partition to the client", () =>
+          this.#parts.consumer.incrementalAssign([{ topic, partition, offset: held.next } as never]),
+        )
+      ) {
+        held.isPlaced = true;
+        held.isStarting = false;
+        held.stoppedReports = 0;
+        this.#apply(held, held.isPaused || held.isHeld);
+      }
+    });
+  }
+
+  /** Takes partitions from the client. */
+  unplace(helds: readonly Held[]): void {
+    const placed = helds.filter(({ isPlaced }) => isPlaced).map(({ assignment: { topic, partition } }) => ({ topic, partition }));
+    // Also without a partition, because in a rebalance the client waits for the call.
+    this.#try("takes partitions from the client", () => this.#parts.consumer.incrementalUnassign(placed));
+    for (const held of helds) {
+      held.isPlaced = false;
+    }
+  }
+
+  /** Answers the group's assignment. The partitions follow one by one, when their starts are known. */
+  accept(): void {
+    this.#try("accepts an assignment", () => this.#parts.consumer.incrementalAssign([]));
+  }
+
+  /** Assignments that are over are left out, because a pause would stop the new assignment of the same partition. */
+  setPaused(assignments: readonly PartitionAssignment[], isPaused: boolean): void {
+    for (const held of this.#parts.assignments.heldOf(assignments)) {
+      this.#set(held, isPaused, held.isHeld);
+    }
+  }
+
+  /** Stops or resumes the fetches of a partition, apart from pauses by the consumer. */
+  hold(held: Held, isHeld: boolean): void {
+    if (this.#parts.assignments.held(held.assignment) === held) {
+      this.#set(held, held.isPaused, isHeld);
+    }
+  }
+
+  #set(held: Held, isPaused: boolean, isHeld: boolean): void {
+    const was = held.isPaused || held.isHeld;
+    held.isPaused = isPaused;
+    held.isHeld = isHeld;
+    if (was !== (isPaused || isHeld)) {
+      this.#apply(held, isPaused || isHeld);
+    }
+  }
+
+  #apply(held: Held, isStopped: boolean): void {
+    const { consumer } = this.#parts;
+    const { topic, partition } = held.assignment;
+    if (held.isPlaced && isStopped) {
+      this.#try("pauses a partition", () => consumer.pause([{ topic, partition }]));
+    } else if (held.isPlaced) {
+      this.#try("resumes a partition", () => consumer.resume([{ topic, partition }]));
+    }
+  }
+
+  /** The client refuses when it is about to give the partitions up: the rebalance that follows says what becomes of them. */
+  #try(what: string, work: () => void): boolean {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      this.#parts.logger.debug({ err: error }, `librdkafka refuses a call that ${what}`);
+      return false;
+    }
+  }
+}

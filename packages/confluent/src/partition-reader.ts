@@ -1,0 +1,140 @@
+import type { DriverSink, LostRange, Subscription } from "@cdckit/consumer";
+import {
+  type BrokerQuestions,
+  lostRangeAt,
+  lostRangeError,
+  placeOf,
+  resumeOffset,
+  type TopicCheck,
+  topicsOf,
+  whileHeld,
+} from "@cdckit/driver";
+import type { Held, HeldPartitions } from "./assignments.ts";
+import { makeError } from "./errors.ts";
+import type { HandOver } from "./hand-over.ts";
+import type { ClientMessage, LowLevelConsumer, TopicPartitionOffset } from "./low-level-client.ts";
+import { MessageBatch } from "./message-batch.ts";
+import type { PartitionControl } from "./partition-control.ts";
+
+export interface PartitionReaderParts {
+  readonly consumer: LowLevelConsumer;
+  readonly brokers: Pick<BrokerQuestions, "ends">;
+  readonly subscription: Subscription;
+  readonly sink: DriverSink;
+  readonly assignments: HeldPartitions;
+  readonly control: PartitionControl;
+  readonly handOver: HandOver;
+  readonly topicCheck: Pick<TopicCheck<Held>, "look">;
+  readonly fail: (error: Error) => void;
+}
+
+/** Makes batches of what the client has fetched, and finds out why it has stopped to fetch a partition. */
+export class PartitionReader {
+  readonly #parts: PartitionReaderParts;
+  readonly #looking = new Set<Held>();
+
+  constructor(parts: PartitionReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** Messages of any partitions; those of one partition are in order. `ends`: partitions that were read to their ends. */
+  take(messages: readonly ClientMessage[], ends: readonly TopicPartitionOffset[]): void {
+    const runs = new Map<Held, ClientMessage[]>();
+    let held: Held | undefined;
+    let run: ClientMessage[] = [];
+    for (const message of messages) {
+      const { topic, partition, offset } = message;
+      if (held === undefined || held.assignment.partition !== partition || held.assignment.topic !== topic) {
+        held = this.#parts.assignments.at(topic, partition);
+        run = (held === undefined ? undefined : runs.get(held)) ?? [];
+        if (held !== undefined && isRead(held)) {
+          runs.set(held, run);
+        }
+      }
+      if (held !== undefined && offset >= held.next) {
+        run.push(message);
+      }
+    }
+    for (const { topic, partition, offset } of ends) {
+      this.#end(this.#parts.assignments.at(topic, partition), offset, runs);
+    }
+    for (const [one, taken] of runs) {
+      const last = taken.at(-1);
+      if (last !== undefined) {
+        this.#give(one, taken, last.offset + 1);
+      }
+    }
+  }
+
+  /** A partition was read to its end. What follows its last message and is no record moves it on. */
+  #end(held: Held | undefined, offset: number, runs: Map<Held, ClientMessage[]>): void {
+    if (held === undefined || !isRead(held)) {
+      return;
+    }
+    const run = runs.get(held) ?? [];
+    const before = run.filter((message) => message.offset < offset);
+    if (before.length > 0 || offset > held.next) {
+      runs.set(held, run.slice(before.length));
+      this.#give(held, before, offset);
+    }
+  }
+
+  #give(held: Held, messages: readonly ClientMessage[], nextOffset: number): void {
+    held.next = nextOffset;
+    this.#parts.handOver.take(new MessageBatch(held.assignment, messages, nextOffset, this.#highWatermark(held, nextOffset)), held);
+  }
+
+  #highWatermark({ assignment: { topic, partition } }: Held, nextOffset: number): number | null {
+    try {
+      const { highOffset } = this.#parts.consumer.getWatermarkOffsets(topic, partition);
+      return highOffset < nextOffset ? null : highOffset;
+    } catch {
+      return null; // the client has not fetched it since it was placed
+    }
+  }
+
+  /** The client has stopped to fetch some of these partitions: the offset is out of range, or the topic is another one. Never rejects. */
+  async investigate(stopped: readonly Held[], isCertain: boolean): Promise<void> {
+    const { brokers, control, subscription, topicCheck } = this.#parts;
+    const asked = stopped.filter((held) => isRead(held) && !this.#looking.has(held));
+    if (asked.length === 0) {
+      return;
+    }
+    asked.forEach((held) => this.#looking.add(held));
+    try {
+      await topicCheck.look();
+      const ends = await brokers.ends(topicsOf(asked.map(({ assignment }) => assignment)));
+      for (const held of asked.filter(isRead)) {
+        const { topic, partition } = held.assignment;
+        const log = ends.get(placeOf(topic, partition));
+        const lost = log === undefined ? null : lostRangeAt(held.assignment, { offset: BigInt(held.next), topicId: null }, log);
+        if (lost !== null) {
+          await whileHeld(held, async () => this.#lose(held, lost));
+        } else if (isCertain && log !== undefined) {
+          control.place(held, BigInt(held.next));
+        }
+      }
+    } catch (error) {
+      subscription.logger.warn({ err: error }, "the ends of the logs could not be asked for; they are asked for again");
+    } finally {
+      asked.forEach((held) => this.#looking.delete(held));
+    }
+  }
+
+  /** Goes on after the lost range if the user has chosen that. If not, the session fails. */
+  #lose(held: Held, lost: LostRange): void {
+    const { control, fail, sink, subscription } = this.#parts;
+    const position = resumeOffset(lost, subscription.lostRange);
+    if (position === null) {
+      fail(lostRangeError(makeError, lost, subscription.groupId, subscription.startAt === undefined ? "group" : "sink"));
+      return;
+    }
+    sink.skipped?.(held.assignment, lost, position);
+    control.place(held, position);
+  }
+}
+
+/** Records of it may be handed over. */
+export function isRead({ isStarting, isGoing, isOver }: Held): boolean {
+  return !isStarting && !isGoing && !isOver;
+}

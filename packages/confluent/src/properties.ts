@@ -1,0 +1,114 @@
+import type { Properties } from "./low-level-client.ts";
+import type { ConfluentConnection, ResolvedConfluentOptions } from "./options.ts";
+
+/** librdkafka's properties that are not the user's: each is what a promise of the driver rests on, or has an option. */
+export const ownProperties: ReadonlySet<string> = new Set([
+  "bootstrap.servers",
+  "metadata.broker.list",
+  "client.id",
+  "group.id",
+  "group.instance.id",
+  "group.protocol",
+  "session.timeout.ms",
+  "heartbeat.interval.ms",
+  "max.poll.interval.ms",
+  "partition.assignment.strategy",
+  "enable.auto.commit",
+  "enable.auto.offset.store",
+  "enable.partition.eof",
+  "auto.offset.reset",
+  "isolation.level",
+  "allow.auto.create.topics",
+  "statistics.interval.ms",
+  "rebalance_cb",
+  "offset_commit_cb",
+  "queue_non_empty_cb",
+  "event_cb",
+  "transactional.id",
+  "enable.idempotence",
+  "acks",
+  "request.required.acks",
+  "queued.max.messages.kbytes",
+  "fetch.max.bytes",
+  "max.partition.fetch.bytes",
+  "fetch.message.max.bytes",
+  "fetch.wait.max.ms",
+  "topic.metadata.refresh.interval.ms",
+]);
+
+/** The properties of every client: how the brokers are reached. */
+export function connectionProperties({ brokers, ssl, sasl, clientId = "cdckit", properties = {} }: ConfluentConnection): Properties {
+  const isTls = ssl !== undefined && ssl !== false;
+  return {
+    "socket.keepalive.enable": true,
+    "log.connection.close": false,
+    ...properties,
+    "bootstrap.servers": brokers.join(","),
+    "client.id": clientId,
+    ...(isTls || sasl !== undefined ? { "security.protocol": `${sasl === undefined ? "" : "sasl_"}${isTls ? "ssl" : "plaintext"}` } : {}),
+    ...(typeof ssl === "object" ? tlsProperties(ssl) : {}),
+    ...(sasl === undefined
+      ? {}
+      : { "sasl.mechanisms": sasl.mechanism.toUpperCase(), "sasl.username": sasl.username, "sasl.password": sasl.password }),
+  };
+}
+
+function tlsProperties({
+  ca,
+  cert,
+  key,
+  passphrase,
+  rejectUnauthorized = true,
+}: Exclude<ConfluentConnection["ssl"], boolean | undefined>): Properties {
+  return {
+    ...(ca === undefined ? {} : { "ssl.ca.pem": ca }),
+    ...(cert === undefined ? {} : { "ssl.certificate.pem": cert }),
+    ...(key === undefined ? {} : { "ssl.key.pem": key }),
+    ...(passphrase === undefined ? {} : { "ssl.key.password": passphrase }),
+    "enable.ssl.certificate.verification": rejectUnauthorized,
+  };
+}
+
+/** How often librdkafka reports its state: twice for each heartbeat, so that a report between two tells whether the first was answered. */
+export function statisticsIntervalMs(heartbeatIntervalMs: number): number {
+  return Math.max(50, Math.floor(heartbeatIntervalMs / 2));
+}
+
+/** The properties of the consumer. */
+export function consumerProperties({ connection, tuning }: ResolvedConfluentOptions, groupId: string): Properties {
+  const isClassic = tuning.groupProtocol === "classic";
+  return {
+    // When its queue is full, librdkafka waits a whole second by default before it fetches again.
+    "fetch.queue.backoff.ms": 10,
+    "fetch.error.backoff.ms": 100,
+    "reconnect.backoff.max.ms": 1_000,
+    ...connectionProperties(connection),
+    "check.crcs": connection.properties?.["check.crcs"] ?? true,
+    "group.id": groupId,
+    ...(tuning.groupInstanceId === undefined ? {} : { "group.instance.id": tuning.groupInstanceId }),
+    "group.protocol": tuning.groupProtocol,
+    ...(isClassic
+      ? {
+          "partition.assignment.strategy": "cooperative-sticky",
+          "session.timeout.ms": tuning.sessionTimeoutMs,
+          "heartbeat.interval.ms": tuning.heartbeatIntervalMs,
+        }
+      : {}),
+    "max.poll.interval.ms": tuning.rebalanceTimeoutMs,
+    "enable.auto.commit": false,
+    "enable.auto.offset.store": false,
+    // Its events say how far a partition was read if there are no records: control records, aborted ones.
+    "enable.partition.eof": true,
+    "isolation.level": "read_committed",
+    "allow.auto.create.topics": false,
+    "statistics.interval.ms": statisticsIntervalMs(tuning.heartbeatIntervalMs),
+    "queued.max.messages.kbytes": Math.max(1, Math.ceil(tuning.maxQueuedBytes / 1_024)),
+    "fetch.max.bytes": tuning.maxBytes,
+    "max.partition.fetch.bytes": tuning.maxBytesPerPartition,
+    "fetch.wait.max.ms": tuning.maxWaitMs,
+    "topic.metadata.refresh.interval.ms": tuning.metadataMaxAgeMs,
+  };
+}
+
+/** A partition whose next offset is not in the log stops with an error. It is not moved silently. */
+export const consumerTopicProperties: Properties = Object.freeze({ "auto.offset.reset": "error" });

@@ -1,0 +1,331 @@
+import type {
+  DriverSession,
+  DriverSink,
+  LogRange,
+  OffsetCommit,
+  OpenWait,
+  OutgoingRecord,
+  PartitionAssignment,
+  Subscription,
+} from "@cdckit/consumer";
+import { Commits, PartitionStarter, placeOf, rangesOf, settledOrLate, TopicCheck, TopicWatch } from "@cdckit/driver";
+import { type Held, heldPartitions, type HeldPartitions } from "./assignments.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
+import type { ClientLog } from "./client-log.ts";
+import { CommitRequests } from "./commit-requests.ts";
+import { ConsumeLoop, type Taken } from "./consume-loop.ts";
+import { ConfluentDriverError, makeError } from "./errors.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { GivingUp } from "./giving-up.ts";
+import { GroupLease } from "./group-lease.ts";
+import { HandOver } from "./hand-over.ts";
+import { answerOf, type ClientError, codes, type LowLevelConsumer, type TopicPartition } from "./low-level-client.ts";
+import type { ResolvedConfluentOptions } from "./options.ts";
+import type { MakeProducer } from "./own-producer.ts";
+import { PartitionControl } from "./partition-control.ts";
+import { isRead, PartitionReader } from "./partition-reader.ts";
+import { readReport, type Report } from "./statistics.ts";
+import { Transactions } from "./transactions.ts";
+import { Writer } from "./writer.ts";
+
+export interface SessionParts {
+  readonly consumer: LowLevelConsumer;
+  readonly subscription: Subscription;
+  readonly sink: DriverSink;
+  readonly brokerOffsets: BrokerOffsets;
+  readonly makeProducer: MakeProducer;
+  readonly tuning: ResolvedConfluentOptions["tuning"];
+  /** The brokers' addresses, for messages. */
+  readonly brokers: string;
+  readonly log: ClientLog;
+}
+
+/** After so many reports without a connection, or with a partition that is not fetched, it is no passing state. */
+const reportsUntilCertain = 2;
+/** The client goes on after other errors by itself. */
+const finalCodes: ReadonlySet<number> = new Set([
+  codes.fatal,
+  codes.fenced,
+  codes.fencedInstance,
+  codes.topicAuthorization,
+  codes.groupAuthorization,
+  codes.authentication,
+  codes.saslAuthentication,
+]);
+
+/** A membership in the group. */
+export class ConfluentSession implements DriverSession {
+  readonly #parts: SessionParts;
+  readonly #assignments: HeldPartitions = heldPartitions();
+  readonly #loop: ConsumeLoop;
+  readonly #control: PartitionControl;
+  readonly #handOver: HandOver;
+  readonly #givingUp: GivingUp;
+  readonly #writer: Writer;
+  readonly #transactions: Transactions;
+  readonly #requests: CommitRequests;
+  readonly #commits: Commits<Held>;
+  readonly #starter: PartitionStarter<Held>;
+  readonly #reader: PartitionReader;
+  readonly #lease: GroupLease;
+  #watch: TopicWatch | undefined;
+  readonly #topicCheck: TopicCheck<Held>;
+  #topics: readonly string[] = [];
+  /** Aborted when the session is closed, so that nothing that waits keeps the process alive. */
+  readonly #over: AbortController = new AbortController();
+  /** Aborted when the close has ended, or its deadline has passed. */
+  readonly #ended: AbortController = new AbortController();
+  #reportsWithoutConnection = 0;
+  /** Open while no broker is connected. */
+  #connecting: OpenWait | undefined;
+  #closing: Promise<void> | undefined;
+  #hasFailed = false;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    const { consumer, makeProducer, brokerOffsets, subscription, sink, tuning } = parts;
+    const { groupId, logger } = subscription;
+    const assignments = this.#assignments;
+    const ended = this.#ended.signal;
+    const fail = (error: unknown): void => this.#fail(error);
+    this.#loop = new ConsumeLoop({ consumer, maxRecords: tuning.maxRecords, take: (taken) => this.#take(taken) });
+    this.#control = new PartitionControl({ consumer, assignments, loop: this.#loop, logger });
+    this.#handOver = new HandOver({ sink, assignments, control: this.#control, maxAheadBytes: tuning.maxBytesPerPartition });
+    this.#lease = new GroupLease({
+      sessionTimeoutMs: tuning.sessionTimeoutMs,
+      acknowledged: (validForMs) => this.#acknowledged(validForMs),
+    });
+    this.#givingUp = new GivingUp({ sink, assignments, control: this.#control, isOver: () => this.#isOver });
+    this.#writer = new Writer(makeProducer, ended);
+    this.#transactions = new Transactions({ groupId, consumer, makeProducer, brokerOffsets, assignments, ended });
+    const refused = (): void => this.#givingUp.all();
+    this.#requests = new CommitRequests({ consumer, assignments, refused, ended });
+    this.#commits = new Commits({
+      assignments,
+      send: (offsets) => this.#requests.send(offsets),
+      transact: (records, offsets) => this.#transactions.transact(records, offsets),
+    });
+    this.#topicCheck = new TopicCheck({ brokers: brokerOffsets, assignments, logger, recreated: (held) => this.#renew(held) });
+    const reading = { brokers: brokerOffsets, subscription, sink, assignments, fail };
+    this.#starter = new PartitionStarter({
+      ...reading,
+      start: (held, { offset }) => this.#control.place(held, offset),
+      putBack: (offset) => this.#commits.putBack(offset),
+      makeError,
+      over: this.#over.signal,
+    });
+    this.#reader = new PartitionReader({
+      ...reading,
+      consumer,
+      control: this.#control,
+      handOver: this.#handOver,
+      topicCheck: this.#topicCheck,
+    });
+  }
+
+  /** Joins the group and starts to consume. `topics`: those of the subscription, by name. */
+  run(topics: readonly string[]): void {
+    const { brokerOffsets, consumer, subscription, tuning } = this.#parts;
+    this.#topics = topics;
+    consumer.subscribe(topics);
+    this.#loop.start();
+    this.#watch = new TopicWatch({
+      brokers: brokerOffsets,
+      wanted: subscription.topics,
+      known: topics,
+      intervalMs: tuning.metadataMaxAgeMs,
+      logger: subscription.logger,
+      found: async (later) => this.#widen(later),
+    });
+    this.#watch.start();
+  }
+
+  commit(offsets: readonly OffsetCommit[]): Promise<void> {
+    return this.#commits.commit(offsets);
+  }
+
+  pause(assignments: readonly PartitionAssignment[]): void {
+    this.#control.setPaused(assignments, true);
+  }
+
+  resume(assignments: readonly PartitionAssignment[]): void {
+    this.#control.setPaused(assignments, false);
+    this.#handOver.resume(assignments);
+  }
+
+  seek(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
+    return this.#isOver ? null : this.#starter.move(assignment, offset);
+  }
+
+  send(records: readonly OutgoingRecord[]): Promise<void> {
+    return this.#writer.send(records);
+  }
+
+  transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    return this.#commits.transact(records, offsets);
+  }
+
+  async ranges(assignments: readonly PartitionAssignment[]): Promise<readonly LogRange[]> {
+    await this.#topicCheck.look();
+    return rangesOf(
+      this.#parts.brokerOffsets,
+      assignments.filter((assignment) => this.#assignments.isCurrent(assignment)),
+    );
+  }
+
+  close(deadlineMs: number): Promise<void> {
+    this.#closing ??= this.#close(deadlineMs);
+    return this.#closing;
+  }
+
+  /** The group assigns partitions, or takes them. The client waits for an answer. */
+  rebalanced({ code }: Pick<ClientError, "code">, partitions: readonly TopicPartition[]): void {
+    if (code === codes.assignPartitions) {
+      this.#control.accept();
+      if (!this.#isOver && partitions.length > 0) {
+        this.#starter.begin(this.#assignments.add(partitions));
+      }
+      return;
+    }
+    const held = partitions.flatMap(({ topic, partition }) => this.#assignments.at(topic, partition) ?? []);
+    void this.#givingUp.some(held, this.#isLost() ? "lost" : "revoked");
+  }
+
+  /** The client's answer to a commit. */
+  committed(error: ClientError | undefined): void {
+    this.#requests.answered(error);
+  }
+
+  /** The client has something to be taken. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** A report of librdkafka. */
+  reported(text: string): void {
+    const report = this.#isOver ? null : readReport(text);
+    if (report !== null) {
+      this.#lease.take(report);
+      this.#watchConnection(report);
+      this.#watchFetches(report);
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#closing !== undefined || this.#hasFailed;
+  }
+
+  #isLost(): boolean {
+    try {
+      return this.#parts.consumer.assignmentLost();
+    } catch {
+      return true; // the client is being closed
+    }
+  }
+
+  #take({ messages, ends, error }: Taken): Promise<void> | undefined {
+    if (error !== null) {
+      this.#failedFetch(error);
+    }
+    if (messages.length === 0 || !this.#topicCheck.isDue) {
+      this.#reader.take(messages, ends);
+      return undefined;
+    }
+    return this.#topicCheck.look().then(() => this.#reader.take(messages, ends));
+  }
+
+  #failedFetch(error: ClientError): void {
+    const { subscription, brokers, log } = this.#parts;
+    if (error.code === codes.offsetReset) {
+      void this.#reader.investigate(this.#assignments.all(), false);
+    } else if (finalCodes.has(error.code)) {
+      this.#fail(explainFailure(error, brokers, log.lastFailure));
+    } else if (error.code !== codes.state) {
+      subscription.logger.warn({ err: error }, "librdkafka reports an error, and goes on by itself");
+    }
+  }
+
+  /** New topics match the subscription. The group keeps what it has. */
+  #widen(topics: readonly string[]): void {
+    if (!this.#isOver) {
+      this.#topics = [...this.#topics, ...topics];
+      this.#parts.consumer.subscribe(this.#topics);
+    }
+  }
+
+  /** The topic of these partitions was recreated while they were read. They go on as new assignments. */
+  #renew(going: readonly Held[]): void {
+    if (!this.#isOver) {
+      const lost = going.map(({ assignment }) => assignment);
+      const renewed = this.#assignments.add(lost);
+      void this.#parts.sink.revoked(lost, "lost");
+      this.#starter.begin(renewed);
+    }
+  }
+
+  #acknowledged(validForMs: number): void {
+    if (!this.#isOver) {
+      this.#parts.sink.acknowledged?.(validForMs);
+    }
+  }
+
+  #watchConnection({ isConnected }: Report): void {
+    const { sink, brokers, log } = this.#parts;
+    this.#reportsWithoutConnection = isConnected ? 0 : this.#reportsWithoutConnection + 1;
+    if (isConnected) {
+      this.#connecting?.end();
+      this.#connecting = undefined;
+    } else if (this.#reportsWithoutConnection >= reportsUntilCertain && this.#connecting === undefined) {
+      this.#connecting = sink.waiting?.({ what: "the connection to the brokers", host: brokers });
+      this.#connecting?.failed(new ConfluentDriverError("brokers-unreachable", log.lastFailure ?? "no broker is connected"));
+    }
+  }
+
+  /** An error of one partition is lost if it comes together with records of others. The client stops to fetch it all the same. */
+  #watchFetches({ stopped }: Report): void {
+    const places = new Set(stopped.map(({ topic, partition }) => placeOf(topic, partition)));
+    const certain = this.#assignments.all().filter((held) => {
+      const isStopped = held.isPlaced && isRead(held) && places.has(placeOf(held.assignment.topic, held.assignment.partition));
+      held.stoppedReports = isStopped ? held.stoppedReports + 1 : 0;
+      return held.stoppedReports >= reportsUntilCertain;
+    });
+    void this.#reader.investigate(certain, true);
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#isOver) {
+      this.#hasFailed = true;
+      this.#assignments.endReading();
+      this.#stopWatching();
+      const { brokers, log, sink } = this.#parts;
+      sink.failed(explainFailure(error, brokers, log.lastFailure));
+    }
+  }
+
+  #stopWatching(): void {
+    this.#watch?.stop();
+    this.#topicCheck.stop();
+    this.#connecting?.end();
+  }
+
+  async #close(deadlineMs: number): Promise<void> {
+    await Promise.resolve(); // so that `#closing` is set when the client asks for its partitions
+    const { consumer, brokerOffsets, subscription } = this.#parts;
+    this.#assignments.endReading();
+    this.#stopWatching();
+    this.#over.abort();
+    const released = Promise.all([
+      brokerOffsets.close(),
+      this.#writer.close(deadlineMs),
+      this.#transactions.close(deadlineMs),
+      this.#loop.stop(),
+    ])
+      .then(() => answerOf<unknown>((done) => consumer.disconnect(done)))
+      .then(() => consumer.removeAllListeners())
+      .catch((error: unknown) => subscription.logger.warn({ err: error }, "librdkafka failed while it disconnected"));
+    await settledOrLate(released, deadlineMs, () =>
+      subscription.logger.warn({ deadlineMs }, "librdkafka did not disconnect in time; it goes on with that in its own threads"),
+    );
+    this.#ended.abort(new ConfluentDriverError("client-crashed", "the session was closed before the brokers answered"));
+  }
+}

@@ -1,0 +1,59 @@
+/** The part of librdkafka's statistics that is used here, by its names: https://github.com/confluentinc/librdkafka/blob/master/STATISTICS.md */
+interface Statistics {
+  readonly ts?: number;
+  readonly brokers?: Readonly<Record<string, BrokerStatistics>>;
+  readonly topics?: Readonly<Record<string, { readonly partitions?: Readonly<Record<string, { readonly fetch_state?: string }>> }>>;
+  readonly cgrp?: { readonly state?: string; readonly join_state?: string };
+}
+
+interface BrokerStatistics {
+  readonly nodeid?: number;
+  readonly nodename?: string;
+  readonly state?: string;
+  readonly waitresp_cnt?: number;
+  readonly outbuf_cnt?: number;
+  readonly source?: string;
+  readonly req?: Readonly<Record<string, number>>;
+}
+
+/** What a report says about the membership, the connections and the partitions. */
+export interface Report {
+  /** By librdkafka's monotonic clock. */
+  readonly atMs: number;
+  /** The member has its partitions, and the coordinator is known. */
+  readonly isMember: boolean;
+  /** How many heartbeats were sent to the coordinator. */
+  readonly heartbeats: number;
+  /** Each of them was answered. */
+  readonly areAnswered: boolean;
+  /** A broker is connected. */
+  readonly isConnected: boolean;
+  /** Partitions of which nothing is fetched although the member has them. */
+  readonly stopped: readonly { readonly topic: string; readonly partition: number }[];
+}
+
+const coordinator = "GroupCoordinator";
+
+/** Reads a report of librdkafka; null if it is none. */
+export function readReport(text: string): Report | null {
+  let statistics: Statistics;
+  try {
+    statistics = JSON.parse(text) as Statistics;
+  } catch {
+    return null;
+  }
+  const brokers = Object.entries(statistics.brokers ?? {});
+  const [, group = {}] = brokers.find(([name]) => name === coordinator) ?? [];
+  return {
+    atMs: (statistics.ts ?? 0) / 1_000,
+    isMember: statistics.cgrp?.state === "up" && statistics.cgrp.join_state === "steady",
+    heartbeats: (group.req?.["Heartbeat"] ?? 0) + (group.req?.["ConsumerGroupHeartbeat"] ?? 0),
+    areAnswered: group.state === "UP" && group.waitresp_cnt === 0 && group.outbuf_cnt === 0,
+    isConnected: brokers.some(([, { state }]) => state === "UP"),
+    stopped: Object.entries(statistics.topics ?? {}).flatMap(([topic, { partitions = {} }]) =>
+      Object.entries(partitions).flatMap(([partition, { fetch_state }]) =>
+        fetch_state === "none" || fetch_state === "stopped" ? [{ topic, partition: Number(partition) }] : [],
+      ),
+    ),
+  };
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "@cdckit/consumer";
+import { bounded, isOfAnotherTopic, placeOf } from "@cdckit/driver";
+import type { HeldPartitions } from "./assignments.ts";
+import type { BrokerOffsets } from "./broker-offsets.ts";
+import { toClientOffsets } from "./commit-requests.ts";
+import { ConfluentDriverError } from "./errors.ts";
+import { answerOf, type ClientError, codes, type LowLevelConsumer } from "./low-level-client.ts";
+import { type MakeProducer, OwnProducer, topicsOf, writeDeadlineMs } from "./own-producer.ts";
+
+export interface TransactionParts {
+  readonly groupId: string;
+  readonly consumer: LowLevelConsumer;
+  readonly makeProducer: MakeProducer;
+  readonly brokerOffsets: BrokerOffsets;
+  readonly assignments: HeldPartitions;
+  /** Nothing is waited for after it. */
+  readonly ended: AbortSignal;
+}
+
+/** The brokers end the transaction of a member that is gone after this time. A new owner's start waits for that. */
+const transactionTimeoutMs = 15_000;
+const requestDeadlineMs = 10_000;
+const visibleDeadlineMs = 5_000;
+const visiblePauseMs = 5;
+const fencedCodes: ReadonlySet<unknown> = new Set([
+  codes.fenced,
+  codes.producerFenced,
+  codes.invalidProducerEpoch,
+  codes.illegalGeneration,
+  codes.unknownMember,
+  codes.fencedInstance,
+]);
+
+/**
+ * Writes and commits in one transaction. The client sends the member's generation with the offsets, so the broker refuses those of a member that
+ * has lost its partitions. One producer is enough for that.
+ */
+export class Transactions {
+  readonly #parts: TransactionParts;
+  readonly #fenced = new WeakSet<PartitionAssignment>();
+  #own: Promise<OwnProducer> | undefined;
+  /** Settled when no transaction is under way. */
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: TransactionParts) {
+    this.#parts = parts;
+  }
+
+  /** The caller waits for each transaction before the next. */
+  async transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    this.#refuseUnlessCurrent(offsets);
+    this.#own ??= this.#connect();
+    const own = this.#own;
+    const topics = topicsOf(records);
+    const late = (): Error =>
+      new ConfluentDriverError("transaction-failed", `no answer within ${writeDeadlineMs} ms; it is not known whether it was carried out`);
+    const written = own.then((producer) => this.#write(producer, records, offsets));
+    this.#running = written.catch(() => {});
+    try {
+      await bounded(written, 2 * writeDeadlineMs, late, this.#parts.ended);
+    } catch (error) {
+      if (this.#own === own) {
+        this.#own = undefined;
+      }
+      this.#running = this.#running.then(() => own.then((producer) => producer.close())).catch(() => {});
+      const explained = explain(error, topics);
+      if (explained.code === "fenced") {
+        offsets.forEach(({ assignment }) => this.#fenced.add(assignment));
+      }
+      throw explained;
+    }
+    await this.#untilVisible(offsets);
+  }
+
+  /** Waits for a transaction that is under way: the client would use the consumer and the producer after their end. */
+  async close(deadlineMs: number): Promise<void> {
+    await this.#running;
+    const own = this.#own;
+    this.#own = undefined;
+    await own?.then((producer) => producer.close(deadlineMs)).catch(() => {});
+  }
+
+  async #connect(): Promise<OwnProducer> {
+    const own = await new OwnProducer(this.#parts.makeProducer, {
+      "transactional.id": `${this.#parts.groupId}.${randomUUID()}`,
+      "transaction.timeout.ms": transactionTimeoutMs,
+      "delivery.timeout.ms": transactionTimeoutMs,
+    }).connect();
+    await answerOf<unknown>((done) => own.client.initTransactions(requestDeadlineMs, done));
+    return own;
+  }
+
+  async #write(own: OwnProducer, records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    const { client } = own;
+    await answerOf<unknown>((done) => client.beginTransaction(done));
+    try {
+      await own.write(records);
+      // A rebalance takes partitions only when this thread has let them go, so the generation that the client sends is that of the assignment.
+      this.#refuseUnlessCurrent(offsets);
+      const written = toClientOffsets(offsets);
+      await answerOf<unknown>((done) => client.sendOffsetsToTransaction(written, this.#parts.consumer, requestDeadlineMs, done));
+      this.#refuseUnlessCurrent(offsets);
+    } catch (error) {
+      await answerOf<unknown>((done) => client.abortTransaction(requestDeadlineMs, done)).catch(() => {});
+      throw error;
+    }
+    await this.#commit(own);
+  }
+
+  async #commit({ client }: OwnProducer): Promise<void> {
+    for (const deadline = performance.now() + requestDeadlineMs; ; ) {
+      try {
+        await answerOf<unknown>((done) => client.commitTransaction(requestDeadlineMs, done));
+        return;
+      } catch (error) {
+        const { isRetriable = false, isTxnRequiresAbort = false, message = String(error) } = error as Partial<ClientError>;
+        if (isTxnRequiresAbort) {
+          await answerOf<unknown>((done) => client.abortTransaction(requestDeadlineMs, done)).catch(() => {});
+          throw error;
+        }
+        if (!isRetriable || performance.now() > deadline) {
+          throw fencedCodes.has((error as Partial<ClientError>).code)
+            ? error
+            : new ConfluentDriverError(
+                "transaction-failed",
+                `the commit failed, and it is not known whether it was carried out: ${message}`,
+                {
+                  cause: error,
+                },
+              );
+        }
+      }
+    }
+  }
+
+  /** The brokers answer a commit before its offsets are visible. This member keeps the partition until they are. */
+  async #untilVisible(offsets: readonly OffsetCommit[]): Promise<void> {
+    const { brokerOffsets, ended } = this.#parts;
+    const deadline = performance.now() + visibleDeadlineMs;
+    const places = offsets.map(({ assignment: { topic, partition } }) => ({ topic, partition }));
+    while (performance.now() < deadline && !ended.aborted) {
+      const committed = await brokerOffsets.committed(places).catch(() => null);
+      const isVisible = offsets.every(({ assignment, offset }) => {
+        const found = committed?.get(placeOf(assignment.topic, assignment.partition));
+        return found !== undefined && found.offset >= offset && !isOfAnotherTopic(found, assignment);
+      });
+      if (isVisible) {
+        return;
+      }
+      await delay(visiblePauseMs);
+    }
+  }
+
+  #refuseUnlessCurrent(offsets: readonly OffsetCommit[]): void {
+    const gone = offsets.find(({ assignment }) => !this.#parts.assignments.isCurrent(assignment) || this.#fenced.has(assignment));
+    if (gone !== undefined || offsets.length === 0) {
+      const place = gone === undefined ? "no partition" : `${gone.assignment.topic}[${gone.assignment.partition}]`;
+      throw new ConfluentDriverError("fenced", `${place} is not this member's any more; nothing was written`);
+    }
+  }
+}
+
+function explain(error: unknown, topics: string): ConfluentDriverError {
+  if (error instanceof ConfluentDriverError) {
+    return error;
+  }
+  const { code, message = String(error) } = (error ?? {}) as Partial<ClientError>;
+  return fencedCodes.has(code)
+    ? new ConfluentDriverError("fenced", `another member writes for this partition now; nothing was written to ${topics}`, { cause: error })
+    : new ConfluentDriverError("transaction-failed", `the transaction that writes to ${topics} failed and was aborted: ${message}`, {
+        cause: error,
+      });
+}

@@ -1,0 +1,54 @@
+import type { OutgoingRecord } from "@cdckit/consumer";
+import { bounded } from "@cdckit/driver";
+import { ConfluentDriverError } from "./errors.ts";
+import { type MakeProducer, OwnProducer, topicsOf, writeDeadlineMs } from "./own-producer.ts";
+
+/** Writes records. Its producer is made with the first write, and again after a failed one. */
+export class Writer {
+  readonly #makeProducer: MakeProducer;
+  readonly #ended: AbortSignal;
+  #own: Promise<OwnProducer> | undefined;
+  #isClosed = false;
+
+  /** `ended`: nothing is waited for after it. */
+  constructor(makeProducer: MakeProducer, ended: AbortSignal) {
+    this.#makeProducer = makeProducer;
+    this.#ended = ended;
+  }
+
+  async send(records: readonly OutgoingRecord[]): Promise<void> {
+    const topics = topicsOf(records);
+    if (this.#isClosed) {
+      throw new ConfluentDriverError("send-failed", `the session is closed; nothing was written to ${topics}`);
+    }
+    this.#own ??= new OwnProducer(this.#makeProducer).connect();
+    const own = this.#own;
+    const late = (): Error => new ConfluentDriverError("send-failed", `no answer within ${writeDeadlineMs} ms`);
+    try {
+      await bounded(
+        own.then((producer) => producer.write(records)),
+        writeDeadlineMs + 5_000,
+        late,
+        this.#ended,
+      );
+    } catch (error) {
+      if (this.#own === own) {
+        this.#own = undefined;
+      }
+      void letGo(own);
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ConfluentDriverError("send-failed", `writing to ${topics} failed: ${reason}`, { cause: error });
+    }
+  }
+
+  async close(deadlineMs: number): Promise<void> {
+    this.#isClosed = true;
+    const own = this.#own;
+    this.#own = undefined;
+    await letGo(own, deadlineMs);
+  }
+}
+
+async function letGo(own: Promise<OwnProducer> | undefined, deadlineMs?: number): Promise<void> {
+  await own?.then((producer) => producer.close(deadlineMs)).catch(() => {});
+}

@@ -1,0 +1,78 @@
+import { jsonOf } from "../json-form.ts";
+import { isError, nameOf, readMember, readText, textOf } from "../user-code/user-value.ts";
+
+/** An error, as one thread sends it to another: a structured clone keeps only its message and its stack. */
+export interface CarriedError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | null;
+  /** What `isConsumerError`, `isDecodeError` and their like look for: keys of the global symbol registry. */
+  readonly brands: readonly string[];
+  /** `code`, `at`, ... */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Null if there is none, or if causes go too deep. */
+  readonly cause: CarriedError | null;
+}
+
+const maxDepth = 8;
+
+/** What of an error can cross to another thread. Never throws. What is not an error crosses as one with its text. */
+export function carryError(error: unknown, depth = 0): CarriedError {
+  const brands = isError(error) ? brandsOf(error) : [];
+  const cause = readMember(error, "cause");
+  return {
+    name: nameOf(error),
+    message: textOf(error),
+    stack: readText(error, "stack") ?? null,
+    brands,
+    fields: isError(error) ? fieldsOf(error, brands.length > 0) : {},
+    cause: cause === undefined || depth >= maxDepth ? null : carryError(cause, depth + 1),
+  };
+}
+
+/** The error again, as the other thread had it: with its code and its place, recognised by its brand. */
+export function toCarriedError({ name, message, stack, brands, fields, cause }: CarriedError): Error {
+  const error = new Error(message, cause === null ? undefined : { cause: toCarriedError(cause) });
+  Object.defineProperty(error, "name", { value: name, configurable: true });
+  if (stack !== null) {
+    error.stack = stack; // where it was thrown, on its own thread
+  }
+  for (const brand of brands) {
+    Object.defineProperty(error, Symbol.for(brand), { value: true });
+  }
+  Object.defineProperty(error, "toJSON", { value: () => jsonOf({ name, message, ...fields }) });
+  return Object.assign(error, fields);
+}
+
+function brandsOf(error: Error): readonly string[] {
+  return Object.getOwnPropertySymbols(error).flatMap((symbol) => Symbol.keyFor(symbol) ?? []);
+}
+
+/** Of errors that are not ours only plain values: clients put whole requests and configurations into theirs. */
+function fieldsOf(error: Error, isOurs: boolean): Readonly<Record<string, unknown>> {
+  const fields: Record<string, unknown> = {};
+  for (const name of [...Object.keys(error), ...derived]) {
+    const value = readMember(error, name);
+    if (value !== undefined && !reserved.has(name) && (isPrimitive(value) || (isOurs && isCloneable(value)))) {
+      fields[name] = value;
+    }
+  }
+  return fields;
+}
+
+/** What errors of ours derive from their code, and so have no property of their own for. */
+const derived = ["retriable"];
+const reserved = new Set(["name", "message", "stack", "cause", "__proto__"]);
+
+function isPrimitive(value: unknown): boolean {
+  return value === null || ["string", "number", "bigint", "boolean"].includes(typeof value);
+}
+
+function isCloneable(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false; // a function, or something that has one
+  }
+}

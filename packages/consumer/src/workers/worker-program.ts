@@ -1,0 +1,141 @@
+/** The program of a worker thread: loads the module, makes its consumer and runs it, and says to the other thread how it goes. */
+import { subscribe } from "node:diagnostics_channel";
+import { parentPort, workerData } from "node:worker_threads";
+import { systemClock } from "../clock.ts";
+import { ConsumerError } from "../errors.ts";
+import { jsonOf } from "../json-form.ts";
+import type { Logger } from "../observe/logger.ts";
+import { readMember, textOf, toError } from "../user-code/user-value.ts";
+import { carryError } from "./carried-error.ts";
+import type { FromWorker, ToWorker, WorkerSetup } from "./messages.ts";
+import { forceStop, type RunnableConsumer } from "./runnable-consumer.ts";
+import type { LogLevel, WorkerConsumerOptions, WorkerPlace } from "./workers-options.ts";
+
+const setup = workerData as WorkerSetup;
+const { number, count } = setup;
+const closers: (() => unknown)[] = [];
+let consumer: RunnableConsumer | null = null;
+
+const tell = (message: FromWorker): void => parentPort?.postMessage(message);
+
+function report(): void {
+  if (consumer !== null) {
+    tell({ kind: "health", health: consumer.health() });
+  }
+}
+
+/** Sends the lines of the levels that are wanted there. A field that cannot cross becomes a text. */
+function sendingLogger(): Logger {
+  const send =
+    (level: LogLevel): Logger["info"] =>
+    (fields, message) => {
+      if (!setup.levels.includes(level)) {
+        return;
+      }
+      try {
+        tell({ kind: "log", level, fields, message });
+      } catch {
+        tell({
+          kind: "log",
+          level,
+          fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textOf(value)])),
+          message,
+        });
+      }
+    };
+  return { debug: send("debug"), info: send("info"), warn: send("warn"), error: send("error") };
+}
+
+function memberOptions(): WorkerConsumerOptions {
+  const options = setup.options as unknown as WorkerConsumerOptions; // checked on the thread that has sent them
+  return { ...options, logger: setup.levels.length === 0 ? false : sendingLogger(), signals: false };
+}
+
+async function makeConsumer(): Promise<RunnableConsumer> {
+  const place: WorkerPlace = { number, count, onStopped: (close) => closers.push(close) };
+  const make = await load();
+  const made: unknown = await make(memberOptions(), place);
+  if (!["run", "stop", "health"].every((name) => typeof readMember(made, name) === "function")) {
+    throw wrongModule(`its default export must return the consumer that it has made, and returned ${made === null ? "null" : typeof made}`);
+  }
+  return made as RunnableConsumer;
+}
+
+async function load(): Promise<(options: WorkerConsumerOptions, place: WorkerPlace) => unknown> {
+  let module: unknown;
+  try {
+    module = await import(setup.module);
+  } catch (error) {
+    throw new ConsumerError("worker-failed", `the module ${setup.module} cannot be loaded on worker ${number}: ${toError(error).message}`, {
+      cause: error,
+    });
+  }
+  const make = readMember(module, "default");
+  if (typeof make !== "function") {
+    throw wrongModule(`its default export must be a function that makes a consumer, and is ${typeof make}`);
+  }
+  return make as (options: WorkerConsumerOptions, place: WorkerPlace) => unknown;
+}
+
+function wrongModule(why: string): ConsumerError {
+  return new ConsumerError("invalid-option", `the module ${setup.module} makes no consumer: ${why}`);
+}
+
+function obey(message: ToWorker): void {
+  if (consumer === null) {
+    tell({ kind: "stopped", health: null, error: null });
+    process.exit(); // of the thread alone: a module that is still being loaded need not end
+  }
+  if (message === "stop") {
+    void consumer.stop();
+    return;
+  }
+  const force = readMember(consumer, forceStop) as ((why: string) => void) | undefined;
+  force?.call(consumer, "a second stop signal came");
+}
+
+/** After the report, so that a module that does not close delays nobody's commit. */
+async function closeModule(): Promise<void> {
+  for (const close of closers) {
+    try {
+      await close();
+    } catch (error) {
+      sendingLogger().warn({ err: jsonOf(error) }, "a function of onStopped failed");
+    }
+  }
+}
+
+/** The timer does not keep a thread alive whose consumer has stopped. */
+function reportFromTimeToTime(): () => void {
+  let cancel = (): void => {};
+  const next = (): void => {
+    cancel = systemClock.after(setup.reportEveryMs, () => {
+      report();
+      next();
+    });
+  };
+  next();
+  return () => cancel();
+}
+
+async function main(): Promise<void> {
+  parentPort?.on("message", obey);
+  let error: unknown = null;
+  let endReports = (): void => {};
+  try {
+    const made = await makeConsumer();
+    consumer = made;
+    report();
+    endReports = reportFromTimeToTime();
+    subscribe("cdckit:consumer:phase", () => queueMicrotask(report)); // after the change is done
+    await made.run();
+  } catch (thrown) {
+    error = thrown ?? new Error("undefined was thrown");
+  }
+  endReports();
+  tell({ kind: "stopped", health: consumer === null ? null : consumer.health(), error: error === null ? null : carryError(error) });
+  await closeModule();
+  parentPort?.close(); // an open port keeps its thread alive
+}
+
+await main();

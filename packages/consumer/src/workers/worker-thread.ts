@@ -1,0 +1,167 @@
+import { Worker } from "node:worker_threads";
+import { ConsumerError } from "../errors.ts";
+import type { Health } from "../observe/health.ts";
+import type { Logger } from "../observe/logger.ts";
+import { toError } from "../user-code/user-value.ts";
+import { toCarriedError } from "./carried-error.ts";
+import type { FromWorker, ToWorker, WorkerSetup } from "./messages.ts";
+import type { WorkerResourceLimits } from "./workers-options.ts";
+
+export interface WorkerThreadParts {
+  readonly setup: WorkerSetup;
+  readonly resourceLimits: WorkerResourceLimits;
+  readonly logger: Logger;
+  /** Its health is another one, or it has stopped. */
+  readonly changed: () => void;
+  /** It cannot go on. Called once at most. */
+  readonly failed: (error: Error) => void;
+}
+
+/** The compiled program lies beside the compiled module. Asked when a thread starts: a bundle to CommonJS has no address of its own. */
+function programUrl(): URL {
+  return new URL("./worker-program.js", import.meta.url);
+}
+
+/** One thread, and the member of the group on it, as the thread that has started it sees them. */
+export class WorkerThread {
+  readonly #parts: WorkerThreadParts;
+  readonly #worker: Worker;
+  /** Resolves when the thread is gone. */
+  readonly ended: Promise<void>;
+  #health: Health | null = null;
+  /** `run()` has settled on the thread, or the thread is gone. */
+  #isStopped = false;
+  #isEnded = false;
+  #hasFailed = false;
+  #hasReported = false;
+  #silentLooks = 0;
+
+  constructor(parts: WorkerThreadParts) {
+    this.#parts = parts;
+    this.#worker = new Worker(programUrl(), { workerData: parts.setup, resourceLimits: parts.resourceLimits, name: this.name });
+    this.#worker.on("message", (message: FromWorker) => this.#received(message));
+    this.#worker.on("messageerror", (error) => this.#fail("sent what cannot be read", error));
+    this.#worker.on("error", (error) => this.#fail(whereOf(error), error));
+    this.ended = new Promise((resolve) => {
+      this.#worker.once("exit", (code) => {
+        this.#ended(code);
+        resolve();
+      });
+    });
+  }
+
+  get name(): string {
+    return `worker ${this.#parts.setup.number}`;
+  }
+
+  get number(): number {
+    return this.#parts.setup.number;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** After its deadline: what of it is still there, in words. */
+  get whyItLives(): string {
+    if (!this.#hasReported) {
+      return "it was still loading its module";
+    }
+    return this.#isStopped
+      ? "its module keeps something open: close it in onStopped"
+      : "its consumer did not stop in time: a handler may block its event loop";
+  }
+
+  get health(): Health | null {
+    return this.#health;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Nothing more is being handled: what is left is the last commit, the leave, and the end of the thread. */
+  get isDrained(): boolean {
+    return this.#isStopped || this.#health?.phase === "closing" || this.#health?.phase === "stopped";
+  }
+
+  tell(message: ToWorker): void {
+    this.#worker.postMessage(message);
+  }
+
+  /**
+   * Notes that one more interval has passed, and ends the thread if it has said nothing in so many. Intervals are counted, and not time: if
+   * the whole process stood still, no thread could say anything.
+   */
+  look(maxSilentLooks: number, intervalMs: number): void {
+    if (!this.#hasReported || this.#isStopped || ++this.#silentLooks <= maxSilentLooks) {
+      return;
+    }
+    const silentMs = maxSilentLooks * intervalMs;
+    this.#fail(`has said nothing for ${silentMs} ms: a handler blocks its event loop, so its partitions are read by nobody; yield in it`);
+    this.terminate();
+  }
+
+  /** Ends the thread at once, whatever it does. A thread that was still loading its module had nothing to lose. */
+  terminate(): void {
+    this.#isStopped ||= !this.#hasReported;
+    void this.#worker.terminate();
+  }
+
+  #received(message: FromWorker): void {
+    this.#silentLooks = 0;
+    this.#hasReported = true;
+    const { logger, setup, changed } = this.#parts;
+    switch (message.kind) {
+      case "health":
+        this.#health = message.health;
+        changed();
+        return;
+      case "log":
+        logger[message.level]({ worker: setup.number, ...message.fields }, message.message);
+        return;
+      case "stopped":
+        this.#health = message.health ?? this.#health;
+        this.#isStopped = true;
+        if (message.error !== null) {
+          this.#failWith(toCarriedError(message.error));
+        }
+        changed();
+        return;
+    }
+  }
+
+  #ended(exitCode: number): void {
+    if (!this.#isStopped) {
+      this.#fail(`ended with exit code ${exitCode} before its consumer had stopped`);
+    }
+    this.#isStopped = true;
+    this.#isEnded = true;
+    this.#health = this.#health === null ? null : { ...this.#health, phase: "stopped", live: false, ready: false, assigned: [] };
+    this.#parts.changed();
+  }
+
+  #fail(what: string, cause?: unknown): void {
+    const why = cause === undefined ? "" : `: ${toError(cause).message}`;
+    this.#failWith(
+      new ConsumerError("worker-failed", `${this.name} of ${this.#parts.setup.count} ${what}${why}`, {
+        ...(cause === undefined ? {} : { cause }),
+      }),
+    );
+  }
+
+  /** The first failure counts: the end of the thread follows from it. */
+  #failWith(error: Error): void {
+    if (!this.#hasFailed) {
+      this.#hasFailed = true;
+      this.#parts.failed(error);
+    }
+  }
+}
+
+/** Of an error that no consumer has reported. A bundler that does not know of the program leaves it out. */
+function whereOf(error: unknown): string {
+  return toError(error).message.includes("worker-program.js")
+    ? "cannot load its program, which lies beside @cdckit/consumer: leave that package out of the bundle"
+    : "failed outside of its consumer";
+}

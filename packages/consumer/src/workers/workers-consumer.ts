@@ -1,0 +1,205 @@
+import { bindMethods } from "../bind-methods.ts";
+import { systemClock } from "../clock.ts";
+import { ConsumerError } from "../errors.ts";
+import { Latch } from "../latch.ts";
+import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "../lifecycle.ts";
+import { registerPrometheus } from "../observe/prometheus.ts";
+import { onStopSignals } from "../stop-signals.ts";
+import { callUser } from "../user-code/user-functions.ts";
+import { toError } from "../user-code/user-value.ts";
+import { joinedHealth, type WorkersHealth } from "./joined-health.ts";
+import type { RunnableConsumer } from "./runnable-consumer.ts";
+import { WorkerThread } from "./worker-thread.ts";
+import { type ResolvedWorkersOptions, resolveWorkersOptions, type WorkersOptions } from "./workers-options.ts";
+
+/**
+ * The members of a group on several threads, as one consumer. It runs until all have stopped. If one fails, the others stop, and `run()`
+ * rejects with the error of that one. Signals drain all of them. What it logs and measures is what they log and measure.
+ */
+export interface WorkersConsumer extends RunnableConsumer {
+  health(): WorkersHealth;
+}
+
+/** How often threads report, and are looked at. Four reports fit into the time after which a silent thread has failed. */
+const lookEveryMs = 1_000;
+const looksPerSilence = 4;
+/** A thread keeps its deadlines itself. It is not waited for much longer than they last. */
+const graceMs = 1_000;
+/** As in a consumer: the last commit and the client's close get so long each after nothing is waited for any more. */
+const forcedCloseMs = 1_000;
+
+/** Nothing is started before `run()`. Throws a `ConsumerError` that names a wrong option. */
+export function createWorkersConsumer(options: WorkersOptions): WorkersConsumer {
+  return new ThreadedConsumer(resolveWorkersOptions(options));
+}
+
+class ThreadedConsumer implements WorkersConsumer {
+  readonly #options: ResolvedWorkersOptions;
+  readonly #lookEveryMs: number;
+  readonly #threads: WorkerThread[] = [];
+  readonly #stopped: Latch = new Latch();
+  #state: LifecycleState = initialState;
+  #cancelLook: () => void = () => {};
+  #cancelDeadline: () => void = () => {};
+
+  constructor(options: ResolvedWorkersOptions) {
+    this.#options = options;
+    this.#lookEveryMs = Math.min(lookEveryMs, Math.ceil(options.health.stuckAfterMs / looksPerSilence));
+    const { prometheus } = options.telemetry;
+    if (prometheus !== undefined) {
+      callUser("telemetry.prometheus", () => registerPrometheus(prometheus, options.groupId, () => this.health()));
+    }
+    bindMethods(this);
+  }
+
+  async run(): Promise<void> {
+    if (this.#state.phase !== "idle") {
+      throw new ConsumerError("wrong-phase", `this consumer was started before and is ${this.#state.phase}; create a new one`);
+    }
+    const unlisten = onStopSignals(
+      this.#options.signals,
+      () => void this.stop(),
+      () => this.#force("a second stop signal came"),
+    );
+    try {
+      this.#dispatch({ type: "start" });
+      await this.#stopped.opened;
+    } finally {
+      unlisten();
+    }
+    if (this.#state.error !== null) {
+      throw this.#state.error;
+    }
+  }
+
+  stop(): Promise<void> {
+    this.#dispatch({ type: "stop" });
+    return this.#stopped.opened;
+  }
+
+  health(): WorkersHealth {
+    const healths = Array.from({ length: this.#options.workers }, (_, index) => this.#threads[index]?.health ?? null);
+    return joinedHealth(this.#state, healths, this.#options.userFunctions.reasons);
+  }
+
+  #dispatch(event: LifecycleEvent): void {
+    const before = this.#state.phase;
+    this.#state = advance(this.#state, event);
+    if (this.#state.phase !== before) {
+      this.#options.logger.debug({ from: before, to: this.#state.phase }, "phase of the consumer with workers");
+      this.#enter(this.#state.phase);
+    }
+  }
+
+  #enter(phase: Phase): void {
+    const { shutdownTimeoutMs } = this.#options;
+    switch (phase) {
+      case "idle":
+      case "running":
+        return;
+      case "connecting":
+        this.#start();
+        return;
+      case "draining":
+        this.#tell("stop");
+        this.#after(shutdownTimeoutMs + graceMs, () => this.#force(`the stop took longer than ${shutdownTimeoutMs} ms`));
+        this.#changed();
+        return;
+      case "closing":
+        this.#tell("stop");
+        this.#after(2 * this.#closeMs() + graceMs, () => this.#endAll());
+        void this.#close();
+        return;
+      case "stopped":
+        this.#cancelLook();
+        this.#cancelDeadline();
+        this.#stopped.open();
+        return;
+    }
+  }
+
+  #start(): void {
+    try {
+      for (let number = 1; number <= this.#options.workers; number++) {
+        this.#threads.push(this.#startThread(number));
+      }
+    } catch (cause) {
+      const failure = new ConsumerError("worker-failed", `a worker thread cannot be started: ${toError(cause).message}`, { cause });
+      this.#dispatch({ type: "fail", error: failure });
+    }
+    this.#lookLater();
+  }
+
+  #startThread(number: number): WorkerThread {
+    const { workers: count, module, crossing: options, levels, resourceLimits, logger } = this.#options;
+    return new WorkerThread({
+      setup: { module, number, count, options, levels, reportEveryMs: this.#lookEveryMs },
+      resourceLimits,
+      logger,
+      changed: () => this.#changed(),
+      failed: (error) => this.#dispatch({ type: "fail", error }),
+    });
+  }
+
+  #changed(): void {
+    if (this.#threads.some(({ health }) => health?.phase === "running")) {
+      this.#dispatch({ type: "connected" });
+    }
+    // The module of one has stopped its consumer. The others do not go on with a thread less.
+    if (this.#threads.some(({ isStopped }) => isStopped)) {
+      this.#dispatch({ type: "stop" });
+    }
+    if (this.#threads.every(({ isDrained }) => isDrained)) {
+      this.#dispatch({ type: "drained" });
+    }
+  }
+
+  #lookLater(): void {
+    this.#cancelLook = systemClock.after(this.#lookEveryMs, () => {
+      const maxSilentLooks = Math.ceil(this.#options.health.stuckAfterMs / this.#lookEveryMs);
+      this.#threads.forEach((thread) => thread.look(maxSilentLooks, this.#lookEveryMs));
+      if (this.#state.phase !== "stopped") {
+        this.#lookLater();
+      }
+    });
+  }
+
+  /** Stops waiting for what is in flight: each member as it does by itself, and a thread that does not answer by its end. */
+  #force(why: string): void {
+    const busy = this.#threads.filter(({ isDrained }) => !isDrained).map(({ name }) => name);
+    const names = busy.length === 0 ? "" : ` (still at work: ${busy.join(", ")})`;
+    this.#tell("force");
+    this.#dispatch({
+      type: "force",
+      error: new ConsumerError("work-abandoned", `${why}${names}: what was not handled and committed by then comes again after a restart`),
+    });
+  }
+
+  #closeMs(): number {
+    const { shutdownTimeoutMs } = this.#options;
+    return this.#state.error === null ? shutdownTimeoutMs : Math.min(forcedCloseMs, shutdownTimeoutMs);
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all(this.#threads.map(({ ended }) => ended));
+    this.#dispatch({ type: "closed" });
+  }
+
+  #endAll(): void {
+    for (const thread of this.#threads) {
+      if (!thread.isEnded) {
+        this.#options.logger.warn({ worker: thread.number }, `${thread.name} was ended, because ${thread.whyItLives}`);
+        thread.terminate();
+      }
+    }
+  }
+
+  #tell(message: "stop" | "force"): void {
+    this.#threads.filter(({ isStopped }) => !isStopped).forEach((thread) => thread.tell(message));
+  }
+
+  #after(delayMs: number, call: () => void): void {
+    this.#cancelDeadline();
+    this.#cancelDeadline = systemClock.after(delayMs, call);
+  }
+}

@@ -1,0 +1,182 @@
+import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
+import type { Position } from "./lost-range.ts";
+import { type Place, placeOf } from "./place.ts";
+
+/** An assignment of a driver. The topic's id becomes known when the partition starts. */
+export interface OwnAssignment extends PartitionAssignment {
+  topicId: string | null;
+}
+
+/** A partition that this member holds. A driver adds what its client needs. */
+export interface HeldPartition<Ahead = unknown> {
+  readonly assignment: OwnAssignment;
+  /** The highest offset that this assignment has committed; null before the first commit. */
+  committedTo: bigint | null;
+  /** Its start is not known yet. Nothing of it is handed over until then. */
+  isStarting: boolean;
+  /** Resolves when the start is known, or when nobody needs it any more. Never rejects. */
+  start: Promise<void>;
+  /** The consumer has paused it. */
+  isPaused: boolean;
+  /** It is about to be given up: nothing more of it is handed over. */
+  isGoing: boolean;
+  /** It was given up, or the session has ended. `whileHeld` then ends the work that is under way for it. */
+  isOver: boolean;
+  /** What was fetched while the consumer was not ready. */
+  readonly ahead: Ahead[];
+}
+
+/** What a driver gives the list of its partitions. */
+export interface AssignmentParts<Held extends HeldPartition> {
+  /** What the driver keeps of a partition. `old`: what was held of it just before, if this is a new assignment of the same partition. */
+  readonly hold: (held: HeldPartition<Held["ahead"][number]>, old: Held | undefined) => Held;
+  /** The offset of the next record that is read; null until it is known. */
+  readonly positionOf: (held: Held) => bigint | null;
+}
+
+/** The partitions that this member holds, with their epochs. */
+export class Assignments<Held extends HeldPartition> {
+  readonly #parts: AssignmentParts<Held>;
+  /** By topic and partition: a lookup for each record must not make a key. */
+  readonly #held = new Map<string, Map<number, Held>>();
+  /** The position of this member when it gave a partition up, with the id of the topic. */
+  readonly #readBefore = new Map<string, Position>();
+  #epoch = 0;
+
+  constructor(parts: AssignmentParts<Held>) {
+    this.#parts = parts;
+  }
+
+  all(): readonly Held[] {
+    return [...this.#held.values()].flatMap((partitions) => [...partitions.values()]);
+  }
+
+  current(): readonly OwnAssignment[] {
+    return this.all().map(({ assignment }) => assignment);
+  }
+
+  at(topic: string, partition: number): Held | undefined {
+    return this.#held.get(topic)?.get(partition);
+  }
+
+  /** What is held of it, or undefined if the assignment is over. */
+  held(assignment: PartitionAssignment): Held | undefined {
+    const held = this.at(assignment.topic, assignment.partition);
+    return held?.assignment === assignment ? held : undefined;
+  }
+
+  isCurrent(assignment: PartitionAssignment): boolean {
+    return this.held(assignment) !== undefined;
+  }
+
+  /** The held partitions among these. */
+  heldOf(assignments: readonly PartitionAssignment[]): readonly Held[] {
+    return assignments.flatMap((assignment) => this.held(assignment) ?? []);
+  }
+
+  /** New assignments for these partitions. What was held of them is over. */
+  add(places: readonly Place[]): readonly OwnAssignment[] {
+    this.#epoch++;
+    return places.map(({ topic, partition }) => {
+      const old = this.at(topic, partition);
+      if (old !== undefined) {
+        this.#end(old);
+      }
+      const assignment: OwnAssignment = { topic, partition, epoch: this.#epoch, topicId: null };
+      const ofTopic = this.#held.get(topic) ?? new Map<number, Held>();
+      this.#held.set(topic, ofTopic);
+      ofTopic.set(partition, this.#parts.hold(unstarted(assignment), old));
+      return assignment;
+    });
+  }
+
+  /** These partitions are about to be given up. Nothing more of them is handed over. */
+  announceRelease(going: readonly Held[]): void {
+    for (const held of going) {
+      held.isGoing = true;
+      held.ahead.length = 0;
+    }
+  }
+
+  /** These partitions are given up. */
+  release(gone: readonly Held[]): void {
+    for (const held of gone) {
+      const { topic, partition } = held.assignment;
+      if (this.at(topic, partition) === held) {
+        this.#end(held);
+        this.#held.get(topic)?.delete(partition);
+      }
+    }
+  }
+
+  clear(): void {
+    this.release(this.all());
+  }
+
+  /** The session has failed: nothing more is read. What was handled is still committed. */
+  endReading(): void {
+    for (const held of this.all()) {
+      held.isOver = true;
+    }
+  }
+
+  /** The starts that are under way for these partitions. */
+  startsOf(offsets: readonly OffsetCommit[]): readonly Promise<void>[] {
+    return this.heldOf(offsets.map(({ assignment }) => assignment)).flatMap(({ isStarting, start }) => (isStarting ? [start] : []));
+  }
+
+  /** The position that this member had in an earlier assignment of the partition, or null. */
+  readBefore({ topic, partition }: Place): Position | null {
+    return this.#readBefore.get(placeOf(topic, partition)) ?? null;
+  }
+
+  /**
+   * Partitions whose topic id is known. Partitions that are about to be given up are left out: a new assignment for one would be made during
+   * the release, which tells the consumer only of the old one. The next start checks their ids.
+   */
+  identified(): readonly Held[] {
+    return this.all().filter(
+      ({ assignment, isStarting, isGoing, isOver }) => assignment.topicId !== null && !isStarting && !isGoing && !isOver,
+    );
+  }
+
+  /** The assignment is held, and the offset is above its last commit. */
+  isAhead({ assignment, offset }: OffsetCommit): boolean {
+    const held = this.held(assignment);
+    return held !== undefined && (held.committedTo === null || offset > held.committedTo);
+  }
+
+  /** The group has these offsets. */
+  committed(offsets: readonly OffsetCommit[]): void {
+    for (const { assignment, offset } of offsets) {
+      const held = this.held(assignment);
+      if (held !== undefined && (held.committedTo === null || offset > held.committedTo)) {
+        held.committedTo = offset;
+      }
+    }
+  }
+
+  #end(held: Held): void {
+    const { topic, partition, topicId } = held.assignment;
+    const offset = this.#parts.positionOf(held);
+    held.isGoing = true;
+    held.isOver = true;
+    held.ahead.length = 0;
+    if (offset !== null && topicId !== null) {
+      this.#readBefore.set(placeOf(topic, partition), { offset, topicId });
+    }
+  }
+}
+
+function unstarted<Ahead>(assignment: OwnAssignment): HeldPartition<Ahead> {
+  return {
+    assignment,
+    committedTo: null,
+    isStarting: true,
+    start: Promise.resolve(),
+    isPaused: false,
+    isGoing: false,
+    isOver: false,
+    ahead: [],
+  };
+}

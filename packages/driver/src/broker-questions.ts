@@ -1,0 +1,30 @@
+import type { TopicCreation } from "@cdckit/consumer";
+import type { Landmark } from "./landmarks.ts";
+import type { LogEnds, Position } from "./lost-range.ts";
+import type { Place } from "./place.ts";
+
+/** The ids of topics by their names. Topics that do not exist are left out, and so are topics of brokers without topic ids. */
+export type TopicIdsByName = ReadonlyMap<string, string>;
+
+/**
+ * What a driver asks the brokers through its client, on a connection that fetches do not use. Keys of the maps are made by `placeOf`. A question
+ * that no broker answers rejects within a bounded time.
+ */
+export interface BrokerQuestions {
+  topics(): Promise<readonly string[]>;
+  /** Does nothing if the topic exists by now. What is left out gets the brokers' own default. */
+  createTopic(topic: string, creation: TopicCreation): Promise<void>;
+  /** Every partition of these topics, as far as they exist. */
+  partitionsOf(topics: readonly string[]): Promise<readonly Place[]>;
+  topicIds(topics: readonly string[]): Promise<TopicIdsByName>;
+  /** The group's commits in these partitions, and perhaps in others of their topics. Partitions without a commit are left out. */
+  committed(places: readonly Place[]): Promise<ReadonlyMap<string, Position>>;
+  /** The starts and ends of the logs of these topics. */
+  ends(topics: readonly string[]): Promise<ReadonlyMap<string, LogEnds>>;
+  /** The offset of the first record of this time or later. A partition without one is left out, or has its end. */
+  offsetsAt(topics: readonly string[], timestamp: bigint): Promise<ReadonlyMap<string, bigint>>;
+  /** The partitions in which the client itself has replaced the group's commit. Absent if it never does. */
+  resets?(topics: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Whether another record stands at the landmark's offset; false if that cannot be known. Absent if the client cannot look. */
+  isReplaced?(topic: string, partition: number, landmark: Landmark): Promise<boolean>;
+}

@@ -1,0 +1,59 @@
+import type { OffsetCommit, OutgoingRecord } from "@cdckit/consumer";
+import type { Assignments, HeldPartition } from "./assignments.ts";
+import { RequestLine } from "./request-line.ts";
+
+/** What committing needs of a driver. */
+export interface CommitParts<Held extends HeldPartition> {
+  readonly assignments: Assignments<Held>;
+  /** Commits these offsets. Their metadata names the topic id of their assignments. */
+  readonly send: (offsets: readonly OffsetCommit[]) => Promise<void>;
+  readonly transact: (records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]) => Promise<void>;
+}
+
+/** Commits offsets, by plain commits and by transactions. No commit of the consumer's moves the group back. */
+export class Commits<Held extends HeldPartition> {
+  readonly #parts: CommitParts<Held>;
+  /** Keeps requests in order: if an earlier commit overtook a later one, the group would move back. */
+  readonly #line: RequestLine = new RequestLine();
+
+  constructor(parts: CommitParts<Held>) {
+    this.#parts = parts;
+  }
+
+  /** A partition that is moved while it starts has no topic id yet. Its commit waits for the id, which later tells a recreated topic. */
+  commit(offsets: readonly OffsetCommit[]): Promise<void> {
+    const starting = this.#parts.assignments.startsOf(offsets);
+    const commit = (): Promise<void> => this.#line.send(() => this.#commit(offsets));
+    return starting.length === 0 ? commit() : Promise.all(starting).then(commit);
+  }
+
+  transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
+    const { transact, assignments } = this.#parts;
+    return this.#line.send(async () => {
+      await transact(records, offsets);
+      assignments.committed(offsets);
+    });
+  }
+
+  /**
+   * Commits an offset that may be below the group's. A member that has lost the partition while the commit waited puts nothing back, because
+   * that would move the new owner's position. `topicId`: the topic that the commit names.
+   */
+  putBack({ assignment, offset, topicId = assignment.topicId ?? null }: OffsetCommit): Promise<void> {
+    return this.#line.send(async () => {
+      if (this.#parts.assignments.isCurrent(assignment)) {
+        const written = topicId === assignment.topicId ? assignment : { ...assignment, topicId };
+        await this.#parts.send([{ assignment: written, offset }]);
+      }
+    });
+  }
+
+  async #commit(offsets: readonly OffsetCommit[]): Promise<void> {
+    const { assignments, send } = this.#parts;
+    const ahead = offsets.filter((entry) => assignments.isAhead(entry));
+    if (ahead.length > 0) {
+      await send(ahead);
+      assignments.committed(ahead);
+    }
+  }
+}

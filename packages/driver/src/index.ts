@@ -1,0 +1,38 @@
+// The port's side: what a session is made of.
+export { Assignments } from "./assignments.ts";
+export type { AssignmentParts, HeldPartition, OwnAssignment } from "./assignments.ts";
+export { PartitionStarter } from "./partition-starter.ts";
+export type { PartitionStarterParts } from "./partition-starter.ts";
+export type { Start } from "./starts.ts";
+export { Commits } from "./commits.ts";
+export type { CommitParts } from "./commits.ts";
+export { giveUp } from "./give-up.ts";
+export { TopicCheck } from "./topic-check.ts";
+export type { TopicCheckParts } from "./topic-check.ts";
+export { TopicWatch } from "./topic-watch.ts";
+export type { TopicWatchParts } from "./topic-watch.ts";
+export { whileHeld } from "./while-held.ts";
+export type { StillHeld } from "./while-held.ts";
+export { MessageObjectsBatch } from "./message-objects-batch.ts";
+export type { MessageObject, MessageObjects } from "./message-objects-batch.ts";
+
+// The brokers' side: what a driver asks them, and what it concludes.
+export type { BrokerQuestions, TopicIdsByName } from "./broker-questions.ts";
+export { preflight, wantedTopics } from "./preflight.ts";
+export { lostRangeAt, lostRangeError, resumeOffset } from "./lost-range.ts";
+export type { IdentifiedPlace, LogEnds, Position } from "./lost-range.ts";
+export { isOfAnotherTopic } from "./lost-range.ts";
+export { missingAt, rangesOf } from "./log-ranges.ts";
+export { commitMetadata, originOf } from "./commit-metadata.ts";
+export type { CommitOrigin } from "./commit-metadata.ts";
+export { isReplacedIn, landmarkBefore, noteLandmarks } from "./landmarks.ts";
+export type { Landmark } from "./landmarks.ts";
+export { placeOf, topicsOf } from "./place.ts";
+export type { Place } from "./place.ts";
+
+// Errors, options and waits.
+export { DriverError, isDriverErrorNamed } from "./errors.ts";
+export type { DriverErrorCode, DriverErrorOptions, MakeDriverError } from "./errors.ts";
+export { didYouMean } from "./did-you-mean.ts";
+export { bounded, settledOrLate, untilAborted } from "./bounded.ts";
+export { RequestLine } from "./request-line.ts";

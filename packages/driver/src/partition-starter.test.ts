@@ -1,0 +1,129 @@
+import { type OffsetCommit, silentLogger } from "@cdckit/consumer";
+import { ProbeSink } from "@cdckit/testkit";
+import { expect, test } from "vitest";
+import { Assignments, type HeldPartition } from "./assignments.ts";
+import type { BrokerQuestions } from "./broker-questions.ts";
+import { Commits } from "./commits.ts";
+import { DriverError } from "./errors.ts";
+import type { Position } from "./lost-range.ts";
+import { PartitionStarter } from "./partition-starter.ts";
+import { type Place, placeOf } from "./place.ts";
+import { resolveStarts } from "./starts.ts";
+
+const places: readonly Place[] = [0, 1].map((partition) => ({ topic: "t", partition }));
+const subscription = { groupId: "g", topics: ["t"], from: "earliest", logger: silentLogger } as const;
+
+/** Two partitions with records 5 to 9. What the group has committed of the first is gone. */
+function setUp(resets: readonly number[] = [], ofFirst: Position = { offset: 2n, topicId: "id" }) {
+  const assignments = new Assignments<HeldPartition>({ hold: (held) => held, positionOf: () => null });
+  const started: string[] = [];
+  const sent: OffsetCommit[] = [];
+  let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const ends = new Map([0, 1].map((partition) => [placeOf("t", partition), { low: 5n, high: 10n }]));
+  const committed = new Map<string, Position>([
+    [placeOf("t", 0), ofFirst],
+    [placeOf("t", 1), { offset: 6n, topicId: "id" }],
+  ]);
+  resets.forEach((partition) => committed.delete(placeOf("t", partition)));
+  const brokers = {
+    topicIds: () => answered.then(() => new Map([["t", "id"]])),
+    committed: () => Promise.resolve(committed),
+    resets: () => Promise.resolve(new Set(resets.map((partition) => placeOf("t", partition)))),
+    ends: () => Promise.resolve(ends),
+  } as unknown as BrokerQuestions; // as much as is asked
+  const send = async (offsets: readonly OffsetCommit[]): Promise<void> => void sent.push(...offsets);
+  const commits = new Commits({ assignments, send, transact: () => Promise.resolve() });
+  const failures: string[] = [];
+  const starter = new PartitionStarter({
+    brokers,
+    subscription,
+    sink: new ProbeSink(),
+    assignments,
+    start: (held, { assignment: { partition }, offset }) => {
+      held.isStarting = false;
+      started.push(`${partition}@${offset}`);
+    },
+    putBack: (offset) => commits.putBack(offset),
+    makeError: (code, detail, options) => new DriverError(code, detail, options),
+    over: new AbortController().signal,
+    fail: (error) => void failures.push((error as Error).message),
+  });
+  return { assignments, starter, started, sent, failures, commits, answer, brokers, ends };
+}
+
+test("what the group's position lacks fails the session that starts there", async () => {
+  const { assignments, starter, failures, started, answer } = setUp();
+  starter.begin(assignments.add(places));
+  answer();
+  await assignments.all()[0]?.start;
+  expect(failures).toEqual([expect.stringContaining("the records from 2 to 4 are gone")]);
+  expect(started).toEqual([]);
+});
+
+test("a commit that the client has replaced is a lost range, and not a group without a commit, which would start at from", async () => {
+  const { assignments, starter, failures, started, answer } = setUp([1]);
+  starter.begin(assignments.add(places.slice(1)));
+  answer();
+  await assignments.all()[0]?.start;
+  expect([failures, started]).toEqual([[expect.stringContaining("the records from 0 to 4 are gone")], []]);
+});
+
+test("a range that is lost for a partition that was moved meanwhile fails nothing, and the others start", async () => {
+  const { assignments, starter, failures, started, commits, sent, answer } = setUp();
+  const both = assignments.add(places);
+  const [first] = both;
+  starter.begin(both);
+  const moved = first === undefined ? null : starter.move(first, 7n);
+  if (moved === null) {
+    throw new Error("expected two partitions, and the first of them moved");
+  }
+  const committed = commits.commit([{ assignment: moved, offset: 7n }]);
+  answer();
+  await Promise.all(assignments.all().map(({ start }) => start));
+  await committed;
+  expect(failures).toEqual([]);
+  expect(started.sort()).toEqual(["0@7", "1@6"]);
+  expect([moved.topicId, sent]).toEqual(["id", [{ assignment: moved, offset: 7n }]]);
+});
+
+test("a partition that is given up while its recreated topic is noted in the group fails nothing, and the others start", async () => {
+  const { assignments, starter, failures, started, sent, commits, answer } = setUp([], { offset: 9n, topicId: "of the old topic" });
+  starter.begin(assignments.add(places));
+  const [first, second] = assignments.all();
+  if (first === undefined || second === undefined) {
+    throw new Error("expected two partitions");
+  }
+  // A transaction that is under way holds up the commit that notes the topic.
+  let end = (): void => {};
+  const putBack = commits.putBack.bind(commits);
+  const noted = new Promise<void>((resolve) => (end = resolve));
+  commits.putBack = async (offset) => {
+    assignments.release([first]);
+    await noted;
+    await putBack(offset);
+  };
+  answer();
+  end();
+  await second.start;
+  expect([failures, started, sent]).toEqual([[], ["1@6"], []]);
+});
+
+test("a partition whose ends no broker knows yet does not start: at 0 it would be read from a place that nobody has checked", async () => {
+  const { assignments, brokers, ends, answer } = setUp();
+  answer();
+  ends.delete(placeOf("t", 1));
+  const starts = resolveStarts(brokers, subscription, assignments.add(places.slice(1)), assignments);
+  await expect(starts).rejects.toThrow("no broker knows the ends of t[1]");
+});
+
+test("a partition without a record of the time or later starts at its end", async () => {
+  const { assignments, brokers, answer } = setUp([]);
+  answer();
+  const since = { ...brokers, committed: () => Promise.resolve(new Map()), offsetsAt: () => Promise.resolve(new Map()) };
+  const from = { timestamp: 1n };
+  expect(await resolveStarts(since, { ...subscription, from }, assignments.add(places), assignments)).toMatchObject([
+    { offset: 10n },
+    { offset: 10n },
+  ]);
+});

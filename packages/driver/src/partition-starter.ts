@@ -1,0 +1,156 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { DriverSink, OffsetCommit, PartitionAssignment, Subscription } from "@cdckit/consumer";
+import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
+import type { BrokerQuestions } from "./broker-questions.ts";
+import type { MakeDriverError } from "./errors.ts";
+import { lostRangeError } from "./lost-range.ts";
+import { type LostStart, resolveStarts, type Start } from "./starts.ts";
+
+/** How long a member tries to find out where its partitions start. */
+const startDeadlineMs = 60_000;
+const startPauseMs = 500;
+
+/** What starting partitions needs of a driver. */
+export interface PartitionStarterParts<Held extends HeldPartition> {
+  readonly brokers: BrokerQuestions;
+  readonly subscription: Subscription;
+  readonly sink: DriverSink;
+  readonly assignments: Assignments<Held>;
+  /** Called with new partitions before the consumer knows them, in the same turn. */
+  readonly begun?: (held: readonly Held[]) => void;
+  /** Lets the client fetch the partition. */
+  readonly start: (held: Held, start: Start) => void;
+  /** Commits an offset that may be below the group's. */
+  readonly putBack: (offset: OffsetCommit) => Promise<void>;
+  /** Whether asking again may help. By default it always may. */
+  readonly isTransient?: (error: unknown) => boolean;
+  readonly makeError: MakeDriverError;
+  /** Aborted when the session is closed. */
+  readonly over: AbortSignal;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Starts partitions: reports them to the consumer, finds out where they start, and lets the client fetch them. */
+export class PartitionStarter<Held extends HeldPartition> {
+  readonly #parts: PartitionStarterParts<Held>;
+
+  constructor(parts: PartitionStarterParts<Held>) {
+    this.#parts = parts;
+  }
+
+  /** Partitions that were just assigned. `moveTo`: where they start, whatever is committed. */
+  begin(added: readonly OwnAssignment[], moveTo: bigint | null = null): void {
+    const { assignments, begun, sink } = this.#parts;
+    const helds = assignments.heldOf(added);
+    begun?.(helds);
+    const start = this.#startOf(added, moveTo);
+    for (const held of helds) {
+      held.start = start;
+    }
+    sink.assigned(added);
+  }
+
+  /** Goes on with a partition at another offset, as a new assignment; null if the old one is not current. */
+  move(assignment: PartitionAssignment, offset: bigint): PartitionAssignment | null {
+    const { assignments, sink } = this.#parts;
+    const held = assignments.held(assignment);
+    if (held === undefined || held.isGoing || held.isOver) {
+      return null;
+    }
+    const { isStarting } = held;
+    const { topicId } = held.assignment;
+    const [renewed = null] = assignments.add([assignment]);
+    if (renewed !== null && isStarting && topicId === null) {
+      this.begin([renewed], offset); // the id of its topic is not known yet, and its commit must name it
+    } else if (renewed !== null) {
+      renewed.topicId = topicId;
+      sink.assigned([renewed]);
+      this.#startAt({ assignment: renewed, offset, committed: null, skipped: null });
+    }
+    return renewed;
+  }
+
+  /** Never rejects. A new assignment begins in the next turn, when the consumer knows it. */
+  async #startOf(added: readonly OwnAssignment[], moveTo: bigint | null): Promise<void> {
+    const { over, subscription, fail, isTransient = () => true } = this.#parts;
+    await Promise.resolve();
+    for (const deadline = performance.now() + startDeadlineMs; ; ) {
+      // Partitions that were given up or moved meanwhile are left out, so that a range that is lost there does not fail this session.
+      const current = this.#current(added);
+      if (current.length === 0) {
+        return;
+      }
+      try {
+        const found = await this.#resolve(current, moveTo);
+        if ("length" in found) {
+          found.forEach((start) => this.#startAt(start));
+          return;
+        }
+        await this.#halt(found);
+        continue; // if the partition was given up or moved meanwhile, the others start
+      } catch (error) {
+        if (this.#current(added).length === 0) {
+          return;
+        }
+        if (performance.now() > deadline || !isTransient(error)) {
+          fail(error);
+          return;
+        }
+        subscription.logger.warn(
+          { err: error },
+          "the offsets at which partitions start could not be found out; the brokers are asked again",
+        );
+      }
+      await delay(startPauseMs, undefined, { signal: over }).catch(() => {});
+    }
+  }
+
+  #current(added: readonly OwnAssignment[]): readonly OwnAssignment[] {
+    return this.#parts.assignments.heldOf(added).flatMap(({ assignment, isOver }) => (isOver ? [] : [assignment]));
+  }
+
+  #resolve(added: readonly OwnAssignment[], moveTo: bigint | null): Promise<readonly Start[] | LostStart> {
+    const { brokers, subscription, assignments } = this.#parts;
+    const startAt: Subscription["startAt"] = async (asked) => asked.map((assignment) => ({ assignment, offset: moveTo ?? 0n }));
+    return resolveStarts(brokers, moveTo === null ? subscription : { ...subscription, startAt }, added, assignments);
+  }
+
+  #startAt(start: Start): void {
+    const { assignments, sink } = this.#parts;
+    const { assignment, offset, skipped } = start;
+    const held = assignments.held(assignment);
+    if (held !== undefined && !held.isOver) {
+      if (skipped !== null) {
+        sink.skipped?.(assignment, skipped, offset);
+      }
+      sink.startsAt?.(assignment, offset);
+      this.#parts.start(held, start);
+    }
+  }
+
+  /** The session fails, unless the partition was given up or moved meanwhile. */
+  async #halt(found: LostStart): Promise<void> {
+    const { assignments, makeError, subscription, fail } = this.#parts;
+    const isOurs = (): boolean => this.#current([found.assignment]).length > 0;
+    if (isOurs()) {
+      await this.#holdBack(found);
+    }
+    if (isOurs()) {
+      assignments.endReading(); // nothing is tried again, and nothing more is read
+      fail(lostRangeError(makeError, found.lost, subscription.groupId, found.keptBy));
+    }
+  }
+
+  /**
+   * A recreated topic halts this member, and the next member must halt too. Kafka has deleted the group's commit with the old topic. So the
+   * start of the new topic is committed with the id of the old one. A client without topic ids starts there, and skips nothing.
+   */
+  async #holdBack({ assignment, lost: { topic, partition, firstAvailable, recreated } }: LostStart): Promise<void> {
+    const { putBack, subscription } = this.#parts;
+    if (recreated !== undefined) {
+      await putBack({ assignment, offset: firstAvailable, topicId: recreated.from }).catch(() => {
+        subscription.logger.warn({ topic, partition }, "the start of a recreated topic could not be committed");
+      });
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/** A partition of a topic. */
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+}
+
+/** The key of a partition in maps by partition. */
+export function placeOf(topic: string, partition: number): string {
+  return `${topic}\0${partition}`;
+}
+
+/** The partition that a key stands for. */
+export function placeNamed(key: string): Place {
+  const [topic = "", partition = ""] = key.split("\0");
+  return { topic, partition: Number(partition) };
+}
+
+/** The topics of these partitions, each once. */
+export function topicsOf(places: readonly Pick<Place, "topic">[]): readonly string[] {
+  return [...new Set(places.map(({ topic }) => topic))];
+}

@@ -1,0 +1,95 @@
+import type { Subscription } from "@cdckit/consumer";
+import type { BrokerQuestions } from "./broker-questions.ts";
+import type { MakeDriverError } from "./errors.ts";
+import { lostRangeAt, lostRangeError, resumeOffset } from "./lost-range.ts";
+import { placeNamed } from "./place.ts";
+
+/**
+ * Checks topics and offsets before the group is joined, because clients would not report them: they create a missing topic, or wait for it for
+ * ever. Returns the topics of the subscription by name.
+ */
+export async function preflight(
+  brokers: BrokerQuestions,
+  subscription: Subscription,
+  makeError: MakeDriverError,
+): Promise<readonly string[]> {
+  const existing = await brokers.topics();
+  const topics = matchTopics(subscription.topics, existing, makeError);
+  await prepareWritten(brokers, subscription, existing, makeError);
+  // If `startAt` or a policy decides on the start, its position is checked when the partition starts.
+  if (subscription.startAt === undefined) {
+    await checkCommittedOffsets(brokers, subscription, topics, makeError);
+  }
+  return topics;
+}
+
+/** A dead letter that cannot be written would hold up its partition, so its topic is checked at the start. */
+async function prepareWritten(
+  brokers: BrokerQuestions,
+  { writesTo = [], logger }: Subscription,
+  existing: readonly string[],
+  makeError: MakeDriverError,
+): Promise<void> {
+  for (const { topic, option, create } of writesTo.filter((written) => !existing.includes(written.topic))) {
+    if (create === null) {
+      throw makeError(
+        "topic-missing",
+        `there is no topic ${topic}, which ${option} names${likeness([topic], existing)}. Create it, or set failure.createDeadLetterTopic`,
+      );
+    }
+    await brokers.createTopic(topic, create);
+    logger.info({ topic, ...create }, "a topic was created");
+  }
+}
+
+/** The existing topics among the wanted ones. */
+export function wantedTopics(wanted: readonly (string | RegExp)[], existing: readonly string[]): readonly string[] {
+  return existing.filter((name) =>
+    // search() ignores lastIndex, so a global expression cannot skip every second topic.
+    wanted.some((topic) => (typeof topic === "string" ? topic === name : !name.startsWith("__") && name.search(topic) !== -1)),
+  );
+}
+
+function matchTopics(wanted: readonly (string | RegExp)[], existing: readonly string[], makeError: MakeDriverError): readonly string[] {
+  const missing = wanted.filter((topic) => typeof topic === "string" && !existing.includes(topic));
+  if (missing.length > 0) {
+    throw makeError(
+      "topic-missing",
+      `there is no topic ${missing.join(", ")}${likeness(missing, existing)}. Is the connector running, and is the name complete (prefix.schema.table)?`,
+    );
+  }
+  const matched = wantedTopics(wanted, existing);
+  if (matched.length === 0) {
+    throw makeError("topic-missing", `no topic matches ${wanted.join(", ")}; the brokers have ${existing.length} topics`);
+  }
+  return matched;
+}
+
+/** Topics whose names have the same end, because the usual mistake is a wrong prefix. */
+function likeness(missing: readonly (string | RegExp)[], existing: readonly string[]): string {
+  const last = String(missing[0]).split(".").at(-1) ?? "";
+  const similar = existing.filter((name) => last !== "" && name.endsWith(last)).slice(0, 3);
+  return similar.length === 0 ? "" : `; there is ${similar.join(", ")}`;
+}
+
+async function checkCommittedOffsets(
+  brokers: BrokerQuestions,
+  { groupId, lostRange }: Subscription,
+  topics: readonly string[],
+  makeError: MakeDriverError,
+): Promise<void> {
+  const committed = await brokers.committed(await brokers.partitionsOf(topics));
+  if (committed.size === 0) {
+    return;
+  }
+  // After the commits: other members read on meanwhile, and an older end of a log would lie before what they have committed.
+  const [ends, ids] = await Promise.all([brokers.ends(topics), brokers.topicIds(topics)]);
+  for (const [key, position] of committed) {
+    const log = ends.get(key);
+    const place = placeNamed(key);
+    const lost = log === undefined ? null : lostRangeAt({ ...place, topicId: ids.get(place.topic) ?? null }, position, log);
+    if (lost !== null && resumeOffset(lost, lostRange) === null) {
+      throw lostRangeError(makeError, lost, groupId);
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import type { Logger, LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
+import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
+import type { BrokerQuestions } from "./broker-questions.ts";
+import { isOfAnotherTopic, type LogEnds, lostRangeAt, type Position, resumeOffset } from "./lost-range.ts";
+import { placeOf, topicsOf } from "./place.ts";
+
+/** Where a partition starts, and why there. */
+export interface Start extends OffsetCommit {
+  readonly assignment: OwnAssignment;
+  /** The group's commit, if there is one of this topic. */
+  readonly committed: bigint | null;
+  /** The lost range before the start, if the partition starts after it. */
+  readonly skipped: LostRange | null;
+}
+
+/** A partition that cannot start, because the log does not have its position. */
+export interface LostStart {
+  readonly assignment: OwnAssignment;
+  readonly lost: LostRange;
+  /** What has given the position. */
+  readonly keptBy: "group" | "sink";
+}
+
+/**
+ * Decides where partitions start. The position of `startAt` comes first, then the group's commit, then `from`. A position in an earlier topic of
+ * the same name is a lost range. Kafka deletes the commits of a topic with the topic. So if there is no commit, the position of this member in
+ * the earlier topic counts.
+ */
+export async function resolveStarts<Held extends HeldPartition>(
+  brokers: BrokerQuestions,
+  subscription: Subscription,
+  assignments: readonly OwnAssignment[],
+  held: Pick<Assignments<Held>, "readBefore">,
+): Promise<readonly Start[] | LostStart> {
+  const { from, startAt, logger } = subscription;
+  const topics = topicsOf(assignments);
+  const ids = await brokers.topicIds(topics);
+  for (const assignment of assignments) {
+    assignment.topicId = ids.get(assignment.topic) ?? null;
+  }
+  const given = new Map((await startAt?.(assignments))?.map((start) => [start.assignment, positionOf(start)]));
+  const [committed, resets, ends] = await Promise.all([brokers.committed(assignments), brokers.resets?.(topics), brokers.ends(topics)]);
+  const firstOf = await firstOffsets(brokers, from, topics);
+  const starts: Start[] = [];
+  for (const assignment of assignments) {
+    const place = placeOf(assignment.topic, assignment.partition);
+    const commit = committed.get(place) ?? null;
+    const ofSink = given.get(assignment) ?? null;
+    if (ofSink !== null && commit === null) {
+      warnWithoutId(logger, assignment);
+    }
+    const known =
+      ofSink ??
+      commit ??
+      outdated(held.readBefore(assignment), assignment) ??
+      (resets?.has(place) === true ? fromTheStart : null) ??
+      askedFor(from, assignment);
+    const log = endsAt(ends, assignment);
+    const start = await startAtPosition(brokers, subscription, { assignment, known, commit, log, first: firstOf(place, log) });
+    if ("lost" in start) {
+      return { ...start, keptBy: ofSink === null ? "group" : "sink" };
+    }
+    starts.push(start);
+  }
+  return starts;
+}
+
+interface Found {
+  readonly assignment: OwnAssignment;
+  readonly known: Position | null;
+  readonly commit: Position | null;
+  readonly log: LogEnds;
+  /** Where the partition starts without a position. */
+  readonly first: bigint;
+}
+
+/** The start at a position, or after what the log lacks there; the lost range if the partition must not start. */
+async function startAtPosition(
+  brokers: BrokerQuestions,
+  { lostRange }: Subscription,
+  { assignment, known, commit, log, first }: Found,
+): Promise<Start | Omit<LostStart, "keptBy">> {
+  const lost = known === null ? null : await lostAt(brokers, assignment, { ...known, landmark: commit?.landmark ?? null }, log);
+  const offset = lost === null ? (known?.offset ?? first) : resumeOffset(lost, lostRange);
+  if (lost !== null && offset === null) {
+    return { assignment, lost };
+  }
+  const committed = commit === null || isOfAnotherTopic(commit, assignment) ? null : commit.offset;
+  return { assignment, offset: offset ?? first, committed, skipped: lost };
+}
+
+/**
+ * The position of a group whose commit the client has replaced. Nobody knows any more what it has handled: without this position, the partition
+ * would start at `from`, and records would be lost in silence.
+ */
+const fromTheStart: Position = Object.freeze({ offset: 0n, topicId: null });
+
+/** A partition that no broker knows yet is asked for again: its position cannot be checked, and a start at 0 would be a guess. */
+function endsAt(ends: ReadonlyMap<string, LogEnds>, { topic, partition }: OwnAssignment): LogEnds {
+  const log = ends.get(placeOf(topic, partition));
+  if (log === undefined) {
+    throw new Error(`no broker knows the ends of ${topic}[${partition}]`);
+  }
+  return log;
+}
+
+function warnWithoutId(logger: Logger, { topic, partition, topicId }: OwnAssignment): void {
+  if (topicId === null) {
+    const what = "a sink has a checkpoint, the group has no commit, and the brokers have no topic ids";
+    logger.warn({ topic, partition }, `${what}: it cannot be known whether the topic was recreated`);
+  }
+}
+
+/** The range that is lost at a position. Without topic ids, the landmark of the group's commit must still be at its offset. */
+async function lostAt(brokers: BrokerQuestions, assignment: OwnAssignment, position: Position, log: LogEnds): Promise<LostRange | null> {
+  const lost = lostRangeAt(assignment, position, log);
+  const { landmark = null, offset } = position;
+  if (lost !== null || landmark === null || assignment.topicId !== null || landmark.offset < log.low) {
+    return lost;
+  }
+  const { topic, partition } = assignment;
+  const recreated = { from: null, to: null };
+  return (await brokers.isReplaced?.(topic, partition, landmark)) === true
+    ? { topic, partition, firstMissing: offset, firstAvailable: log.low, end: log.high, recreated }
+    : null;
+}
+
+function positionOf({ offset, topicId = null }: OffsetCommit): Position {
+  return { offset, topicId };
+}
+
+/** The starts of partitions without any position. A partition without a record of the time or later starts at its end. */
+async function firstOffsets(
+  brokers: BrokerQuestions,
+  from: Subscription["from"],
+  topics: readonly string[],
+): Promise<(place: string, log: LogEnds) => bigint> {
+  if (from === "latest") {
+    return (_, { high }) => high;
+  }
+  if (typeof from === "object" && "timestamp" in from) {
+    const since = await brokers.offsetsAt(topics, from.timestamp);
+    return (place, { high }) => since.get(place) ?? high;
+  }
+  return (_, { low }) => low;
+}
+
+/** The offset that the user has given. The log must have it. */
+function askedFor(from: Subscription["from"], { topic, partition, topicId }: OwnAssignment): Position | null {
+  const offset = typeof from === "object" && "offsets" in from ? from.offsets[topic]?.[partition] : undefined;
+  return offset === undefined ? null : { offset, topicId };
+}
+
+/** The position, if it is in an earlier topic. In the current topic it is outdated, because another member may have read on since. */
+function outdated(position: Position | null, assignment: OwnAssignment): Position | null {
+  return position !== null && isOfAnotherTopic(position, assignment) ? position : null;
+}

@@ -1,0 +1,99 @@
+import type { Logger } from "@cdckit/consumer";
+import type { Assignments, HeldPartition } from "./assignments.ts";
+import type { BrokerQuestions, TopicIdsByName } from "./broker-questions.ts";
+import { topicsOf } from "./place.ts";
+
+/** How old a check may be when a batch comes. A topic can hardly be deleted, created and filled again in this time. */
+const minAgeMs = 100;
+/** Slow brokers are asked less often: checks take at most a tenth of the time. */
+const ageOfAnswer = 10;
+const maxAgeMs = 1_000;
+/** A batch that was handed over without a check is followed by one after this time. */
+const afterBatchMs = 1_000;
+
+/** What asking for the ids of topics needs of a driver. */
+export interface TopicCheckParts<Held extends HeldPartition> {
+  readonly brokers: Pick<BrokerQuestions, "topicIds">;
+  readonly assignments: Pick<Assignments<Held>, "identified">;
+  readonly logger: Logger;
+  /** Called with partitions whose topic was recreated. */
+  readonly recreated: (held: readonly Held[]) => void;
+}
+
+/**
+ * Checks whether the topics are still the ones that the positions belong to. Clients fetch by name: if a topic is deleted and created again
+ * between two fetches, they go on in the middle of the new topic. A commit at that moment does no harm, because it names its topic's id.
+ */
+export class TopicCheck<Held extends HeldPartition> {
+  readonly #parts: TopicCheckParts<Held>;
+  /** Ids of topics that were deleted. A broker that is late may still answer with one. */
+  readonly #gone = new Set<string>();
+  #dueAtMs = -Infinity;
+  #looking: Promise<TopicIdsByName | null> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(parts: TopicCheckParts<Held>) {
+    this.#parts = parts;
+  }
+
+  /** Whether a batch that has just come must wait for a check. If not, a check follows it. */
+  get isDue(): boolean {
+    if (!this.#isStopped) {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        void this.look();
+      }, afterBatchMs);
+    }
+    return performance.now() > this.#dueAtMs;
+  }
+
+  /**
+   * Checks the topics of all partitions that are held. Resolves with the ids that the brokers gave, or with null if none answered; a later batch
+   * causes the next check then. Never rejects: without an answer, nothing suggests another topic.
+   */
+  look(): Promise<TopicIdsByName | null> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** A check that begins after this call. One that is under way may have been answered before what the caller has seen. */
+  async lookAgain(): Promise<TopicIdsByName | null> {
+    await this.#looking;
+    return this.look();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<TopicIdsByName | null> {
+    const { brokers, assignments, logger, recreated } = this.#parts;
+    const known = assignments.identified();
+    const askedAtMs = performance.now();
+    let ids: TopicIdsByName | null = null;
+    try {
+      const answered = await brokers.topicIds(topicsOf(known.map(({ assignment }) => assignment)));
+      const current = new Map([...answered].filter(([, id]) => !this.#gone.has(id)));
+      const others = known.filter(({ assignment, isOver, isGoing }) => {
+        const id = current.get(assignment.topic);
+        return id !== undefined && id !== assignment.topicId && !isOver && !isGoing;
+      });
+      if (others.length > 0 && !this.#isStopped) {
+        others.forEach(({ assignment }) => this.#gone.add(assignment.topicId ?? ""));
+        recreated(others);
+      }
+      ids = current;
+    } catch (error) {
+      if (!this.#isStopped) {
+        logger.warn({ err: error }, "the topics could not be checked; a later batch causes the next check");
+      }
+    }
+    const tookMs = performance.now() - askedAtMs;
+    this.#dueAtMs = askedAtMs + Math.min(maxAgeMs, Math.max(minAgeMs, tookMs * ageOfAnswer));
+    return ids;
+  }
+}

@@ -1,0 +1,83 @@
+import type { SchemaSeen } from "@cdckit/decode";
+import { describe, expect, test } from "vitest";
+import { Tables } from "./tables.ts";
+import type { Statements } from "./transaction.ts";
+
+const target = { schema: "public", name: "lines" };
+const rows = [{ key: { id: 1 }, row: { id: 1, n: 1 }, isNew: false }] as never;
+
+function schemaWith(type: "int" | "long"): SchemaSeen {
+  const fields = [
+    { name: "id", type: { kind: "int" } },
+    { name: "n", type: { kind: type } },
+  ];
+  return { topic: "lines", side: "value", row: { kind: "record", name: "Row", fields } } as never;
+}
+
+/** A table as the transactions of a pool see it: what one of them alters, the others see when it is committed. */
+class Database {
+  committed = "integer";
+
+  transaction(): Statements & { commit(): void; readonly asked: string[] } {
+    let own: string | null = null;
+    const asked: string[] = [];
+    const transaction = {
+      asked,
+      query: async ({ text }: { readonly text: string }) => {
+        asked.push(text);
+        own = /alter column "n" type (\w+)/.exec(text)?.[1] ?? own;
+        const present = [
+          { attname: "id", type: "integer" },
+          { attname: "n", type: own ?? this.committed },
+        ];
+        return { rows: text.includes("pg_attribute") ? present : [], rowCount: null };
+      },
+      labelled: () => transaction,
+      commit: () => {
+        this.committed = own ?? this.committed;
+      },
+    };
+    return transaction;
+  }
+}
+
+async function typeOfN(tables: Tables, statements: Statements): Promise<string | undefined> {
+  const { columns } = await tables.columnsFor(statements, target, "lines", rows);
+  return columns.get("n");
+}
+
+describe("a type is widened while other partitions of the topic are written", () => {
+  async function withOldType(): Promise<{ readonly tables: Tables; readonly database: Database }> {
+    const [tables, database] = [new Tables({ create: true, widen: true }), new Database()];
+    tables.schemaSeen(schemaWith("int"));
+    expect(await typeOfN(tables, database.transaction())).toBe("integer");
+    return { tables, database };
+  }
+
+  test("until the change is committed, every batch looks at the table", async () => {
+    const { tables, database } = await withOldType();
+    tables.schemaSeen(schemaWith("long"));
+    const first = database.transaction();
+    expect(await typeOfN(tables, first)).toBe("bigint");
+    const second = database.transaction();
+    // PostgreSQL lets it wait for the first one's lock, and then it finds the table altered.
+    expect(await typeOfN(tables, second)).toBe("bigint");
+    expect(second.asked.join(";")).toContain("pg_advisory_xact_lock");
+    first.commit();
+    tables.forget(target);
+    const third = database.transaction();
+    expect(await typeOfN(tables, third)).toBe("bigint");
+    expect(third.asked).toHaveLength(1);
+    const fourth = database.transaction();
+    expect([await typeOfN(tables, fourth), fourth.asked]).toEqual(["bigint", []]);
+  });
+
+  test("a look that began before the new schema does not end the looking", async () => {
+    const { tables, database } = await withOldType();
+    tables.forget(target);
+    const looking = typeOfN(tables, database.transaction());
+    tables.schemaSeen(schemaWith("long"));
+    expect(await looking).toBe("integer");
+    expect(await typeOfN(tables, database.transaction())).toBe("bigint");
+  });
+});

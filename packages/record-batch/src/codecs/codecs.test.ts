@@ -1,0 +1,169 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync, gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isRecordBatchError } from "../errors.ts";
+import { gunzip } from "./gzip.ts";
+import { unlz4 } from "./lz4.ts";
+import { outputLimit } from "./output-limit.ts";
+import { unsnappy } from "./snappy.ts";
+import { unzstd, unzstdInScript } from "./zstd.ts";
+
+const folder = fileURLToPath(new URL("../../vectors/", import.meta.url));
+
+type Read = (bytes: Buffer, maxBytes: number) => Buffer;
+
+const readers: Readonly<Record<string, Read>> = {
+  gzip: gunzip,
+  snappy: unsnappy,
+  "snappy-raw": unsnappy,
+  lz4: unlz4,
+  "lz4-checksums": unlz4,
+  zstd: unzstd,
+  "zstd-sized": unzstd,
+};
+
+const vectors = readdirSync(folder)
+  .map((file) => ({ file, name: file.replace(/\..*$/, ""), format: file.replace(/^[^.]*\./, "") }))
+  .filter(({ format }) => Object.hasOwn(readers, format))
+  .map((vector) => ({
+    ...vector,
+    read: readers[vector.format] as Read, // filtered above
+    bytes: readFileSync(join(folder, vector.file)),
+    expected: gunzipSync(readFileSync(join(folder, `${vector.name}.gzip`))),
+  }));
+
+/** The output, or the code of the package's own error. Anything else fails the test. */
+function outcome(read: Read, bytes: Buffer, maxBytes = outputLimit(bytes.length)): Buffer | string {
+  try {
+    return read(bytes, maxBytes);
+  } catch (error) {
+    if (isRecordBatchError(error)) {
+      return error.code;
+    }
+    throw error;
+  }
+}
+
+describe("batches that the Java libraries compressed", () => {
+  test("there are vectors of every format", () => {
+    expect(new Set(vectors.map(({ format }) => format))).toEqual(new Set(Object.keys(readers)));
+  });
+
+  for (const { file, read, bytes, expected } of vectors) {
+    test(`${file} is read`, () => {
+      expect(outcome(read, bytes).toString("hex")).toBe(expected.toString("hex"));
+    });
+  }
+
+  for (const { file, bytes, expected } of vectors.filter(({ format }) => format.startsWith("zstd"))) {
+    test(`${file} is read where Node has no zstd of its own`, () => {
+      expect(unzstdInScript(bytes, outputLimit(bytes.length)).equals(expected)).toBe(true);
+    });
+  }
+});
+
+function isRefused(result: Buffer | string): boolean {
+  return result === "damaged-compression" || result === "batch-too-large";
+}
+
+describe("damaged batches", () => {
+  for (const { file, read, bytes, expected } of vectors.filter(({ name }) => name !== "rows")) {
+    test(`${file} cut at any byte is an error, never a part`, () => {
+      const cuts = bytes.length <= 400 ? [...bytes.keys()] : [...Array(200).keys()].map((i) => Math.floor((i * bytes.length) / 200));
+      for (const cut of cuts) {
+        const result = outcome(read, bytes.subarray(0, cut));
+        // Joined streams may end after any whole one, and after the last block of a format without an end mark.
+        const isComplete = Buffer.isBuffer(result) && (result.length === 0 || result.equals(expected));
+        expect(isComplete || isRefused(result) ? "as expected" : `cut at ${cut}`).toBe("as expected");
+      }
+    });
+  }
+
+  for (const { file, read, bytes } of vectors) {
+    test(`${file} with flipped bits is read or refused, within the bound`, () => {
+      fc.assert(
+        fc.property(fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(7)), { minLength: 1, maxLength: 3 }), (flips) => {
+          const changed = Buffer.from(bytes);
+          for (const [at, bit] of flips) {
+            changed[at] = (changed[at] ?? 0) ^ (1 << bit);
+          }
+          const result = outcome(read, changed);
+          expect(Buffer.isBuffer(result) ? result.length <= outputLimit(bytes.length) : isRefused(result)).toBe(true);
+        }),
+        { numRuns: 60 },
+      );
+    });
+  }
+
+  test("noise is read or refused by every codec", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (noise) => {
+        for (const read of Object.values(readers)) {
+          const result = outcome(read, Buffer.from(noise));
+          expect(Buffer.isBuffer(result) || isRefused(result)).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe("batches that become too large are refused", () => {
+  const huge = 200 * 1024 * 1024;
+
+  test("gzip", () => {
+    expect(outcome(gunzip, gzipSync(Buffer.alloc(huge / 10)))).toBe("batch-too-large");
+  });
+
+  test("snappy, by the length that it states", () => {
+    expect(outcome(unsnappy, Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00, 0x00]))).toBe("batch-too-large");
+  });
+
+  test("lz4, while it grows", () => {
+    // One block of a match that goes on: each byte 255 adds 255 bytes.
+    const block = Buffer.concat([Buffer.from([0x1f, 0x61, 0x01, 0x00]), Buffer.alloc(16_000, 255), Buffer.from([0, 0x00])]);
+    const header = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x70, 0x00]);
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(block.length);
+    const frame = Buffer.concat([header, size, block, Buffer.alloc(4)]);
+    const within = (limit: number) => outcome(unlz4, frame, limit);
+    expect(within(1_000_000)).toBe("batch-too-large");
+    expect(within(5_000_000).length).toBeGreaterThan(4_000_000);
+  });
+
+  test("zstd, by its window and while it grows", () => {
+    const wideWindow = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0x01, 0x00, 0x00]);
+    expect(outcome(unzstdInScript, wideWindow)).toBe("damaged-compression");
+    // Blocks of one repeated byte, 128 KiB each: four bytes a block.
+    const repeat = Buffer.from([0x02 | ((131_072 << 3) & 0xff), (131_072 >> 5) & 0xff, (131_072 >> 13) & 0xff, 0x61]);
+    const frame = Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]), ...Array<Buffer>(huge / 131_072).fill(repeat)]);
+    expect(outcome(unzstdInScript, frame)).toBe("batch-too-large");
+    expect(outcome(unzstd, frame)).toBe("batch-too-large");
+  });
+});
+
+describe("batches that repeat themselves are read", () => {
+  // Sizes that Kafka's own codecs made of 10,000 messages of JSON with schema; see maxRatio.
+  for (const [what, compressedBytes, bytes] of [
+    ["rows of a table, zstd", 812_674, 52_611_000],
+    ["changes of one row, zstd", 189_529, 52_574_000],
+    ["changes of one row in a batch of 16 KiB, zstd", 16_384, 16_384 * 277],
+    ["changes of one row in a batch of 1 MiB, zstd", 1_048_576, 1_048_576 * 277],
+    ["changes of one row, gzip", 632_791, 52_574_000],
+  ] as const) {
+    test(what, () => {
+      expect(outputLimit(compressedBytes)).toBeGreaterThan(bytes);
+    });
+  }
+
+  test("changes of one row, by the thousand, are unpacked", () => {
+    const schema = `{"schema":{"fields":[${Array.from({ length: 120 }, (_, i) => `{"type":"int32","field":"column_${i}"}`).join(",")}]}`;
+    const messages = Buffer.from(
+      Array.from({ length: 2_000 }, (_, i) => `${schema},"payload":{"op":"u","ts_ms":${1_700_000_000_000 + i}}}`).join("\n"),
+    );
+    const packed = gzipSync(messages, { level: 9 });
+    expect(gunzip(packed, outputLimit(packed.length)).equals(messages)).toBe(true);
+  });
+});

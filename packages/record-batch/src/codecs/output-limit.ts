@@ -1,0 +1,31 @@
+import { RecordBatchError } from "../errors.ts";
+
+/**
+ * The highest compression ratio that is accepted. Real batches must pass: JSON with schema repeats 4.3 KB of schema in each message of 5 KB. The
+ * zstd of Kafka's producers reaches a ratio of 65 for rows of a table (gzip 45, lz4 20, snappy 10), and of 280 for changes of the same few rows
+ * (83, 27, 11).
+ */
+const maxRatio = 512;
+const maxOutputBytes = 512 * 1024 * 1024;
+const freeBytes = 1024 * 1024;
+
+/** The largest output for this number of compressed bytes, if nothing else is asked for. A few bytes thereby cannot fill the memory. */
+export function outputLimit(compressedBytes: number): number {
+  return Math.min(maxOutputBytes, maxRatio * compressedBytes + freeBytes);
+}
+
+export function tooLarge(codec: string, compressedBytes: number, maxBytes: number): RecordBatchError {
+  return new RecordBatchError(
+    "batch-too-large",
+    `its ${compressedBytes} bytes of ${codec} become more than ${maxBytes} bytes. Use smaller batches (batch.size) if the producer is yours, or raise the limit`,
+    { expected: `at most ${maxBytes} bytes`, found: "more" },
+  );
+}
+
+export function damaged(codec: string, what: string, cause?: unknown): RecordBatchError {
+  return new RecordBatchError(
+    "damaged-compression",
+    `its ${codec} is damaged: ${what}. Fetch it again. If it stays so, the producer has written it so: start after this batch`,
+    { cause },
+  );
+}

@@ -1,0 +1,129 @@
+import { helpUrlOf } from "./help-url.ts";
+
+/** Every way in which record batches can fail. A code is written here and nowhere else. */
+export type RecordBatchErrorCode =
+  /** An option has a value that it cannot have. */
+  | "invalid-option"
+  /** The checksum that the batch carries is not that of its bytes: it was damaged on a disk or on the way. */
+  | "crc-mismatch"
+  /** The batch contradicts itself: a length, a count or an offset cannot be. */
+  | "malformed-batch"
+  /** The batch is written in a message format that is not read: 0 or 1, from before Kafka 0.11, or one that does not exist. */
+  | "unsupported-magic"
+  /** The batch names a compression that does not exist. */
+  | "unsupported-compression"
+  /** The compressed records cannot be decompressed. */
+  | "damaged-compression"
+  /** The compressed records become more bytes than they may. */
+  | "batch-too-large"
+  /** The response holds a part of one batch and nothing else. Fetch again with at least `neededBytes`. */
+  | "incomplete-batch";
+
+/** Where a record batch stands. */
+export interface RecordBatchPlace {
+  readonly topic: string;
+  readonly partition: number;
+  /** The first offset of the batch. */
+  readonly offset: bigint;
+}
+
+/** What a {@link RecordBatchError} carries beside its code, its message and its place. */
+export interface RecordBatchErrorOptions {
+  readonly cause?: unknown;
+  /** What was expected, if that is a number or a few words. */
+  readonly expected?: string | number | bigint;
+  /** What was found instead. */
+  readonly found?: string | number | bigint;
+  /** With `incomplete-batch`: how many bytes the whole batch takes, as it says itself. */
+  readonly neededBytes?: number;
+}
+
+// Shared through the global symbol registry, so that an error thrown by a second copy of this package still matches.
+const brand = Symbol.for("@cdckit/record-batch/RecordBatchError");
+
+/**
+ * A record batch that cannot be read. The message says what was expected, what was found and what to do. It never holds bytes of a record.
+ * Recognise it with {@link isRecordBatchError}, never with `instanceof`.
+ */
+export class RecordBatchError extends Error {
+  override readonly name = "RecordBatchError";
+  readonly code: RecordBatchErrorCode;
+  /** The page about this code: what happened, why, and what to do. */
+  readonly helpUrl: string;
+  /** The message without its code and its place. */
+  readonly detail: string;
+  /** Null if the error comes from a decompression that was called by itself. */
+  readonly topic: string | null;
+  readonly partition: number | null;
+  /** The first offset of the batch. Everything below it was handed over. */
+  readonly offset: bigint | null;
+  readonly expected: string | number | bigint | null;
+  readonly found: string | number | bigint | null;
+  /** With `incomplete-batch`: how many bytes the whole batch takes, as it says itself. Null if it is cut before it says so. */
+  readonly neededBytes: number | null;
+
+  constructor(code: RecordBatchErrorCode, detail: string, options: RecordBatchErrorOptions = {}, place: RecordBatchPlace | null = null) {
+    super(`[${code}] ${inWords(place)}${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.helpUrl = helpUrlOf(code);
+    this.detail = detail;
+    this.topic = place?.topic ?? null;
+    this.partition = place?.partition ?? null;
+    this.offset = place?.offset ?? null;
+    this.expected = options.expected ?? null;
+    this.found = options.found ?? null;
+    this.neededBytes = options.neededBytes ?? null;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** The same error, with the place of the batch. */
+  at(place: RecordBatchPlace): RecordBatchError {
+    const { cause, expected, found, neededBytes } = this;
+    const options = {
+      cause,
+      ...(expected === null ? {} : { expected }),
+      ...(found === null ? {} : { found }),
+      ...(neededBytes === null ? {} : { neededBytes }),
+    };
+    return new RecordBatchError(this.code, this.detail, options, place);
+  }
+
+  /** Its name, code, message and fields, with bigints as text. */
+  toJSON(): object {
+    const { name, code, message, helpUrl, topic, partition, offset, expected, found, neededBytes } = this;
+    return {
+      name,
+      code,
+      message,
+      helpUrl,
+      topic,
+      partition,
+      offset: jsonValue(offset),
+      expected: jsonValue(expected),
+      found: jsonValue(found),
+      neededBytes,
+    };
+  }
+}
+
+/** Whether a value is a {@link RecordBatchError}, also one of another copy of this package. */
+export function isRecordBatchError(value: unknown): value is RecordBatchError {
+  return value instanceof Error && brand in value;
+}
+
+/** A batch that contradicts itself. `what` names the part. */
+export function malformed(what: string, expected: string | number | bigint, found: string | number | bigint): RecordBatchError {
+  return new RecordBatchError(
+    "malformed-batch",
+    `${what}: expected ${expected}, found ${found}. Fetch it again. If it stays so, the log on the broker is damaged, or this is no Kafka broker`,
+    { expected, found },
+  );
+}
+
+function inWords(place: RecordBatchPlace | null): string {
+  return place === null ? "" : `the record batch at offset ${place.offset} of ${place.topic}[${place.partition}]: `;
+}
+
+function jsonValue(value: string | number | bigint | null): string | number | null {
+  return typeof value === "bigint" ? String(value) : value;
+}

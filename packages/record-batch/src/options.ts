@@ -1,0 +1,78 @@
+import { RecordBatchError } from "./errors.ts";
+
+/** How the records of a batch are compressed. */
+export type CompressionName = "gzip" | "snappy" | "lz4" | "zstd";
+
+/**
+ * Returns the decompressed bytes, or throws. It must not make more than `maxBytes` bytes, because a few compressed bytes may become
+ * gigabytes.
+ */
+export type Decompress = (compressed: Uint8Array, maxBytes: number) => Uint8Array;
+
+/** What is checked of a batch, and what it may become. */
+export interface RecordBatchOptions {
+  /**
+   * Whether the CRC-32C of each batch is checked. Without the check, records that were damaged on the way may be handed over.
+   * @default true
+   */
+  readonly checkCrcs?: boolean;
+  /**
+   * The largest number of bytes that one batch may become when it is decompressed. A batch may also not become more than 512 times its
+   * compressed bytes and a mebibyte.
+   * @default 536_870_912
+   */
+  readonly maxDecompressedBytes?: number;
+  /**
+   * A set ends with the batch that takes it to this many bytes. A fetch of highly compressed batches is thereby decompressed in parts.
+   * @default 4_194_304
+   */
+  readonly setBytes?: number;
+  /**
+   * Decompression in place of the package's own choice, which is the fastest that is installed.
+   * @default {}
+   */
+  readonly codecs?: Readonly<Partial<Record<CompressionName, Decompress>>>;
+}
+
+/** Every option present. */
+export type ResolvedOptions = Required<RecordBatchOptions>;
+
+/** Handles of records are positions in the bytes of a set, and stay small integers below this. */
+const maxBytes = 2 ** 30;
+
+const defaults: ResolvedOptions = Object.freeze({
+  checkCrcs: true,
+  maxDecompressedBytes: 512 * 1024 * 1024,
+  setBytes: 4 * 1024 * 1024,
+  codecs: {},
+});
+
+export function resolveOptions(options: RecordBatchOptions): ResolvedOptions {
+  const resolved = { ...defaults, ...definedOf(options) };
+  checkBytes("maxDecompressedBytes", resolved.maxDecompressedBytes);
+  checkBytes("setBytes", resolved.setBytes);
+  if (typeof resolved.checkCrcs !== "boolean") {
+    throw invalid("checkCrcs", "true or false", typeof resolved.checkCrcs);
+  }
+  for (const [name, codec] of Object.entries(resolved.codecs)) {
+    if (codec !== undefined && typeof codec !== "function") {
+      throw invalid(`codecs.${name}`, "a function", typeof codec);
+    }
+  }
+  return Object.freeze(resolved);
+}
+
+/** An option that is present and undefined is as good as absent. */
+function definedOf(options: RecordBatchOptions): RecordBatchOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function checkBytes(name: string, value: number): void {
+  if (!Number.isSafeInteger(value) || value < 1 || value > maxBytes) {
+    throw invalid(name, `a whole number from 1 to ${maxBytes}`, String(value));
+  }
+}
+
+function invalid(name: string, expected: string, found: string): RecordBatchError {
+  return new RecordBatchError("invalid-option", `${name}: expected ${expected}, found ${found}`, { expected, found });
+}

@@ -1,0 +1,196 @@
+import { AbortedProducers } from "./aborted-producers.ts";
+import { type BatchHeader, baseOffsetAt, checkedFrom, checkHeader, headerBytes, readHeader, sizeOfBatch } from "./batch-header.ts";
+import { checkRecords } from "./check-records.ts";
+import { decompress } from "./codecs/decompress.ts";
+import { isAbortMarker } from "./control-batch.ts";
+import { crc32c } from "./crc32c.ts";
+import { isRecordBatchError, RecordBatchError } from "./errors.ts";
+import type { FetchedRecords } from "./fetched-records.ts";
+import { OpenedSet } from "./opened-set.ts";
+import { type RecordBatchOptions, type ResolvedOptions, resolveOptions } from "./options.ts";
+import type { RecordSet } from "./record-set.ts";
+import type { Segment } from "./segment.ts";
+
+/** Reads the record sets of one Fetch response, one after another. */
+export interface RecordSetReader<Assignment = unknown> {
+  /**
+   * The next set, or null after the last one. It throws a `RecordBatchError` at a batch that cannot be read. What comes before that batch
+   * was returned as a set, and the error's `offset` is the first offset of the batch. Every later call throws the same error.
+   */
+  read(): RecordSet<Assignment> | null;
+}
+
+/**
+ * Opens what one Fetch response holds of one partition. Nothing is read before `read` is called. An incomplete last batch is left out: the
+ * next fetch begins with it. If there is no other, `read` throws an error with the code `incomplete-batch`.
+ */
+export function createRecordSetReader<Assignment>(
+  fetched: FetchedRecords<Assignment>,
+  options: RecordBatchOptions = {},
+): RecordSetReader<Assignment> {
+  return new BatchesReader(fetched, resolveOptions(options));
+}
+
+/** What is collected for one set. */
+interface Collected {
+  readonly segments: Segment[];
+  batchCount: number;
+  recordCount: number;
+  byteLength: number;
+}
+
+class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
+  readonly #fetched: FetchedRecords<Assignment>;
+  readonly #options: ResolvedOptions;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #aborted: AbortedProducers;
+  /** Where the next batch begins. */
+  #at = 0;
+  #nextOffset: bigint;
+  /** The offset after the last batch. Null before the first one, which may begin below the offset that was asked for. */
+  #batchesEnd: bigint | null = null;
+  #leaderEpoch: number | null = null;
+  #failure: Error | null = null;
+
+  constructor(fetched: FetchedRecords<Assignment>, options: ResolvedOptions) {
+    this.#fetched = fetched;
+    this.#options = options;
+    this.#bytes = fetched.bytes;
+    this.#view = new DataView(fetched.bytes.buffer, fetched.bytes.byteOffset, fetched.bytes.length);
+    this.#aborted = new AbortedProducers(fetched.abortedTransactions);
+    this.#nextOffset = fetched.fromOffset;
+  }
+
+  read(): RecordSet<Assignment> | null {
+    if (this.#failure !== null) {
+      throw this.#failure;
+    }
+    const collected: Collected = { segments: [], batchCount: 0, recordCount: 0, byteLength: 0 };
+    try {
+      while (collected.byteLength < this.#options.setBytes && this.#readBatch(collected)) {
+        collected.batchCount++;
+      }
+    } catch (error) {
+      this.#failure = isRecordBatchError(error) ? error.at(this.#place()) : (error as Error); // nothing here throws anything else
+      if (collected.batchCount === 0) {
+        throw this.#failure;
+      }
+    }
+    const { batchCount, ...contents } = collected;
+    return batchCount === 0
+      ? null
+      : new OpenedSet(this.#fetched, { ...contents, nextOffset: this.#nextOffset, lastLeaderEpoch: this.#leaderEpoch });
+  }
+
+  /** Where the batch stands that is read now. */
+  #place(): { topic: string; partition: number; offset: bigint } {
+    const { topic, partition } = this.#fetched;
+    return { topic, partition, offset: baseOffsetAt(this.#view, this.#at) ?? this.#nextOffset };
+  }
+
+  /** Reads one batch. False if no whole batch is left. */
+  #readBatch(collected: Collected): boolean {
+    const byteLength = this.#wholeBatchBytes();
+    if (byteLength === null) {
+      return false;
+    }
+    const start = this.#at;
+    const header = readHeader(this.#view, start);
+    if (this.#options.checkCrcs) {
+      this.#checkCrc(header, start, start + byteLength);
+    }
+    checkHeader(header, this.#batchesEnd ?? 0n);
+    this.#aborted.reach(header.lastOffset);
+    collected.byteLength += this.#collect(header, this.#bytes.subarray(start + headerBytes, start + byteLength), collected);
+    this.#at = start + byteLength;
+    this.#batchesEnd = header.lastOffset + 1n;
+    if (this.#batchesEnd > this.#nextOffset) {
+      this.#nextOffset = this.#batchesEnd;
+    }
+    this.#leaderEpoch = header.leaderEpoch < 0 ? null : header.leaderEpoch;
+    return true;
+  }
+
+  /** The size of the next batch, or null if it is not whole. It is an error if no batch of the response is. */
+  #wholeBatchBytes(): number | null {
+    const left = this.#bytes.length - this.#at;
+    const byteLength = left === 0 ? null : sizeOfBatch(this.#view, this.#at);
+    if (byteLength !== null && byteLength <= left) {
+      return byteLength;
+    }
+    if (left > 0 && this.#batchesEnd === null) {
+      throw incomplete(byteLength, left);
+    }
+    return null;
+  }
+
+  #checkCrc(header: BatchHeader, start: number, end: number): void {
+    const found = crc32c(this.#bytes, start + checkedFrom, end);
+    if (found !== header.crc) {
+      throw new RecordBatchError(
+        "crc-mismatch",
+        `its checksum is ${inHex(header.crc)}, but its bytes give ${inHex(found)}. Fetch it again. If it stays so, the log on the broker is damaged: start after this batch, or restore the partition from a replica`,
+        { expected: inHex(header.crc), found: inHex(found) },
+      );
+    }
+  }
+
+  /** Collects the records of the batch that a consumer sees. Returns how many bytes they take. */
+  #collect(header: BatchHeader, payload: Uint8Array, collected: Collected): number {
+    const { producerId, isControl } = header;
+    const isAborted = producerId >= 0n && this.#aborted.has(producerId);
+    if (isControl) {
+      if (isAborted && this.#isAbortMarker(header, payload)) {
+        this.#aborted.end(producerId);
+      }
+      return payload.length;
+    }
+    if ((isAborted && header.isTransactional) || header.lastOffset < this.#fetched.fromOffset) {
+      return payload.length;
+    }
+    const bytes = this.#records(header, payload);
+    const { start, count } = checkRecords(bytes, header, this.#fetched.fromOffset);
+    if (count > 0) {
+      collected.recordCount += count;
+      collected.segments.push({
+        bytes,
+        start,
+        firstHandle: endOf(collected.segments),
+        baseOffset: header.baseOffset,
+        baseTimestamp: header.baseTimestamp,
+        logAppendTime: header.isLogAppendTime ? header.maxTimestamp : null,
+      });
+    }
+    return bytes.length;
+  }
+
+  #isAbortMarker(header: BatchHeader, payload: Uint8Array): boolean {
+    const records = this.#records(header, payload);
+    checkRecords(records, header, header.baseOffset);
+    return isAbortMarker(records);
+  }
+
+  /** The bytes of the records, decompressed. A compressed batch without records has no compressed bytes either. */
+  #records({ compression, recordCount }: BatchHeader, payload: Uint8Array): Uint8Array {
+    return compression === "none" || recordCount === 0 ? payload : decompress(compression, payload, this.#options);
+  }
+}
+
+function endOf(segments: readonly Segment[]): number {
+  const last = segments.at(-1);
+  return last === undefined ? 0 : last.firstHandle + last.bytes.length;
+}
+
+function incomplete(neededBytes: number | null, found: number): RecordBatchError {
+  const expected = neededBytes === null ? "a whole batch" : `${neededBytes} bytes`;
+  return new RecordBatchError(
+    "incomplete-batch",
+    `expected ${expected}, found ${found} bytes and no batch before it. Fetch more bytes of a partition: at least what the topic's max.message.bytes allows`,
+    { expected, found, ...(neededBytes === null ? {} : { neededBytes }) },
+  );
+}
+
+function inHex(crc: number): string {
+  return `0x${crc.toString(16).padStart(8, "0")}`;
+}

@@ -1,0 +1,159 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Kafka, logLevel } from "kafkajs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectValidResult } from "./result-schema.ts";
+import { describeWithKafka } from "./stack.ts";
+
+/** The program as users start it; it runs what the build made. */
+const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
+
+interface Ended {
+  readonly pid: number | undefined;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Compared {
+  readonly aborted: boolean;
+  readonly rounds: number;
+  readonly readers: readonly {
+    readonly topic: string;
+    readonly reader: string;
+    readonly records: number;
+    readonly errorRecords: number;
+    readonly bytesPerRecord: number;
+    readonly rate: { readonly rounds: readonly number[] };
+  }[];
+  readonly pairs: readonly {
+    readonly dimension: string;
+    readonly ratio: { readonly ratio: number; readonly low: number; readonly high: number };
+  }[];
+  readonly notes: readonly string[];
+}
+
+await describeWithKafka("cdc-bench compare on a broker", (kafka) => {
+  const admin = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING, retry: { retries: 2 } }).admin();
+  const folder = mkdtempSync(join(tmpdir(), "cdc-bench-compare-"));
+  let states = 0;
+
+  beforeAll(() => admin.connect());
+  afterAll(async () => {
+    await admin.disconnect();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** A journal of its own, so that runs of other tests are none of its business. */
+  const newState = (): string => join(folder, `state-${++states}`);
+
+  /** Gets a signal after `when` was seen on stderr. */
+  async function compare(
+    args: readonly string[],
+    state: string,
+    kill?: { readonly when: RegExp; readonly signal: NodeJS.Signals },
+  ): Promise<Ended> {
+    const child = spawn(process.execPath, [binary, "compare", "--brokers", kafka.brokers, ...args], {
+      env: { ...process.env, XDG_STATE_HOME: state },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [out, err]: [string[], string[]] = [[], []];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => out.push(text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      err.push(text);
+      // Once: a second signal ends the process before it has written what it has.
+      if (!child.killed && kill?.when.test(err.join("")) === true) {
+        child.kill(kill.signal);
+      }
+    });
+    const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+    return { pid: child.pid, code, signal, stdout: out.join(""), stderr: err.join("") };
+  }
+
+  /** Topics that comparisons make, and the groups of this run: other tests read from the same broker. */
+  async function leftAtTheBroker({ pid }: Ended): Promise<readonly string[]> {
+    const topics = (await admin.listTopics()).filter((name) => name.startsWith("cdc-bench-compare-"));
+    const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((name) => name.startsWith(`cdc-bench-${pid}-`));
+    return [...topics, ...groups];
+  }
+
+  test("throw-away topics of two formats: everybody reads every row, and nothing is left", async () => {
+    const state = newState();
+    const ended = await compare(["--rows", "2000", "--formats", "json,json-with-schema", "--rounds", "1", "--json"], state);
+    const { code, stdout, stderr } = ended;
+    expect(code, stderr).toBe(0);
+    const result = expectValidResult(stdout) as unknown as Compared;
+    expect(result.rounds).toBe(1);
+    expect(result.readers.map(({ reader }) => reader)).toEqual(
+      [...Array(2)].flatMap(() => ["cdckit", "kafkajs + JSON.parse", "kafkajs, no decode"]),
+    );
+    for (const { records, errorRecords, rate } of result.readers) {
+      expect({ records, errorRecords, rounds: rate.rounds.length }).toEqual({ records: 2_000, errorRecords: 0, rounds: 1 });
+    }
+    // Who reads the same topic reads the same bytes.
+    const bytes = (topic: string): readonly number[] =>
+      result.readers.filter((each) => each.topic === topic).map(({ bytesPerRecord }) => bytesPerRecord);
+    for (const topic of new Set(result.readers.map((each) => each.topic))) {
+      expect(new Set(bytes(topic)).size).toBe(1);
+    }
+    expect(result.pairs.map(({ dimension }) => dimension)).toEqual(["format", "reader", "reader"]);
+    for (const { ratio } of result.pairs) {
+      expect(ratio.low).toBeLessThanOrEqual(ratio.ratio);
+      expect(ratio.high).toBeGreaterThanOrEqual(ratio.ratio);
+    }
+    expect(result.notes.join("\n")).toContain("One round has wide intervals");
+    expect(await leftAtTheBroker(ended)).toEqual([]);
+  });
+
+  test("a missed threshold ends with 99, a missing topic with 4", async () => {
+    const [missed, none] = await Promise.all([
+      compare(["--rows", "300", "--formats", "json", "--rounds", "1", "--no-peers", "--threshold", "size.avg<10"], newState()),
+      compare(["--topics", "no-such-topic"], newState()),
+    ]);
+    expect(missed.code, missed.stderr).toBe(99);
+    expect(missed.stdout).toContain("MISSED");
+    expect(none.code).toBe(4);
+  });
+
+  test("Ctrl-C gives the rounds that everybody ended, with exit code 130, and leaves nothing", async () => {
+    const state = newState();
+    const ended = await compare(["--rows", "500", "--formats", "json", "--rounds", "900", "--json"], state, {
+      when: /round|warming up/,
+      signal: "SIGINT",
+    });
+    const { code, stdout, stderr } = ended;
+    expect(code, stderr).toBe(130);
+    expect((JSON.parse(stdout) as Compared).aborted).toBe(true);
+    expect(await leftAtTheBroker(ended)).toEqual([]);
+    expect(filesIn(state)).toEqual([]);
+  });
+
+  test("what a killed run leaves is named by the next one, and --clean removes it", async () => {
+    const state = newState();
+    const killed = await compare(["--rows", "500", "--formats", "json", "--rounds", "900"], state, {
+      when: /warming up|round/,
+      signal: "SIGKILL",
+    });
+    expect(killed.signal).toBe("SIGKILL");
+    expect((await leftAtTheBroker(killed)).some((name) => name.startsWith("cdc-bench-compare-"))).toBe(true);
+    const cleaned = await compare(["--clean"], state);
+    expect(cleaned.code, cleaned.stderr).toBe(0);
+    expect(cleaned.stdout).toContain("removed topic cdc-bench-compare-");
+    expect(await leftAtTheBroker(killed)).toEqual([]);
+  });
+});
+
+function filesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(join(folder, "cdc-bench"), { recursive: true })
+      .map(String)
+      .filter((name) => name.endsWith("json"));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Kafka, logLevel } from "kafkajs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectValidResult } from "./result-schema.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+
+/** The program as users start it; it runs what the build made. */
+const binary = fileURLToPath(new URL("../../packages/cdc-bench/bin/cdc-bench.js", import.meta.url));
+const run = promisify(execFile);
+
+/** What is looked at of the result. */
+interface Result {
+  readonly group: {
+    readonly elapsedMs: number;
+    readonly recordsPerSecond: number;
+    readonly broker: { readonly cpuShare: number } | null;
+    readonly processes: readonly {
+      readonly number: number;
+      readonly partitions: number;
+      readonly records: number;
+      readonly share: number;
+    }[];
+  };
+  readonly metrics: readonly unknown[];
+}
+
+await describeWithKafka("cdc-bench run --processes", (kafka) => {
+  const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
+  const admin = client.admin();
+  const producer = client.producer({
+    createPartitioner:
+      () =>
+      ({ message }) =>
+        Number(message.key) % 4,
+  });
+  const records = 4_000;
+  const topic = uniqueName("processes");
+
+  beforeAll(async () => {
+    await Promise.all([admin.connect(), producer.connect()]);
+    await createTopics(admin, [{ topic, numPartitions: 4 }]);
+    const messages = Array.from({ length: records }, (_, id) => ({ key: `${id}`, value: JSON.stringify({ id, name: `row ${id}` }) }));
+    await producer.send({ topic, messages });
+  });
+  afterAll(async () => {
+    await Promise.all([admin.disconnect(), producer.disconnect()]);
+  });
+
+  test("handles each record in one of the processes, and measures them together and each", async () => {
+    const args = ["run", "--brokers", kafka.brokers, "--topics", topic, "--processes", "2", "--json"];
+    const running = run(process.execPath, [binary, ...args], { env: { PATH: process.env["PATH"] } });
+    const { stdout } = await running;
+    const result = expectValidResult(stdout) as unknown as Result; // its schema says so
+    const { group } = result;
+    expect(group).toMatchObject({ outcome: "end-reached", records, events: records, errorRecords: 0 });
+    expect(group.processes.map(({ number, partitions, records: own, share }) => [number, partitions, own, share])).toEqual([
+      [1, 2, records / 2, 0.5],
+      [2, 2, records / 2, 0.5],
+    ]);
+    expect(group.recordsPerSecond).toBeCloseTo((records / group.elapsedMs) * 1e3, 6);
+    // The broker of the tests is on this machine.
+    if (process.platform === "linux") {
+      expect(group.broker?.cpuShare).toBeGreaterThanOrEqual(0);
+    }
+    expect(result.metrics).toContainEqual({ name: "rate", scope: "2 processes", value: group.recordsPerSecond });
+    const { groups } = await admin.listGroups();
+    // Other tests have groups on this broker, too.
+    const own = `cdc-bench-${running.child.pid}-`;
+    expect(groups.filter(({ groupId }) => groupId.startsWith(own)).map(({ groupId }) => groupId)).toEqual([]);
+  });
+
+  test("that has more processes than partitions says so", async () => {
+    const narrow = uniqueName("processes");
+    await createTopics(admin, [{ topic: narrow, numPartitions: 1 }]);
+    await producer.send({ topic: narrow, messages: [{ key: "0", value: "{}" }] });
+    const args = ["run", "--brokers", kafka.brokers, "--topics", narrow, "--processes", "2"];
+    const { stdout } = await run(process.execPath, [binary, ...args], { env: { PATH: process.env["PATH"] } });
+    expect(stdout).toContain("1 of 2 processes had no partition");
+  });
+});

@@ -1,0 +1,159 @@
+import { confluent, type ConfluentOptions, isConfluentDriverError } from "@cdckit/confluent";
+import { createConsumer, type DriverSession, silentLogger } from "@cdckit/consumer";
+import { ProbeSink } from "@cdckit/testkit";
+import { Kafka, logLevel } from "kafkajs";
+import { expect, test } from "vitest";
+import { produceLines } from "../../scripts/stack/kafka.mjs";
+import { describeWithConfluent } from "./confluent-native.ts";
+import { createTopics, uniqueName } from "./stack.ts";
+
+await describeWithConfluent("the driver for Confluent's client on a real broker", (kafka) => {
+  const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
+  const fast = { brokers: [kafka.brokers], heartbeatIntervalMs: 100, sessionTimeoutMs: 6_000, maxWaitMs: 100 } as const;
+
+  async function topicOf(numPartitions: number): Promise<string> {
+    const admin = client.admin();
+    await admin.connect();
+    const topic = uniqueName("confluent");
+    await createTopics(admin, [{ topic, numPartitions }]);
+    await admin.disconnect();
+    return topic;
+  }
+
+  async function join(
+    options: ConfluentOptions,
+    topic: string,
+    groupId = uniqueName("group"),
+  ): Promise<{ sink: ProbeSink; session: DriverSession }> {
+    const sink = new ProbeSink();
+    const session = await confluent(options).connect({ groupId, topics: [topic], from: "earliest", logger: silentLogger }, sink);
+    return { sink, session };
+  }
+
+  async function startFailure(options: ConfluentOptions): Promise<unknown> {
+    return join(options, "any").then(
+      ({ session }) => session.close(5_000),
+      (error: unknown) => (isConfluentDriverError(error) ? { code: error.code, message: error.message } : error),
+    );
+  }
+
+  test.concurrent("what Kafka's own producer has compressed is read", async () => {
+    const topic = await topicOf(1);
+    const compressions = ["gzip", "snappy", "lz4", "zstd"] as const;
+    const lines = Array.from({ length: 50 }, (_, i) => `line ${i}`);
+    await Promise.all(
+      compressions.map((compression) => produceLines(kafka, { topic, compression, lines: lines.map((line) => `${compression} ${line}`) })),
+    );
+    const { sink, session } = await join(fast, topic);
+    await sink.until(({ records }) => records.length >= lines.length * compressions.length);
+    const seen = sink.records.map(({ value }) => Buffer.from(value ?? []).toString());
+    for (const compression of compressions) {
+      expect(seen.filter((line) => line.startsWith(compression))).toEqual(lines.map((line) => `${compression} ${line}`));
+    }
+    await session.close(5_000);
+  });
+
+  test.concurrent("empty bytes and missing ones are written as what they are", async () => {
+    const topic = await topicOf(1);
+    const { session } = await join(fast, topic);
+    const empty = new Uint8Array(0);
+    await session.send?.([
+      { topic, key: empty, value: empty, headers: [["h", empty]] },
+      { topic, key: null, value: null, headers: [] },
+    ]);
+    await session.close(5_000);
+    const consumer = client.consumer({ groupId: uniqueName("kafkajs") });
+    await consumer.connect();
+    await consumer.subscribe({ topic, fromBeginning: true });
+    const read = await new Promise<unknown[]>((resolve) => {
+      const messages: unknown[] = [];
+      void consumer.run({
+        eachMessage: async ({ message: { key, value, headers } }) => {
+          messages.push([key?.length ?? null, value?.length ?? null, (headers?.["h"] as Buffer | undefined)?.length ?? null]);
+          if (messages.length === 2) {
+            resolve(messages);
+          }
+        },
+      });
+    });
+    await consumer.disconnect();
+    expect(read).toEqual([
+      [0, 0, 0],
+      [null, null, null],
+    ]);
+  });
+
+  test.concurrent("a static member that comes back takes nothing from another", async () => {
+    const topic = await topicOf(2);
+    const groupId = uniqueName("group");
+    const first = await join({ ...fast, groupInstanceId: "one" }, topic, groupId);
+    await first.sink.until(({ held }) => held.length === 2);
+    const second = await join({ ...fast, groupInstanceId: "two" }, topic, groupId);
+    await Promise.all([first, second].map(({ sink }) => sink.until(({ held }) => held.length === 1)));
+    const before = second.sink.held[0]?.partition;
+    const revoked = first.sink.revocations.length;
+    await second.session.close(5_000);
+    const again = await join({ ...fast, groupInstanceId: "two" }, topic, groupId);
+    await again.sink.until(({ held }) => held.length === 1);
+    expect([again.sink.held[0]?.partition, first.sink.revocations.length]).toEqual([before, revoked]);
+    await Promise.all([first.session.close(5_000), again.session.close(5_000)]);
+  });
+
+  test.concurrent("createConsumer reads, commits and stops with it", async () => {
+    const topic = await topicOf(3);
+    const groupId = uniqueName("group");
+    const producer = client.producer();
+    await producer.connect();
+    const messages = Array.from({ length: 300 }, (_, id) => ({
+      key: `${id % 7}`,
+      value: JSON.stringify({
+        before: null,
+        after: { id },
+        source: { version: "3", connector: "postgresql", table: "t", db: "d" },
+        op: "c",
+        ts_ms: 1,
+      }),
+    }));
+    await producer.send({ topic, messages });
+    await producer.disconnect();
+    const seen: number[] = [];
+    const consumer = createConsumer({
+      driver: confluent(fast),
+      groupId,
+      topics: [topic],
+      from: "earliest",
+      logger: silentLogger,
+      signals: false,
+    });
+    const isAll = new Promise<void>((resolve) => {
+      consumer.on("*", (event) => {
+        seen.push((event as unknown as { readonly after: { readonly id: number } }).after.id);
+        if (seen.length === messages.length) {
+          resolve();
+        }
+      });
+    });
+    const run = consumer.run();
+    await Promise.race([isAll, run]);
+    await consumer.stop();
+    await run;
+    expect(seen.sort((a, b) => a - b)).toEqual(messages.map((_, id) => id));
+    const admin = client.admin();
+    await admin.connect();
+    const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
+    await admin.disconnect();
+    expect(offsets?.partitions.reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0)).toBe(messages.length);
+  });
+
+  // Last, and one after the other: a client that cannot connect holds a thread of libuv for a while.
+  test("a start without a broker says which address refuses, within seconds", async () => {
+    expect(await startFailure({ brokers: ["127.0.0.1:1"] })).toMatchObject({
+      code: "brokers-unreachable",
+      message: expect.stringMatching(/127\.0\.0\.1:1.*Connection refused/) as string,
+    });
+  });
+
+  test("TLS on a plain listener is told from brokers that cannot be reached", async () => {
+    expect(await startFailure({ brokers: [kafka.brokers], ssl: true })).toMatchObject({ code: "protocol-mismatch" });
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * The module of a worker thread, as a service has it. The address that it is loaded by says what it does: `?do=...`. A misdeed is done by
+ * the last of the workers.
+ */
+import process from "node:process";
+import { createConsumer } from "@cdckit/consumer";
+
+const asked = new URL(import.meta.url).searchParams;
+const does = asked.get("do");
+const brokers = asked.get("brokers");
+
+if (does === "throws while it loads") {
+  throw new Error("no database");
+}
+if (does === "never loads") {
+  setInterval(() => {}, 1_000);
+  say("loading", {});
+  await new Promise(() => {});
+}
+
+const forEver = () => new Promise(() => {});
+const misdeeds = {
+  throws: () => {
+    throw new TypeError("a bug");
+  },
+  hangs: forEver,
+  exits: () => process.exit(7),
+  "throws elsewhere": () => {
+    setImmediate(() => {
+      throw new Error("nobody catches this");
+    });
+    return forEver();
+  },
+  blocks: () => {
+    for (;;) {}
+  },
+  allocates: () => {
+    const kept = [];
+    for (;;) {
+      kept.push(Array.from({ length: 10_000 }, (_, i) => ({ i })));
+    }
+  },
+};
+
+async function makeConsumer(options, worker) {
+  const consumer = createConsumer({ ...options, driver: await driverOf(worker) });
+  if (does === "keeps a timer") {
+    setInterval(() => {}, 1_000);
+  }
+  worker.onStopped(() => say("closed", { worker: worker.number }));
+  consumer.on("*", (event) => {
+    const { topic, partition, offset } = event.record;
+    say("handling", { worker: worker.number, topic, partition, offset: Number(offset) });
+    if (worker.number < worker.count) {
+      return undefined;
+    }
+    if (does === "stops itself") {
+      void consumer.stop();
+    }
+    return misdeeds[does]?.();
+  });
+  return consumer;
+}
+
+/** Without brokers, each worker reads a log of its own. */
+async function driverOf(worker) {
+  if (brokers !== null) {
+    const { kafkajs } = await import("@cdckit/kafkajs");
+    return kafkajs({ brokers: [brokers], maxWaitMs: 100, sessionTimeoutMs: 6_000, heartbeatIntervalMs: 300, rebalanceTimeoutMs: 6_000 });
+  }
+  const { memory } = await import("@cdckit/testkit");
+  const driver = memory({ topics: { orders: 1 } });
+  for (let id = 0; id < 3; id++) {
+    driver.broker.append("orders", { value: JSON.stringify({ id, worker: worker.number }) });
+  }
+  return driver;
+}
+
+function say(what, line) {
+  process.stdout.write(`${JSON.stringify({ does, what, ...line })}\n`);
+}
+
+export default does === "makes nothing" ? () => undefined : makeConsumer;

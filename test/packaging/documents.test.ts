@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+
+const root = join(import.meta.dirname, "../..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+/** A YAML text without mistakes, as values. */
+function valuesOf(text: string): unknown[] {
+  return parseAllDocuments(text).map((document) => {
+    expect(document.errors).toEqual([]);
+    return document.toJS() as unknown;
+  });
+}
+
+describe("the workflows of a public host", () => {
+  const scripts = (JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> }).scripts;
+
+  test.each(readdirSync(join(root, ".github/workflows")))("%s runs scripts that exist, within a time", (name) => {
+    const text = read(`.github/workflows/${name}`);
+    const [workflow] = valuesOf(text) as [{ readonly jobs: Readonly<Record<string, { readonly "timeout-minutes"?: number }>> }];
+    for (const [job, { "timeout-minutes": minutes }] of Object.entries(workflow.jobs)) {
+      expect(minutes, `${job} has a limit of time`).toBeGreaterThan(0);
+    }
+    for (const [, script = ""] of text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)) {
+      expect(scripts).toHaveProperty(script);
+    }
+  });
+
+  test("changesets give all published packages one version", () => {
+    const { fixed } = JSON.parse(read(".changeset/config.json")) as { readonly fixed: readonly (readonly string[])[] };
+    const names = readdirSync(join(root, "packages")).map(
+      (folder) => (JSON.parse(read(`packages/${folder}/package.json`)) as { name: string }).name,
+    );
+    expect(fixed.flat().toSorted()).toEqual(names.toSorted());
+  });
+});
+
+describe("a YAML block of the documents", () => {
+  const blocks = readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .flatMap((name) => [...read(`docs/${name}`).matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => ({ name, text })));
+
+  test.each(blocks)("of $name can be read", ({ text }) => {
+    expect(valuesOf(text).length).toBeGreaterThan(0);
+  });
+
+  test("names metrics that a consumer has, in alerts and in the table of metrics", () => {
+    const source = read("packages/consumer/src/observe/prometheus.ts");
+    const known = [...source.matchAll(/(counter|gauge)\("(\w+)"/g)].map(
+      ([, type, name]) => `cdckit_consumer_${name}${type === "counter" ? "_total" : ""}`,
+    );
+    const named = read("docs/operations.md").match(/cdckit_consumer_\w+/g) ?? [];
+    expect([...new Set(named)].toSorted()).toEqual(known.toSorted());
+  });
+
+  test("leads from each alert to its runbook", () => {
+    const headings = [...read("docs/operations.md").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+      heading.toLowerCase().replaceAll(" ", "-"),
+    );
+    const runbooks = [...read("docs/operations.md").matchAll(/operations\.md#([\w-]+)/g)].map(([, anchor = ""]) => anchor);
+    expect(runbooks.length).toBeGreaterThan(0);
+    expect(headings).toEqual(expect.arrayContaining(runbooks));
+  });
+});
