@@ -72,6 +72,13 @@ describe("a type is widened while other partitions of the topic are written", ()
     expect([await typeOfN(tables, fourth), fourth.asked]).toEqual(["bigint", []]);
   });
 
+  test("an old schema that another partition reads later takes nothing back", async () => {
+    const { tables, database } = await withOldType();
+    tables.schemaSeen(schemaWith("long"));
+    tables.schemaSeen(schemaWith("int"));
+    expect(await typeOfN(tables, database.transaction())).toBe("bigint");
+  });
+
   test("a look that began before the new schema does not end the looking", async () => {
     const { tables, database } = await withOldType();
     tables.forget(target);

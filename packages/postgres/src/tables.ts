@@ -22,7 +22,7 @@ export type TableColumns = ReadonlyMap<string, string>;
 export class Tables {
   readonly #options: Pick<ResolvedPostgresOptions, "create" | "widen">;
   readonly #columns = new Map<string, TableColumns>();
-  /** By topic: the columns of its rows by its schemas. */
+  /** By topic: the columns of its rows, with types that hold the values of every schema seen. */
   readonly #wanted = new Map<string, Map<string, string>>();
   /** Topics whose tables are looked at with each batch, because a new schema has come and no table is known to fit it yet. */
   readonly #stale = new Set<string>();
@@ -40,8 +40,11 @@ export class Tables {
     }
     const wanted = this.#wanted.get(topic) ?? new Map<string, string>();
     for (const { name, type } of record.fields) {
-      if (side === "value" || !wanted.has(name)) {
+      const before = wanted.get(name);
+      if (before === undefined) {
         wanted.set(name, columnTypeOf(type));
+      } else if (side === "value") {
+        wanted.set(name, latestType(before, columnTypeOf(type)));
       }
     }
     this.#wanted.set(topic, wanted);
@@ -141,6 +144,11 @@ export class Tables {
       await statements.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
     } // without `widen`, PostgreSQL refuses values that do not fit
   }
+}
+
+/** An old schema may be seen after a new one, because partitions are read at different speeds. It must not narrow what the new one widened. */
+function latestType(before: string, latest: string): string {
+  return widerType(latest, before) ?? latest;
 }
 
 /** The changes of `alter table` after which the table holds the wanted columns and types. */
