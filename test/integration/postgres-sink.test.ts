@@ -320,6 +320,14 @@ describe("tables", () => {
     ]);
   });
 
+  test("that are made from values hold every number that comes later", async () => {
+    const sink = await claimed();
+    await apply(sink, 1n, created(1, { n: 5 }));
+    await apply(sink, 2n, created(2, { n: 5.5 }));
+    await apply(sink, 3n, created(3, { n: 2n ** 64n }));
+    expect(await rows("select n::text from copy.orders order by id")).toEqual([{ n: "5" }, { n: "5.5" }, { n: "18446744073709551616" }]);
+  });
+
   test("are made from the schemas of real messages, and hold their rows", async () => {
     const sink = await claimed({ widen: true });
     const recordings = bundledRecordings().filter(({ name }) => name.startsWith("postgres-debezium-3.5/tav."));

@@ -15,9 +15,8 @@ export function columnTypeFor(value: unknown): string | null {
     case "boolean":
       return "boolean";
     case "bigint":
-      return "numeric";
     case "number":
-      return Number.isInteger(value) ? "bigint" : "double precision";
+      return "numeric"; // a column of 5 may have 5.5 in its next row
     default:
       return value === null || value === undefined ? null : value instanceof Uint8Array ? "bytea" : "jsonb";
   }

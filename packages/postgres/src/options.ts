@@ -54,7 +54,7 @@ export interface PostgresOptions {
    */
   readonly tableFor?: (table: TableName) => TableTarget | null;
   /**
-   * Whether missing tables are created: from the schemas of the messages, or from their values if there are no schemas.
+   * Whether missing tables are created: from the schemas of the messages, or from their values if there are no schemas (numbers are `numeric` then).
    * @default false
    */
   readonly create?: boolean;
