@@ -35,7 +35,7 @@ try {
 for (const line of [...reporter.skippedLines, ...reporter.summaryLines]) {
   console.log(line);
 }
-for (const line of reporter.failedLines) {
+for (const line of [...reporter.retriedLines, ...reporter.failedLines]) {
   console.log(line);
 }
 noteResults(repositoryRoot, reporter.results);

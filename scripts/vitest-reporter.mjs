@@ -8,6 +8,8 @@ import { DefaultReporter } from "vitest/node";
 /** More tests of a file than these, skipped for one reason, are one line. */
 const maxNames = 5;
 const maxErrorLength = 300;
+/** More tests of a run than these may not need a second attempt: what fails so often is no chance. */
+const maxRetried = 3;
 
 /**
  * @typedef {import("vitest/node").TestModule} TestModule
@@ -21,6 +23,8 @@ export class CountingReporter extends DefaultReporter {
   #skipped = [];
   /** @type {string[]} */
   #failedLines = [];
+  /** @type {string[]} */
+  #retriedLines = [];
   /** @type {string[]} */
   #summaries = [];
   /** @type {Record<string, "passed" | "failed">} */
@@ -65,8 +69,24 @@ export class CountingReporter extends DefaultReporter {
    * @param {readonly { readonly message: string }[]} errors
    */
   #noteFailure(where, errors) {
-    const [first = ""] = stripVTControlCharacters(errors[0]?.message ?? "").split("\n");
-    this.#failedLines.push(`failed: ${where}: ${first.slice(0, maxErrorLength)}`);
+    this.#failedLines.push(`failed: ${where}: ${firstLineOf(errors)}`);
+  }
+
+  /** @param {TestCase} test */
+  #notePassed(test) {
+    const { flaky = false } = test.diagnostic() ?? {};
+    if (flaky) {
+      const where = `${test.module.relativeModuleId} > ${test.fullName}`;
+      this.#retriedLines.push(`passed at another attempt: ${where}: ${firstLineOf(test.result().errors ?? [])}`);
+    }
+    if (flaky && this.#retriedLines.length > maxRetried) {
+      this.#failed++;
+      this.#failedLines.push(
+        `failed: ${test.module.relativeModuleId} > ${test.fullName}: more than ${maxRetried} tests needed another attempt`,
+      );
+    } else {
+      this.#passed++;
+    }
   }
 
   /** @param {TestCase} test */
@@ -80,7 +100,7 @@ export class CountingReporter extends DefaultReporter {
       this.#results[`${test.module.relativeModuleId}: ${test.name}`] = result.state;
     }
     if (result.state === "passed") {
-      this.#passed++;
+      this.#notePassed(test);
     } else if (result.state === "failed") {
       this.#failed++;
       this.#noteFailure(`${test.module.relativeModuleId} > ${test.fullName}`, result.errors);
@@ -115,6 +135,11 @@ export class CountingReporter extends DefaultReporter {
     return this.#failedLines;
   }
 
+  /** Each test that failed first and passed when it was tried again (`TEST_RETRIES`), with its first error, one a line. */
+  get retriedLines() {
+    return this.#retriedLines;
+  }
+
   /** What tests have to say beside having passed (`task.meta.summary`), one a line. */
   get summaryLines() {
     return this.#summaries;
@@ -132,6 +157,12 @@ export class CountingReporter extends DefaultReporter {
   get closingLine() {
     return `${this.#passed} passed, ${this.#failed} failed, ${this.#skipped.length} skipped`;
   }
+}
+
+/** @param {readonly { readonly message: string }[]} errors */
+function firstLineOf(errors) {
+  const [first = ""] = stripVTControlCharacters(errors[0]?.message ?? "").split("\n");
+  return first.slice(0, maxErrorLength);
 }
 
 const reasonInName = / \(skipped: (.*?)\)(?= >|$)/;

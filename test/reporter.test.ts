@@ -22,7 +22,7 @@ function runWith(name: string, code: string): { readonly lines: readonly string[
     const options = { root: ${JSON.stringify(folder)}, config: false, include: ["${name}.case.ts"], watch: false, reporters: [reporter] };
     const vitest = await startVitest("test", [], options);
     await vitest.close();
-    console.log([...reporter.skippedLines, ...reporter.summaryLines, ...reporter.failedLines, reporter.failed, reporter.closingLine].join("\\n"));
+    console.log([...reporter.skippedLines, ...reporter.summaryLines, ...reporter.retriedLines, ...reporter.failedLines, reporter.failed, reporter.closingLine].join("\\n"));
     process.exit(0);`;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd: root, encoding: "utf8" });
   const lines = stdout.trimEnd().split("\n");
@@ -58,6 +58,23 @@ describe("the closing line of npm test", () => {
   test("comes after what tests have to say of what they did", () => {
     const { lines } = runWith("summaries", `test("counts", ({ task }) => { task.meta.summary = "12 kills"; });`);
     expect(lines.at(-3)).toBe("12 kills");
+  });
+
+  test("comes after each test that passed at another attempt, with its first error", () => {
+    const { lines, failed } = runWith(
+      "retried",
+      `let attempts = 0; test("a socket opens", { retry: 1 }, () => expect(++attempts).toBe(2)); test("sums", () => {});`,
+    );
+    expect(lines.at(-3)).toMatch(/^passed at another attempt: retried\.case\.ts > a socket opens: expected 1 to be 2/);
+    expect([lines.at(-1), failed]).toEqual(["2 passed, 0 failed, 0 skipped", 0]);
+  });
+
+  test("counts tests that need another attempt as failed where they are more than three", () => {
+    const { lines, failed } = runWith(
+      "chance",
+      `const attempts = {}; test.for([1, 2, 3, 4, 5])("%s", { retry: 1 }, (n) => expect((attempts[n] = (attempts[n] ?? 0) + 1)).toBe(2));`,
+    );
+    expect([lines.at(-1), failed]).toEqual(["3 passed, 2 failed, 0 skipped", 2]);
   });
 
   test("takes the reason of a skipped suite from its meta", () => {
