@@ -1,19 +1,15 @@
 /** The order of the site's pages, by the names that `pages.mjs` gives them. */
+import { readExamples } from "../example/examples.mjs";
+
+const examplePages = readExamples().map(({ name }) => `examples/${name}.md`);
 
 /** @type {readonly { readonly text: string, readonly pages: readonly string[], readonly collapsed?: boolean }[]} */
 export const outline = [
   {
     text: "Begin",
-    pages: [
-      "index.md",
-      "getting-started.md",
-      "debezium-message.md",
-      "connections.md",
-      "examples/quickstart.md",
-      "examples/postgres-copy.md",
-      "docker.md",
-    ],
+    pages: ["index.md", "getting-started.md", "debezium-message.md", "connections.md", "docker.md"],
   },
+  { text: "Examples", pages: examplePages },
   { text: "Understand", pages: ["detection.md", "formats.md", "events.md", "values.md", "types.md", "smt.md", "delivery.md"] },
   { text: "Do", pages: ["cookbook.md", "migration.md"] },
   { text: "Run", pages: ["kubernetes.md", "operations.md", "tuning.md", "sizing.md", "security.md"] },

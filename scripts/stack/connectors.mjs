@@ -117,6 +117,18 @@ export async function connectorState(connectUrl, name) {
   return { name, state: tasks[0]?.state ?? "STARTING", reason: "" };
 }
 
+/** What a connector was deployed with. @param {string} connectUrl @param {string} name @returns {Promise<Readonly<Record<string, string>>>} */
+export async function connectorConfig(connectUrl, name) {
+  const response = await request(connectUrl, `/connectors/${name}/config`);
+  if (!response.ok) {
+    throw new StackError(
+      "connector-failed",
+      `Kafka Connect does not know the connector ${name} (HTTP ${response.status}): ${await reasonOf(response)}`,
+    );
+  }
+  return /** @type {any} */ (await response.json());
+}
+
 /** @param {string} connectUrl @param {string} name @returns {Promise<boolean>} whether there was one */
 export async function deleteConnector(connectUrl, name) {
   const response = await request(connectUrl, `/connectors/${name}`, { method: "DELETE" });

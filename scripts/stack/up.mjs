@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { isRunning } from "./process.mjs";
 import { StackError } from "./stack-error.mjs";
 import { roomyJvm, startStack } from "./start-stack.mjs";
@@ -11,12 +11,22 @@ import { readState, removeState, serviceNames, writeState } from "./state.mjs";
  * @param {AbortSignal} signal
  */
 export async function up(dir, signal) {
+  const { addresses, wasUp } = await ensureUp(dir, signal);
+  if (wasUp) console.log("The stack is up already.");
+  printAddresses(addresses);
+}
+
+/**
+ * Starts the stack unless it is up already.
+ * @param {string} dir
+ * @param {AbortSignal} signal
+ * @returns {Promise<{ addresses: import("./state.mjs").StackAddresses, wasUp: boolean }>}
+ */
+export async function ensureUp(dir, signal) {
   const folder = resolve(dir);
   const known = readState(folder);
-  if (known !== null && isComplete(known)) {
-    console.log("The stack is up already.");
-    printAddresses(known);
-    return;
+  if (known?.addresses && isComplete(known)) {
+    return { addresses: known.addresses, wasUp: true };
   }
   if (known?.addresses === null && isRunning(known.starter)) {
     throw new StackError(
@@ -29,13 +39,12 @@ export async function up(dir, signal) {
     throw new StackError("not-running", `the stack is half up: ${lacking} is missing. Run npm run stack:down first; logs are in ${folder}`);
   }
   clear(folder, known);
-  const state = await start(folder, signal);
-  printAddresses(state);
+  return { addresses: await start(folder, signal), wasUp: false };
 }
 
 /** @param {string} folder @param {AbortSignal} signal */
 async function start(folder, signal) {
-  const starter = { pid: process.pid, marker: "stack.mjs", log: "" };
+  const starter = { pid: process.pid, marker: basename(process.argv[1] ?? "node"), log: "" };
   /** @type {import("./state.mjs").StackState} */
   const state = { startedAt: new Date().toISOString(), starter, services: {}, folders: [], addresses: null };
   const startedMs = Date.now();
@@ -55,7 +64,7 @@ async function start(folder, signal) {
     state.addresses = stack.addresses;
     state.folders = stack.folders;
     writeState(folder, state);
-    return state;
+    return stack.addresses;
   } catch (error) {
     removeState(folder, state.folders);
     throw error;
@@ -80,10 +89,8 @@ function runs(state, name) {
   return record !== undefined && isRunning(record);
 }
 
-/** @param {import("./state.mjs").StackState} state */
-function printAddresses({ addresses }) {
-  if (addresses === null) return;
-  const { brokers, registryUrl, connectUrl, postgres, topics } = addresses;
+/** @param {import("./state.mjs").StackAddresses} addresses */
+function printAddresses({ brokers, registryUrl, connectUrl, postgres, topics }) {
   console.log(`
   Kafka            ${brokers}
   schema registry  ${registryUrl}

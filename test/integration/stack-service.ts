@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readExamples, readPart } from "../../scripts/example/examples.mjs";
 import { ensureJars } from "../../scripts/stack/jars.mjs";
 import { startKafka } from "../../scripts/stack/kafka.mjs";
 import { defaultTables } from "../../scripts/stack/connectors.mjs";
@@ -25,7 +26,7 @@ export interface SharedKafka {
   readonly classPath: string;
 }
 
-/** The one stack that all integration tests of a run share: Debezium follows `sales.salesorderdetail` and the tables of `e2e`. */
+/** The one stack that all integration tests of a run share: Debezium follows `sales.salesorderdetail`, the tables of `e2e` and those of the examples. */
 export interface SharedStack extends StackAddresses {
   readonly classPath: string;
 }
@@ -92,16 +93,19 @@ async function startSharedKafka(root: string, log: (line: string) => void): Prom
 }
 
 async function startSharedStack(root: string, log: (line: string) => void): Promise<Started<SharedStack>> {
+  const examples = readExamples();
+  const exampleTables = [...new Set(examples.flatMap(({ tables }) => tables))];
+  const exampleDdl = examples.map((example) => readPart(example, "tables.sql") ?? "").join("\n");
   const stack = await startStack({
     dir: join(root, "stack"),
-    tables: `${defaultTables},${endToEndTables},${ordersTable}`,
+    tables: [defaultTables, endToEndTables, ordersTable, ...exampleTables].join(","),
     plugins: await mariadbConnector(log).then(
       (set) => [set],
       () => [], // who asks for MariaDB is told why
     ),
     log,
     async prepare({ postgres, registryUrl }) {
-      await withDatabase(postgres, (client) => client.query(`${endToEndDdl}${ordersDdl}`));
+      await withDatabase(postgres, (client) => client.query(`${endToEndDdl}${ordersDdl}${exampleDdl}`));
       await driftIds(registryUrl);
     },
   });

@@ -1,0 +1,72 @@
+// An example and all that it needs: npm run example -- NAME
+import { parseArgs } from "node:util";
+import { readExamples } from "./example/examples.mjs";
+import { demandWritable, setUp } from "./set-up.mjs";
+import { StackError } from "./stack/stack-error.mjs";
+import { defaultStackDir } from "./stack/state.mjs";
+
+const exitCodes = Object.freeze({ ok: 0, failed: 1, usage: 2, interrupted: 130 });
+// A terminal's Ctrl-C arrives twice: from the terminal, and from npm, which passes it on.
+const sameKeyMs = 1_000;
+
+const stopping = new AbortController();
+const impatience = new AbortController();
+let stoppedAt = 0;
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.on(signal, () => {
+    if (!stopping.signal.aborted) {
+      stoppedAt = Date.now();
+      stopping.abort();
+    } else if (Date.now() - stoppedAt > sameKeyMs) {
+      impatience.abort();
+    }
+  });
+}
+// The reader of the output may stop reading, as `head` does: the example is stopped all the same.
+process.stdout.on("error", (error) => {
+  if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EPIPE") throw error;
+  stopping.abort();
+});
+process.exitCode = await main(process.argv.slice(2));
+
+/** @param {string[]} argv @returns {Promise<number>} */
+async function main(argv) {
+  try {
+    const { example, dir, docker, args } = parse(argv);
+    if (dir === defaultStackDir) demandWritable();
+    setUp({ build: true }); // what follows needs packages, which a fresh clone does not have
+    const { runExample } = await import("./example/run-example.mjs");
+    const log = (/** @type {string} */ line) => console.error(line);
+    return await runExample(example, { dir, docker, args, signal: stopping.signal, impatience: impatience.signal, log });
+  } catch (error) {
+    if (!(error instanceof StackError)) throw error; // a fault of ours: its stack trace is what helps
+    console.error(error.message);
+    if (error.code === "usage") return exitCodes.usage;
+    return error.code === "interrupted" ? exitCodes.interrupted : exitCodes.failed;
+  }
+}
+
+/** @param {string[]} argv */
+function parse(argv) {
+  const examples = readExamples();
+  const list = examples.map(({ name, description }) => `  ${name.padEnd(20)}${description}`).join("\n");
+  const usage = `usage: npm run example -- NAME [ARGUMENT...] [--docker]
+
+${list}
+
+  --docker        use the stack of docker/compose.yml, which is up already; by default the stack without Docker is started if it is not up
+  --dir FOLDER    of the stack without Docker (default: .stack in the checkout)`;
+  try {
+    const { positionals, values } = parseArgs({
+      args: argv,
+      allowPositionals: true,
+      options: { dir: { type: "string", default: defaultStackDir }, docker: { type: "boolean", default: false } },
+    });
+    const [name, ...args] = positionals;
+    const example = examples.find((one) => one.name === name);
+    if (example === undefined) throw new Error(name === undefined ? "no example given" : `no such example: ${name}`);
+    return { example, args, dir: values.dir, docker: values.docker };
+  } catch (cause) {
+    throw new StackError("usage", `${cause instanceof Error ? cause.message : cause}\n${usage}`, { cause });
+  }
+}
