@@ -28,9 +28,17 @@ export function checkDependencies(root) {
   const rootManifest = readManifest(root);
   const members = memberFolders(root).map((path) => ({ path, manifest: readManifest(path) }));
   const ours = new Set(members.map((member) => member.manifest.name));
-  const peers = new Set(members.flatMap((member) => Object.keys(member.manifest.peerDependencies ?? {})));
+  const peers = new Map(members.map(({ manifest }) => [manifest.name, new Set(Object.keys(manifest.peerDependencies ?? {}))]));
   const complaints = members.flatMap((member) => [...complaintsOfMember(root, member, rootManifest, ours, peers)]);
   return [...complaints, ...complaintsOfRoot(root, rootManifest), ...complaintsOfReasons(root, rootManifest, members, ours)];
+}
+
+/**
+ * @param {ReadonlyMap<string, ReadonlySet<string>>} peers
+ * @param {string} name
+ */
+function isPeer(peers, name) {
+  return [...peers.values()].some((ofOne) => ofOne.has(name));
 }
 
 /**
@@ -53,7 +61,7 @@ function memberFolders(root) {
  * @param {Member} member
  * @param {Manifest} rootManifest
  * @param {Set<string>} ours
- * @param {Set<string>} peers what our packages ask their users to bring
+ * @param {ReadonlyMap<string, ReadonlySet<string>>} peers what each of our packages asks its users to bring
  * @returns {Generator<string>}
  */
 function* complaintsOfMember(root, { path, manifest }, rootManifest, ours, peers) {
@@ -76,8 +84,10 @@ function* complaintsOfMember(root, { path, manifest }, rootManifest, ours, peers
     }
   }
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {
-    // Private folders may link more of ours than they import, and must bring the peers that ours ask for.
-    const isForOthers = manifest.peerDependencies?.[name] !== undefined || (isPrivate && (ours.has(name) || peers.has(name)));
+    // A package may bring the peers that those of ours ask for which it stands on. Private folders may link more of ours than they import.
+    const isForOurs = Object.keys(manifest.dependencies ?? {}).some((of) => peers.get(of)?.has(name));
+    const isForOthers =
+      manifest.peerDependencies?.[name] !== undefined || isForOurs || (isPrivate && (ours.has(name) || isPeer(peers, name)));
     if (!used.has(name) && !isForOthers) {
       yield `${relative(root, path)}/package.json: declares ${name}, which nothing there imports. Remove it.`;
     }

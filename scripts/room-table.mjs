@@ -19,7 +19,7 @@ export const packageTable = {
   postgres: ["consumer:types", "decode"],
   testkit: ["decode", "registry", "consumer"],
   cdckit: ["decode", "registry", "consumer", "kafkajs"],
-  "cdc-bench": ["decode", "json-schema", "registry", "consumer", "kafkajs", "postgres", "testkit", "cdckit"],
+  "cdc-bench": ["decode", "record-batch", "json-schema", "registry", "consumer", "kafkajs", "postgres", "testkit", "cdckit"],
 };
 
 /**

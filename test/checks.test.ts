@@ -103,6 +103,14 @@ describe("the dependency check", () => {
     expect(dependencies()).toBe("packages/one/package.json: declares avsc, which nothing there imports. Remove it.");
   });
 
+  test("lets a package bring what one of ours asks of it as a peer", () => {
+    write("packages/two/package.json", { name: "@cdckit/two", dependencies: { "@cdckit/one": "1", avsc: "5.7.9" } });
+    write("packages/two/src/index.ts", `import "@cdckit/one";\n`);
+    expect(dependencies()).toContain("packages/two/package.json: declares avsc");
+    write("packages/one/package.json", { name: "@cdckit/one", peerDependencies: { avsc: "5.7.9" } });
+    expect(dependencies()).not.toContain("packages/two");
+  });
+
   test("sees a dependency without a reason", () => {
     write("ARCHITECTURE.md", "avsc is `avsc`\n| `vitest` | tests |\n");
     expect(dependencies()).toBe('ARCHITECTURE.md: gives no reason for avsc, which @cdckit/one needs. Add a row to "Dependencies".');

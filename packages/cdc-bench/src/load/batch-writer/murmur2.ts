@@ -3,7 +3,12 @@ const multiplier = 0x5bd1e995;
 
 /** The partition that Kafka's Java producer chooses for a key, and with it Kafka Connect. */
 export function partitionOf(key: Buffer, partitions: number): number {
-  return (murmur2(key) & 0x7fffffff) % partitions;
+  return partitionOfHash(murmur2(key), partitions);
+}
+
+/** The partition for a key with this {@link murmur2}. */
+export function partitionOfHash(hash: number, partitions: number): number {
+  return (hash & 0x7fffffff) % partitions;
 }
 
 /** As in Kafka's `Utils.murmur2`. */

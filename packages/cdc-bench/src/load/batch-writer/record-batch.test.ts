@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { Partitioners } from "kafkajs";
 import { describe, expect, test } from "vitest";
 import { loadCompression } from "./compression.ts";
-import { crc32c } from "./crc32c.ts";
 import { partitionOf } from "./murmur2.ts";
 import { RecordBatchBuilder, type RecordHeader } from "./record-batch.ts";
 
@@ -64,16 +63,12 @@ describe("record batches", () => {
           );
           expect(batch.readInt32BE(8)).toBe(batch.length - 12);
           expect(batch.readUInt32BE(17)).toBe(kafkaJsCrc(batch.subarray(21)));
+          builder.recycle(batch); // the next batch is written over this one
         }),
         { numRuns: 60 },
       );
     });
   }
-
-  test("the checksum of nothing, and the one that every description of CRC-32C has", () => {
-    expect(crc32c(Buffer.alloc(0), 0, 0)).toBe(0);
-    expect(crc32c(Buffer.from("x123456789y"), 1, 10)).toBe(0xe3069283);
-  });
 });
 
 test("partitions are those of kafkajs, which are Java's", () => {

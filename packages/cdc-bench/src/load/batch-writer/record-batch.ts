@@ -1,5 +1,5 @@
+import { crc32c } from "@cdckit/record-batch";
 import type { BatchCompression } from "./compression.ts";
-import { crc32c } from "./crc32c.ts";
 
 /** A header of a record. */
 export type RecordHeader = readonly [name: Buffer, value: Buffer];
@@ -16,7 +16,9 @@ const maxTimestampBytes = 10;
  * the rate. Used again after {@link finish}.
  */
 export class RecordBatchBuilder {
-  #bytes: Buffer = Buffer.allocUnsafe(firstCapacity);
+  #bytes: Buffer = Buffer.allocUnsafeSlow(firstCapacity);
+  /** Of batches that are no longer needed. Memory that is made and freed for each batch takes a tenth of the time. */
+  #spare: Buffer | null = null;
   #at = headerBytes;
   #count = 0;
   #firstTimestamp = 0;
@@ -56,19 +58,33 @@ export class RecordBatchBuilder {
     this.#count++;
   }
 
-  /** The whole batch, ready for a request. The builder is empty afterwards, also while the compression is at work. */
+  /**
+   * The whole batch, ready for a request. The builder is empty afterwards, also while the compression is at work. Give the batch back by
+   * {@link recycle} when nobody reads it any more.
+   */
   async finish({ type, compress }: BatchCompression): Promise<Buffer> {
     const head = this.#head(type);
     const bytes = this.#bytes;
     const end = this.#at;
     this.#at = headerBytes;
     this.#count = 0;
-    this.#bytes = Buffer.allocUnsafe(bytes.length);
+    this.#bytes = this.#spare ?? Buffer.allocUnsafeSlow(bytes.length);
+    this.#spare = null;
     const batch = compress === null ? bytes.subarray(0, end) : Buffer.concat([head, await compress(bytes.subarray(headerBytes, end))]);
+    if (compress !== null) {
+      this.#spare = bytes;
+    }
     head.copy(batch);
     batch.writeInt32BE(batch.length - 12, 8); // what stands after this field
     batch.writeUInt32BE(crc32c(batch, 21, batch.length), 17);
     return batch;
+  }
+
+  /** Takes back the memory of a batch that {@link finish} gave without compression. Any other is left to the garbage collector. */
+  recycle(batch: Buffer): void {
+    if (batch.byteOffset === 0 && batch.buffer.byteLength >= firstCapacity) {
+      this.#spare = Buffer.from(batch.buffer);
+    }
   }
 
   #head(type: number): Buffer {
@@ -85,7 +101,7 @@ export class RecordBatchBuilder {
 
   #reserve(bytes: number): void {
     if (this.#at + bytes > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#at + bytes));
+      const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + bytes));
       this.#bytes.copy(larger, 0, 0, this.#at);
       this.#bytes = larger;
     }

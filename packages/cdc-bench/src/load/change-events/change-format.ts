@@ -27,8 +27,24 @@ export interface ChangeFormat {
   readonly title: string;
   /** What has to be registered; none if messages carry their schema, or have none. */
   schemas(source: ChangeSource): readonly NeededSchema[];
-  /** @param ids needed if there are schemas to register */
-  createEncoder(source: ChangeSource, ids: SchemaIds | null): ChangeEncoder;
+  /**
+   * @param ids needed if there are schemas to register
+   * @param takeBytes gives the buffers of the messages; without it each has one of its own
+   */
+  createEncoder(source: ChangeSource, ids: SchemaIds | null, takeBytes?: TakeBytes): ChangeEncoder;
+}
+
+/** Gives a buffer of so many bytes. What it holds is anything. */
+export type TakeBytes = (size: number) => Buffer;
+
+/** `text` between two pieces of a message that stay the same. They are copied as bytes: as text they would be encoded again for each message. */
+export function textBetween(head: Uint8Array, text: string, tail: Uint8Array, takeBytes: TakeBytes): Buffer {
+  const end = head.length + Buffer.byteLength(text);
+  const bytes = takeBytes(end + tail.length);
+  bytes.set(head);
+  bytes.write(text, head.length);
+  bytes.set(tail, end);
+  return bytes;
 }
 
 /** Of messages that a schema registry is needed for: a zero, then the id. */

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { setImmediate as yieldToEventLoop, setTimeout as pass } from "node:timers/promises";
 import type { BatchWriter } from "../../load/batch-writer/batch-writer.ts";
 import { type BatchCompression, loadCompression } from "../../load/batch-writer/compression.ts";
-import { partitionOf } from "../../load/batch-writer/murmur2.ts";
+import { murmur2, partitionOfHash } from "../../load/batch-writer/murmur2.ts";
 import type { RecordHeader } from "../../load/batch-writer/record-batch.ts";
 import {
   type ChangeEncoder,
@@ -16,6 +16,7 @@ import {
 import type { Observer } from "../../observe/observer.ts";
 import { DelayHistogram, type DelaySummary } from "./lateness.ts";
 import { sourceOf, type TopicPlan } from "./produce-plan.ts";
+import { RecycledBytes } from "./recycled-bytes.ts";
 import { evenSchedule, type Schedule } from "./schedule.ts";
 import { type LoadedBatch, TopicLane } from "./topic-lane.ts";
 
@@ -101,6 +102,7 @@ class ProduceRun {
   readonly #lateness = new DelayHistogram();
   readonly #dueToAck = new DelayHistogram();
   readonly #ack = new DelayHistogram();
+  readonly #messageBytes = new RecycledBytes();
   readonly #inFlight = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
   readonly #schedule: Schedule | null;
@@ -115,7 +117,7 @@ class ProduceRun {
       const partitions = options.writer.partitionsOf(plan.topic);
       return {
         lane: new TopicLane(plan, compressions.get(plan.compression)!, partitions), // loaded for these topics
-        encoder: plan.format.createEncoder(source, options.schemaIds.get(plan.topic) ?? null),
+        encoder: plan.format.createEncoder(source, options.schemaIds.get(plan.topic) ?? null, (size) => this.#messageBytes.take(size)),
         prefix: source.prefix,
         partitions,
         headers: options.headers ? debeziumHeaders(source.prefix) : [],
@@ -192,11 +194,12 @@ class ProduceRun {
   #write({ id, envelope }: ChangeRecord, timestampMs: number, dueMs: number | null): boolean {
     let isFull = false;
     // By the key's JSON, whatever the format: a row has the same partition in each topic.
-    const keyText = Buffer.from(`{"id":${id}}`);
+    const keyHash = murmur2(Buffer.from(`{"id":${id}}`));
     for (const { lane, encoder, prefix, partitions, headers } of this.#targets) {
       const value = envelope === null ? null : encoder.value(withPrefix(envelope, prefix));
       const record = { timestampMs, dueMs, key: encoder.key({ id }), value };
-      isFull = lane.add(partitionOf(keyText, partitions), record, headers) >= this.#options.batchBytes || isFull;
+      isFull = lane.add(partitionOfHash(keyHash, partitions), record, headers) >= this.#options.batchBytes || isFull;
+      this.#messageBytes.release(); // the batch has its own copy
     }
     return isFull;
   }

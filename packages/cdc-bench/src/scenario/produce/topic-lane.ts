@@ -60,10 +60,12 @@ export class TopicLane {
     return batches;
   }
 
-  acknowledged({ records, payloadBytes, bytes }: LoadedBatch): void {
+  /** The batch is counted, and its memory is used again. */
+  acknowledged({ partition, records, payloadBytes, bytes }: LoadedBatch): void {
     this.records += records;
     this.payloadBytes += payloadBytes;
     this.wireBytes += bytes.length;
     this.batches++;
+    this.#open[partition]!.builder.recycle(bytes);
   }
 }

@@ -1,5 +1,5 @@
 import avro from "avsc";
-import { type ChangeFormat, confluentPrefix, idsFor, type NeededSchema } from "../change-format.ts";
+import { type ChangeFormat, confluentPrefix, idsFor, type NeededSchema, type TakeBytes } from "../change-format.ts";
 import type { ChangeSource } from "../change-stream.ts";
 import { connectEnvelopeSchema, connectKeySchema } from "../connect-schema.ts";
 import { avroSchemaOf } from "./avro-schema.ts";
@@ -9,12 +9,12 @@ export const confluentAvro: ChangeFormat = {
   name: "confluent-avro",
   title: "Confluent Avro",
   schemas: schemasOf,
-  createEncoder(source, ids) {
+  createEncoder(source, ids, takeBytes = Buffer.allocUnsafe) {
     const found = idsFor("confluent-avro", ids);
     const [key, value] = schemasOf(source).map(({ schema }) =>
       avro.Type.forSchema(JSON.parse(schema) as avro.Schema, { typeHook: longs }),
     ) as [avro.Type, avro.Type];
-    return { key: writerOf(key, found.key), value: writerOf(value, found.value) };
+    return { key: writerOf(key, found.key, takeBytes), value: writerOf(value, found.value, takeBytes) };
   },
 };
 
@@ -29,7 +29,7 @@ function schemasOf(source: ChangeSource): readonly NeededSchema[] {
 const firstScratchBytes = 4_096;
 
 /** Encodes into one buffer, again and again, and copies what came of it. */
-function writerOf(type: avro.Type, id: number): (value: unknown) => Buffer {
+function writerOf(type: avro.Type, id: number, takeBytes: TakeBytes): (value: unknown) => Buffer {
   const prefix = confluentPrefix(id);
   let scratch = Buffer.alloc(firstScratchBytes);
   prefix.copy(scratch);
@@ -41,7 +41,9 @@ function writerOf(type: avro.Type, id: number): (value: unknown) => Buffer {
       prefix.copy(scratch);
       end = type.encode(value, scratch, prefix.length);
     }
-    return Buffer.from(scratch.subarray(0, end));
+    const bytes = takeBytes(end);
+    scratch.copy(bytes, 0, 0, end);
+    return bytes;
   };
 }
 

@@ -1,7 +1,9 @@
-import { type ChangeFormat, confluentPrefix, idsFor, type NeededSchema } from "../change-format.ts";
+import { type ChangeFormat, confluentPrefix, idsFor, type NeededSchema, textBetween } from "../change-format.ts";
 import type { ChangeSource } from "../change-stream.ts";
 import { type ConnectSchema, connectEnvelopeSchema, connectKeySchema } from "../connect-schema.ts";
 import { envelopeText, keyText } from "./payload-text.ts";
+
+const nothing = Buffer.alloc(0);
 
 /**
  * Confluent's JSON Schema converter with its defaults. No converter was recorded: the schema follows the converter's source. With
@@ -11,12 +13,12 @@ export const confluentJsonSchema: ChangeFormat = {
   name: "confluent-json-schema",
   title: "Confluent JSON Schema",
   schemas: schemasOf,
-  createEncoder(_source, ids) {
+  createEncoder(_source, ids, takeBytes = Buffer.allocUnsafe) {
     const found = idsFor("confluent-json-schema", ids);
     const [key, value] = [confluentPrefix(found.key), confluentPrefix(found.value)];
     return {
-      key: (part) => Buffer.concat([key, Buffer.from(keyText(part))]),
-      value: (envelope) => Buffer.concat([value, Buffer.from(envelopeText(envelope))]),
+      key: (part) => textBetween(key, keyText(part), nothing, takeBytes),
+      value: (envelope) => textBetween(value, envelopeText(envelope), nothing, takeBytes),
     };
   },
 };

@@ -1,6 +1,6 @@
 import protobuf from "protobufjs";
-import { type ChangeFormat, confluentPrefix, idsFor, type NeededSchema } from "../change-format.ts";
-import type { Envelope } from "../envelope.ts";
+import { type ChangeFormat, confluentPrefix, idsFor, type NeededSchema, type TakeBytes } from "../change-format.ts";
+import type { Envelope, EnvelopeSource } from "../envelope.ts";
 import type { SalesOrderRow } from "../sales-order-row.ts";
 
 const decimalFile =
@@ -102,55 +102,105 @@ export const confluentProtobuf: ChangeFormat = {
     { part: "key", schemaType: "PROTOBUF", schema: keyFile },
     { part: "value", schemaType: "PROTOBUF", schema: valueFile },
   ],
-  createEncoder(_source, ids) {
+  createEncoder(_source, ids, takeBytes = Buffer.allocUnsafe) {
     const found = idsFor("confluent-protobuf", ids);
     const root = new protobuf.Root();
     for (const file of [decimalFile, keyFile, valueFile]) {
       protobuf.parse(file, root, { keepCase: true });
     }
-    const key = writerOf(root.lookupType("Key"), found.key);
-    const value = writerOf(root.lookupType("Envelope"), found.value);
+    const key = writerOf(root.lookupType("Key"), found.key, takeBytes);
+    const value = writerOf(root.lookupType("Envelope"), found.value, takeBytes);
     return { key, value: (envelope) => value(messageOf(envelope)) };
   },
 };
 
 /** A zero, the id, and a zero: the message is the first of its file. */
-function writerOf(type: protobuf.Type, id: number): (message: object) => Buffer {
+function writerOf(type: protobuf.Type, id: number, takeBytes: TakeBytes): (message: object) => Buffer {
   const prefix = Buffer.concat([confluentPrefix(id), Buffer.from([0])]);
-  return (message) => Buffer.concat([prefix, type.encode(message).finish()]);
+  return (message) => {
+    const content = type.encode(message).finish();
+    const bytes = takeBytes(prefix.length + content.length);
+    bytes.set(prefix);
+    bytes.set(content, prefix.length);
+    return bytes;
+  };
 }
 
-/** What is null is absent, as the encoder has it by itself. Nanoseconds are given in two halves. */
-function messageOf({ before, after, source, ts_ns, ...rest }: Envelope): object {
+/** What is null is absent, as the encoder has it by itself. Nanoseconds are given in two halves. Copies by spreading cost twice as much. */
+function messageOf({ before, after, source, transaction, op, ts_ms, ts_us, ts_ns }: Envelope): object {
   return {
-    ...rest,
     before: rowMessage(before),
     after: rowMessage(after),
-    source: { ...source, ts_ns: halves(source.ts_ns) },
+    source: sourceMessage(source),
+    transaction,
+    op,
+    ts_ms,
+    ts_us,
     ts_ns: halves(ts_ns),
   };
 }
 
-function rowMessage(row: SalesOrderRow | null): object | null {
-  return row === null
-    ? null
-    : {
-        ...row,
-        unitprice: decimalMessage(row.unitprice, 4),
-        unitpricediscount: decimalMessage(row.unitpricediscount, 4),
-        linetotal: decimalMessage(row.linetotal, 6),
-      };
+function sourceMessage(source: EnvelopeSource): object {
+  const { version, connector, name, ts_ms, snapshot, db, sequence, ts_us, ts_ns, schema, table, txId, lsn, xmin, origin, origin_lsn } =
+    source;
+  return {
+    version,
+    connector,
+    name,
+    ts_ms,
+    snapshot,
+    db,
+    sequence,
+    ts_us,
+    ts_ns: halves(ts_ns),
+    schema,
+    table,
+    txId,
+    lsn,
+    xmin,
+    origin,
+    origin_lsn,
+  };
 }
+
+function rowMessage(row: SalesOrderRow | null): object | null {
+  if (row === null) {
+    return null;
+  }
+  const { id, salesorderid, salesorderdetailid, carriertrackingnumber, orderqty, productid, specialofferid, rowguid, modifieddate } = row;
+  return {
+    id,
+    salesorderid,
+    salesorderdetailid,
+    carriertrackingnumber,
+    orderqty,
+    productid,
+    specialofferid,
+    unitprice: decimalMessage(row.unitprice, 4),
+    unitpricediscount: decimalMessage(row.unitpricediscount, 4),
+    linetotal: decimalMessage(row.linetotal, 6),
+    rowguid,
+    modifieddate,
+  };
+}
+
+const maxNumberBytes = 6;
 
 /** The converter writes how many digits the value has, whatever the column allows. */
 function decimalMessage(value: Buffer, scale: number): object {
-  const padding = 8 - value.length;
-  const unscaled = padding >= 0 ? readSigned(value) : BigInt(`0x${value.toString("hex")}`);
-  return { value, precision: String(unscaled).replace("-", "").length, scale };
+  return { value, precision: digitsOf(value), scale };
 }
 
-function readSigned(value: Buffer): bigint {
-  return BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString("hex")}`));
+function digitsOf(value: Buffer): number {
+  if (value.length > maxNumberBytes) {
+    const unscaled = BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString("hex")}`));
+    return String(unscaled).replace("-", "").length;
+  }
+  let digits = 1;
+  for (let rest = Math.abs(value.readIntBE(0, value.length)); rest >= 10; rest = Math.floor(rest / 10)) {
+    digits++;
+  }
+  return digits;
 }
 
 function halves(value: bigint | null): { readonly low: number; readonly high: number; readonly unsigned: false } | null {
