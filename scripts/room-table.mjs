@@ -17,6 +17,8 @@ export const packageTable = {
   kafkajs: ["consumer:types", "decode", "record-batch", "driver"],
   confluent: ["consumer:types", "decode", "driver"],
   postgres: ["consumer:types", "decode"],
+  fastify: ["consumer:types"],
+  lambda: ["consumer:types", "decode", "registry"],
   testkit: ["decode", "registry", "consumer"],
   cdckit: ["decode", "registry", "consumer", "kafkajs"],
   "cdc-bench": ["decode", "record-batch", "json-schema", "registry", "consumer", "kafkajs", "postgres", "testkit", "cdckit"],

@@ -28,6 +28,8 @@ export const outline = [
       "packages/record-batch.md",
       "packages/json-schema.md",
       "packages/postgres.md",
+      "packages/fastify.md",
+      "packages/lambda.md",
       "packages/testkit.md",
       "packages/cdc-bench.md",
     ],

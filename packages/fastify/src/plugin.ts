@@ -1,0 +1,70 @@
+import type { RunnableConsumer } from "@cdckit/consumer";
+import type { FastifyInstance } from "fastify";
+import { type FastifyCdcOptions, resolveFastifyCdcOptions, type ResolvedFastifyCdcOptions } from "./options.ts";
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** The consumer of the plugin `fastifyCdc`, unless its option `name` is another one. */
+    cdc: RunnableConsumer;
+  }
+}
+
+/**
+ * Gives a Fastify app a consumer. It starts when the app is ready. It stops first of all when the app closes: what is in flight is handled
+ * and committed while databases and other plugins are still open.
+ */
+export async function fastifyCdc(app: FastifyInstance, options: FastifyCdcOptions): Promise<void> {
+  const resolved = resolveFastifyCdcOptions(options);
+  const { consumer, name } = resolved;
+  app.decorate(name, consumer);
+  addRoutes(app, resolved);
+  let isClosing = false;
+  app.addHook("onReady", async () => {
+    void consumer.run().then(
+      () => ended(app, resolved, null, isClosing),
+      (error: Error) => ended(app, resolved, error, isClosing),
+    );
+  });
+  // Not onClose: it comes after the last response, and the stop would wait for clients that keep theirs open.
+  app.addHook("preClose", async () => {
+    isClosing = true;
+    await consumer.stop();
+  });
+}
+
+/** The consumer belongs to the app that registers the plugin: without this mark, Fastify would show it to the plugin alone. */
+Object.assign(fastifyCdc, {
+  [Symbol.for("skip-override")]: true,
+  [Symbol.for("fastify.display-name")]: "@cdckit/fastify",
+  [Symbol.for("plugin-meta")]: { name: "@cdckit/fastify", fastify: ">=4.29.0 <6" },
+});
+
+function addRoutes(app: FastifyInstance, { consumer, livePath, readyPath, metrics, metricsPath }: ResolvedFastifyCdcOptions): void {
+  for (const [path, member] of [[livePath, "live"] as const, [readyPath, "ready"] as const]) {
+    if (path !== false) {
+      // A probe comes every few seconds: its requests are no news.
+      app.get(path, { logLevel: "warn" }, async (_request, reply) => {
+        const { live, ready, phase, reasons } = consumer.health();
+        const isWell = member === "live" ? live : ready;
+        return reply.code(isWell ? 200 : 503).send({ live, ready, phase, reasons });
+      });
+    }
+  }
+  if (metrics !== null) {
+    app.get(metricsPath, { logLevel: "warn" }, async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
+  }
+}
+
+function ended(app: FastifyInstance, { closeApp, onEnd }: ResolvedFastifyCdcOptions, error: Error | null, isClosing: boolean): void {
+  if (error !== null) {
+    app.log.error({ err: error }, "the consumer has halted");
+  }
+  if (isClosing) {
+    return;
+  }
+  onEnd(error);
+  if (closeApp) {
+    app.log.info("the app closes: its consumer has ended");
+    void app.close();
+  }
+}

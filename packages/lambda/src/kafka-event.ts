@@ -1,0 +1,68 @@
+/** What Lambda hands over for Kafka, and what it is answered: https://docs.aws.amazon.com/lambda/latest/dg/with-msk.html */
+import type { KafkaRecord } from "@cdckit/decode";
+import { LambdaError } from "./errors.ts";
+
+/** An event of an event source mapping for Amazon MSK (`aws:kafka`) or for a Kafka of your own (`SelfManagedKafka`). */
+export interface KafkaEvent {
+  readonly eventSource: string;
+  /** The records of each partition, in the order of their offsets, by `topic-partition`. */
+  readonly records: Readonly<Record<string, readonly KafkaEventRecord[]>>;
+}
+
+/** A record as Lambda writes it: key and value in base64, each header as an object of one name. What is null may be left out. */
+export interface KafkaEventRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number;
+  readonly key?: string | null;
+  readonly value?: string | null;
+  readonly headers?: readonly Readonly<Record<string, readonly number[] | null>>[] | null;
+}
+
+/** Where Lambda goes on: one entry for each partition that has a failure. The records below it count as handled. */
+export interface KafkaBatchResponse {
+  readonly batchItemFailures: readonly KafkaBatchItemFailure[];
+}
+
+/** The first record of a partition that was not handled. */
+export interface KafkaBatchItemFailure {
+  /** `partition` is the name of the partition in the event, `topic-partition`. */
+  readonly itemIdentifier: { readonly partition: string; readonly offset: number };
+}
+
+const sources: readonly unknown[] = ["aws:kafka", "SelfManagedKafka"];
+
+/** The partitions of an event. Throws if the event is not one of Kafka: Lambda hands over whatever the function's triggers are. */
+export function partitionsOf(event: unknown): readonly (readonly [name: string, records: readonly KafkaEventRecord[]])[] {
+  const { eventSource, records } = (event ?? {}) as Partial<Record<keyof KafkaEvent, unknown>>;
+  if (!sources.includes(eventSource) || typeof records !== "object" || records === null) {
+    const found = typeof eventSource === "string" ? `eventSource ${JSON.stringify(eventSource)}` : "no eventSource";
+    throw new LambdaError(
+      "invalid-event",
+      `expected an event of Kafka (eventSource "aws:kafka" or "SelfManagedKafka", with records), found ${found}: give this function no other trigger`,
+    );
+  }
+  return Object.entries(records as KafkaEvent["records"]);
+}
+
+/** The record with its bytes. */
+export function kafkaRecordOf({ topic, partition, offset, timestamp, key, value, headers }: KafkaEventRecord): KafkaRecord {
+  return {
+    topic,
+    partition,
+    offset: BigInt(offset),
+    timestamp: BigInt(timestamp),
+    key: bytesOf(key),
+    value: bytesOf(value),
+    headers: (headers ?? []).flatMap((header) =>
+      Object.entries(header).map(([name, bytes]) => [name, bytes === null ? null : Uint8Array.from(bytes)] as const),
+    ),
+  };
+}
+
+/** An empty text is an empty value, which is no tombstone. */
+function bytesOf(base64: string | null | undefined): Buffer | null {
+  return base64 === null || base64 === undefined ? null : Buffer.from(base64, "base64");
+}

@@ -1,0 +1,227 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { createDecoder, isDecodeError } from "@cdckit/decode";
+import { createRegistry, fromBundle } from "@cdckit/registry";
+import { bundledRecording, loadRecording } from "@cdckit/testkit";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createLambdaHandler, isLambdaError, type KafkaEvent, type KafkaEventRecord, type LambdaHandlerOptions } from "./index.ts";
+
+const recorded = bundledRecording("postgres-debezium-3.5/tav.inv.composite_pk");
+/** Records of real Debezium, in Avro, as Lambda writes them. */
+let records: readonly KafkaEventRecord[] = [];
+
+beforeAll(async () => {
+  records = (await loadRecording(recorded.file)).map(({ topic, partition, offset, timestamp, key, value, headers }) => ({
+    topic,
+    partition,
+    offset: Number(offset),
+    timestamp: Number(timestamp),
+    key: key === null ? null : Buffer.from(key).toString("base64"),
+    value: value === null ? null : Buffer.from(value).toString("base64"),
+    headers: headers.map(([name, bytes]) => ({ [name]: bytes === null ? null : [...bytes] })),
+  }));
+});
+
+/** The same records in these partitions of a topic with a dash in its name. */
+function eventOf(partitions: readonly number[], eventSource = "SelfManagedKafka"): KafkaEvent {
+  const entries = partitions.map((partition) => [
+    `shop-eu.orders-${partition}`,
+    records.map((record) => ({ ...record, topic: "shop-eu.orders", partition })),
+  ]);
+  return { eventSource, records: Object.fromEntries(entries) as KafkaEvent["records"] };
+}
+
+interface Line {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+function handlerOf(options: LambdaHandlerOptions = {}) {
+  const lines: Line[] = [];
+  const log = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
+    void lines.push({ level, fields, message });
+  const logger = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+  return { handler: createLambdaHandler({ registry: fromBundle(recorded.schemasFile), logger, ...options }), lines };
+}
+
+describe("a failure", () => {
+  test("ends its partition at its record and no other partition, whose records are all handled in their order", async () => {
+    const { handler, lines } = handlerOf();
+    const handled: Record<number, number[]> = { 0: [], 1: [], 2: [] };
+    const failing = records[2]?.offset ?? -1;
+    handler.on("*", async ({ record }) => {
+      await Promise.resolve();
+      if (record.partition === 1 && Number(record.offset) === failing) {
+        throw new Error("the warehouse is closed");
+      }
+      handled[record.partition]?.push(Number(record.offset));
+    });
+    expect(await handler(eventOf([0, 1, 2]))).toEqual({
+      batchItemFailures: [{ itemIdentifier: { partition: "shop-eu.orders-1", offset: failing } }],
+    });
+    const all = records.map(({ offset }) => offset);
+    expect(handled).toEqual({ 0: all, 1: all.slice(0, 2), 2: all });
+    expect(lines).toMatchObject([
+      { level: "error", fields: { err: { message: "the warehouse is closed" }, topic: "shop-eu.orders", partition: 1, offset: failing } },
+    ]);
+  });
+
+  test("is one of decoding, too, and says so", async () => {
+    const { handler, lines } = handlerOf();
+    handler.on("*", () => {});
+    const { records: partitions } = eventOf([0]);
+    const cut = records.map((record, index) =>
+      index === 1 && typeof record.value === "string"
+        ? { ...record, value: Buffer.from(record.value, "base64").subarray(0, -1).toString("base64") }
+        : record,
+    );
+    expect(Object.keys(partitions)).toEqual(["shop-eu.orders-0"]);
+    const answer = await handler({ eventSource: "aws:kafka", records: { "shop-eu.orders-0": cut } });
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: { partition: "shop-eu.orders-0", offset: cut[1]?.offset } }] });
+    expect(isDecodeError(lines[0]?.fields["err"])).toBe(true);
+  });
+
+  test("of a registry that cannot be asked leaves every record to the next attempt", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, "close");
+    const registry = createRegistry({ url: `http://127.0.0.1:${port}`, timeoutMs: 1_000, retry: { attempts: 1 } });
+    const { handler, lines } = handlerOf({ registry });
+    handler.on("*", () => {});
+    const first = records[0]?.offset;
+    expect(await handler(eventOf([0]))).toEqual({
+      batchItemFailures: [{ itemIdentifier: { partition: "shop-eu.orders-0", offset: first } }],
+    });
+    expect(lines[0]?.fields["err"]).toMatchObject({ code: "schema-unavailable", retriable: true });
+    await registry.close();
+  });
+
+  test("that comes again goes on at its record, and gives each record once in all", async () => {
+    const { handler } = handlerOf();
+    const handled: number[] = [];
+    let isDown = true;
+    handler.on("*", ({ record }) => {
+      if (isDown && Number(record.offset) === records[3]?.offset) {
+        throw new Error("the warehouse is closed");
+      }
+      handled.push(Number(record.offset));
+    });
+    const event = eventOf([0]);
+    const { batchItemFailures } = await handler(event);
+    isDown = false;
+    // As Lambda does: the records of the partition from the one that was named on.
+    const rest = Object.entries(event.records).map(([name, list]) => {
+      const from = batchItemFailures.find(({ itemIdentifier }) => itemIdentifier.partition === name)?.itemIdentifier.offset ?? Infinity;
+      return [name, list.filter(({ offset }) => offset >= from)] as const;
+    });
+    expect(await handler({ ...event, records: Object.fromEntries(rest) })).toEqual({ batchItemFailures: [] });
+    expect(handled).toEqual(records.map(({ offset }) => offset));
+  });
+
+  test("is an error of the invocation with the option failure: throw, with the failure as its cause", async () => {
+    const { handler } = handlerOf({ failure: "throw" });
+    const cause = new Error("the warehouse is closed");
+    handler.on("*", ({ record }) => {
+      if (record.partition === 1) {
+        throw cause;
+      }
+    });
+    const error = await handler(eventOf([0, 1])).catch((thrown: unknown) => thrown);
+    expect(isLambdaError(error)).toBe(true);
+    expect(error).toMatchObject({ code: "batch-failed", cause });
+    expect((error as Error).message).toContain("1 of 2 partitions have a record that was not handled, the first is shop-eu.orders-1@");
+    await expect(handler(eventOf([0]))).resolves.toEqual({ batchItemFailures: [] });
+  });
+});
+
+test("no record is started when the invocation has too little time left", async () => {
+  const { handler, lines } = handlerOf({ reserveMs: 500 });
+  let left = 1_000;
+  const handled: number[] = [];
+  handler.on("*", ({ record }) => {
+    handled.push(Number(record.offset));
+    left -= 300;
+  });
+  const answer = await handler(eventOf([0]), { getRemainingTimeInMillis: () => left });
+  expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: { partition: "shop-eu.orders-0", offset: records[2]?.offset } }] });
+  expect(handled).toEqual(records.slice(0, 2).map(({ offset }) => offset));
+  expect(lines).toMatchObject([{ level: "warn", fields: { offset: records[2]?.offset, reserveMs: 500 } }]);
+});
+
+test("strict makes an event that nobody takes a failure of its record", async () => {
+  const { handler, lines } = handlerOf({ strict: true });
+  handler.on("composite_pk", { create: () => {}, read: () => {}, delete: () => {} });
+  const { batchItemFailures } = await handler(eventOf([0]));
+  expect(batchItemFailures.length).toBe(1);
+  expect(lines[0]?.fields["err"]).toMatchObject({ code: "unhandled-event" });
+});
+
+test("an event of another trigger is refused, so that a wrong trigger is seen", async () => {
+  const { handler } = handlerOf();
+  const message = '[invalid-event] expected an event of Kafka (eventSource "aws:kafka" or "SelfManagedKafka", with records), found ';
+  await expect(handler({ Records: [{ eventSource: "aws:sqs" }] } as never)).rejects.toThrow(`${message}no eventSource`);
+  await expect(handler({ eventSource: "aws:kafka" } as never)).rejects.toThrow(`${message}eventSource "aws:kafka"`);
+  await expect(handler(null as never)).rejects.toThrow(message);
+});
+
+test("a null value is a tombstone, whether it is null or left out, and an empty one is not", async () => {
+  const { handler } = handlerOf({ decoder: createDecoder({ topics: { t: { value: { encoding: "text" } } } }) });
+  const kinds: string[] = [];
+  handler.on("*", ({ kind }) => void kinds.push(kind));
+  const record = { topic: "t", partition: 0, timestamp: 0, key: Buffer.from("1").toString("base64") };
+  const list = [
+    { ...record, offset: 0, value: null },
+    { ...record, offset: 1 },
+    { ...record, offset: 2, value: "", headers: null },
+  ];
+  expect(await handler({ eventSource: "aws:kafka", records: { "t-0": list } })).toEqual({ batchItemFailures: [] });
+  expect(kinds.slice(0, 2)).toEqual(["tombstone", "tombstone"]);
+  expect(kinds[2]).not.toBe("tombstone");
+});
+
+test("wrong options and handlers are refused where they are given", () => {
+  const options = [
+    [{ strict: 1 }, "[invalid-option] expected strict to be true or false, found number"],
+    [{ failure: "halt" }, '[invalid-option] expected failure to be "report" or "throw", found "halt"'],
+    [{ reserveMs: -1 }, "[invalid-option] expected reserveMs to be milliseconds, 0 or more, found -1"],
+    [{ groupId: "g" }, "[invalid-option] groupId is no option; the options are registry, decoder, strict, failure, reserveMs, logger"],
+    [
+      { registry: "http://user:secret@registry" },
+      '[invalid-option] expected registry to be { url: "http://..." } or a schema source, found a string',
+    ],
+    [{ registry: { url: "ftp://registry" } }, "[invalid-option] registry."],
+    [{ decoder: { schemas: {} } }, "[invalid-option] expected decoder to be options of a decoder without schemas"],
+    [{ decoder: { values: { int64: "float" } } }, "[invalid-option] decoder."],
+  ] as const;
+  for (const [wrong, message] of options) {
+    expect(() => createLambdaHandler(wrong as never)).toThrow(message);
+  }
+  const handler = createLambdaHandler().on("orders", { create: () => {} });
+  const handlers = [
+    ["orders", { create: () => {} }, '[invalid-handler] on("orders") has a handler for create already'],
+    [
+      "orders",
+      { insert: () => {} },
+      '[invalid-handler] on("orders"): handler "insert" is unknown: the handlers are create, update, delete,',
+    ],
+    ["orders", { batch: () => {} }, '[invalid-handler] on("orders"): handler "batch" is unknown'],
+    ["orders", () => {}, '[invalid-handler] on("orders") expects an object of handlers'],
+    ["heartbeat", { create: () => {} }, '[invalid-handler] on("heartbeat") expects a function'],
+    ["", { create: () => {} }, "[invalid-handler] on() expects the name of a table or a topic"],
+  ] as const;
+  for (const [pattern, wrong, message] of handlers) {
+    expect(() => handler.on(pattern as "orders", wrong as never)).toThrow(message);
+  }
+});
+
+test("rows have the types that a handler says, and `on` gives the handler that Lambda calls", async () => {
+  const { handler } = handlerOf();
+  const seen: number[] = [];
+  const same = handler.on<{ a: number }>("composite_pk", { create: ({ after }) => void seen.push(after.a) });
+  expect(same).toBe(handler);
+  await same(eventOf([0]));
+  expect(seen.length).toBeGreaterThan(0);
+});

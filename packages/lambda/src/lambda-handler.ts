@@ -1,0 +1,150 @@
+import type { AnyHandler, ControlEvents, ControlKind, EventHandler, TableHandlers } from "@cdckit/consumer";
+import { type CdcEvent, type Columns, createDecoder, type Decoder, type SchemaSource } from "@cdckit/decode";
+import { createRegistry, type RegistryOptions } from "@cdckit/registry";
+import { LambdaError } from "./errors.ts";
+import {
+  type KafkaBatchItemFailure,
+  type KafkaBatchResponse,
+  type KafkaEvent,
+  type KafkaEventRecord,
+  kafkaRecordOf,
+  partitionsOf,
+} from "./kafka-event.ts";
+import { type LambdaHandlerOptions, type ResolvedLambdaHandlerOptions, resolveLambdaHandlerOptions } from "./options.ts";
+import { TableRouter } from "./table-router.ts";
+
+/** The part of Lambda's context that is used. */
+export interface LambdaContext {
+  getRemainingTimeInMillis(): number;
+}
+
+/** What to do with the events of a table: one at a time, in the order of their partition. */
+export type LambdaTableHandlers<Row = Columns, Key = Columns> = Omit<TableHandlers<Row, Key>, "batch">;
+
+/** A function for Lambda, with the handlers of tables: `export const handler = createLambdaHandler().on(...)`. */
+export interface LambdaHandler {
+  /** Handles the records of an event. Resolves with the first record of each partition that was not handled. */
+  (event: KafkaEvent, context?: LambdaContext): Promise<KafkaBatchResponse>;
+  /** Handles events that belong to no table, by kind: `"heartbeat"`, `"transaction"`, ... */
+  on<Kind extends ControlKind>(kind: Kind, handler: EventHandler<ControlEvents[Kind]>): this;
+  /** Handles every event that no other handler takes. */
+  on(pattern: "*", handler: AnyHandler | LambdaTableHandlers): this;
+  /**
+   * Handles the events of a table. The pattern is its name (`"database.schema.table"`), the end of its name (`"schema.table"` or `"table"`;
+   * `"database.table"` if the source has no schemas), or the name of its topic.
+   */
+  on<Row = Columns, Key = Columns>(pattern: string, handlers: LambdaTableHandlers<Row, Key>): this;
+}
+
+/**
+ * A handler for Lambda behind an event source mapping for Kafka. Make it once, outside of a function: its schemas and compiled readers live as
+ * long as the execution environment.
+ */
+export function createLambdaHandler(options: LambdaHandlerOptions = {}): LambdaHandler {
+  const invocation = new Invocations(resolveLambdaHandlerOptions(options));
+  const handler = (event: KafkaEvent, context?: LambdaContext): Promise<KafkaBatchResponse> => invocation.handle(event, context);
+  return Object.assign(handler, {
+    on(pattern: string, handlers: unknown) {
+      invocation.router.add(pattern, handlers);
+      return handler;
+    },
+  }) as LambdaHandler; // `on` returns the handler that it is a member of
+}
+
+/** Why a partition was left, and at which record. */
+interface Left {
+  readonly failure: KafkaBatchItemFailure;
+  readonly error: unknown;
+}
+
+class Invocations {
+  readonly router: TableRouter = new TableRouter();
+  readonly #options: ResolvedLambdaHandlerOptions;
+  readonly #decoder: Decoder;
+
+  constructor(options: ResolvedLambdaHandlerOptions) {
+    this.#options = options;
+    this.#decoder = decoderOf(options);
+  }
+
+  /** Partitions are handled beside each other, and the records of each in their order. */
+  async handle(event: KafkaEvent, context: LambdaContext | undefined): Promise<KafkaBatchResponse> {
+    const isOutOfTime = (): boolean => (context?.getRemainingTimeInMillis() ?? Infinity) < this.#options.reserveMs;
+    const partitions = partitionsOf(event).map(([name, records]) => this.#handlePartition(name, records, isOutOfTime));
+    const left = (await Promise.all(partitions)).filter((one) => one !== null);
+    const [first] = left;
+    if (first !== undefined && this.#options.throws) {
+      const { partition, offset } = first.failure.itemIdentifier;
+      throw new LambdaError(
+        "batch-failed",
+        `${left.length} of ${partitions.length} partitions have a record that was not handled, the first is ${partition}@${offset}; Lambda hands over the whole batch again`,
+        { cause: first.error },
+      );
+    }
+    return { batchItemFailures: left.map(({ failure }) => failure) };
+  }
+
+  /** Stops at the first record that fails: a later one must not be handled before it. */
+  async #handlePartition(name: string, records: readonly KafkaEventRecord[], isOutOfTime: () => boolean): Promise<Left | null> {
+    for (const record of records) {
+      const { topic, partition, offset } = record;
+      const failure = { itemIdentifier: { partition: name, offset } };
+      if (isOutOfTime()) {
+        const { reserveMs } = this.#options;
+        this.#options.logger.warn(
+          { topic, partition, offset, reserveMs },
+          "the invocation has no time left; Lambda is asked to go on here",
+        );
+        return { failure, error: undefined };
+      }
+      try {
+        await this.#handleRecord(record);
+      } catch (error) {
+        this.#options.logger.error({ err: error, topic, partition, offset }, "a record failed; Lambda is asked to go on with it");
+        return { failure, error };
+      }
+    }
+    return null;
+  }
+
+  async #handleRecord(record: KafkaEventRecord): Promise<void> {
+    for (const event of await this.#decoder.decode(kafkaRecordOf(record))) {
+      const handler = this.router.handlerOf(event);
+      if (handler !== undefined) {
+        await handler(event);
+      } else if (this.#options.strict) {
+        throw unhandled(event);
+      }
+    }
+  }
+}
+
+function unhandled(event: CdcEvent): LambdaError {
+  const { topic, partition, offset } = event.record;
+  const what = event.kind === "change" ? `${event.op} of ${event.table.name}` : event.kind;
+  return new LambdaError(
+    "unhandled-event",
+    `no handler takes the ${what} at ${topic}[${partition}]@${offset}; add one, or leave strict out`,
+  );
+}
+
+/** Each message about a wrong option begins with the name of the option. */
+function decoderOf({ registry, decoder }: ResolvedLambdaHandlerOptions): Decoder {
+  if ("decode" in decoder) {
+    return decoder;
+  }
+  const schemas = registry === undefined ? undefined : named("registry", () => sourceOf(registry));
+  return named("decoder", () => createDecoder(schemas === undefined ? decoder : { ...decoder, schemas }));
+}
+
+function sourceOf(registry: RegistryOptions | SchemaSource): SchemaSource {
+  return "peek" in registry ? registry : createRegistry(registry);
+}
+
+function named<Made>(option: string, make: () => Made): Made {
+  try {
+    return make();
+  } catch (error) {
+    throw new LambdaError("invalid-option", `${option}.${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

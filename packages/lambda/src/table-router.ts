@@ -1,0 +1,132 @@
+import type { AnyHandler, ControlKind, TableHandlers } from "@cdckit/consumer";
+import type { CdcEvent, TableName } from "@cdckit/decode";
+import { LambdaError } from "./errors.ts";
+
+/** What happened to a table, as the handlers of a table are named. */
+type Slot = Exclude<keyof TableHandlers, "batch">;
+
+const slots: Readonly<Record<Slot, true>> = {
+  create: true,
+  update: true,
+  delete: true,
+  read: true,
+  truncate: true,
+  row: true,
+  tombstone: true,
+};
+
+/** A new kind does not compile without its name here. */
+const controlKinds: Readonly<Record<ControlKind, true>> = {
+  heartbeat: true,
+  transaction: true,
+  message: true,
+  "schema-change": true,
+  notification: true,
+  watermark: true,
+  tombstone: true,
+  unknown: true,
+};
+
+interface Registration {
+  readonly pattern: string;
+  readonly handlers: Readonly<Partial<Record<Slot, AnyHandler>>>;
+}
+
+/**
+ * Finds the handler of an event by the rules of a consumer: a topic's name comes before a table's, more parts of a table's name before fewer,
+ * and `"*"` takes what is left. `contract.test.ts` holds it to the consumer.
+ */
+export class TableRouter {
+  readonly #registrations: Registration[] = [];
+  readonly #control = new Map<string, AnyHandler>();
+  #any: AnyHandler | undefined;
+
+  /** Registers what `on` was given. */
+  add(pattern: string, handlers: unknown): void {
+    if (typeof pattern !== "string" || pattern === "" || pattern.split(".").includes("")) {
+      throw invalid(`on() expects the name of a table or a topic, "*" or the kind of a control event, got ${JSON.stringify(pattern)}`);
+    }
+    if (typeof handlers === "function") {
+      this.#addFunction(pattern, handlers as AnyHandler);
+    } else if (typeof handlers === "object" && handlers !== null && !Object.hasOwn(controlKinds, pattern)) {
+      this.#addTable(pattern, handlers as Registration["handlers"]);
+    } else {
+      throw invalid(
+        `on(${JSON.stringify(pattern)}) expects ${Object.hasOwn(controlKinds, pattern) ? "a function" : "an object of handlers"}`,
+      );
+    }
+  }
+
+  /** The event's handler. Undefined if nobody asked for it. */
+  handlerOf(event: CdcEvent): AnyHandler | undefined {
+    switch (event.kind) {
+      case "change":
+        return this.#ofTable(event.table, event.record.topic, event.op) ?? this.#any;
+      case "truncate":
+      case "row":
+        return this.#ofTable(event.table, event.record.topic, event.kind) ?? this.#any;
+      case "tombstone":
+        return this.#ofTable(event.table, event.record.topic, event.kind) ?? this.#control.get(event.kind) ?? this.#any;
+      default:
+        return this.#control.get(event.kind) ?? this.#any;
+    }
+  }
+
+  #ofTable(table: TableName | null, topic: string, slot: Slot): AnyHandler | undefined {
+    const path = table === null ? null : [table.database, table.schema, table.name].filter((part) => part !== undefined).join(".");
+    let best: Registration | undefined;
+    for (const one of this.#registrations) {
+      if (
+        one.handlers[slot] !== undefined &&
+        matches(one.pattern, path, topic) &&
+        (best === undefined || scope(one, topic) < scope(best, topic))
+      ) {
+        best = one;
+      }
+    }
+    return best?.handlers[slot];
+  }
+
+  #addFunction(pattern: string, handler: AnyHandler): void {
+    const isKind = Object.hasOwn(controlKinds, pattern);
+    if (pattern !== "*" && !isKind) {
+      throw invalid(`on(${JSON.stringify(pattern)}) expects an object of handlers: { ${Object.keys(slots).join(", ")} }`);
+    }
+    if (isKind ? this.#control.has(pattern) : this.#any !== undefined) {
+      throw invalid(`on(${JSON.stringify(pattern)}) has a handler already`);
+    }
+    if (isKind) {
+      this.#control.set(pattern, handler);
+    } else {
+      this.#any = handler;
+    }
+  }
+
+  #addTable(pattern: string, handlers: Registration["handlers"]): void {
+    for (const [name, handler] of Object.entries(handlers)) {
+      if (!Object.hasOwn(slots, name) || (handler !== undefined && typeof handler !== "function")) {
+        const problem = Object.hasOwn(slots, name) ? "is not a function" : `is unknown: the handlers are ${Object.keys(slots).join(", ")}`;
+        throw invalid(`on(${JSON.stringify(pattern)}): handler ${JSON.stringify(name)} ${problem}`);
+      }
+      const slot = name as Slot; // it is one of them
+      if (handler !== undefined && this.#registrations.some((other) => other.pattern === pattern && other.handlers[slot] !== undefined)) {
+        throw invalid(`on(${JSON.stringify(pattern)}) has a handler for ${name} already`);
+      }
+    }
+    this.#registrations.push({ pattern, handlers });
+  }
+}
+
+/** Only whole parts of a name count. */
+function matches(pattern: string, path: string | null, topic: string): boolean {
+  return pattern === "*" || pattern === topic || (path !== null && (path === pattern || path.endsWith(`.${pattern}`)));
+}
+
+/** The lower, the more specific. */
+function scope({ pattern }: Registration, topic: string): number {
+  return pattern === topic ? 0 : pattern === "*" ? 4 : 4 - pattern.split(".").length;
+}
+
+function invalid(detail: string): LambdaError {
+  return new LambdaError("invalid-handler", detail);
+}
