@@ -158,7 +158,7 @@ async function showLines({ stdout }) {
     return;
   }
   const { default: pretty } = await import("pino-pretty");
-  stdout?.pipe(pretty({ colorize: process.stdout.hasColors(), translateTime: "SYS:HH:MM:ss.l", ignore: "pid,hostname" }));
+  stdout?.pipe(pretty({ colorize: process.stdout.hasColors(), translateTime: "SYS:HH:MM:ss.l", ignore: "pid,hostname", singleLine: true }));
 }
 
 /**
