@@ -28,7 +28,7 @@ function cdcBench(...args: readonly string[]): { readonly status: number | null;
 
 test("--profile writes the flame graph with its configuration, the raw profile beside it, and their sum in the result", async () => {
   const ended = cdcBench("run", "--file", recording.file, "--json", "--profile", "orders.svg");
-  expect(ended.stderr).toMatch(/^(\[1\/1\] .*\n)*$/); // the progress of a run that takes over two seconds
+  expect(ended.stderr).toMatch(/^reading .*\n(\[1\/1\] .*\n)*$/); // what is done, at once, and its progress if it takes seconds
   expect(ended).toMatchObject({ status: exitCodes.ok });
   expect(schemaComplaint(JSON.parse(ended.stdout))).toBeNull();
   const { profile, notes, settings } = JSON.parse(ended.stdout) as RunResult;

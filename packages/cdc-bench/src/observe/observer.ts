@@ -1,6 +1,6 @@
 import type { Terminal } from "../terminal.ts";
 import { openPipeObserver } from "./observation-pipe.ts";
-import { createTerminalObserver } from "./terminal-observer.ts";
+import { createTerminalObserver, type ObserverOptions } from "./terminal-observer.ts";
 
 /** What a measurement says of itself while it runs. Everything but the phase may be absent: what is not known is not shown. */
 export interface Observation {
@@ -29,6 +29,6 @@ export interface Observer {
 }
 
 /** The observer that a command line has. Goes to stderr, so that stdout holds results alone, or to the pipe that the environment names. */
-export function createObserver(terminal: Terminal): Observer {
-  return openPipeObserver(terminal.env) ?? createTerminalObserver(terminal);
+export function createObserver(terminal: Terminal, options?: ObserverOptions): Observer {
+  return openPipeObserver(terminal.env) ?? createTerminalObserver(terminal, options);
 }

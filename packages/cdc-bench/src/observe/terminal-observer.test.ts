@@ -85,7 +85,7 @@ function liveObserver(
   const live = createLiveScreen(screen);
   const { signal: interrupt } = new AbortController();
   const terminal = { stdout: new PassThrough(), stderr: live.stream, liveLine: true, live, env, interrupt };
-  return { screen, terminal, observer: createTerminalObserver(terminal, now) };
+  return { screen, terminal, observer: createTerminalObserver(terminal, {}, now) };
 }
 
 /** Reads a topic of 100,000 records in ten seconds. */
@@ -213,17 +213,27 @@ describe("on a terminal", () => {
 });
 
 describe("elsewhere", () => {
-  test("is a plain line every five seconds", () => {
-    const stderr = new PassThrough();
-    const { signal: interrupt } = new AbortController();
-    const observer = createTerminalObserver({ stdout: new PassThrough(), stderr, liveLine: false, env: {}, interrupt }, now);
-    readTopic(observer, 11_000, { lag: 5 });
-    observer.note("a note");
-    observer.end();
-    expect(String(stderr.read())).toBe(
-      "reading orders, 50,000 of 100,000 records (50%), 10,000/s, 5 s left, lag 5\n" +
-        "reading orders, 100,000 of 100,000 records (100%), 10,000/s, 0 s left, lag 5\n" +
-        "a note\n",
-    );
-  });
+  test.each([
+    { isQuietAtFirst: false, first: "reading orders, 0 of 100,000 records (0%), lag 5\n" },
+    { isQuietAtFirst: true, first: "" },
+  ])(
+    "is a plain line every five seconds, and one at once unless it is to be quiet at first ($isQuietAtFirst)",
+    ({ isQuietAtFirst, first }) => {
+      const stderr = new PassThrough();
+      const { signal: interrupt } = new AbortController();
+      const observer = createTerminalObserver(
+        { stdout: new PassThrough(), stderr, liveLine: false, env: {}, interrupt },
+        { isQuietAtFirst },
+        now,
+      );
+      readTopic(observer, 11_000, { lag: 5 });
+      observer.note("a note");
+      observer.end();
+      expect(String(stderr.read())).toBe(
+        `${first}reading orders, 50,000 of 100,000 records (50%), 10,000/s, 5 s left, lag 5\n` +
+          "reading orders, 100,000 of 100,000 records (100%), 10,000/s, 0 s left, lag 5\n" +
+          "a note\n",
+      );
+    },
+  );
 });

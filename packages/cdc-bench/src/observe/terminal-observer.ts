@@ -12,9 +12,21 @@ const plainIntervalMs = 5_000;
 /** How often the pace is followed between two plain lines. */
 const plainLookMs = 500;
 
-/** A view that is redrawn in place if stderr is a terminal, and a plain line every few seconds if it is not. */
-export function createTerminalObserver(terminal: Terminal, now: () => number = performance.now.bind(performance)): Observer {
-  return terminal.liveLine ? createLiveObserver(terminal, now) : createPlainObserver(terminal, now);
+export interface ObserverOptions {
+  /** Of a command whose results begin at once: a plain line comes only after a while. @default false */
+  readonly isQuietAtFirst?: boolean;
+}
+
+/**
+ * A view that is redrawn in place if stderr is a terminal. If it is not, a plain line at once, so that nobody wonders whether the command
+ * has begun, and then one every few seconds.
+ */
+export function createTerminalObserver(
+  terminal: Terminal,
+  { isQuietAtFirst = false }: ObserverOptions = {},
+  now: () => number = performance.now.bind(performance),
+): Observer {
+  return terminal.liveLine ? createLiveObserver(terminal, now) : createPlainObserver(terminal, isQuietAtFirst, now);
 }
 
 function createLiveObserver(terminal: Terminal, now: () => number): Observer {
@@ -55,9 +67,9 @@ function createLiveObserver(terminal: Terminal, now: () => number): Observer {
   };
 }
 
-function createPlainObserver({ stderr }: Terminal, now: () => number): Observer {
+function createPlainObserver({ stderr }: Terminal, isQuietAtFirst: boolean, now: () => number): Observer {
   const paceOf = createPaceMeter(now());
-  let shownAtMs = now();
+  let shownAtMs = isQuietAtFirst ? now() : Number.NEGATIVE_INFINITY;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   return {
     observe(observation) {

@@ -44,6 +44,7 @@ export async function codec(flags: CodecFlags, terminal: Terminal): Promise<Exit
   const profiling = openProfiling(flags, "codec");
   const sink = await openResultSink(terminal, flags.output);
   const observer = createObserver(terminal);
+  observer.observe(() => ({ phase: "loading codecs" }));
   try {
     const result = await measureSets(sets, flags, terminal.interrupt, observer, demands, profiling);
     observer.end();

@@ -20,7 +20,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<ExitCo
   const startMs = performance.now();
   const profiling = openProfiling(flags, "demo");
   const sink = await openResultSink(terminal, flags.output);
-  const observer = createObserver(terminal);
+  const observer = createObserver(terminal, { isQuietAtFirst: true });
   observer.note(`recorded messages: detecting formats, then ${comparisonRounds} rounds of comparison; this takes about 15 seconds`);
   try {
     observer.observe(() => ({ phase: "detecting formats" }));

@@ -26,7 +26,7 @@ export async function inspect(flags: InspectFlags, terminal: Terminal): Promise<
   const schemas = openSchemas(source);
   const decoder = decoderOf(schemas, flags.hints);
   const sink = await openResultSink(terminal, flags.output);
-  const observer = createObserver(terminal);
+  const observer = createObserver(terminal, { isQuietAtFirst: true });
   observer.observe(() => ({ phase: "opening the source" }));
   const tally = createInspectTally();
   const untyped = new UntypedColumns();
