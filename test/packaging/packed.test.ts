@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -100,10 +100,46 @@ describe.skipIf(!isBuilt)("the packages as users install them", { meta: { skipRe
     expect(run(process.execPath, ["--input-type=module", "-e", script], folder).trim()).toBe("value-invalid");
   });
 
-  test("`npm install cdckit kafkajs` brings few packages and no build step", () => {
-    const { packages, bytes } = measureInstalled(app);
-    console.log(`npm install cdckit kafkajs: ${packages} packages, ${(bytes / 1e6).toFixed(1)} MB`);
+  test("`npm install cdckit kafkajs` stays within its budgets", () => {
+    const { packages, files, bytes } = measureInstalled(app);
+    const modules = modulesOfImport();
+    const times = Array.from({ length: 3 }, () => Number(run(process.execPath, ["--input-type=module", "-e", timedImport], app)));
+    console.log(
+      `npm install cdckit kafkajs: ${packages} packages, ${files} files, ${(bytes / 1e6).toFixed(1)} MB; ` +
+        `import "cdckit": ${modules.length} modules, ${Math.min(...times).toFixed(0)} ms of processor time`,
+    );
     expect(packages).toBeLessThanOrEqual(15);
+    expect(bytes).toBeLessThanOrEqual(8e6);
+    expect(files).toBeLessThanOrEqual(1_700);
+    expect(modules.length).toBeLessThanOrEqual(12);
+    expect(modules.filter((url) => url.includes("/kafkajs/") && !url.includes("/@cdckit/"))).toEqual([]); // loaded with the first connection
+  });
+
+  const timedImport = `const before = process.cpuUsage(); await import("cdckit");
+    const { user, system } = process.cpuUsage(before); console.log((user + system) / 1000);`;
+
+  /** The files that a process reads to import cdckit, as V8 reports them. */
+  function modulesOfImport(): readonly string[] {
+    const folder = join(temporary, "coverage");
+    const env = { ...process.env, NODE_V8_COVERAGE: folder };
+    const { status } = spawnSync(process.execPath, ["--input-type=module", "-e", `import "cdckit";`], { cwd: app, env });
+    expect(status).toBe(0);
+    const [report = ""] = readdirSync(folder);
+    const { result } = JSON.parse(readFileSync(join(folder, report), "utf8")) as { result: readonly { readonly url: string }[] };
+    return result.map(({ url }) => url).filter((url) => url.includes("/node_modules/"));
+  }
+
+  test("the documents say how to pack what `cdckit` consists of", () => {
+    const command = readFileSync(join(root, "docs/packages.md"), "utf8").match(/^npm pack .*$/m)?.[0] ?? "";
+    const named = [...command.matchAll(/ -w (\S+)/g)].map(([, name = ""]) => name);
+    const published = new Set(publishedPackages().map(({ manifest }) => manifest.name));
+    const needed = closureOf(["cdckit"]).map(({ manifest }) => manifest.name);
+    expect(named.toSorted()).toEqual(needed.filter((name) => published.has(name)).toSorted());
+  });
+
+  test("the documents have the configuration of Jest that projects are tried with", () => {
+    const config = readFileSync(join(root, "test/packaging/projects/jest/jest.config.cjs"), "utf8");
+    expect(readFileSync(join(root, "docs/packages.md"), "utf8")).toContain(`\`\`\`js\n${config}\`\`\``);
   });
 
   test("each has a README of its own, and the license of the whole", () => {

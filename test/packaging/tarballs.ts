@@ -46,17 +46,16 @@ export function installTarballs(tarballs: readonly string[], folder: string): vo
   npm(["install", ...tarballs, "--offline", "--no-audit", "--no-fund", "--ignore-scripts"], folder);
 }
 
-/** Number of packages under a node_modules folder, and their size in bytes. */
-export function measureInstalled(folder: string): { readonly packages: number; readonly bytes: number } {
+/** What is under a node_modules folder: the number of packages and of files, and the size of all files in bytes. */
+export function measureInstalled(folder: string): { readonly packages: number; readonly files: number; readonly bytes: number } {
   const lock = JSON.parse(readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8")) as { packages: Record<string, unknown> };
-  return { packages: Object.keys(lock.packages).length, bytes: bytesUnder(join(folder, "node_modules")) };
+  const sizes = sizesUnder(join(folder, "node_modules"));
+  return { packages: Object.keys(lock.packages).length, files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-function bytesUnder(folder: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+function sizesUnder(folder: string): number[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    bytes += entry.isDirectory() ? bytesUnder(path) : statSync(path).size;
-  }
-  return bytes;
+    return entry.isDirectory() ? sizesUnder(path) : [statSync(path).size];
+  });
 }
