@@ -142,6 +142,13 @@ describe.skipIf(!isBuilt)("the packages as users install them", { meta: { skipRe
     expect(readFileSync(join(root, "docs/packages.md"), "utf8")).toContain(`\`\`\`js\n${config}\`\`\``);
   });
 
+  test("each names its types beside `exports`: TypeScript 5.9 reads no `exports` under `commonjs`", () => {
+    for (const { path, manifest } of publishedPackages()) {
+      const { types } = manifest as { readonly types?: string };
+      expect(existsSync(join(path, types ?? "nothing")), path).toBe(true);
+    }
+  });
+
   test("each has a README of its own, and the license of the whole", () => {
     const license = readFileSync(join(root, "LICENSE"), "utf8");
     for (const { path } of publishedPackages()) {
