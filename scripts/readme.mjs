@@ -98,6 +98,7 @@ const blockCompilerOptions = {
   extends: "../../tsconfig.base.json",
   compilerOptions: {
     noEmit: true,
+    experimentalDecorators: true, // Nest's
     composite: false,
     isolatedDeclarations: false,
     declaration: false,

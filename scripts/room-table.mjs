@@ -19,6 +19,7 @@ export const packageTable = {
   postgres: ["consumer:types", "decode"],
   fastify: ["consumer:types"],
   lambda: ["consumer:types", "decode", "registry"],
+  nestjs: ["consumer"],
   testkit: ["decode", "registry", "consumer"],
   cdckit: ["decode", "registry", "consumer", "kafkajs"],
   "cdc-bench": ["decode", "record-batch", "json-schema", "registry", "consumer", "kafkajs", "postgres", "testkit", "cdckit"],

@@ -30,6 +30,7 @@ export const outline = [
       "packages/postgres.md",
       "packages/fastify.md",
       "packages/lambda.md",
+      "packages/nestjs.md",
       "packages/testkit.md",
       "packages/cdc-bench.md",
     ],

@@ -1,0 +1,37 @@
+import { type Consumer, createConsumer, type ConsumerOptions } from "@cdckit/consumer";
+import type { DynamicModule, FactoryProvider, ModuleMetadata } from "@nestjs/common";
+import { DiscoveryModule, DiscoveryService } from "@nestjs/core";
+import { CdcService } from "./cdc-service.ts";
+
+/** How the options of the consumer are made when other providers are needed for it. */
+export interface CdcModuleAsyncOptions extends Pick<ModuleMetadata, "imports"> {
+  /** What the factory gets. */
+  readonly inject?: FactoryProvider["inject"];
+  readonly useFactory: (...dependencies: never[]) => ConsumerOptions | Promise<ConsumerOptions>;
+}
+
+const consumerToken = Symbol("@cdckit/nestjs/consumer");
+
+/** Gives an app a consumer whose handlers are the methods with `@CdcHandler`. Import it once, in the root module: it is global. */
+export class CdcModule {
+  /** With options that are known when the module is written. */
+  static forRoot(options: ConsumerOptions): DynamicModule {
+    return CdcModule.forRootAsync({ useFactory: () => options });
+  }
+
+  /** With options that a factory makes. */
+  static forRootAsync({ imports = [], inject = [], useFactory }: CdcModuleAsyncOptions): DynamicModule {
+    const makeConsumer = async (...dependencies: never[]): Promise<Consumer> => createConsumer(await useFactory(...dependencies));
+    const makeService = (consumer: Consumer, discovery: DiscoveryService): CdcService => new CdcService(consumer, discovery);
+    return {
+      module: CdcModule,
+      global: true,
+      imports: [DiscoveryModule, ...imports],
+      providers: [
+        { provide: consumerToken, inject, useFactory: makeConsumer },
+        { provide: CdcService, inject: [consumerToken, DiscoveryService], useFactory: makeService },
+      ],
+      exports: [CdcService],
+    };
+  }
+}

@@ -1,0 +1,85 @@
+import type { AnyHandler, Consumer, Health, RowChecks } from "@cdckit/consumer";
+import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from "@nestjs/common";
+import type { DiscoveryService } from "@nestjs/core";
+import { NestCdcError } from "./errors.ts";
+import { handlerMarksOf, type HandlerMark } from "./handler-marks.ts";
+
+type Wrapper = ReturnType<DiscoveryService["getProviders"]>[number];
+
+/** The consumer of the app, and its life. Inject it by its class: `constructor(private readonly cdc: CdcService) {}`. */
+export class CdcService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly consumer: Consumer;
+  /** Resolves when the consumer has ended: with the error that halted it, or with null after a stop or a signal. */
+  readonly ended: Promise<Error | null>;
+  readonly #discovery: DiscoveryService;
+  readonly #logger = new Logger("CdcModule");
+  #end: (error: Error | null) => void = () => {};
+  #isClosing = false;
+
+  constructor(consumer: Consumer, discovery: DiscoveryService) {
+    this.consumer = consumer;
+    this.#discovery = discovery;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /** What the consumer says of itself, for a health check of yours. */
+  health(): Health {
+    return this.consumer.health();
+  }
+
+  /** Registers the decorated methods of all providers and controllers, and starts the consumer. Called by Nest. */
+  onApplicationBootstrap(): void {
+    const seen = new Set<object>(); // one instance may be provided under several tokens
+    for (const wrapper of [...this.#discovery.getProviders(), ...this.#discovery.getControllers()]) {
+      const instance: unknown = wrapper.instance;
+      if (typeof instance === "object" && instance !== null && !seen.has(instance)) {
+        seen.add(instance);
+        this.#register(wrapper, instance);
+      }
+    }
+    void this.consumer.run().then(
+      () => this.#over(null),
+      (error: Error) => this.#over(error),
+    );
+  }
+
+  /** Handles and commits what is in flight. Called by Nest, before anything closes in `onApplicationShutdown`. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.#isClosing = true;
+    await this.consumer.stop();
+  }
+
+  #register(wrapper: Wrapper, instance: object): void {
+    for (const mark of handlerMarksOf(instance)) {
+      if (!wrapper.isDependencyTreeStatic()) {
+        throw new NestCdcError(
+          "invalid-handler",
+          `${instance.constructor.name}.${String(mark.method)} belongs to a provider of a request, and an event has no request; use the default scope`,
+        );
+      }
+      register(this.consumer, mark, (event) => (Reflect.get(instance, mark.method) as AnyHandler).call(instance, event));
+    }
+  }
+
+  #over(error: Error | null): void {
+    if (error !== null) {
+      this.#logger.error(`The consumer has halted: ${error.message}`, error.stack);
+    } else if (!this.#isClosing) {
+      this.#logger.warn("The consumer has stopped, and the app goes on: call app.enableShutdownHooks() to close it on a signal");
+    }
+    this.#end(error);
+  }
+}
+
+function register(consumer: Consumer, { pattern, slots, options }: HandlerMark, handler: AnyHandler): void {
+  if (slots === null) {
+    consumer.on(pattern as "*", handler);
+    return;
+  }
+  const { checks, ...selection } = options;
+  const handlers = Object.fromEntries(slots.map((slot) => [slot, handler]));
+  const on = consumer.on as (pattern: string, handlers: object, checks?: RowChecks) => unknown; // the consumer checks what it gets
+  on(pattern, { ...handlers, ...selection }, checks);
+}

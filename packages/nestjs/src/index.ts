@@ -1,0 +1,7 @@
+export { CdcModule } from "./cdc-module.ts";
+export type { CdcModuleAsyncOptions } from "./cdc-module.ts";
+export { CdcService } from "./cdc-service.ts";
+export { CdcHandler } from "./handler-marks.ts";
+export type { CdcHandlerOptions, CdcMethodDecorator, CdcSlot } from "./handler-marks.ts";
+export { isNestCdcError, NestCdcError } from "./errors.ts";
+export type { NestCdcErrorCode } from "./errors.ts";

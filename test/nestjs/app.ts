@@ -1,0 +1,147 @@
+// An app as users write it, with the decorators of Nest. `contract.test.ts` bundles it for each major of Nest, and runs what it exports.
+import "reflect-metadata";
+import { CdcHandler, CdcModule, CdcService } from "@cdckit/nestjs";
+import { Controller, Inject, Injectable, Module, type OnApplicationShutdown, Scope, UseGuards } from "@nestjs/common";
+import { Test } from "@nestjs/testing";
+import type { ConsumerOptions, CreateEvent, DeleteEvent, UpdateEvent } from "@cdckit/consumer";
+import type { CdcEvent, HeartbeatEvent } from "@cdckit/decode";
+
+export { isNestCdcError } from "@cdckit/nestjs";
+
+interface Order {
+  readonly id: number;
+  readonly state: string;
+}
+
+/** What happened, in its order. */
+@Injectable()
+export class Journal implements OnApplicationShutdown {
+  readonly lines: string[] = [];
+  /** Called with each line. */
+  onLine: (line: string) => void = () => {};
+
+  write(line: string): void {
+    this.lines.push(line);
+    this.onLine(line);
+  }
+
+  onApplicationShutdown(): void {
+    this.write("database closed");
+  }
+}
+
+@Injectable()
+class Orders {
+  readonly #journal: Journal;
+  /** Handlers wait for it. */
+  gate: Promise<void> = Promise.resolve();
+
+  constructor(@Inject(Journal) journal: Journal) {
+    this.#journal = journal;
+  }
+
+  @CdcHandler("public.orders", "create")
+  async created({ after }: CreateEvent<Order>): Promise<void> {
+    await this.gate;
+    this.#journal.write(`created ${after.id} ${after.state}`);
+  }
+
+  @CdcHandler("public.orders", ["update", "delete"], { columns: ["id"] })
+  changed({ op, key, after }: UpdateEvent<Pick<Order, "id">> | DeleteEvent<Pick<Order, "id">>): void {
+    this.#journal.write(`${op} ${JSON.stringify(key)} ${JSON.stringify(after)}`);
+  }
+
+  @CdcHandler("heartbeat")
+  beat({ kind }: HeartbeatEvent): void {
+    this.#journal.write(kind);
+  }
+}
+
+/** What two kinds of events have in common: a class that handlers extend. */
+class Audit {
+  readonly seen: string[] = [];
+
+  @CdcHandler("public.items")
+  item(event: CdcEvent): void {
+    this.seen.push(event.kind);
+  }
+}
+
+@Controller()
+class Rest extends Audit {
+  readonly #journal: Journal;
+
+  constructor(@Inject(Journal) journal: Journal) {
+    super();
+    this.#journal = journal;
+  }
+
+  @CdcHandler("*")
+  rest(event: CdcEvent): void {
+    this.#journal.write(`rest ${event.kind}`);
+  }
+
+  override item(event: CdcEvent): void {
+    super.item(event);
+    this.#journal.write(`item ${event.kind}`);
+  }
+}
+
+@Injectable({ scope: Scope.REQUEST })
+class OfARequest {
+  @CdcHandler("public.orders", "create")
+  created(): void {}
+}
+
+/** A guard, to see that other decorators of a method do not take its mark away. */
+@Injectable()
+class Never {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+@Injectable()
+class Guarded {
+  readonly #journal: Journal;
+
+  constructor(@Inject(Journal) journal: Journal) {
+    this.#journal = journal;
+  }
+
+  @UseGuards(Never)
+  @CdcHandler("*")
+  any(event: CdcEvent): void {
+    this.#journal.write(`guarded ${event.kind}`);
+  }
+}
+
+const sets = {
+  orders: { providers: [Orders, { provide: "the same again", useExisting: Orders }], controllers: [Rest] },
+  request: { providers: [OfARequest], controllers: [] },
+  guarded: { providers: [Guarded], controllers: [] },
+  none: { providers: [], controllers: [] },
+};
+
+@Module({ providers: [{ provide: "group", useValue: "from-another-module" }], exports: ["group"] })
+class ConfigModule {}
+
+/** The app, compiled by Nest's test module: with `forRoot`, or with `forRootAsync` and a group that another module knows. */
+export async function appOf(set: keyof typeof sets, options: ConsumerOptions, how: "forRoot" | "forRootAsync" = "forRoot") {
+  const cdc =
+    how === "forRoot"
+      ? CdcModule.forRoot(options)
+      : CdcModule.forRootAsync({
+          imports: [ConfigModule],
+          inject: ["group"],
+          useFactory: async (groupId: string) => ({ ...options, groupId }),
+        });
+  const { providers, controllers } = sets[set];
+  const app = await Test.createTestingModule({ imports: [cdc], providers: [Journal, ...providers], controllers }).compile();
+  return {
+    app,
+    journal: app.get(Journal),
+    cdc: app.get(CdcService),
+    ...(set === "orders" ? { orders: app.get(Orders), rest: app.get(Rest) } : {}),
+  };
+}

@@ -1,0 +1,162 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type ConsumerOptions, isConsumerError, silentLogger } from "@cdckit/consumer";
+import { memory, MemoryBroker } from "@cdckit/testkit";
+import { build, type Plugin } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type * as App from "./app.ts";
+
+const root = join(import.meta.dirname, "../..");
+// Nest's packages import each other by their names, so that each major needs a folder of its own.
+const majors = { 11: join(root, "majors/nest-11"), 12: import.meta.dirname };
+
+const isBuilt = existsSync(join(root, "packages/nestjs/dist/index.js"));
+const skipReason = "the packages are not built: run `npm test`, or `npm run build` first";
+
+const temporary = mkdtempSync(join(import.meta.dirname, ".bundled-"));
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+/** Everything that is Nest's comes from one folder, also for `@cdckit/nestjs`. All else is found from here. */
+function nestOf(folder: string): Plugin {
+  const find = createRequire(join(folder, "package.json"));
+  return {
+    name: "nest",
+    setup: ({ onResolve }) => {
+      onResolve({ filter: /^(@nestjs\/|reflect-metadata$)/ }, ({ path }) => ({
+        path: pathToFileURL(find.resolve(path)).href,
+        external: true,
+      }));
+      onResolve({ filter: /^@cdckit\/(consumer|decode)$/ }, ({ path }) => ({ path, external: true }));
+    },
+  };
+}
+
+describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module", { meta: { skipReason } } as never, (major, folder) => {
+  let appOf: typeof App.appOf;
+  let isNestCdcError: typeof App.isNestCdcError;
+
+  beforeAll(async () => {
+    const outfile = join(temporary, `app-${major}.mjs`);
+    await build({
+      entryPoints: [join(import.meta.dirname, "app.ts")],
+      outfile,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      target: "node20.19",
+      tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+      plugins: [nestOf(folder)],
+    });
+    ({ appOf, isNestCdcError } = (await import(pathToFileURL(outfile).href)) as typeof App);
+  });
+
+  const changes = [
+    { key: '{"id":1}', value: '{"before":null,"after":{"id":1,"state":"new"},"op":"c"' },
+    { key: '{"id":1}', value: '{"before":null,"after":{"id":1,"state":"paid"},"op":"u"' },
+    { key: '{"id":1}', value: '{"before":{"id":1,"state":"paid"},"after":null,"op":"d"' },
+  ];
+
+  function parts(more: Partial<ConsumerOptions> = {}) {
+    const broker = new MemoryBroker({ "shop.public.orders": 1, "shop.public.items": 1 });
+    for (const table of ["orders", "items"]) {
+      const source = `,"source":{"connector":"postgresql","db":"shop","schema":"public","table":"${table}"}}`;
+      const records = changes.map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value + source) }));
+      broker.append(`shop.public.${table}`, ...(table === "orders" ? records : records.slice(0, 1)));
+    }
+    const options: ConsumerOptions = {
+      driver: memory({ broker }),
+      groupId: "nest",
+      topics: ["shop.public.orders"],
+      logger: silentLogger,
+      signals: false,
+      ...more,
+    };
+    return { broker, options };
+  }
+
+  test("is tested with that version", () => {
+    const { version } = JSON.parse(
+      readFileSync(createRequire(join(folder, "package.json")).resolve("@nestjs/core/package.json"), "utf8"),
+    ) as { version: string };
+    expect(version.split(".")[0]).toBe(major);
+  });
+
+  test("calls the decorated methods of providers and controllers, each once, on their instances", async () => {
+    const { broker, options } = parts({ topics: ["shop.public.orders", "shop.public.items"] });
+    const { app, journal, rest } = await appOf("orders", options);
+    const complete = new Promise<void>((resolve) => (journal.onLine = () => journal.lines.length === 4 && resolve()));
+    await app.init();
+    await complete;
+    await app.close();
+    expect(journal.lines.toSorted()).toEqual([
+      "created 1 new",
+      "database closed",
+      'delete {"id":1} null',
+      "item change",
+      'update {"id":1} {"id":1}',
+    ]);
+    expect(rest?.seen).toEqual(["change"]);
+    expect(broker.committed("nest", "shop.public.orders", 0)).toBe(3n);
+  });
+
+  test("starts when the app does, and not when it is compiled", async () => {
+    const { app, cdc, journal } = await appOf("guarded", parts().options);
+    expect(cdc.health().phase).toBe("idle");
+    const first = new Promise<string>((resolve) => (journal.onLine = resolve));
+    await app.init();
+    expect(await first).toBe("guarded change"); // an event has no request: guards are not asked
+    await app.close();
+    expect(cdc.health().phase).toBe("stopped");
+    expect(await cdc.ended).toBeNull();
+  });
+
+  test("handles and commits what is in flight before anything closes in onApplicationShutdown", async () => {
+    const { broker, options } = parts();
+    const { app, journal, orders, cdc } = await appOf("orders", options);
+    let open: () => void = () => {};
+    (orders as { gate: Promise<void> }).gate = new Promise((resolve) => (open = resolve));
+    await app.init();
+    await expect.poll(() => cdc.health().counts.records, { timeout: 60_000 }).toBe(1);
+    const closed = app.close();
+    await expect.poll(() => cdc.health().phase, { timeout: 60_000 }).toBe("draining");
+    open();
+    await closed;
+    expect(journal.lines).toEqual(["created 1 new", "database closed"]);
+    expect(broker.committed("nest", "shop.public.orders", 0)).toBe(1n);
+  });
+
+  test("takes its options from a factory with other providers", async () => {
+    const { broker, options } = parts();
+    const { app, journal } = await appOf("guarded", options, "forRootAsync");
+    const complete = new Promise<void>((resolve) => (journal.onLine = () => journal.lines.length === 3 && resolve()));
+    await app.init();
+    await complete;
+    await app.close();
+    expect(broker.committed("from-another-module", "shop.public.orders", 0)).toBe(3n);
+  });
+
+  test("says what has halted the consumer, and the app goes on", async () => {
+    const { options } = parts();
+    const { app, cdc } = await appOf("none", options);
+    app.useLogger(false);
+    await app.init();
+    const error = await cdc.ended;
+    expect(isConsumerError(error)).toBe(true);
+    expect(error).toMatchObject({ code: "invalid-handler" });
+    await app.close();
+  });
+
+  test("refuses a handler of a provider that belongs to a request", async () => {
+    const { app } = await appOf("request", parts().options);
+    const error = await app.init().catch((thrown: unknown) => thrown);
+    expect(isNestCdcError(error)).toBe(true);
+    expect((error as Error).message).toContain("[invalid-handler] OfARequest.created belongs to a provider of a request");
+  });
+
+  test("refuses wrong options when the app is made", async () => {
+    const { options } = parts();
+    await expect(appOf("none", { ...options, groupId: "" })).rejects.toThrow("[invalid-option] groupId");
+  });
+});
