@@ -102,7 +102,10 @@ async function typesOfExamples() {
 function exampleFolders() {
   const examples = join(repositoryRoot, "examples");
   const folders = existsSync(examples) ? readdirSync(examples).map((name) => join("examples", name)) : [];
-  return folders.filter((folder) => existsSync(join(repositoryRoot, folder, "tsconfig.json")));
+  // A page for browsers has a folder and a configuration of its own.
+  return folders
+    .flatMap((folder) => [folder, join(folder, "page")])
+    .filter((folder) => existsSync(join(repositoryRoot, folder, "tsconfig.json")));
 }
 
 /**

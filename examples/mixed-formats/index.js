@@ -1,4 +1,5 @@
 // One handler for orders that come in four formats. What it cannot take becomes a dead letter, and the others go on.
+import { fastifyCdc } from "@cdckit/fastify";
 import { createConsumer, kafkajs } from "cdckit";
 import fastify, { LogController } from "fastify";
 import pino from "pino";
@@ -51,15 +52,8 @@ function typesOfPlainJson() {
 
 const logController = new LogController({ disableRequestLogging: true });
 const app = fastify({ loggerInstance: logger, logController, forceCloseConnections: true });
-app.get("/healthz", (_, reply) => reply.code(consumer.health().live ? 200 : 503).send(consumer.health()));
-app.get("/readyz", (_, reply) => reply.code(consumer.health().ready ? 200 : 503).send(consumer.health()));
 app.get("/orders", () => ({ taken, deadLettered: consumer.health().counts.deadLettered }));
-await app.listen({ host: "127.0.0.1", port: Number(process.env["PORT"] ?? 0) });
 
-try {
-  await consumer.run(); // until SIGTERM or Ctrl-C
-} catch (error) {
-  logger.fatal(error);
-  process.exitCode = 1;
-}
-await app.close();
+// Runs the consumer until SIGTERM or Ctrl-C, and answers /healthz and /readyz.
+await app.register(fastifyCdc, { consumer, onEnd: (error) => void (process.exitCode = error === null ? 0 : 1) });
+await app.listen({ host: "127.0.0.1", port: Number(process.env["PORT"] ?? 0) });

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { composeAddresses } from "../stack/compose-addresses.mjs";
 import { defaultTables } from "../stack/connectors.mjs";
@@ -45,7 +45,7 @@ export async function runExample(example, options) {
     build(example);
     const stack = example.needs.includes("stack") ? await startStack(options, stops) : null;
     /** @type {NodeJS.ProcessEnv} */
-    const env = { ...process.env, ...(stack === null ? {} : addressVariables(stack)) };
+    const env = { ...process.env, ...(stack === null ? {} : { ...addressVariables(stack), DATA_DIR: dataFolder(example, options) }) };
     if (example.needs.includes("redis") && !env["REDIS_URL"]) {
       const redis = await startRedis(options.signal);
       stops.push(redis.stop);
@@ -83,6 +83,13 @@ async function startStack({ dir, docker, signal, log }, stops) {
     stops.push(() => down(dir, log));
   }
   return addresses;
+}
+
+/** What an example keeps on disk ends with the stack, because it belongs to the stack's topics. @param {Example} example @param {RunOptions} options */
+function dataFolder({ name }, { dir }) {
+  const folder = resolve(dir, "examples", name);
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
 /** @param {StackAddresses} addresses */

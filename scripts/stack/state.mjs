@@ -65,6 +65,7 @@ export function removeState(dir, folders = []) {
     "server.properties",
     "connect.properties",
     "connect-offsets",
+    "examples",
   ];
   for (const path of [...names.map((name) => join(dir, name)), ...folders]) {
     rmSync(path, { recursive: true, force: true, maxRetries: 3 });
