@@ -1,7 +1,8 @@
-// Deploys, shows or deletes the three connectors of docker/connectors, in the compose stack or in the one of npm run stack:up.
+// Deploys, shows or deletes the connectors of a database, one a format, in the compose stack or in the one of npm run stack:up.
 import { parseArgs } from "node:util";
-import { composeAddresses, composeValues } from "../scripts/stack/compose-addresses.mjs";
+import { composeAddresses, composeValues, profileValues } from "../scripts/stack/compose-addresses.mjs";
 import {
+  connectorsOf,
   connectorState,
   connectorValues,
   defaultTables,
@@ -13,13 +14,16 @@ import {
 import { StackError } from "../scripts/stack/stack-error.mjs";
 import { defaultStackDir, readState } from "../scripts/stack/state.mjs";
 
-const usage = `usage: node docker/connectors.mjs deploy | status | delete [--stack | --docker] [--tables SCHEMA.TABLE,...]
+const usage = `usage: node docker/connectors.mjs deploy | status | delete [--stack | --docker] [--database NAME] [--tables SCHEMA.TABLE,...]
 
   --stack    the stack of npm run stack:up (default while that one is up)
   --docker   the stack of docker/compose.yml (default otherwise)
+  --database postgres (default), mysql or sqlserver; the last two are in the compose stack alone
   --tables   which tables to follow (default ${defaultTables})`;
 
 /** @typedef {{ title: string, connectUrl: string, connectors: readonly import("../scripts/stack/connectors.mjs").Connector[] }} Target */
+
+const databases = ["postgres", "mysql", "sqlserver"];
 
 /** @type {Readonly<Record<string, (target: Target) => Promise<void>>>} */
 const commands = { deploy, status, delete: remove };
@@ -40,11 +44,18 @@ function parse(argv) {
     const { positionals, values } = parseArgs({
       args: argv,
       allowPositionals: true,
-      options: { stack: { type: "boolean" }, docker: { type: "boolean" }, tables: { type: "string", default: defaultTables } },
+      options: {
+        stack: { type: "boolean" },
+        docker: { type: "boolean" },
+        database: { type: "string", default: "postgres" },
+        tables: { type: "string", default: defaultTables },
+      },
     });
     const command = commands[positionals[0] ?? ""];
     if (command === undefined) throw new Error(positionals[0] === undefined ? "no command given" : `no such command: ${positionals[0]}`);
     if (values.stack && values.docker) throw new Error("--stack and --docker exclude each other");
+    if (!databases.includes(values.database)) throw new Error(`no such database: ${values.database}`);
+    if (values.stack && values.database !== "postgres") throw new Error(`the stack without Docker has no ${values.database}`);
     return { command, target: findTarget(values) };
   } catch (cause) {
     if (cause instanceof StackError) throw cause;
@@ -52,9 +63,10 @@ function parse(argv) {
   }
 }
 
-/** @param {{ stack?: boolean | undefined, docker?: boolean | undefined, tables: string }} options @returns {Target} */
-function findTarget({ stack, docker, tables }) {
-  const addresses = docker ? undefined : readState(defaultStackDir)?.addresses;
+/** @param {{ stack?: boolean | undefined, docker?: boolean | undefined, database: string, tables: string }} options @returns {Target} */
+function findTarget({ stack, docker, database, tables }) {
+  const isOther = database !== "postgres";
+  const addresses = docker || isOther ? undefined : readState(defaultStackDir)?.addresses;
   if (addresses) {
     const values = connectorValues(addresses.postgres, addresses.converterUrl, tables);
     return {
@@ -67,7 +79,9 @@ function findTarget({ stack, docker, tables }) {
   return {
     title: "the compose stack",
     connectUrl: composeAddresses(tables).connectUrl,
-    connectors: readConnectors().map((one) => fillIn(one, { ...composeValues, TABLES: tables })),
+    connectors: isOther
+      ? connectorsOf(database).map((one) => fillIn(one, { ...profileValues, TABLES: tables }))
+      : readConnectors().map((one) => fillIn(one, { ...composeValues, TABLES: tables })),
   };
 }
 
@@ -75,7 +89,7 @@ function findTarget({ stack, docker, tables }) {
 async function deploy({ connectUrl, connectors }) {
   for (const connector of connectors) {
     await deployConnector(connectUrl, connector);
-    console.log(`${connector.name.padEnd(18)} RUNNING, writes to ${connector.config["topic.prefix"]}.*`);
+    console.log(`${connector.name.padEnd(26)} RUNNING, writes to ${connector.config["topic.prefix"]}.*`);
   }
 }
 
@@ -83,13 +97,13 @@ async function deploy({ connectUrl, connectors }) {
 async function status({ connectUrl, connectors }) {
   for (const connector of connectors) {
     const { name, state, reason } = await connectorState(connectUrl, connector.name);
-    console.log(`${name.padEnd(18)} ${state}${reason === "" ? "" : `: ${reason}`}`);
+    console.log(`${name.padEnd(26)} ${state}${reason === "" ? "" : `: ${reason}`}`);
   }
 }
 
 /** @param {Target} target */
 async function remove({ connectUrl, connectors }) {
   for (const { name } of connectors) {
-    console.log(`${name.padEnd(18)} ${(await deleteConnector(connectUrl, name)) ? "deleted" : "was not deployed"}`);
+    console.log(`${name.padEnd(26)} ${(await deleteConnector(connectUrl, name)) ? "deleted" : "was not deployed"}`);
   }
 }

@@ -10,6 +10,20 @@ export const composeValues = Object.freeze({
   REGISTRY_URL: "http://registry:8080/apis/registry/v2",
 });
 
+/** The same for the databases that profiles of the compose file start. */
+export const profileValues = Object.freeze({
+  ...composeValues,
+  BROKERS: "kafka:9092,kafka-2:9092",
+  MYSQL_HOST: "mysql",
+  MYSQL_PORT: "3306",
+  MYSQL_USER: "cdckit",
+  MYSQL_PASSWORD: "cdckit",
+  SQLSERVER_HOST: "sqlserver",
+  SQLSERVER_PORT: "1433",
+  SQLSERVER_USER: "sa",
+  SQLSERVER_PASSWORD: "Cdckit-2022",
+});
+
 /**
  * Where this machine finds the stack of docker/compose.yml.
  * @param {string} tables

@@ -30,10 +30,30 @@ export function readConnectors(folder = connectorFolder) {
   return files.sort().map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
 }
 
+/** What a connector of `docker/connectors` says of its format, and of how it writes: the rest is its database's. */
+const formatKeys = /^((key|value)\.converter|(schema|field)\.name\.adjustment|topic\.creation|producer\.override)/;
+
+/**
+ * The connectors of another database than PostgreSQL: each format of docker/connectors, and what docker/connectors/databases says of the
+ * database. `FORMAT` and `SERVER_ID` are filled in; all other placeholders stay.
+ * @param {string} database mysql, sqlserver
+ * @returns {Connector[]}
+ */
+export function connectorsOf(database) {
+  const source = JSON.parse(readFileSync(join(connectorFolder, "databases", `${database}.json`), "utf8"));
+  return readConnectors().map(({ name, config }, i) => {
+    const format = Object.entries(config).filter(([key]) => formatKeys.test(key));
+    const own = JSON.stringify(source.config)
+      .replaceAll("${FORMAT}", config["topic.prefix"] ?? "")
+      .replaceAll("${SERVER_ID}", String(184_054 + i)); // each reads the log as a replica of its own
+    return { name: `${database}-${name}`, config: { ...JSON.parse(own), ...Object.fromEntries(format) } };
+  });
+}
+
 /**
  * A connector with every placeholder filled in.
  * @param {Connector} connector
- * @param {ConnectorValues} values
+ * @param {Readonly<Record<string, string>> | ConnectorValues} values
  * @returns {Connector}
  */
 export function fillIn({ name, config }, values) {

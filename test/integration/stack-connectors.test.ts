@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   type Connector,
+  connectorsOf,
   connectorState,
   connectorValues,
   defaultTables,
@@ -9,7 +10,7 @@ import {
   fillIn,
   readConnectors,
 } from "../../scripts/stack/connectors.mjs";
-import { type SharedStack, withStack } from "./stack.ts";
+import { type SharedStack, withMariadb, withStack } from "./stack.ts";
 
 const found = await withStack();
 
@@ -21,6 +22,47 @@ describe.skipIf(found.skip !== false)("connectors on a real Kafka Connect", { me
       expect(await connectorState(connectUrl, name)).toEqual({ name, state: "RUNNING", reason: "" });
     }
   });
+
+  test("Connect finds nothing to say against the definitions of docker/connectors", async () => {
+    const { connectUrl, postgres, converterUrl } = stack();
+    for (const connector of readConnectors()) {
+      const { config } = fillIn(connector, connectorValues(postgres, converterUrl, defaultTables));
+      expect(await complaintsOf(connectUrl, connector.name, config)).toEqual([]);
+    }
+  });
+
+  test("Connect knows what docker/connectors says of MySQL: MariaDB's connector has the same settings", async (context) => {
+    const mariadb = await withMariadb();
+    if (mariadb.skip !== false) {
+      context.skip(mariadb.skip);
+      return;
+    }
+    const { host, port, user, password } = mariadb.part.database;
+    const values = {
+      ...{ MYSQL_HOST: host, MYSQL_PORT: String(port), MYSQL_USER: user, MYSQL_PASSWORD: password ?? "" },
+      ...{ BROKERS: stack().brokers, REGISTRY_URL: stack().converterUrl, TABLES: defaultTables },
+    };
+    for (const connector of connectorsOf("mysql")) {
+      const config = { ...fillIn(connector, values).config, "connector.class": "io.debezium.connector.mariadb.MariaDbConnector" };
+      expect(await complaintsOf(stack().connectUrl, connector.name, config)).toEqual([]);
+    }
+    const [first] = connectorsOf("mysql").map((connector) => fillIn(connector, values).config);
+    const wrong = { ...first, "connector.class": "io.debezium.connector.mariadb.MariaDbConnector", "snapshot.mode": "sometimes" };
+    expect(await complaintsOf(stack().connectUrl, "wrong", wrong)).toEqual([expect.stringContaining("snapshot.mode")]);
+  });
+
+  /** What Connect says against a configuration, with the names of settings that the connector does not know. */
+  async function complaintsOf(connectUrl: string, name: string, config: Readonly<Record<string, string>>): Promise<string[]> {
+    const plugin = config["connector.class"]?.split(".").at(-1) ?? "";
+    const response = await fetch(`${connectUrl}/connector-plugins/${plugin}/config/validate`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ name, ...config }),
+    });
+    const { configs } = (await response.json()) as { configs: { value: { name: string; errors: string[] } }[] };
+    expect(configs.length).toBeGreaterThan(50);
+    return configs.flatMap(({ value }) => value.errors.map((error) => `${value.name}: ${error}`));
+  }
 
   test("one more is deployed, seen, and deleted", async () => {
     const { connectUrl } = stack();

@@ -1,0 +1,40 @@
+// A service for docker/service/Dockerfile: counts the changes of tables. Its settings come from the environment.
+import { createServer } from "node:http";
+import { createConsumer, kafkajs } from "cdckit";
+import { Counter, Registry } from "prom-client";
+
+const { KAFKA_BROKERS = "localhost:9092", SCHEMA_REGISTRY_URL, TOPICS = "", GROUP_ID = "service", PORT = "8080" } = process.env;
+
+const metrics = new Registry();
+const changes = new Counter({ name: "service_changes_total", help: "Changes by table", labelNames: ["table", "op"], registers: [metrics] });
+
+const consumer = createConsumer({
+  driver: kafkajs({ brokers: KAFKA_BROKERS.split(",") }),
+  groupId: GROUP_ID,
+  topics: TOPICS.split(","),
+  from: "earliest",
+  startup: "wait", // brokers may come up later than the service
+  shutdownTimeoutMs: 20_000,
+  telemetry: { prometheus: metrics },
+  ...(SCHEMA_REGISTRY_URL !== undefined && { registry: { url: SCHEMA_REGISTRY_URL } }),
+});
+consumer.on("*", (event) => {
+  if (event.kind === "change") changes.inc({ table: event.table.name, op: event.op });
+});
+
+const server = createServer((request, response) => {
+  if (request.url === "/metrics") {
+    void metrics.metrics().then((text) => response.writeHead(200, { "content-type": metrics.contentType }).end(text));
+    return;
+  }
+  const health = consumer.health();
+  const isWell = request.url === "/live" ? health.live : health.ready;
+  response.writeHead(isWell ? 200 : 503, { "content-type": "application/json" }).end(JSON.stringify(health));
+}).listen(Number(PORT));
+
+await consumer.run().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
+server.close();
+server.closeAllConnections();
