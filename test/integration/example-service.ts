@@ -15,11 +15,12 @@ export async function withStackForExamples(): Promise<Found<SharedStack>> {
 }
 
 /** What `npm run example` gives an example. */
-export function exampleEnvironment({ brokers, registryUrl, postgres }: SharedStack): Readonly<Record<string, string>> {
+export function exampleEnvironment({ brokers, registryUrl, connectUrl, postgres }: SharedStack): Readonly<Record<string, string>> {
   const { user, password, host, port, database } = postgres;
   return {
     KAFKA_BROKERS: brokers,
     SCHEMA_REGISTRY_URL: registryUrl,
+    CONNECT_URL: connectUrl,
     DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}`,
   };
 }
@@ -43,8 +44,8 @@ export interface ExampleService {
 }
 
 /** Starts the service of an example and waits until it listens. It ends with the test. */
-export async function startExample(name: string, env: Readonly<Record<string, string>>): Promise<ExampleService> {
-  const child = spawn(process.execPath, ["index.js"], {
+export async function startExample(name: string, env: Readonly<Record<string, string>>, file = "index.js"): Promise<ExampleService> {
+  const child = spawn(process.execPath, [file], {
     cwd: folderOf(name),
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
