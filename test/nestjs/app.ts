@@ -116,7 +116,25 @@ class Guarded {
   }
 }
 
+@Injectable()
+class Stock {
+  readonly #journal: Journal;
+
+  constructor(@Inject(Journal) journal: Journal) {
+    this.#journal = journal;
+  }
+
+  @CdcHandler("public.orders", "create")
+  created({ op }: CreateEvent<Order>): void {
+    this.#journal.write(`stock ${op}`);
+  }
+
+  @CdcHandler("public.orders", "truncate")
+  emptied(): void {}
+}
+
 const sets = {
+  stock: { providers: [Stock], controllers: [] },
   orders: { providers: [Orders, { provide: "the same again", useExisting: Orders }], controllers: [Rest] },
   request: { providers: [OfARequest], controllers: [] },
   guarded: { providers: [Guarded], controllers: [] },

@@ -101,6 +101,17 @@ describe.skipIf(!isBuilt).each(Object.entries(majors))("with Nest %s, the module
     expect(broker.committed("nest", "shop.public.orders", 0)).toBe(3n);
   });
 
+  test("registers the methods of a class for a table together: one that gets nothing is no warning", async () => {
+    const warnings: unknown[] = [];
+    const { options } = parts({ logger: { ...silentLogger, warn: (fields) => void warnings.push(fields) } });
+    const { app, journal } = await appOf("stock", options);
+    const first = new Promise<string>((resolve) => (journal.onLine = resolve));
+    await app.init();
+    expect(await first).toBe("stock create");
+    await app.close();
+    expect(warnings).toEqual([]);
+  });
+
   test("starts when the app does, and not when it is compiled", async () => {
     const { app, cdc, journal } = await appOf("guarded", parts().options);
     expect(cdc.health().phase).toBe("idle");

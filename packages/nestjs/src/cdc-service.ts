@@ -52,15 +52,19 @@ export class CdcService implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   #register(wrapper: Wrapper, instance: object): void {
-    for (const mark of handlerMarksOf(instance)) {
-      if (!wrapper.isDependencyTreeStatic()) {
-        throw new NestCdcError(
-          "invalid-handler",
-          `${instance.constructor.name}.${String(mark.method)} belongs to a provider of a request, and an event has no request; use the default scope`,
-        );
-      }
-      register(this.consumer, mark, (event) => (Reflect.get(instance, mark.method) as AnyHandler).call(instance, event));
+    const marks = handlerMarksOf(instance);
+    const [first] = marks;
+    if (first !== undefined && !wrapper.isDependencyTreeStatic()) {
+      throw new NestCdcError(
+        "invalid-handler",
+        `${instance.constructor.name}.${String(first.method)} belongs to a provider of a request, and an event has no request; use the default scope`,
+      );
     }
+    const call =
+      ({ method }: HandlerMark): AnyHandler =>
+      (event) =>
+        (Reflect.get(instance, method) as AnyHandler).call(instance, event);
+    register(this.consumer, marks, call);
   }
 
   #over(error: Error | null): void {
@@ -73,13 +77,32 @@ export class CdcService implements OnApplicationBootstrap, BeforeApplicationShut
   }
 }
 
-function register(consumer: Consumer, { pattern, slots, options }: HandlerMark, handler: AnyHandler): void {
-  if (slots === null) {
-    consumer.on(pattern as "*", handler);
-    return;
-  }
-  const { checks, ...selection } = options;
-  const handlers = Object.fromEntries(slots.map((slot) => [slot, handler]));
+/**
+ * The methods of a class for one pattern are handlers of one `on`, as they would be without decorators. The consumer warns of an `on` that takes
+ * nothing of what is read, and a table without deletes is no reason for that.
+ */
+function register(consumer: Consumer, marks: readonly HandlerMark[], call: (mark: HandlerMark) => AnyHandler): void {
   const on = consumer.on as (pattern: string, handlers: object, checks?: RowChecks) => unknown; // the consumer checks what it gets
-  on(pattern, { ...handlers, ...selection }, checks);
+  const open = new Map<string, Record<string, unknown>>();
+  for (const mark of marks) {
+    const { pattern, slots, options } = mark;
+    const { checks, ...selection } = options;
+    const key = JSON.stringify([pattern, selection]);
+    const handlers = open.get(key);
+    if (slots === null) {
+      consumer.on(pattern as "*", call(mark));
+    } else if (handlers === undefined || checks !== undefined || slots.some((slot) => Object.hasOwn(handlers, slot))) {
+      const own: Record<string, unknown> = { ...Object.fromEntries(slots.map((slot) => [slot, call(mark)])), ...selection };
+      if (checks === undefined && handlers === undefined) {
+        open.set(key, own);
+      } else {
+        on(pattern, own, checks);
+      }
+    } else {
+      Object.assign(handlers, Object.fromEntries(slots.map((slot) => [slot, call(mark)])));
+    }
+  }
+  for (const [key, handlers] of open) {
+    on((JSON.parse(key) as [string])[0], handlers);
+  }
 }
