@@ -269,9 +269,11 @@ export {
   diagnoseConnection,
   isKafkaJsDriverError,
   kafkajs,
+  readClientProperties,
 } from "@cdckit/kafkajs";
 export type {
   BrokerAddress,
+  ClientProperties,
   ConnectTo,
   ConnectionAttempt,
   ConnectionDiagnosis,
