@@ -9,7 +9,7 @@ import { down } from "../stack/down.mjs";
 import { followTables } from "../stack/follow.mjs";
 import { withDatabase } from "../stack/postgres.mjs";
 import { requireJava } from "../stack/requirements.mjs";
-import { StackError } from "../stack/stack-error.mjs";
+import { isMissingRequirement, StackError } from "../stack/stack-error.mjs";
 import { ensureUp } from "../stack/up.mjs";
 import { readPart } from "./examples.mjs";
 import { requireRedis, startRedis } from "./redis.mjs";
@@ -60,10 +60,25 @@ export async function runExample(example, options) {
   }
 }
 
-/** What is missing is said before anything starts. @param {Example} example @param {RunOptions} options */
+/** All that is missing is said before anything starts. @param {Example} example @param {RunOptions} options */
 function requireNeeds({ needs }, { docker }) {
-  if (needs.includes("stack") && !docker) requireJava();
-  if (needs.includes("redis") && !process.env["REDIS_URL"]) requireRedis();
+  const requirements = [
+    ...(needs.includes("stack") && !docker ? [requireJava] : []),
+    ...(needs.includes("redis") && !process.env["REDIS_URL"] ? [requireRedis] : []),
+  ];
+  const missing = requirements.map(reasonToRefuse).filter((reason) => reason !== "");
+  if (missing.length > 0) throw new StackError("requirements-missing", `for this example:\n${missing.join("\n")}`);
+}
+
+/** @param {() => void} require */
+function reasonToRefuse(require) {
+  try {
+    require();
+    return "";
+  } catch (error) {
+    if (!isMissingRequirement(error)) throw error;
+    return /** @type {Error} */ (error).message;
+  }
 }
 
 /** @param {Example} example */

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startConnect } from "./connect.mjs";
 import { connectorValues, defaultTables, deployConnector, fillIn, readConnectors, topicsOf } from "./connectors.mjs";
+import { untilGroupsAreKnown } from "./coordinators.mjs";
 import { ensureJars } from "./jars.mjs";
 import { smallJvm, startKafka } from "./kafka.mjs";
 import { startPostgres, withDatabase } from "./postgres.mjs";
@@ -66,7 +67,7 @@ export async function startStack(options) {
       topics: connectors.flatMap(topicsOf),
     };
     await createTopics(addresses.brokers, addresses.topics);
-    await deployAll(connect.url, connectors, postgres.database, signal);
+    await Promise.all([deployAll(connect.url, connectors, postgres.database, signal), untilGroupsAreKnown(kafka.brokers, signal)]);
     log("the three connectors stream");
     return { addresses, folders: postgres.folders, classPath: kafka.classPath, stop };
   } catch (error) {

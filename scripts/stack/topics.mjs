@@ -30,12 +30,13 @@ export function endOffsets(brokers, topics) {
 }
 
 /**
+ * Asks with a connection of its own.
  * @template T
  * @param {string} brokers
  * @param {(admin: import("kafkajs").Admin) => Promise<T>} work
  * @returns {Promise<T>}
  */
-async function withAdmin(brokers, work) {
+export async function withAdmin(brokers, work) {
   const admin = new Kafka({
     brokers: brokers.split(","),
     clientId: "cdckit-stack",

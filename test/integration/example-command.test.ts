@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -29,9 +29,13 @@ describe("npm run example", () => {
     }
   });
 
-  test("says how to get Java, and starts nothing", () => {
-    const { status, output } = run(["quickstart"], { ...process.env, JAVA_HOME: "/nowhere" });
+  test("says how to get all that is missing, and starts nothing", () => {
+    const path = join(dir, "bin"); // with Node and nothing else
+    mkdirSync(path);
+    symlinkSync(process.execPath, join(path, "node"));
+    const { status, output } = run(["cache-invalidation"], { PATH: path, HOME: process.env["HOME"] });
     expect([status, output]).toEqual([1, expect.stringMatching(/\[java-missing\] .*apt-get install openjdk/)]);
+    expect(output).toMatch(/\[redis-missing\] .*apt-get install redis-server .* set REDIS_URL/);
     expect(existsSync(join(dir, "state.json"))).toBe(false);
   });
 
@@ -39,7 +43,10 @@ describe("npm run example", () => {
     "starts the stack, lets Debezium follow more tables, and leaves nothing behind after Ctrl-C",
     { meta: { skipReason }, timeout: 300_000 },
     async () => {
-      for (const [name, line] of [["quickstart", /^- \d+$/]] as const) {
+      for (const [name, line] of [
+        ["quickstart", /^- \d+$/],
+        ["cache-invalidation", /"msg":"deleted"/],
+      ] as const) {
         const example = spawn(process.execPath, [script, name, "--dir", dir], { stdio: ["ignore", "pipe", "inherit"] });
         onTestFinished(() => void example.kill("SIGTERM"));
         const ended = new Promise((resolve) => example.once("exit", resolve));
