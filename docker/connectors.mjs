@@ -9,16 +9,18 @@ import {
   deleteConnector,
   deployConnector,
   fillIn,
+  moreConnectors,
   readConnectors,
 } from "../scripts/stack/connectors.mjs";
 import { StackError } from "../scripts/stack/stack-error.mjs";
 import { defaultStackDir, readState } from "../scripts/stack/state.mjs";
 
-const usage = `usage: node docker/connectors.mjs deploy | status | delete [--stack | --docker] [--database NAME] [--tables SCHEMA.TABLE,...]
+const usage = `usage: node docker/connectors.mjs deploy | status | delete [--stack | --docker] [--database NAME] [--more] [--tables SCHEMA.TABLE,...]
 
   --stack    the stack of npm run stack:up (default while that one is up)
   --docker   the stack of docker/compose.yml (default otherwise)
   --database postgres (default), mysql or sqlserver; the last two are in the compose stack alone
+  --more     the connectors of docker/connectors/more, too, for PostgreSQL
   --tables   which tables to follow (default ${defaultTables})`;
 
 /** @typedef {{ title: string, connectUrl: string, connectors: readonly import("../scripts/stack/connectors.mjs").Connector[] }} Target */
@@ -48,6 +50,7 @@ function parse(argv) {
         stack: { type: "boolean" },
         docker: { type: "boolean" },
         database: { type: "string", default: "postgres" },
+        more: { type: "boolean", default: false },
         tables: { type: "string", default: defaultTables },
       },
     });
@@ -55,6 +58,7 @@ function parse(argv) {
     if (command === undefined) throw new Error(positionals[0] === undefined ? "no command given" : `no such command: ${positionals[0]}`);
     if (values.stack && values.docker) throw new Error("--stack and --docker exclude each other");
     if (!databases.includes(values.database)) throw new Error(`no such database: ${values.database}`);
+    if (values.more && values.database !== "postgres") throw new Error(`--more is for PostgreSQL, not for ${values.database}`);
     if (values.stack && values.database !== "postgres") throw new Error(`the stack without Docker has no ${values.database}`);
     return { command, target: findTarget(values) };
   } catch (cause) {
@@ -63,8 +67,9 @@ function parse(argv) {
   }
 }
 
-/** @param {{ stack?: boolean | undefined, docker?: boolean | undefined, database: string, tables: string }} options @returns {Target} */
-function findTarget({ stack, docker, database, tables }) {
+/** @param {{ stack?: boolean | undefined, docker?: boolean | undefined, database: string, more: boolean, tables: string }} options @returns {Target} */
+function findTarget({ stack, docker, database, more, tables }) {
+  const definitions = [...readConnectors(), ...(more ? readConnectors(moreConnectors) : [])];
   const isOther = database !== "postgres";
   const addresses = docker || isOther ? undefined : readState(defaultStackDir)?.addresses;
   if (addresses) {
@@ -72,7 +77,7 @@ function findTarget({ stack, docker, database, tables }) {
     return {
       title: "the stack without Docker",
       connectUrl: addresses.connectUrl,
-      connectors: readConnectors().map((one) => fillIn(one, values)),
+      connectors: definitions.map((one) => fillIn(one, values)),
     };
   }
   if (stack) throw new StackError("not-running", "the stack is not up. Start it with: npm run stack:up");
@@ -81,7 +86,7 @@ function findTarget({ stack, docker, database, tables }) {
     connectUrl: composeAddresses(tables).connectUrl,
     connectors: isOther
       ? connectorsOf(database).map((one) => fillIn(one, { ...profileValues, TABLES: tables }))
-      : readConnectors().map((one) => fillIn(one, { ...composeValues, TABLES: tables })),
+      : definitions.map((one) => fillIn(one, { ...composeValues, TABLES: tables })),
   };
 }
 

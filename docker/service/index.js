@@ -3,7 +3,11 @@ import { createServer } from "node:http";
 import { createConsumer, kafkajs } from "cdckit";
 import { Counter, Registry } from "prom-client";
 
-const { KAFKA_BROKERS = "localhost:9092", SCHEMA_REGISTRY_URL, TOPICS = "", GROUP_ID = "service", PORT = "8080" } = process.env;
+const { KAFKA_BROKERS = "localhost:9092", SCHEMA_REGISTRY_URL, TOPICS, GROUP_ID = "service", PORT = "8080" } = process.env;
+if (TOPICS === undefined) {
+  console.error("TOPICS must name the topics to follow, with commas between them: TOPICS=av.sales.salesorderdetail");
+  process.exit(2);
+}
 
 const metrics = new Registry();
 const changes = new Counter({ name: "service_changes_total", help: "Changes by table", labelNames: ["table", "op"], registers: [metrics] });

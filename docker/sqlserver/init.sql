@@ -1,6 +1,8 @@
 -- The same table as in ../postgres/init.sql, and capturing of its changes. It is run at every start.
 if db_id('sales') is null create database sales;
 go
+alter database sales set allow_snapshot_isolation on; -- the connector's snapshot locks nothing
+go
 use sales;
 go
 if schema_id('sales') is null exec('create schema sales');

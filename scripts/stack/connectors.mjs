@@ -22,6 +22,9 @@ import { waitUntil } from "./wait.mjs";
 /** The table that the connectors follow unless they are told otherwise. */
 export const defaultTables = "sales.salesorderdetail";
 
+/** The folder of the connectors that are deployed only if they are asked for. */
+export const moreConnectors = join(import.meta.dirname, "..", "..", "docker", "connectors", "more");
+
 const connectorFolder = join(import.meta.dirname, "..", "..", "docker", "connectors");
 
 /** The connectors of docker/connectors, placeholders and all. @returns {Connector[]} */
