@@ -6,7 +6,6 @@ export type ConsumerErrorCode =
   /** An option has a value that it cannot have. */
   | "invalid-option"
   /** An option of the public contract that this version does not support yet. */
-  | "unsupported-option"
   /** A sink that has no such methods, or whose name another sink has. */
   | "invalid-sink"
   /** A pattern or a set of handlers that contradicts itself or another one. */
