@@ -167,6 +167,18 @@ await describeWithKafka("a copy in PostgreSQL", (kafka) => {
   const writtenTwice = (): Promise<readonly Record<string, unknown>[]> =>
     rows("select sink_table, id, n, count(*)::int as times from copy.written group by 1, 2, 3 having count(*) > 1");
 
+  /** Nobody else reads or writes the table meanwhile. */
+  async function withLock(name: string, run: () => Promise<void>): Promise<void> {
+    const lock = await pool.connect();
+    try {
+      await lock.query(`begin; lock table ${name} in access exclusive mode`);
+      await run();
+    } finally {
+      await lock.query("rollback");
+      lock.release();
+    }
+  }
+
   test("is the last state of each row, whoever joins, leaves and starts again", { timeout: 180_000 }, async () => {
     await write(300);
     const first = start({});
@@ -195,17 +207,15 @@ await describeWithKafka("a copy in PostgreSQL", (kafka) => {
        create trigger noted after insert or update on copy.slow_orders for each row execute function copy.note();`,
     );
     const sinks = [{ name: "fast" }, { name: "slow", tableFor: () => ({ name: "slow_orders" }) }];
-    const lock = await pool.connect();
-    await lock.query("begin; lock table copy.slow_orders in access exclusive mode");
-    const first = start(...sinks);
-    await write(500);
-    // kafkajs hands over nothing more of a fetch that is not handled: the fast one is ahead by no more than that.
-    await untilPassed(10, "fast");
-    expect(await passed("slow")).toBe(0);
-    await first.consumer.stop().catch(() => {});
-    expect(await first.run).toMatchObject({ code: "work-abandoned" }); // the slow one was under way
-    await lock.query("rollback");
-    lock.release();
+    await withLock("copy.slow_orders", async () => {
+      const first = start(...sinks);
+      await write(500);
+      // kafkajs hands over nothing more of a fetch that is not handled: the fast one is ahead by no more than that.
+      await untilPassed(10, "fast");
+      expect(await passed("slow")).toBe(0);
+      await first.consumer.stop().catch(() => {});
+      expect(await first.run).toMatchObject({ code: "work-abandoned" }); // the slow one was under way
+    });
     const second = start(...sinks);
     await write(200);
     await untilPassed(700, "fast");
@@ -225,13 +235,11 @@ await describeWithKafka("a copy in PostgreSQL", (kafka) => {
       members.push(zombie);
       await write(200);
       await untilPassed(200);
-      const lock = await pool.connect();
-      await lock.query("begin; lock table copy.orders in access exclusive mode");
-      await write(200);
-      await until("a statement to wait for the table", async () => (await rows("select 1 from pg_locks where not granted")).length > 0);
-      zombie.kill("SIGSTOP");
-      await lock.query("rollback");
-      lock.release();
+      await withLock("copy.orders", async () => {
+        await write(200);
+        await until("a statement to wait for the table", async () => (await rows("select 1 from pg_locks where not granted")).length > 0);
+        zombie.kill("SIGSTOP");
+      });
       const other = start({});
       await untilPassed(400);
       expect(await table()).toEqual(source.rows());

@@ -15,11 +15,17 @@ export function columnTypeFor(value: unknown): string | null {
     case "boolean":
       return "boolean";
     case "bigint":
+      return "numeric";
     case "number":
-      return "numeric"; // a column of 5 may have 5.5 in its next row
+      return Number.isInteger(value) ? "bigint" : "double precision";
     default:
       return value === null || value === undefined ? null : value instanceof Uint8Array ? "bytea" : "jsonb";
   }
+}
+
+/** The column type for a new table of values without a schema: a column of 5 may have 5.5 in its next row. */
+export function newColumnTypeFor(type: string): string {
+  return type === "bigint" || type === "double precision" ? "numeric" : type;
 }
 
 /**

@@ -88,3 +88,10 @@ describe("a type is widened while other partitions of the topic are written", ()
     expect(await typeOfN(tables, database.transaction())).toBe("bigint");
   });
 });
+
+test("a table whose types are narrower is left alone without widen, and nobody waits for others", async () => {
+  const [tables, database] = [new Tables({ create: true, widen: false }), new Database()];
+  tables.schemaSeen(schemaWith("long"));
+  const first = database.transaction();
+  expect([await typeOfN(tables, first), first.asked.length]).toEqual(["integer", 1]);
+});

@@ -1,6 +1,6 @@
 import type { Columns, SchemaSeen } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
-import { columnTypeFor, columnTypeOf, widerType } from "./column-type.ts";
+import { columnTypeFor, columnTypeOf, newColumnTypeFor, widerType } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
 import type { ResolvedPostgresOptions } from "./options.ts";
 import type { PendingRow } from "./pending-rows.ts";
@@ -70,13 +70,13 @@ export class Tables {
     const newsBefore = this.#news;
     const wanted = this.#wantedOf(topic, rows);
     let present = await columnsOf(statements, target);
-    const isChanged = present.size === 0 || changesTo(present, wanted).length > 0;
+    const isChanged = present.size === 0 || this.#changesTo(present, wanted).length > 0;
     if (isChanged) {
       this.forget(target); // other partitions look too, and wait below: a cast to the narrower type would refuse the wider values
       // Two partitions that meet a new table together must not both create it. The second one waits, and then finds the table.
       await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
       present = await columnsOf(statements, target);
-      await (present.size === 0 ? this.#create(statements, target, wanted, rows) : this.#widen(statements, target, present, wanted));
+      await (present.size === 0 ? this.#create(statements, target, topic, wanted, rows) : this.#widen(statements, target, present, wanted));
       present = await columnsOf(statements, target);
     }
     // A look that began before the news must not end what came with them.
@@ -111,7 +111,13 @@ export class Tables {
     return wanted;
   }
 
-  async #create(statements: Statements, target: Target, wanted: ReadonlyMap<string, string>, rows: readonly PendingRow[]): Promise<void> {
+  async #create(
+    statements: Statements,
+    target: Target,
+    topic: string,
+    wanted: ReadonlyMap<string, string>,
+    rows: readonly PendingRow[],
+  ): Promise<void> {
     const first = rows.find(({ row }) => row !== null);
     if (first === undefined) {
       return; // nothing to delete
@@ -124,7 +130,8 @@ export class Tables {
     }
     const keys = Object.keys(first.key);
     const names = [...keys, ...[...wanted.keys()].filter((name) => !keys.includes(name))];
-    const columns = names.map((name) => `${quoteName(name)} ${wanted.get(name) ?? "text"}`);
+    const declared = this.#wanted.get(topic);
+    const columns = names.map((name) => `${quoteName(name)} ${declared?.get(name) ?? newColumnTypeFor(wanted.get(name) ?? "text")}`);
     await statements.query({ text: `create schema if not exists ${quoteName(target.schema)}` });
     await statements.query({
       text: `create table if not exists ${quoteTable(target)} (${columns.join(", ")}, primary key (${keys.map(quoteName).join(", ")}))`,
@@ -139,28 +146,31 @@ export class Tables {
         `${quoteTable(target)} has no column ${missing.map(quoteName).join(", ")}: add it, or let the sink add it (widen: true)`,
       );
     }
-    const changes = changesTo(present, wanted);
-    if (this.#options.widen && changes.length > 0) {
+    const changes = this.#changesTo(present, wanted);
+    if (changes.length > 0) {
       await statements.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
-    } // without `widen`, PostgreSQL refuses values that do not fit
+    }
+  }
+
+  /**
+   * The changes of `alter table` after which the table holds the wanted columns and types. Without `widen` types stay as they are: PostgreSQL
+   * refuses values that do not fit.
+   */
+  #changesTo(present: TableColumns, wanted: ReadonlyMap<string, string>): readonly string[] {
+    return [...wanted].flatMap(([name, type]): string[] => {
+      const there = present.get(name);
+      if (there === undefined) {
+        return [`add column if not exists ${quoteName(name)} ${type}`];
+      }
+      const wider = this.#options.widen ? widerType(there, type) : null;
+      return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
+    });
   }
 }
 
 /** An old schema may be seen after a new one, because partitions are read at different speeds. It must not narrow what the new one widened. */
 function latestType(before: string, latest: string): string {
   return widerType(latest, before) ?? latest;
-}
-
-/** The changes of `alter table` after which the table holds the wanted columns and types. */
-function changesTo(present: TableColumns, wanted: ReadonlyMap<string, string>): readonly string[] {
-  return [...wanted].flatMap(([name, type]): string[] => {
-    const there = present.get(name);
-    if (there === undefined) {
-      return [`add column if not exists ${quoteName(name)} ${type}`];
-    }
-    const wider = widerType(there, type);
-    return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
-  });
 }
 
 function hasAll(columns: TableColumns, row: Columns): boolean {
