@@ -5,7 +5,7 @@ import pino from "pino";
 /** @typedef {{ id: number, customer: string, amount: string }} Payment */
 
 const logger = pino();
-const registryUrl = process.env["SCHEMA_REGISTRY_URL"];
+const registryUrl = process.env["SCHEMA_REGISTRY_URL"] || null; // without one, messages have to carry their schema or need none
 
 /** How often the bank was asked about a payment. @type {Map<number, number>} */
 const asked = new Map();
@@ -20,7 +20,7 @@ async function book({ id, customer, amount }) {
   logger.info({ id, customer, amount, times }, "booked");
 }
 
-export const handler = createLambdaHandler({ ...(registryUrl === undefined ? {} : { registry: { url: registryUrl } }), logger }).on(
+export const handler = createLambdaHandler({ ...(registryUrl === null ? {} : { registry: { url: registryUrl } }), logger }).on(
   "shop.payments",
   {
     /** @param {{ readonly after: Payment }} event */

@@ -11,18 +11,37 @@ const logger = pino();
 const timeoutMs = 10_000;
 const pauseMs = Number(process.env["RETRY_PAUSE_MS"] ?? 500);
 
-const consumer = new Kafka({ brokers, clientId: "lambda-msk", logLevel: logLevel.NOTHING }).consumer({
-  groupId: "lambda-msk",
-  maxWaitTimeInMs: 500,
-});
+const kafka = new Kafka({ brokers, clientId: "lambda-msk", logLevel: logLevel.NOTHING });
+const groupId = "lambda-msk";
+const topic = "av.shop.payments";
+const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 500 });
 let isReady = false;
 let isLive = true;
 consumer.on(consumer.events.GROUP_JOIN, () => void (isReady = true));
 consumer.on(consumer.events.CRASH, ({ payload }) => {
   isReady = false;
   isLive = payload.restart;
-  logger.error({ err: payload.error }, "the consumer has failed");
+  logger.error({ err: payload.error, restart: payload.restart }, "the consumer has failed");
+  if (!payload.restart) {
+    process.exitCode = 1;
+    void app.close();
+  }
 });
+
+/** A broker that has just started does not know the group's coordinator yet, and kafkajs calls that final. */
+async function untilGroupIsKnown() {
+  const admin = kafka.admin();
+  await admin.connect();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await admin.fetchOffsets({ groupId, topics: [topic] });
+      return await admin.disconnect();
+    } catch (error) {
+      if (attempt === 10) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  }
+}
 
 /** The records of a fetched batch as Lambda writes them. @param {import("kafkajs").Batch} batch */
 function eventOf({ topic, partition, messages }) {
@@ -41,8 +60,16 @@ function eventOf({ topic, partition, messages }) {
   return { eventSource: "SelfManagedKafka", bootstrapServers: brokers.join(","), records: { [`${topic}-${partition}`]: records } };
 }
 
+const logController = new LogController({ disableRequestLogging: true });
+const app = fastify({ loggerInstance: logger, logController, forceCloseConnections: true });
+app.get("/healthz", (_, reply) => reply.code(isLive ? 200 : 503).send({ live: isLive }));
+app.get("/readyz", (_, reply) => reply.code(isReady ? 200 : 503).send({ ready: isReady }));
+app.addHook("onClose", () => consumer.disconnect()); // it ends the batch first, and commits
+for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void app.close());
+
+await untilGroupIsKnown();
 await consumer.connect();
-await consumer.subscribe({ topics: ["av.shop.payments"], fromBeginning: true });
+await consumer.subscribe({ topics: [topic], fromBeginning: true });
 await consumer.run({
   eachBatchAutoResolve: false, // what is not resolved is fetched again
   eachBatch: async ({ batch, resolveOffset, commitOffsetsIfNecessary, pause }) => {
@@ -58,10 +85,4 @@ await consumer.run({
   },
 });
 
-const logController = new LogController({ disableRequestLogging: true });
-const app = fastify({ loggerInstance: logger, logController, forceCloseConnections: true });
-app.get("/healthz", (_, reply) => reply.code(isLive ? 200 : 503).send({ live: isLive }));
-app.get("/readyz", (_, reply) => reply.code(isReady ? 200 : 503).send({ ready: isReady }));
-app.addHook("onClose", () => consumer.disconnect()); // it ends the batch first, and commits
-for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void app.close());
 await app.listen({ host: "127.0.0.1", port: Number(process.env["PORT"] ?? 0) });
