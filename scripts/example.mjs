@@ -12,22 +12,31 @@ const sameKeyMs = 1_000;
 const stopping = new AbortController();
 const impatience = new AbortController();
 let stoppedAt = 0;
-for (const signal of ["SIGINT", "SIGTERM"]) {
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     if (!stopping.signal.aborted) {
-      stoppedAt = Date.now();
-      stopping.abort();
+      stop();
     } else if (Date.now() - stoppedAt > sameKeyMs) {
       impatience.abort();
     }
   });
 }
-// The reader of the output may stop reading, as `head` does: the example is stopped all the same.
-process.stdout.on("error", (error) => {
-  if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EPIPE") throw error;
-  stopping.abort();
-});
+// Who reads the output may stop reading, as `head` does, or a terminal that is closed.
+for (const output of [process.stdout, process.stderr]) {
+  output.on("error", (error) => {
+    if (!["EPIPE", "EIO"].includes(String(/** @type {NodeJS.ErrnoException} */ (error).code))) throw error;
+    stop();
+  });
+}
+// If npm is killed, its signal ends the shell between npm and this process, and nobody tells this process.
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && stop(), 500).unref();
 process.exitCode = await main(process.argv.slice(2));
+
+function stop() {
+  stoppedAt ||= Date.now();
+  stopping.abort();
+}
 
 /** @param {string[]} argv @returns {Promise<number>} */
 async function main(argv) {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readExamples } from "../../scripts/example/examples.mjs";
 import { isRunning, type ProcessRecord } from "../../scripts/stack/process.mjs";
 
@@ -40,27 +40,42 @@ describe("npm run example", () => {
   });
 
   test.skipIf(skipReason !== "")(
-    "starts the stack, lets Debezium follow more tables, and leaves nothing behind after Ctrl-C",
+    "starts the stack, changes rows, and leaves nothing behind after Ctrl-C",
     { meta: { skipReason }, timeout: 300_000 },
     async () => {
-      for (const [name, line] of [
-        ["quickstart", /^- \d+$/],
-        ["cache-invalidation", /"msg":"deleted"/],
-      ] as const) {
-        const example = spawn(process.execPath, [script, name, "--dir", dir], { stdio: ["ignore", "pipe", "inherit"] });
-        onTestFinished(() => void example.kill("SIGTERM"));
-        const ended = new Promise((resolve) => example.once("exit", resolve));
-        await firstLine(example, line);
-        const { services } = JSON.parse(readFileSync(join(dir, "state.json"), "utf8")) as { services: Record<string, ProcessRecord> };
-        expect(Object.values(services).filter((record) => isRunning(record))).toHaveLength(4);
-        example.kill("SIGINT");
-        example.kill("SIGINT"); // npm passes on what the terminal has sent already
-        expect(await ended).toBe(0);
-        expect(Object.values(services).filter((record) => isRunning(record))).toEqual([]);
-        expect(existsSync(join(dir, "state.json"))).toBe(false);
-      }
+      const example = spawn(process.execPath, [script, "quickstart", "--dir", dir], { stdio: ["ignore", "pipe", "inherit"] });
+      onTestFinished(() => void example.kill("SIGTERM"));
+      const ended = new Promise((resolve) => example.once("exit", resolve));
+      await firstLine(example, /^- \d+$/);
+      const services = servicesOfStack();
+      expect(services.filter((record) => isRunning(record))).toHaveLength(4);
+      example.kill("SIGINT");
+      example.kill("SIGINT"); // npm passes on what the terminal has sent already
+      expect(await ended).toBe(0);
+      expect(services.filter((record) => isRunning(record))).toEqual([]);
+      expect(existsSync(join(dir, "state.json"))).toBe(false);
     },
   );
+
+  test.skipIf(skipReason !== "")(
+    "starts Redis, lets Debezium follow another table, and leaves nothing behind if the shell is killed that it was started from",
+    { meta: { skipReason }, timeout: 300_000 },
+    async () => {
+      const command = ["-c", '"$@"; true', "sh", process.execPath, script, "cache-invalidation", "--dir", dir];
+      const shell = spawn("sh", command, { stdio: ["ignore", "pipe", "inherit"] });
+      onTestFinished(() => void shell.kill("SIGKILL"));
+      await firstLine(shell, /"msg":"deleted"/);
+      const services = servicesOfStack();
+      shell.kill("SIGKILL");
+      await vi.waitFor(() => expect(existsSync(join(dir, "state.json"))).toBe(false), { timeout: 60_000, interval: 100 });
+      expect(services.filter((record) => isRunning(record))).toEqual([]);
+    },
+  );
+
+  function servicesOfStack(): ProcessRecord[] {
+    const { services } = JSON.parse(readFileSync(join(dir, "state.json"), "utf8")) as { services: Record<string, ProcessRecord> };
+    return Object.values(services);
+  }
 
   async function firstLine(example: ChildProcess, wanted: RegExp): Promise<void> {
     if (example.stdout === null) throw new Error("unreachable: it was asked for");
