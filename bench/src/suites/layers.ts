@@ -2,6 +2,7 @@ import { Session } from "node:inspector/promises";
 import { decodeCases } from "../cases/decode.ts";
 import { environment } from "../environment.ts";
 import type { Contender } from "../measure.ts";
+import { type ProfiledPlace, sourceOf } from "../source-of.ts";
 
 const warmUpMs = 1_500;
 const sampleIntervalUs = 100;
@@ -13,7 +14,7 @@ type Layer = "detection and envelope" | "reading" | "garbage collection" | "benc
 
 interface ProfileNode {
   readonly id: number;
-  readonly callFrame: { readonly functionName: string; readonly url: string };
+  readonly callFrame: ProfiledPlace & { readonly functionName: string };
   readonly children?: readonly number[] | undefined;
 }
 
@@ -86,14 +87,16 @@ function layersOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Layer> {
   return layers;
 }
 
-function layerOf({ functionName, url }: ProfileNode["callFrame"]): Layer | null {
+function layerOf(callFrame: ProfileNode["callFrame"]): Layer | null {
+  const { functionName } = callFrame;
+  const url = sourceOf(callFrame);
   if (functionName === "(garbage collector)") {
     return "garbage collection";
   }
-  if (/\/decode\/(dist|src)\/(encoding|values)\//.test(url)) {
+  if (/\/decode\/src\/(encoding|values)\//.test(url)) {
     return "reading";
   }
-  if (/\/decode\/(dist|src)\//.test(url)) {
+  if (/\/decode\/src\//.test(url)) {
     return "detection and envelope";
   }
   if (url.includes("/bench/")) {
