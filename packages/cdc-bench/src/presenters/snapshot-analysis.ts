@@ -85,6 +85,8 @@ function unitText(value: number, unit: SnapshotWinner["unit"]): string {
       return `${Math.round(value * 100)}% is row`;
     case "columns":
       return `${value} columns`;
+    case "registered-columns":
+      return `${value} columns in a registry`;
     case "services":
       return value === 0 ? "no registry" : "a registry";
   }

@@ -84,7 +84,11 @@ describe("the analysis of the published figures", () => {
     expect(winner("consumer")).toMatchObject({ formats: ["avro"], value: 29_674, runnerUp: "json", runnerUpValue: 23_510 });
     expect(winner("latency p50")).toMatchObject({ formats: ["avro"], value: 4, runnerUp: "json-schema" });
     expect(winner("readability")).toMatchObject({ formats: ["json"], runnerUp: "json-schema" });
-    expect(winner("evolution safety")).toMatchObject({ formats: ["avro"], value: 12, runnerUpValue: 0 });
+  });
+
+  test("counts the columns that are typed apart from those whose types a registry can hold to rules", () => {
+    expect(winner("typed columns")).toMatchObject({ formats: ["json-schema", "avro"], value: 12, runnerUp: "json", runnerUpValue: 0 });
+    expect(winner("evolution safety")).toMatchObject({ formats: ["avro"], value: 12, unit: "registered-columns", runnerUpValue: 0 });
   });
 
   test("lets equals win together, against the one that is not equal", () => {

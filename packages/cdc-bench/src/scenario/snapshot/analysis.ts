@@ -39,7 +39,7 @@ export interface SnapshotWinner {
   readonly formats: readonly SnapshotFormat[];
   /** In the unit of the dimension. */
   readonly value: number;
-  readonly unit: "bytes" | "messages-per-second" | "ms" | "share" | "services" | "columns";
+  readonly unit: "bytes" | "messages-per-second" | "ms" | "share" | "services" | "columns" | "registered-columns";
   readonly runnerUp: SnapshotFormat;
   readonly runnerUpValue: number;
 }
@@ -120,7 +120,8 @@ function winnersOf(formats: readonly FormatSnapshot[], usefulBytes: number | nul
       valueOf: ({ tail }) => (tail === null ? null : tail.sinceIntended.p99Ns / 1e6),
     },
     { dimension: "readability", unit: "share", isBetter: "higher", valueOf: (measured) => readableShare(measured, usefulBytes) },
-    { dimension: "evolution safety", unit: "columns", isBetter: "higher", valueOf: checkedColumns },
+    { dimension: "typed columns", unit: "columns", isBetter: "higher", valueOf: ({ typedColumns }) => typedColumns },
+    { dimension: "evolution safety", unit: "registered-columns", isBetter: "higher", valueOf: registeredColumns },
     { dimension: "operational simplicity", unit: "services", isBetter: "lower", valueOf: ({ needsRegistry }) => (needsRegistry ? 1 : 0) },
   ];
   return dimensions.flatMap((dimension) => winnerOf(formats, dimension));
@@ -156,8 +157,11 @@ function readableShare({ needsRegistry, sizes }: FormatSnapshot, usefulBytes: nu
   return needsRegistry ? 0 : usefulBytes === null ? null : usefulBytes / sizes.avgBytes;
 }
 
-/** Columns of which a registry refuses a change that readers could not follow, before it is written. */
-function checkedColumns({ typedColumns, needsRegistry }: FormatSnapshot): number {
+/**
+ * Columns whose types stand in a registry, which can refuse a change that readers could not follow before it is written. A schema in the
+ * message types its columns, too, and arrives when the change is written: nothing can refuse it.
+ */
+function registeredColumns({ typedColumns, needsRegistry }: FormatSnapshot): number {
   return needsRegistry ? typedColumns : 0;
 }
 
@@ -178,7 +182,7 @@ function adviceOf(measured: FormatSnapshot, formats: readonly FormatSnapshot[]):
       return `If people and text tools read the topic, or no registry can run: ${bytes} B a message${times}${less}. Types of ${measured.columns - measured.typedColumns} of ${measured.columns} columns must be agreed on elsewhere.${packed}`;
     }
     case "avro":
-      return `If volume, retention or traffic cost, or tables change: ${bytes} B a message, ${rate} consumed, types in a registry that refuses what readers could not read.${packed}`;
+      return `If volume, retention or traffic cost, or tables change: ${bytes} B a message, ${rate} consumed, types in a registry, which can refuse a change that readers could not follow.${packed}`;
     case "protobuf":
       return `If the services around it speak Protobuf already: ${bytes} B a message${times}, ${rate} consumed, types in a registry.${packed}`;
   }
