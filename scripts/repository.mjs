@@ -45,6 +45,17 @@ export function checkRepository(root) {
  * @returns {WrittenFile[]}
  */
 function writtenFiles(root) {
+  return [...packageFiles(root), ...runbookFiles.map((path) => ({ path, wanted: withOwnAddress(root, path) }))];
+}
+
+/** Files outside of packages that lead people to pages of the repository. */
+const runbookFiles = ["docker/prometheus/alerts.yml", "docker/prometheus/alerts.test.yml"];
+
+/**
+ * @param {string} root
+ * @returns {WrittenFile[]}
+ */
+function packageFiles(root) {
   return readdirSync(join(root, "packages"))
     .filter((name) => existsSync(join(root, "packages", name, "package.json")))
     .flatMap((name) => {
@@ -82,9 +93,19 @@ function manifestOf(root, folder) {
  */
 function readmeOf(root, folder) {
   const base = fileAddress(root);
-  return readFileSync(join(root, folder, "README.md"), "utf8")
-    .replace(/\]\(https:\/\/github\.com\/[\w-]+\/cdckit\/blob\/main\//g, `](${base}`) // of an earlier owner
-    .replace(/\]\((\.\.\/[^)\s]+)\)/g, (_, target) => `](${base}${posix.join(folder, target)})`);
+  return withOwnAddress(root, join(folder, "README.md")).replace(
+    /\]\((\.\.\/[^)\s]+)\)/g,
+    (_, target) => `](${base}${posix.join(folder, target)})`,
+  );
+}
+
+/**
+ * A file whose addresses of an earlier owner are those of this one.
+ * @param {string} root
+ * @param {string} path
+ */
+function withOwnAddress(root, path) {
+  return readFileSync(join(root, path), "utf8").replace(/https:\/\/github\.com\/[\w-]+\/cdckit\/blob\/main\//g, fileAddress(root));
 }
 
 /** @param {string} root */

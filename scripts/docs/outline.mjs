@@ -14,6 +14,19 @@ export const outline = [
   { text: "Do", pages: ["cookbook.md", "migration.md"] },
   { text: "Run", pages: ["packages.md", "kubernetes.md", "operations.md", "tuning.md", "sizing.md", "security.md"] },
   {
+    text: "Runbooks",
+    collapsed: true,
+    pages: [
+      "runbooks/consumer-not-ready.md",
+      "runbooks/consumer-stopped.md",
+      "runbooks/consumer-waits.md",
+      "runbooks/consumer-lag-grows.md",
+      "runbooks/consumer-dead-letters.md",
+      "runbooks/consumer-lost-offsets.md",
+      "runbooks/group-rebalances.md",
+    ],
+  },
+  {
     text: "Packages",
     collapsed: true,
     pages: [

@@ -8,6 +8,8 @@ const docker = join(import.meta.dirname, "../../docker");
 export interface AlertRule {
   readonly alert: string;
   readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export function alertRules(): readonly AlertRule[] {
