@@ -3,12 +3,23 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
+import { fileAddress } from "../../scripts/repository.mjs";
 import { alertRules, dashboardQueries, metricsIn } from "./observed.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const blocksOf = (path: string): string[] => [...read(path).matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly stringData?: Readonly<Record<string, string>>;
+  readonly spec?: {
+    readonly secretTargetRef?: readonly { readonly parameter: string; readonly name: string; readonly key: string }[];
+    readonly triggers?: readonly { readonly metadata: Readonly<Record<string, unknown>>; readonly authenticationRef?: unknown }[];
+  };
+}
 
 describe("the Dockerfile of a service", () => {
   const text = read("docker/service/Dockerfile");
@@ -29,17 +40,92 @@ describe("the Dockerfile of a service", () => {
   });
 });
 
-describe("the documents and the files that they speak of", () => {
-  test("have the same alerts", () => {
-    expect(parse(blocksOf("docs/operations.md")[0] ?? "")).toEqual(parse(read("docker/prometheus/alerts.yml")));
+describe("an alert", () => {
+  const runbooks = `${fileAddress(root)}docs/runbooks/`;
+
+  test.each(alertRules())(
+    "$alert says what it is about, how bad that is, and where its runbook stands",
+    ({ alert, labels, annotations }) => {
+      expect(["warning", "critical"]).toContain(labels?.["severity"]);
+      expect(annotations?.["summary"]).toMatch(/\w+ \w+/);
+      expect(annotations?.["description"]).toMatch(/\w+ \w+.*\.$/);
+      const { runbook_url: runbook = "" } = annotations ?? {};
+      expect(runbook.startsWith(runbooks)).toBe(true);
+      const page = read(runbook.slice(fileAddress(root).length));
+      expect(page.split("\n")[0]).toBe(`# ${alert}`);
+      for (const part of ["**What it means.**", "**What to do.**", "**It is over**"]) {
+        expect(page).toContain(part);
+      }
+    },
+  );
+
+  test("stands in the table of the documents, with its severity and its runbook", () => {
+    const rows = [...read("docs/operations.md").matchAll(/^\| \[`(Consumer\w+)`\]\(([^)]+)\) \| (\w+) \|/gm)].map(([, ...cells]) => cells);
+    const wanted = alertRules().map(({ alert, labels, annotations }) => [
+      alert,
+      annotations?.["runbook_url"]?.slice(`${fileAddress(root)}docs/`.length),
+      labels?.["severity"],
+    ]);
+    expect(rows).toEqual(wanted);
   });
 
+  test("is valid for promtool", (context) => {
+    const { error, status, stdout, stderr } = spawnSync("promtool", ["check", "rules", join(root, "docker/prometheus/alerts.yml")], {
+      encoding: "utf8",
+    });
+    if (error !== undefined) {
+      context.skip("promtool is not installed: apt-get install prometheus");
+    }
+    expect(status, `${stdout}${stderr}`).toBe(0);
+    expect(stdout).toContain(`${alertRules().length} rules found`);
+  });
+});
+
+describe("the documents and the files that they speak of", () => {
   test("have the same manifests", () => {
-    const files = ["docker/kubernetes/service.yml", "docker/kubernetes/scaled-object.yml"];
+    const files = ["docker/kubernetes/service.yml", "docker/kubernetes/scaled-object.yml", "docker/kubernetes/scaled-object-login.yml"];
     expect(blocksOf("docs/kubernetes.md")).toEqual(files.map(read));
     expect(readdirSync(join(root, "docker/kubernetes"))).toHaveLength(files.length);
   });
 });
+
+describe("the scaler with a login", () => {
+  const manifests = parseAllDocuments(read("docker/kubernetes/scaled-object-login.yml")).map((document) => document.toJS() as Manifest);
+  const [secret, authentication, scaled] = ["Secret", "TriggerAuthentication", "ScaledObject"].map((kind) =>
+    manifests.find((manifest) => manifest.kind === kind),
+  );
+  const [trigger] = scaled?.spec?.triggers ?? [];
+
+  test("takes what it needs from manifests beside it", () => {
+    expect(trigger?.authenticationRef).toEqual({ name: authentication?.metadata.name });
+    const taken = authentication?.spec?.secretTargetRef ?? [];
+    expect(taken.map(({ name }) => name)).toEqual(taken.map(() => secret?.metadata.name));
+    expect(taken.map(({ key }) => key).toSorted()).toEqual(Object.keys(secret?.stringData ?? {}).toSorted());
+  });
+
+  test("has settings that KEDA's scaler for Kafka knows, all of them texts, and no secret among them", () => {
+    const parameters = authentication?.spec?.secretTargetRef?.map(({ parameter }) => parameter) ?? [];
+    expect(parameters.toSorted()).toEqual(["ca", "password", "username"]);
+    const { metadata = {} } = trigger ?? {};
+    expect(Object.keys(metadata).filter((name) => !scalerSettings.has(name))).toEqual([]);
+    expect(Object.values(metadata).every((value) => typeof value === "string")).toBe(true);
+    expect(metadata).toMatchObject({ sasl: "scram_sha512", tls: "enable", allowIdleConsumers: "false" });
+  });
+
+  test("follows the group, the topic and the deployment of the one without", () => {
+    const plain = parse(read("docker/kubernetes/scaled-object.yml")) as Manifest;
+    const { consumerGroup, topic } = plain.spec?.triggers?.[0]?.metadata ?? {};
+    expect(trigger?.metadata).toMatchObject({ consumerGroup, topic });
+    expect(scaled?.spec).toMatchObject({ ...plain.spec, triggers: expect.anything() as unknown });
+  });
+});
+
+/** The names in `metadata` of a `kafka` trigger, by https://keda.sh/docs/2.22/scalers/apache-kafka/. */
+const scalerSettings = new Set([
+  ...["bootstrapServers", "consumerGroup", "topic", "lagThreshold", "activationLagThreshold", "offsetResetPolicy", "allowIdleConsumers"],
+  ...["scaleToZeroOnInvalidOffset", "excludePersistentLag", "limitToPartitionsWithLag", "ensureEvenDistributionOfPartitions", "version"],
+  ...["partitionLimitation", "sasl", "tls", "unsafeSsl"],
+]);
 
 describe("dashboards and alerts", () => {
   /** With the ending that prom-client gives counters. */

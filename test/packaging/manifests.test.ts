@@ -17,7 +17,7 @@ type Models = Readonly<Record<string, new (manifest: unknown) => { validate(): v
 const isAskedFor = process.env["PACKAGES_IN_PROJECTS"] === "1";
 const skipReason = "the schemas of Kubernetes come from npm: npm run test:packages";
 const folder = join(import.meta.dirname, "../../docker/kubernetes");
-const manifests = ["service.yml", "scaled-object.yml"].flatMap((name) =>
+const manifests = ["service.yml", "scaled-object.yml", "scaled-object-login.yml"].flatMap((name) =>
   parseAllDocuments(readFileSync(join(folder, name), "utf8")).map((document) => document.toJS() as Manifest),
 );
 
@@ -36,7 +36,8 @@ function judge(manifest: Manifest): void {
 
 describe.skipIf(!isAskedFor)("the manifests of docker/kubernetes", { meta: { skipReason } }, () => {
   test("are valid for Kubernetes and KEDA", () => {
-    expect(manifests.map(({ kind }) => kind)).toEqual(["Deployment", "PodDisruptionBudget", "ScaledObject"]);
+    const kinds = ["Deployment", "PodDisruptionBudget", "ScaledObject", "Secret", "TriggerAuthentication", "ScaledObject"];
+    expect(manifests.map(({ kind }) => kind)).toEqual(kinds);
     for (const manifest of manifests) {
       judge(manifest);
     }
@@ -45,5 +46,7 @@ describe.skipIf(!isAskedFor)("the manifests of docker/kubernetes", { meta: { ski
   test("are judged: what lacks a part is refused", () => {
     expect(() => judge({ apiVersion: "apps/v1", kind: "Deployment", spec: {} } as Manifest)).toThrow(/required property/);
     expect(() => judge({ apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", spec: { triggers: 1 } } as Manifest)).toThrow(/triggers/);
+    const authentication = { apiVersion: "keda.sh/v1alpha1", kind: "TriggerAuthentication", spec: { secretTargetRef: [{ key: "x" }] } };
+    expect(() => judge(authentication)).toThrow(/required property/);
   });
 });
