@@ -233,6 +233,7 @@ export type {
   RecreatedTopic,
   RetryOptions,
   RowChecks,
+  RunOptions,
   RunnableConsumer,
   Sink,
   SinkBatch,

@@ -12,6 +12,7 @@ import type { RunnerParts } from "./delivery/runner-parts.ts";
 import { SerialDispatcher } from "./delivery/serial-dispatcher.ts";
 import { type Delivery, StreamDispatcher } from "./delivery/stream-dispatcher.ts";
 import { ConsumerEngine } from "./engine.ts";
+import { leavableDeliveries } from "./leavable-deliveries.ts";
 import { ConsumerError } from "./errors.ts";
 import { Counters } from "./observe/counters.ts";
 import { DeadLetters } from "./failure/dead-letters.ts";
@@ -45,6 +46,7 @@ import { checkRegistry } from "./registry-check.ts";
 import { type OffsetOption, offsetOf } from "./start-position.ts";
 import { isSubscribed } from "./subscribed-topics.ts";
 import { skippingDecoder } from "./skipped-records.ts";
+import { onAbort, type RunOptions, signalOf } from "./run-options.ts";
 import { onStopSignals } from "./stop-signals.ts";
 import { callUser } from "./user-code/user-functions.ts";
 import { readMember } from "./user-code/user-value.ts";
@@ -136,13 +138,17 @@ export interface Consumer<Tables extends object = Record<never, never>> {
     makeRecords: PipeFunction<TableEvent<Row, Key>>,
     options?: Pick<SinkOptions, "batch">,
   ): this;
-  /** Consumes until it is stopped. Resolves after a stop. Rejects with the error that halted it. */
-  run(): Promise<void>;
+  /**
+   * Consumes until it is stopped: by `stop()`, by a signal of the process, or by `options.signal`. Resolves after a stop. Rejects with the
+   * error that halted it.
+   */
+  run(options?: RunOptions): Promise<void>;
   /**
    * Consumes as an iteration, instead of `on` and `run`. Deliveries are committed when they are `done()`, up to the first one that is not.
-   * If the loop is left, the consumer stops. If an error halts the consumer, it is thrown into the loop.
+   * If the loop is left, the consumer stops. If an error halts the consumer, it is thrown into the loop. `Readable.from` and
+   * `ReadableStream.from` make a stream of it: destroying or cancelling the stream leaves the loop, also while no event comes.
    */
-  stream(): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>;
+  stream(options?: RunOptions): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>;
   /**
    * Moves a partition of this member while the consumer runs. What is in flight is handled and committed. Then the partition goes on at the
    * offset, which is committed at once. Resolves when the partition has moved and the commit was tried. If that commit fails, it is tried
@@ -156,6 +162,8 @@ export interface Consumer<Tables extends object = Record<never, never>> {
    * and `health()` name its record.
    */
   stop(): Promise<void>;
+  /** `stop()`, for `await using consumer = createConsumer(...)`. */
+  [Symbol.asyncDispose](): Promise<void>;
   health(): Health;
 }
 
@@ -253,7 +261,8 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     return this;
   }
 
-  async run(): Promise<void> {
+  async run(options?: RunOptions): Promise<void> {
+    const signal = signalOf("run()", options);
     if (this.#router.isEmpty && this.#sinks.all.length === 0) {
       throw new ConsumerError(
         "invalid-handler",
@@ -268,17 +277,18 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     }
     const engine = this.#engine;
     engine.refuseUnlessIdle();
-    const dispatcher = this.#dispatcher();
     const unlisten = onStopSignals(
       this.#options.signals,
       () => void engine.stop("signal"),
       () => engine.force("a second stop signal came"),
     );
+    const forgetSignal = onAbort(signal, (reason) => engine.aborted(reason));
     this.#matches.start();
     try {
-      await this.#start(dispatcher);
+      await (signal?.aborted === true ? engine.stop() : this.#start(this.#dispatcher()));
     } finally {
       this.#matches.stop();
+      forgetSignal();
       unlisten();
       await this.#letGo();
     }
@@ -305,42 +315,23 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
     await this.#decoding.release();
   }
 
-  async *stream(): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void> {
-    if (!this.#router.isEmpty || this.#sinks.all.length > 0) {
-      throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove on() and to(), or use run()");
-    }
+  stream(options?: RunOptions): AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void> {
     const engine = this.#engine;
-    engine.refuseUnlessIdle();
-    const dispatcher = new StreamDispatcher({
-      decoder: this.#decoding.decoder,
-      counters: this.#counters,
-      recovery: this.#recovery,
-      clock: this.#options.clock,
-      lease: engine.lease,
-      maxInFlightBytes: this.#options.delivery.maxInFlightBytes,
-      holdAll: (isHeld) => engine.holdAll(isHeld),
-      progress: () => engine.progress(),
+    const deliveries = leavableDeliveries({
+      engine,
+      check: () => {
+        const signal = signalOf("stream()", options);
+        if (!this.#router.isEmpty || this.#sinks.all.length > 0) {
+          throw new ConsumerError("invalid-handler", "stream() gives every event to the loop; remove on() and to(), or use run()");
+        }
+        engine.refuseUnlessIdle();
+        return signal;
+      },
+      makeDispatcher: () => this.#streamDispatcher(),
+      start: (dispatcher) => this.#start(dispatcher),
+      release: () => this.#decoding.release(),
     });
-    const stopped = this.#start(dispatcher);
-    // Awaited below. If the start failed, nobody else would end the dispatcher.
-    stopped.catch(() => dispatcher.abandonUnlessDrained());
-    try {
-      // Not by a generator of its own: `yield*` puts promises between the moment in which an event is handed out and the reader's turn, and a
-      // partition that is lost in between is handled by two members.
-      for (let delivery = await dispatcher.next(); delivery !== null; delivery = await dispatcher.next()) {
-        yield delivery as Delivery<StreamEvent<Tables>>; // the map is the user's word
-      }
-    } catch (error) {
-      engine.fail(error as Error); // next() rejects with errors only
-    } finally {
-      dispatcher.abandonUnlessDrained();
-      void engine.stop();
-      try {
-        await stopped;
-      } finally {
-        await this.#decoding.release();
-      }
-    }
+    return deliveries as AsyncGenerator<Delivery<StreamEvent<Tables>>, void, void>; // the map is the user's word
   }
 
   async seek({
@@ -364,6 +355,10 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
 
   stop(): Promise<void> {
     return this.#engine.stop();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   [forceStop](why: string): void {
@@ -396,6 +391,20 @@ class CdcConsumer<Tables extends object> implements Consumer<Tables> {
       sinks: sinks.map((attached) => ({ ...attached, limits: attached.limits ?? delivery.batch })),
       checkpointOf: (sink, assignment) => claims?.checkpointOf(sink, assignment) ?? null,
       holdAll,
+    });
+  }
+
+  #streamDispatcher(): StreamDispatcher {
+    const engine = this.#engine;
+    return new StreamDispatcher({
+      decoder: this.#decoding.decoder,
+      counters: this.#counters,
+      recovery: this.#recovery,
+      clock: this.#options.clock,
+      lease: engine.lease,
+      maxInFlightBytes: this.#options.delivery.maxInFlightBytes,
+      holdAll: (isHeld) => engine.holdAll(isHeld),
+      progress: () => engine.progress(),
     });
   }
 

@@ -47,6 +47,7 @@ export class ConsumerEngine {
   #startAt: Subscription["startAt"];
   readonly #notes: (() => readonly string[])[] = [];
   #isStoppedByCaller = false;
+  #abortReason: unknown;
   #isSlowStop = false;
 
   constructor(options: ResolvedConsumerOptions, counters: Counters, waits: Waits) {
@@ -127,11 +128,20 @@ export class ConsumerEngine {
     return this.#stopped.opened;
   }
 
+  /** The user's `AbortSignal` was aborted: a stop, whose reason is kept. */
+  aborted(reason: unknown): void {
+    this.#abortReason ??= reason;
+    this.#options.logger.info({ err: reason }, "the signal was aborted: the consumer stops");
+    void this.stop("signal");
+  }
+
   /** Stops waiting for what is in flight. */
   force(why: string): void {
     this.#dispatch({
       type: "force",
-      error: new ConsumerError("work-abandoned", `${why}: what was not handled and committed by then comes again after a restart`),
+      error: new ConsumerError("work-abandoned", `${why}: what was not handled and committed by then comes again after a restart`, {
+        cause: this.#abortReason,
+      }),
     });
   }
 

@@ -13,6 +13,7 @@ export type {
 } from "./workers/workers-options.ts";
 export type { RunnableConsumer } from "./workers/runnable-consumer.ts";
 export type { OffsetOption, StartOption } from "./start-position.ts";
+export type { RunOptions } from "./run-options.ts";
 export type { Startup } from "./startup.ts";
 export type { BatchOptions, DeliveryOptions } from "./delivery/delivery-options.ts";
 export type { BreakerOptions, FailureOptions, RetryOptions, SkippedRecord } from "./failure/failure-options.ts";

@@ -14,6 +14,12 @@ export function consumerOf(brokers: string[]): Consumer {
   return consumer;
 }
 
+/** Compiles without `esnext.disposable` in `lib`. */
+export async function runBriefly(brokers: string[]): Promise<void> {
+  await using consumer = consumerOf(brokers);
+  await consumer.run({ signal: AbortSignal.timeout(1) });
+}
+
 function namesOf(events: readonly CdcEvent[]): readonly string[] {
   return events.flatMap((event) => (event.kind === "change" ? [event.table.name] : []));
 }

@@ -4,6 +4,7 @@ import { ConsumerError } from "../errors.ts";
 import { Latch } from "../latch.ts";
 import { advance, initialState, type LifecycleEvent, type LifecycleState, type Phase } from "../lifecycle.ts";
 import { registerPrometheus } from "../observe/prometheus.ts";
+import { onAbort, type RunOptions, signalOf } from "../run-options.ts";
 import { onStopSignals } from "../stop-signals.ts";
 import { callUser } from "../user-code/user-functions.ts";
 import { toError } from "../user-code/user-value.ts";
@@ -17,6 +18,9 @@ import { type ResolvedWorkersOptions, resolveWorkersOptions, type WorkersOptions
  * rejects with the error of that one. Signals drain all of them. What it logs and measures is what they log and measure.
  */
 export interface WorkersConsumer extends RunnableConsumer {
+  run(options?: RunOptions): Promise<void>;
+  /** `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
   health(): WorkersHealth;
 }
 
@@ -39,6 +43,7 @@ class ThreadedConsumer implements WorkersConsumer {
   readonly #threads: WorkerThread[] = [];
   readonly #stopped: Latch = new Latch();
   #state: LifecycleState = initialState;
+  #abortReason: unknown;
   #cancelLook: () => void = () => {};
   #cancelDeadline: () => void = () => {};
 
@@ -52,7 +57,8 @@ class ThreadedConsumer implements WorkersConsumer {
     bindMethods(this);
   }
 
-  async run(): Promise<void> {
+  async run(options?: RunOptions): Promise<void> {
+    const signal = signalOf("run()", options);
     if (this.#state.phase !== "idle") {
       throw new ConsumerError("wrong-phase", `this consumer was started before and is ${this.#state.phase}; create a new one`);
     }
@@ -61,10 +67,12 @@ class ThreadedConsumer implements WorkersConsumer {
       () => void this.stop(),
       () => this.#force("a second stop signal came"),
     );
+    const forgetSignal = onAbort(signal, (reason) => this.#aborted(reason));
     try {
       this.#dispatch({ type: "start" });
       await this.#stopped.opened;
     } finally {
+      forgetSignal();
       unlisten();
     }
     if (this.#state.error !== null) {
@@ -77,9 +85,19 @@ class ThreadedConsumer implements WorkersConsumer {
     return this.#stopped.opened;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   health(): WorkersHealth {
     const healths = Array.from({ length: this.#options.workers }, (_, index) => this.#threads[index]?.health ?? null);
     return joinedHealth(this.#state, healths, this.#options.userFunctions.reasons);
+  }
+
+  #aborted(reason: unknown): void {
+    this.#abortReason ??= reason;
+    this.#options.logger.info({ err: reason }, "the signal was aborted: the consumer stops");
+    void this.stop();
   }
 
   #dispatch(event: LifecycleEvent): void {
@@ -171,7 +189,9 @@ class ThreadedConsumer implements WorkersConsumer {
     this.#tell("force");
     this.#dispatch({
       type: "force",
-      error: new ConsumerError("work-abandoned", `${why}${names}: what was not handled and committed by then comes again after a restart`),
+      error: new ConsumerError("work-abandoned", `${why}${names}: what was not handled and committed by then comes again after a restart`, {
+        cause: this.#abortReason,
+      }),
     });
   }
 
