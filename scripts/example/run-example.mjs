@@ -13,6 +13,7 @@ import { isMissingRequirement, StackError } from "../stack/stack-error.mjs";
 import { ensureUp } from "../stack/up.mjs";
 import { readPart } from "./examples.mjs";
 import { requireRedis, startRedis } from "./redis.mjs";
+import { belongsToExamples, close, enter, leave, others } from "./stack-users.mjs";
 
 /** @typedef {import("./examples.mjs").Example} Example */
 /** @typedef {import("../stack/state.mjs").StackAddresses} StackAddresses */
@@ -91,13 +92,26 @@ function build({ folder, isBuilt }) {
 /** @param {RunOptions} options @param {(() => Promise<void>)[]} stops */
 async function startStack({ dir, docker, signal, log }, stops) {
   if (docker) return composeAddresses(defaultTables);
+  enter(dir);
+  stops.push(async () => leave(dir));
   const { addresses, wasUp } = await ensureUp(dir, signal);
+  stops.push(() => leaveStack(dir, log));
   if (wasUp) {
-    log("The stack is up already; it stays up.");
-  } else {
-    stops.push(() => down(dir, log));
+    const end = belongsToExamples(dir) ? "it was started for another example, and the last one takes it down." : "it stays up.";
+    log(`The stack is up already; ${end}`);
   }
   return addresses;
+}
+
+/** @param {string} dir @param {(line: string) => void} log */
+async function leaveStack(dir, log) {
+  leave(dir);
+  if (!belongsToExamples(dir)) return;
+  const outcome = await close(dir);
+  if (outcome === "closed") await down(dir, log);
+  if (outcome === "others") {
+    log(`The stack stays up for another example (process ${others(dir).join(", ")}), which takes it down when it ends.`);
+  }
 }
 
 /** What an example keeps on disk ends with the stack, because it belongs to the stack's topics. @param {Example} example @param {RunOptions} options */

@@ -24,11 +24,15 @@ export const serviceNames = Object.freeze(/** @type {const} */ (["connect", "reg
  * state.json. Services are recorded as soon as their process exists, addresses once all are ready: whatever ends `up`, `down` knows what to stop.
  * @typedef {object} StackState
  * @property {string} startedAt
- * @property {ProcessRecord} starter the `up` that writes this
+ * @property {ProcessRecord} starter the process that starts the stack, or takes it down, while there are no addresses; its marker says whether
+ *   the stack is that of examples, or stays up until `stack:down`
  * @property {Partial<Record<ServiceName, ProcessRecord>>} services
  * @property {readonly string[]} folders outside of the stack's folder
  * @property {StackAddresses | null} addresses
  */
+
+/** What occurs in the command line of `npm run example`. */
+export const exampleMarker = "example.mjs";
 
 /** The stack's folder in this checkout. */
 export const defaultStackDir = resolve(import.meta.dirname, "..", "..", ".stack");

@@ -3,7 +3,7 @@ import { basename, resolve } from "node:path";
 import { isRunning } from "./process.mjs";
 import { StackError } from "./stack-error.mjs";
 import { roomyJvm, startStack } from "./start-stack.mjs";
-import { readState, removeState, serviceNames, writeState } from "./state.mjs";
+import { exampleMarker, readState, removeState, serviceNames, writeState } from "./state.mjs";
 
 /**
  * `npm run stack:up`: starts the stack unless it is up already, and says where everything is.
@@ -12,7 +12,10 @@ import { readState, removeState, serviceNames, writeState } from "./state.mjs";
  */
 export async function up(dir, signal) {
   const { addresses, wasUp } = await ensureUp(dir, signal);
-  if (wasUp) console.log("The stack is up already.");
+  if (wasUp) {
+    keep(resolve(dir));
+    console.log("The stack is up already.");
+  }
   printAddresses(addresses);
 }
 
@@ -31,7 +34,7 @@ export async function ensureUp(dir, signal) {
   if (known?.addresses === null && isRunning(known.starter)) {
     throw new StackError(
       "not-ready",
-      `another stack:up is at work on ${folder} (process ${known.starter.pid}); wait for it, or stop it with Ctrl-C`,
+      `process ${known.starter.pid} is starting the stack in ${folder}, or taking it down; wait for it, or stop it with Ctrl-C`,
     );
   }
   if (known !== null && serviceNames.some((name) => runs(known, name))) {
@@ -42,9 +45,19 @@ export async function ensureUp(dir, signal) {
   return { addresses: await start(folder, signal), wasUp: false };
 }
 
+/** The stack that an example has started: from now on it stays up until `stack:down`. @param {string} folder */
+function keep(folder) {
+  const state = readState(folder);
+  if (state?.addresses && state.starter.marker === exampleMarker) writeState(folder, { ...state, starter: thisProcess() });
+}
+
+function thisProcess() {
+  return { pid: process.pid, marker: basename(process.argv[1] ?? "node"), log: "" };
+}
+
 /** @param {string} folder @param {AbortSignal} signal */
 async function start(folder, signal) {
-  const starter = { pid: process.pid, marker: basename(process.argv[1] ?? "node"), log: "" };
+  const starter = thisProcess();
   /** @type {import("./state.mjs").StackState} */
   const state = { startedAt: new Date().toISOString(), starter, services: {}, folders: [], addresses: null };
   const startedMs = Date.now();

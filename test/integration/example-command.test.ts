@@ -72,6 +72,32 @@ describe("npm run example", () => {
     },
   );
 
+  test.skipIf(skipReason !== "")(
+    "leaves the stack to another example that runs on it, and the last one takes it down",
+    { meta: { skipReason }, timeout: 300_000 },
+    async () => {
+      const [first, firstEnded] = start();
+      await firstLine(first, /^- \d+$/);
+      const services = servicesOfStack();
+      const [second, secondEnded] = start();
+      await firstLine(second, /^- \d+$/);
+      first.kill("SIGINT");
+      expect(await firstEnded).toBe(0);
+      expect(services.filter((record) => isRunning(record))).toHaveLength(4);
+      await firstLine(second, /^- \d+$/); // changes still come
+      second.kill("SIGINT");
+      expect(await secondEnded).toBe(0);
+      expect(services.filter((record) => isRunning(record))).toEqual([]);
+      expect(existsSync(join(dir, "state.json"))).toBe(false);
+
+      function start(): [ChildProcess, Promise<unknown>] {
+        const example = spawn(process.execPath, [script, "quickstart", "--dir", dir], { stdio: ["ignore", "pipe", "inherit"] });
+        onTestFinished(() => void example.kill("SIGTERM"));
+        return [example, new Promise((resolve) => example.once("exit", resolve))];
+      }
+    },
+  );
+
   function servicesOfStack(): ProcessRecord[] {
     const { services } = JSON.parse(readFileSync(join(dir, "state.json"), "utf8")) as { services: Record<string, ProcessRecord> };
     return Object.values(services);

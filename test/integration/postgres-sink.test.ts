@@ -328,6 +328,41 @@ describe("tables", () => {
     expect(await rows("select n::text from copy.orders order by id")).toEqual([{ n: "5" }, { n: "5.5" }, { n: "18446744073709551616" }]);
   });
 
+  test("whose columns are too narrow for a number are widened if that is asked for, and none loses a digit", async () => {
+    await pool.query("create schema copy; create table copy.orders (id bigint primary key, n bigint, m integer, small smallint)");
+    const sink = await claimed({ create: false, widen: true });
+    await apply(sink, 1n, created(1, { n: 5, m: 5, small: 5 }), created(2, { n: 2n ** 63n - 1n, m: 5, small: 40_000 }));
+    await apply(sink, 2n, created(3, { n: 6, m: 2 ** 31, small: 1 }), created(4, { n: 5.5, m: 1, small: 0.1 }));
+    await apply(sink, 3n, created(5, { n: 2n ** 64n, m: 1, small: 2 }), created(6, { n: 1, m: 1e20, small: 2, more: 1 }), created(7, { more: 1.5 }));
+    expect(await rows("select id, n::text, m::text, small::text from copy.orders order by id")).toEqual([
+      { id: "1", n: "5", m: "5", small: "5" },
+      { id: "2", n: "9223372036854775807", m: "5", small: "40000" },
+      { id: "3", n: "6", m: "2147483648", small: "1" },
+      { id: "4", n: "5.5", m: "1", small: "0.1" },
+      { id: "5", n: "18446744073709551616", m: "1", small: "2" },
+      { id: "6", n: "1", m: "100000000000000000000", small: "2" },
+      { id: "7", n: null, m: null, small: null },
+    ]);
+    expect(await rows("select sum(more)::text, min(pg_typeof(more)::text) as type from copy.orders")).toEqual([{ sum: "2.5", type: "numeric" }]);
+  });
+
+  test.each([
+    [5.5, "bigint", "a number that is no integer"],
+    [2n ** 63n, "bigint", "an integer out of its range"],
+    [3_000_000_000, "integer", "an integer out of its range"],
+  ])("refuse %s in a column of %s, and say which column it is and what to do", async (n, type, found) => {
+    await pool.query(`create schema copy; create table copy.orders (id bigint primary key, n ${type})`);
+    const sink = await claimed({ create: false });
+    await apply(sink, 1n, created(1, { n: 5 }));
+    const refused: unknown = await apply(sink, 2n, created(2, { n })).catch((reason: unknown) => reason);
+    expect(refused).toMatchObject({ code: "schema-mismatch", retriable: false });
+    expect((refused as Error).message).toBe(
+      `[schema-mismatch] "copy"."orders": the column "n" is ${type}, and a row has ${found}: alter the column to numeric, or let the sink ` +
+        "widen it (widen: true)",
+    );
+    expect(await rows("select n::text from copy.orders")).toEqual([{ n: "5" }]);
+  });
+
   test("are made from the schemas of real messages, and hold their rows", async () => {
     const sink = await claimed({ widen: true });
     const recordings = bundledRecordings().filter(({ name }) => name.startsWith("postgres-debezium-3.5/tav."));

@@ -17,13 +17,29 @@ export function columnTypeFor(value: unknown): string | null {
     case "bigint":
       return "numeric";
     case "number":
-      return Number.isInteger(value) ? "bigint" : "double precision";
+      return !Number.isInteger(value) ? "double precision" : holdsNumber("bigint", value) ? "bigint" : "numeric";
     default:
       return value === null || value === undefined ? null : value instanceof Uint8Array ? "bytea" : "jsonb";
   }
 }
 
-/** The column type for a new table of values without a schema: a column of 5 may have 5.5 in its next row. */
+/** Integers of a column are at least minus this, and less than this. */
+const integerBounds: ReadonlyMap<string, number> = new Map([
+  ["smallint", 2 ** 15],
+  ["integer", 2 ** 31],
+  ["bigint", 2 ** 63],
+]);
+
+/** Whether a column of this type takes a value, if it is a number: columns of integers refuse fractions, and integers that are too large. */
+export function holdsNumber(type: string, value: unknown): boolean {
+  if (typeof value !== "number" && typeof value !== "bigint") {
+    return true;
+  }
+  const bound = integerBounds.get(type);
+  return bound === undefined || ((typeof value === "bigint" || Number.isInteger(value)) && value >= -bound && value < bound);
+}
+
+/** The column type for a new column of values without a schema: a column of 5 may have 5.5 in its next row. */
 export function newColumnTypeFor(type: string): string {
   return type === "bigint" || type === "double precision" ? "numeric" : type;
 }
@@ -33,6 +49,9 @@ export function newColumnTypeFor(type: string): string {
  * holds them without changing the values that are there.
  */
 export function widerType(present: string, wanted: string): string | null {
+  if (integerBounds.has(bare(present)) && floats.has(bare(wanted))) {
+    return "numeric"; // a float has 15 digits, and a bigint 19
+  }
   const ladder = ladders.find((types) => types.includes(bare(present)) && types.includes(bare(wanted)));
   if (ladder === undefined) {
     return null;
@@ -46,6 +65,8 @@ const ladders: readonly (readonly string[])[] = [
   ["real", "double precision"],
   ["character varying", "text"],
 ];
+
+const floats: ReadonlySet<string> = new Set(["real", "double precision"]);
 
 function bare(type: string): string {
   return type.replace(/\(.*\)$/, "");

@@ -1,6 +1,6 @@
 import type { Columns, SchemaSeen } from "@cdckit/decode";
 import { UNAVAILABLE, withoutNull } from "@cdckit/decode";
-import { columnTypeFor, columnTypeOf, newColumnTypeFor, widerType } from "./column-type.ts";
+import { columnTypeFor, columnTypeOf, holdsNumber, newColumnTypeFor, widerType } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
 import type { ResolvedPostgresOptions } from "./options.ts";
 import type { PendingRow } from "./pending-rows.ts";
@@ -64,19 +64,19 @@ export class Tables {
   ): Promise<{ readonly columns: TableColumns; readonly isChanged: boolean }> {
     const name = quoteTable(target);
     const known = this.#columns.get(name);
-    if (known !== undefined && !this.#stale.has(topic) && rows.every(({ row, key }) => hasAll(known, row ?? key))) {
+    if (known !== undefined && !this.#stale.has(topic) && rows.every(({ row, key }) => holds(known, row ?? key))) {
       return { columns: known, isChanged: false };
     }
     const newsBefore = this.#news;
     const wanted = this.#wantedOf(topic, rows);
     let present = await columnsOf(statements, target);
-    const isChanged = present.size === 0 || this.#changesTo(present, wanted).length > 0;
+    const isChanged = present.size === 0 || this.#changesTo(present, topic, wanted).length > 0;
     if (isChanged) {
       this.forget(target); // other partitions look too, and wait below: a cast to the narrower type would refuse the wider values
       // Two partitions that meet a new table together must not both create it. The second one waits, and then finds the table.
       await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
       present = await columnsOf(statements, target);
-      await (present.size === 0 ? this.#create(statements, target, topic, wanted, rows) : this.#widen(statements, target, present, wanted));
+      await (present.size === 0 ? this.#create(statements, target, topic, wanted, rows) : this.#widen(statements, target, topic, present, wanted));
       present = await columnsOf(statements, target);
     }
     // A look that began before the news must not end what came with them.
@@ -99,12 +99,14 @@ export class Tables {
   }
 
   #wantedOf(topic: string, rows: readonly PendingRow[]): ReadonlyMap<string, string> {
-    const wanted = new Map(this.#wanted.get(topic));
+    const declared = this.#wanted.get(topic);
+    const wanted = new Map(declared);
     for (const { key, row } of rows) {
       for (const [name, value] of Object.entries(row ?? key)) {
-        const type = wanted.has(name) || value === UNAVAILABLE ? null : columnTypeFor(value);
+        const type = declared?.has(name) || value === UNAVAILABLE ? null : columnTypeFor(value);
         if (type !== null) {
-          wanted.set(name, type);
+          const before = wanted.get(name);
+          wanted.set(name, before === undefined ? type : (widerType(before, type) ?? before));
         }
       }
     }
@@ -130,15 +132,20 @@ export class Tables {
     }
     const keys = Object.keys(first.key);
     const names = [...keys, ...[...wanted.keys()].filter((name) => !keys.includes(name))];
-    const declared = this.#wanted.get(topic);
-    const columns = names.map((name) => `${quoteName(name)} ${declared?.get(name) ?? newColumnTypeFor(wanted.get(name) ?? "text")}`);
+    const columns = names.map((name) => `${quoteName(name)} ${this.#newTypeOf(topic, name, wanted.get(name) ?? "text")}`);
     await statements.query({ text: `create schema if not exists ${quoteName(target.schema)}` });
     await statements.query({
       text: `create table if not exists ${quoteTable(target)} (${columns.join(", ")}, primary key (${keys.map(quoteName).join(", ")}))`,
     });
   }
 
-  async #widen(statements: Statements, target: Target, present: TableColumns, wanted: ReadonlyMap<string, string>): Promise<void> {
+  async #widen(
+    statements: Statements,
+    target: Target,
+    topic: string,
+    present: TableColumns,
+    wanted: ReadonlyMap<string, string>,
+  ): Promise<void> {
     const missing = [...wanted.keys()].filter((name) => !present.has(name));
     if (!this.#options.widen && missing.length > 0) {
       throw new PostgresSinkError(
@@ -146,25 +153,30 @@ export class Tables {
         `${quoteTable(target)} has no column ${missing.map(quoteName).join(", ")}: add it, or let the sink add it (widen: true)`,
       );
     }
-    const changes = this.#changesTo(present, wanted);
+    const changes = this.#changesTo(present, topic, wanted);
     if (changes.length > 0) {
       await statements.query({ text: `alter table ${quoteTable(target)} ${changes.join(", ")}` });
     }
   }
 
   /**
-   * The changes of `alter table` after which the table holds the wanted columns and types. Without `widen` types stay as they are: PostgreSQL
-   * refuses values that do not fit.
+   * The changes of `alter table` after which the table holds the wanted columns and types. Without `widen` types stay as they are: values
+   * that do not fit are refused when they are written.
    */
-  #changesTo(present: TableColumns, wanted: ReadonlyMap<string, string>): readonly string[] {
+  #changesTo(present: TableColumns, topic: string, wanted: ReadonlyMap<string, string>): readonly string[] {
     return [...wanted].flatMap(([name, type]): string[] => {
       const there = present.get(name);
       if (there === undefined) {
-        return [`add column if not exists ${quoteName(name)} ${type}`];
+        return [`add column if not exists ${quoteName(name)} ${this.#newTypeOf(topic, name, type)}`];
       }
       const wider = this.#options.widen ? widerType(there, type) : null;
       return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
     });
+  }
+
+  /** The type of a column that is made: as the schema says, else so that it holds what later rows may have. */
+  #newTypeOf(topic: string, name: string, wanted: string): string {
+    return this.#wanted.get(topic)?.get(name) ?? newColumnTypeFor(wanted);
   }
 }
 
@@ -173,9 +185,11 @@ function latestType(before: string, latest: string): string {
   return widerType(latest, before) ?? latest;
 }
 
-function hasAll(columns: TableColumns, row: Columns): boolean {
+/** Whether the columns are there, and take the row's numbers. */
+function holds(columns: TableColumns, row: Columns): boolean {
   for (const name in row) {
-    if (!columns.has(name) && row[name] !== null) {
+    const type = columns.get(name);
+    if (type === undefined ? row[name] !== null : !holdsNumber(type, row[name])) {
       return false;
     }
   }

@@ -1,4 +1,5 @@
 import { type Columns, UNAVAILABLE } from "@cdckit/decode";
+import { holdsNumber } from "./column-type.ts";
 import { PostgresSinkError } from "./errors.ts";
 import type { PendingRow } from "./pending-rows.ts";
 import { quoteName, quoteTable } from "./quote.ts";
@@ -23,7 +24,7 @@ export async function writeRows(
   options: WriteOptions,
 ): Promise<void> {
   for (const { names, keyNames, kind, rows: sameShape } of groupsOf(rows, columns)) {
-    const values = arraysOf(names, sameShape, columns);
+    const values = arraysOf(target, names, sameShape, columns);
     switch (kind) {
       case "delete":
         await statements.query({ text: deleteText(target, names, columns), values });
@@ -98,11 +99,26 @@ function groupsOf(rows: readonly PendingRow[], columns: TableColumns): readonly 
   return [...groups.values()].sort((a, b) => Number(b.kind === "delete") - Number(a.kind === "delete"));
 }
 
-function arraysOf(names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
+function arraysOf(target: Target, names: readonly string[], rows: readonly Columns[], columns: TableColumns): (string | null)[][] {
   return names.map((name) => {
     const type = columns.get(name) ?? "text";
-    return rows.map((row) => valueText(row[name], type));
+    return rows.map((row) => {
+      if (!holdsNumber(type, row[name])) {
+        throw unfit(target, name, type, row[name]);
+      }
+      return valueText(row[name], type);
+    });
   });
+}
+
+/** PostgreSQL would refuse the number, too, but its error has no column, and its message quotes the value. */
+function unfit(target: Target, name: string, type: string, value: unknown): PostgresSinkError {
+  const found = typeof value === "bigint" || Number.isInteger(value) ? "an integer out of its range" : "a number that is no integer";
+  return new PostgresSinkError(
+    "schema-mismatch",
+    `${quoteTable(target)}: the column ${quoteName(name)} is ${type}, and a row has ${found}: alter the column to numeric, or let the sink ` +
+      "widen it (widen: true)",
+  );
 }
 
 /** Each column is one list of texts, cast to the column's type, so that the statement is the same for any number of rows. */
