@@ -333,7 +333,13 @@ describe("tables", () => {
     const sink = await claimed({ create: false, widen: true });
     await apply(sink, 1n, created(1, { n: 5, m: 5, small: 5 }), created(2, { n: 2n ** 63n - 1n, m: 5, small: 40_000 }));
     await apply(sink, 2n, created(3, { n: 6, m: 2 ** 31, small: 1 }), created(4, { n: 5.5, m: 1, small: 0.1 }));
-    await apply(sink, 3n, created(5, { n: 2n ** 64n, m: 1, small: 2 }), created(6, { n: 1, m: 1e20, small: 2, more: 1 }), created(7, { more: 1.5 }));
+    await apply(
+      sink,
+      3n,
+      created(5, { n: 2n ** 64n, m: 1, small: 2 }),
+      created(6, { n: 1, m: 1e20, small: 2, more: 1 }),
+      created(7, { more: 1.5 }),
+    );
     expect(await rows("select id, n::text, m::text, small::text from copy.orders order by id")).toEqual([
       { id: "1", n: "5", m: "5", small: "5" },
       { id: "2", n: "9223372036854775807", m: "5", small: "40000" },
@@ -343,7 +349,34 @@ describe("tables", () => {
       { id: "6", n: "1", m: "100000000000000000000", small: "2" },
       { id: "7", n: null, m: null, small: null },
     ]);
-    expect(await rows("select sum(more)::text, min(pg_typeof(more)::text) as type from copy.orders")).toEqual([{ sum: "2.5", type: "numeric" }]);
+    expect(await rows("select sum(more)::text, min(pg_typeof(more)::text) as type from copy.orders")).toEqual([
+      { sum: "2.5", type: "numeric" },
+    ]);
+  });
+
+  test("compute their generated columns, which rows may have, and are not altered for them", async () => {
+    await pool.query(
+      `create schema copy; create table copy.orders (id bigint primary key, n integer, twice integer generated always as (n * 2) stored)`,
+    );
+    const statements: string[] = [];
+    const watched = {
+      connect: async () => {
+        const client = await pool.connect();
+        const query = (one: { readonly text: string; readonly values?: unknown[] }): unknown => (
+          statements.push(one.text), client.query(one)
+        );
+        return { query, release: (error?: Error | boolean) => client.release(error) };
+      },
+      end: async () => {},
+    };
+    const sink = await claimed({ pool: watched as never, create: false });
+    await apply(sink, 1n, created(1, { n: 1, twice: 2 }));
+    await apply(sink, 2n, change("update", { id: 1 }, { id: 1, n: 5, twice: 10 }), created(2, { n: null, twice: null }));
+    expect(await rows()).toEqual([
+      { id: "1", n: 5, twice: 10 },
+      { id: "2", n: null, twice: null },
+    ]);
+    expect(statements.filter((text) => /alter|cdckit tables/.test(text))).toEqual([]);
   });
 
   test.each([

@@ -41,7 +41,7 @@ class Database {
   }
 }
 
-async function typeOfN(tables: Tables, statements: Statements): Promise<string | undefined> {
+async function typeOfN(tables: Tables, statements: Statements): Promise<string | null | undefined> {
   const { columns } = await tables.columnsFor(statements, target, "lines", rows);
   return columns.get("n");
 }

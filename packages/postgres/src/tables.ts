@@ -14,9 +14,9 @@ export interface Target {
 
 /**
  * Column names with their types, without lengths: a cast to `varchar(3)` would cut a value off in silence, but writing the value to such a
- * column is an error.
+ * column is an error. Null: a generated column, which the table computes and nobody writes.
  */
-export type TableColumns = ReadonlyMap<string, string>;
+export type TableColumns = ReadonlyMap<string, string | null>;
 
 /** What the sink knows about the tables that it writes. Creates and alters them if the options say so. */
 export class Tables {
@@ -76,7 +76,9 @@ export class Tables {
       // Two partitions that meet a new table together must not both create it. The second one waits, and then finds the table.
       await statements.query({ text: "select pg_advisory_xact_lock(hashtext('cdckit tables'))" });
       present = await columnsOf(statements, target);
-      await (present.size === 0 ? this.#create(statements, target, topic, wanted, rows) : this.#widen(statements, target, topic, present, wanted));
+      await (present.size === 0
+        ? this.#create(statements, target, topic, wanted, rows)
+        : this.#widen(statements, target, topic, present, wanted));
       present = await columnsOf(statements, target);
     }
     // A look that began before the news must not end what came with them.
@@ -169,7 +171,7 @@ export class Tables {
       if (there === undefined) {
         return [`add column if not exists ${quoteName(name)} ${this.#newTypeOf(topic, name, type)}`];
       }
-      const wider = this.#options.widen ? widerType(there, type) : null;
+      const wider = this.#options.widen && there !== null ? widerType(there, type) : null;
       return wider === null ? [] : [`alter column ${quoteName(name)} type ${wider}`];
     });
   }
@@ -189,7 +191,7 @@ function latestType(before: string, latest: string): string {
 function holds(columns: TableColumns, row: Columns): boolean {
   for (const name in row) {
     const type = columns.get(name);
-    if (type === undefined ? row[name] !== null : !holdsNumber(type, row[name])) {
+    if (type === undefined ? row[name] !== null : type !== null && !holdsNumber(type, row[name])) {
       return false;
     }
   }
@@ -199,9 +201,9 @@ function holds(columns: TableColumns, row: Columns): boolean {
 async function columnsOf(statements: Statements, target: Target): Promise<TableColumns> {
   const { rows } = await statements.query({
     text:
-      "select attname, format_type(atttypid, -1) as type from pg_attribute " +
-      "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attgenerated = '' order by attnum",
+      "select attname, case attgenerated when '' then format_type(atttypid, -1) end as type from pg_attribute " +
+      "where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum",
     values: [quoteTable(target)],
   });
-  return new Map(rows.map((row) => [String(row["attname"]), String(row["type"])]));
+  return new Map(rows.map(({ attname, type }) => [String(attname), type === null ? null : String(type)]));
 }

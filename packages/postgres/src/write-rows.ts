@@ -64,9 +64,13 @@ type Kind = "delete" | "upsert" | "update" | "insert-without";
 interface Group {
   readonly kind: Kind;
   readonly keyNames: readonly string[];
-  /** Columns that are UNAVAILABLE are left out, and so are those that the table lacks, because they are null in every row. */
+  /** Columns that are UNAVAILABLE are left out, and so are those that the table lacks, because they are null in every row, or generates. */
   readonly names: readonly string[];
   readonly rows: Columns[];
+}
+
+function isWritten(columns: TableColumns, name: string): boolean {
+  return (columns.get(name) ?? null) !== null;
 }
 
 /** Deletes come first: a row may have been deleted to make room for another one under a unique index. */
@@ -78,7 +82,7 @@ function groupsOf(rows: readonly PendingRow[], columns: TableColumns): readonly 
     let isComplete = true;
     const names: string[] = [];
     for (const name in all) {
-      if (!columns.has(name)) {
+      if (!isWritten(columns, name)) {
         continue;
       }
       if (all[name] === UNAVAILABLE) {
