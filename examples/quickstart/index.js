@@ -1,17 +1,17 @@
 // Follows a table and prints its changes. Ctrl-C stops it: what is in flight is handled and committed first.
 import { createConsumer, kafkajs } from "cdckit";
-import { addresses } from "./addresses.js";
+import { connections } from "./addresses.js";
 
-const { brokers, registryUrl } = addresses();
+const { connection, registry } = connections();
 const topic = process.argv[2] ?? "av.sales.salesorderdetail"; // js.* is JSON with schema, jn.* plain JSON: nothing else changes
 
 /** @typedef {{ id: number, orderqty: number, unitprice: string, linetotal: string }} OrderDetail */
 
 const consumer = createConsumer({
-  driver: kafkajs({ brokers }),
+  driver: kafkajs(connection),
   groupId: "quickstart",
   topics: [topic],
-  registry: { url: registryUrl },
+  registry,
 });
 
 /** @type {import("cdckit").TableHandlers<OrderDetail>} */
@@ -24,7 +24,7 @@ const orderDetails = {
 };
 consumer.on("sales.salesorderdetail", orderDetails);
 
-console.log(`following ${topic} on ${brokers}`);
+console.log(`following ${topic} on ${connection.brokers}`);
 await consumer.run().catch((error) => {
   console.error(error.message);
   process.exitCode = 1;

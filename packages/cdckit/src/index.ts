@@ -270,10 +270,13 @@ export {
   diagnoseConnection,
   isKafkaJsDriverError,
   kafkajs,
+  readClientEnvironment,
   readClientProperties,
 } from "@cdckit/kafkajs";
 export type {
   BrokerAddress,
+  ClientEnvironment,
+  ClientEnvironmentOptions,
   ClientProperties,
   ConnectTo,
   ConnectionAttempt,
@@ -284,5 +287,6 @@ export type {
   KafkaJsOptions,
   KafkaJsTuning,
   OwnKafka,
+  RegistrySettings,
   SettingNames,
 } from "@cdckit/kafkajs";

@@ -1,9 +1,16 @@
-/** A question that names what was probably meant, or an empty text if no name is similar. */
-export function didYouMean(given: string, known: readonly string[]): string {
+/**
+ * A question that names what was probably meant, or an empty text if no name is similar: if more than `maxDistance` characters differ, by
+ * default a third of the name.
+ */
+export function didYouMean(
+  given: string,
+  known: readonly string[],
+  maxDistance: number = Math.max(2, Math.floor(given.length / 3)),
+): string {
   const lower = given.toLowerCase();
   const ranked = known.map((name) => ({ name, distance: editDistance(lower, name.toLowerCase()) })).sort((a, b) => a.distance - b.distance);
   const [nearest] = ranked;
-  return nearest !== undefined && nearest.distance <= Math.max(2, Math.floor(given.length / 3)) ? `; did you mean ${nearest.name}?` : "";
+  return nearest !== undefined && nearest.distance <= maxDistance ? `; did you mean ${nearest.name}?` : "";
 }
 
 /** The edit distance: how many characters must be inserted, deleted or replaced to turn one text into the other. */

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type { SASLOptions } from "kafkajs";
-import { KafkaJsDriverError } from "./errors.ts";
 import type { KafkaJsConnection, KafkaJsTuning } from "./options.ts";
+import { Properties, refuse } from "./properties.ts";
 import { readProperties } from "./properties-text.ts";
 
 /** What a `client.properties` of Java's clients says, in the names of cdckit. */
@@ -28,6 +27,31 @@ const numbers: Readonly<Record<string, keyof KafkaJsTuning | "requestTimeout">> 
   "request.timeout.ms": "requestTimeout",
 };
 
+/** The names of all properties that are read. */
+export const knownProperties: readonly string[] = [
+  "bootstrap.servers",
+  "client.id",
+  "group.id",
+  "auto.offset.reset",
+  "security.protocol",
+  "sasl.mechanism",
+  "sasl.jaas.config",
+  "sasl.username",
+  "sasl.password",
+  "ssl.truststore.type",
+  "ssl.truststore.location",
+  "ssl.truststore.password",
+  "ssl.truststore.certificates",
+  "ssl.keystore.type",
+  "ssl.keystore.location",
+  "ssl.keystore.password",
+  "ssl.keystore.certificate.chain",
+  "ssl.keystore.key",
+  "ssl.key.password",
+  "ssl.endpoint.identification.algorithm",
+  ...Object.keys(numbers),
+];
+
 const mechanisms: Readonly<Record<string, "plain" | "scram-sha-256" | "scram-sha-512">> = {
   PLAIN: "plain",
   "SCRAM-SHA-256": "scram-sha-256",
@@ -47,7 +71,11 @@ const protocols: Readonly<Record<string, { readonly tls: boolean; readonly login
  * (`ssl.keystore.location`) are read at once.
  */
 export function readClientProperties(text: string): ClientProperties {
-  const properties = new Properties(readProperties(text));
+  return Object.freeze(clientOf(new Properties(readProperties(text))));
+}
+
+/** What properties say, wherever they were read. */
+export function clientOf(properties: Properties): ClientProperties {
   const brokers = properties
     .required("bootstrap.servers")
     .split(",")
@@ -65,73 +93,12 @@ export function readClientProperties(text: string): ClientProperties {
     }
   }
   const from = properties.choice("auto.offset.reset", { earliest: "earliest", latest: "latest" } as const);
-  return Object.freeze({
+  return {
     connection: { brokers, ...tuning, ...(clientId && { clientId }), ...(protocol.tls && { ssl }), ...(sasl && { sasl }) },
     groupId: properties.take("group.id"),
     from,
     ignored: properties.rest(protocol),
-  });
-}
-
-/** The properties that are left: each is taken once. */
-class Properties {
-  readonly #left: Map<string, string>;
-
-  constructor(entries: ReadonlyMap<string, string>) {
-    this.#left = new Map(entries);
-  }
-
-  /** Undefined if the property is not there, or empty. */
-  take(name: string): string | undefined {
-    const value = this.#left.get(name)?.trim();
-    this.#left.delete(name);
-    return value === "" ? undefined : value;
-  }
-
-  required(name: string): string {
-    return this.take(name) ?? refuse(`expected ${name}, found none`);
-  }
-
-  /** The property is there, whatever it is: an empty one means something, too. */
-  isThere(name: string): boolean {
-    return this.#left.has(name);
-  }
-
-  choice<Choice>(name: string, choices: Readonly<Record<string, Choice>>): Choice | undefined {
-    const value = this.take(name);
-    if (value === undefined) {
-      return undefined;
-    }
-    return Object.hasOwn(choices, value)
-      ? choices[value]
-      : refuse(`expected ${name} to be one of ${Object.keys(choices).join(", ")}, found ${JSON.stringify(value)}`);
-  }
-
-  number(name: string): number | undefined {
-    const value = this.take(name);
-    if (value !== undefined && !/^\d{1,15}$/.test(value)) {
-      refuse(`expected ${name} to be a number`);
-    }
-    return value === undefined ? undefined : Number(value);
-  }
-
-  /** What is written in a file that a property names. */
-  file(name: string): Buffer | undefined {
-    const path = this.take(name);
-    try {
-      return path === undefined ? undefined : readFileSync(path);
-    } catch (cause) {
-      throw new KafkaJsDriverError("invalid-option", `the file that ${name} names cannot be read`, { cause });
-    }
-  }
-
-  /** The names that nothing has taken. What would change how the connection is secured is refused. */
-  rest({ tls, login }: { readonly tls: boolean; readonly login: boolean }): readonly string[] {
-    const unknown = [...this.#left.keys()].find((name) => (tls && name.startsWith("ssl.")) || (login && name.startsWith("sasl.")));
-    return unknown === undefined
-      ? [...this.#left.keys()]
-      : refuse(`${unknown} cannot be read from a file: set it in code, as an option of kafkajs()`);
-  }
+  };
 }
 
 /** TLS as the properties say: certificates in PEM, in the properties or in files, or a key store of PKCS12. */
@@ -141,13 +108,17 @@ function tlsOf(properties: Properties): true | ConnectionOptions {
   properties.take("ssl.truststore.password");
   const trustFile = properties.file("ssl.truststore.location");
   if (trustFile !== undefined && trustType !== "PEM") {
-    refuse(`expected ssl.truststore.type to be PEM, found ${trustType}: Node reads no other; keytool -exportcert -rfc writes PEM`);
+    refuse(
+      `expected ${properties.nameOf("ssl.truststore.type")} to be PEM, found ${trustType}: Node reads no other; keytool -exportcert -rfc writes PEM`,
+    );
   }
   const ca = properties.take("ssl.truststore.certificates") ?? trustFile;
   const keyType = properties.take("ssl.keystore.type") ?? "JKS";
   const keyFile = properties.file("ssl.keystore.location");
   if (keyFile !== undefined && keyType !== "PEM" && keyType !== "PKCS12") {
-    refuse(`expected ssl.keystore.type to be PEM or PKCS12, found ${keyType}: Node reads no other; keytool -importkeystore writes PKCS12`);
+    refuse(
+      `expected ${properties.nameOf("ssl.keystore.type")} to be PEM or PKCS12, found ${keyType}: Node reads no other; keytool -importkeystore writes PKCS12`,
+    );
   }
   const [cert, key] = [properties.take("ssl.keystore.certificate.chain"), properties.take("ssl.keystore.key")];
   const [storePassword, keyPassword] = [properties.take("ssl.keystore.password"), properties.take("ssl.key.password")];
@@ -173,23 +144,33 @@ function loginOf(properties: Properties): SASLOptions {
   const mechanism = mechanisms[name];
   if (mechanism === undefined) {
     return refuse(
-      `expected sasl.mechanism to be ${Object.keys(mechanisms).join(", ")}, found ${name}: give kafkajs() the option sasl for any other`,
+      `expected ${properties.nameOf("sasl.mechanism")} to be ${Object.keys(mechanisms).join(", ")}, found ${name}: give kafkajs() the option sasl for any other`,
     );
   }
-  const jaas = properties.required("sasl.jaas.config");
-  const [username, password] = [jaasValue(jaas, "username"), jaasValue(jaas, "password")];
-  if (username === undefined || password === undefined) {
-    return refuse('expected sasl.jaas.config to have username="..." and password="..."'); // without its text, which may hold a password
+  return { mechanism, ...credentialsOf(properties) };
+}
+
+/** Java has both in one property. librdkafka has a property for each, and so has whoever writes variables by hand. */
+function credentialsOf(properties: Properties): { readonly username: string; readonly password: string } {
+  const [username, password] = [properties.take("sasl.username"), properties.take("sasl.password")];
+  const [userName, passwordName, jaasName] = ["sasl.username", "sasl.password", "sasl.jaas.config"].map(properties.nameOf);
+  if (username === undefined && password === undefined) {
+    const jaas = properties.required("sasl.jaas.config");
+    const [inJaas, passwordInJaas] = [jaasValue(jaas, "username"), jaasValue(jaas, "password")];
+    return inJaas === undefined || passwordInJaas === undefined
+      ? refuse(`expected ${jaasName} to have username="..." and password="..."`) // without its text, which may hold a password
+      : { username: inJaas, password: passwordInJaas };
   }
-  return { mechanism, username, password };
+  if (properties.take("sasl.jaas.config") !== undefined) {
+    return refuse(`${jaasName} and ${username === undefined ? passwordName : userName} are two logins: give one of them`);
+  }
+  return username === undefined || password === undefined
+    ? refuse(`expected ${userName} and ${passwordName}, found only ${username === undefined ? passwordName : userName}`)
+    : { username, password };
 }
 
 /** `username="a"` of `...LoginModule required username="a" password="b";`, with `\"` for a quotation mark. */
 function jaasValue(jaas: string, name: string): string | undefined {
   const [, quoted] = new RegExp(`\\s${name}\\s*=\\s*"((?:\\\\.|[^"\\\\])*)"`, "s").exec(jaas) ?? [];
   return quoted?.replace(/\\(.)/gs, "$1");
-}
-
-function refuse(detail: string): never {
-  throw new KafkaJsDriverError("invalid-option", detail);
 }
