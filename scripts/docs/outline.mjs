@@ -11,7 +11,7 @@ export const outline = [
   },
   { text: "Examples", pages: examplePages },
   { text: "Understand", pages: ["detection.md", "formats.md", "events.md", "values.md", "types.md", "smt.md", "delivery.md"] },
-  { text: "Do", pages: ["cookbook.md", "streams.md", "migration.md"] },
+  { text: "Do", pages: ["cookbook.md", "streams.md", "troubleshooting.md", "migration.md"] },
   { text: "Run", pages: ["packages.md", "kubernetes.md", "operations.md", "tuning.md", "sizing.md", "security.md"] },
   {
     text: "Runbooks",

@@ -154,6 +154,7 @@ describe("when the group has not acknowledged the member within its session", ()
     expectNothingBetween(scene);
     expect(committedAtMs.filter((atMs) => atMs >= sessionMs && atMs < wordAtMs)).toEqual([]);
     expect(reasons.join()).toContain("no heartbeat of this member was acknowledged within its session");
+    expect(reasons.join()).toContain("a handler kept the event loop busy");
     expect(scene.consumer.health().counts.deadLettered).toBe(0);
   });
 

@@ -127,3 +127,28 @@ test("a partition without a record of the time or later starts at its end", asyn
     { offset: 10n },
   ]);
 });
+
+test("a start after a commit says that `from` has no effect, and one without a commit says nothing", async () => {
+  const lines: unknown[] = [];
+  const logger = { ...silentLogger, info: (fields: object, message: string) => void lines.push([fields, message]) };
+  const starts = (committed: readonly (readonly [string, Position])[]) =>
+    resolveStarts(
+      {
+        topicIds: async () => new Map([["t", "id"]]),
+        committed: async () => new Map(committed),
+        ends: async () => new Map([0, 1].map((partition) => [placeOf("t", partition), { low: 5n, high: 10n }])),
+      } as unknown as BrokerQuestions, // as much as is asked
+      { ...subscription, logger },
+      new Assignments<HeldPartition>({ hold: (held) => held, positionOf: () => null }).add(places),
+      { readBefore: () => null },
+    );
+  await starts([]);
+  expect(lines).toEqual([]);
+  await starts([[placeOf("t", 1), { offset: 6n, topicId: "id" }]]);
+  expect(lines).toEqual([
+    [
+      { partitions: [placeOf("t", 1)], from: "earliest" },
+      expect.stringContaining("the option from has no effect; to read again, take a new groupId"),
+    ],
+  ]);
+});

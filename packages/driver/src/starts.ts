@@ -41,6 +41,9 @@ export async function resolveStarts<Held extends HeldPartition>(
   const given = new Map((await startAt?.(assignments))?.map((start) => [start.assignment, positionOf(start)]));
   const [committed, resets, ends] = await Promise.all([brokers.committed(assignments), brokers.resets?.(topics), brokers.ends(topics)]);
   const firstOf = await firstOffsets(brokers, from, topics);
+  if (startAt === undefined) {
+    tellOfCommits(logger, from, assignments, committed);
+  }
   const starts: Start[] = [];
   for (const assignment of assignments) {
     const place = placeOf(assignment.topic, assignment.partition);
@@ -63,6 +66,22 @@ export async function resolveStarts<Held extends HeldPartition>(
     starts.push(start);
   }
   return starts;
+}
+
+/** Whoever has changed `from` to read records again sees nothing come, and no error. */
+function tellOfCommits(
+  logger: Logger,
+  from: Subscription["from"],
+  assignments: readonly OwnAssignment[],
+  committed: ReadonlyMap<string, unknown>,
+): void {
+  const partitions = assignments.map(({ topic, partition }) => placeOf(topic, partition)).filter((place) => committed.has(place));
+  if (partitions.length > 0) {
+    logger.info(
+      { partitions, from: typeof from === "string" ? from : Object.keys(from)[0] },
+      "the group has committed these partitions, so they go on there and the option from has no effect; to read again, take a new groupId or seek()",
+    );
+  }
 }
 
 interface Found {

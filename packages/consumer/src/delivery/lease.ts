@@ -61,6 +61,8 @@ export class Lease {
 
 /** The error has the form in which sinks say that they cannot be reached: it is waited for, and no record is to blame. */
 export function leaseOverError(): Error {
-  const text = "no heartbeat of this member was acknowledged within its session; nothing is handed on or committed before one is";
+  const text =
+    "no heartbeat of this member was acknowledged within its session; nothing is handed on or committed before one is. Either the brokers do " +
+    "not answer, or this process stood still: it was paused, or a handler kept the event loop busy";
   return Object.assign(new Error(`[unavailable] ${text}`), { code: "unavailable", retriable: true });
 }

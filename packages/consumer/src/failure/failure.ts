@@ -31,7 +31,7 @@ export function coordinatesOf({ batch, record }: RecordPlace): RecordCoordinates
 }
 
 /** The error that the consumer halts with, if it does. */
-export function haltErrorOf({ stage, error, place, sink, through }: Failure): Error {
+export function haltErrorOf({ stage, error, place, event, sink, through }: Failure): Error {
   if (stage === "read") {
     return toError(error);
   }
@@ -39,5 +39,5 @@ export function haltErrorOf({ stage, error, place, sink, through }: Failure): Er
   if (stage === "decode") {
     return decodeFailure(error, at);
   }
-  return sink === null ? handlerFailure(error, at, through) : sinkFailure(error, at, through, sink);
+  return sink === null ? handlerFailure(error, at, through, event) : sinkFailure(error, at, through, sink);
 }

@@ -1,6 +1,7 @@
-import { DecodeError, isDecodeError, type RecordCoordinates } from "@cdckit/decode";
+import { type CdcEvent, DecodeError, isDecodeError, type RecordCoordinates } from "@cdckit/decode";
 import { ConsumerError, isConsumerError } from "../errors.ts";
 import { readMember, toError } from "../user-code/user-value.ts";
+import { whatChangeLacks } from "./missing-image.ts";
 
 /** The error that `run()` rejects with when a record could not be decoded. */
 export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
@@ -18,11 +19,12 @@ export function decodeFailure(error: unknown, at: RecordCoordinates): Error {
  * The error that `run()` rejects with when a handler threw or rejected. If a row was refused before its handler saw it, its own error says
  * so.
  */
-export function handlerFailure(error: unknown, at: RecordCoordinates, through: bigint | null): Error {
+export function handlerFailure(error: unknown, at: RecordCoordinates, through: bigint | null, event: CdcEvent | null): Error {
   if (isConsumerError(error) && ["invalid-row", "unhandled-event"].includes(String(readMember(error, "code")))) {
     return toError(error);
   }
-  return new ConsumerError("handler-failed", `a handler failed at ${places(at, through)}`, { cause: error, at });
+  const lacks = through === null || through === at.offset ? whatChangeLacks(error, event) : ""; // otherwise it may be about another event
+  return new ConsumerError("handler-failed", `a handler failed at ${places(at, through)}${lacks}`, { cause: error, at });
 }
 
 /** The error that `run()` rejects with when a sink could not apply what it was given. */
