@@ -1,4 +1,7 @@
-/** The check of doc comments: every name that a package exports has one at its declaration. */
+/**
+ * The check of doc comments: every name that a package exports has one at its declaration, and so has every method and accessor of its
+ * interfaces and classes. A property has one if its name and type do not say all of it, which no check can know.
+ */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
@@ -56,5 +59,59 @@ function complaintOf(root, { name, from }) {
       ? [`${relative(root, from)}: exports ${name} in a way that this check does not read.`]
       : complaintOf(root, passedOn);
   }
-  return /\*\/\s*$/.test(text.slice(0, declared.index)) ? [] : [`${relative(root, from)}: ${name} is public and has no doc comment.`];
+  const path = relative(root, from);
+  const isDocumented = isAfterDocComment(text, declared.index);
+  return [
+    ...(isDocumented ? [] : [`${path}: ${name} is public and has no doc comment.`]),
+    ...bareMembersOf(text, declared.index).map((member) => `${path}: ${name}.${member} is public and has no doc comment.`),
+  ];
 }
+
+/**
+ * @param {string} text
+ * @param {number} index
+ */
+function isAfterDocComment(text, index) {
+  return /\*\/\s*$/.test(text.slice(0, index));
+}
+
+/** As the formatter lays them out: two spaces deep, and not private. Data stands beside its type and does not match. */
+const memberForm =
+  /^  (?:abstract )?(?:static )?(?:async )?(?:[gs]et )?\*?((?!constructor\b|if\b|for\b|while\b)\w+|\[Symbol\.\w+\])\??(?:<[^\n(]*>)?\(/;
+
+/**
+ * The methods and accessors of the interface or class that begins at `start` without a doc comment. What a class has to have because it
+ * `implements` an interface is described there.
+ * @param {string} text
+ * @param {number} start
+ * @returns {readonly string[]}
+ */
+function bareMembersOf(text, start) {
+  const declaration = /^export (?:declare )?(?:abstract )?(?:class|interface) [^;]*?\{\n/.exec(text.slice(start))?.[0];
+  if (declaration === undefined || /\bimplements\b/.test(declaration)) {
+    return [];
+  }
+  const end = text.indexOf("\n}\n", start);
+  /** @type {string[]} */
+  const bare = [];
+  /** @type {Set<string>} */
+  const seen = new Set();
+  for (let at = start + declaration.length; at > 0 && at < end; at = text.indexOf("\n", at) + 1) {
+    const member = memberForm.exec(text.slice(at, text.indexOf("\n", at)))?.[1];
+    if (member !== undefined && !seen.has(member)) {
+      seen.add(member);
+      if (!isAfterDocComment(text, at) && !conventions.has(member)) bare.push(member);
+    }
+  }
+  return bare;
+}
+
+/** Members whose meaning the language gives. */
+const conventions = new Set([
+  "toJSON",
+  "toString",
+  "[Symbol.asyncDispose]",
+  "[Symbol.dispose]",
+  "[Symbol.asyncIterator]",
+  "[Symbol.iterator]",
+]);

@@ -324,6 +324,21 @@ describe("the check of doc comments", () => {
       "packages/one/src/a.ts: C is public and has no doc comment.",
     ]);
   });
+
+  test("wants a doc comment at each method and accessor of an interface or a class, and none at data or at what a class implements", () => {
+    const members = `  readonly id: number;\n  bare(): void;\n  /** Twice. */\n  said(one: number): void;\n  said(one: string): void;\n  toJSON(): string;\n`;
+    const body =
+      "  #own(): void {\n    if (this.a()) {\n    }\n  }\n\n  get size(): number {\n    return 1;\n  }\n\n  toString(): string {\n    return '';\n  }\n";
+    write("packages/one/src/index.ts", 'export { D, E } from "./a.ts";\nexport type { C } from "./a.ts";\n');
+    write(
+      "packages/one/src/a.ts",
+      `/** C. */\nexport interface C {\n${members}}\n/** D. */\nexport class D<T> {\n${body}}\n/** E. */\nexport class E implements C {\n${body}}\n`,
+    );
+    expect(said("docstrings.mjs", "checkDocstrings").split("\n")).toEqual([
+      "packages/one/src/a.ts: D.size is public and has no doc comment.",
+      "packages/one/src/a.ts: C.bare is public and has no doc comment.",
+    ]);
+  });
 });
 
 describe("the check of error pages", () => {

@@ -164,6 +164,7 @@ export interface Consumer<Tables extends object = Record<never, never>> {
   stop(): Promise<void>;
   /** `stop()`, for `await using consumer = createConsumer(...)`. */
   [Symbol.asyncDispose](): Promise<void>;
+  /** How the consumer is, at once and without asking anybody. Works in every phase, and never throws. */
   health(): Health;
 }
 

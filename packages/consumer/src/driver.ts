@@ -218,6 +218,7 @@ export interface DriverSession {
   commit(offsets: readonly OffsetCommit[]): Promise<void>;
   /** No batch of these partitions is handed over until `resume`, except one that is already under way. */
   pause(assignments: readonly PartitionAssignment[]): void;
+  /** Hands over batches of these partitions again. Does nothing for those that are not paused, or not current any more. */
   resume(assignments: readonly PartitionAssignment[]): void;
   /**
    * Goes on with a partition at another offset, as a new assignment with a higher epoch. Calls `assigned` before it returns, and hands over

@@ -74,17 +74,19 @@ export type Operation = "create" | "update" | "delete" | "read";
 
 /** Where a change stands in its source. Fields of a single connector are under `position`. */
 export interface Source {
+  /** The connector's kind (`"postgresql"`, `"mysql"`); null if the message does not say it. */
   readonly connector: string | null;
   /** The connector's logical name (its topic prefix). */
   readonly name: string | null;
+  /** The connector's version; null if the message does not say it. */
   readonly version: string | null;
   /** Debezium's snapshot marker (`"true"`, `"first"`, `"last"`, `"incremental"`, ...). False for a change that was streamed. */
   readonly snapshot: string | false;
-  /**
-   * The time at which the source committed the change, in milliseconds, microseconds and nanoseconds since the epoch; null if not stated.
-   */
+  /** The time at which the source committed the change, in milliseconds since the epoch; null if not stated. */
   readonly tsMs: number | null;
+  /** The same in microseconds; null if not stated. */
   readonly tsUs: number | null;
+  /** The same in nanoseconds; null if not stated. */
   readonly tsNs: bigint | null;
   /** The connector's own fields under their own names: `lsn`, `txId`, `gtid`, `file`, `pos`, `commit_lsn`, `scn`, ... */
   readonly position: Readonly<Record<string, unknown>>;
@@ -94,8 +96,11 @@ export interface Source {
 
 /** The place of an event in its transaction. */
 export interface TransactionPosition {
+  /** The transaction, by the source's own id. */
   readonly id: string;
+  /** The place among all events of the transaction, counted from 1. */
   readonly totalOrder: bigint;
+  /** The place among those of the same table, counted from 1. */
   readonly dataCollectionOrder: bigint;
 }
 
@@ -124,12 +129,17 @@ export interface ToObjectOptions {
 
 /** The members of every event. Fields may be computed on first access, and `toObject()` computes all that it shows. */
 export interface EventBase<Key = unknown> {
+  /** The decoded key: columns of the primary key by name, or whatever else the record has as its key; null if it has none. */
   readonly key: Key | null;
+  /** How the value names its schema. */
   readonly framing: FramingName;
+  /** How the bytes of the value are written. */
   readonly encoding: EncodingName;
+  /** Which system wrote the value. */
   readonly envelope: EnvelopeName;
   /** The schema id of the value; null if the value names none, or if there is no value. */
   readonly schemaId: SchemaId | null;
+  /** Where the event comes from: topic, partition, offset, timestamp, headers and bytes. */
   readonly record: RecordRef;
   /** Members of the message that its envelope does not know, such as those that a transformation has added; null if there are none. */
   readonly extra: Columns | null;
@@ -151,9 +161,16 @@ export interface ChangeEvent<Row = Columns, Key = Columns> extends EventBase<Key
   readonly kind: "change";
   readonly op: Operation;
   readonly table: TableName;
+  /**
+   * The row before the change; null after a create, and if the source did not send it (PostgreSQL without REPLICA IDENTITY FULL). It may have
+   * the columns of the key alone.
+   */
   readonly before: Row | null;
+  /** The row after the change; null after a delete. A column that the source did not send because it did not change is UNAVAILABLE. */
   readonly after: Row | null;
+  /** Where the change stands in its source. */
   readonly source: Source;
+  /** Its place in its transaction; null if the connector does not send it (`provide.transaction.metadata`). */
   readonly transaction: TransactionPosition | null;
   /** The time at which the connector processed the change, in milliseconds since the epoch. */
   readonly tsMs: number | null;

@@ -27,9 +27,11 @@ export interface KafkaRecord {
 export interface RecordBatch {
   readonly topic: string;
   readonly partition: number;
+  /** The offset of a record in its partition. */
   offsetAt(record: number): bigint;
   /** Milliseconds since the epoch. */
   timestampAt(record: number): bigint;
+  /** The headers of a record, in their order; an empty list if it has none. */
   headersAt(record: number): RecordHeaders;
   /** The key's bytes in the batch, without a copy. Null if the record has no key. */
   keyAt(record: number): Uint8Array | null;
@@ -62,6 +64,7 @@ export interface RecordCursor {
  * `next` returns false.
  */
 export interface RecordWalk extends RecordCursor {
+  /** Moves to the next record. False, and nowhere else, after the last one. Never throws. */
   next(): boolean;
 }
 

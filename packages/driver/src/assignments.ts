@@ -47,14 +47,17 @@ export class Assignments<Held extends HeldPartition> {
     this.#parts = parts;
   }
 
+  /** Every partition that is held. */
   all(): readonly Held[] {
     return [...this.#held.values()].flatMap((partitions) => [...partitions.values()]);
   }
 
+  /** The assignments of all partitions that are held. */
   current(): readonly OwnAssignment[] {
     return this.all().map(({ assignment }) => assignment);
   }
 
+  /** What is held of a partition, whatever its epoch; undefined if it is not held. */
   at(topic: string, partition: number): Held | undefined {
     return this.#held.get(topic)?.get(partition);
   }
@@ -65,6 +68,7 @@ export class Assignments<Held extends HeldPartition> {
     return held?.assignment === assignment ? held : undefined;
   }
 
+  /** Whether this assignment, of this epoch, is still held. */
   isCurrent(assignment: PartitionAssignment): boolean {
     return this.held(assignment) !== undefined;
   }
@@ -109,6 +113,7 @@ export class Assignments<Held extends HeldPartition> {
     }
   }
 
+  /** Ends every assignment: the session is over. */
   clear(): void {
     this.release(this.all());
   }

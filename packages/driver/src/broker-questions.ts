@@ -11,11 +11,13 @@ export type TopicIdsByName = ReadonlyMap<string, string>;
  * that no broker answers rejects within a bounded time.
  */
 export interface BrokerQuestions {
+  /** The names of all topics that the client's user may see. */
   topics(): Promise<readonly string[]>;
   /** Does nothing if the topic exists by now. What is left out gets the brokers' own default. */
   createTopic(topic: string, creation: TopicCreation): Promise<void>;
   /** Every partition of these topics, as far as they exist. */
   partitionsOf(topics: readonly string[]): Promise<readonly Place[]>;
+  /** The ids of these topics, as far as they exist and the brokers have ids (Kafka 2.8 and newer). */
   topicIds(topics: readonly string[]): Promise<TopicIdsByName>;
   /** The group's commits in these partitions, and perhaps in others of their topics. Partitions without a commit are left out. */
   committed(places: readonly Place[]): Promise<ReadonlyMap<string, Position>>;

@@ -27,6 +27,10 @@ export class Commits<Held extends HeldPartition> {
     return starting.length === 0 ? commit() : Promise.all(starting).then(commit);
   }
 
+  /**
+   * Sends records and commits offsets in one transaction of the client, after the commits that were asked for before. Rejects with what
+   * `transact` of the parts rejects with.
+   */
   transact(records: readonly OutgoingRecord[], offsets: readonly OffsetCommit[]): Promise<void> {
     const { transact, assignments } = this.#parts;
     return this.#line.send(async () => {

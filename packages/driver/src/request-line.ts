@@ -3,6 +3,7 @@ export class RequestLine {
   #last: Promise<unknown> = Promise.resolve();
   #open = 0;
 
+  /** Starts the request when all earlier ones have ended. Settles as the request does. */
   send<T>(request: () => Promise<T>): Promise<T> {
     const answer = this.#open === 0 ? request() : this.#last.then(request);
     this.#open++;

@@ -65,6 +65,7 @@ export class TopicCheck<Held extends HeldPartition> {
     return this.look();
   }
 
+  /** Asks no more. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

@@ -33,6 +33,7 @@ export class TopicWatch {
     }
   }
 
+  /** Looks no more for topics. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

@@ -4,6 +4,7 @@ import { FastifyCdcError } from "./errors.ts";
 /** The part of a prom-client `Registry` that is used. */
 export interface MetricsRegistry {
   readonly contentType: string;
+  /** All metrics in the text format of Prometheus. */
   metrics(): string | Promise<string>;
 }
 

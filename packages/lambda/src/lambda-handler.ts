@@ -15,6 +15,7 @@ import { TableRouter } from "./table-router.ts";
 
 /** The part of Lambda's context that is used. */
 export interface LambdaContext {
+  /** The milliseconds until Lambda ends the invocation. */
   getRemainingTimeInMillis(): number;
 }
 

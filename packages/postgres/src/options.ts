@@ -3,7 +3,9 @@ import { PostgresSinkError } from "./errors.ts";
 
 /** The part of a `pg.Pool` that is used. */
 export interface PostgresPool {
+  /** A connection of the pool; rejects if none can be had. */
   connect(): Promise<PostgresClient>;
+  /** Closes all connections, after those in use were released. */
   end(): Promise<void>;
 }
 
@@ -15,13 +17,16 @@ export interface OwnPool extends PostgresPool {
 
 /** The part of a `pg.PoolClient` that is used. */
 export interface PostgresClient {
+  /** Runs one statement with its parameters; rejects with the error of the client. */
   query(query: { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }): Promise<{
     readonly rows: readonly Record<string, unknown>[];
     readonly rowCount: number | null;
   }>;
   /** Returns the connection to the pool. With an error, the connection is closed. */
   release(error?: Error | boolean): void;
+  /** Listens for the loss of a connection that is not in use; without a listener, Node ends the process. */
   on?(event: "error", listener: (error: Error) => void): unknown;
+  /** Takes such a listener away. */
   off?(event: "error", listener: (error: Error) => void): unknown;
 }
 

@@ -15,6 +15,7 @@ import { bindMethods } from "./bind-methods.ts";
 
 /** A sink that writes rows to PostgreSQL. */
 export interface PostgresSink extends Sink {
+  /** Tells the sink the schema of a table, for `create` and `widen`. A consumer calls it by itself. */
   schemaSeen(seen: SchemaSeen): void;
 }
 

@@ -7,7 +7,9 @@ import { guidOf, isNumericId, unusableId } from "./schema-id.ts";
 
 /** The part of `SchemaRegistryClient` (`@confluentinc/schemaregistry` 1) that we use. */
 export interface ConfluentClient {
+  /** The schema with this id. The subject may be empty: the id says it all. */
   getBySubjectAndId(subject: string, id: number, format?: string): Promise<ConfluentSchemaInfo>;
+  /** A version of a subject; a reference names one. */
   getSchemaMetadata(subject: string, version: number, deleted: boolean, format?: string): Promise<ConfluentSchemaInfo>;
   /** Missing in older releases. */
   getByGuid?(guid: string, format?: string): Promise<ConfluentSchemaInfo>;

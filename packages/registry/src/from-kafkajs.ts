@@ -7,7 +7,9 @@ import { isNumericId, unusableId } from "./schema-id.ts";
 
 /** The part of `SchemaRegistry` (`@kafkajs/confluent-schema-registry` 3 or 4) that its types show. */
 export interface KafkaJsRegistry {
+  /** The schema with this id, as the client has parsed it. */
   getSchema(registryId: number): Promise<unknown>;
+  /** The id of a subject's newest schema. */
   getLatestSchemaId(subject: string): Promise<number>;
 }
 

@@ -19,6 +19,7 @@ export interface Registry extends SchemaSource {
   subjects(): Promise<readonly string[]>;
   /** Checks whether each address answers as a schema registry. Never rejects. */
   ping(): Promise<readonly RegistryPing[]>;
+  /** What the client holds and has asked, at once. */
   stats(): RegistryStats;
   /** Ends every request under way, and refuses new ones. Cached schemas can still be read. */
   close(): Promise<void>;

@@ -19,7 +19,9 @@ export interface DriverHarness {
   driver(): KafkaDriver;
   /** The session timeout of those clients. */
   readonly sessionTimeoutMs: number;
+  /** Resolves when the topic can be written and read. */
   createTopic(name: string, partitions: number): Promise<void>;
+  /** Resolves when the records are acknowledged. */
   produce(topic: string, records: readonly PlacedRecord[]): Promise<void>;
   /** The same in a transaction of its own, that is committed or aborted. */
   produceInTransaction(topic: string, records: readonly PlacedRecord[], end: "commit" | "abort"): Promise<void>;

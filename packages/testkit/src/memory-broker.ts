@@ -86,6 +86,7 @@ export class MemoryBroker {
     bindMethods(this);
   }
 
+  /** Makes a topic with a new id. Throws if there is one of the name. */
   createTopic(name: string, partitions = 1): void {
     if (this.#topics.has(name)) {
       throw new RangeError(`topic ${name} exists already`);
@@ -132,10 +133,12 @@ export class MemoryBroker {
     this.#rebalanceGroups();
   }
 
+  /** The names of all topics. */
   topics(): readonly string[] {
     return [...this.#topics.keys()];
   }
 
+  /** How many partitions a topic has. Throws if there is no such topic. */
   partitions(topic: string): number {
     return this.#topic(topic).logs.length;
   }
@@ -179,6 +182,7 @@ export class MemoryBroker {
     return this.log(topic, partition).end;
   }
 
+  /** The log of a partition. Throws if there is no such partition. */
   log(topic: string, partition: number): MemoryLog {
     const log = this.#topic(topic).logs[partition];
     if (log === undefined) {
@@ -187,6 +191,7 @@ export class MemoryBroker {
     return log;
   }
 
+  /** Whether the partition exists. */
   hasPartition(topic: string, partition: number): boolean {
     return this.#topics.get(topic)?.logs[partition] !== undefined;
   }
@@ -210,6 +215,7 @@ export class MemoryBroker {
   /** A member's session has run out; a test may watch it by overriding. */
   sessionOver(_member: MemoryMember): void {}
 
+  /** The group of this name, which is made if nobody has joined it yet. */
   group(groupId: string): MemoryGroup {
     let group = this.#groups.get(groupId);
     if (group === undefined) {

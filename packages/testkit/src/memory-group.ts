@@ -45,6 +45,7 @@ export class MemoryGroup {
     return this.rebalance();
   }
 
+  /** Takes a member out for good. Resolves when the others have its partitions. */
   leave(member: MemoryMember): Promise<void> {
     this.#left.add(member);
     this.#evicted.delete(member);
@@ -166,6 +167,7 @@ export class MemoryGroup {
     return this.rebalance();
   }
 
+  /** Tells every member that there may be records to fetch. */
   wake(): void {
     for (const member of [...this.#members, ...this.#evicted]) {
       member.wake();

@@ -53,6 +53,7 @@ export class MemoryLog {
     this.#end++;
   }
 
+  /** At most `max` records from an offset on that a reader of committed records sees, and where to read next. */
   read(from: bigint, max: number): LogRead {
     const stableEnd = this.stableEnd;
     const first = firstAtOrAfter(this.#records, from);

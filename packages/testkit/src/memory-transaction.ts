@@ -11,6 +11,7 @@ export class MemoryTransaction {
     this.#broker = broker;
   }
 
+  /** Writes records, which nobody reads before the commit, and returns them as they are stored. Throws if the transaction has ended. */
   append(topic: string, ...records: readonly AppendedRecord[]): readonly KafkaRecord[] {
     this.#refuseUnlessOpen();
     const stored = records.map((record) => this.#broker.store(topic, record, this));
@@ -20,6 +21,7 @@ export class MemoryTransaction {
     return stored;
   }
 
+  /** Makes its records readable. Throws if the transaction has ended. */
   commit(): void {
     this.#end(null);
   }

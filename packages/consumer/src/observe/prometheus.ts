@@ -2,7 +2,9 @@ import type { Health } from "./health.ts";
 
 /** The part of a prom-client `Registry` that is used. */
 export interface PrometheusRegistry {
+  /** Adds a metric. Throws if one of its name is there. */
   registerMetric(metric: never): void;
+  /** Takes the metric of this name out, if there is one. */
   removeSingleMetric(name: string): void;
 }
 

@@ -6,6 +6,7 @@ export interface RunnableConsumer {
   run(): Promise<void>;
   /** Handles what is in flight, commits, and leaves the group. Resolves when it has stopped. Safe at any time, any number of times. */
   stop(): Promise<void>;
+  /** How the consumer is, at once. Never throws. */
   health(): Health;
 }
 

@@ -18,9 +18,11 @@ import { type ResolvedWorkersOptions, resolveWorkersOptions, type WorkersOptions
  * rejects with the error of that one. Signals drain all of them. What it logs and measures is what they log and measure.
  */
 export interface WorkersConsumer extends RunnableConsumer {
+  /** Starts the threads and consumes until all have stopped. An abort of its signal is a `stop()`. */
   run(options?: RunOptions): Promise<void>;
   /** `stop()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
+  /** How the threads are, at once: joined, and each by itself. Never throws. */
   health(): WorkersHealth;
 }
 

@@ -20,6 +20,7 @@ export interface SchemaEncoding {
   readonly nullIsTombstone?: boolean;
   /** Whether `parse` may be called. False until `load` has loaded what it needs. Absent if nothing must be loaded. */
   isLoaded?(): boolean;
+  /** Loads what `parse` needs, before the first schema is parsed. */
   load?(): Promise<void>;
   /**
    * Parses a schema. Throws a `DecodeError` with the code `schema-invalid`, `unsupported-format` or `limit-exceeded`. If a reader schema is

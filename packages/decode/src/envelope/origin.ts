@@ -27,10 +27,12 @@ export class Origin {
     return this.#record;
   }
 
+  /** The headers of the record. Their bytes belong to the batch. */
   get headers(): RecordHeaders {
     return this.#record === null ? this.#batch.headersAt(this.#handle) : this.#record.headers;
   }
 
+  /** The bytes of the record's value, which belong to the batch; null for a tombstone. */
   get valueBytes(): Uint8Array | null {
     return this.#batch.valueAt(this.#handle);
   }
@@ -40,6 +42,7 @@ export class Origin {
     return null;
   }
 
+  /** The same origin with more members that the envelope does not know. */
   withExtra(extra: Columns): Origin {
     return new OriginWithExtra({ ...this.extra, ...extra }, this.key, this.route, this.scope, this.#batch, this.#handle);
   }
@@ -50,10 +53,12 @@ export class Origin {
     return sent.length === 0 ? this : this.withExtra(Object.fromEntries(sent));
   }
 
+  /** The same origin for an event whose key the message states itself. */
   withKey(key: unknown): Origin {
     return new Origin(key, this.route, this.scope, this.#batch, this.#handle);
   }
 
+  /** The same origin for a message that lay inside of another one and was read in its own way. */
   withRoute(route: Route): Origin {
     return new Origin(this.key, route, this.scope, this.#batch, this.#handle);
   }

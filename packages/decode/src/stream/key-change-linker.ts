@@ -70,6 +70,7 @@ export class KeyChangeLinker {
     bindMethods(this);
   }
 
+  /** How many deletes and creates wait for the other half of a changed key. */
   get pending(): number {
     return this.#rows.size;
   }

@@ -67,14 +67,17 @@ export class TransactionAssembler {
     bindMethods(this);
   }
 
+  /** How many transactions have begun and not ended. */
   get openTransactions(): number {
     return this.#open.size;
   }
 
+  /** How many events of open transactions are kept. */
   get bufferedEvents(): number {
     return this.#bufferedEvents;
   }
 
+  /** How many bytes of keys and values the records of these events have. */
   get bufferedBytes(): number {
     return this.#bufferedBytes;
   }
