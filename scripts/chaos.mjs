@@ -1,4 +1,4 @@
-/** `npm run chaos -- --minutes N --seed S [--kills N] [--concurrency N]`: real processes, really killed. Exits 1 if a promise was broken. */
+/** `npm run chaos -- --minutes N --seed S [--kills N] [--concurrency N] [--driver NAME]`: real processes, really killed. Exits 1 if a promise was broken. */
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import process from "node:process";
@@ -11,10 +11,11 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(randomInt(2 ** 31)) },
     kills: { type: "string", default: "0" },
     concurrency: { type: "string", default: "1" },
+    driver: { type: "string", default: "kafkajs" },
   },
 });
 setUp({ build: true });
-console.log(`Chaos with --seed ${values.seed} for ${values.minutes} min.`);
+console.log(`Chaos with --seed ${values.seed} for ${values.minutes} min with the driver ${values.driver}.`);
 const { status } = spawnSync(toolPath("vitest"), ["run", "test/chaos"], {
   cwd: repositoryRoot,
   stdio: "inherit",
@@ -23,6 +24,7 @@ const { status } = spawnSync(toolPath("vitest"), ["run", "test/chaos"], {
     CHAOS_MINUTES: values.minutes,
     CHAOS_SEED: values.seed,
     CHAOS_CONCURRENCY: values.concurrency,
+    CHAOS_DRIVER: values.driver,
     CHAOS_VERBOSE: "1",
     CHAOS_KILLS: values.kills,
   },

@@ -393,6 +393,7 @@ class Scene {
         movedAt = performance.now();
       }
       if (performance.now() - movedAt > quietMs) {
+        this.#options.log?.(JSON.stringify(this.#members.healths()));
         this.#violations.push(`nothing moved for ${quietMs} ms of quiet: committed ${[...committed].join(" ")}`);
         return;
       }

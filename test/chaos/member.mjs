@@ -6,6 +6,7 @@ import { channel } from "node:diagnostics_channel";
 import { openSync, readFileSync, writeSync } from "node:fs";
 import process from "node:process";
 import { createConsumer } from "@cdckit/consumer";
+import { chosenDriverName } from "./chosen-driver.mjs";
 import { driverWith } from "./planted-bugs.mjs";
 
 const { brokers, topic, groupId, audit, words, held, bug, delayMs, ...options } = JSON.parse(process.argv[2] ?? "{}");
@@ -93,4 +94,7 @@ try {
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;
+}
+if (chosenDriverName === "confluent") {
+  process.exit(); // as its README says: librdkafka keeps a process alive that it cannot say goodbye for
 }

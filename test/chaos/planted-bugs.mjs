@@ -1,14 +1,17 @@
 /** Bugs that the consumer has had, put around the driver or the client of a member by its name. The chaos must find each. */
-import { kafkajs } from "@cdckit/kafkajs";
 import { Kafka, logLevel } from "kafkajs";
+import { chosenDriver, chosenDriverName } from "./chosen-driver.mjs";
 
 /** The driver that a member reads with, with the bug of that name or none. */
 export function driverWith(bug, connection, tuning) {
   if (bug !== undefined && !Object.hasOwn(plantedBugs, bug)) {
     throw new Error(`there is no bug of the name ${JSON.stringify(bug)}`);
   }
+  if (bug !== undefined && chosenDriverName !== "kafkajs") {
+    throw new Error("bugs are planted into the driver of kafkajs only");
+  }
   const { clientOf = (config) => config, driverOf = (driver) => driver } = plantedBugs[bug] ?? {};
-  return driverOf(kafkajs({ ...clientOf(connection), ...tuning }));
+  return driverOf(chosenDriver(clientOf(connection), tuning));
 }
 
 /** A driver with something in the line to the consumer. */

@@ -145,6 +145,45 @@ await describeWithConfluent("the driver for Confluent's client on a real broker"
     expect(offsets?.partitions.reduce((sum, { offset }) => sum + Math.max(0, Number(offset)), 0)).toBe(messages.length);
   });
 
+  // The broker reads what a member sends behind its request to join only when all members have joined, in the next generation.
+  test.concurrent("a commit that a rebalance overtakes is refused, and costs the member no partition", async () => {
+    const topic = await topicOf(4);
+    const groupId = uniqueName("group");
+    const producer = client.producer();
+    await producer.connect();
+    const write = (count: number): Promise<unknown> =>
+      producer.send({
+        topic,
+        messages: Array.from({ length: count * 4 }, (_, i) => ({ partition: i % 4, value: `${i}` })),
+      });
+    await write(2_000);
+    const early = await join(fast, topic, groupId);
+    await early.sink.until(({ held }) => held.length === 4);
+    const slow = await join({ ...fast, heartbeatIntervalMs: 2_500 }, topic, groupId);
+    await slow.sink.until(({ held }) => held.length === 2);
+    await early.sink.until(({ held, records }) => held.length === 2 && records.length >= 4_000);
+    // The early member asks to join at once, and waits until the slow one has heard of the rebalance.
+    const late = await join(fast, topic, groupId);
+    const refusals: string[] = [];
+    for (let offset = 1n; offset < 2_000n && late.sink.held.length === 0; offset++) {
+      const offsets = early.sink.held.map((assignment) => ({ assignment, offset }));
+      await early.session.commit(offsets).catch((error: unknown) => refusals.push(String(error)));
+    }
+    await late.sink.until(({ held }) => held.length > 0);
+    expect(refusals.filter((line) => line.includes("generation id is not valid"))).not.toEqual([]);
+    expect(early.sink.revocations.filter(({ how }) => how === "lost")).toEqual([]);
+    // Nobody has lost a partition that nobody else has got.
+    const members = [early, slow, late];
+    await write(1);
+    const isRead = (partition: number): boolean =>
+      members.some(({ sink }) => sink.records.some((record) => record.partition === partition && record.offset === 2_000n));
+    while (![0, 1, 2, 3].every(isRead)) {
+      await Promise.race(members.map(({ sink }) => sink.nextCall()));
+    }
+    await producer.disconnect();
+    await Promise.all(members.map(({ session }) => session.close(5_000)));
+  });
+
   // Last, and one after the other: a client that cannot connect holds a thread of libuv for a while.
   test("a start without a broker says which address refuses, within seconds", async () => {
     expect(await startFailure({ brokers: ["127.0.0.1:1"] })).toMatchObject({

@@ -14,8 +14,12 @@ export interface CommitRequestParts {
 }
 
 const answerDeadlineMs = 30_000;
-/** The group does not know the member any more, or has a newer generation. */
-const refusals: ReadonlySet<number> = new Set([codes.illegalGeneration, codes.unknownMember, codes.fencedInstance]);
+/**
+ * The group does not know the member any more. A generation that has passed is no such answer: the broker reads a commit that was sent behind the
+ * member's own request to join when the group has begun the next generation. The member is in it, and keeps the partitions that the group does not
+ * ask for, so the client reports nothing. Partitions that were taken for lost would stay without a reader.
+ */
+const refusals: ReadonlySet<number> = new Set([codes.unknownMember, codes.fencedInstance]);
 
 /** Commits offsets by the client. */
 export class CommitRequests {

@@ -8,7 +8,7 @@ function leaseOf(): { readonly take: (report: Partial<Report>, lateMs?: number) 
   let nowMs = 0;
   const lease = new GroupLease({ sessionTimeoutMs: 10_000, acknowledged: (validForMs) => valid.push(validForMs), nowMs: () => nowMs });
   const take = (report: Partial<Report>, lateMs = 0): void => {
-    const whole = { atMs: 0, isMember: true, heartbeats: 0, areAnswered: true, isConnected: true, stopped: [], ...report };
+    const whole = { atMs: 0, isMember: true, heartbeats: 0, areAnswered: true, isConnected: true, connections: [], stopped: [], ...report };
     nowMs = whole.atMs + 1_000_000 + lateMs;
     lease.take(whole);
   };

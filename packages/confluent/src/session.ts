@@ -24,6 +24,7 @@ import type { ResolvedConfluentOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
 import { PartitionControl } from "./partition-control.ts";
 import { isRead, PartitionReader } from "./partition-reader.ts";
+import { ReplacedConnections } from "./replaced-connections.ts";
 import { readReport, type Report } from "./statistics.ts";
 import { Transactions } from "./transactions.ts";
 import { Writer } from "./writer.ts";
@@ -68,6 +69,7 @@ export class ConfluentSession implements DriverSession {
   readonly #starter: PartitionStarter<Held>;
   readonly #reader: PartitionReader;
   readonly #lease: GroupLease;
+  readonly #replacedConnections: ReplacedConnections;
   #watch: TopicWatch | undefined;
   readonly #topicCheck: TopicCheck<Held>;
   #topics: readonly string[] = [];
@@ -95,6 +97,7 @@ export class ConfluentSession implements DriverSession {
       sessionTimeoutMs: tuning.sessionTimeoutMs,
       acknowledged: (validForMs) => this.#acknowledged(validForMs),
     });
+    this.#replacedConnections = new ReplacedConnections((why) => sink.reconnected?.(why));
     this.#givingUp = new GivingUp({ sink, assignments, control: this.#control, isOver: () => this.#isOver });
     this.#writer = new Writer(makeProducer, ended);
     this.#transactions = new Transactions({ groupId, consumer, makeProducer, brokerOffsets, assignments, ended });
@@ -206,6 +209,7 @@ export class ConfluentSession implements DriverSession {
     const report = this.#isOver ? null : readReport(text);
     if (report !== null) {
       this.#lease.take(report);
+      this.#replacedConnections.take(report);
       this.#watchConnection(report);
       this.#watchFetches(report);
     }
@@ -324,7 +328,10 @@ export class ConfluentSession implements DriverSession {
       .then(() => consumer.removeAllListeners())
       .catch((error: unknown) => subscription.logger.warn({ err: error }, "librdkafka failed while it disconnected"));
     await settledOrLate(released, deadlineMs, () =>
-      subscription.logger.warn({ deadlineMs }, "librdkafka did not disconnect in time; it goes on with that in its own threads"),
+      subscription.logger.warn(
+        { deadlineMs },
+        "librdkafka did not disconnect in time; it keeps the process alive until the brokers answer, so call process.exit() after run()",
+      ),
     );
     this.#ended.abort(new ConfluentDriverError("client-crashed", "the session was closed before the brokers answered"));
   }

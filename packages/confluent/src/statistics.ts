@@ -13,7 +13,18 @@ interface BrokerStatistics {
   readonly waitresp_cnt?: number;
   readonly outbuf_cnt?: number;
   readonly source?: string;
+  readonly req_timeouts?: number;
+  readonly disconnects?: number;
   readonly req?: Readonly<Record<string, number>>;
+}
+
+/** What librdkafka has counted of its connection to a broker. The coordinator has a connection of its own. */
+export interface ConnectionCounts {
+  /** Librdkafka's name of the connection: `broker-1:9092/1`, `GroupCoordinator`. */
+  readonly name: string;
+  /** Requests that were not answered in time. */
+  readonly timeouts: number;
+  readonly disconnects: number;
 }
 
 /** What a report says about the membership, the connections and the partitions. */
@@ -28,6 +39,7 @@ export interface Report {
   readonly areAnswered: boolean;
   /** A broker is connected. */
   readonly isConnected: boolean;
+  readonly connections: readonly ConnectionCounts[];
   /** Partitions of which nothing is fetched although the member has them. */
   readonly stopped: readonly { readonly topic: string; readonly partition: number }[];
 }
@@ -50,6 +62,7 @@ export function readReport(text: string): Report | null {
     heartbeats: (group.req?.["Heartbeat"] ?? 0) + (group.req?.["ConsumerGroupHeartbeat"] ?? 0),
     areAnswered: group.state === "UP" && group.waitresp_cnt === 0 && group.outbuf_cnt === 0,
     isConnected: brokers.some(([, { state }]) => state === "UP"),
+    connections: brokers.map(([name, { req_timeouts = 0, disconnects = 0 }]) => ({ name, timeouts: req_timeouts, disconnects })),
     stopped: Object.entries(statistics.topics ?? {}).flatMap(([topic, { partitions = {} }]) =>
       Object.entries(partitions).flatMap(([partition, { fetch_state }]) =>
         fetch_state === "none" || fetch_state === "stopped" ? [{ topic, partition: Number(partition) }] : [],

@@ -24,14 +24,10 @@ const transactionTimeoutMs = 15_000;
 const requestDeadlineMs = 10_000;
 const visibleDeadlineMs = 5_000;
 const visiblePauseMs = 5;
-const fencedCodes: ReadonlySet<unknown> = new Set([
-  codes.fenced,
-  codes.producerFenced,
-  codes.invalidProducerEpoch,
-  codes.illegalGeneration,
-  codes.unknownMember,
-  codes.fencedInstance,
-]);
+/** The group does not know the member any more. A generation that has passed is no such answer: see `commit-requests.ts`. */
+const fencedCodes: ReadonlySet<unknown> = new Set([codes.unknownMember, codes.fencedInstance]);
+/** Nobody else has the producer's transactional id, so it was the brokers' own time-out that has fenced it, and aborted what was written. */
+const abortedCodes: ReadonlySet<unknown> = new Set([codes.fenced, codes.producerFenced, codes.invalidProducerEpoch]);
 
 /**
  * Writes and commits in one transaction. The client sends the member's generation with the offsets, so the broker refuses those of a member that
@@ -121,7 +117,8 @@ export class Transactions {
           throw error;
         }
         if (!isRetriable || performance.now() > deadline) {
-          throw fencedCodes.has((error as Partial<ClientError>).code)
+          const { code } = error as Partial<ClientError>;
+          throw fencedCodes.has(code) || abortedCodes.has(code)
             ? error
             : new ConfluentDriverError(
                 "transaction-failed",

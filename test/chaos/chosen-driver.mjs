@@ -1,0 +1,25 @@
+/** The driver that members read with: `CHAOS_DRIVER` names it, and kafkajs' is taken without it. */
+import process from "node:process";
+
+/** By name: the driver for a connection in kafkajs' names, and the names of the options for all drivers. */
+const makers = {
+  kafkajs: async () => {
+    const { kafkajs } = await import("@cdckit/kafkajs");
+    return (connection, tuning) => kafkajs({ ...connection, ...tuning });
+  },
+  confluent: async () => {
+    const { confluent } = await import("@cdckit/confluent");
+    return ({ brokers, requestTimeout }, tuning) =>
+      confluent({ brokers, ...(requestTimeout !== undefined && { properties: { "socket.timeout.ms": requestTimeout } }), ...tuning });
+  },
+};
+
+export const driverNames = Object.keys(makers);
+
+const name = process.env["CHAOS_DRIVER"] ?? "kafkajs";
+if (!Object.hasOwn(makers, name)) {
+  throw new Error(`expected CHAOS_DRIVER to be one of ${driverNames.join(", ")}, found ${JSON.stringify(name)}`);
+}
+
+export const chosenDriverName = name;
+export const chosenDriver = await makers[name]();
