@@ -44,8 +44,13 @@ export interface ExampleService {
 }
 
 /** Starts the service of an example and waits until it listens. It ends with the test. */
-export async function startExample(name: string, env: Readonly<Record<string, string>>, file = "index.js"): Promise<ExampleService> {
-  const child = spawn(process.execPath, [file], {
+export async function startExample(
+  name: string,
+  env: Readonly<Record<string, string>>,
+  file = "index.js",
+  args: readonly string[] = [],
+): Promise<ExampleService> {
+  const child = spawn(process.execPath, [file, ...args], {
     cwd: folderOf(name),
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
