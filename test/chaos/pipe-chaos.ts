@@ -1,6 +1,6 @@
 /** Members that pass records on in transactions, on a real Kafka, killed, frozen and joined by others; judged by Kafka's own reader. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as pass } from "node:timers/promises";
@@ -8,12 +8,16 @@ import { fileURLToPath } from "node:url";
 import { type Admin, Kafka, logLevel } from "kafkajs";
 import { type RunningKafka, runKafkaTool } from "../../scripts/stack/kafka.mjs";
 import { Random } from "../fuzz/random.ts";
+import { AppendedLines } from "./appended-lines.ts";
+import { commitsThatWentBack, type GroupCommit, lastCommits, readGroupCommits } from "./group-commits.ts";
 import { startProxiedKafka } from "./proxied-kafka.ts";
 
 export interface PipeReport {
   readonly violations: readonly string[];
   readonly written: number;
   readonly read: number;
+  /** Commits of the group that were audited, each in the coordinator's log. */
+  readonly commits: number;
   readonly faults: Readonly<Record<string, number>>;
   /** Events that members were handed after a freeze, and that others had passed on by then. */
   readonly handedAfterFreeze: number;
@@ -34,6 +38,19 @@ const freezeMs = 4_000;
 const quietMs = 60_000;
 /** A batch is under way when a process is frozen: it is handed on already. */
 const maxInFlight = 25;
+/** Members that settle after the last fault hand a record on again with each rebalance. They are few, and this is more. */
+const maxTimesHanded = 10;
+/** How long Kafka's readers wait for more. On a busy machine they may give up before they have begun: then the next is tried. */
+const idleMs = [4_000, 20_000, 60_000] as const;
+const readerDeadlineMs = 120_000;
+/** More than there are inputs is a violation, and need not be read to its end. */
+const maxReadBeyond = 1_000;
+
+interface Handed {
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly pid: number;
+}
 
 export async function runPipeChaos(options: PipeChaosOptions): Promise<PipeReport> {
   const { dir, kafka, stop } = await startProxiedKafka();
@@ -48,6 +65,7 @@ export async function runPipeChaos(options: PipeChaosOptions): Promise<PipeRepor
 
 class PipeScene {
   readonly #audit: string;
+  readonly #handed: AppendedLines<Handed>;
   readonly #kafka: RunningKafka;
   readonly #options: PipeChaosOptions;
   readonly #random: Random;
@@ -63,6 +81,7 @@ class PipeScene {
 
   constructor(audit: string, kafka: RunningKafka, options: PipeChaosOptions) {
     this.#audit = audit;
+    this.#handed = new AppendedLines(audit, parseHanded);
     this.#kafka = kafka;
     this.#options = options;
     this.#random = new Random(options.seed);
@@ -96,15 +115,19 @@ class PipeScene {
     const ends = new Map((await this.#admin.fetchTopicOffsets("rows")).map(({ partition, high }) => [partition, BigInt(high)]));
     await this.#untilCommitted(() => [...ends].every(([partition, end]) => (this.#reached.get(partition) ?? 0n) === end));
     await Promise.all(this.#members.map((member) => this.#leave(member)));
-    const read = await this.#readCommitted();
+    await this.#look();
+    const commits = await this.#readCommits();
+    this.#violations.push(...commitsThatWentBack(commits));
+    const read = await this.#readOutput();
     this.#judge(ends, read);
-    const { violations, written, faults, handedAfterFreeze } = {
+    return {
       violations: this.#violations,
       written: this.#written,
+      read: read.length,
+      commits: commits.length,
       faults: this.#faults,
       handedAfterFreeze: this.#handedAfterFreeze,
     };
-    return { violations, written, read: read.length, faults, handedAfterFreeze };
   }
 
   close(): void {
@@ -140,10 +163,11 @@ class PipeScene {
     await pass(freezeMs);
     await this.#look();
     const passedOn = new Map(this.#reached);
-    const line = this.#lines().length;
+    const line = this.#handed.read().length;
     member.kill("SIGCONT");
     await pass(1_500);
-    const again = this.#lines()
+    const again = this.#handed
+      .read()
       .slice(line)
       .filter(({ pid, partition, offset }) => pid === member.pid && offset < (passedOn.get(partition) ?? 0n));
     this.#handedAfterFreeze += again.length;
@@ -192,10 +216,17 @@ class PipeScene {
     }
   }
 
+  /** Waits until the group is where it has to be, and no longer than it takes to see that members repeat their work. */
   async #untilCommitted(isReached: () => boolean): Promise<void> {
+    const line = this.#handed.read().length;
     for (const giveUpAt = performance.now() + quietMs; ; await pass(25)) {
       await this.#look();
       if (isReached()) {
+        return;
+      }
+      const again = maxRepeats(this.#handed.read().slice(line));
+      if (again.times > maxTimesHanded) {
+        this.#violations.push(`members repeat their work: ${again.place} was handed on ${again.times} times, and nothing was disturbed`);
         return;
       }
       if (performance.now() > giveUpAt) {
@@ -206,10 +237,10 @@ class PipeScene {
   }
 
   #judge(ends: ReadonlyMap<number, bigint>, read: readonly string[]): void {
-    const times = new Map<string, number>();
-    for (const name of read) {
-      times.set(name, (times.get(name) ?? 0) + 1);
+    if (read.length > this.#written) {
+      this.#violations.push(`the output holds ${read.length} records or more, and ${this.#written} were written to the input`);
     }
+    const times = timesOf(read);
     const twice = [...times].filter(([, count]) => count > 1).map(([name]) => name);
     const missing: string[] = [];
     for (const [partition, end] of ends) {
@@ -227,19 +258,56 @@ class PipeScene {
     }
   }
 
-  /** By Kafka's own console consumer: not by a client that could share our mistakes. On a busy machine it may give up before it has begun. */
-  async #readCommitted(): Promise<readonly string[]> {
+  /** By Kafka's own console consumer: not by a client that could share our mistakes. */
+  #readOutput(): Promise<readonly string[]> {
     const args = ["--bootstrap-server", this.#kafka.brokers, "--topic", "out", "--from-beginning", "--isolation-level", "read_committed"];
-    let read: readonly string[] = [];
-    for (const idleMs of [4_000, 20_000, 60_000]) {
-      const tool = "org.apache.kafka.tools.consumer.ConsoleConsumer";
-      const { stdout } = await runKafkaTool(this.#kafka, tool, [...args, "--timeout-ms", String(idleMs)], { deadlineMs: 120_000 });
-      read = stdout.split("\n").filter((line) => /^\d+:\d+$/.test(line));
-      if (read.length >= this.#written) {
-        break;
+    const bound = ["--max-messages", String(this.#written + maxReadBeyond)];
+    const tool = "org.apache.kafka.tools.consumer.ConsoleConsumer";
+    const read = async (idle: number): Promise<readonly string[]> => {
+      const { stdout } = await runKafkaTool(this.#kafka, tool, [...args, ...bound, "--timeout-ms", String(idle)], {
+        deadlineMs: readerDeadlineMs,
+      });
+      return stdout.split("\n").filter((line) => /^\d+:\d+$/.test(line));
+    };
+    return this.#untilRead("the output", read, (names) => (names.length < this.#written ? `${this.#written} records were written` : null));
+  }
+
+  /** Until they end where the group is: an open transaction of a member that was killed holds the reader up until it expires. */
+  #readCommits(): Promise<readonly GroupCommit[]> {
+    const read = (idle: number): Promise<readonly GroupCommit[]> =>
+      readGroupCommits(this.#kafka, "pipe", "rows", { idleMs: idle, deadlineMs: readerDeadlineMs });
+    return this.#untilRead("the log of the group's commits", read, async (commits) => {
+      await this.#look(); // what a member sent before it was killed may have been taken since
+      const last = lastCommits(commits);
+      const other = [...this.#reached].filter(([partition, offset]) => offset !== -1n && last.get(partition) !== offset);
+      const places = other.map(([partition, offset]) => `partition ${partition} at ${offset} and the log at ${last.get(partition)}`);
+      return places.length > 0 ? `the group has ${places.join(", ")}` : null;
+    });
+  }
+
+  /** A reader that dies or sees too little is a finding beside the others, and hides none of them. */
+  async #untilRead<Read>(
+    what: string,
+    read: (idle: number) => Promise<readonly Read[]>,
+    lackOf: (found: readonly Read[]) => string | null | Promise<string | null>,
+  ): Promise<readonly Read[]> {
+    let found: readonly Read[] = [];
+    let lack: string | null = null;
+    // The long waits are for a machine that is busy. What is a violation already needs no such patience.
+    for (const idle of this.#violations.length > 0 ? idleMs.slice(0, 2) : idleMs) {
+      try {
+        found = await read(idle);
+      } catch (error) {
+        this.#violations.push(`${what} could not be read: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`);
+        return found;
+      }
+      lack = await lackOf(found);
+      if (lack === null) {
+        return found;
       }
     }
-    return read;
+    this.#violations.push(`${what} could not be read to its end: Kafka's reader saw ${found.length} records, but ${lack}`);
+    return found;
   }
 
   #join(): void {
@@ -272,14 +340,28 @@ class PipeScene {
     }
     return at !== -1;
   }
+}
 
-  #lines(): { readonly partition: number; readonly offset: bigint; readonly pid: number }[] {
-    return readFileSync(this.#audit, "utf8")
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => {
-        const [partition = "", offset = "", pid = ""] = line.split(" ");
-        return { partition: Number(partition), offset: BigInt(offset), pid: Number(pid) };
-      });
+function parseHanded(text: string): readonly Handed[] {
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => {
+      const [partition = "", offset = "", pid = ""] = line.split(" ");
+      return { partition: Number(partition), offset: BigInt(offset), pid: Number(pid) };
+    });
+}
+
+function timesOf(names: readonly string[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const name of names) {
+    times.set(name, (times.get(name) ?? 0) + 1);
   }
+  return times;
+}
+
+/** The record that was handed to members most often. */
+function maxRepeats(handed: readonly Handed[]): { readonly place: string; readonly times: number } {
+  const times = timesOf(handed.map(({ partition, offset }) => `${partition}:${offset}`));
+  return [...times].reduce((most, [place, count]) => (count > most.times ? { place, times: count } : most), { place: "none", times: 0 });
 }

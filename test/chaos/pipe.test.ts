@@ -18,11 +18,12 @@ test.skipIf(skipReason !== null)(
   { timeout: seconds * 1_000 + 400_000, meta: skipReason === null ? {} : { skipReason } },
   async ({ task }) => {
     const log = process.env["CHAOS_VERBOSE"] === undefined ? {} : { log: (line: string) => console.error(line) };
-    const { violations, written, read, faults, handedAfterFreeze } = await runPipeChaos({ seed, seconds, ...log });
+    const { violations, written, read, commits, faults, handedAfterFreeze } = await runPipeChaos({ seed, seconds, ...log });
     const what = Object.entries(faults).map(([name, count]) => `${count} ${name}`);
-    task.meta.summary = `pipe() with seed ${seed}: ${written} records written, ${read} read; ${what.join(", ")}; ${handedAfterFreeze} handed on after freezes`;
+    task.meta.summary = `pipe() with seed ${seed}: ${written} records written, ${read} read, ${commits} commits; ${what.join(", ")}; ${handedAfterFreeze} handed on after freezes`;
     console.log(task.meta.summary);
     expect(violations).toEqual([]);
     expect(read).toBe(written);
+    expect(commits).toBeGreaterThan(0);
   },
 );

@@ -56,6 +56,7 @@ describe.skipIf(skipReason !== null)("a bug that the consumer has had is found b
       (report) => report.violations,
       (error: unknown) => [error instanceof Error ? error.message : String(error)],
     );
+    log.log?.(violations.join("\n"));
     task.meta.summary = `${bug}: ${violations.find((violation) => says.test(violation)) ?? "not found"}`;
     expect(violations.join("\n")).toMatch(says);
   });
