@@ -3,7 +3,7 @@ import { memory, MemoryBroker, virtualClock } from "@cdckit/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Clock } from "./clock.ts";
 import { type Consumer, createConsumer } from "./consumer.ts";
-import type { OffsetCommit, OutgoingRecord } from "./driver.ts";
+import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "./driver.ts";
 import { isConsumerError } from "./errors.ts";
 import type { Logger } from "./observe/logger.ts";
 import type { ConsumerOptions } from "./options.ts";
@@ -439,6 +439,18 @@ describe("user code that fails", () => {
       await tryOut("sink", { sink: { close }, handle: () => fails() }, { codes: ["sink-failed"], halts: true });
     });
   }
+
+  test("a sink's claim gives a checkpoint of an assignment that it was not given, or of a copy", async () => {
+    const claims: Sink["claim"][] = [
+      async (_, [assignment]) => [{ assignment: { ...(assignment as PartitionAssignment) }, offset: 3n }],
+      async () => [{ topic: "t", partition: 0, offset: 3n } as unknown as OffsetCommit],
+      async () => [{ assignment: { topic: "other", partition: 7 } as PartitionAssignment, offset: 3n }],
+    ];
+    for (const claim of claims) {
+      const { error } = await tryOut("sink", { sink: { claim } }, { codes: ["sink-failed"], halts: true });
+      expect(String((error as Error).cause)).toContain("not a copy");
+    }
+  });
 
   test("a pipe function returns something other than records", async () => {
     for (const piped of [

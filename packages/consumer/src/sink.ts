@@ -21,7 +21,8 @@ export interface Sink {
   readonly host?: string;
   /**
    * These partitions belong to this member. From here on, the member that held them before cannot apply anything. Resolves with the
-   * checkpoints that exist, each with the topic id that it was reached in, if the sink keeps it. A partition that is left out has none.
+   * checkpoints that exist, each with its assignment (one of `assignments` itself, not a copy: anything else halts the consumer) and the
+   * topic id that it was reached in, if the sink keeps it. A partition that is left out has none.
    */
   claim(groupId: string, assignments: readonly PartitionAssignment[]): Promise<readonly OffsetCommit[]>;
   /**

@@ -171,6 +171,9 @@ describe("registrations that contradict themselves are refused", () => {
     ["batch together with others", "a.b", { batch: vi.fn(), create: vi.fn() }],
     ["a function for a table", "a.b", vi.fn()],
     ["an object for a control event", "heartbeat", { create: vi.fn() }],
+    ["a generator function, of which a call runs nothing", "*", function* () {}],
+    ["an asynchronous generator function", "a.b", { create: async function* () {} }],
+    ["a generator method", "a.b", { *batch() {} }],
   ])("%s", (_name, pattern, handlers) => {
     expect(codeOf(() => new Router().add(pattern, handlers))).toBe("invalid-handler");
   });

@@ -119,6 +119,9 @@ export class Router {
   }
 
   #addFunction(pattern: string, handle: AnyHandler): void {
+    if (isGenerator(handle)) {
+      throw new ConsumerError("invalid-handler", `on(${JSON.stringify(pattern)}): the handler ${neverRuns}`);
+    }
     const target = this.#around({ kind: "each", handle });
     if (pattern === "*" && this.#any === undefined) {
       this.#any = target;
@@ -217,6 +220,13 @@ function unknownOperation(op: unknown): never {
   throw new TypeError(`expected a change to have the op create, update, delete or read, found ${typeof op === "string" ? op : typeof op}`);
 }
 
+const neverRuns =
+  "is a generator function: calling one runs nothing of it, and its events would be committed unhandled; use a function or an async function";
+
+function isGenerator(handler: unknown): boolean {
+  return Object.prototype.toString.call(handler).endsWith("GeneratorFunction]");
+}
+
 function samePattern(a: TablePattern, b: TablePattern): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
@@ -227,6 +237,11 @@ function targetsOf(text: string, handlers: TableHandlers): Map<TableSlot, Target
     if (!known || (handler !== undefined && typeof handler !== "function")) {
       const problem = known ? "is not a function" : `is unknown: the handlers are ${tableSlots.join(", ")} and batch`;
       throw new ConsumerError("invalid-handler", `on(${JSON.stringify(text)}): handler ${JSON.stringify(name)} ${problem}`);
+    }
+  }
+  for (const [name, handler] of Object.entries(handlers)) {
+    if (isGenerator(handler)) {
+      throw new ConsumerError("invalid-handler", `on(${JSON.stringify(text)}): handler ${JSON.stringify(name)} ${neverRuns}`);
     }
   }
   const given = tableSlots.filter((slot) => handlers[slot] !== undefined);

@@ -1,4 +1,4 @@
-import type { OffsetCommit, OutgoingRecord } from "../driver.ts";
+import type { OffsetCommit, OutgoingRecord, PartitionAssignment } from "../driver.ts";
 import type { Sink } from "../sink.ts";
 import { ConsumerError } from "../errors.ts";
 import { readText } from "./user-value.ts";
@@ -18,7 +18,7 @@ export function guardedSink(sink: Sink, { logger, fail }: GuardedSinkParts): Sin
   return {
     name,
     ...(host === undefined ? {} : { host }),
-    claim: async (groupId, assignments) => checkpointsOf(name, await sink.claim(groupId, assignments)),
+    claim: async (groupId, assignments) => checkpointsOf(name, await sink.claim(groupId, assignments), assignments),
     apply: async (batch) => sink.apply(batch),
     // This is called during decoding. Without this, a failure of the sink would count as the record's.
     ...(schemaSeen === undefined
@@ -51,11 +51,16 @@ export function guardedSink(sink: Sink, { logger, fail }: GuardedSinkParts): Sin
   };
 }
 
-function checkpointsOf(name: string, given: unknown): readonly OffsetCommit[] {
-  if (!Array.isArray(given) || !given.every((one: Partial<OffsetCommit> | null) => typeof one?.offset === "bigint")) {
-    throw new TypeError(`expected claim() of the sink ${JSON.stringify(name)} to give an array of { assignment, offset: bigint }`);
+/** A checkpoint is looked up by its assignment: one with a copy of it would be left out, and its rows applied again. */
+function checkpointsOf(name: string, given: unknown, asked: readonly PartitionAssignment[]): readonly OffsetCommit[] {
+  const isCheckpoint = (one: Partial<OffsetCommit> | null | undefined): boolean =>
+    typeof one?.offset === "bigint" && one.assignment !== undefined && asked.includes(one.assignment);
+  if (!Array.isArray(given) || !given.every(isCheckpoint)) {
+    throw new TypeError(
+      `expected claim() of the sink ${JSON.stringify(name)} to give an array of { assignment, offset: bigint }, each with an assignment that it was given (the object itself, not a copy)`,
+    );
   }
-  return given as readonly OffsetCommit[]; // an assignment that is not its own is not looked up
+  return given as readonly OffsetCommit[]; // looked at above
 }
 
 /** What a function of `pipe` gave, as records. If it gave something else, this throws before any of them is written. */
