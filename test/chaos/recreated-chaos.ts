@@ -107,7 +107,8 @@ class RecreatedScene {
     }
     await this.#untilHandled(1);
     await this.#untilCommitted();
-    await Promise.all(this.#members.map((member) => this.#leave(member)));
+    // Over a copy: each that leaves is taken out of the list, and the next would be passed over and go on during the audit.
+    await Promise.all([...this.#members].map((member) => this.#leave(member)));
     const handled = this.#handled();
     this.#judge(handled);
     return {
