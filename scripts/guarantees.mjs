@@ -18,6 +18,7 @@ import { repositoryRoot } from "./set-up.mjs";
  */
 
 const consumer = "packages/consumer/src";
+const decode = "packages/decode/src";
 const schedules = "whatever comes in whatever order, nothing is lost, overtaken or committed early, and what comes twice is explained";
 
 /** @type {Proof} */
@@ -207,21 +208,22 @@ const promises = [
   },
   {
     id: "P9",
-    text: "Any bytes give a value or a typed DecodeError: no crash, no hang, no code, no changed prototype.",
+    text: "Any bytes give a value or a typed DecodeError: no crash, no hang, no code, no changed prototype. What a message makes the decoder compile is bounded by its bytes.",
     proofs: [
-      [
-        "packages/decode/src/encoding/avro/recordings.test.ts",
-        "every payload cut at any byte ends in a DecodeError, the same for both readers",
-      ],
-      ["packages/decode/src/encoding/avro/hostile.test.ts", "16 fields below the limit are together above it"],
+      [`${decode}/encoding/compile-budget.test.ts`, "is used up, and grows with what is read"],
+      [`${decode}/encoding/avro/recordings.test.ts`, "every payload cut at any byte ends in a DecodeError, the same for both readers"],
+      [`${decode}/encoding/avro/hostile.test.ts`, "16 fields below the limit are together above it"],
       ["test/contract/hostile-json.test.ts", "learned names stay data: a quote, a line separator and code in them run nowhere"],
     ],
     notYet: "1e9 inputs: `npm run fuzz` has no such run on record",
   },
   {
     id: "P10",
-    text: "Values lose nothing: 64-bit integers, decimals, nanoseconds, bytes.",
-    proofs: [["packages/decode/src/encoding/avro/differential.test.ts", "an int64 is a number if that is exact, and a bigint if not"]],
+    text: "Values lose nothing: 64-bit integers, decimals, nanoseconds, bytes. A message is taken for an envelope only on evidence that its system alone writes, and none of its members vanishes: what the envelope does not know is in `extra`, or the message is a plain row.",
+    proofs: [
+      [`${decode}/encoding/avro/differential.test.ts`, "an int64 is a number if that is exact, and a bigint if not"],
+      ["test/contract/foreign-members.test.ts", "a row that only looks like an envelope's is a row with every member"],
+    ],
   },
   {
     id: "P11",
@@ -295,6 +297,36 @@ const promises = [
       pipeChaos,
       [`${consumer}/consumer-pipe.test.ts`, "a plain commit that waits for a transaction to end does not move the group back"],
       [`${consumer}/consumer-pipe.test.ts`, "each event counts once, whatever members come, go and expire"],
+    ],
+  },
+  {
+    id: "P18",
+    text: "What a record is read as depends on its bytes, the schemas and the hints, not on records that came before it. It is judged when it is decoded; what can be found bad only later is the record's own error, with its place, and showing an event never throws.",
+    proofs: [
+      [`${decode}/detect/candidates/ambiguous-frames.test.ts`, "a used decoder reads a key as a fresh one does, or ends in the same error"],
+      [
+        "test/contract/foreign-members.test.ts",
+        "does not depend on messages before it whose members of the same names hold something else",
+      ],
+      ["test/contract/late-errors.test.ts", "asking for it ends in the record's error, with its place; showing it in none"],
+    ],
+  },
+  {
+    id: "P19",
+    text: "What waiting does not help is an error at the start, within seconds, with what to change: a login, TLS, an address, a topic, a registry that is none. What may pass is waited for and told of.",
+    proofs: [
+      [`${consumer}/consumer-start.test.ts`, "a message that names a schema, without a registry"],
+      [`${consumer}/startup.test.ts`, "is an error at once, unless it is to wait"],
+      ["test/integration/start-errors.test.ts", "a mechanism that is not offered"],
+      ["test/integration/start-errors.test.ts", "an HTTP port"],
+    ],
+  },
+  {
+    id: "P20",
+    text: "Records that nobody takes do not pass unnoticed: a handler or sink that has taken nothing, while its topics had records, is a warning and a reason in health(), with the tables that came. With `strict`, the first event that nobody takes halts the consumer before it is committed.",
+    proofs: [
+      [`${consumer}/consumer-matching.test.ts`, "is a warning even after a short run"],
+      [`${consumer}/consumer-matching.test.ts`, "an event that no sink takes halts the consumer before a checkpoint passes it"],
     ],
   },
 ];

@@ -1,4 +1,5 @@
 import { type CdcEvent, createDecoder, isDecodeError, type KafkaRecord } from "@cdckit/decode";
+import { recordOf } from "@cdckit/testkit";
 import { describe, expect, test } from "vitest";
 import { canonical } from "../fuzz/canonical.ts";
 import { decoderOptions, type Sample } from "../vectors/sample.ts";
@@ -80,6 +81,32 @@ describe.each(envelopes)("what a message of %s is", (envelope) => {
       }
     }
   }, 120_000);
+});
+
+/** Columns of applications that have the names of an envelope's members, and nothing else that its system writes. */
+const lookalikes: readonly Json[] = [
+  { op: "c", source: { any: 1 }, before: null, after: { id: 1 }, user: "u" },
+  { op: "c", source: { page: 1 }, after: "text" },
+  { op: "t", source: { page: 3 } },
+  { op: "m" },
+  { id: 1, __table: "orders" },
+  { id: 1, __op: "z" },
+  { change: [] },
+  { action: "B" },
+  { action: "T" },
+  { status: "END", id: "7", event_count: "many", data_collections: [], ts_ms: 1 },
+  { schema: { type: "object" }, payload: { a: 1 } },
+  { schema: { type: "record", fields: [] }, payload: { a: 1 } },
+];
+
+test("a row that only looks like an envelope's is a row with every member", async () => {
+  for (const row of lookalikes) {
+    const events = await createDecoder().decode(recordOf(JSON.stringify(row)));
+    expect(
+      events.map((event) => [event.kind, event.kind === "row" && event.row]),
+      JSON.stringify(row),
+    ).toEqual([["row", row]]);
+  }
 });
 
 /** Of an envelope, the first ones differ most. */
