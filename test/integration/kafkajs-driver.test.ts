@@ -2,36 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { CdcEvent, Decoder } from "@cdckit/decode";
+import type { CdcEvent } from "@cdckit/decode";
 import { type Consumer, type ConsumerOptions, createConsumer, silentLogger } from "@cdckit/consumer";
 import { isKafkaJsDriverError, kafkajs } from "@cdckit/kafkajs";
 import { ProbeSink } from "@cdckit/testkit";
 import { type Admin, type ISocketFactory, Kafka, logLevel, type Message } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { produceLines, runKafkaTool } from "../../scripts/stack/kafka.mjs";
+import { plainDecoder } from "./plain-decoder.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
-
-/** Every record is one event that holds what the driver handed over. */
-const plainDecoder: Decoder = {
-  decode: () => {
-    throw new Error("not used");
-  },
-  decodeAt: ({ batch, record }) => [
-    {
-      kind: "unknown",
-      key: batch.keyAt(record),
-      value: batch.valueAt(record),
-      record: {
-        topic: batch.topic,
-        partition: batch.partition,
-        offset: batch.offsetAt(record),
-        timestamp: batch.timestampAt(record),
-        headers: batch.headersAt(record),
-      },
-    } as unknown as CdcEvent,
-  ],
-  explain: () => Promise.reject(new Error("not used")),
-};
 
 interface Seen {
   readonly key: string | null;

@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import { kafkajs } from "@cdckit/kafkajs";
 import { createRecordSetReader, type RecordSet } from "@cdckit/record-batch";
 import { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runKafkaTool } from "../../scripts/stack/kafka.mjs";
 import { fetchOnce, type FetchedOnce } from "./fetch-once.ts";
+import { readThroughDriver } from "./read-through-driver.ts";
 import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
 
 /** Between the parts of a line. */
@@ -57,6 +59,25 @@ await describeWithKafka("what Kafka's own producer writes", (kafka) => {
       expect(responses.length > 10).toBe(maxBytes < 1_000);
     }
   });
+
+  // Each response begins where the last one ended, in the middle of transactions.
+  for (const maxBytesPerPartition of [1_000_000, 2_000, 700, 150]) {
+    test(`reaches a consumer of kafkajs' driver as it reaches Java's, in fetches of ${maxBytesPerPartition} bytes`, async () => {
+      const topic = `${prefix}-transactions`;
+      const driver = kafkajs({ brokers: [kafka.brokers], fetch: "wire", maxBytesPerPartition, maxWaitMs: 50 });
+      const batches = await readThroughDriver(driver, topic);
+      expect(linesOf(batches as readonly RecordSet[])).toEqual(linesOfJava(topic));
+      expect(batches.length > 10).toBe(maxBytesPerPartition < 1_000);
+    });
+  }
+
+  for (const compression of compressions) {
+    test(`reaches a consumer of kafkajs' driver as it reaches Java's, ${compression}`, async () => {
+      const topic = `${prefix}-${compression}`;
+      const batches = await readThroughDriver(kafkajs({ brokers: [kafka.brokers], fetch: "wire", maxWaitMs: 50 }), topic);
+      expect(linesOf(batches as readonly RecordSet[])).toEqual(linesOfJava(topic));
+    });
+  }
 
   for (const compression of compressions) {
     test(`is refused with one bit flipped, and what comes before it is read, ${compression}`, async () => {

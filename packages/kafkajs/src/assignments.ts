@@ -1,9 +1,9 @@
 import type { OffsetCommit, PartitionAssignment } from "@cdckit/consumer";
 import { Assignments, commitMetadata, type HeldPartition, type OwnAssignment, type Start } from "@cdckit/driver";
-import type { MessageBatch } from "./message-batch.ts";
+import type { Fetched } from "./fetched.ts";
 
 /** A partition that this member holds, and the position at which kafkajs must go on. */
-export interface Held extends HeldPartition<MessageBatch> {
+export interface Held extends HeldPartition<Fetched> {
   /** The offset that the next fetch must ask for; null until it is known. */
   expected: bigint | null;
   /** The group's commit as far as this member knows: the one that it found, or its own since; null if there is none. */

@@ -14,6 +14,7 @@ const connectionOptions = [
   "enforceRequestTimeout",
   "retry",
   "connectTo",
+  "fetch",
 ] as const;
 const retryOptions = ["maxRetryTime", "initialRetryTime", "factor", "multiplier", "retries", "restartOnFailure"] as const;
 /** kafkajs' options that the driver sets itself, each with the reason. */
@@ -35,7 +36,7 @@ const mechanisms: Readonly<Record<string, readonly string[]>> = Object.freeze({
 /** Throws for values with which kafkajs would fail later without a reason. Never shows a value, because it may be a secret. */
 export function checkConnection(connection: Readonly<Record<string, unknown>>, tuningOptions: readonly string[]): void {
   checkNames("", connection, connectionOptions, tuningOptions);
-  const { brokers, ssl, sasl, retry, connectTo } = connection;
+  const { brokers, ssl, sasl, retry, connectTo, fetch = "records" } = connection;
   if (typeof brokers !== "function") {
     checkBrokers(brokers);
   }
@@ -44,6 +45,9 @@ export function checkConnection(connection: Readonly<Record<string, unknown>>, t
   }
   if (connectTo !== undefined && typeof connectTo !== "function") {
     refuse(`expected connectTo to be a function from a broker's { host, port } to the one to connect to, found ${typeof connectTo}`);
+  }
+  if (fetch !== "wire" && fetch !== "records") {
+    refuse(`expected fetch to be "wire" or "records", found ${typeof fetch === "string" ? JSON.stringify(fetch) : typeof fetch}`);
   }
   if (isObject(retry)) {
     checkNames("retry.", retry, retryOptions);

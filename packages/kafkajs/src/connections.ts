@@ -2,6 +2,7 @@ import type { DriverSink, OpenWait } from "@cdckit/consumer";
 import type { RequestTimeoutEvent } from "kafkajs";
 import type { ConnectTo } from "./options.ts";
 import { Sockets } from "./sockets.ts";
+import type { KeptFetches } from "./wire/kept-fetches.ts";
 
 /** The part of kafkajs' consumers, producers and admins that is used here. */
 interface AskingClient {
@@ -19,11 +20,11 @@ export class Connections {
   #wait: OpenWait | undefined;
   #isEnded = false;
 
-  /** `brokers`: their addresses for messages. */
-  constructor(sink: Pick<DriverSink, "waiting" | "reconnected">, brokers: string, connectTo?: ConnectTo) {
+  /** `brokers`: their addresses for messages. `kept`: see `Sockets`. */
+  constructor(sink: Pick<DriverSink, "waiting" | "reconnected">, brokers: string, connectTo?: ConnectTo, kept: KeptFetches | null = null) {
     this.#sink = sink;
     this.#brokers = brokers;
-    this.sockets = new Sockets({ failed: (error) => this.#failed(error), answered: () => this.#answered() }, connectTo);
+    this.sockets = new Sockets({ failed: (error) => this.#failed(error), answered: () => this.#answered() }, connectTo, kept);
   }
 
   /** The same client. Its silent connections are replaced from now on. */

@@ -1,3 +1,4 @@
+import { isRecordBatchError } from "@cdckit/record-batch";
 import { DriverError, type DriverErrorCode, type DriverErrorOptions, isDriverErrorNamed, type MakeDriverError } from "@cdckit/driver";
 
 /** Every way in which the driver can fail: those of all drivers, and those of this client. */
@@ -27,6 +28,13 @@ export class KafkaJsDriverError extends DriverError<KafkaJsDriverErrorCode> {
 }
 
 export const makeError: MakeDriverError = (code, detail, options) => new KafkaJsDriverError(code, detail, options);
+
+/** A record batch that cannot be read. Its own error is the cause. */
+export function unreadable(error: unknown): Error {
+  return isRecordBatchError(error)
+    ? new KafkaJsDriverError("batch-unreadable", error.message.replace(/^\[[a-z-]+\] /, ""), { cause: error })
+    : (error as Error);
+}
 
 /** Whether a value is a {@link KafkaJsDriverError}, also one of another copy of this package. */
 export function isKafkaJsDriverError(value: unknown): value is KafkaJsDriverError {

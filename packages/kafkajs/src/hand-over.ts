@@ -1,6 +1,6 @@
-import type { DriverSink, PartitionAssignment } from "@cdckit/consumer";
+import type { DriverSink, FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
 import type { Held, HeldPartitions } from "./assignments.ts";
-import type { MessageBatch } from "./message-batch.ts";
+import type { Fetched } from "./fetched.ts";
 import type { PartitionControl } from "./partition-control.ts";
 
 export interface HandOverParts {
@@ -11,6 +11,8 @@ export interface HandOverParts {
   readonly patienceMs: number;
   /** How many bytes may be fetched ahead of batches that are not handled, over all partitions. */
   readonly maxAheadBytes: number;
+  /** A batch could not be read. */
+  readonly failed: (error: unknown) => void;
 }
 
 /**
@@ -37,12 +39,13 @@ export class HandOver {
     return hasRoom;
   }
 
-  /** Takes the next batch of the partition. kafkajs' loop waits for the returned promise. */
-  take(batch: MessageBatch, held: Held): Promise<void> | undefined {
+  /** Takes the next fetch of the partition. kafkajs' loop waits for the returned promise. */
+  take(fetched: Fetched, held: Held): Promise<void> | undefined {
     if (held.atWork === undefined && !held.isPaused) {
-      return this.#give(batch, held);
+      return this.#give(fetched, held);
     }
-    held.ahead.push(batch);
+    fetched.keep();
+    held.ahead.push(fetched);
     this.#parts.control.hold(held, true);
     return undefined;
   }
@@ -60,21 +63,21 @@ export class HandOver {
   /** Hands over the next batches of the partition if it is free, and resumes its fetches when none is left. */
   #goOn(held: Held): void {
     while (held.atWork === undefined && !held.isPaused && !held.isGoing && !held.isOver) {
-      const batch = held.ahead.shift();
-      if (batch === undefined) {
+      const fetched = held.ahead.shift();
+      if (fetched === undefined) {
         break;
       }
-      void this.#give(batch, held);
+      void this.#give(fetched, held);
     }
     if (held.ahead.length === 0) {
       this.#parts.control.hold(held, false);
     }
   }
 
-  #give(batch: MessageBatch, held: Held): Promise<void> | undefined {
-    const { sink, patienceMs } = this.#parts;
+  #give(fetched: Fetched, held: Held): Promise<void> | undefined {
+    const { patienceMs } = this.#parts;
     const startedMs = performance.now();
-    const taken = sink.batch(batch);
+    const taken = this.#giveAll(fetched, held);
     if (taken === undefined) {
       held.isSlow = false;
       return undefined;
@@ -89,10 +92,39 @@ export class HandOver {
     return held.isSlow ? undefined : settledOrLate(work, patienceMs);
   }
 
+  /** Hands over the batches of a fetch, one after another. What is left when the partition is paused waits until it is resumed. */
+  #giveAll(fetched: Fetched, held: Held): Promise<void> | undefined {
+    for (let isFirst = true; !held.isGoing && !held.isOver; isFirst = false) {
+      if (held.isPaused && !isFirst) {
+        held.ahead.unshift(fetched);
+        this.#parts.control.hold(held, true);
+        return undefined;
+      }
+      const batch = this.#read(fetched);
+      if (batch === null) {
+        return undefined;
+      }
+      const taken = this.#parts.sink.batch(batch);
+      if (taken !== undefined) {
+        return taken.then(() => this.#giveAll(fetched, held));
+      }
+    }
+    return undefined;
+  }
+
+  #read(fetched: Fetched): FetchedBatch | null {
+    try {
+      return fetched.next();
+    } catch (error) {
+      this.#parts.failed(error);
+      return null;
+    }
+  }
+
   #isBounded(byteLength: number): boolean {
     const ahead = this.#parts.assignments
       .all()
-      .reduce((bytes, held) => held.ahead.reduce((sum, batch) => sum + batch.byteLength, bytes), 0);
+      .reduce((bytes, held) => held.ahead.reduce((sum, fetched) => sum + fetched.byteLength, bytes), 0);
     return ahead === 0 || ahead + byteLength <= this.#parts.maxAheadBytes;
   }
 }

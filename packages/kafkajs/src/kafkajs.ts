@@ -14,6 +14,7 @@ import { StartDiagnosis } from "./start-diagnosis.ts";
 import { SubscriptionCheck } from "./subscription-check.ts";
 import { TopicIds } from "./topic-ids.ts";
 import { Connections } from "./connections.ts";
+import { KeptFetches } from "./wire/kept-fetches.ts";
 
 const capabilities: DriverCapabilities = Object.freeze({
   metadataCommit: true,
@@ -27,6 +28,9 @@ const capabilities: DriverCapabilities = Object.freeze({
   offsetResetNone: true,
   reportsStart: true,
 });
+
+/** If the record batches are read from the wire. */
+const onTheWire: DriverCapabilities = Object.freeze({ ...capabilities, crc: true });
 
 /** Few retries, so that a start that cannot reach a broker fails soon. A running consumer has more patience. */
 const preflightRetry = Object.freeze({ retries: 2, initialRetryTime: 200 });
@@ -46,9 +50,10 @@ const patientRetry = Object.freeze({ initialRetryTime: 300, maxRetryTime: 1_000,
  */
 export function kafkajs(options: KafkaJsOptions): KafkaDriver {
   const resolved = resolveKafkaJsOptions(options);
+  const { client } = resolved;
   return Object.freeze({
     name: "kafkajs",
-    capabilities,
+    capabilities: client.kind === "made" && client.config.fetch === "wire" ? onTheWire : capabilities,
     connect: (subscription: Subscription, sink: DriverSink) => connect(resolved, subscription, sink),
   });
 }
@@ -63,6 +68,8 @@ interface Client {
   readonly brokers: string;
   /** The connections of the consumer; null if they are the application's. */
   readonly connections: Connections | null;
+  /** The record batches that are taken from the wire; null if kafkajs gets them. */
+  readonly kept: KeptFetches | null;
   readonly destroySockets: () => void;
 }
 
@@ -122,7 +129,7 @@ async function join(
     retry: { restartOnFailure: async () => !session.isClosing },
   });
   client.connections?.watched(consumer);
-  const { brokers, connections, destroySockets, brokerOffsets, makeProducer } = client;
+  const { brokers, connections, kept, destroySockets, brokerOffsets, makeProducer } = client;
   const session: KafkaJsSession = new KafkaJsSession({
     consumer,
     subscription,
@@ -132,6 +139,7 @@ async function join(
     makeProducer,
     tuning,
     brokers,
+    kept,
     reconnect: (why) => connections?.replace(why, Date.now()),
     destroySockets,
   });
@@ -158,10 +166,11 @@ function clientOf(
   if (client.kind === "own") {
     return { ...common, ...partsOfOwn(client.kafka, groupId, createPartitioner) };
   }
-  const { connectTo, ...connection } = client.config;
+  const { connectTo, fetch = "records", ...connection } = client.config;
   const { brokers } = connection;
   const names = Array.isArray(brokers) ? brokers.join(", ") : "of the given function";
-  const connections = new Connections(sink, names, connectTo);
+  const kept = fetch === "wire" ? new KeptFetches() : null;
+  const connections = new Connections(sink, names, connectTo, kept);
   // Connections beside the consumer's. Their users retry and report their waits themselves, so only replacements are counted.
   const counted: Pick<DriverSink, "reconnected"> = { reconnected: (why) => sink.reconnected?.(why) };
   const ofBrokerOffsets = new Connections(counted, names, connectTo);
@@ -198,6 +207,7 @@ function clientOf(
     ...common,
     brokers: names,
     connections,
+    kept,
     destroySockets: () => [connections, ofBrokerOffsets, ...ofProducers].forEach((each) => each.destroy()),
   };
 }
@@ -214,6 +224,7 @@ function partsOfOwn(
     makeProducer: (config) => ({ producer: kafka.producer({ createPartitioner, ...config }), destroySockets: () => {} }),
     brokers: "of the given client",
     connections: null,
+    kept: null,
     destroySockets: () => {},
   };
 }

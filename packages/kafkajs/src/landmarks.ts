@@ -1,5 +1,6 @@
 import type { PartitionAssignment } from "@cdckit/consumer";
 import { type Landmark, noteLandmarks } from "@cdckit/driver";
+import type { RecordSet } from "@cdckit/record-batch";
 
 /** The part of kafkajs' messages that is used here. `batchContext` is missing in its types. */
 export interface MessageInBatch {
@@ -19,4 +20,23 @@ export function noteBatch(assignment: PartitionAssignment, messages: readonly Me
 
 export function landmarkOf({ offset, timestamp, batchContext }: MessageInBatch): Landmark {
   return { offset: BigInt(offset), timestamp, leaderEpoch: batchContext?.partitionLeaderEpoch ?? -1 };
+}
+
+/** The same for records in their bytes. */
+export function noteRecordSet(set: RecordSet<PartitionAssignment>): void {
+  if ((set.assignment.topicId ?? null) !== null || set.recordCount === 0) {
+    return;
+  }
+  const walk = set.walk();
+  walk.next();
+  const first = walk.record;
+  let last = first;
+  while (walk.next()) {
+    last = walk.record;
+  }
+  noteLandmarks(set.assignment, landmarkAt(set, first), landmarkAt(set, last));
+}
+
+function landmarkAt(set: RecordSet, record: number): Landmark {
+  return { offset: set.offsetAt(record), timestamp: String(set.timestampAt(record)), leaderEpoch: set.leaderEpochAt(record) ?? -1 };
 }

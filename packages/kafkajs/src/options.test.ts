@@ -43,6 +43,11 @@ describe("options of the kafkajs driver", () => {
     ["kafkajs' own name of a setting", { brokers: ["b:9092"], sessionTimeout: 1 }, "did you mean sessionTimeoutMs?"],
     ["a misspelt retry", { brokers: ["b:9092"], retry: { retires: 1 } }, "retry.retires is no option; did you mean retries?"],
     ["an option that is nothing like any", { brokers: ["b:9092"], xyz: 1 }, "xyz is no option; there are brokers, ssl, sasl"],
+    [
+      "a way to fetch that does not exist",
+      { brokers: ["b:9092"], fetch: "objects" },
+      'expected fetch to be "wire" or "records", found "objects"',
+    ],
     ["sockets of one's own", { brokers: ["b:9092"], socketFactory: () => {} }, "socketFactory is not taken: the driver makes the sockets"],
     [
       "an unknown mechanism",
@@ -79,5 +84,6 @@ describe("options of the kafkajs driver", () => {
 
   test("nothing is connected before it is asked for", () => {
     expect(kafkajs({ brokers: ["127.0.0.1:1"] })).toMatchObject({ name: "kafkajs", capabilities: { crc: false, cooperative: false } });
+    expect(kafkajs({ brokers: ["127.0.0.1:1"], fetch: "wire" }).capabilities.crc).toBe(true);
   });
 });

@@ -53,6 +53,12 @@ export type KafkaJsConnection = Omit<KafkaConfig, "logLevel" | "logCreator" | "s
    * @default the address itself
    */
   readonly connectTo?: ConnectTo;
+  /**
+   * Who reads the records. `"records"`: kafkajs makes an object for each record, as it also does with a client of your own. `"wire"`: the driver
+   * reads Kafka's record batches in the bytes that a broker has sent, checks their checksums, and makes no object for a record.
+   * @default "records"
+   */
+  readonly fetch?: "wire" | "records";
 };
 
 /** Maps a broker's address to the one to connect to. */

@@ -6,10 +6,10 @@ import { isLeap, isNext } from "./batch-place.ts";
 import type { GroupCommits } from "./commits.ts";
 import { makeError } from "./errors.ts";
 import type { HandOver } from "./hand-over.ts";
-import { noteBatch } from "./landmarks.ts";
-import { MessageBatch } from "./message-batch.ts";
+import { FetchedAsBytes, FetchedAsMessages, type Fetched } from "./fetched.ts";
 import type { PartitionControl } from "./partition-control.ts";
 import type { TopicRecheck } from "./topic-recheck.ts";
+import type { KeptFetches } from "./wire/kept-fetches.ts";
 
 export interface PartitionReaderParts {
   readonly brokers: Pick<BrokerQuestions, "ends">;
@@ -20,6 +20,8 @@ export interface PartitionReaderParts {
   readonly handOver: HandOver;
   readonly commits: GroupCommits;
   readonly topicCheck: TopicRecheck;
+  /** The record batches that were taken from the wire; null if kafkajs gets them. */
+  readonly kept: KeptFetches | null;
   readonly fail: (error: Error) => void;
 }
 
@@ -50,7 +52,7 @@ export class PartitionReader {
     if (held === null) {
       return;
     }
-    const batch = new MessageBatch({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, held.assignment);
+    const batch = new FetchedAsMessages({ topic, partition, highWatermark, messages: [], lastOffset: () => lastOffset }, held.assignment);
     const first = firstOffset === null ? null : BigInt(firstOffset);
     if (held.gapCheck === undefined && !isLeap(held, first)) {
       this.#pass(batch, held, first);
@@ -81,17 +83,27 @@ export class PartitionReader {
       await this.#investigate(held, still);
       return;
     }
-    const next = new MessageBatch(batch, held.assignment);
-    if (handOver.hasRoom(held, next.byteLength)) {
+    const next = this.#fetched(payload, held);
+    if (next !== null && handOver.hasRoom(held, next.byteLength)) {
       // Only here, because a batch that was investigated or left must be fetched again. Once resolved, it would not be.
-      payload.resolveOffset(batch.lastOffset());
+      payload.resolveOffset(String(next.nextOffset - 1n));
       held.expected = next.nextOffset;
-      noteBatch(held.assignment, batch.messages);
       await handOver.take(next, held);
     }
   }
 
-  #pass(batch: MessageBatch, held: Held, first: bigint | null): void {
+  /** What was fetched. Null if it was kept for kafkajs, but not long enough. */
+  #fetched({ batch }: EachBatchPayload, { assignment }: Held): Fetched | null {
+    const { kept } = this.#parts;
+    const [message] = batch.messages;
+    if (kept === null || message === undefined || !kept.isStandIn(message)) {
+      return new FetchedAsMessages(batch, assignment);
+    }
+    const bytes = kept.take(message);
+    return bytes === undefined ? null : new FetchedAsBytes(bytes, assignment);
+  }
+
+  #pass(batch: Fetched, held: Held, first: bigint | null): void {
     if (first === null || held.expected === null || first >= held.expected) {
       held.expected = batch.nextOffset;
       void this.#parts.handOver.take(batch, held);
@@ -99,7 +111,7 @@ export class PartitionReader {
   }
 
   /** A gap is left by compaction, or by retention. Only the ends of the log tell which of them it was. Never rejects. */
-  async #passLeap(batch: MessageBatch, held: Held, first: bigint | null): Promise<void> {
+  async #passLeap(batch: Fetched, held: Held, first: bigint | null): Promise<void> {
     const { brokers, subscription, topicCheck } = this.#parts;
     const pass = async (still: StillHeld): Promise<void> => {
       if (isLeap(held, first)) {

@@ -3,6 +3,7 @@ import type { Consumer } from "kafkajs";
 import type { BrokerOffsets } from "./broker-offsets.ts";
 import type { ResolvedKafkaJsOptions } from "./options.ts";
 import type { MakeProducer } from "./own-producer.ts";
+import type { KeptFetches } from "./wire/kept-fetches.ts";
 
 /** The parts of a session. */
 export interface SessionParts {
@@ -16,6 +17,8 @@ export interface SessionParts {
   readonly tuning: ResolvedKafkaJsOptions["tuning"];
   /** The brokers' addresses, for messages. */
   readonly brokers: string;
+  /** The record batches that were taken from the wire; null if kafkajs gets them. */
+  readonly kept: KeptFetches | null;
   /** Replaces the connections if the driver has made them. */
   readonly reconnect: (why: string) => void;
   /** Ends every socket if the driver has made them. */

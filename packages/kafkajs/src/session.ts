@@ -3,7 +3,7 @@ import { PartitionStarter, rangesOf, settledOrLate, TopicWatch } from "@cdckit/d
 import type { EachBatchPayload } from "kafkajs";
 import { type Held, HeldPartitions } from "./assignments.ts";
 import { GroupCommits } from "./commits.ts";
-import { KafkaJsDriverError, makeError } from "./errors.ts";
+import { KafkaJsDriverError, makeError, unreadable } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GroupLease } from "./group-lease.ts";
@@ -69,6 +69,7 @@ export class KafkaJsSession implements DriverSession {
       // As long as kafkajs takes to fetch a resumed partition. With less patience, a slow partition would be idle in between.
       patienceMs: Math.min(maxWaitMs, heartbeatIntervalMs),
       maxAheadBytes: maxBytes,
+      failed: (error) => this.#fail(unreadable(error)),
     });
     const ended = this.#ended.signal;
     const { groupId, logger } = parts.subscription;
@@ -97,15 +98,21 @@ export class KafkaJsSession implements DriverSession {
       commits: this.#commits,
       handOver: this.#handOver,
       topicCheck: this.#topicCheck,
+      kept: parts.kept,
       fail: (error) => this.#fail(error),
     });
-    this.#watch = new TopicWatch({
+    this.#watch = this.#makeWatch();
+  }
+
+  #makeWatch(): TopicWatch {
+    const { brokerOffsets, subscription, topics, tuning } = this.#parts;
+    return new TopicWatch({
       brokers: brokerOffsets,
-      wanted: parts.subscription.topics,
-      known: parts.topics,
-      intervalMs: parts.tuning.metadataMaxAgeMs,
-      logger,
-      found: (topics) => this.#widen(topics),
+      wanted: subscription.topics,
+      known: topics,
+      intervalMs: tuning.metadataMaxAgeMs,
+      logger: subscription.logger,
+      found: (found) => this.#widen(found),
     });
   }
 
@@ -178,6 +185,7 @@ export class KafkaJsSession implements DriverSession {
 
   async #close(deadlineMs: number): Promise<void> {
     this.#assignments.clear();
+    this.#parts.kept?.clear();
     this.#stopWatching();
     this.#over.abort();
     const { consumer, destroySockets, brokerOffsets } = this.#parts;

@@ -3,6 +3,8 @@ import { checkServerIdentity, connect as connectTls, type ConnectionOptions } fr
 import type { ISocketFactory, KafkaConfig } from "kafkajs";
 import { KafkaJsDriverError } from "./errors.ts";
 import type { BrokerAddress, ConnectTo } from "./options.ts";
+import type { KeptFetches } from "./wire/kept-fetches.ts";
+import { WireTap } from "./wire/wire-tap.ts";
 
 const keepAliveDelayMs = 60_000;
 
@@ -24,20 +26,26 @@ export class Sockets {
   readonly #useful = new Set<Socket>();
   readonly #listener: SocketListener | null;
   readonly #connectTo: ConnectTo | undefined;
+  readonly #kept: KeptFetches | null;
   #isEnded = false;
 
-  constructor(listener: SocketListener | null = null, connectTo?: ConnectTo) {
+  /** `kept`: takes the record batches out of the answers to Fetch requests. If it is null, kafkajs gets them. */
+  constructor(listener: SocketListener | null = null, connectTo?: ConnectTo, kept: KeptFetches | null = null) {
     this.#listener = listener;
     this.#connectTo = connectTo;
+    this.#kept = kept;
   }
 
   readonly factory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
     // kafkajs' types say that this is an object, but `ssl: true` is passed on as true.
     const tls = ssl as ConnectionOptions | boolean | undefined;
     const address = this.#connectTo?.({ host, port }) ?? { host, port };
+    const tap = this.#kept === null ? null : new WireTap(`${host}:${port}`, this.#kept);
+    const receiving = tap === null ? {} : { onread: tap.onread };
     const socket = tls
-      ? connectTls({ ...address, ...identityOf(host, address), ...(tls === true ? {} : tls) }, onConnect)
-      : connectPlain({ host: address.host, port: address.port }, onConnect);
+      ? connectTls({ ...address, ...identityOf(host, address), ...(tls === true ? {} : tls), ...receiving }, onConnect)
+      : connectPlain({ host: address.host, port: address.port, ...receiving }, onConnect);
+    tap?.attach(socket);
     socket.setKeepAlive(true, keepAliveDelayMs);
     this.#open.set(socket, { broker: `${host}:${port}`, sinceMs: Date.now() });
     if (this.#isEnded) {

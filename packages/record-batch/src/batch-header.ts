@@ -79,6 +79,21 @@ export function baseOffsetAt(view: DataView, start: number): bigint | null {
   return view.byteLength - start < 8 ? null : view.getBigInt64(start + at.baseOffset);
 }
 
+/** The offset after the last whole batch whose header can be, or `fromOffset` if that is higher. */
+export function endOfBatches(view: DataView, fromOffset: bigint): bigint {
+  let end = fromOffset;
+  for (let start = 0; view.byteLength - start >= headerBytes; ) {
+    const bytes = view.getInt32(start + at.batchLength) + uncountedBytes;
+    if (bytes < headerBytes || bytes > view.byteLength - start) {
+      break;
+    }
+    const next = view.getBigInt64(start + at.baseOffset) + BigInt(view.getInt32(start + at.lastOffsetDelta)) + 1n;
+    end = next > end ? next : end;
+    start += bytes;
+  }
+  return end;
+}
+
 /** Reads the header. The caller has checked that the batch is whole. */
 export function readHeader(view: DataView, start: number): BatchHeader {
   const attributes = view.getInt16(start + at.attributes);

@@ -60,6 +60,10 @@ export class OpenedSet<Assignment> implements RecordSet<Assignment> {
     return logAppendTime ?? baseTimestamp + varlongAt(bytes, afterVarint(bytes, record - firstHandle) + 1);
   }
 
+  leaderEpochAt(record: number): number | null {
+    return this.#segmentAt(record).leaderEpoch;
+  }
+
   headersAt(record: number): RecordHeaders {
     const { segment, headersAt } = this.#fieldsOf(record);
     return readHeaders((segment as Segment).bytes, headersAt); // it is at a record

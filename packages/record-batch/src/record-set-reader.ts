@@ -1,5 +1,14 @@
 import { AbortedProducers } from "./aborted-producers.ts";
-import { type BatchHeader, baseOffsetAt, checkedFrom, checkHeader, headerBytes, readHeader, sizeOfBatch } from "./batch-header.ts";
+import {
+  type BatchHeader,
+  baseOffsetAt,
+  checkedFrom,
+  checkHeader,
+  endOfBatches,
+  headerBytes,
+  readHeader,
+  sizeOfBatch,
+} from "./batch-header.ts";
 import { checkRecords } from "./check-records.ts";
 import { decompress } from "./codecs/decompress.ts";
 import { isAbortMarker } from "./control-batch.ts";
@@ -13,6 +22,11 @@ import type { Segment } from "./segment.ts";
 
 /** Reads the record sets of one Fetch response, one after another. */
 export interface RecordSetReader<Assignment = unknown> {
+  /**
+   * The offset after the last whole batch of the response: where the next fetch begins, if all of its sets can be read. It is read out of the
+   * batches' headers alone. The offset that was asked for, if no batch is whole or the first header cannot be.
+   */
+  endOffset(): bigint;
   /**
    * The next set, or null after the last one. It throws a `RecordBatchError` at a batch that cannot be read. What comes before that batch
    * was returned as a set, and the error's `offset` is the first offset of the batch. Every later call throws the same error.
@@ -62,6 +76,10 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     this.#nextOffset = fetched.fromOffset;
   }
 
+  endOffset(): bigint {
+    return endOfBatches(this.#view, this.#fetched.fromOffset);
+  }
+
   read(): RecordSet<Assignment> | null {
     if (this.#failure !== null) {
       throw this.#failure;
@@ -108,7 +126,7 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
     if (this.#batchesEnd > this.#nextOffset) {
       this.#nextOffset = this.#batchesEnd;
     }
-    this.#leaderEpoch = header.leaderEpoch < 0 ? null : header.leaderEpoch;
+    this.#leaderEpoch = leaderEpochOf(header);
     return true;
   }
 
@@ -158,6 +176,7 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
         start,
         firstHandle: endOf(collected.segments),
         baseOffset: header.baseOffset,
+        leaderEpoch: leaderEpochOf(header),
         baseTimestamp: header.baseTimestamp,
         logAppendTime: header.isLogAppendTime ? header.maxTimestamp : null,
       });
@@ -175,6 +194,10 @@ class BatchesReader<Assignment> implements RecordSetReader<Assignment> {
   #records({ compression, recordCount }: BatchHeader, payload: Uint8Array): Uint8Array {
     return compression === "none" || recordCount === 0 ? payload : decompress(compression, payload, this.#options);
   }
+}
+
+function leaderEpochOf({ leaderEpoch }: BatchHeader): number | null {
+  return leaderEpoch < 0 ? null : leaderEpoch;
 }
 
 function endOf(segments: readonly Segment[]): number {

@@ -18,4 +18,6 @@ export interface RecordSet<Assignment = unknown> extends RecordBatch {
   readonly highWatermark: bigint | null;
   /** The leader epoch in which the last batch was written. Null if the batch does not say it. */
   readonly lastLeaderEpoch: number | null;
+  /** The leader epoch in which the record's batch was written. Null if the batch does not say it. */
+  leaderEpochAt(record: number): number | null;
 }

@@ -9,6 +9,8 @@ export interface Segment {
   readonly start: number;
   readonly firstHandle: number;
   readonly baseOffset: bigint;
+  /** Null if the batch does not say it. */
+  readonly leaderEpoch: number | null;
   readonly baseTimestamp: bigint;
   /** The time of every record, if the broker has set it. */
   readonly logAppendTime: bigint | null;

@@ -1,0 +1,74 @@
+import type { FetchedBatch, PartitionAssignment } from "@cdckit/consumer";
+import { createRecordSetReader, type RecordSetReader } from "@cdckit/record-batch";
+import { noteBatch, noteRecordSet } from "./landmarks.ts";
+import { type FetchedMessages, MessageBatch } from "./message-batch.ts";
+import type { FetchedPartition } from "./wire/fetch-response.ts";
+
+/** What one fetch holds of one partition: the consumer gets it as one batch or as several, one after another. */
+export interface Fetched {
+  /** The offset after it: the next fetch begins here. */
+  readonly nextOffset: bigint;
+  /** How much memory it takes while it waits. */
+  readonly byteLength: number;
+  /** It will wait: it lets go of what it shares with other partitions. */
+  keep(): void;
+  /** The next batch, or null after the last one. Throws a `RecordBatchError` where the next record batch cannot be read. */
+  next(): FetchedBatch | null;
+}
+
+/** Messages that kafkajs has made. */
+export class FetchedAsMessages implements Fetched {
+  readonly nextOffset: bigint;
+  readonly byteLength: number;
+  #batch: MessageBatch | null;
+
+  constructor(messages: FetchedMessages, assignment: PartitionAssignment) {
+    this.#batch = new MessageBatch(messages, assignment);
+    this.nextOffset = this.#batch.nextOffset;
+    this.byteLength = this.#batch.byteLength;
+    noteBatch(assignment, messages.messages);
+  }
+
+  keep(): void {} // kafkajs' messages share the bytes of their response
+
+  next(): FetchedBatch | null {
+    const batch = this.#batch;
+    this.#batch = null;
+    return batch;
+  }
+}
+
+/** Record batches as the broker has sent them. They are checked and decompressed when their turn comes. */
+export class FetchedAsBytes implements Fetched {
+  readonly nextOffset: bigint;
+  readonly byteLength: number;
+  #fetched: FetchedPartition;
+  readonly #assignment: PartitionAssignment;
+  #reader: RecordSetReader<PartitionAssignment>;
+  #isBegun = false;
+
+  constructor(fetched: FetchedPartition, assignment: PartitionAssignment) {
+    this.#fetched = fetched;
+    this.#assignment = assignment;
+    this.#reader = createRecordSetReader({ ...fetched, assignment });
+    this.nextOffset = this.#reader.endOffset();
+    this.byteLength = fetched.bytes.length;
+  }
+
+  keep(): void {
+    const { bytes } = this.#fetched;
+    if (!this.#isBegun && bytes.length < bytes.buffer.byteLength / 2) {
+      this.#fetched = { ...this.#fetched, bytes: Buffer.from(bytes) };
+      this.#reader = createRecordSetReader({ ...this.#fetched, assignment: this.#assignment });
+    }
+  }
+
+  next(): FetchedBatch | null {
+    this.#isBegun = true;
+    const set = this.#reader.read();
+    if (set !== null) {
+      noteRecordSet(set);
+    }
+    return set;
+  }
+}

@@ -1,0 +1,75 @@
+import type { AbortedTransaction } from "@cdckit/record-batch";
+import type { FetchRequest } from "./fetch-request.ts";
+import { WireReader } from "./wire-reader.ts";
+
+/** What a response holds of one partition, in the bytes of its frame. */
+export interface FetchedPartition {
+  readonly topic: string;
+  readonly partition: number;
+  /** The offset that was asked for. */
+  readonly fromOffset: bigint;
+  readonly highWatermark: bigint;
+  readonly abortedTransactions: readonly AbortedTransaction[];
+  /** Record batches. The last one may be incomplete. */
+  readonly bytes: Buffer;
+}
+
+/** Where the magic stands in a record batch, and in a message of the older formats. */
+const magicAt = 16;
+const readMagic = 2;
+
+/**
+ * The frame as it is handed on: the records of each partition that `keep` takes are replaced by what it returns. All others stay: empty ones,
+ * those of a partition with an error, and messages of the formats before Kafka 0.11. If nothing is replaced, it is the frame itself.
+ *
+ * https://kafka.apache.org/protocol#The_Messages_Fetch
+ */
+export function replaceRecords(frame: Buffer, { version, offsets }: FetchRequest, keep: (fetched: FetchedPartition) => Buffer): Buffer {
+  const reader = new WireReader(frame, 4 + 4); // length, correlation id
+  const parts: Buffer[] = [];
+  let taken = 0;
+  reader.skip((version >= 1 ? 4 : 0) + (version >= 7 ? 2 + 4 : 0)); // throttle time, error code, session id
+  for (let topics = reader.count(2 + 4); topics > 0; topics--) {
+    const topic = reader.string() ?? "";
+    for (let partitions = reader.count(4 + 2 + 8 + 4); partitions > 0; partitions--) {
+      const partition = reader.int32();
+      const errorCode = reader.int16();
+      const highWatermark = reader.int64();
+      reader.skip((version >= 4 ? 8 : 0) + (version >= 5 ? 8 : 0)); // last stable offset, log start offset
+      const abortedTransactions = version >= 4 ? readAborted(reader) : [];
+      reader.skip(version >= 11 ? 4 : 0); // preferred read replica
+      const lengthAt = reader.at;
+      const length = Math.max(0, reader.int32()); // -1 is null
+      const start = reader.skip(length);
+      const bytes = frame.subarray(start, reader.at);
+      const fromOffset = offsets.get(topic)?.get(partition);
+      if (fromOffset !== undefined && errorCode === 0 && length > magicAt && bytes[magicAt] === readMagic) {
+        const replacement = keep({ topic, partition, fromOffset, highWatermark, abortedTransactions, bytes });
+        parts.push(frame.subarray(taken, lengthAt), int32(replacement.length), replacement);
+        taken = reader.at;
+      }
+    }
+  }
+  reader.end();
+  return taken === 0 ? frame : joined([...parts, frame.subarray(taken)]);
+}
+
+function readAborted(reader: WireReader): readonly AbortedTransaction[] {
+  const aborted: AbortedTransaction[] = [];
+  for (let count = reader.count(8 + 8); count > 0; count--) {
+    aborted.push({ producerId: reader.int64(), firstOffset: reader.int64() });
+  }
+  return aborted;
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const frame = Buffer.concat(parts);
+  frame.writeInt32BE(frame.length - 4, 0);
+  return frame;
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { crc32c } from "@cdckit/record-batch";
+import type { FetchedPartition } from "./fetch-response.ts";
+
+const markBytes = 16;
+const numberBytes = 8;
+
+/** The part of kafkajs' messages that is used here. */
+export interface StandInMessage {
+  readonly key: Uint8Array | null;
+  readonly value: Uint8Array | null;
+}
+
+/**
+ * The record batches that were taken out of Fetch responses, until kafkajs hands over the record that stands for them. kafkajs asks a broker
+ * for more only when it is done with what that broker sent, so at most one response a broker is kept.
+ */
+export class KeptFetches {
+  readonly #mark: Buffer = randomBytes(markBytes);
+  readonly #byBroker = new Map<string, Map<bigint, FetchedPartition>>();
+  #last = 0n;
+
+  /** Keeps it, and returns a record batch that stands for it: one record at the offset that was asked for. */
+  keep(broker: string, fetched: FetchedPartition): Buffer {
+    const kept = this.#byBroker.get(broker) ?? new Map<bigint, FetchedPartition>();
+    this.#byBroker.set(broker, kept);
+    this.#last++;
+    kept.set(this.#last, fetched);
+    return standIn(fetched.fromOffset, this.#mark, this.#last);
+  }
+
+  /** Whether the message stands for record batches. */
+  isStandIn({ key }: StandInMessage): boolean {
+    return key !== null && this.#mark.equals(key);
+  }
+
+  /** What the message stands for. It is given once. Undefined if it is not kept any more. */
+  take({ value }: StandInMessage): FetchedPartition | undefined {
+    const number = Buffer.from(value ?? []).readBigInt64BE();
+    for (const kept of this.#byBroker.values()) {
+      const fetched = kept.get(number);
+      if (fetched !== undefined) {
+        kept.delete(number);
+        return fetched;
+      }
+    }
+    return undefined;
+  }
+
+  /** kafkajs asks this broker for more. */
+  forget(broker: string): void {
+    this.#byBroker.delete(broker);
+  }
+
+  clear(): void {
+    this.#byBroker.clear();
+  }
+}
+
+/** https://kafka.apache.org/documentation/#recordbatch */
+function standIn(offset: bigint, mark: Uint8Array, number: bigint): Buffer {
+  const batch = Buffer.alloc(61 + 5 + markBytes + 1 + numberBytes + 1);
+  batch.writeBigInt64BE(offset, 0);
+  batch.writeInt32BE(batch.length - 12, 8);
+  batch.writeInt32BE(-1, 12); // leader epoch
+  batch.writeInt8(2, 16); // magic
+  batch.writeBigInt64BE(-1n, 43); // producer id
+  batch.writeInt16BE(-1, 51); // producer epoch
+  batch.writeInt32BE(-1, 53); // sequence
+  batch.writeInt32BE(1, 57); // number of records
+  batch.set([zigzag(batch.length - 62), 0, 0, 0, zigzag(markBytes)], 61); // length, attributes, timestamp, offset, length of the key
+  batch.set(mark, 66);
+  batch[66 + markBytes] = zigzag(numberBytes);
+  batch.writeBigInt64BE(number, 67 + markBytes);
+  batch.writeUInt32BE(crc32c(batch, 21, batch.length), 17);
+  return batch;
+}
+
+/** A varint of one byte. */
+function zigzag(value: number): number {
+  return value * 2;
+}

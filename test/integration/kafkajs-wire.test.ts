@@ -1,0 +1,207 @@
+import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { createConsumer, type FetchedBatch } from "@cdckit/consumer";
+import { isKafkaJsDriverError, kafkajs, type KafkaJsOptions } from "@cdckit/kafkajs";
+import { isRecordBatchError } from "@cdckit/record-batch";
+import { type Admin, Kafka, logLevel, type Producer } from "kafkajs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { plainDecoder } from "./plain-decoder.ts";
+import { readThroughDriver } from "./read-through-driver.ts";
+import { missingForKafka, password, type SecuredKafka, startSecuredKafka, username } from "./secured-kafka.ts";
+import { createTopics, describeWithKafka, uniqueName } from "./stack.ts";
+
+/** Stands between the driver and the broker, and changes what the broker answers. It keeps the lengths. */
+class DamagingProxy {
+  readonly #server: Server;
+  readonly #damage: (chunk: Buffer) => void;
+  isOn = true;
+
+  constructor(brokerPort: number, damage: (chunk: Buffer) => void) {
+    this.#damage = damage;
+    this.#server = createServer((client) => {
+      const broker = connect({ host: "127.0.0.1", port: brokerPort });
+      client.pipe(broker);
+      broker.on("data", (chunk) => {
+        if (this.isOn) {
+          this.#damage(chunk);
+        }
+        client.write(chunk);
+      });
+      broker.on("close", () => client.destroy());
+      client.on("close", () => broker.destroy());
+      client.on("error", () => {});
+      broker.on("error", () => {});
+    });
+  }
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+}
+
+await describeWithKafka("records that kafkajs' driver reads from the wire", (kafka) => {
+  const client = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING });
+  const admin: Admin = client.admin();
+  const producer: Producer = client.producer();
+  const brokerPort = Number(kafka.brokers.split(":")[1]);
+
+  beforeAll(async () => {
+    await Promise.all([admin.connect(), producer.connect()]);
+  });
+  afterAll(async () => {
+    await Promise.all([admin.disconnect(), producer.disconnect()]);
+  });
+
+  /** A topic in which each value is a record batch. */
+  async function topicOf(values: readonly string[]): Promise<string> {
+    const topic = uniqueName("wire");
+    await createTopics(admin, [{ topic }]);
+    for (const value of values) {
+      await producer.send({ topic, messages: [{ value }] });
+    }
+    return topic;
+  }
+
+  async function committed(groupId: string, topic: string): Promise<string | undefined> {
+    const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
+    return offsets?.partitions[0]?.offset;
+  }
+
+  /** Changes one byte of the record with this value: of its batch's attributes, if `of` says so. */
+  function damaging(value: string, change: (chunk: Buffer, valueAt: number) => void): DamagingProxy {
+    return new DamagingProxy(brokerPort, (chunk) => {
+      const at = chunk.indexOf(value);
+      if (at >= 0) {
+        change(chunk, at);
+      }
+    });
+  }
+
+  test.each<[string, string, (chunk: Buffer, valueAt: number) => void]>([
+    ["a flipped bit", "crc-mismatch", (chunk, at) => chunk.writeUInt8(chunk.readUInt8(at) ^ 1, at)],
+    // The header of the batch is 61 bytes, and 6 bytes of the record come before its value.
+    ["an older message format", "unsupported-magic", (chunk, at) => chunk.writeInt8(7, at - 6 - 61 + 16)],
+    ["a length that cannot be", "malformed-batch", (chunk, at) => chunk.writeInt32BE(3, at - 6 - 61 + 8)],
+  ])("of a damaged batch nothing is handed over, and nothing after it: %s", async (_, code, change) => {
+    const topic = await topicOf(["first", "second", "the damaged one", "fourth"]);
+    const proxy = damaging("the damaged one", change);
+    const port = await proxy.listen();
+    const groupId = uniqueName("group");
+    const options: KafkaJsOptions = {
+      brokers: [kafka.brokers],
+      fetch: "wire",
+      maxWaitMs: 100,
+      connectTo: () => ({ host: "127.0.0.1", port }),
+    };
+    const seen: unknown[] = [];
+    const run = (): Promise<unknown> => {
+      const consumer = createConsumer({
+        driver: kafkajs(options),
+        groupId,
+        topics: [topic],
+        from: "earliest",
+        decoder: plainDecoder,
+        signals: false,
+      });
+      consumer.on("*", (event) => {
+        seen.push(event.record.offset);
+        if (seen.length === 4) {
+          void consumer.stop();
+        }
+      });
+      return consumer.run().catch((error: unknown) => error);
+    };
+    const error = (await run()) as Error;
+    expect(isKafkaJsDriverError(error) && error.code).toBe("batch-unreadable");
+    expect(error.message).toContain(`the record batch at offset 2 of ${topic}[0]`);
+    expect(isRecordBatchError(error.cause) && error.cause.code).toBe(code);
+    expect(seen).toEqual([0n, 1n]);
+    expect(await committed(groupId, topic)).toBe("2");
+    proxy.isOn = false;
+    expect(await run(), "once it is whole again").toBeUndefined();
+    expect(seen).toEqual([0n, 1n, 2n, 3n]);
+    proxy.close();
+  });
+
+  test("a record that is longer than a fetch may be comes whole", async () => {
+    const topic = await topicOf(["small", "x".repeat(900_000), "last"]);
+    const batches = await readThroughDriver(
+      kafkajs({ brokers: [kafka.brokers], fetch: "wire", maxBytesPerPartition: 1_000, maxBytes: 2_000, maxWaitMs: 50 }),
+      topic,
+    );
+    expect(valuesOf(batches).map((value) => value.length)).toEqual([5, 900_000, 4]);
+  });
+
+  test("a broker that answers no Kafka is an error of its connection, and the member goes on when it does again", async () => {
+    const topic = await topicOf(["one", "two"]);
+    let broken = 0;
+    const proxy = new DamagingProxy(brokerPort, (chunk) => {
+      const at = chunk.indexOf("two");
+      if (at >= 0 && broken < 2) {
+        broken++;
+        chunk.writeInt32BE(2 ** 31 - 1, 0); // the length of the response
+      }
+    });
+    const port = await proxy.listen();
+    const driver = kafkajs({ brokers: [kafka.brokers], fetch: "wire", maxWaitMs: 50, connectTo: () => ({ host: "127.0.0.1", port }) });
+    expect(valuesOf(await readThroughDriver(driver, topic))).toEqual(["one", "two"]);
+    expect(broken).toBe(2);
+    proxy.close();
+  });
+});
+
+const skipReason = await missingForKafka();
+
+describe.skipIf(skipReason !== "")("with TLS and a login", { meta: { skipReason } }, () => {
+  let kafka: SecuredKafka;
+  const values = Array.from({ length: 300 }, (_, at) => `${at} ${"x".repeat(2_000)}`);
+
+  beforeAll(async () => {
+    kafka = await startSecuredKafka();
+    const client = new Kafka({ brokers: [kafka.plain], logLevel: logLevel.NOTHING });
+    const [admin, producer] = [client.admin(), client.producer()];
+    await Promise.all([admin.connect(), producer.connect()]);
+    await createTopics(admin, [{ topic: "secured" }]);
+    await producer.send({ topic: "secured", messages: values.map((value) => ({ value })) });
+    await Promise.all([admin.disconnect(), producer.disconnect()]);
+  });
+  afterAll(() => kafka.stop());
+
+  test.each<["sasl" | "tls" | "saslTls" | "mutualTls"]>([["sasl"], ["tls"], ["saslTls"], ["mutualTls"]])("%s", async (listener) => {
+    const { files, client } = kafka;
+    const ssl = {
+      ca: [readFileSync(files.ca, "utf8")],
+      ...(listener === "mutualTls" ? { cert: client.cert, key: client.key } : {}),
+    };
+    const driver = kafkajs({
+      brokers: [kafka[listener]],
+      fetch: "wire",
+      maxWaitMs: 100,
+      maxBytesPerPartition: 100_000,
+      ...(listener === "sasl" ? {} : { ssl }),
+      ...(listener === "sasl" ? { sasl: { mechanism: "plain" as const, username, password } } : {}),
+      ...(listener === "saslTls" ? { sasl: { mechanism: "scram-sha-512" as const, username, password } } : {}),
+    });
+    const batches = await readThroughDriver(driver, "secured");
+    expect(valuesOf(batches)).toEqual(values);
+    expect(
+      batches.every((batch) => "lastLeaderEpoch" in batch),
+      "from the wire",
+    ).toBe(true);
+  });
+});
+
+function valuesOf(batches: readonly FetchedBatch[]): readonly string[] {
+  return batches.flatMap((batch) => {
+    const values: string[] = [];
+    for (const walk = batch.walk(); walk.next(); ) {
+      values.push(Buffer.from(batch.valueAt(walk.record) ?? []).toString("utf8"));
+    }
+    return values;
+  });
+}
