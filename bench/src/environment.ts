@@ -17,7 +17,15 @@ export interface Environment {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-const measuredPackages = ["@cdckit/decode", "avsc", "kafkajs", "@kafkajs/confluent-schema-registry"] as const;
+const measuredPackages = [
+  "@cdckit/decode",
+  "avsc",
+  "kafkajs",
+  "@kafkajs/confluent-schema-registry",
+  "@platformatic/kafka",
+  "@confluentinc/kafka-javascript",
+  "@confluentinc/schemaregistry",
+] as const;
 
 export function environment(): Environment {
   const cores = cpus();
@@ -31,7 +39,7 @@ export function environment(): Environment {
     node: process.version,
     v8: process.versions.v8,
     loadAverage: Math.round((loadavg()[0] ?? 0) * 100) / 100,
-    versions: Object.fromEntries(measuredPackages.map((name) => [name, versionOf(name)])),
+    versions: Object.fromEntries(measuredPackages.map((name) => [name, versionOf(name)]).filter(([, version]) => version !== null)),
   };
 }
 
@@ -46,7 +54,7 @@ function commit(): string {
 }
 
 /** Read from the package's folder: not every package exports its package.json. */
-function versionOf(name: string): string {
+function versionOf(name: string): string | null {
   const require = createRequire(import.meta.url);
   for (const folder of require.resolve.paths(name) ?? []) {
     try {
@@ -55,5 +63,5 @@ function versionOf(name: string): string {
       // not in this folder: the next one
     }
   }
-  return "unknown";
+  return null; // not installed: some peers are not
 }

@@ -16,11 +16,12 @@ function processorNs(): number {
 }
 
 /** Nanoseconds a message of each pass, until the passes have taken `forMs`. */
-function passesFor(forMs: number): readonly number[] {
+async function passesFor(forMs: number): Promise<readonly number[]> {
   const passesNs: number[] = [];
   const end = processorNs() + forMs * 1e6;
   for (let now = processorNs(); now < end; ) {
-    consumed += pass();
+    const read = pass();
+    consumed += typeof read === "number" ? read : await read; // a result that is no promise is not awaited
     const after = processorNs();
     passesNs.push((after - now) / messages);
     now = after;
@@ -28,6 +29,6 @@ function passesFor(forMs: number): readonly number[] {
   return passesNs;
 }
 
-passesFor(Number(warmUpMs));
-const passesNs = passesFor(Number(measureMs));
+await passesFor(Number(warmUpMs));
+const passesNs = await passesFor(Number(measureMs));
 process.stdout.write(JSON.stringify({ passesNs, bytesPerMessage: bytes / messages, consumed }));

@@ -3,6 +3,8 @@ declare module "*/scripts/stack/kafka.mjs" {
   export function startKafka(options: {
     readonly dir: string;
     readonly config?: Readonly<Record<string, string | number | boolean>>;
+    readonly jvm?: readonly string[];
     readonly log?: (line: string) => void;
-  }): Promise<{ readonly brokers: string; stop(): Promise<void> }>;
+    readonly signal?: AbortSignal;
+  }): Promise<{ readonly brokers: string; readonly classPath: string; readonly record: { readonly pid: number }; stop(): Promise<void> }>;
 }

@@ -1,7 +1,10 @@
+import { createConsumer } from "@cdckit/consumer";
 import { type CdcEvent, createDecoder, type KafkaRecord } from "@cdckit/decode";
+import { RecordArrayBatch } from "@cdckit/testkit";
 import { avscTypes } from "../avsc-peer.ts";
 import { type Corpus, readRow, type SalesOrderDetail } from "../corpus.ts";
 import { inFetchedBatches } from "../fetched-batches.ts";
+import { handOver } from "../hand-over-driver.ts";
 import { asRecorded, type Encoding, type Operation, variedCorpus, type Written } from "../varied-corpus.ts";
 
 /** Records in an order in which one differs from the next. */
@@ -16,11 +19,16 @@ export interface Mix {
   readonly isFresh?: boolean;
   /** avsc in place of our decoder. */
   readonly isPeer?: boolean;
+  /** Through `createConsumer`, from so many partitions, a fetch of each in turn. */
+  readonly partitions?: number;
 }
 
 const debezium = ["json-with-schema", "json", "confluent-avro", "confluent-protobuf"] as const;
 const withVersions = ["json-with-schema", "json", "confluent-avro"] as const;
 const messages = 4_000;
+/** Of a mix that goes through `createConsumer`: it takes more of them, because a consumer starts and stops once a pass. */
+const consumed = 16_000;
+const recordsPerFetch = 250;
 
 const ofOperations =
   (operations: readonly Operation[]) =>
@@ -68,7 +76,7 @@ export const mixes: readonly Mix[] = [
     count: 10_000,
     describe: (nth) => ({ ...asRecorded, version: Math.floor(nth / 1_000) }),
   }),
-  ...[100, 1_000].flatMap((tables) => [
+  ...[10, 100, 1_000].flatMap((tables) => [
     mix(`${tables} tables in turn`, { encodings: withVersions, describe: (nth) => ({ ...asRecorded, table: nth % tables }) }),
     mix(`${tables} tables, 50 records each in turn`, {
       encodings: withVersions,
@@ -76,7 +84,17 @@ export const mixes: readonly Mix[] = [
       describe: (nth) => ({ ...asRecorded, table: Math.floor(nth / 50) % tables }),
     }),
   ]),
-  ...[65_536, 1_048_576].map((textBytes) =>
+  mix("creates, from 1 partition", { encodings: withVersions, partitions: 1, count: consumed, describe: () => asRecorded }),
+  ...[4, 16, 64].map((partitions) =>
+    mix(`creates, from ${partitions} partitions`, {
+      encodings: withVersions,
+      partitions,
+      count: consumed,
+      beside: "creates, from 1 partition",
+      describe: () => asRecorded,
+    }),
+  ),
+  ...[4_096, 65_536, 1_048_576].map((textBytes) =>
     mix(`a text of ${textBytes} bytes`, {
       encodings: debezium,
       count: Math.max(16, Math.min(messages, Math.floor(16_777_216 / textBytes))),
@@ -100,15 +118,18 @@ function tablesOfOneTopic(tableOf: (nth: number) => number): Mix["describe"] {
 }
 
 export interface MixPass {
-  readonly pass: () => number;
+  readonly pass: () => number | Promise<number>;
   readonly messages: number;
   readonly bytes: number;
 }
 
-export async function passOf({ count, describe, isFresh, isPeer }: Mix, encoding: Encoding): Promise<MixPass> {
+export async function passOf({ count, describe, isFresh, isPeer, partitions }: Mix, encoding: Encoding): Promise<MixPass> {
   const corpus = await variedCorpus(encoding, count, describe);
   const records = inFetchedBatches(corpus.records);
   const bytes = records.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
+  if (partitions !== undefined) {
+    return { pass: consumerPass({ ...corpus, records }, partitions), messages: records.length, bytes };
+  }
   const decode = isPeer === true ? peer(corpus) : ours(corpus, isFresh === true);
   return { pass: () => decode(records), messages: records.length, bytes };
 }
@@ -121,6 +142,36 @@ function ours({ schemas }: Corpus, isFresh: boolean): (records: readonly KafkaRe
     for (const record of records) {
       sum += readEvent(decoder.decode(record) as readonly CdcEvent[]); // every schema is at hand
     }
+    return sum;
+  };
+}
+
+/** The records lie in the partitions in turn, and come in fetches of one partition each. */
+function consumerPass({ records, schemas }: Corpus, partitions: number): () => Promise<number> {
+  const topic = records[0]?.topic ?? "";
+  const batches: RecordArrayBatch[] = [];
+  const ends = new Array<bigint>(partitions).fill(0n);
+  const assignments = ends.map((_, partition) => Object.freeze({ topic, partition, epoch: 1 }));
+  for (let at = 0; at < records.length; at += recordsPerFetch) {
+    const partition = batches.length % partitions;
+    const fetched = records.slice(at, at + recordsPerFetch).map((record, i) => {
+      return { ...record, partition, offset: (ends[partition] ?? 0n) + BigInt(i) };
+    });
+    ends[partition] = (ends[partition] ?? 0n) + BigInt(fetched.length);
+    batches.push(new RecordArrayBatch({ assignment: assignments[partition] as (typeof assignments)[number], records: fetched }));
+  }
+  const decoder = createDecoder({ schemas }); // it stays warm from pass to pass
+  return async () => {
+    const { driver, handedOver } = handOver(batches);
+    const consumer = createConsumer({ driver, groupId: "bench", topics: [topic], decoder, signals: false, logger: false });
+    let sum = 0;
+    consumer.on("*", (event) => {
+      sum += readEvent([event]);
+    });
+    const running = consumer.run();
+    await handedOver;
+    await consumer.stop();
+    await running;
     return sum;
   };
 }

@@ -1,7 +1,7 @@
 import { type CdcEvent, createDecoder } from "@cdckit/decode";
 import { type Corpus, type CorpusName, loadCorpus, readRow, type SalesOrderDetail } from "../corpus.ts";
 import { environment } from "../environment.ts";
-import { type Contender, consumedTotal, type Measured, measure, ratioOf } from "../measure.ts";
+import { type Contender, consumedTotal, type Measured, measure, type Ratio, ratioOf } from "../measure.ts";
 
 const warmUpRounds = 3;
 
@@ -16,34 +16,47 @@ const targets: readonly (readonly [CorpusName, number | null])[] = [
   ["confluent-protobuf", null],
 ];
 
-/** Decoding alone: two columns selected and read, beside all columns read, in alternating rounds. */
-export async function runColumns({
-  rounds,
-  roundMs,
-}: {
+export interface ColumnsCase {
+  readonly name: CorpusName;
+  readonly target: number | null;
+  readonly messages: number;
+  /** Time for all columns by time for two, round against round. */
+  readonly ratio: Ratio;
+  readonly contenders: readonly [Measured, Measured];
+}
+
+interface ColumnsOptions {
   readonly rounds: number;
   readonly roundMs: number;
-}): Promise<{ text: string; result: object }> {
+}
+
+/** Decoding alone: two columns selected and read, beside all columns read, in alternating rounds. */
+export async function runColumns({ rounds, roundMs }: ColumnsOptions): Promise<{ text: string; result: object }> {
   const before = environment();
-  const lines: string[] = [];
-  const cases: object[] = [];
-  for (const [name, target] of targets) {
-    const corpus = await loadCorpus(name);
-    const contenders = [allColumns(corpus), twoColumns(corpus)];
-    const [all, two] = (await measure(contenders, { rounds, roundMs, warmUpRounds })) as [Measured, Measured]; // as many as contenders
-    const ratio = ratioOf(all, two);
+  const cases = await measureColumns({ rounds, roundMs });
+  const lines = cases.map(({ name, target, ratio, contenders: [all, two] }) => {
     const verdict = target === null ? "no target" : `at least ${target}x: ${ratio.median >= target ? "held" : "MISSED"}`;
-    lines.push(
+    return (
       `${name}: all ${Math.round(all.medianNs)}, two ${Math.round(two.medianNs)}: ${ratio.median.toFixed(2)}x ` +
-        `[${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)}] (${verdict})`,
+      `[${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)}] (${verdict})`
     );
-    cases.push({ name, target, messages: corpus.records.length, ratio, contenders: [all, two] });
-  }
+  });
   const setting = `${before.cpu}, ${before.cores} cores, Node ${before.node}, commit ${before.commit}, ${rounds} rounds, load ${before.loadAverage}`;
   return {
     text: ["columns, ns per message, key and value: medians", ...lines, setting].join("\n"),
     result: { environment: before, rounds, roundMs, warmUpRounds, unit: "ns per message", consumed: consumedTotal(), cases },
   };
+}
+
+export async function measureColumns({ rounds, roundMs }: ColumnsOptions): Promise<readonly ColumnsCase[]> {
+  const cases: ColumnsCase[] = [];
+  for (const [name, target] of targets) {
+    const corpus = await loadCorpus(name);
+    const contenders = [allColumns(corpus), twoColumns(corpus)];
+    const [all, two] = (await measure(contenders, { rounds, roundMs, warmUpRounds })) as [Measured, Measured]; // as many as contenders
+    cases.push({ name, target, messages: corpus.records.length, ratio: ratioOf(all, two), contenders: [all, two] });
+  }
+  return cases;
 }
 
 function allColumns({ records, schemas }: Corpus): Contender {

@@ -1,11 +1,11 @@
-import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type Mix, mixes } from "../cases/mixes.ts";
 import { environment } from "../environment.ts";
+import { runProcess } from "../run-process.ts";
 import type { Encoding } from "../varied-corpus.ts";
 
 /** What V8 needs to learn all shapes of a mix, of processor time. */
-const warmUpMs = 1_500;
+const warmUpMs = 1_000;
 
 /** Creates, updates and deletes in turn may take this much longer than creates alone, a byte. */
 const maxSlowdown = 1.1;
@@ -24,27 +24,20 @@ interface MixFigures {
   readonly roundsNs: readonly number[];
 }
 
-/** What decoding costs where one record differs from the next: each mix in processes of its own, all of them in turn, round after round. */
-export function runMixes({
-  rounds,
-  roundMs,
-  only,
-}: {
+export interface MixesOptions {
   readonly rounds: number;
   readonly roundMs: number;
+  readonly signal: AbortSignal;
+  /** A regular expression over the names of mixes. */
   readonly only?: string;
-}): Promise<{ text: string; result: object; held: boolean }> {
-  const before = environment();
-  const chosen = mixes.filter(({ name }) => only === undefined || new RegExp(only).test(name));
-  const jobs = chosen.flatMap((mix) => mix.encodings.map((encoding) => ({ mix, encoding })));
-  const results = jobs.map((): ChildResult[] => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, { mix, encoding }] of jobs.entries()) {
-      results[i]?.push(childResult(mix, encoding, roundMs));
-    }
-  }
-  const figures = jobs.map(({ mix, encoding }, i) => figuresOf(mix, encoding, results[i] ?? []));
-  const rows = figures.map((one) => ({ ...one, ...ratioOf(one, figures) }));
+  readonly encodings?: readonly Encoding[];
+  /** No further round begins if it would end after so many minutes. The first round always ends. */
+  readonly minutes?: number;
+}
+
+/** What decoding costs where one record differs from the next: each mix in processes of its own, all of them in turn, round after round. */
+export async function runMixes(options: MixesOptions): Promise<{ text: string; result: object; held: boolean }> {
+  const { rows, rounds } = await measureMixes(options);
   const held = rows.every(
     ({ mix, encoding, ratioPerByte }) => mix !== bounded || encoding === "maxwell" || !((ratioPerByte ?? 0) > maxSlowdown),
   );
@@ -53,17 +46,55 @@ export function runMixes({
       `${encoding}: ${mix}: ${median(roundsNs).toFixed(0)} ns a message of ${bytesPerMessage.toFixed(0)} bytes` +
       (ratioPerByte === null ? "" : `; beside ${beside} ${ratioPerMessage?.toFixed(2)}x a message, ${ratioPerByte.toFixed(2)}x a byte`),
   );
-  return Promise.resolve({
-    text: ["mixes, processor time of decoding, medians of rounds", ...lines].join("\n"),
-    result: { environment: before, rounds, roundMs, warmUpMs, maxSlowdown, cases: rows },
+  return {
+    text: [`mixes, processor time of decoding, medians of ${rounds} rounds`, ...lines].join("\n"),
+    result: { environment: environment(), rounds, roundMs: options.roundMs, warmUpMs, maxSlowdown, cases: rows },
     held,
-  });
+  };
 }
 
-function childResult({ name }: Mix, encoding: Encoding, roundMs: number): ChildResult {
+export type MixRow = MixFigures & MixRatio;
+
+export async function measureMixes({
+  rounds,
+  roundMs,
+  signal,
+  only,
+  encodings,
+  minutes = Number.POSITIVE_INFINITY,
+}: MixesOptions): Promise<{
+  readonly rows: readonly MixRow[];
+  readonly rounds: number;
+}> {
+  const chosen = mixes.filter(({ name }) => only === undefined || new RegExp(only).test(name));
+  const jobs = chosen.flatMap((mix) =>
+    mix.encodings.filter((encoding) => encodings?.includes(encoding) ?? true).map((encoding) => ({ mix, encoding })),
+  );
+  const results = jobs.map((): ChildResult[] => []);
+  const endsAt = performance.now() + minutes * 60_000;
+  let [done, longestMs] = [0, 0];
+  while (done < rounds && (done === 0 || performance.now() + longestMs <= endsAt)) {
+    const startedAt = performance.now();
+    done++;
+    for (const [i, { mix, encoding }] of jobs.entries()) {
+      process.stderr.write(`mixes, round ${done} of ${rounds} at most, ${i + 1} of ${jobs.length}: ${encoding}, ${mix.name}\n`);
+      results[i]?.push(await childResult(mix, encoding, { roundMs, signal }));
+    }
+    longestMs = Math.max(longestMs, performance.now() - startedAt);
+  }
+  const figures = jobs.map(({ mix, encoding }, i) => figuresOf(mix, encoding, results[i] ?? []));
+  return { rows: figures.map((one) => ({ ...one, ...ratioOf(one, figures) })), rounds: done };
+}
+
+async function childResult(
+  { name }: Mix,
+  encoding: Encoding,
+  { roundMs, signal }: Pick<MixesOptions, "roundMs" | "signal">,
+): Promise<ChildResult> {
   const child = fileURLToPath(new URL("../mixes-child.js", import.meta.url));
   const args = [child, name, encoding, String(roundMs), String(warmUpMs)];
-  return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" })) as ChildResult;
+  const { stdout } = await runProcess(process.execPath, args, { signal, deadlineSeconds: 120 });
+  return JSON.parse(stdout) as ChildResult;
 }
 
 /** A quarter of the passes stands for a round, because others disturb the machine. */

@@ -1,8 +1,9 @@
-import { createConsumer, type DriverSession, type DriverSink, type KafkaDriver } from "@cdckit/consumer";
+import { createConsumer } from "@cdckit/consumer";
 import { type CdcEvent, createDecoder, type Decoder, type KafkaRecord } from "@cdckit/decode";
 import { RecordArrayBatch } from "@cdckit/testkit";
 import { type CorpusName, loadCorpus } from "../corpus.ts";
 import { environment } from "../environment.ts";
+import { handOver } from "../hand-over-driver.ts";
 
 const recordsPerBatch = 500;
 const assignment = Object.freeze({ topic: "rows", partition: 0, epoch: 1 });
@@ -99,42 +100,6 @@ async function consumerPass(batches: readonly RecordArrayBatch[], decoder: Decod
     throw new Error("the consumer has handled nothing");
   }
   return elapsedNs;
-}
-
-/** A driver that hands its batches over one after the other, and tells how long the consumer took for them. */
-function handOver(batches: readonly RecordArrayBatch[]): { readonly driver: KafkaDriver; readonly handedOver: Promise<number> } {
-  let done: (elapsedNs: number) => void = () => {};
-  const handedOver = new Promise<number>((resolve) => {
-    done = resolve;
-  });
-  const handAllTo = async (sink: DriverSink): Promise<void> => {
-    const start = process.hrtime.bigint();
-    for (const batch of batches) {
-      await sink.batch(batch);
-    }
-    done(Number(process.hrtime.bigint() - start));
-  };
-  const session: DriverSession = { commit: async () => {}, pause: () => {}, resume: () => {}, close: async () => {} };
-  const driver: KafkaDriver = {
-    name: "bench",
-    capabilities: {
-      metadataCommit: false,
-      topicIds: false,
-      cooperative: false,
-      awaitsRevoked: true,
-      kip848: false,
-      leaderEpoch: false,
-      codecs: ["none"],
-      crc: false,
-      offsetResetNone: false,
-    },
-    connect: (_, sink) => {
-      sink.assigned([assignment]);
-      setImmediate(() => void handAllTo(sink));
-      return Promise.resolve(session);
-    },
-  };
-  return { driver, handedOver };
 }
 
 function median(values: readonly number[]): number {

@@ -1,0 +1,46 @@
+import type { PeerFormat } from "./pass.ts";
+
+/** How much is measured. */
+export interface PeerSizes {
+  /** Of each topic. */
+  readonly messages: Readonly<Record<PeerFormat, number>>;
+  /** A side that needs longer for a topic stops then. */
+  readonly maxSeconds: number;
+  readonly workersMessages: Readonly<Record<PeerFormat, number>>;
+  /** Rounds of everything but reading topics, which has rounds for as long as there is time. */
+  readonly otherRounds: number;
+  readonly latencySeconds: number;
+  readonly latencyWarmUpSeconds: number;
+  readonly idleSettleSeconds: number;
+  readonly idleSeconds: number;
+  readonly decodeRounds: number;
+  readonly decodeRoundMs: number;
+}
+
+/** 200,000 messages or more: small ones are read so fast that it takes more of them to fill seconds. */
+export const fullSizes: PeerSizes = {
+  messages: { "json-with-schema": 200_000, json: 400_000, "confluent-avro": 800_000 },
+  maxSeconds: 6,
+  workersMessages: { "json-with-schema": 200_000, json: 800_000, "confluent-avro": 1_600_000 },
+  otherRounds: 3,
+  latencySeconds: 10,
+  latencyWarmUpSeconds: 3,
+  idleSettleSeconds: 5,
+  idleSeconds: 15,
+  decodeRounds: 15,
+  decodeRoundMs: 150,
+};
+
+/** Everything once, and little of it: that it works, and no figure to believe. */
+export const quickSizes: PeerSizes = {
+  messages: { "json-with-schema": 10_000, json: 40_000, "confluent-avro": 80_000 },
+  maxSeconds: 2,
+  workersMessages: { "json-with-schema": 20_000, json: 80_000, "confluent-avro": 160_000 },
+  otherRounds: 1,
+  latencySeconds: 2,
+  latencyWarmUpSeconds: 1,
+  idleSettleSeconds: 2,
+  idleSeconds: 3,
+  decodeRounds: 3,
+  decodeRoundMs: 30,
+};
