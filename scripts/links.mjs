@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { filesUnder } from "./imports.mjs";
-import { fileAddress } from "./repository.mjs";
+import { fileAddress, rawAddress } from "./repository.mjs";
 
 /** @typedef {{ readonly target: string, readonly line: number }} Link */
 
@@ -15,10 +15,11 @@ import { fileAddress } from "./repository.mjs";
  * @returns {string[]}
  */
 export function checkLinks(root) {
-  const own = fileAddress(root);
+  const own = [fileAddress(root), rawAddress(root)];
   return filesUnder(root, [".md"], ["node_modules", "dist"]).flatMap((file) =>
     linksOf(readFileSync(file, "utf8")).flatMap(({ target, line }) => {
-      const wrong = complaintOf(root, file, target.startsWith(own) ? `/${target.slice(own.length)}` : target);
+      const base = own.find((address) => target.startsWith(address));
+      const wrong = complaintOf(root, file, base === undefined ? target : `/${target.slice(base.length)}`);
       return wrong === null ? [] : [`${relative(root, file)}:${line}: links to ${target}, ${wrong}`];
     }),
   );

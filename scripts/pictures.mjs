@@ -1,44 +1,113 @@
 /**
- * Makes the pictures of the documents again: `npm run pictures`. It measures for a moment, writes a report, and takes its picture in a
- * Chromium that is there already (`apt-get install chromium`, or CHROMIUM=/path/to/one). The figures in it are those of this machine.
- * The picture of the dashboard is taken by its test, because it needs the stack; that of `cdc-bench ui` by
+ * Makes the pictures of the documents again: `npm run pictures`, or `npm run pictures -- NAME...` for some of them. They are taken in a Chromium
+ * that is there already (`apt-get install chromium`, or CHROMIUM=/path/to/one):
+ *
+ * - `report` is the report of a recorded result, so that it is the same each time
+ * - `site` is a page of the documentation, and its search
+ * - `live-dashboard` and `prometheus` are taken by the tests of what they show, because they need a stack
+ *
+ * That of `cdc-bench ui` shows a run while it goes on, and depends on how long it takes:
  * `PICTURES=1 npm test -- test/integration/ui.test.ts`.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join } from "node:path";
+import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { fail } from "./set-up.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pictures = join(root, "docs", "pictures");
 const maxBytes = 150_000;
+/** @type {Readonly<Record<string, string>>} */
+const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".png": "image/png", ".svg": "image/svg+xml" };
 
-const folder = mkdtempSync(join(tmpdir(), "cdckit-pictures-"));
-try {
-  await takePicture(writeReport());
-  takePictureOfDashboard();
-} finally {
+/** @type {Readonly<Record<string, () => Promise<void> | void>>} */
+const parts = {
+  report: pictureOfReport,
+  site: picturesOfSite,
+  "live-dashboard": () => pictureByTest("test/integration/example-live-dashboard.test.ts"),
+  prometheus: () => pictureByTest("test/integration/prometheus.test.ts"),
+};
+
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => parts[name] === undefined);
+if (unknown.length > 0) {
+  fail(`there is no picture ${unknown.join(", ")}; there are: ${Object.keys(parts).join(", ")}`);
+}
+mkdirSync(pictures, { recursive: true });
+for (const [name, take] of Object.entries(parts)) {
+  if (named.length === 0 || named.includes(name)) await take();
+}
+for (const name of readdirSync(pictures)) demandSmall(join(pictures, name));
+
+async function pictureOfReport() {
+  const folder = mkdtempSync(join(tmpdir(), "cdckit-pictures-"));
+  const report = join(folder, "report.html");
+  const bench = join(root, "packages", "cdc-bench", "bin", "cdc-bench.js");
+  const result = join(root, "bench", "results", "published", "a-snapshot.json");
+  execFileSync(process.execPath, [bench, "report", result, "-o", report], { stdio: "inherit" });
+  await inBrowser({ width: 900, height: 760 }, async (page) => {
+    await page.goto(pathToFileURL(report).href);
+    await page.locator("h3", { hasText: "What the bytes are" }).evaluate((heading) => heading.scrollIntoView());
+    await page.screenshot({ path: join(pictures, "report.png") });
+  });
   rmSync(folder, { recursive: true });
 }
 
-/** The report of the result that the command line names, or of a run of `demo`, which needs no broker. */
-function writeReport() {
-  const bench = join(root, "packages", "cdc-bench", "bin", "cdc-bench.js");
-  const given = process.argv[2];
-  const [result, report] = [given ?? join(folder, "demo.json"), join(folder, "report.html")];
-  if (given === undefined) {
-    execFileSync(process.execPath, [bench, "demo", "--json", "-o", result], { stdio: "inherit" });
-  }
-  execFileSync(process.execPath, [bench, "report", result, "-o", report], { stdio: "inherit" });
-  return report;
+async function picturesOfSite() {
+  const site = join(root, ".cache", "docs", "site");
+  execFileSync(process.execPath, [join(root, "scripts", "docs.mjs")], { stdio: "inherit" });
+  const server = createServer((request, response) => {
+    const path = fileOf(site, new URL(request.url ?? "/", "http://localhost").pathname);
+    if (path === undefined) return response.writeHead(404).end();
+    response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream" }).end(readFileSync(path));
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}`;
+  await inBrowser({ width: 1280, height: 760 }, async (page) => {
+    await page.goto(`${address}/cookbook`);
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.locator("#localsearch-input").fill("dead letter");
+    await page.locator(".results li").nth(3).waitFor();
+    await page.screenshot({ path: join(pictures, "site.png"), animations: "disabled", caret: "hide" });
+  });
+  server.close();
+  server.closeAllConnections();
 }
 
-function takePictureOfDashboard() {
-  const test = "test/integration/example-live-dashboard.test.ts";
+/**
+ * The file that a host of static pages would answer with.
+ * @param {string} site
+ * @param {string} pathname
+ */
+function fileOf(site, pathname) {
+  const path = join(site, decodeURIComponent(pathname)); // a URL has no ".." left
+  return [path, `${path}.html`, join(path, "index.html")].find((each) => existsSync(each) && statSync(each).isFile());
+}
+
+/** @param {string} test */
+function pictureByTest(test) {
   execFileSync("npm", ["test", "--silent", "--", test], { cwd: root, env: { ...process.env, PICTURES: "1" }, stdio: "inherit" });
-  for (const name of readdirSync(pictures)) demandSmall(join(pictures, name));
+}
+
+/**
+ * @param {{ width: number, height: number }} viewport
+ * @param {(page: import("playwright-core").Page) => Promise<void>} use
+ */
+async function inBrowser(viewport, use) {
+  const browser = await chromium.launch({
+    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    args: process.getuid?.() === 0 ? ["--no-sandbox", "--disable-dev-shm-usage"] : [],
+  });
+  try {
+    await use(await browser.newPage({ viewport, colorScheme: "light", reducedMotion: "reduce" }));
+  } finally {
+    await browser.close();
+  }
 }
 
 /** @param {string} path */
@@ -48,21 +117,4 @@ function demandSmall(path) {
     throw new Error(`${path} has ${size} bytes, more than the ${maxBytes} that a picture may have`);
   }
   console.log(`${path}: ${size} bytes`);
-}
-
-/** @param {string} report */
-async function takePicture(report) {
-  const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-  const browser = await chromium.launch({
-    executablePath,
-    args: process.getuid?.() === 0 ? ["--no-sandbox", "--disable-dev-shm-usage"] : [],
-  });
-  const page = await browser.newPage({ viewport: { width: 900, height: 760 }, colorScheme: "light", reducedMotion: "reduce" });
-  await page.goto(pathToFileURL(report).href);
-  // From the figures on: what was detected comes first in the report, and is long.
-  await page.locator("#result-1-s2").evaluate((section) => section.scrollIntoView());
-  const path = join(pictures, "report.png");
-  mkdirSync(pictures, { recursive: true });
-  await page.screenshot({ path });
-  await browser.close();
 }

@@ -29,6 +29,14 @@ export function fileAddress(root) {
 }
 
 /**
+ * The address under which the bytes of a file are sent, which pictures need outside of the repository: the path follows.
+ * @param {string} root
+ */
+export function rawAddress(root) {
+  return `${repositoryAddress(root)}/raw/main/`;
+}
+
+/**
  * The files that do not name the repository as package.json does.
  * @param {string} root
  * @returns {string[]}
@@ -105,7 +113,9 @@ function readmeOf(root, folder) {
  * @param {string} path
  */
 function withOwnAddress(root, path) {
-  return readFileSync(join(root, path), "utf8").replace(/https:\/\/github\.com\/[\w-]+\/cdckit\/blob\/main\//g, fileAddress(root));
+  return readFileSync(join(root, path), "utf8").replace(/https:\/\/github\.com\/[\w-]+\/cdckit\/(blob|raw)\/main\//g, (_, form) =>
+    form === "raw" ? rawAddress(root) : fileAddress(root),
+  );
 }
 
 /** @param {string} root */

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { filesUnder } from "../imports.mjs";
-import { fileAddress } from "../repository.mjs";
+import { fileAddress, rawAddress } from "../repository.mjs";
 
 /** @typedef {{ readonly source: string, readonly path: string, readonly title: string, readonly text: string }} Page */
 
@@ -71,7 +71,7 @@ export function sitePath(source) {
  * @param {ReadonlyMap<string, string>} paths
  */
 function forSite(root, source, text, paths) {
-  const own = fileAddress(root);
+  const [own, ownPictures] = [fileAddress(root), rawAddress(root)];
   let isCode = false;
   return text
     .split("\n")
@@ -83,7 +83,10 @@ function forSite(root, source, text, paths) {
       }
       return isCode
         ? line
-        : line.replace(/\]\(([^()\s]+)\)/g, (_, target) => `](${siteTarget(root, source, target.replace(own, "/"), paths)})`);
+        : line.replace(
+            /\]\(([^()\s]+)\)/g,
+            (_, target) => `](${siteTarget(root, source, target.replace(own, "/").replace(ownPictures, "/"), paths)})`,
+          );
     })
     .join("\n");
 }

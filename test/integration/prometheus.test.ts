@@ -10,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePorts } from "../../scripts/stack/ports.mjs";
 import { waitUntil } from "../../scripts/stack/wait.mjs";
 import { alertRules, dashboardQueries } from "../packaging/observed.ts";
+import { findChromium, launchChromium } from "./chromium.ts";
+import { arePicturesTaken, takePicture } from "./pictures.ts";
 import { createTopics, uniqueName, withKafka } from "./stack.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -34,14 +36,15 @@ interface Answer {
 describe.skipIf(skipReason !== "")("the service of docker/service, scraped by Prometheus", { meta: { skipReason } }, () => {
   const folder = mkdtempSync(join(tmpdir(), "cdckit-prometheus-"));
   const children: ChildProcess[] = [];
-  const group = uniqueName("scraped");
-  let prometheusUrl = "";
+  const group = arePicturesTaken ? "stock" : uniqueName("scraped");
+  let [prometheusUrl, topic] = ["", ""];
 
   beforeAll(async () => {
     const [servicePort = 0, prometheusPort = 0] = await freePorts(2);
+    topic = await filledTopic();
     start(process.execPath, [join(root, "docker/service/index.js")], {
       KAFKA_BROKERS: brokers(),
-      TOPICS: await filledTopic(),
+      TOPICS: topic,
       GROUP_ID: group,
       PORT: String(servicePort),
     });
@@ -90,11 +93,11 @@ describe.skipIf(skipReason !== "")("the service of docker/service, scraped by Pr
     const client = new Kafka({ brokers: [brokers()], logLevel: logLevel.NOTHING });
     const [admin, producer] = [client.admin(), client.producer({ createPartitioner: () => () => 0 })];
     await Promise.all([admin.connect(), producer.connect()]);
-    const topic = uniqueName("scraped");
-    await createTopics(admin, [{ topic }]);
-    await producer.send({ topic, messages: [1, 2, 3, 4, 5].map((id) => ({ value: `{"id":${id},"__op":"c"}` })) });
+    const name = uniqueName("scraped");
+    await createTopics(admin, [{ topic: name }]);
+    await producer.send({ topic: name, messages: [1, 2, 3, 4, 5].map((id) => ({ value: `{"id":${id},"__op":"c"}` })) });
     await Promise.all([admin.disconnect(), producer.disconnect()]);
-    return topic;
+    return name;
   }
 
   async function ask(query: string): Promise<Answer> {
@@ -125,4 +128,42 @@ describe.skipIf(skipReason !== "")("the service of docker/service, scraped by Pr
       expect(await ask(expr)).toMatchObject({ status: "success", data: { result: [] } });
     }
   });
+
+  if (arePicturesTaken) {
+    test("shows what the dashboard asks, in Prometheus' own pages", { timeout: 240_000 }, async (context) => {
+      const chromium = findChromium();
+      if (chromium.skip !== false) return context.skip(chromium.skip);
+      await writeForAWhile();
+      const browser = await launchChromium(chromium.path);
+      const page = await browser.newPage({ viewport: { width: 900, height: 848 }, colorScheme: "light", reducedMotion: "reduce" });
+      await page.goto(`${prometheusUrl}/graph?${panelOf("records_total")}`);
+      await page.getByText("Total time series: 1").waitFor();
+      await takePicture(page, "prometheus");
+      await browser.close();
+    });
+  }
+
+  /** The dashboard's first query of a metric, as a panel in the address of Prometheus' page of graphs. */
+  function panelOf(metric: string): string {
+    const query = dashboardQueries().find((one) => one.includes(metric)) ?? "";
+    return `g0.expr=${encodeURIComponent(query)}&g0.tab=0&g0.range_input=1m`;
+  }
+
+  /** Until there is something to see. Prometheus scrapes each second. */
+  async function writeForAWhile(): Promise<void> {
+    const producer = new Kafka({ brokers: [brokers()], logLevel: logLevel.NOTHING }).producer({ createPartitioner: () => () => 0 });
+    await producer.connect();
+    let id = 5;
+    await waitUntil({
+      what: "more than a minute of scrapes",
+      deadlineMs: 150_000,
+      check: async () => {
+        const count = Math.round(400 + 300 * Math.sin(id / 5_000));
+        await producer.send({ topic, messages: Array.from({ length: count }, () => ({ value: `{"id":${id++},"__op":"c"}` })) });
+        const answer = await ask(`count_over_time(cdckit_consumer_live{group="${group}"}[2m]) > 75`);
+        return answer.data.result.length > 0;
+      },
+    });
+    await producer.disconnect();
+  }
 });

@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { linksOf } from "../../scripts/links.mjs";
+import { documentsOf } from "../../scripts/readme.mjs";
 
 const root = join(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -53,5 +55,14 @@ describe("a YAML block of the documents", () => {
     );
     const named = read("docs/operations.md").match(/cdckit_consumer_\w+/g) ?? [];
     expect([...new Set(named)].toSorted()).toEqual(known.toSorted());
+  });
+});
+
+describe("a picture of the documents", () => {
+  const shown = documentsOf(root).flatMap((document) => linksOf(read(document)).map(({ target }) => target));
+
+  test.each(readdirSync(join(root, "docs/pictures")))("%s is small, and a document shows it", (name) => {
+    expect(statSync(join(root, "docs/pictures", name)).size).toBeLessThan(150_000);
+    expect(shown.filter((target) => target.endsWith(`pictures/${name}`)).length).toBeGreaterThan(0);
   });
 });
