@@ -209,6 +209,8 @@ test("wrong options and handlers are refused where they are given", () => {
     ],
     ["orders", { batch: () => {} }, '[invalid-handler] on("orders"): handler "batch" is unknown'],
     ["orders", () => {}, '[invalid-handler] on("orders") expects an object of handlers'],
+    ["*", function* () {}, '[invalid-handler] on("*"): handler "*" is a generator function'],
+    ["items", { create: async function* () {} }, '[invalid-handler] on("items"): handler "create" is a generator function'],
     ["heartbeat", { create: () => {} }, '[invalid-handler] on("heartbeat") expects a function'],
     ["", { create: () => {} }, "[invalid-handler] on() expects the name of a table or a topic"],
   ] as const;

@@ -46,6 +46,14 @@ export class TableRouter {
     if (typeof pattern !== "string" || pattern === "" || pattern.split(".").includes("")) {
       throw invalid(`on() expects the name of a table or a topic, "*" or the kind of a control event, got ${JSON.stringify(pattern)}`);
     }
+    const functions: [string, unknown][] = typeof handlers === "function" ? [[pattern, handlers]] : Object.entries(handlers ?? {});
+    const generator = functions.find(([, handler]) => isGenerator(handler));
+    if (generator !== undefined) {
+      const [name] = generator;
+      throw invalid(
+        `on(${JSON.stringify(pattern)}): handler ${JSON.stringify(name)} is a generator function: calling one runs nothing of it, and its events would count as handled; use a function or an async function`,
+      );
+    }
     if (typeof handlers === "function") {
       this.#addFunction(pattern, handlers as AnyHandler);
     } else if (typeof handlers === "object" && handlers !== null && !Object.hasOwn(controlKinds, pattern)) {
@@ -125,6 +133,10 @@ function matches(pattern: string, path: string | null, topic: string): boolean {
 /** The lower, the more specific. */
 function scope({ pattern }: Registration, topic: string): number {
   return pattern === topic ? 0 : pattern === "*" ? 4 : 4 - pattern.split(".").length;
+}
+
+function isGenerator(handler: unknown): boolean {
+  return Object.prototype.toString.call(handler).endsWith("GeneratorFunction]");
 }
 
 function invalid(detail: string): LambdaError {
