@@ -64,6 +64,7 @@ describe("options of the kafkajs driver", () => {
     ["beats rarer than the session", { brokers: ["b:9092"], heartbeatIntervalMs: 9, sessionTimeoutMs: 9 }, "heartbeatIntervalMs"],
     ["a client and connection options", { kafka, clientId: "me" }, "clientId"],
     ["a client that is none", { kafka: {} }, "instance of kafkajs' Kafka"],
+    ["a way to fetch beside a client of one's own", { kafka: {}, fetch: "wire" }, "kafkajs({ kafka }) has no fetch"],
   ])("%s is refused with what was expected", (_name, options, part) => {
     expect(() => kafkajs(options as KafkaJsOptions)).toThrow(part);
   });

@@ -123,6 +123,12 @@ function resolveClient(connection: Readonly<Record<string, unknown>>): ResolvedK
     checkConnection(others, Object.keys(tuningDefaults));
     return { kind: "made", config: others as unknown as KafkaJsConnection }; // checked above
   }
+  if (others["fetch"] !== undefined) {
+    throw new KafkaJsDriverError(
+      "invalid-option",
+      "kafkajs({ kafka }) has no fetch: that client makes an object for each record. Pass kafkajs({ brokers, fetch }), whose sockets are the driver's",
+    );
+  }
   const extra = Object.keys(others);
   if (extra.length > 0) {
     throw new KafkaJsDriverError("invalid-option", `kafkajs({ kafka }) uses that client as it is: set ${extra.join(", ")} on it`);
