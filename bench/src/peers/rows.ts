@@ -13,7 +13,9 @@ const targets = {
 } as const satisfies Record<string, Targets>;
 
 const maxResidentMiB = 200;
-const ourKafkaJs = "cdckit, kafkajs";
+
+/** Our driver for kafkajs, however it fetches: the fastest counts. */
+const isOurKafkaJs: Choice = ({ side }) => side.startsWith("cdckit, kafkajs");
 
 /** The rows of the table that come of reading topics. */
 export function consumeRows(all: readonly ConsumeFigures[]): readonly Row[] {
@@ -28,13 +30,13 @@ export function consumeRows(all: readonly ConsumeFigures[]): readonly Row[] {
         : null;
     const rows = [
       row(`kafkajs driver against kafkajs by hand, ${name}`, byHand, (format) =>
-        against(all, { format, compression, ours: only(ourKafkaJs), theirs: only(kafkajsByHand) }),
+        against(all, { format, compression, ours: isOurKafkaJs, theirs: only(kafkajsByHand) }),
       ),
       row(`fastest of our drivers against the fastest peer in Node, ${name}`, isPlain ? targets.bestPeer : null, (format) =>
         against(all, { format, compression, ours: ofKind("ours"), theirs: ofKind("peer") }),
       ),
       row(`kafkajs driver against ${javaPerformance}, undecoded, ${name}`, isPlain ? targets.undecoded : null, (format) =>
-        against(all, { format, compression, ours: only(ourKafkaJs), theirs: only(javaPerformance) }),
+        against(all, { format, compression, ours: isOurKafkaJs, theirs: only(javaPerformance) }),
       ),
       row(`fastest of our drivers against kcat, undecoded, ${name}`, null, (format) =>
         against(all, { format, compression, ours: ofKind("ours"), theirs: only("kcat") }),
@@ -97,12 +99,17 @@ function cellOf(picked: Picked, atLeast: number | null): Cell {
 /** The peak of a whole process that reads as fast as it can. */
 function residentRow(all: readonly ConsumeFigures[]): Row {
   const cells = peerFormats.map((format): Cell => {
-    const chosen = all.find((one) => one.side === ourKafkaJs && one.format === format && one.compression === "none");
-    if (chosen === undefined || chosen.residentMiB.length === 0) {
-      return notRun(chosen?.notRun ?? "not chosen");
+    const here = all.filter((one) => isOurKafkaJs(one) && one.format === format && one.compression === "none");
+    const chosen = fastest(here);
+    if (chosen === undefined) {
+      return notRun(here.find(({ notRun: why }) => why !== null)?.notRun ?? "not chosen");
     }
     const { median, min, max } = spreadOf(chosen.residentMiB);
-    return boundedCell(`${median.toFixed(0)} MiB [${min.toFixed(0)} to ${max.toFixed(0)}]`, median, maxResidentMiB / 1.048576);
+    return boundedCell(
+      `${median.toFixed(0)} MiB [${min.toFixed(0)} to ${max.toFixed(0)}]: ${chosen.side}`,
+      median,
+      maxResidentMiB / 1.048576,
+    );
   });
   return { figure: "resident memory at full rate, kafkajs driver, uncompressed", wanted: `at most ${maxResidentMiB} MB`, cells };
 }
