@@ -496,6 +496,32 @@ await describeWithKafka("the kafkajs driver", (kafka) => {
   });
 });
 
+await describeWithKafka("a broker", (kafka) => {
+  test("that answers, and advertises an address that cannot be reached from here, is told apart from one that is away", async () => {
+    const [, port = ""] = kafka.brokers.split(":");
+    const driver = kafkajs({
+      brokers: [`localhost:${port}`],
+      // The network of this machine has no route that fails at once: what the broker advertises leads to a port where nobody listens.
+      connectTo: ({ host }) => ({ host: "127.0.0.1", port: host === "localhost" ? Number(port) : 1 }),
+    });
+    const consumer = createConsumer({
+      driver,
+      groupId: uniqueName("g"),
+      topics: [/./],
+      decoder: plainDecoder,
+      signals: false,
+      logger: false,
+    });
+    const error: unknown = await consumer
+      .on("*", () => {})
+      .run()
+      .catch((caught: unknown) => caught);
+    expect((error as Error).message).toContain(
+      `[brokers-unreachable] brokers localhost:${port} tell clients to connect to ${kafka.brokers}, which fails here: connect ECONNREFUSED`,
+    );
+  });
+});
+
 test("brokers that cannot be reached are named, with what to look at", async () => {
   const driver = kafkajs({ brokers: ["127.0.0.1:1"] });
   const consumer = createConsumer({ driver, groupId: "g", topics: ["t"], decoder: plainDecoder, signals: false }).on("*", () => {});

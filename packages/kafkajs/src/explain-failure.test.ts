@@ -32,6 +32,15 @@ describe("what kafkajs fails with, in words", () => {
     );
   });
 
+  test("an address that brokers advertise, and that cannot be reached, is named, and not those that were given", () => {
+    const refused = new KafkaJSConnectionError("Connection error: getaddrinfo ENOTFOUND kafka", { broker: "kafka:29092" });
+    const failure = new KafkaJSNumberOfRetriesExceeded(refused, { retryCount: 5, retryTime: 1 });
+    expect(explainFailure(failure, "localhost:9092, localhost:9093").message).toBe(
+      "[brokers-unreachable] brokers localhost:9092, localhost:9093 tell clients to connect to kafka:29092, which fails here: getaddrinfo ENOTFOUND kafka. Is that broker running, and can this machine reach what it advertises? Set its advertised.listeners, or connectTo",
+    );
+    expect(explainFailure(failure, "localhost:9092, kafka:29092").message).toContain("cannot reach brokers localhost:9092, kafka:29092");
+  });
+
   test("refused credentials are told apart from a missing network", () => {
     const error = explainFailure(new KafkaJSSASLAuthenticationError("SASL PLAIN authentication failed"), "b:9092");
     expect(error.code).toBe("authentication-failed");

@@ -5,6 +5,8 @@ export interface KafkaJsFailure extends Error {
   readonly type?: string;
   readonly code?: string | number;
   readonly originalError?: unknown;
+  /** The address that it was about. */
+  readonly broker?: string;
 }
 
 const authorizationTypes: ReadonlySet<string> = new Set([
@@ -47,6 +49,15 @@ export function explainFailure(error: unknown, brokers: string): KafkaJsDriverEr
   }
   if (root?.type !== undefined && authorizationTypes.has(root.type)) {
     return new KafkaJsDriverError("not-authorized", `${text}. The user needs Read on the topics and on the group`, { cause: error });
+  }
+  const advertised = chain.map(({ broker }) => broker).find((broker) => typeof broker === "string");
+  const isAdvertised = advertised !== undefined && /:\d+$/.test(brokers) && !brokers.split(/,\s*/).includes(advertised);
+  if (isAdvertised && chain.some(({ name }) => name === "KafkaJSConnectionError")) {
+    return new KafkaJsDriverError(
+      "brokers-unreachable",
+      `brokers ${brokers} tell clients to connect to ${advertised}, which fails here: ${reasonOf(text)}. Is that broker running, and can this machine reach what it advertises? Set its advertised.listeners, or connectTo`,
+      { cause: error },
+    );
   }
   if (chain.some(({ name }) => connectionNames.has(name))) {
     return new KafkaJsDriverError(
