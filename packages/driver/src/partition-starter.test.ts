@@ -152,3 +152,18 @@ test("a start after a commit says that `from` has no effect, and one without a c
     ],
   ]);
 });
+
+test("a topic that is recreated while its offsets are asked for is asked for again: the ends of the new log say nothing of the old id", async () => {
+  const { assignments, starter, started, failures, answer, brokers, ends } = setUp([], { offset: 7n, topicId: "old" });
+  answer();
+  // At first the topic is away. When its commit and the ends of its log are asked for, there is another one of its name.
+  const answers = [new Map<string, string>(), new Map([["t", "id"]]), new Map([["t", "id"]]), new Map([["t", "id"]])];
+  let asked = 0;
+  Object.assign(brokers, { topicIds: () => Promise.resolve(answers[Math.min(asked++, 3)]) });
+  ends.set(placeOf("t", 0), { low: 0n, high: 8n });
+  starter.begin(assignments.add(places.slice(0, 1)));
+  await assignments.all()[0]?.start;
+  // Without the second question, the partition would start at 7 in a topic whose records 0 to 6 nobody has read.
+  expect(started).toEqual([]);
+  expect(failures).toEqual([expect.stringContaining("the topic was deleted and created again (its id was old, and is id)")]);
+});

@@ -1,6 +1,6 @@
 import type { Logger, LostRange, OffsetCommit, Subscription } from "@cdckit/consumer";
 import type { Assignments, HeldPartition, OwnAssignment } from "./assignments.ts";
-import type { BrokerQuestions } from "./broker-questions.ts";
+import type { BrokerQuestions, TopicIdsByName } from "./broker-questions.ts";
 import { isOfAnotherTopic, type LogEnds, lostRangeAt, type Position, resumeOffset } from "./lost-range.ts";
 import { placeOf, topicsOf } from "./place.ts";
 
@@ -41,6 +41,7 @@ export async function resolveStarts<Held extends HeldPartition>(
   const given = new Map((await startAt?.(assignments))?.map((start) => [start.assignment, positionOf(start)]));
   const [committed, resets, ends] = await Promise.all([brokers.committed(assignments), brokers.resets?.(topics), brokers.ends(topics)]);
   const firstOf = await firstOffsets(brokers, from, topics);
+  checkUnchanged(ids, await brokers.topicIds(topics));
   if (startAt === undefined) {
     tellOfCommits(logger, from, assignments, committed);
   }
@@ -81,6 +82,18 @@ function tellOfCommits(
       { partitions, from: typeof from === "string" ? from : Object.keys(from)[0] },
       "the group has committed these partitions, so they go on there and the option from has no effect; to read again, take a new groupId or seek()",
     );
+  }
+}
+
+/**
+ * If a topic is recreated between the questions, its id would be that of one topic (or of none), and the ends of its log those of the other. The old
+ * commit would then count as a position in the new topic, and what is before it would never be read. So the id is asked for before and after the
+ * other questions, and if it has changed, all of them are asked again.
+ */
+function checkUnchanged(before: TopicIdsByName, after: TopicIdsByName): void {
+  const changed = [...new Set([...before.keys(), ...after.keys()])].find((topic) => before.get(topic) !== after.get(topic));
+  if (changed !== undefined) {
+    throw new Error(`topic ${changed} was deleted or created while its offsets were asked for`);
   }
 }
 
